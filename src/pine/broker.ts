@@ -1,0 +1,159 @@
+// The broker as a script sees it: `pine` declares this port, `backtest/` implements it, and neither knows more of
+// the other. Numbers: NaN = not given. Strings: null = not given. Directions: 1 = long, -1 = short.
+
+export const OCA_TYPES = ['none', 'cancel', 'reduce'] as const
+export type OcaType = (typeof OCA_TYPES)[number]
+
+/** A trade as strategy.opentrades.* and strategy.closedtrades.* read it. Prices in symbol currency, money in account currency. */
+export interface TradeView {
+  readonly entryId: string
+  readonly entryComment: string | null
+  readonly entryBar: number
+  readonly entryTime: number
+  readonly entryPrice: number
+  readonly exitId: string | null
+  readonly exitComment: string | null
+  /** NaN while open; so are the three below. */
+  readonly exitBar: number
+  readonly exitTime: number
+  readonly exitPrice: number
+  /** Signed: negative = short. */
+  readonly size: number
+  readonly profit: number
+  readonly profitPercent: number
+  readonly commission: number
+  readonly maxRunup: number
+  readonly maxRunupPercent: number
+  readonly maxDrawdown: number
+  readonly maxDrawdownPercent: number
+}
+
+export interface Broker {
+  /** Something to do on a bar: an order waits, a position is open, or a rule must be watched. */
+  readonly busy: boolean
+  /** The script placed or changed something since `afterScript` ran last. */
+  readonly dirty: boolean
+  /**
+   * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy`.
+   * With calc_on_order_fills it calls `rerun` after fills, which runs the script's body once more on this bar.
+   */
+  onBar(bar: number, rerun: () => void): void
+  /** After the script's body on `bar`: process_orders_on_close, immediate closes. Need not be called when not `dirty`. */
+  afterScript(bar: number): void
+
+  // Commands, arguments in the order of Pine's reference. `site` tells call sites apart (rules D3, D11).
+  entry(
+    id: string,
+    direction: 1 | -1,
+    qty: number,
+    limit: number,
+    stop: number,
+    ocaName: string | null,
+    ocaType: OcaType,
+    comment: string | null,
+    alertMessage: string | null,
+    disableAlert: boolean,
+    site: number,
+  ): void
+  order(
+    id: string,
+    direction: 1 | -1,
+    qty: number,
+    limit: number,
+    stop: number,
+    ocaName: string | null,
+    ocaType: OcaType,
+    comment: string | null,
+    alertMessage: string | null,
+    disableAlert: boolean,
+    site: number,
+  ): void
+  exit(id: string, exit: ExitOrder, site: number): void
+  close(
+    id: string,
+    comment: string | null,
+    qty: number,
+    qtyPercent: number,
+    alertMessage: string | null,
+    immediately: boolean,
+    disableAlert: boolean,
+    site: number,
+  ): void
+  closeAll(
+    comment: string | null,
+    alertMessage: string | null,
+    immediately: boolean,
+    disableAlert: boolean,
+    site: number,
+  ): void
+  cancel(id: string): void
+  cancelAll(): void
+
+  // strategy.risk.*
+  allowEntryIn(direction: 'all' | 'long' | 'short'): void
+  maxConsLossDays(count: number, alertMessage: string | null): void
+  maxDrawdown(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void
+  maxIntradayLoss(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void
+  maxIntradayFilledOrders(count: number, alertMessage: string | null): void
+  maxPositionSize(contracts: number): void
+
+  // strategy.* as they stand now, at this bar's close unless said otherwise. Money in account currency.
+  readonly positionSize: number
+  readonly positionAvgPrice: number
+  readonly positionEntryName: string | null
+  readonly initialCapital: number
+  readonly equity: number
+  readonly openProfit: number
+  readonly netProfit: number
+  readonly grossProfit: number
+  /** Positive. */
+  readonly grossLoss: number
+  readonly maxRunupAmount: number
+  readonly maxDrawdownAmount: number
+  readonly maxRunupPercent: number
+  readonly maxDrawdownPercent: number
+  readonly maxContractsHeldAll: number
+  readonly maxContractsHeldLong: number
+  readonly maxContractsHeldShort: number
+  readonly winTrades: number
+  readonly lossTrades: number
+  readonly evenTrades: number
+  readonly openTradeCount: number
+  readonly closedTradeCount: number
+  /** Index of the first closed trade that is kept (orders over 9,000 are trimmed in v6): 0 here. */
+  readonly closedTradesFirstIndex: number
+  readonly capitalHeld: number
+  readonly marginLiquidationPrice: number
+  readonly accountCurrency: string
+  /** null when there is no such trade. Oldest first. */
+  openTrade(index: number): TradeView | null
+  closedTrade(index: number): TradeView | null
+  convertToAccount(value: number): number
+  convertToSymbol(value: number): number
+  /** Default order size at a price (strategy.default_entry_qty). */
+  defaultEntryQty(price: number): number
+}
+
+/** strategy.exit, all but its id. Levels in price, `profit`/`loss`/`trailPoints`/`trailOffset` in ticks. */
+export interface ExitOrder {
+  readonly fromEntry: string | null
+  readonly qty: number
+  readonly qtyPercent: number
+  readonly profit: number
+  readonly limit: number
+  readonly loss: number
+  readonly stop: number
+  readonly trailPrice: number
+  readonly trailPoints: number
+  readonly trailOffset: number
+  readonly ocaName: string | null
+  readonly comment: string | null
+  readonly commentProfit: string | null
+  readonly commentLoss: string | null
+  readonly commentTrailing: string | null
+  readonly alertMessage: string | null
+  readonly alertProfit: string | null
+  readonly alertLoss: string | null
+  readonly alertTrailing: string | null
+  readonly disableAlert: boolean
+}

@@ -1,0 +1,132 @@
+// Built-ins as data: one entry a name, with its signature, its meaning and its implementation.
+//
+// The checker reads signatures, the code generator implementations, the editor and `chartroom check --builtins`
+// the documentation. A signature is written as Pine's reference writes it:
+//
+//     '(series float source, simple int length = 14) series float'
+//     '(array<T> id, int index, T value) void'        no qualifier on a parameter = series (anything goes)
+//     '(int|float ...numbers) float'                   last parameter repeats
+//     '(series float source, simple int length) [series float, series float, series float]'   a tuple
+//
+// A return type without a qualifier takes the latest of its arguments' (math.max of consts is const); with one it is
+// that. `T`, `K`, `V` are type variables. `ref` names an array/matrix/map method's receiver: a function whose first
+// parameter is `id` of such a type, or a drawing, can be called as a method.
+
+import type { EnumMemberValue, Qualifier, Type } from '../2-check/types.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+
+/** A value a bar that an implementation reads besides its arguments; the generator appends them, in this order. */
+export const IMPLICITS = [
+  'open',
+  'high',
+  'low',
+  'close',
+  'volume',
+  'time',
+  'bar_index',
+  'open[1]',
+  'high[1]',
+  'low[1]',
+  'close[1]',
+  'volume[1]',
+] as const
+export type Implicit = (typeof IMPLICITS)[number]
+
+/**
+ * How a call is carried out.
+ * - fn: a plain function of the arguments (then the implicits). `pure`: no effect and nothing read but arguments, so a
+ *   call with column arguments may be computed ahead as a column. `runtime`: gets the Runtime first.
+ * - state: a class with `next(...args, ...implicits)`, one instance a call site, called once each time the site is
+ *   executed. Always pure in the sense above: it may read nothing but its arguments. A tuple is returned in an array
+ *   that the instance owns and reuses. Fields: numbers, strings, booleans, arrays, typed arrays, Maps, other such objects;
+ *   never closures (snapshots copy the fields).
+ * - special: the generator knows it by name (input.*, plot*, request.*, strategy(), alert…).
+ * Omitted optional arguments arrive as their default, without one as na of their type (NaN or null).
+ */
+export type Implementation =
+  | {
+      readonly fn: (...args: never[]) => unknown
+      readonly pure?: boolean
+      readonly runtime?: boolean
+      readonly implicit?: readonly Implicit[]
+      /** JavaScript text for the call from the arguments' texts, for what is worth inlining: `(a) => \`Math.abs(${a})\``. */
+      readonly inline?: (...args: string[]) => string
+    }
+  | { readonly state: StateClass; readonly implicit?: readonly Implicit[] }
+  | { readonly special: true }
+
+/** Constructed without arguments, or with the Runtime when `runtime` is true on the class. */
+export interface StateClass {
+  new (): { next(...args: never[]): unknown }
+}
+
+export interface ParameterSpec {
+  readonly name: string
+  /** The latest qualifier accepted. */
+  readonly qualifier: Qualifier
+  /** More than one: any of them (`int|float`). */
+  readonly types: readonly TypeSpec[]
+  readonly required: boolean
+  /** Default in run-time form when the signature gives one. */
+  readonly default: number | string | boolean | null | undefined
+  readonly variadic: boolean
+}
+/** A type, or a type variable, possibly inside a collection. */
+export type TypeSpec =
+  | Type
+  | { readonly kind: 'variable'; readonly name: 'T' | 'K' | 'V' }
+  | { readonly kind: 'array' | 'matrix'; readonly of: TypeSpec }
+  | { readonly kind: 'map'; readonly key: TypeSpec; readonly value: TypeSpec }
+  /** Any type at all (na(), str.tostring()). */
+  | { readonly kind: 'any' }
+
+export interface ReturnSpec {
+  /** null = the latest of the arguments'. */
+  readonly qualifier: Qualifier | null
+  readonly type: TypeSpec | { readonly kind: 'tuple'; readonly items: readonly TypeSpec[] }
+}
+
+export interface Overload {
+  readonly parameters: readonly ParameterSpec[]
+  readonly returns: ReturnSpec
+  readonly implementation: Implementation
+}
+
+export interface BuiltinFunction {
+  readonly name: string
+  readonly doc: string
+  readonly overloads: readonly Overload[]
+  /** 'source' = accepted, but answers na with a warning since there is no data source. */
+  readonly status: 'implemented' | 'source'
+}
+
+/**
+ * - column: a bar column or one derived from it alone (hl2); known to the generator by name.
+ * - get: read each time it is executed.
+ * - state: as for functions, one instance a run context, advanced every bar.
+ */
+export type VariableImplementation =
+  | { readonly column: string }
+  | {
+      readonly get: (runtime: Runtime) => unknown
+      /** The same for the whole run (syminfo.*): may be read once. */
+      readonly fixed?: boolean
+      readonly inline?: string
+    }
+  | { readonly state: StateClass; readonly implicit: readonly Implicit[] }
+
+export interface BuiltinVariable {
+  readonly name: string
+  readonly doc: string
+  readonly type: Type
+  readonly qualifier: Qualifier
+  readonly implementation: VariableImplementation
+  readonly status: 'implemented' | 'source'
+}
+
+export interface BuiltinConstant {
+  readonly name: string
+  readonly doc: string
+  readonly type: Type
+  readonly value: number | string | boolean | null | EnumMemberValue
+}

@@ -1,0 +1,96 @@
+// The door of the language: text in, a script that can be run out.
+//
+//     const { script, diagnostics } = compile(source)
+//     if (script) script.instantiate({ bars, symbol, interval, inputs, broker, … }).advance(bars.length)
+//
+// compile() never throws on a bad script.
+
+import type { Bars } from '../market/bars.ts'
+import type { SymbolInfo } from '../market/symbol.ts'
+import type { Program } from './2-check/program.ts'
+import type { Broker } from './broker.ts'
+import type { Diagnostic } from './diagnostic.ts'
+import type { Drawings } from './runtime/drawings.ts'
+import type { PlotTrack } from './runtime/plots.ts'
+import type { Limits } from './runtime/runtime.ts'
+
+export interface CompileOptions {
+  /** Source of a library stored here, for `import user/library/version`; null = not found. */
+  readonly library?: (user: string, library: string, version: number) => string | null
+}
+
+export interface CompileResult {
+  /** null when a diagnostic of severity error was found. */
+  readonly script: CompiledScript | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export interface CompiledScript {
+  readonly program: Program
+  /** Throws InputError for an unknown input name or a value outside what the input allows. */
+  instantiate(env: RunEnvironment): ScriptRun
+}
+
+/** A named series that request.* may read. */
+export interface Series {
+  readonly bars: Bars
+  readonly symbol: SymbolInfo
+  readonly interval: string
+}
+
+export interface RunEnvironment extends Series {
+  /** By title or variable name. */
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly broker: Broker
+  readonly limits: Limits
+  /** Bars for request.*: null = there are none (na or a run-time error), undefined = not loaded (throws SeriesNeeded). */
+  readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
+  /** Called now and then with the bar reached; throw from it to stop the run. */
+  readonly progress?: (bar: number) => void
+}
+
+export interface AlertEvent {
+  readonly bar: number
+  readonly time: number
+  /** alertcondition's title; '' for alert(). */
+  readonly title: string
+  readonly message: string
+}
+
+export interface LogEntry {
+  readonly bar: number
+  readonly time: number
+  readonly level: 'info' | 'warning' | 'error'
+  readonly message: string
+}
+
+export interface ScriptRun {
+  /** Runs bars from where it stands to `end` (exclusive). Bars may be handed in one at a time: batch equals incremental. */
+  advance(end: number): void
+  /** Bars done. */
+  readonly position: number
+  readonly plots: readonly PlotTrack[]
+  readonly drawings: Drawings
+  readonly alerts: readonly AlertEvent[]
+  readonly logs: readonly LogEntry[]
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+  /** Resolved input values by title, as the report shows them. */
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** The script's state (and, through `broker`, nothing else): restore() of it brings the run back to this bar. */
+  snapshot(): unknown
+  restore(snapshot: unknown): void
+}
+
+/** An input was refused. `input` is its title or the unknown name. */
+export class InputError extends Error {
+  readonly input: string
+  constructor(input: string, message: string) {
+    super(message)
+    this.name = 'InputError'
+    this.input = input
+  }
+}
+
+export function compile(_source: string, _options: CompileOptions = {}): CompileResult {
+  throw new Error('assertion failed: the generator is not here yet')
+}

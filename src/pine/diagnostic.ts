@@ -1,0 +1,17 @@
+// What is wrong with a script, as data: collected, never thrown, many a pass.
+//
+// Offsets count UTF-16 units from the start of the source; `source.ts` turns them into lines and columns when
+// somebody asks. Messages say what was expected and what was found, hints what to write instead.
+
+export const SEVERITIES = ['error', 'warning'] as const
+export type Severity = (typeof SEVERITIES)[number]
+
+export interface Diagnostic {
+  readonly severity: Severity
+  /** Stable name, kebab-case: `undeclared-name`. The list with one test each is in `messages.ts`. */
+  readonly code: string
+  readonly start: number
+  readonly end: number
+  readonly message: string
+  readonly hint?: string
+}

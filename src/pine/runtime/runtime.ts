@@ -1,0 +1,90 @@
+// What a built-in may ask of the run it is executed in.
+//
+// One Runtime a context: the script's own, and one more for each symbol and interval that request.* evaluates an
+// expression in, with that context's bars, symbol and interval.
+
+import type { Bars } from '../../market/bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { PineVersion } from '../2-check/program.ts'
+import type { Broker } from '../broker.ts'
+import type { Drawings } from './drawings.ts'
+
+export interface Runtime {
+  readonly version: PineVersion
+  readonly bars: Bars
+  /** Index of the bar being executed. */
+  bar: number
+  /** Index of the last bar known. History for all but the bars that arrive live. */
+  readonly lastBar: number
+  /** UTC ms a bar closes at: the next bar's boundary by interval and session. One entry a bar. */
+  readonly timeClose: Float64Array
+  readonly symbol: SymbolInfo
+  /** Our spelling: `15m`, `1d`; `market/interval.ts` converts to TradingView's. */
+  readonly interval: string
+  /** IANA zone of the exchange. */
+  readonly timezone: string
+  /** What `timenow` answers: the close of the last bar, since a run never reads the clock. */
+  readonly now: number
+  readonly broker: Broker
+  readonly drawings: Drawings
+  readonly limits: Limits
+  /** The declaration's arguments (`strategy(…)`), v6 names. */
+  readonly declaration: Readonly<Record<string, number | string | boolean | null>>
+  /** Shown once in the report, however often it is said. */
+  warn(code: string, message: string): void
+  log(level: 'info' | 'warning' | 'error', message: string): void
+  /** `freq`: `all`, `once_per_bar`, `once_per_bar_close`. */
+  alert(message: string, freq: string): void
+}
+
+/** The language's limits and the host's; past one of them a ScriptError `script_limit_exceeded` names the line. */
+export interface Limits {
+  /** Elements of an array or matrix; pairs of a map. */
+  readonly collectionSize: number
+  readonly stringLength: number
+  /** Iterations of all loops on one bar. */
+  readonly loopsPerBar: number
+  readonly callDepth: number
+  readonly drawingsPerKind: number
+  /** Wall clock of the whole run, ms. */
+  readonly timeMs: number
+  readonly memoryBytes: number
+}
+
+export const DEFAULT_LIMITS: Limits = {
+  collectionSize: 100_000,
+  stringLength: 40_960,
+  loopsPerBar: 5_000_000,
+  callDepth: 500,
+  drawingsPerKind: 500,
+  timeMs: 60_000,
+  memoryBytes: 1 << 30,
+}
+
+/**
+ * A script's own mistake at run time (`runtime.error`, an index out of range, a limit). `code` is
+ * `script_runtime_error` or `script_limit_exceeded`; where in the script it happened is found from the stack of the
+ * generated code, so throwing costs nothing until it happens.
+ */
+export class ScriptError extends Error {
+  readonly code: 'script_runtime_error' | 'script_limit_exceeded'
+  constructor(message: string, code: ScriptError['code'] = 'script_runtime_error') {
+    super(message)
+    this.name = 'ScriptError'
+    this.code = code
+  }
+}
+
+/** request.* needs bars that were not handed in. The host loads them and starts the run again. */
+export class SeriesNeeded extends Error {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+  constructor(exchange: string, symbol: string, interval: string) {
+    super(`bars of ${exchange}:${symbol} ${interval} are needed`)
+    this.name = 'SeriesNeeded'
+    this.exchange = exchange
+    this.symbol = symbol
+    this.interval = interval
+  }
+}

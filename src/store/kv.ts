@@ -1,0 +1,53 @@
+// The one port to storage, after Deno KV: tuple keys, versioned values, one atomic commit.
+//
+// A distributed store and the embedded one look the same through it. There are no callbacks inside a
+// transaction: read, decide, commit, and retry when the commit says that somebody was faster.
+
+export type KeyPart = string | number | boolean
+/** Ordered part by part: false < true < numbers (by value) < strings (by UTF-8 bytes). A shorter key sorts before its extensions. */
+export type Key = readonly KeyPart[]
+
+/** Opaque; changes with every write of the key, and never repeats. */
+export type Version = string
+
+export interface Entry {
+  readonly key: Key
+  /** JSON text, as it was set. */
+  readonly value: string
+  readonly version: Version
+}
+
+export interface Check {
+  readonly key: Key
+  /** The version that was read; null = the key must be absent. */
+  readonly version: Version | null
+}
+
+export interface Commit {
+  readonly checks?: readonly Check[]
+  readonly sets?: readonly { readonly key: Key; readonly value: string }[]
+  readonly deletes?: readonly Key[]
+}
+
+export interface ListOptions {
+  /** At most this many entries; 1 to 10,000. */
+  readonly limit: number
+  /** Continue behind this key (exclusive), in the direction of travel. */
+  readonly after?: Key
+  readonly reverse?: boolean
+}
+
+export type Selector = { readonly prefix: Key } | { readonly start: Key; readonly end: Key }
+
+export interface Kv {
+  /** null where the key is absent. */
+  get(key: Key): Entry | null
+  /** One bounded page in key order. `start` is inclusive, `end` exclusive; a prefix does not contain itself. */
+  list(selector: Selector, options: ListOptions): Entry[]
+  /**
+   * All or nothing. Resolves when the commit is flushed to disk: `true`, or `false` when a check failed and
+   * nothing was written. Rejects with Problem 507 `storage_full` when the disk or the map is full.
+   */
+  commit(commit: Commit): Promise<boolean>
+  close(): Promise<void>
+}

@@ -1,0 +1,28 @@
+// `bun run check`: everything that can be said of the code without running it.
+export {}
+
+const steps: readonly (readonly [name: string, command: readonly string[]])[] = [
+  ['format', ['bun', 'fmt', '--check', '--no-script', 'src', 'tests']],
+  ['lint', ['bun', 'x', 'oxlint', '--type-aware', '--deny-warnings', 'src', 'tests']],
+  ['types', ['bun', 'check', '--no-script']],
+  ['types of the dashboard', ['bun', 'check', '--no-script', '-p', 'src/dashboard']],
+  ['unused code', ['bun', 'x', 'knip']],
+  ['rooms', ['bun', 'test', 'tests/tidy.test.ts']],
+]
+
+const results = await Promise.all(
+  steps.map(async ([name, [, ...args]]) => {
+    const child = Bun.spawn([process.execPath, ...args], { stdout: 'pipe', stderr: 'pipe' })
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    return { name, code, output: out + err }
+  }),
+)
+for (const { name, code, output } of results) {
+  console.log(`${code === 0 ? 'ok    ' : 'FAILED'} ${name}`)
+  if (code !== 0) console.log(output)
+}
+process.exit(results.some((result) => result.code !== 0) ? 1 : 0)

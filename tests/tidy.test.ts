@@ -1,0 +1,135 @@
+// House rules a type checker cannot see: which room may import which, and what only one file may do.
+
+import { describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+
+const root = `${import.meta.dir}/..`
+
+/** Room → rooms it may import. `*` = all. Features never import each other: they meet in `api/`. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  market: ['lib'],
+  store: ['lib'],
+  pine: ['lib', 'market'],
+  backtest: ['lib', 'market', 'pine'],
+  accounts: ['lib', 'store'],
+  alerts: ['lib', 'market', 'store', 'pine'],
+  ideas: ['lib', 'market', 'store'],
+  scripts: ['lib', 'market', 'store', 'pine'],
+  watchlists: ['lib', 'market', 'store'],
+  replay: ['lib', 'market', 'store', 'backtest'],
+  support: ['lib', 'market', 'store'],
+  errors: ['lib', 'market', 'store'],
+  webhooks: ['lib', 'store'],
+  search: ['lib', 'store'],
+  api: [
+    'lib',
+    'market',
+    'store',
+    'pine',
+    'backtest',
+    'accounts',
+    'alerts',
+    'ideas',
+    'scripts',
+    'watchlists',
+    'replay',
+    'support',
+    'errors',
+    'webhooks',
+    'search',
+  ],
+  dashboard: ['lib', 'market', 'pine'],
+  cli: ['*'],
+  tools: ['*'],
+  'app.ts': ['api', 'lib', 'store', 'market'],
+  'main.ts': ['*'],
+}
+/** Type-only imports that are allowed beyond the table. */
+const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { dashboard: ['api', 'backtest'] }
+
+/** Package → the places that may import it. */
+const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
+  elysia: ['api/', 'app.ts'],
+  lmdb: ['store/lmdb.ts', 'store/lmdb-bars.ts'],
+  minisearch: ['search/', 'support/'],
+}
+
+interface Import {
+  readonly file: string
+  readonly target: string
+  readonly typeOnly: boolean
+}
+
+const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(`${root}/src`)].sort()
+const imports: Import[] = files.flatMap((file) => {
+  const text = readFileSync(`${root}/src/${file}`, 'utf8')
+  const found: Import[] = []
+  for (const match of text.matchAll(
+    /^(?:import|export)\s+(type\s)?[^'"]*?from\s+['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|^import\s+['"]([^'"]+)['"]/gm,
+  ))
+    found.push({ file, target: match[2] ?? match[3] ?? match[4] ?? '', typeOnly: Boolean(match[1]) })
+  return found
+})
+
+function roomOf(path: string): string {
+  const first = path.split('/')[0] ?? ''
+  return first
+}
+
+function resolve(file: string, target: string): string | null {
+  if (!target.startsWith('.')) return null
+  const parts = file.split('/').slice(0, -1)
+  for (const part of target.split('/')) {
+    if (part === '..') parts.pop()
+    else if (part !== '.') parts.push(part)
+  }
+  return parts.join('/')
+}
+
+describe('rooms', () => {
+  test('every folder of src is a room of the table', () => {
+    const unknown = new Set(files.map(roomOf).filter((room) => !(room in MAY_IMPORT)))
+    expect([...unknown]).toEqual([])
+  })
+
+  test('imports follow the table', () => {
+    const broken = imports.flatMap(({ file, target, typeOnly }) => {
+      const path = resolve(file, target)
+      if (path === null || path.startsWith('..') || path.endsWith('.json')) return []
+      const from = roomOf(file)
+      const to = roomOf(path)
+      const allowed = MAY_IMPORT[from] ?? []
+      if (from === to || allowed.includes('*') || allowed.includes(to)) return []
+      if (typeOnly && TYPES_ONLY[from]?.includes(to)) return []
+      return [`${file} imports ${target}`]
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('packages stay where they belong', () => {
+    const broken = imports.flatMap(({ file, target }) => {
+      const name = Object.keys(ONLY_HERE).find((pkg) => target === pkg || target.startsWith(`${pkg}/`))
+      if (name === undefined || ONLY_HERE[name]?.some((place) => file.startsWith(place))) return []
+      return [`${file} imports ${target}`]
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('only main.ts and tools read environment, clock and randomness', () => {
+    const broken = files.flatMap((file) => {
+      if (file === 'main.ts' || /^(tools|dashboard|cli)\//.test(file)) return []
+      const text = readFileSync(`${root}/src/${file}`, 'utf8').replace(/^\s*(\/\/|\*|\/\*).*$/gm, '')
+      return [
+        ...text.matchAll(
+          /process\.env|Date\.now\(|new Date\(\)|Math\.random\(|crypto\.getRandomValues|randomUUID/g,
+        ),
+      ].map((match) => `${file}: ${match[0]}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('the lock file names no registry', () => {
+    expect(readFileSync(`${root}/bun.lock`, 'utf8')).not.toContain('://')
+  })
+})
