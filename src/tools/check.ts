@@ -1,5 +1,5 @@
 // `bun run check`: everything that can be said of the code without running it.
-export {}
+import process from 'node:process'
 
 const steps: readonly (readonly [name: string, command: readonly string[]])[] = [
   ['format', ['bun', 'fmt', '--check', '--no-script', 'src', 'tests']],
