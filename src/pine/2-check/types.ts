@@ -62,3 +62,59 @@ export type Type =
   | { readonly kind: 'tuple'; readonly items: readonly Type[] }
   /** After an error: fits everything, so that one mistake is reported once. */
   | { readonly kind: 'error' }
+
+export const INT: Type = { kind: 'int' }
+export const FLOAT: Type = { kind: 'float' }
+export const BOOL: Type = { kind: 'bool' }
+export const STRING: Type = { kind: 'string' }
+export const COLOR: Type = { kind: 'color' }
+export const NA: Type = { kind: 'na' }
+export const VOID: Type = { kind: 'void' }
+export const ERROR: Type = { kind: 'error' }
+
+/** As a script would write it: `array<float>`, `[int, bool]`. */
+export function typeText(type: Type): string {
+  switch (type.kind) {
+    case 'array':
+    case 'matrix':
+      return `${type.kind}<${typeText(type.of)}>`
+    case 'map':
+      return `map<${typeText(type.key)}, ${typeText(type.value)}>`
+    case 'udt':
+      return type.udt.name
+    case 'enum':
+      return type.enum.name
+    case 'tuple':
+      return `[${type.items.map(typeText).join(', ')}]`
+    default:
+      return type.kind
+  }
+}
+
+export function sameType(a: Type, b: Type): boolean {
+  if (a === b) return true
+  if (a.kind !== b.kind) return false
+  switch (a.kind) {
+    case 'array':
+    case 'matrix':
+      return (b.kind === 'array' || b.kind === 'matrix') && sameType(a.of, b.of)
+    case 'map':
+      return b.kind === 'map' && sameType(a.key, b.key) && sameType(a.value, b.value)
+    case 'udt':
+      return b.kind === 'udt' && a.udt === b.udt
+    case 'enum':
+      return b.kind === 'enum' && a.enum === b.enum
+    case 'tuple':
+      return (
+        b.kind === 'tuple' &&
+        a.items.length === b.items.length &&
+        a.items.every((item, i) => sameType(item, b.items[i] ?? ERROR))
+      )
+    default:
+      return true
+  }
+}
+
+export function latest(a: Qualifier, b: Qualifier): Qualifier {
+  return QUALIFIERS.indexOf(a) >= QUALIFIERS.indexOf(b) ? a : b
+}

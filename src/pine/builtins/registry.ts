@@ -8,9 +8,14 @@
 //     '(int|float ...numbers) float'                   last parameter repeats
 //     '(series float source, simple int length) [series float, series float, series float]'   a tuple
 //
+//     '(string text, string size = size.normal, float y?) label'   defaults: literals, names of constants and variables;
+//                                                      `?` = optional without a default, arrives as na of its type
+//     '(any value) bool'                               `any` = whatever it is
+//
+// `signature.ts` reads them, `define.ts` has the helpers to write entries with, `table.ts` gathers all of them.
 // A return type without a qualifier takes the latest of its arguments' (math.max of consts is const); with one it is
-// that. `T`, `K`, `V` are type variables. `ref` names an array/matrix/map method's receiver: a function whose first
-// parameter is `id` of such a type, or a drawing, can be called as a method.
+// that. `T`, `K`, `V` are type variables. A function `array.*`, `line.*`… whose first parameter is of the
+// namespace's type can be called as a method.
 
 import type { EnumMemberValue, Qualifier, Type } from '../2-check/types.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -67,8 +72,8 @@ export interface ParameterSpec {
   /** More than one: any of them (`int|float`). */
   readonly types: readonly TypeSpec[]
   readonly required: boolean
-  /** Default in run-time form when the signature gives one. */
-  readonly default: number | string | boolean | null | undefined
+  /** Default in run-time form when the signature gives one; `name` is a constant's or variable's (the checker looks it up). */
+  readonly default: number | string | boolean | null | undefined | { readonly name: string }
   readonly variadic: boolean
 }
 /** A type, or a type variable, possibly inside a collection. */
@@ -93,8 +98,11 @@ export interface Overload {
 }
 
 export interface BuiltinFunction {
+  readonly kind: 'function'
   readonly name: string
   readonly doc: string
+  /** As written, for the editor; `overloads[i]` is what `signatures[i]` says. */
+  readonly signatures: readonly string[]
   readonly overloads: readonly Overload[]
   /** 'source' = accepted, but answers na with a warning since there is no data source. */
   readonly status: 'implemented' | 'source'
@@ -116,6 +124,7 @@ export type VariableImplementation =
   | { readonly state: StateClass; readonly implicit: readonly Implicit[] }
 
 export interface BuiltinVariable {
+  readonly kind: 'variable'
   readonly name: string
   readonly doc: string
   readonly type: Type
@@ -125,8 +134,11 @@ export interface BuiltinVariable {
 }
 
 export interface BuiltinConstant {
+  readonly kind: 'constant'
   readonly name: string
   readonly doc: string
   readonly type: Type
   readonly value: number | string | boolean | null | EnumMemberValue
 }
+
+export type BuiltinEntry = BuiltinFunction | BuiltinVariable | BuiltinConstant
