@@ -1,4 +1,4 @@
-// Bun's bundler turns a CSS module into a map of class names.
+// Bun's bundler turns a CSS module into a map of class names (a default export: the bundler's choice, not ours).
 declare module '*.module.css' {
   const classes: Readonly<Record<string, string>>
   export { classes as default }

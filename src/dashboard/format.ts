@@ -1,0 +1,122 @@
+// Numbers and times as a trader reads them: sign and unit always, thousands separated, price by tick, zone named.
+
+const cache = new Map<number, Intl.NumberFormat>()
+function decimals(places: number): Intl.NumberFormat {
+  let format = cache.get(places)
+  if (!format) {
+    format = new Intl.NumberFormat('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })
+    cache.set(places, format)
+  }
+  return format
+}
+
+/** U+2212, as wide as a plus in tabular figures. */
+const MINUS = '−'
+const DASH = '—'
+const signed = (text: string, value: number, plus: boolean) =>
+  value < 0 ? MINUS + text.replace('-', '') : plus && value > 0 ? `+${text}` : text
+
+/** Decimal places a tick size needs: 0.01 → 2, 0.25 → 2, 1 → 0. */
+export function placesOf(mintick: number): number {
+  for (let places = 0; places < 10; places++) {
+    const scaled = mintick * 10 ** places
+    if (Math.abs(scaled - Math.round(scaled)) < 1e-9) return places
+  }
+  return 8
+}
+
+export const price = (value: number | null | undefined, mintick: number): string =>
+  value === null || value === undefined || !Number.isFinite(value)
+    ? DASH
+    : signed(decimals(placesOf(mintick)).format(value), value, false)
+
+/** Money with its currency; `plus` for results. Small amounts keep enough places to be seen. */
+export function money(value: number | null | undefined, currency: string, { plus = false } = {}): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return DASH
+  const places = value !== 0 && Math.abs(value) < 0.01 ? 6 : 2
+  return `${signed(decimals(places).format(value), value, plus)} ${currency}`.trim()
+}
+
+/** A fraction as per cent: 0.1234 → 12.34%. */
+export function percent(fraction: number | null | undefined, { plus = false, places = 2 } = {}): string {
+  if (fraction === null || fraction === undefined || !Number.isFinite(fraction)) return DASH
+  return `${signed(decimals(places).format(fraction * 100), fraction, plus)}%`
+}
+
+export const count = (value: number | null | undefined): string =>
+  value === null || value === undefined || !Number.isFinite(value)
+    ? DASH
+    : signed(decimals(0).format(value), value, false)
+
+export const ratio = (value: number | null | undefined, places = 2): string =>
+  value === null || value === undefined || !Number.isFinite(value)
+    ? DASH
+    : signed(decimals(places).format(value), value, false)
+
+/** Quantities keep what they have, up to 8 places. */
+export const quantity = (value: number | null | undefined): string =>
+  value === null || value === undefined || !Number.isFinite(value)
+    ? DASH
+    : new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 }).format(value).replace('-', MINUS)
+
+export const compact = (value: number): string =>
+  new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 2 })
+    .format(value)
+    .replace('-', MINUS)
+
+/** `2020-03-23` or, within a day's bars, `2020-03-23 14:30`, in the zone given. */
+export function time(ms: number | null | undefined, zone: string, withClock: boolean): string {
+  if (ms === null || ms === undefined || !Number.isFinite(ms)) return DASH
+  const parts = formatter(zone).formatToParts(ms)
+  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? ''
+  const day = `${part('year')}-${part('month')}-${part('day')}`
+  return withClock ? `${day} ${part('hour')}:${part('minute')}` : day
+}
+
+const zones = new Map<string, Intl.DateTimeFormat>()
+function formatter(zone: string): Intl.DateTimeFormat {
+  let format = zones.get(zone)
+  if (!format) {
+    const options: Intl.DateTimeFormatOptions = {
+      year: 'numeric',
+      month: '2-digit',
+      day: '2-digit',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    }
+    try {
+      format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone || 'UTC' })
+    } catch {
+      format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
+    }
+    zones.set(zone, format)
+  }
+  return format
+}
+
+/** `3 minutes ago`, `in 2 days`. */
+export function ago(ms: number, now = Date.now()): string {
+  const seconds = (ms - now) / 1000
+  const format = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  const steps = [
+    ['year', 31_557_600],
+    ['month', 2_629_800],
+    ['day', 86_400],
+    ['hour', 3600],
+    ['minute', 60],
+  ] as const
+  for (const [unit, size] of steps)
+    if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), unit)
+  return 'just now'
+}
+
+export const duration = (ms: number): string =>
+  ms < 1000
+    ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`
+    : ms < 60_000
+      ? `${(ms / 1000).toFixed(1)} s`
+      : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+
+/** The class that colours a result. */
+export const tone = (value: number | null | undefined): string => (!value ? '' : value > 0 ? 'up' : 'down')

@@ -1,0 +1,229 @@
+// The frame round everything, and which page stands in it.
+
+import type { ComponentType } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { addCommands, keyText, listenForKeys } from '../commands.ts'
+import { href, match, navigate, path } from '../router.ts'
+import { loadSession, user } from '../session.ts'
+import { palette as colours, theme } from '../settings.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { Button, Skeleton, Toasts } from '../ui/ui.tsx'
+import s from './frame.module.css'
+import { lazy } from './lazy.tsx'
+import { paletteOpen } from './overlays.ts'
+
+const Workspace = lazy(async () => (await import('./workspace.tsx')).Workspace)
+const SignIn = lazy(async () => (await import('../pages/sign-in.tsx')).SignIn)
+const Palette = lazy(async () => (await import('../pages/palette.tsx')).Palette)
+const NotFound = lazy(async () => (await import('../pages/not-found.tsx')).NotFound)
+const Backtests = lazy(async () => (await import('../pages/backtests.tsx')).Backtests)
+const Scripts = lazy(async () => (await import('../pages/scripts.tsx')).Scripts)
+const Ideas = lazy(async () => (await import('../pages/ideas.tsx')).Ideas)
+const Watchlists = lazy(async () => (await import('../pages/watchlists.tsx')).Watchlists)
+const Alerts = lazy(async () => (await import('../pages/alerts.tsx')).Alerts)
+const Webhooks = lazy(async () => (await import('../pages/webhooks.tsx')).Webhooks)
+const Settings = lazy(async () => (await import('../pages/settings.tsx')).Settings)
+const Help = lazy(async () => (await import('../pages/help.tsx')).Help)
+
+/** Path → what is shown. The chart's own paths come first; a page gets its path's values as props. */
+const ROUTES = [
+  ['/', Workspace],
+  ['/chart', Workspace],
+  ['/chart/:market/:interval', Workspace],
+  ['/backtests', Backtests],
+  ['/backtests/:id', Backtests],
+  ['/scripts', Scripts],
+  ['/scripts/:id', Scripts],
+  ['/ideas', Ideas],
+  ['/ideas/:id', Ideas],
+  ['/watchlists', Watchlists],
+  ['/watchlists/:id', Watchlists],
+  ['/alerts', Alerts],
+  ['/alerts/:id', Alerts],
+  ['/webhooks', Webhooks],
+  ['/webhooks/:id', Webhooks],
+  ['/settings', Settings],
+  ['/settings/:section', Settings],
+  ['/help', Help],
+  ['/help/:article', Help],
+] as const
+
+const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
+  ['/', 'Chart', 'candles'],
+  ['/backtests', 'Backtests', 'report'],
+  ['/scripts', 'Scripts', 'code'],
+  ['/watchlists', 'Watchlists', 'list'],
+  ['/alerts', 'Alerts', 'bell'],
+  ['/ideas', 'Ideas', 'bulb'],
+  ['/webhooks', 'Webhooks', 'webhook'],
+]
+
+function Page() {
+  for (const [pattern, Component] of ROUTES) {
+    const values = match(pattern, path.value)
+    // The lazy components take the path's values, which differ from page to page.
+    const Any = Component as ComponentType<object>
+    if (values)
+      return Component === Workspace ? (
+        <Any {...values} />
+      ) : (
+        <main id="main" class={s.page} tabIndex={-1}>
+          <Any {...values} />
+        </main>
+      )
+  }
+  return (
+    <main id="main" class={s.page} tabIndex={-1}>
+      <NotFound />
+    </main>
+  )
+}
+
+function RailLink({
+  to,
+  text,
+  icon,
+}: {
+  readonly to: string
+  readonly text: string
+  readonly icon: IconName
+}) {
+  const current =
+    to === '/' ? path.value === '/' || path.value.startsWith('/chart') : path.value.startsWith(to)
+  return (
+    <a
+      class={s.railLink}
+      href={href(to)}
+      aria-label={text}
+      title={text}
+      aria-current={current ? 'page' : undefined}
+    >
+      <Icon name={icon} size={18} />
+    </a>
+  )
+}
+
+export function App() {
+  useEffect(listenForKeys, [])
+  useEffect(
+    () =>
+      addCommands([
+        {
+          id: 'palette',
+          title: 'Search everything',
+          section: 'Go to',
+          keys: 'Mod+K',
+          run: () => (paletteOpen.value = true),
+        },
+        ...RAIL.map(([to, text]) => ({
+          id: `go:${to}`,
+          title: text,
+          section: 'Go to' as const,
+          run: () => navigate(to),
+        })),
+        { id: 'go:tokens', title: 'API tokens', section: 'Go to', run: () => navigate('/settings/tokens') },
+        { id: 'go:help', title: 'Help', section: 'Go to', run: () => navigate('/help') },
+        {
+          id: 'theme',
+          title: 'Switch between dark and light',
+          section: 'Settings',
+          run: () => (theme.value = theme.value === 'dark' ? 'light' : 'dark'),
+        },
+        {
+          id: 'colours',
+          title: 'Switch up and down colours (colour-blind pair)',
+          section: 'Settings',
+          run: () => (colours.value = colours.value === 'green-red' ? 'blue-orange' : 'green-red'),
+        },
+      ]),
+    [],
+  )
+
+  if (user.value === undefined) return <Booting />
+  if (user.value === null)
+    return (
+      <>
+        <SignIn />
+        <Toasts />
+      </>
+    )
+  return (
+    <div class={s.frame}>
+      <a class={s.skip} href="#main">
+        Skip to content
+      </a>
+      <header class={s.bar}>
+        <a class={s.logo} href={href('/')} aria-label="Chartroom, to the chart">
+          <Logo />
+        </a>
+        {/* The page on the stage puts its own controls here. */}
+        <div class={s.barSlot} id="bar-slot" />
+        <button
+          type="button"
+          class={s.search}
+          onClick={() => (paletteOpen.value = true)}
+          aria-label="Search everything"
+        >
+          <Icon name="search" />
+          <span>Search</span>
+          <kbd>{keyText('Mod+K')}</kbd>
+        </button>
+        <Button
+          variant="quiet"
+          icon={theme.value === 'dark' ? 'sun' : 'moon'}
+          label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
+          onClick={() => (theme.value = theme.value === 'dark' ? 'light' : 'dark')}
+        />
+      </header>
+      <nav class={s.rail} aria-label="Main">
+        {RAIL.map(([to, text, icon]) => (
+          <RailLink key={to} to={to} text={text} icon={icon} />
+        ))}
+        <div class={s.railGap} />
+        <RailLink to="/help" text="Help" icon="help" />
+        <RailLink to="/settings" text="Settings" icon="settings" />
+      </nav>
+      <div class={s.body}>
+        <Page />
+      </div>
+      {paletteOpen.value && <Palette />}
+      <Toasts />
+    </div>
+  )
+}
+
+function Booting() {
+  useEffect(() => {
+    const again = setInterval(() => {
+      if (user.value === undefined) void loadSession().catch(() => undefined)
+    }, 3000)
+    return () => clearInterval(again)
+  }, [])
+  return (
+    <div class={s.frame} aria-busy="true" aria-label="Loading">
+      <header class={s.bar}>
+        <span class={s.logo}>
+          <Logo />
+        </span>
+        <Skeleton width={180} />
+      </header>
+      <div class={s.rail} />
+      <div class={s.body} />
+    </div>
+  )
+}
+
+export function Logo({ size = 20 }: { readonly size?: number }) {
+  return (
+    <svg width={size} height={size} viewBox="0 0 20 20" aria-hidden="true">
+      <g stroke-width="1.4" stroke-linecap="round" fill="none">
+        <path d="M4 4v12" stroke="var(--down)" />
+        <path d="M10 2v16" stroke="var(--up)" />
+        <path d="M16 5v10" stroke="var(--up)" />
+      </g>
+      <rect x="2.2" y="7" width="3.6" height="6" rx="0.8" fill="var(--down)" />
+      <rect x="8.2" y="5" width="3.6" height="9" rx="0.8" fill="var(--up)" />
+      <rect x="14.2" y="7" width="3.6" height="5" rx="0.8" fill="var(--up)" />
+    </svg>
+  )
+}

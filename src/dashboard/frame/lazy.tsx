@@ -1,0 +1,29 @@
+// A part of the page that is fetched when it is first shown, with a quiet placeholder and a way to try again.
+
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { Failure } from '../ui/ui.tsx'
+
+export function lazy<P extends object>(load: () => Promise<ComponentType<P>>): ComponentType<P> {
+  let loaded: ComponentType<P> | null = null
+  return function Lazy(props: P) {
+    const [, redraw] = useState(0)
+    const [problem, setProblem] = useState<unknown>(null)
+    const attempt = () => {
+      setProblem(null)
+      load().then(
+        (component) => {
+          loaded = component
+          redraw((n) => n + 1)
+        },
+        (error: unknown) => setProblem(error),
+      )
+    }
+    useEffect(() => {
+      if (!loaded) attempt()
+    }, [])
+    if (problem) return <Failure error={problem} onRetry={attempt} />
+    const Component = loaded
+    return Component ? <Component {...props} /> : <div aria-busy="true" />
+  }
+}

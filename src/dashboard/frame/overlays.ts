@@ -1,0 +1,5 @@
+// Overlays that can be opened from anywhere.
+
+import { signal } from '@preact/signals'
+
+export const paletteOpen = signal(false)

@@ -1,0 +1,162 @@
+// The stage: the chart with its two drawers. Each drawer remembers its size; a double click on its edge opens it wide.
+
+import { useEffect } from 'preact/hooks'
+import {
+  BOTTOMS,
+  bottom,
+  bottomMaximised,
+  market,
+  SIDES,
+  side,
+  type Bottom,
+  type Side,
+} from '../workspace.ts'
+import { bottomHeight, sideWidth } from '../settings.ts'
+import type { IconName } from '../ui/icon.tsx'
+import { Button, Tabs } from '../ui/ui.tsx'
+import s from './frame.module.css'
+import { lazy } from './lazy.tsx'
+import { Splitter } from './splitter.tsx'
+
+const Chart = lazy(async () => (await import('../chart/chart.tsx')).Chart)
+const BOTTOM = {
+  script: lazy(async () => (await import('../editor/script-drawer.tsx')).ScriptDrawer),
+  report: lazy(async () => (await import('../report/report-drawer.tsx')).ReportDrawer),
+  trades: lazy(async () => (await import('../report/trades-drawer.tsx')).TradesDrawer),
+  replay: lazy(async () => (await import('../replay/replay-drawer.tsx')).ReplayDrawer),
+  deliveries: lazy(async () => (await import('../pages/deliveries-drawer.tsx')).DeliveriesDrawer),
+}
+const SIDE = {
+  watchlists: lazy(async () => (await import('../pages/watchlist-drawer.tsx')).WatchlistDrawer),
+  alerts: lazy(async () => (await import('../pages/alert-drawer.tsx')).AlertDrawer),
+  ideas: lazy(async () => (await import('../pages/idea-drawer.tsx')).IdeaDrawer),
+}
+const BOTTOM_NAMES: Readonly<Record<Bottom, readonly [string, IconName]>> = {
+  script: ['Script', 'code'],
+  report: ['Report', 'report'],
+  trades: ['Trades', 'list'],
+  replay: ['Replay', 'replay'],
+  deliveries: ['Deliveries', 'webhook'],
+}
+const SIDE_NAMES: Readonly<Record<Side, string>> = {
+  watchlists: 'Watchlist',
+  alerts: 'Alerts',
+  ideas: 'Ideas',
+}
+
+export function Workspace({
+  market: named,
+  interval,
+}: {
+  readonly market?: string
+  readonly interval?: string
+}) {
+  useEffect(() => {
+    const [exchange, symbol] = (named ?? '').split(':')
+    if (exchange && symbol && interval) market.value = { exchange, symbol, interval }
+  }, [named, interval])
+  const BottomBody = bottom.value === '' ? null : BOTTOM[bottom.value]
+  const SideBody = side.value === '' ? null : SIDE[side.value]
+  return (
+    <>
+      <main id="main" class={s.stage} tabIndex={-1}>
+        {!(bottomMaximised.value && BottomBody) && (
+          <div class={s.chart}>
+            <Chart />
+          </div>
+        )}
+        {BottomBody && !bottomMaximised.value && (
+          <Splitter
+            label="Height of the drawer"
+            axis="y"
+            size={bottomHeight}
+            min={120}
+            max={() => innerHeight - 220}
+            onDoubleClick={() => (bottomMaximised.value = true)}
+          />
+        )}
+        <section
+          class={s.bottom}
+          style={
+            BottomBody ? (bottomMaximised.value ? { flex: 1 } : { height: bottomHeight.value }) : undefined
+          }
+          aria-label="Drawer"
+        >
+          <Tabs
+            label="Drawer"
+            tabs={BOTTOMS.map((id) => [id, ...BOTTOM_NAMES[id]] as const)}
+            active={bottom.value}
+            onSelect={(id) => (bottom.value = id)}
+          >
+            <span class={s.grow} />
+            {BottomBody && (
+              <>
+                <Button
+                  variant="quiet"
+                  size="small"
+                  icon="expand"
+                  label={bottomMaximised.value ? 'Show the chart' : 'Whole height'}
+                  onClick={() => (bottomMaximised.value = !bottomMaximised.value)}
+                />
+                <Button
+                  variant="quiet"
+                  size="small"
+                  icon="chevron"
+                  label="Close drawer"
+                  onClick={() => {
+                    bottom.value = ''
+                    bottomMaximised.value = false
+                  }}
+                />
+              </>
+            )}
+          </Tabs>
+          {BottomBody && (
+            <div
+              class={s.bottomBody}
+              role="tabpanel"
+              aria-label={bottom.value === '' ? undefined : BOTTOM_NAMES[bottom.value][0]}
+            >
+              <BottomBody />
+            </div>
+          )}
+        </section>
+      </main>
+      {SideBody && (
+        <>
+          <Splitter
+            label="Width of the drawer"
+            axis="x"
+            size={sideWidth}
+            min={260}
+            max={() => Math.min(520, innerWidth - 320)}
+          />
+          <aside class={s.side} style={{ width: sideWidth.value }} aria-label="Side drawer">
+            <Tabs
+              label="Side drawer"
+              tabs={SIDES.map((id) => [id, SIDE_NAMES[id]] as const)}
+              active={side.value}
+              onSelect={(id) => (side.value = id)}
+            >
+              <span class={s.grow} />
+              <Button
+                variant="quiet"
+                size="small"
+                icon="close"
+                label="Close drawer"
+                onClick={() => (side.value = '')}
+              />
+            </Tabs>
+            <div
+              class={s.sideBody}
+              role="tabpanel"
+              aria-label={side.value === '' ? undefined : SIDE_NAMES[side.value]}
+            >
+              <SideBody />
+            </div>
+          </aside>
+        </>
+      )}
+    </>
+  )
+}

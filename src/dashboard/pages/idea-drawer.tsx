@@ -1,0 +1,5 @@
+import { Empty } from '../ui/ui.tsx'
+
+export function IdeaDrawer() {
+  return <Empty title="Ideas" />
+}

@@ -1,0 +1,5 @@
+import { Empty } from '../ui/ui.tsx'
+
+export function Scripts() {
+  return <Empty title="Scripts" />
+}

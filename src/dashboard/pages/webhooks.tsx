@@ -1,0 +1,5 @@
+import { Empty } from '../ui/ui.tsx'
+
+export function Webhooks() {
+  return <Empty title="Webhooks" />
+}

@@ -1,0 +1,61 @@
+// Twenty lines of router: the address is a signal, links are plain anchors.
+//
+// Paths are relative to the page's base, so '/alerts' is '/charts/alerts' under a proxy that serves us there.
+
+import { computed, signal } from '@preact/signals'
+
+const base = new URL(document.baseURI).pathname.replace(/\/$/, '')
+
+function read(): { path: string; query: URLSearchParams } {
+  const path = location.pathname.startsWith(base) ? location.pathname.slice(base.length) : location.pathname
+  return { path: path === '' ? '/' : path, query: new URLSearchParams(location.search) }
+}
+
+const here = signal(read())
+export const path = computed(() => here.value.path)
+export const query = computed(() => here.value.query)
+
+/** The address of an in-app path, for href. */
+export const href = (to: string): string => base + to
+
+export function navigate(to: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', href(to))
+  else history.pushState(null, '', href(to))
+  here.value = read()
+}
+
+/** Anchors keep their meaning for modified clicks; plain ones inside the app do not reload the page. */
+export function listenForLinks(): void {
+  window.addEventListener('popstate', () => (here.value = read()))
+  document.addEventListener('click', (event) => {
+    if (
+      event.defaultPrevented ||
+      event.button !== 0 ||
+      event.metaKey ||
+      event.ctrlKey ||
+      event.shiftKey ||
+      event.altKey
+    )
+      return
+    const anchor = (event.target as Element | null)?.closest?.('a')
+    if (!anchor || anchor.target || anchor.hasAttribute('download') || anchor.origin !== location.origin)
+      return
+    if (!anchor.pathname.startsWith(`${base}/`) || anchor.pathname.startsWith(`${base}/api/`)) return
+    event.preventDefault()
+    navigate(anchor.pathname.slice(base.length) + anchor.search + anchor.hash)
+  })
+}
+
+/** `match('/backtests/:id', path)` → { id } or null. */
+export function match(pattern: string, actual: string): Readonly<Record<string, string>> | null {
+  const wanted = pattern.split('/')
+  const found = actual.split('/')
+  if (wanted.length !== found.length) return null
+  const values: Record<string, string> = {}
+  for (const [i, part] of wanted.entries()) {
+    const value = decodeURIComponent(found[i] ?? '')
+    if (part.startsWith(':')) values[part.slice(1)] = value
+    else if (part !== value) return null
+  }
+  return values
+}

@@ -1,0 +1,41 @@
+// Who is signed in. `undefined` = not asked yet, null = nobody.
+
+import { signal } from '@preact/signals'
+import { ApiError, get, post } from './api-client.ts'
+
+export interface User {
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  readonly role?: string
+}
+
+export const user = signal<User | null | undefined>(undefined)
+
+export async function loadSession(): Promise<void> {
+  try {
+    user.value = (await get<{ user: User | null }>('/api/auth/session')).user
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 0) user.value = null
+    else throw error
+  }
+}
+
+export async function signUp(
+  email: string,
+  password: string,
+  name: string,
+  invitation: string,
+): Promise<void> {
+  const body = { email, password, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
+  user.value = (await post<{ user: User }>('/api/auth/sign-up', body)).user
+}
+
+export async function signIn(email: string, password: string): Promise<void> {
+  user.value = (await post<{ user: User }>('/api/auth/sign-in', { email, password })).user
+}
+
+export async function signOut(): Promise<void> {
+  await post('/api/auth/sign-out')
+  user.value = null
+}

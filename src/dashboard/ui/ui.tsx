@@ -1,0 +1,369 @@
+// Buttons, fields, dialogs, toasts and the other small things, each with its keyboard and its name for screen readers.
+
+import { signal } from '@preact/signals'
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
+import { h } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { ApiError } from '../api-client.ts'
+import { Icon, type IconName } from './icon.tsx'
+import s from './ui.module.css'
+
+export const cx = (...names: (string | false | null | undefined)[]): string => names.filter(Boolean).join(' ')
+
+interface ButtonProps extends Omit<
+  ButtonHTMLAttributes,
+  'icon' | 'size' | 'type' | 'label' | 'disabled' | 'children'
+> {
+  readonly variant?: 'primary' | 'danger' | 'quiet'
+  readonly size?: 'small'
+  readonly icon?: IconName
+  /** For a button without text: its name, and its tooltip. */
+  readonly label?: string
+  readonly pressed?: boolean
+  readonly disabled?: boolean
+  readonly type?: 'button' | 'submit'
+  readonly children?: ComponentChildren
+}
+
+export function Button({
+  variant,
+  size,
+  icon,
+  label,
+  pressed,
+  children,
+  type = 'button',
+  class: more,
+  ...rest
+}: ButtonProps) {
+  return (
+    <button
+      {...rest}
+      type={type}
+      class={cx(
+        s.button,
+        variant && s[variant],
+        size && s[size],
+        !children && s.iconOnly,
+        pressed && s.pressed,
+        typeof more === 'string' && more,
+      )}
+      aria-label={label}
+      aria-pressed={pressed}
+      title={label}
+    >
+      {icon && <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}
+
+interface FieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onInput: (value: string) => void
+  readonly hint?: string
+  /** What is wrong with it, if anything. */
+  readonly problem?: string | undefined
+  readonly type?: string
+  readonly name?: string
+  readonly placeholder?: string
+  readonly autocomplete?: string
+  readonly required?: boolean
+  readonly autofocus?: boolean
+  readonly disabled?: boolean
+  readonly inputMode?: string
+  /** More than one line. */
+  readonly rows?: number
+}
+
+export function Field({ label, value, onInput, hint, problem, rows, ...rest }: FieldProps) {
+  const id = useId()
+  const props = {
+    ...rest,
+    ...(rows !== undefined && { rows }),
+    id,
+    class: s.input,
+    value,
+    'aria-invalid': problem ? 'true' : undefined,
+    'aria-describedby': hint || problem ? `${id}-note` : undefined,
+    onInput: (event: Event) => onInput((event.target as HTMLInputElement).value),
+  }
+  return (
+    <div class={s.field}>
+      <label class={s.label} for={id}>
+        {label}
+      </label>
+      {rows === undefined ? h('input', props as object) : h('textarea', props as object)}
+      {(problem || hint) && (
+        <span id={`${id}-note`} class={problem ? s.wrong : s.hint}>
+          {problem ?? hint}
+        </span>
+      )}
+    </div>
+  )
+}
+
+interface SelectProps<T extends string> {
+  readonly label: string
+  readonly value: T
+  readonly options: readonly (readonly [value: T, text: string])[]
+  readonly onChange: (value: T) => void
+  readonly hideLabel?: boolean
+}
+
+export function Select<T extends string>({ label, value, options, onChange, hideLabel }: SelectProps<T>) {
+  const id = useId()
+  return (
+    <div class={s.field}>
+      <label class={hideLabel ? 'visually-hidden' : s.label} for={id}>
+        {label}
+      </label>
+      <select
+        id={id}
+        class={s.input}
+        value={value}
+        onChange={(event) => onChange((event.target as HTMLSelectElement).value as T)}
+      >
+        {options.map(([option, text]) => (
+          <option key={option} value={option}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+interface TabsProps<T extends string> {
+  readonly label: string
+  readonly tabs: readonly (readonly [id: T, text: string, icon?: IconName])[]
+  readonly active: T | ''
+  readonly onSelect: (id: T) => void
+  readonly children?: ComponentChildren
+}
+
+/** Arrow keys move between tabs, as everywhere. */
+export function Tabs<T extends string>({ label, tabs, active, onSelect, children }: TabsProps<T>) {
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    const at = tabs.findIndex(([id]) => id === active)
+    const next = tabs[(at + step + tabs.length) % tabs.length]
+    if (!next) return
+    event.preventDefault()
+    onSelect(next[0])
+    const list = event.currentTarget as HTMLElement
+    requestAnimationFrame(() => list.querySelector<HTMLElement>('[aria-selected="true"]')?.focus())
+  }
+  return (
+    <div class={s.tabs}>
+      <div role="tablist" aria-label={label} onKeyDown={onKeyDown} style={{ display: 'contents' }}>
+        {tabs.map(([id, text, icon], i) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            class={s.tab}
+            aria-selected={id === active}
+            tabIndex={id === active || (active === '' && i === 0) ? 0 : -1}
+            onClick={() => onSelect(id)}
+          >
+            {icon && <Icon name={icon} />}
+            {text}
+          </button>
+        ))}
+      </div>
+      {children}
+    </div>
+  )
+}
+
+export function Badge({
+  tone,
+  children,
+}: {
+  readonly tone?: 'up' | 'down' | 'warn' | 'accent'
+  readonly children: ComponentChildren
+}) {
+  return (
+    <span class={s.badge} data-tone={tone}>
+      {children}
+    </span>
+  )
+}
+
+/** What happened, what to do, one button. */
+export function Empty({
+  title,
+  children,
+  action,
+}: {
+  readonly title: string
+  readonly children?: ComponentChildren
+  readonly action?: ComponentChildren
+}) {
+  return (
+    <div class={s.empty}>
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {action}
+    </div>
+  )
+}
+
+export function Skeleton({
+  width = '100%',
+  height = 16,
+}: {
+  readonly width?: number | string
+  readonly height?: number
+}) {
+  return <div class={s.skeleton} style={{ width, height }} aria-hidden="true" />
+}
+
+/** `fraction` null = it is not known how long. */
+export function Progress({ fraction, label }: { readonly fraction: number | null; readonly label: string }) {
+  return (
+    <div
+      class={s.progress}
+      role="progressbar"
+      aria-label={label}
+      aria-valuemin={0}
+      aria-valuemax={100}
+      aria-valuenow={fraction === null ? undefined : Math.round(fraction * 100)}
+    >
+      <div style={{ width: `${(fraction ?? 0.4) * 100}%` }} />
+    </div>
+  )
+}
+
+interface DialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+  readonly footer?: ComponentChildren
+  readonly width?: number
+}
+
+/** Keeps the focus inside while it is open and gives it back when it closes. Escape and a click outside close it. */
+export function Dialog({ title, onClose, children, footer, width }: DialogProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null
+    const focusable = () => [
+      ...(box.current?.querySelectorAll<HTMLElement>(
+        'a[href],button:not(:disabled),input,select,textarea,[tabindex="0"]',
+      ) ?? []),
+    ]
+    const first = box.current?.querySelector<HTMLElement>('[autofocus]') ?? focusable()[1] ?? focusable()[0]
+    first?.focus()
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') {
+        event.stopPropagation()
+        onClose()
+      }
+      if (event.key !== 'Tab') return
+      const all = focusable()
+      const edge = event.shiftKey ? all[0] : all.at(-1)
+      if (document.activeElement !== edge) return
+      event.preventDefault()
+      ;(event.shiftKey ? all.at(-1) : all[0])?.focus()
+    }
+    const element = box.current
+    element?.addEventListener('keydown', onKey)
+    return () => {
+      element?.removeEventListener('keydown', onKey)
+      before?.focus()
+    }
+  }, [])
+  return (
+    <div class={s.backdrop} onMouseDown={(event) => event.target === event.currentTarget && onClose()}>
+      <div
+        ref={box}
+        class={s.dialog}
+        role="dialog"
+        aria-modal="true"
+        aria-labelledby={id}
+        style={width ? { width: `min(${width}px, 100%)` } : undefined}
+      >
+        <div class={s.dialogHead}>
+          <h2 id={id}>{title}</h2>
+          <Button variant="quiet" icon="close" label="Close" onClick={onClose} />
+        </div>
+        <div class={s.dialogBody}>{children}</div>
+        {footer && <div class={s.dialogFoot}>{footer}</div>}
+      </div>
+    </div>
+  )
+}
+
+interface Toast {
+  readonly id: number
+  readonly tone: 'up' | 'down' | 'none'
+  readonly text: string
+  readonly detail?: string
+}
+const toasts = signal<readonly Toast[]>([])
+let nextToast = 1
+
+/** Good news leaves by itself, bad news stays until it is closed. */
+export function toast(
+  text: string,
+  { tone = 'none', detail }: { tone?: Toast['tone']; detail?: string } = {},
+): void {
+  const id = nextToast++
+  toasts.value = [...toasts.value.slice(-3), { id, tone, text, ...(detail !== undefined && { detail }) }]
+  if (tone !== 'down') setTimeout(() => (toasts.value = toasts.value.filter((one) => one.id !== id)), 5000)
+}
+
+/** Says what the server said, with the request id to quote. */
+export function toastError(error: unknown): void {
+  if (error instanceof ApiError)
+    toast(error.message, { tone: 'down', ...(error.requestId && { detail: `Request ${error.requestId}` }) })
+  else toast(error instanceof Error ? error.message : String(error), { tone: 'down' })
+}
+
+export function Toasts() {
+  return (
+    <div class={s.toasts} role="status" aria-live="polite">
+      {toasts.value.map((one) => (
+        <div key={one.id} class={s.toast} data-tone={one.tone}>
+          <div>
+            <div>{one.text}</div>
+            {one.detail && <code class="muted">{one.detail}</code>}
+          </div>
+          <Button
+            variant="quiet"
+            size="small"
+            icon="close"
+            label="Dismiss"
+            onClick={() => (toasts.value = toasts.value.filter((other) => other.id !== one.id))}
+          />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Shows a failure where its content would have been. */
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  const api = error instanceof ApiError ? error : null
+  return (
+    <Empty
+      title={api?.status === 0 ? 'No connection' : 'That did not work'}
+      action={onRetry && <Button onClick={onRetry}>Try again</Button>}
+    >
+      {error instanceof Error ? error.message : String(error)}
+      {api?.requestId && (
+        <>
+          <br />
+          <code>{api.requestId}</code>
+        </>
+      )}
+    </Empty>
+  )
+}
+
+export { s as uiStyles }

@@ -1,0 +1,54 @@
+// The workspace: which market, which script, which drawers. One object one can print, read by every part of the page.
+
+import { signal } from '@preact/signals'
+import type { Report } from '../backtest/report/report.ts'
+import type { Track } from '../backtest/tracks.ts'
+import type { ScriptDiagnostic } from './api-client.ts'
+import { remembered } from './settings.ts'
+
+export interface Market {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+}
+/** What the chart shows. Starts on the built-in S&P 500 bars. */
+export const market = remembered<Market>('market', { exchange: 'SP', symbol: 'SPX', interval: '1d' })
+
+export const SIDES = ['watchlists', 'alerts', 'ideas'] as const
+export type Side = (typeof SIDES)[number]
+/** The drawer on the right; '' = closed. */
+export const side = remembered<Side | ''>('side', 'watchlists')
+
+export const BOTTOMS = ['script', 'report', 'trades', 'replay', 'deliveries'] as const
+export type Bottom = (typeof BOTTOMS)[number]
+/** The drawer below the chart; '' = closed. */
+export const bottom = remembered<Bottom | ''>('bottom', 'script')
+export const bottomMaximised = signal(false)
+
+/** The script in the editor. `id` is null until it is saved. */
+export interface OpenScript {
+  readonly id: string | null
+  readonly name: string
+  readonly source: string
+}
+export const script = remembered<OpenScript>('script', { id: null, name: '', source: '' })
+/** Values the user gave the script's inputs, by title. */
+export const inputs = signal<Readonly<Record<string, unknown>>>({})
+
+/** The last run that worked; it stays on screen until the next one is there. */
+export interface Run {
+  readonly id: string
+  readonly name: string
+  readonly report: Report
+  readonly tracks: readonly Track[]
+}
+export const run = signal<Run | null>(null)
+export const running = signal(false)
+export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
+/** Why the last run failed, when it was not the script's text. */
+export const runProblem = signal<Error | null>(null)
+
+/** Asks the chart to show this time (UTC ms) and, if given, to light this trade. A new object each time. */
+export const lookAt = signal<{ readonly time: number; readonly trade?: number } | null>(null)
+/** Asks the editor to put its cursor there. */
+export const jumpTo = signal<{ readonly line: number; readonly column: number } | null>(null)
