@@ -29,6 +29,11 @@ export interface TradeView {
 }
 
 export interface Broker {
+  /**
+   * The bar the script runs on. The run writes it before the body, whether `onBar` was called or not: commands and the
+   * strategy.* values below read the close of this bar.
+   */
+  bar: number
   /** Something to do on a bar: an order waits, a position is open, or a rule must be watched. */
   readonly busy: boolean
   /** The script placed or changed something since `afterScript` ran last. */
