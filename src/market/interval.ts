@@ -1,0 +1,94 @@
+// Intervals: how long a bar is, written `<number><unit>` with units s m h d w M (`15m`, `4h`, `1d`, `1M`).
+//
+// TradingView's own spellings (`60`, `240`, `D`, `1W`, `15S`) are read as well, and each interval has exactly one
+// normal form, so that `60`, `60m` and `1h` name the same cached bars. Case matters only for m (minutes) and
+// M (months).
+
+export const INTERVAL_UNITS = ['s', 'm', 'h', 'd', 'w', 'M'] as const
+export type IntervalUnit = (typeof INTERVAL_UNITS)[number]
+
+export interface Interval {
+  readonly count: number
+  readonly unit: IntervalUnit
+}
+
+/** TradingView's month in `timeframe.in_seconds("1M")`: a twelfth of 365.0004 days. */
+const MONTH_MS = 2_628_003_000
+const UNIT_MS: Readonly<Record<IntervalUnit, number>> = {
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+  M: MONTH_MS,
+}
+/** What TradingView allows of each unit; seconds and hours are limited by the day they must fit into. */
+const COUNT_MAX: Readonly<Record<IntervalUnit, number>> = { s: 86_400, m: 1440, h: 24, d: 365, w: 52, M: 12 }
+
+/** null where the text is no interval. `parseInterval('240')` is 4 hours, `parseInterval('D')` one day. */
+export function parseInterval(text: string): Interval | null {
+  const match = /^(\d{0,6})([smhdwMSHDW]?)$/.exec(text)
+  if (!match || text === '') return null
+  const [, digits = '', letter = ''] = match
+  // A bare `m`, `s` or `h` is nobody's spelling; a bare `D`, `W` or `M` is TradingView's.
+  if (digits === '' && !/[dwMDWS]/.test(letter)) return null
+  const count = digits === '' ? 1 : Number(digits)
+  const unit = (letter === '' ? 'm' : letter === 'M' ? 'M' : letter.toLowerCase()) as IntervalUnit
+  if (count < 1 || count > COUNT_MAX[unit]) return null
+  return reduce({ count, unit })
+}
+
+/** `normalizeInterval('60')` is `'1h'`; null where the text is no interval. */
+export function normalizeInterval(text: string): string | null {
+  const interval = parseInterval(text)
+  return interval && formatInterval(interval)
+}
+
+export function formatInterval({ count, unit }: Interval): string {
+  return `${count}${unit}`
+}
+
+/** TradingView's spelling: minutes bare, hours as minutes, `15S`, `1D`, `1W`, `1M`. */
+export function toTimeframe({ count, unit }: Interval): string {
+  switch (unit) {
+    case 'm':
+      return String(count)
+    case 'h':
+      return String(count * 60)
+    default:
+      return `${count}${unit.toUpperCase()}`
+  }
+}
+
+/** Nominal length. Exact for seconds to hours; a day may be 23 hours long, and a month is an average. */
+export function intervalMs({ count, unit }: Interval): number {
+  return count * UNIT_MS[unit]
+}
+
+export function isIntraday({ unit }: Interval): boolean {
+  return unit === 's' || unit === 'm' || unit === 'h'
+}
+
+/** For sorting, finest first. */
+export function compareIntervals(a: Interval, b: Interval): number {
+  return intervalMs(a) - intervalMs(b)
+}
+
+/**
+ * Can bars of `coarse` be put together from whole bars of `fine`? Intraday bars need a whole number of them;
+ * days, weeks and months start at a session's open, so any intraday interval will do; weeks do not fill months.
+ */
+export function canBuild(coarse: Interval, fine: Interval): boolean {
+  const step = intervalMs(fine)
+  if (isIntraday(coarse)) return isIntraday(fine) && intervalMs(coarse) % step === 0
+  if (isIntraday(fine)) return true
+  if (fine.unit === coarse.unit) return coarse.count % fine.count === 0
+  return fine.unit === 'd' && fine.count === 1
+}
+
+/** 60 seconds are a minute and 60 minutes an hour; 24 hours stay hours, for a day starts at the session's open. */
+function reduce({ count, unit }: Interval): Interval {
+  if (unit === 's' && count % 60 === 0) return reduce({ count: count / 60, unit: 'm' })
+  if (unit === 'm' && count % 60 === 0) return { count: count / 60, unit: 'h' }
+  return { count, unit }
+}

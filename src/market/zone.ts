@@ -1,0 +1,84 @@
+// Time zones: from UTC to wall clock and back, fast enough to ask for every one of a million bars.
+//
+// Temporal knows the rules but takes about a microsecond a question. A zone's offset changes twice a year, so a
+// Zone remembers the stretch between two transitions it answered last; the next question nearly always falls
+// into the same one and costs two comparisons.
+
+export interface Zone {
+  readonly name: string
+  /** Wall clock minus UTC, in ms, at this instant. */
+  offsetAt(time: number): number
+  /** The instant at which the wall clock shows `local`. Skipped times move on, repeated ones are the first. */
+  toUtc(local: number): number
+}
+
+const DAY = 86_400_000
+/** Longer than any stretch without transitions that matters; beyond it Temporal is asked again. */
+const FOREVER = 8_640_000_000_000_000
+
+const known = new Map<string, Zone>()
+
+/**
+ * IANA names (`America/New_York`) and Pine's offsets (`UTC`, `GMT+3`, `UTC-05:30`); null where it is neither.
+ * `Exchange`-like words are for the caller to resolve.
+ */
+export function zoneOf(name: string): Zone | null {
+  const cached = known.get(name)
+  if (cached) return cached
+  const zone = fixedZone(name) ?? ianaZone(name)
+  if (zone) known.set(name, zone)
+  return zone
+}
+
+/** `GMT+5`, `UTC-3:30`, `+0530`. */
+function fixedZone(name: string): Zone | null {
+  if (/^(?:UTC|GMT|Etc\/UTC|Z)$/.test(name)) return { name, offsetAt: () => 0, toUtc: (local) => local }
+  const match = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(name)
+  if (!match) return null
+  const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0)
+  if (minutes > 18 * 60) return null
+  const offset = (match[1] === '-' ? -1 : 1) * minutes * 60_000
+  return { name, offsetAt: () => offset, toUtc: (local) => local - offset }
+}
+
+function ianaZone(name: string): Zone | null {
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name)
+  } catch {
+    return null
+  }
+  // Stretches seen so far, latest answer first: [from, until) shares one offset.
+  const stretches: { readonly from: number; readonly until: number; readonly offset: number }[] = []
+  let from = 0
+  let until = 0
+  let offset = 0
+
+  function offsetAt(time: number): number {
+    if (time >= from && time < until) return offset
+    let stretch = stretches.find((one) => time >= one.from && time < one.until)
+    if (!stretch) {
+      const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(time)).toZonedDateTimeISO(name)
+      // `previous` looks strictly before: one ms on, so that a transition at `time` itself starts the stretch.
+      const before = instant.add({ milliseconds: 1 }).getTimeZoneTransition('previous')
+      stretch = {
+        from: before?.epochMilliseconds ?? -FOREVER,
+        until: instant.getTimeZoneTransition('next')?.epochMilliseconds ?? FOREVER,
+        offset: instant.offsetNanoseconds / 1e6,
+      }
+      stretches.push(stretch)
+    }
+    ;({ from, until, offset } = stretch)
+    return offset
+  }
+
+  function toUtc(local: number): number {
+    const before = offsetAt(local - DAY)
+    const after = offsetAt(local + DAY)
+    if (before === after) return local - before
+    if (offsetAt(local - before) === before) return local - before
+    if (offsetAt(local - after) === after) return local - after
+    return local - before
+  }
+
+  return { name, offsetAt, toUtc }
+}
