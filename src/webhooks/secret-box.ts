@@ -1,0 +1,52 @@
+// Secrets at rest: AES-256-GCM under an instance key that lies in a file outside the database, so that a copied
+// database alone gives nothing away. The record's id is bound in, so that boxes cannot be swapped between records.
+
+import { fromBase64, toBase64 } from './signing.ts'
+
+export interface SecretBox {
+  seal(text: string, boundTo: string): Promise<string>
+  /** Rejects when the box was made under another key, for another record, or was changed. */
+  open(sealed: string, boundTo: string): Promise<string>
+}
+
+const VERSION = 'v1.'
+const NONCE_BYTES = 12
+
+/** `key` is 32 bytes. */
+export async function createSecretBox(
+  key: Uint8Array,
+  randomBytes: (count: number) => Uint8Array,
+): Promise<SecretBox> {
+  const imported = await crypto.subtle.importKey('raw', key.slice().buffer, 'AES-GCM', false, [
+    'encrypt',
+    'decrypt',
+  ])
+  const encoder = new TextEncoder()
+  const parameters = (nonce: Uint8Array, boundTo: string) => ({
+    name: 'AES-GCM',
+    iv: nonce.slice().buffer,
+    additionalData: encoder.encode(boundTo),
+  })
+  return {
+    async seal(text, boundTo) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const sealed = new Uint8Array(
+        await crypto.subtle.encrypt(parameters(nonce, boundTo), imported, encoder.encode(text)),
+      )
+      const whole = new Uint8Array(NONCE_BYTES + sealed.length)
+      whole.set(nonce)
+      whole.set(sealed, NONCE_BYTES)
+      return VERSION + toBase64(whole)
+    },
+    async open(sealed, boundTo) {
+      if (!sealed.startsWith(VERSION)) throw new Error('unknown form of sealed secret')
+      const whole = fromBase64(sealed.slice(VERSION.length))
+      const opened = await crypto.subtle.decrypt(
+        parameters(whole.subarray(0, NONCE_BYTES), boundTo),
+        imported,
+        whole.slice(NONCE_BYTES).buffer,
+      )
+      return new TextDecoder().decode(opened)
+    },
+  }
+}

@@ -1,0 +1,109 @@
+// One attempt over the network: POST to a checked address, and what came back, bounded in time and size.
+//
+// The connection goes to the address that was checked, while Host, SNI and the certificate's name stay the URL's. No
+// redirect is followed (it would leave the checked address), no proxy is asked, nothing is decompressed, and at most
+// 20 kB of the answer are read.
+
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIP } from 'node:net'
+
+export interface Attempt {
+  readonly url: URL
+  readonly address: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+}
+
+export interface Answer {
+  /** HTTP status; 0 when there was none. */
+  readonly status: number
+  readonly retryAfter: string | null
+  /** The first 4 kB, as text. */
+  readonly excerpt: string
+  /** Why there is no status: `timeout`, `connection_refused`, `connection_reset`, `tls`, `network`. */
+  readonly failure: string | null
+}
+export type Send = (attempt: Attempt) => Promise<Answer>
+
+export interface SendLimits {
+  readonly connectMs: number
+  readonly totalMs: number
+}
+const READ_BYTES = 20 * 1024
+const EXCERPT_BYTES = 4096
+
+export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_000 }): Send {
+  return ({ url, address, headers, body }) =>
+    new Promise((settle) => {
+      const secure = url.protocol === 'https:'
+      let done = false
+      const finish = (answer: Partial<Answer>) => {
+        if (done) return
+        done = true
+        clearTimeout(connectTimer)
+        clearTimeout(totalTimer)
+        request.destroy()
+        settle({ status: 0, retryAfter: null, excerpt: '', failure: null, ...answer })
+      }
+      const name = url.hostname.replace(/^\[|\]$/g, '')
+      const options = {
+        host: address,
+        port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+        path: url.pathname + url.search,
+        method: 'POST',
+        agent: false,
+        headers: {
+          ...headers,
+          host: url.host,
+          'content-length': String(body.length),
+          'accept-encoding': 'identity',
+          connection: 'close',
+        },
+        ...(secure && (isIP(name) ? {} : { servername: name })),
+      }
+      const request = secure ? httpsRequest(options, onAnswer) : httpRequest(options, onAnswer)
+      const connectTimer = setTimeout(() => finish({ failure: 'timeout' }), limits.connectMs)
+      const totalTimer = setTimeout(() => finish({ failure: 'timeout' }), limits.totalMs)
+      request.on('socket', (socket) => {
+        socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connectTimer))
+      })
+      request.on('error', (error: NodeJS.ErrnoException) => finish({ failure: reasonOf(error) }))
+      request.end(body)
+
+      function onAnswer(answer: IncomingMessage) {
+        clearTimeout(connectTimer)
+        const chunks: Buffer[] = []
+        let size = 0
+        const status = answer.statusCode ?? 0
+        const retryAfter = answer.headers['retry-after'] ?? null
+        const whole = () =>
+          finish({
+            status,
+            retryAfter,
+            excerpt: Buffer.concat(chunks).subarray(0, EXCERPT_BYTES).toString('utf8'),
+          })
+        answer.on('data', (chunk: Buffer) => {
+          chunks.push(chunk)
+          size += chunk.length
+          if (size >= READ_BYTES) whole()
+        })
+        answer.on('end', whole)
+        // The status was received: what breaks after it does not change what the receiver said.
+        answer.on('error', whole)
+        answer.on('aborted', whole)
+      }
+    })
+}
+
+function reasonOf(error: NodeJS.ErrnoException): string {
+  const code = error.code ?? ''
+  if (code === 'ECONNREFUSED' || code === 'ConnectionRefused') return 'connection_refused'
+  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ConnectionClosed') return 'connection_reset'
+  if (
+    /CERT|SSL|TLS|SIGNATURE|ALTNAME|SELF_SIGNED|UNABLE_TO/i.test(code) ||
+    /certificate|handshake/i.test(error.message)
+  )
+    return 'tls'
+  return 'network'
+}

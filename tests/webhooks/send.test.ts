@@ -1,0 +1,126 @@
+// One attempt against receivers that misbehave in every way we could think of.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { createServer, type Socket } from 'node:net'
+import { parseRetryAfter, retryDelay, ATTEMPTS } from '../../src/webhooks/schedule.ts'
+import { createSend } from '../../src/webhooks/send.ts'
+
+const stops: (() => void)[] = []
+afterAll(() => {
+  for (const stop of stops) stop()
+})
+
+/** A TCP server that says whatever the test wants. */
+async function raw(onSocket: (socket: Socket) => void): Promise<URL> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    onSocket(socket)
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  stops.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return new URL(`http://hooks.example:${(server.address() as { port: number }).port}/in?x=1`)
+}
+const send = createSend({ connectMs: 300, totalMs: 500 })
+const attempt = (url: URL, body = '{"a":1}') =>
+  send({
+    url,
+    address: '127.0.0.1',
+    headers: { 'content-type': 'application/json', 'x-a': 'b' },
+    body: new TextEncoder().encode(body),
+  })
+const reply = (text: string) => raw((socket) => socket.once('data', () => socket.end(text)))
+
+describe('an attempt', () => {
+  test('posts body and headers to the checked address under the name of the URL', async () => {
+    let seen = ''
+    const url = await raw((socket) => {
+      socket.on('data', (chunk) => {
+        seen += chunk.toString()
+        if (seen.includes('{"a":1}')) socket.end('HTTP/1.1 204 No Content\r\n\r\n')
+      })
+    })
+    expect(await attempt(url)).toEqual({ status: 204, retryAfter: null, excerpt: '', failure: null })
+    expect(seen).toStartWith('POST /in?x=1 HTTP/1.1\r\n')
+    expect(seen.toLowerCase()).toContain(`host: ${url.host}\r\n`)
+    expect(seen.toLowerCase()).toContain('x-a: b\r\n')
+    expect(seen).toEndWith('{"a":1}')
+  })
+  test('does not follow a redirect', async () => {
+    expect(
+      await attempt(
+        await reply('HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/\r\nContent-Length: 0\r\n\r\n'),
+      ),
+    ).toMatchObject({ status: 302 })
+  })
+  test('reads Retry-After', async () => {
+    expect(
+      await attempt(await reply('HTTP/1.1 429 No\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nslow')),
+    ).toMatchObject({ status: 429, retryAfter: '7', excerpt: 'slow' })
+  })
+  test('reads no more than it needs of a huge answer', async () => {
+    const url = await raw((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n')
+        socket.write('x'.repeat(100_000))
+      })
+    })
+    const answer = await attempt(url)
+    expect([answer.status, answer.excerpt.length]).toEqual([200, 4096])
+  })
+  test('gives up on a receiver that never answers', async () => {
+    expect(await attempt(await raw(() => undefined))).toMatchObject({ status: 0, failure: 'timeout' })
+  })
+  test('gives up on one that drips its headers', async () => {
+    const url = await raw((socket) => {
+      const drip = setInterval(() => socket.write('H'), 50)
+      socket.on('close', () => clearInterval(drip))
+    })
+    expect((await attempt(url)).status).toBe(0)
+  })
+  test('says that the connection was reset', async () => {
+    expect(
+      await attempt(await raw((socket) => socket.once('data', () => socket.resetAndDestroy()))),
+    ).toMatchObject({ status: 0, failure: 'connection_reset' })
+  })
+  test('says that nobody listens', async () => {
+    expect(await attempt(new URL('http://hooks.example:1/'))).toMatchObject({
+      status: 0,
+      failure: 'connection_refused',
+    })
+  })
+  test('says that TLS failed', async () => {
+    const url = await reply('this is not TLS')
+    expect(await attempt(new URL(url.href.replace('http:', 'https:')))).toMatchObject({
+      status: 0,
+      failure: 'tls',
+    })
+  })
+})
+
+describe('the schedule', () => {
+  test('has ten attempts over four days', () => {
+    const delays = Array.from({ length: ATTEMPTS }, (_, i) => retryDelay(i + 1, 0.5, null))
+    expect(delays).toEqual([5e3, 3e5, 18e5, 72e5, 18e6, 36e6, 504e5, 72e6, 864e5, null])
+  })
+  test('spreads by a fifth either way', () => {
+    expect([retryDelay(1, 0, null), retryDelay(1, 0.999999, null)]).toEqual([4000, 6000])
+  })
+  test('waits as long as the receiver asks, up to a day', () => {
+    expect([retryDelay(1, 0.5, 60_000), retryDelay(2, 0.5, 1000), retryDelay(1, 0.5, 1e12)]).toEqual([
+      60_000, 300_000, 864e5,
+    ])
+  })
+  test.each([
+    ['120', 120_000],
+    ['Thu, 01 Jan 1970 00:01:00 GMT', 59_000],
+    ['soon', null],
+    [null, null],
+  ])('Retry-After %p is %p', (header, expected) => {
+    expect(parseRetryAfter(header, 1000)).toBe(expected)
+  })
+})

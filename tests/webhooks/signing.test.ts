@@ -1,0 +1,84 @@
+// Signatures, verified by code that is not ours: openssl, Python's hmac, npm standardwebhooks and svix.
+
+import { describe, expect, test } from 'bun:test'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { Webhook as SvixWebhook } from 'svix'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+import { newSecret, serviceSignature, standardSignature } from '../../src/webhooks/signing.ts'
+
+const random = (count: number) => crypto.getRandomValues(new Uint8Array(count))
+const bytes = (text: string) => new TextEncoder().encode(text)
+const BODY = '{"event":"backtest.reportReady","data":{"name":"Ünïcode ✓ \\u2028"}}'
+
+async function run(command: string[], input: Uint8Array): Promise<string> {
+  const child = Bun.spawn(command, { stdin: input, stdout: 'pipe' })
+  return (await new Response(child.stdout).text()).trim()
+}
+
+describe('the header of the contract', () => {
+  test('is the published HMAC-SHA256 vector', async () => {
+    // RFC 4231 has no printable key; this pair is the one of Wikipedia's HMAC article.
+    const signature = await serviceSignature('key', bytes('The quick brown fox jumps over the lazy dog'))
+    expect(signature).toBe('sha256=f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8')
+  })
+  test.skipIf(!Bun.which('openssl'))('is what openssl computes', async () => {
+    const secret = newSecret(random)
+    const theirs = await run(
+      ['openssl', 'dgst', '-sha256', '-mac', 'HMAC', '-macopt', `key:${secret}`, '-r'],
+      bytes(BODY),
+    )
+    expect(await serviceSignature(secret, bytes(BODY))).toBe(`sha256=${theirs.split(' ')[0]}`)
+  })
+  test.skipIf(!Bun.which('python3'))("is what Python's hmac computes", async () => {
+    const secret = newSecret(random)
+    const program =
+      'import hmac,sys; print(hmac.new(sys.argv[1].encode(), sys.stdin.buffer.read(), "sha256").hexdigest())'
+    expect(await serviceSignature(secret, bytes(BODY))).toBe(
+      `sha256=${await run(['python3', '-c', program, secret], bytes(BODY))}`,
+    )
+  })
+})
+
+describe('the headers of Standard Webhooks', () => {
+  test("are the specification's own example", async () => {
+    const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+    const signature = await standardSignature(
+      [secret],
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      1614265330,
+      bytes('{"test": 2432232314}'),
+    )
+    expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=')
+  })
+  test.each([
+    ['standardwebhooks', StandardWebhook, 'webhook'],
+    ['svix', SvixWebhook, 'svix'],
+  ] as const)('are accepted by %s, and refused when the body changed', async (_name, Verifier, prefix) => {
+    const [now, secret, old] = [Math.floor(Date.now() / 1000), newSecret(random), newSecret(random)]
+    const headers = (signature: string) => ({
+      [`${prefix}-id`]: 'msg_1',
+      [`${prefix}-timestamp`]: String(now),
+      [`${prefix}-signature`]: signature,
+    })
+    const both = headers(await standardSignature([secret, old], 'msg_1', now, bytes(BODY)))
+    for (const key of [secret, old]) expect(() => new Verifier(key).verify(BODY, both)).not.toThrow()
+    expect(() => new Verifier(secret).verify(`${BODY} `, both)).toThrow()
+    expect(() => new Verifier(newSecret(random)).verify(BODY, both)).toThrow()
+  })
+  test('a secret is whsec_ and 32 bytes of base64', () => {
+    expect(newSecret(random)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  })
+})
+
+describe('secrets at rest', () => {
+  test('open only under their key and for their record', async () => {
+    const key = random(32)
+    const box = await createSecretBox(key, random)
+    const sealed = await box.seal('whsec_x', 'wh_1')
+    expect(sealed).not.toContain('whsec')
+    expect(await box.open(sealed, 'wh_1')).toBe('whsec_x')
+    expect(await (await createSecretBox(key, random)).open(sealed, 'wh_1')).toBe('whsec_x')
+    expect(box.open(sealed, 'wh_2')).rejects.toThrow()
+    expect((await createSecretBox(random(32), random)).open(sealed, 'wh_1')).rejects.toThrow()
+  })
+})
