@@ -1,0 +1,302 @@
+// Text to tokens, in one pass.
+//
+// The lexer knows nothing of blocks. What a line break means in Pine depends on where the parser stands (within
+// brackets it is nothing; an indentation that is not a multiple of four continues the line; else it ends the
+// statement), so each token that is first on its line carries its indentation, and the parser decides.
+//
+// Brackets are paired here, because the parser must see beyond `f(…)` whether `=>` follows, and looking for the
+// closing bracket again and again would make it quadratic.
+
+import type { Diagnostic } from '../diagnostic.ts'
+import { MESSAGES, type Message } from '../messages.ts'
+
+export type TokenKind = 'name' | 'number' | 'string' | 'color' | 'operator' | 'end'
+
+export interface Token {
+  readonly kind: TokenKind
+  /** As written. Of a string: with its quotes, so it equals no operator. */
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  /** Width of the white space before the first token of a line, a tab being four; -1 on all others. */
+  readonly indent: number
+  /** Of a bracket: the index of the token that closes it, -1 when nothing does. */
+  close: number
+}
+
+export interface Comment {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Tokens {
+  /** The last one is of kind `end`. */
+  readonly tokens: readonly Token[]
+  readonly comments: readonly Comment[]
+  /** N of `//@version=N`. */
+  readonly version: number | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+export function tokenize(source: string): Tokens {
+  return new Lexer(source).run()
+}
+
+/** The value of a string token: escapes resolved, a broken line joined by one space as TradingView does. */
+export function stringValue(text: string): string {
+  if (text.startsWith('"""')) return text.slice(3, text.length >= 6 && text.endsWith('"""') ? -3 : undefined)
+  const closed = text.length >= 2 && text.endsWith(text.charAt(0))
+  const inner = text.slice(1, closed ? -1 : undefined)
+  if (!/[\\\r\n]/.test(inner)) return inner
+  return inner
+    .replace(/[ \t]*(?:\r\n?|\n)[ \t]*/g, ' ')
+    .replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c === 't' ? '\t' : c))
+}
+
+const codesOf = (characters: string): ReadonlySet<number> =>
+  new Set(Array.from(characters, (character) => character.charCodeAt(0)))
+
+/** What pasted code has between words: no-break, thin and zero-width spaces, byte order marks. */
+const SPACES = codesOf(
+  ' \t\f\v\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000',
+)
+const INVISIBLES = codesOf('\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad')
+/** Longest first. Those that Pine does not have are read whole, so that one message names them. */
+const OPERATORS =
+  '=== !== := += -= *= /= %= == != <= >= => =< || && <> ** ++ -- + - * / % < > = ? : , . ( ) [ ] ! ; { } & | ^'
+const OPERATORS_BY_FIRST: (readonly string[] | undefined)[] = []
+for (const operator of OPERATORS.split(' ')) {
+  const code = operator.charCodeAt(0)
+  OPERATORS_BY_FIRST[code] = [...(OPERATORS_BY_FIRST[code] ?? []), operator]
+}
+const VERSION = /^\/\/\s*@version\s*=\s*(\d+)/
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+const isNameStart = (code: number): boolean =>
+  (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95
+const isNamePart = (code: number): boolean => isNameStart(code) || isDigit(code)
+const isLineEnd = (code: number): boolean => code === 10 || code === 13
+
+class Lexer {
+  readonly #source: string
+  #at = 0
+  /** Indentation of the line, until its first token has taken it. */
+  #indent = 0
+  #version: number | null = null
+  readonly #tokens: Token[] = []
+  readonly #comments: Comment[] = []
+  readonly #diagnostics: Diagnostic[] = []
+  /** Indices of the brackets open here. */
+  readonly #open: number[] = []
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  run(): Tokens {
+    this.#indentation()
+    while (this.#at < this.#source.length) this.#next()
+    this.#indent = 0
+    this.#push('end', this.#at)
+    return {
+      tokens: this.#tokens,
+      comments: this.#comments,
+      version: this.#version,
+      diagnostics: this.#diagnostics,
+    }
+  }
+
+  #next(): void {
+    const code = this.#code()
+    if (isLineEnd(code)) {
+      this.#at++
+      this.#indentation()
+    } else if (SPACES.has(code) || INVISIBLES.has(code)) this.#at++
+    else if (isNameStart(code)) this.#name()
+    else if (isDigit(code) || (code === 46 && isDigit(this.#code(1)))) this.#number()
+    else if (code === 34 || code === 39) this.#string(code)
+    else if (code === 35) this.#color()
+    else if (code === 47 && this.#code(1) === 47) this.#comment()
+    else this.#operator(code)
+  }
+
+  /** Reads the white space a line starts with. */
+  #indentation(): void {
+    let width = 0
+    let spaces = false
+    let mixed = false
+    const start = this.#at
+    for (; this.#at < this.#source.length; this.#at++) {
+      const code = this.#code()
+      if (code === 9) {
+        mixed ||= spaces
+        width += 4
+      } else if (SPACES.has(code)) {
+        spaces = true
+        width++
+      } else if (!INVISIBLES.has(code)) break
+    }
+    this.#indent = width
+    const blank =
+      this.#at >= this.#source.length || isLineEnd(this.#code()) || this.#source.startsWith('//', this.#at)
+    if (mixed && !blank && width % 4 !== 0) {
+      this.#report('warning', MESSAGES.mixedIndent(), start, this.#at)
+    }
+  }
+
+  #name(): void {
+    const start = this.#at
+    while (isNamePart(this.#code())) this.#at++
+    this.#push('name', start)
+  }
+
+  /** digits [. digits] [e [+-] digits], where one side of the point may be empty. */
+  #number(): void {
+    const start = this.#at
+    this.#digits()
+    if (this.#code() === 46) {
+      this.#at++
+      this.#digits()
+    }
+    if (this.#code() === 69 || this.#code() === 101) {
+      const sign = this.#code(1) === 43 || this.#code(1) === 45 ? 1 : 0
+      if (isDigit(this.#code(1 + sign))) {
+        this.#at += 1 + sign
+        this.#digits()
+      }
+    }
+    if (isNameStart(this.#code())) {
+      while (isNamePart(this.#code())) this.#at++
+      this.#error(MESSAGES.malformedNumber(this.#source.slice(start, this.#at)), start)
+    }
+    this.#push('number', start)
+  }
+
+  #digits(): void {
+    while (isDigit(this.#code())) this.#at++
+  }
+
+  /**
+   * A string may be broken over lines in versions 4 and 5, provided that the lines continue as any wrapped line
+   * does. Looking for the quote ends with the first line that does not, so that one missing quote costs
+   * one line and not the rest of the script.
+   */
+  #string(quote: number): void {
+    const start = this.#at
+    if (quote === 34 && this.#source.startsWith('"""', start)) return this.#multilineString()
+    let lineEnd = -1
+    for (let i = start + 1; ; i++) {
+      const code = i < this.#source.length ? this.#source.charCodeAt(i) : -1
+      if (code === quote) {
+        this.#at = i + 1
+        return this.#push('string', start)
+      }
+      if (code === 92) i++
+      const isBreak = isLineEnd(code)
+      if (isBreak && lineEnd < 0) lineEnd = i
+      if (code === -1 || (isBreak && !this.#continuesAfter(i))) {
+        this.#at = Math.min(lineEnd < 0 ? i : lineEnd, this.#source.length)
+        this.#push('string', start)
+        return this.#error(MESSAGES.unterminatedString(String.fromCharCode(quote)), start)
+      }
+    }
+  }
+
+  /** Whether the line after the break at `offset` is indented as a continuation. */
+  #continuesAfter(offset: number): boolean {
+    let width = 0
+    for (let i = offset + 1; i < this.#source.length; i++) {
+      const code = this.#source.charCodeAt(i)
+      if (code === 9) width += 4
+      else if (SPACES.has(code)) width++
+      else if (isLineEnd(code)) width = 0
+      else break
+    }
+    return width % 4 !== 0 || (this.#open.length > 0 && width > 0)
+  }
+
+  /** """…""", since version 6: as written, line breaks and all. */
+  #multilineString(): void {
+    const start = this.#at
+    const end = this.#source.indexOf('"""', start + 3)
+    this.#at = end < 0 ? this.#source.length : end + 3
+    this.#push('string', start)
+    if (end < 0) this.#error(MESSAGES.unterminatedString('"""'), start, start + 3)
+  }
+
+  /** #RRGGBB or #RRGGBBAA. */
+  #color(): void {
+    const start = this.#at++
+    while (isNamePart(this.#code())) this.#at++
+    const text = this.#source.slice(start, this.#at)
+    if (!/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/.test(text)) this.#error(MESSAGES.malformedColor(text), start)
+    this.#push('color', start)
+  }
+
+  #comment(): void {
+    const start = this.#at
+    while (this.#at < this.#source.length && !isLineEnd(this.#code())) this.#at++
+    this.#comments.push({ start, end: this.#at })
+    if (this.#version !== null) return
+    const version = VERSION.exec(this.#source.slice(start, Math.min(this.#at, start + 100)))
+    if (version) this.#version = Number(version[1])
+  }
+
+  #operator(code: number): void {
+    const start = this.#at
+    const operator = OPERATORS_BY_FIRST[code]?.find((text) => this.#source.startsWith(text, start))
+    if (operator === undefined) return this.#unknown(code)
+    this.#at += operator.length
+    const index = this.#tokens.length
+    this.#push('operator', start)
+    if (operator === '(' || operator === '[') this.#open.push(index)
+    else if (operator === ')' || operator === ']') this.#pair(operator === ')' ? '(' : '[', index)
+  }
+
+  /** A bracket closes the innermost one of its kind; others opened since then stay unclosed. */
+  #pair(opening: string, index: number): void {
+    const open = this.#tokens[this.#open.at(-1) ?? -1]
+    if (open?.text === opening) {
+      open.close = index
+      this.#open.pop()
+    }
+  }
+
+  #unknown(code: number): void {
+    const start = this.#at
+    if (code === 0x201c || code === 0x201d || code === 0x2018 || code === 0x2019) {
+      const closing = /[\u201c\u201d\u2018\u2019"'\r\n]/g
+      closing.lastIndex = start + 1
+      const found = closing.exec(this.#source)
+      this.#at = found ? found.index + (/[\r\n]/.test(found[0]) ? 0 : 1) : this.#source.length
+      this.#push('string', start)
+      return this.#error(MESSAGES.curlyQuote(), start)
+    }
+    this.#at += (this.#source.codePointAt(start) ?? 0) > 0xffff ? 2 : 1
+    this.#error(MESSAGES.unknownCharacter(this.#source.slice(start, this.#at)), start)
+  }
+
+  #code(ahead = 0): number {
+    return this.#source.charCodeAt(this.#at + ahead)
+  }
+
+  #push(kind: TokenKind, start: number): void {
+    this.#tokens.push({
+      kind,
+      text: this.#source.slice(start, this.#at),
+      start,
+      end: this.#at,
+      indent: this.#indent,
+      close: -1,
+    })
+    this.#indent = -1
+  }
+
+  #error(message: Message, start: number, end = this.#at): void {
+    this.#report('error', message, start, end)
+  }
+
+  #report(severity: Diagnostic['severity'], message: Message, start: number, end: number): void {
+    this.#diagnostics.push({ severity, ...message, start, end })
+  }
+}
