@@ -108,10 +108,13 @@ export const MESSAGES = {
   }),
   wrongOperator: (operator: string): Message =>
     withHint('wrong-operator', `\`${operator}\` is no operator of Pine.`, OPERATOR_HINTS[operator]),
-  unclosedBracket: (bracket: string, found: string): Message => ({
+  unclosedBracket: (bracket: string, closing: string): Message => ({
     code: 'unclosed-bracket',
-    message: `\`${bracket}\` is not closed: found ${found} before \`${bracket === '(' ? ')' : bracket === '[' ? ']' : '>'}\`.`,
-    hint: 'A comma may be missing, or the closing bracket.',
+    message: `\`${bracket}\` is never closed: \`${closing}\` is missing.`,
+  }),
+  missingComma: (closing: string, found: string): Message => ({
+    code: 'missing-comma',
+    message: `Expected a comma or \`${closing}\`, found ${found}.`,
   }),
   unopenedBracket: (bracket: string): Message => ({
     code: 'unopened-bracket',

@@ -45,7 +45,7 @@ export function tokenize(source: string): Tokens {
 /** The value of a string token: escapes resolved, a broken line joined by one space as TradingView does. */
 export function stringValue(text: string): string {
   if (text.startsWith('"""')) return text.slice(3, text.length >= 6 && text.endsWith('"""') ? -3 : undefined)
-  const closed = text.length >= 2 && text.endsWith(text.charAt(0))
+  const closed = text.length >= 2 && (text.endsWith(text.charAt(0)) || /[\u2018-\u201d]$/.test(text))
   const inner = text.slice(1, closed ? -1 : undefined)
   if (!/[\\\r\n]/.test(inner)) return inner
   return inner

@@ -109,10 +109,11 @@ class Parser {
   #indent = 0
   /** Indentation of a block that is not a multiple of four (an error, but read as it was meant), -1 outside. */
   #looseIndent = -1
-  #openBrackets = 0
-  /** How many of those are ever closed: the rest of a line that fails may belong to them. */
-  #closedBrackets = 0
+  /** The brackets open here, outermost first. */
+  readonly #open: Token[] = []
   #failed = false
+  /** Index of the token that closes what was open when the statement failed: its lines are skipped. */
+  #failedUntil = -1
   #depth = 0
   /** Height of the expression read last. */
   #height = 0
@@ -139,21 +140,19 @@ class Parser {
     this.#indent = indent
     while (this.#token.kind !== 'end' && this.#token.indent >= indent) {
       this.#first = this.#index
-      if (this.#token.indent > indent) this.#misindented()
-      this.#line(statements)
+      if (this.#token.indent === indent || !this.#skipMisindented()) this.#line(statements)
     }
     this.#indent = outer
-    // A line between two indentations: the block has ended, and so the enclosing one goes on with it.
-    if (this.#index === this.#first && this.#token.kind !== 'end' && indent === 0) this.#advance()
   }
 
-  #misindented(): void {
+  /** A line that is indented deeper than its block: read on as one of the block, unless it can be no statement. */
+  #skipMisindented(): boolean {
     const infix = BINDING_POWER[this.#token.text] !== undefined || /^[?:.,)\]]$/.test(this.#token.text)
     this.#report(infix ? MESSAGES.wrapIndent() : MESSAGES.unexpectedIndent())
-    if (!infix) return
+    if (!infix) return false
     this.#failed = true
     this.#recover()
-    this.#first = this.#index
+    return true
   }
 
   // line = statement { "," statement }
@@ -182,11 +181,15 @@ class Parser {
 
   // body = NEWLINE block | inline, where inline = line, also one that continues the header's
   #body(header: string, sameLine: boolean): Block {
+    if (!sameLine && !this.#atLineEnd() && this.#token.indent < 0 && this.#token.kind !== 'name') {
+      this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text))
+    }
     const failed = this.#failed
     this.#recover()
     const { start, indent, kind } = this.#token
     const statements: Statement[] = []
     if (!this.#enter()) {
+      this.#fail(MESSAGES.tooDeep())
       this.#recover()
     } else if (kind === 'end' || (indent >= 0 && this.#breaksLine(this.#index))) {
       if (kind !== 'end' && indent > this.#indent) this.#lines(indent, statements)
@@ -305,10 +308,10 @@ class Parser {
   // tuple = "[" NAME { "," NAME } "]" "=" value
   #tupleDeclaration(start: number): Statement {
     const names: Name[] = []
-    this.#open()
+    this.#enterBracket()
     do names.push(this.#name('a variable'))
     while (this.#take(','))
-    this.#shut(start, '[')
+    this.#leaveBracket()
     this.#expect('=', '`]`')
     const value = this.#value()
     return { kind: 'TupleDeclaration', start, end: value.end, names, value }
@@ -332,12 +335,11 @@ class Parser {
   // parameter = [type] NAME [ "=" expression ]
   #parameters(): Parameter[] {
     const parameters: Parameter[] = []
-    const { start } = this.#token
     if (!this.#at('(')) {
       this.#fail(MESSAGES.expectedToken('(', 'the name of the function', this.#found()))
       return parameters
     }
-    this.#open()
+    this.#enterBracket()
     while (!this.#at(')') && !this.#failed) {
       const from = this.#token.start
       const type = this.#isTypedParameter() ? this.#type() : null
@@ -346,7 +348,7 @@ class Parser {
       parameters.push({ start: from, end: this.#previousEnd(), name, type, default: value })
       if (!this.#take(',')) break
     }
-    this.#shut(start, '(')
+    this.#leaveBracket()
     return parameters
   }
 
@@ -439,8 +441,7 @@ class Parser {
     this.#indent = indent
     while (this.#token.kind !== 'end' && this.#token.indent >= indent) {
       this.#first = this.#index
-      if (this.#token.indent > indent) this.#misindented()
-      if (this.#token.indent < indent) break
+      if (this.#token.indent > indent && this.#skipMisindented()) continue
       member()
       this.#finishLine()
     }
@@ -527,8 +528,9 @@ class Parser {
 
   #elseIf(): Block {
     const { start } = this.#token
-    const expression = this.#enter() ? this.#if() : this.#error(start).expression
-    this.#leave()
+    const entered = this.#enter()
+    const expression = entered ? this.#if() : this.#tooDeep()
+    if (entered) this.#leave()
     const { end } = expression
     return {
       kind: 'Block',
@@ -557,15 +559,14 @@ class Parser {
   }
 
   #forIn(start: number): Expression {
-    const bracket = this.#token.start
     let index: Name | null = null
     let value: Name
     if (this.#at('[')) {
-      this.#open()
+      this.#enterBracket()
       index = this.#name('the index')
       this.#expect(',', 'the index')
       value = this.#name('the element')
-      this.#shut(bracket, '[')
+      this.#leaveBracket()
     } else value = this.#name('the element')
     this.#expect('in', 'the element')
     const collection = this.#expression()
@@ -662,7 +663,7 @@ class Parser {
   #postfix(): Expression {
     let object = this.#primary()
     for (;;) {
-      const { text, start, indent } = this.#token
+      const { text, indent } = this.#token
       if (this.#atLineEnd()) return object
       const height = this.#height
       if (text === '.') {
@@ -685,10 +686,10 @@ class Parser {
         const args = this.#arguments()
         const end = this.#previousEnd()
         object = { kind: 'Call', start: object.start, end, callee: object, typeArguments, arguments: args }
-      } else if (text === '[' && (indent < 0 || this.#openBrackets > 0)) {
-        this.#open()
+      } else if (text === '[' && (indent < 0 || this.#open.length > 0)) {
+        this.#enterBracket()
         const index = this.#expression()
-        this.#shut(start, '[')
+        this.#leaveBracket()
         object = { kind: 'Index', start: object.start, end: this.#previousEnd(), object, index }
       } else return object
       this.#grow(height)
@@ -699,9 +700,8 @@ class Parser {
   // argument = [ NAME "=" ] expression
   #arguments(): Argument[] {
     const args: Argument[] = []
-    const { start } = this.#token
     let height = 0
-    this.#open()
+    this.#enterBracket()
     if (!this.#at(')')) {
       do {
         const from = this.#token.start
@@ -715,7 +715,7 @@ class Parser {
         args.push({ kind: 'Argument', start: from, end: value.end, name, value })
       } while (this.#take(','))
     }
-    this.#shut(start, '(')
+    this.#leaveBracket()
     this.#height = height
     return args
   }
@@ -769,10 +769,9 @@ class Parser {
   }
 
   #parenthesized(): Expression {
-    const { start } = this.#token
-    this.#open()
+    this.#enterBracket()
     const inner = this.#expression()
-    this.#shut(start, '(')
+    this.#leaveBracket()
     return inner
   }
 
@@ -780,14 +779,14 @@ class Parser {
     const { start } = this.#token
     const items: Expression[] = []
     let height = 0
-    this.#open()
+    this.#enterBracket()
     if (!this.#at(']')) {
       do {
         items.push(this.#expression())
         height = Math.max(height, this.#height)
       } while (this.#take(','))
     }
-    this.#shut(start, '[')
+    this.#leaveBracket()
     this.#height = height
     this.#grow(0)
     return { kind: 'Tuple', start, end: this.#previousEnd(), items }
@@ -849,7 +848,7 @@ class Parser {
     do types.push(this.#type())
     while (this.#take(','))
     this.#leave()
-    if (!this.#take('>')) this.#fail(MESSAGES.unclosedBracket('<', this.#found()), start, start + 1)
+    if (!this.#take('>')) this.#fail(MESSAGES.unclosedBracket('<', '>'), start, start + 1)
     return types
   }
 
@@ -931,21 +930,20 @@ class Parser {
   }
 
   /** Enters `(` or `[`: until it is shut, line ends mean nothing. */
-  #open(): void {
-    this.#openBrackets++
-    if (this.#token.close >= 0) this.#closedBrackets++
+  #enterBracket(): void {
+    this.#open.push(this.#token)
     this.#advance()
   }
 
-  /** Leaves it. `start` is where it was opened: that is what the message points at. */
-  #shut(start: number, bracket: '(' | '['): void {
-    if (!this.#at(bracket === '(' ? ')' : ']')) {
-      this.#fail(MESSAGES.unclosedBracket(bracket, this.#found()), start, start + 1)
+  #leaveBracket(): void {
+    const bracket = this.#open.at(-1)
+    const closing = bracket?.text === '[' ? ']' : ')'
+    if (bracket && !this.#at(closing)) {
+      if (bracket.close >= 0) this.#fail(MESSAGES.missingComma(closing, this.#found()))
+      else this.#fail(MESSAGES.unclosedBracket(bracket.text, closing), bracket.start, bracket.end)
     }
-    const closes = !this.#failed
-    this.#openBrackets--
-    if (this.#closedBrackets > this.#openBrackets) this.#closedBrackets = this.#openBrackets
-    if (closes) this.#advance()
+    this.#open.pop()
+    if (!this.#failed) this.#advance()
   }
 
   #enter(): boolean {
@@ -1011,7 +1009,7 @@ class Parser {
   #atLineEnd(): boolean {
     const { indent, kind } = this.#token
     if (this.#failed || kind === 'end') return true
-    if (indent < 0 || this.#openBrackets > 0 || this.#index === this.#first) return false
+    if (indent < 0 || this.#open.length > 0 || this.#index === this.#first) return false
     return this.#breaksLine(this.#index)
   }
 
@@ -1033,25 +1031,25 @@ class Parser {
   /** Goes to the next line that can be a statement's first. */
   #recover(): void {
     if (!this.#failed) return
-    let open = this.#closedBrackets
     while (this.#token.kind !== 'end') {
-      const { indent, text } = this.#token
-      if (this.#index > this.#first && this.#breaksLine(this.#index)) {
-        if (open <= 0 || indent <= this.#indent) break
-      }
-      if (text === '(' || text === '[') open++
-      else if (text === ')' || text === ']') open--
+      const { indent, close } = this.#token
+      const next = this.#index > this.#first && this.#breaksLine(this.#index)
+      if (next && (indent <= this.#indent || this.#index > this.#failedUntil)) break
+      this.#failedUntil = Math.max(this.#failedUntil, close)
       this.#advance()
     }
     this.#failed = false
-    this.#openBrackets = 0
-    this.#closedBrackets = 0
+    this.#failedUntil = -1
   }
 
-  /** Reports, unless the statement has failed already, and ends it. */
-  #fail(message: Message, start = this.#token.start, end = this.#token.end): void {
-    if (!this.#failed) this.#reportAt(message, start, end)
+  /** Reports, unless the statement has failed already, and ends it. At the end of a line that is what is shown. */
+  #fail(message: Message, start?: number, end?: number): void {
+    if (this.#failed) return
+    const ends = this.#atLineEnd()
+    const from = start ?? (ends ? this.#previousEnd() : this.#token.start)
+    this.#reportAt(message, from, end ?? (ends ? from : this.#token.end))
     this.#failed = true
+    for (const { close } of this.#open) this.#failedUntil = Math.max(this.#failedUntil, close)
   }
 
   #report(message: Message): void {
@@ -1062,13 +1060,10 @@ class Parser {
     if (!this.#failed) this.diagnostics.push({ severity: 'error', ...message, start, end })
   }
 
-  /** No expression where one must be: said at the end of what was read when the line ends there. */
+  /** No expression where one must be. */
   #missing(): Expression {
-    const ends = this.#atLineEnd()
-    const at = this.#previousEnd()
-    if (ends) this.#fail(MESSAGES.expectedExpression('the end of the line'), at, at)
-    else this.#fail(MESSAGES.expectedExpression(this.#found()))
-    return this.#error(at).expression
+    this.#fail(MESSAGES.expectedExpression(this.#found()))
+    return this.#error(this.#previousEnd()).expression
   }
 
   #error(start: number): { kind: 'ExpressionStatement'; start: number; end: number; expression: Expression } {
