@@ -9,7 +9,8 @@ const root = `${import.meta.dir}/..`
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   market: ['lib'],
-  store: ['lib'],
+  // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
+  store: ['lib', 'market'],
   pine: ['lib', 'market'],
   backtest: ['lib', 'market', 'pine'],
   accounts: ['lib', 'store'],

@@ -46,3 +46,80 @@ export function sliceBars(bars: Bars, from: number, to: number): Bars {
     volume: column('volume'),
   }
 }
+
+/** Part of a series: from (inclusive) and to (exclusive) in UTC ms, and of what is left the last so many. */
+export interface BarRange {
+  readonly from?: number
+  readonly to?: number
+  readonly last?: number
+}
+
+/** Index of the first bar at or after `time`; the length where there is none. */
+export function lowerBound(times: Float64Array, time: number): number {
+  let low = 0
+  let high = times.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((times[middle] ?? 0) < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** A view of the bars in `range`; no copy. */
+export function selectBars(bars: Bars, { from, to, last }: BarRange): Bars {
+  const end = to === undefined ? bars.length : lowerBound(bars.time, to)
+  const start = from === undefined ? 0 : Math.min(lowerBound(bars.time, from), end)
+  return sliceBars(bars, last === undefined ? start : Math.max(start, end - last), end)
+}
+
+/** Writes `source` into `target`'s columns from bar `offset` on. */
+export function copyBars(target: Bars, offset: number, source: Bars): void {
+  for (const field of BAR_FIELDS) target[field].set(source[field], offset)
+}
+
+export function concatBars(parts: readonly Bars[], options: { shared?: boolean } = {}): Bars {
+  const [only] = parts
+  if (parts.length === 1 && only && !options.shared) return only
+  const all = emptyBars(
+    parts.reduce((sum, part) => sum + part.length, 0),
+    options,
+  )
+  let offset = 0
+  for (const part of parts) {
+    copyBars(all, offset, part)
+    offset += part.length
+  }
+  return all
+}
+
+/** Both series in one, sorted; where both have a bar at a time, `newer` wins. */
+export function mergeBars(older: Bars, newer: Bars): Bars {
+  if (older.length === 0) return newer
+  if (newer.length === 0) return older
+  const merged = emptyBars(older.length + newer.length)
+  let length = 0
+  let i = 0
+  let j = 0
+  // Runs, not single bars: mostly one series goes on where the other one ends.
+  while (i < older.length || j < newer.length) {
+    const untilOlder = j < newer.length ? lowerBound(older.time, newer.time[j] ?? 0) : older.length
+    if (untilOlder > i) {
+      copyBars(merged, length, sliceBars(older, i, untilOlder))
+      length += untilOlder - i
+      i = untilOlder
+    }
+    const untilNewer = i < older.length ? lowerBound(newer.time, older.time[i] ?? 0) : newer.length
+    if (untilNewer > j) {
+      copyBars(merged, length, sliceBars(newer, j, untilNewer))
+      length += untilNewer - j
+      j = untilNewer
+    }
+    if (i < older.length && j < newer.length && older.time[i] === newer.time[j]) {
+      copyBars(merged, length++, sliceBars(newer, j, j + 1))
+      i++
+      j++
+    }
+  }
+  return length === merged.length ? merged : sliceBars(merged, 0, length)
+}

@@ -157,23 +157,27 @@ export function calendarOf(symbol: Pick<SymbolInfo, 'timezone' | 'session'>): Ca
 
 /**
  * Like `calendar.period`, for asking bar after bar: an instant inside the last answer costs two comparisons.
- * `source` is the interval of the bars asked about. Daily bars dated midnight UTC (as many files have them) mean
- * that date's session, wherever the exchange is.
+ * `source` is the interval of the bars asked about, see `sessionInstant`.
  */
 export function periodFinder(
   calendar: Calendar,
   interval: Interval,
   source: Interval | null = null,
 ): (time: number) => Period {
-  const dated = source !== null && !isIntraday(source)
   let current: Period = { start: 0, end: 0 }
   return (time) => {
-    if (time >= current.start && time < current.end) return current
-    const found = dated && time % DAY === 0 ? calendar.open(time / DAY) : time
-    if (found >= current.start && found < current.end) return current
-    current = calendar.period(found, interval)
+    const instant = sessionInstant(calendar, time, source)
+    if (instant < current.start || instant >= current.end) current = calendar.period(instant, interval)
     return current
   }
+}
+
+/**
+ * An instant inside the session a bar belongs to. That is its time, but for daily and longer bars dated midnight
+ * UTC, as many files have them: they mean that date's session, wherever the exchange is.
+ */
+export function sessionInstant(calendar: Calendar, time: number, source: Interval | null): number {
+  return source !== null && time % DAY === 0 && !isIntraday(source) ? calendar.open(time / DAY) : time
 }
 
 /** 0 = Sunday. */

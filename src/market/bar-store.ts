@@ -1,0 +1,118 @@
+// The port to cached bars and the symbols they are of.
+//
+// A series is the bars of one (exchange, symbol, interval). It is written by time: a bar that is there already is
+// replaced, others are put in their place. Every write gives the series a new `change` number, greater than any
+// the store gave before, so that a cache can tell whether it still holds the truth.
+//
+// Memory (for tests) and LMDB (`store/lmdb-bars.ts`) implement it; `tests/market/bar-store.conformance.ts` is what
+// both must pass.
+
+import { type BarRange, type Bars, concatBars, emptyBars, mergeBars, selectBars } from './bars.ts'
+import type { SymbolInfo } from './symbol.ts'
+
+export interface SeriesKey {
+  readonly exchange: string
+  readonly symbol: string
+  /** In normal form: `1h`, not `60`. */
+  readonly interval: string
+}
+
+export interface SeriesInfo extends SeriesKey {
+  readonly count: number
+  /** Times of the first and last bar. */
+  readonly first: number
+  readonly last: number
+  readonly change: number
+}
+
+export interface UpsertResult {
+  readonly inserted: number
+  readonly updated: number
+  readonly change: number
+}
+
+export interface BarStore {
+  /** All or nothing, and on disk when it resolves. `bars` are sorted by time without duplicates; none is a no-op. */
+  upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
+  /** A copy nobody else writes to; empty where there is no such series. */
+  read(key: SeriesKey, range?: BarRange): Bars
+  info(key: SeriesKey): SeriesInfo | null
+  /** Sorted by exchange, symbol and interval's text. */
+  list(): SeriesInfo[]
+  /** false where there was none. */
+  remove(key: SeriesKey): Promise<boolean>
+  symbol(exchange: string, symbol: string): SymbolInfo | null
+  /** Sorted by exchange and symbol. */
+  symbols(): SymbolInfo[]
+  putSymbol(info: SymbolInfo): Promise<void>
+}
+
+/** Exchanges and tickers are upper case everywhere, as TradingView has them. */
+export function seriesKey(exchange: string, symbol: string, interval: string): SeriesKey {
+  return { exchange: exchange.toUpperCase(), symbol: symbol.toUpperCase(), interval }
+}
+
+/** `NASDAQ:AAPL 1d`, as people read it. */
+export function seriesName({ exchange, symbol, interval }: SeriesKey): string {
+  return `${exchange}:${symbol} ${interval}`
+}
+
+export function compareSeries(a: SeriesKey, b: SeriesKey): number {
+  return (
+    compareText(a.exchange, b.exchange) ||
+    compareText(a.symbol, b.symbol) ||
+    compareText(a.interval, b.interval)
+  )
+}
+
+function compareText(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+export function memoryBars(): BarStore {
+  const series = new Map<string, { readonly info: SeriesInfo; readonly bars: Bars }>()
+  const symbols = new Map<string, SymbolInfo>()
+  let changes = 0
+  const idOf = (key: SeriesKey) => `${key.exchange}\0${key.symbol}\0${key.interval}`
+
+  return {
+    upsert(key, bars) {
+      const old = series.get(idOf(key))
+      if (bars.length === 0)
+        return Promise.resolve({ inserted: 0, updated: 0, change: old?.info.change ?? 0 })
+      // A copy: the caller may go on writing to its columns.
+      const merged = concatBars([mergeBars(old?.bars ?? emptyBars(0), bars), emptyBars(0)])
+      const change = ++changes
+      const { exchange, symbol, interval } = key
+      const info: SeriesInfo = {
+        exchange,
+        symbol,
+        interval,
+        count: merged.length,
+        first: merged.time[0] ?? 0,
+        last: merged.time.at(-1) ?? 0,
+        change,
+      }
+      series.set(idOf(key), { info, bars: merged })
+      const inserted = merged.length - (old?.bars.length ?? 0)
+      return Promise.resolve({ inserted, updated: bars.length - inserted, change })
+    },
+    read(key, range = {}) {
+      const bars = selectBars(series.get(idOf(key))?.bars ?? emptyBars(0), range)
+      return concatBars([bars, emptyBars(0)])
+    },
+    info: (key) => series.get(idOf(key))?.info ?? null,
+    list: () => [...series.values()].map(({ info }) => info).sort(compareSeries),
+    remove: (key) => Promise.resolve(series.delete(idOf(key))),
+    symbol: (exchange, symbol) => symbols.get(`${exchange}\0${symbol}`) ?? null,
+    symbols: () =>
+      [...symbols.values()].sort(
+        (a, b) => compareText(a.exchange, b.exchange) || compareText(a.symbol, b.symbol),
+      ),
+    putSymbol(info) {
+      symbols.set(`${info.exchange}\0${info.symbol}`, info)
+      return Promise.resolve()
+    },
+  }
+}

@@ -1,0 +1,196 @@
+// What every BarStore must do. Each implementation's test calls this with a way to make an empty one.
+
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  BAR_FIELDS,
+  type BarRange,
+  type Bars,
+  emptyBars,
+  mergeBars,
+  selectBars,
+} from '../../src/market/bars.ts'
+import { type BarStore, seriesKey } from '../../src/market/bar-store.ts'
+import type { SymbolInfo } from '../../src/market/symbol.ts'
+
+const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
+const MINUTE = 60_000
+
+/** Bars from minute `from` to `to` (exclusive), every `step` minutes; prices tell where they came from. */
+export function minuteBars(from: number, to: number, { step = 1, price = 100 } = {}): Bars {
+  const bars = emptyBars(Math.max(0, Math.ceil((to - from) / step)))
+  for (let i = 0; i < bars.length; i++) {
+    const minute = from + i * step
+    bars.time[i] = minute * MINUTE
+    const cents = price * 100 + minute
+    bars.open[i] = cents / 100
+    bars.high[i] = (cents + 50) / 100
+    bars.low[i] = (cents - 50) / 100
+    bars.close[i] = (cents + 25) / 100
+    bars.volume[i] = Math.abs(minute % 7)
+  }
+  return bars
+}
+
+export function rows(bars: Bars): number[][] {
+  return Array.from(bars.time, (_, i) => BAR_FIELDS.map((field) => bars[field][i] ?? Number.NaN))
+}
+
+const SYMBOL: SymbolInfo = {
+  exchange: 'BINANCE',
+  symbol: 'BTCUSDT',
+  description: 'Bitcoin',
+  type: 'crypto',
+  currency: 'USDT',
+  baseCurrency: 'BTC',
+  mintick: 0.01,
+  priceScale: 100,
+  minMove: 1,
+  pointValue: 1,
+  minQuantity: 0.00001,
+  timezone: 'Etc/UTC',
+  session: '24x7',
+  volumeType: 'base',
+}
+
+export function barStoreConformance(
+  name: string,
+  make: () => Promise<{ store: BarStore; close: () => Promise<void> }>,
+): void {
+  describe(name, () => {
+    let store: BarStore
+    let close: () => Promise<void>
+    beforeEach(async () => {
+      ;({ store, close } = await make())
+    })
+    afterEach(() => close())
+
+    test('an unknown series is empty', async () => {
+      expect(store.info(KEY)).toBeNull()
+      expect(store.read(KEY).length).toBe(0)
+      expect(store.list()).toEqual([])
+      expect(await store.remove(KEY)).toBe(false)
+    })
+
+    test('what was written is read, and its figures are kept', async () => {
+      const bars = minuteBars(0, 10_000)
+      expect(await store.upsert(KEY, bars)).toMatchObject({ inserted: 10_000, updated: 0 })
+      expect(rows(store.read(KEY))).toEqual(rows(bars))
+      expect(store.info(KEY)).toMatchObject({ ...KEY, count: 10_000, first: 0, last: 9_999 * MINUTE })
+    })
+
+    test('writing again replaces, and counts as updates', async () => {
+      await store.upsert(KEY, minuteBars(0, 5_000))
+      const result = await store.upsert(KEY, minuteBars(4_990, 5_010, { price: 200 }))
+      expect(result).toMatchObject({ inserted: 10, updated: 10 })
+      const bars = store.read(KEY, { from: 4_989 * MINUTE, to: 4_991 * MINUTE })
+      expect(Array.from(bars.open)).toEqual([149.89, 249.9])
+    })
+
+    test('ranges are from inclusive, to exclusive, and the last so many of them', async () => {
+      const bars = minuteBars(0, 9_000, { step: 2 })
+      await store.upsert(KEY, bars)
+      const ranges: BarRange[] = [
+        { last: 1 },
+        { last: 4_097 },
+        { last: 1_000_000 },
+        { from: 4_001 * MINUTE },
+        { to: 4_000 * MINUTE },
+        { from: 4_000 * MINUTE, to: 8_193 * MINUTE },
+        { from: 8_192 * MINUTE, to: 8_192 * MINUTE },
+        { from: 0, to: 8_194 * MINUTE, last: 3 },
+        { from: 20_000 * MINUTE },
+        { to: -1 },
+        { to: 5_000 * MINUTE, last: 3_000 },
+      ]
+      for (const range of ranges) expect(rows(store.read(KEY, range))).toEqual(rows(selectBars(bars, range)))
+    })
+
+    test('every write has a greater change number, over all series and removals', async () => {
+      const other = seriesKey('BINANCE', 'ETHUSDT', '1m')
+      const changes = [
+        (await store.upsert(KEY, minuteBars(0, 3))).change,
+        (await store.upsert(other, minuteBars(0, 3))).change,
+        (await store.upsert(KEY, minuteBars(3, 4))).change,
+      ]
+      await store.remove(KEY)
+      changes.push((await store.upsert(KEY, minuteBars(0, 1))).change)
+      expect(changes).toEqual([...new Set(changes)].sort((a, b) => a - b))
+      expect(store.info(KEY)).toMatchObject({ count: 1, change: changes.at(-1) ?? 0 })
+      expect(store.read(KEY).length).toBe(1)
+    })
+
+    test('series are listed in order and removed one by one', async () => {
+      const keys = [
+        seriesKey('NASDAQ', 'AAPL', '1d'),
+        seriesKey('BINANCE', 'BTCUSDT', '5m'),
+        seriesKey('BINANCE', 'BTCUSDT', '1m'),
+        seriesKey('BINANCE', 'ADAUSDT', '1m'),
+      ]
+      for (const key of keys) await store.upsert(key, minuteBars(0, 3))
+      expect(store.list().map(({ symbol, interval }) => `${symbol} ${interval}`)).toEqual([
+        'ADAUSDT 1m',
+        'BTCUSDT 1m',
+        'BTCUSDT 5m',
+        'AAPL 1d',
+      ])
+      expect(await store.remove(keys[1] ?? KEY)).toBe(true)
+      expect(store.list().length).toBe(3)
+      expect(store.read(keys[2] ?? KEY).length).toBe(3)
+    })
+
+    test('what is read is a copy, and what was written may be reused', async () => {
+      const bars = minuteBars(0, 3)
+      await store.upsert(KEY, bars)
+      bars.open[0] = -1
+      store.read(KEY).close[0] = -1
+      expect(rows(store.read(KEY))).toEqual(rows(minuteBars(0, 3)))
+    })
+
+    test('values come back bit for bit', async () => {
+      const bars = minuteBars(0, 4)
+      const odd = [0.1 + 0.2, 1e-12, 123_456_789.123, -5.5]
+      for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) bars[field].set(odd)
+      await store.upsert(KEY, bars)
+      expect(rows(store.read(KEY))).toEqual(rows(bars))
+    })
+
+    test('random writes agree with a plain merge', async () => {
+      const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+      let state = seed
+      const random = (limit: number) => {
+        state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff
+        return state % limit
+      }
+      let model = emptyBars(0)
+      for (let round = 0; round < 60; round++) {
+        const from = random(40_000) - 10_000
+        const bars = minuteBars(from, from + 1 + random(6_000), { step: 1 + random(3), price: round })
+        const before = model.length
+        model = mergeBars(model, bars)
+        const result = await store.upsert(KEY, bars)
+        expect({ seed, round, inserted: result.inserted }).toEqual({
+          seed,
+          round,
+          inserted: model.length - before,
+        })
+        const range = { from: (random(40_000) - 10_000) * MINUTE, last: 1 + random(9_000) }
+        expect({ seed, round, rows: Bun.hash(JSON.stringify(rows(store.read(KEY, range)))) }).toEqual({
+          seed,
+          round,
+          rows: Bun.hash(JSON.stringify(rows(selectBars(model, range)))),
+        })
+      }
+      expect(rows(store.read(KEY))).toEqual(rows(model))
+      expect(store.info(KEY)).toMatchObject({ count: model.length, first: model.time[0] ?? 0 })
+    })
+
+    test('symbols are kept', async () => {
+      expect(store.symbol('BINANCE', 'BTCUSDT')).toBeNull()
+      await store.putSymbol(SYMBOL)
+      await store.putSymbol({ ...SYMBOL, exchange: 'ACME' })
+      await store.putSymbol({ ...SYMBOL, mintick: 0.1 })
+      expect(store.symbol('BINANCE', 'BTCUSDT')).toEqual({ ...SYMBOL, mintick: 0.1 })
+      expect(store.symbols().map(({ exchange }) => exchange)).toEqual(['ACME', 'BINANCE'])
+    })
+  })
+}
