@@ -1,8 +1,12 @@
 // All built-ins by name. A name may be a function and a variable at once: `ta.tr`, `na`, `time`, `dayofweek`.
 
+import { ARRAY } from './array.ts'
 import { LANGUAGE } from './language.ts'
+import { MAP } from './map.ts'
 import { MATH } from './math.ts'
+import { MATRIX } from './matrix.ts'
 import type { BuiltinConstant, BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
+import { STR } from './str.ts'
 import { BANDS } from './ta/bands.ts'
 import { CHANGES } from './ta/changes.ts'
 import { CROSSES } from './ta/crosses.ts'
@@ -32,6 +36,10 @@ const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   RANKS,
   PIVOTS,
   VOLUME,
+  STR,
+  ARRAY,
+  MATRIX,
+  MAP,
 ]
 
 export const BUILTIN_FUNCTIONS: ReadonlyMap<string, BuiltinFunction> = byName('function')

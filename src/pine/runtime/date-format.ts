@@ -1,20 +1,19 @@
 // Dates as text (Java's SimpleDateFormat patterns) and text as dates (what timestamp("…") reads).
 
+import { zoneOf } from '../../market/zone.ts'
+import type { Zone } from '../../market/zone.ts'
 import {
   dateCode,
   dayNumber,
   dayNumberOf,
   dayOfCode,
-  isTimeZone,
   monthOfCode,
   msOfDay,
   timeOf,
-  timeZone,
   weekOfYearOf,
   weekday,
   yearOfCode,
-} from './time-zone.ts'
-import type { TimeZone } from './time-zone.ts'
+} from './date-parts.ts'
 
 const MONTHS = [
   'January',
@@ -36,7 +35,7 @@ const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 
 export const DEFAULT_DATE_PATTERN = "yyyy-MM-dd'T'HH:mm:ssZ"
 
 /** Letters stand for parts of the date, repeated for width; text in single quotes and all else stands for itself. */
-export function formatDate(time: number, pattern: string, zone: TimeZone): string {
+export function formatDate(time: number, pattern: string, zone: Zone): string {
   if (Number.isNaN(time)) return 'NaN'
   let text = ''
   for (let i = 0; i < pattern.length;) {
@@ -60,8 +59,8 @@ export function formatDate(time: number, pattern: string, zone: TimeZone): strin
   return text
 }
 
-function part(letter: string, width: number, time: number, zone: TimeZone): string {
-  const wall = time + zone.offset(time)
+function part(letter: string, width: number, time: number, zone: Zone): string {
+  const wall = time + zone.offsetAt(time)
   const day = dayNumber(time, zone)
   const code = dateCode(day)
   const inDay = msOfDay(wall)
@@ -112,9 +111,9 @@ function part(letter: string, width: number, time: number, zone: TimeZone): stri
     case 'S':
       return pad(Math.floor(inDay) % 1000)
     case 'Z':
-      return offsetText(zone.offset(time), '')
+      return offsetText(zone.offsetAt(time), '')
     case 'X':
-      return zone.offset(time) === 0 ? 'Z' : offsetText(zone.offset(time), width === 3 ? ':' : '')
+      return zone.offsetAt(time) === 0 ? 'Z' : offsetText(zone.offsetAt(time), width === 3 ? ':' : '')
     case 'z':
     case 'V':
       return zoneName(time, zone, width)
@@ -129,9 +128,9 @@ function offsetText(offset: number, separator: string): string {
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${separator}${two(minutes % 60)}`
 }
 
-function zoneName(time: number, zone: TimeZone, width: number): string {
+function zoneName(time: number, zone: Zone, width: number): string {
   if (/^(?:UTC|GMT|Z)?(?:[+-]|$)/i.test(zone.name)) {
-    const offset = zone.offset(time)
+    const offset = zone.offsetAt(time)
     return offset === 0 ? 'UTC' : `GMT${offsetText(offset, ':')}`
   }
   const parts = new Intl.DateTimeFormat('en-US', {
@@ -154,8 +153,8 @@ export function parseDate(text: string): number {
   const clock = /^[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(.*)$/.exec(rest)
   const zoneText = (clock === null ? rest : clock[6]!).trim()
   if (clock === null && /^\S*\d+:/.test(zoneText)) return Number.NaN
-  if (!isTimeZone(zoneText === '' ? 'UTC' : zoneText)) return Number.NaN
-  const zone = timeZone(zoneText === '' ? 'UTC' : zoneText)
+  const zone = zoneOf(zoneText === '' ? 'UTC' : zoneText)
+  if (zone === null) return Number.NaN
   if (clock === null) return timeOf(zone, year, month, day)
   const half = clock[5]?.toLowerCase()
   const read = Number(clock[1])
