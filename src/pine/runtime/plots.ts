@@ -1,5 +1,8 @@
 // What plot(), plotshape(), hline(), fill(), bgcolor() and their kin record: a track a call site, a value a bar.
 
+import type { TrackSpec } from '../4-generate/module.ts'
+import type { ColumnData } from './context.ts'
+
 /** Pine's own names for kinds and options; wire form is made in `backtest/tracks.ts`. */
 export interface PlotTrack {
   readonly kind:
@@ -15,4 +18,42 @@ export interface PlotTrack {
   readonly texts: Readonly<Record<string, readonly (string | null)[]>>
   /** For fill: the indexes (in the run's `plots`) of the two tracks it lies between. */
   readonly between: readonly [number, number] | null
+}
+
+/** The tracks of a run as they stand after `length` bars. `specs` say which column holds what. */
+export function tracksOf(
+  specs: readonly TrackSpec[],
+  options: readonly PlotTrack['options'][],
+  data: readonly ColumnData[],
+  length: number,
+): readonly PlotTrack[] {
+  const numbers = (columns: Readonly<Record<string, number>>) =>
+    Object.fromEntries(
+      Object.entries(columns).map(([name, column]) => [name, numberColumn(data[column], length)]),
+    )
+  return specs.map((spec, i) => {
+    const { title } = options[i] ?? {}
+    return {
+      kind: spec.kind as PlotTrack['kind'],
+      title: typeof title === 'string' ? title : '',
+      options: options[i] ?? {},
+      columns: numbers(spec.columns),
+      colors: numbers(spec.colors),
+      texts: Object.fromEntries(
+        Object.entries(spec.texts).map(([name, column]) => [
+          name,
+          Array.from({ length }, (_, bar) => (data[column]?.[bar] ?? null) as string | null),
+        ]),
+      ),
+      between: spec.between,
+    }
+  })
+}
+
+/** Bools become 1 and 0, na is NaN. */
+function numberColumn(data: ColumnData | undefined, length: number): Float64Array {
+  if (data instanceof Float64Array) return data.subarray(0, length)
+  if (data instanceof Uint8Array)
+    return Float64Array.from(data.subarray(0, length), (value) => (value === 2 ? Number.NaN : value))
+  return new Float64Array(length).fill(Number.NaN)
 }

@@ -68,6 +68,8 @@ export const DEFAULT_LIMITS: Limits = {
  */
 export class ScriptError extends Error {
   readonly code: 'script_runtime_error' | 'script_limit_exceeded'
+  /** Where in the source, as a diagnostic's `start`; -1 until the run has found it. */
+  offset = -1
   constructor(message: string, code: ScriptError['code'] = 'script_runtime_error') {
     super(message)
     this.name = 'ScriptError'

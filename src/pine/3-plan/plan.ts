@@ -1,0 +1,642 @@
+// The plan: where every value of a program lives and when it is computed.
+//
+// A script is a function of one bar that is called for each bar. Much of it does not need to be: `ta.sma(close, 10)`
+// at the top level is a column that can be computed in one tight loop before the script's own loop starts. Such
+// expressions have a *rank*:
+//
+//     fixed    the same on every bar (constants, inputs, syminfo.*): computed once a run
+//     column   a function of bar columns and fixed values: computed a block of bars at a time, or inline where cheap
+//     dynamic  everything else: computed where it stands, bar by bar
+//
+// A call with state (ta.*) is a column only where the script executes it on every bar; under a condition its state must
+// advance on the executed bars alone. Results nobody reads are dropped. Measured on an SMA cross with fills and equity:
+// state advanced bar by bar 26 M bars/s, hoisted columns 67 M, a hand-written loop 65 M.
+
+import { assert } from '../../lib/assert.ts'
+import type {
+  Block,
+  BuiltinCallExpr,
+  BuiltinVariableExpr,
+  Expr,
+  FunctionInstance,
+  HistoryExpr,
+  Program,
+  Stmt,
+  Variable,
+} from '../2-check/program.ts'
+import type { Type } from '../2-check/types.ts'
+import { keyOf } from './key.ts'
+
+export const RANKS = ['fixed', 'column', 'dynamic'] as const
+export type Rank = (typeof RANKS)[number]
+
+/** f64: numbers and colours; u8: bools (0, 1, 2 = na); any: everything else, a plain array. */
+export type ColumnKind = 'f64' | 'u8' | 'any'
+
+export interface Column {
+  readonly index: number
+  readonly kind: ColumnKind
+}
+
+/**
+ * Where a variable lives.
+ * - fixed: a constant of the run
+ * - column: computed ahead, one entry a bar
+ * - local: a local of the code around it
+ * - module: a variable all functions can see, assigned anew on each bar
+ * - state: a field of the frame (`var`, `varip`)
+ * `history`: a column by bar besides (global, top level), or a buffer of executed bars (local).
+ */
+export interface Storage {
+  readonly place: 'fixed' | 'column' | 'local' | 'module' | 'state' | 'dropped'
+  readonly column: Column | null
+  readonly history: 'none' | 'column' | 'buffer'
+}
+
+/** Something computed for a block of bars before the script's body runs over it. */
+export type Hoist =
+  | { readonly kind: 'call'; readonly call: StatefulExpr; readonly columns: readonly Column[] }
+  | { readonly kind: 'value'; readonly value: Expr; readonly column: Column }
+
+export type StatefulExpr = BuiltinCallExpr | BuiltinVariableExpr
+
+export interface Plan {
+  readonly program: Program
+  readonly columns: readonly Column[]
+  /** In the order they depend on each other. */
+  readonly hoists: readonly Hoist[]
+  rankOf(expr: Expr): Rank
+  storageOf(variable: Variable): Storage
+  /** The columns a hoisted call fills, null when it is called where it stands. One, or one an item of a tuple. */
+  columnsOf(expr: StatefulExpr): readonly Column[] | null
+  /** The column that holds an expression's value by bar (base of a history reference, a plotted value). */
+  valueColumnOf(expr: Expr): Column | null
+  /** Column of a built-in variable that must be recorded at the start of each bar, because its past is read. */
+  readonly recorded: ReadonlyMap<string, { readonly expr: BuiltinVariableExpr; readonly column: Column }>
+  /** Does something besides giving its value, so that it may neither be dropped nor skipped. */
+  hasEffects(expr: Expr): boolean
+  /** The call a plot handle comes from (`p1 = plot(…)`). */
+  originOf(variable: Variable): Expr | null
+}
+
+export function planProgram(program: Program): Plan {
+  return new Planner(program).run()
+}
+
+/** How a value of a type is kept in a column. */
+export function columnKind(type: Type): ColumnKind {
+  switch (type.kind) {
+    case 'int':
+    case 'float':
+    case 'color':
+    case 'na':
+    case 'plot':
+    case 'hline':
+      return 'f64'
+    case 'bool':
+      return 'u8'
+    default:
+      return 'any'
+  }
+}
+
+/** Built-in functions whose call is a series to be drawn: their main argument is worth a column of its own. */
+const DRAWN = new Set(['plot', 'plotshape', 'plotchar', 'plotarrow'])
+
+interface Where {
+  readonly fn: FunctionInstance | null
+  /** Executed on every bar, exactly once. */
+  readonly always: boolean
+}
+type Context = 'body' | 'hoist' | 'function'
+
+/** A hoist and its place in program order; an equal expression further up moves it there. */
+interface PlacedHoist {
+  order: number
+  readonly hoist: Hoist
+}
+
+/** A top-level variable that is never written again and whose value is no more than a column. */
+interface Candidate {
+  readonly value: Expr
+  readonly order: number
+  used: boolean
+  column: Column | null
+}
+
+class Planner {
+  readonly #program: Program
+  readonly #ranks = new Map<Expr, Rank>()
+  readonly #effects = new Map<Expr, boolean>()
+  readonly #columns: Column[] = []
+  readonly #hoists: PlacedHoist[] = []
+  /** Position in program order, so that what is found late can still be put before what needs it. */
+  #order = 0
+  readonly #orderOf = new Map<Expr, number>()
+  readonly #candidates = new Map<Variable, Candidate>()
+  /** Variables of a hoisted tuple: which column of which call. */
+  readonly #aliases = new Map<Variable, { call: StatefulExpr; item: number }>()
+  readonly #calls = new Map<string, PlacedHoist & { readonly columns: readonly Column[] }>()
+  readonly #callColumns = new Map<StatefulExpr, readonly Column[]>()
+  readonly #values = new Map<Expr, Column>()
+  readonly #valuesByKey = new Map<string, PlacedHoist & { readonly column: Column }>()
+  readonly #recorded = new Map<string, { expr: BuiltinVariableExpr; column: Column }>()
+  readonly #origins = new Map<Variable, Expr>()
+  readonly #globals = new Set<Variable>()
+  readonly #inFunctions = new Set<Variable>()
+  readonly #historyColumns = new Map<Variable, Column>()
+  readonly #visited = new Set<FunctionInstance>()
+
+  constructor(program: Program) {
+    this.#program = program
+  }
+
+  run(): Plan {
+    const { body, functions } = this.#program
+    this.#rankBlock(body, { fn: null, always: true }, true)
+    for (const fn of functions) this.#rankBlock(fn.body, { fn, always: false }, false)
+    this.#markBlock(body, 'body')
+    for (const variable of this.#globals)
+      if (variable.historyRead && !this.#candidates.has(variable) && !this.#aliases.has(variable))
+        this.#historyColumns.set(variable, this.#newColumn(columnKind(variable.type)))
+    const hoists = this.#hoists.toSorted((a, b) => a.order - b.order).map(({ hoist }) => hoist)
+    const storages = new Map<Variable, Storage>()
+    return {
+      program: this.#program,
+      columns: this.#columns,
+      hoists,
+      recorded: this.#recorded,
+      rankOf: (expr) => this.#ranks.get(expr) ?? 'dynamic',
+      hasEffects: (expr) => this.#effects.get(expr) ?? true,
+      columnsOf: (expr) => this.#callColumns.get(expr) ?? null,
+      valueColumnOf: (expr) => this.#values.get(expr) ?? null,
+      originOf: (variable) => this.#origins.get(variable) ?? null,
+      storageOf: (variable) => {
+        let storage = storages.get(variable)
+        if (!storage) storages.set(variable, (storage = this.#storage(variable)))
+        return storage
+      },
+    }
+  }
+
+  #storage(variable: Variable): Storage {
+    const candidate = this.#candidates.get(variable)
+    if (candidate) {
+      if (this.#rank(candidate.value) === 'fixed') return { place: 'fixed', column: null, history: 'none' }
+      if (candidate.column) return { place: 'column', column: candidate.column, history: 'column' }
+      return { place: candidate.used ? 'local' : 'dropped', column: null, history: 'none' }
+    }
+    const alias = this.#aliases.get(variable)
+    if (alias) {
+      const column = this.#callColumns.get(alias.call)?.[alias.item] ?? null
+      return column
+        ? { place: 'column', column, history: 'column' }
+        : { place: 'dropped', column: null, history: 'none' }
+    }
+    const column = this.#historyColumns.get(variable) ?? null
+    const history = column ? 'column' : variable.historyRead ? 'buffer' : 'none'
+    if (variable.mode === 'var' || variable.mode === 'varip') return { place: 'state', column, history }
+    const shared = this.#globals.has(variable) && this.#inFunctions.has(variable)
+    return { place: shared ? 'module' : 'local', column, history }
+  }
+
+  #newColumn(kind: ColumnKind): Column {
+    const column = { index: this.#columns.length, kind }
+    this.#columns.push(column)
+    return column
+  }
+
+  // First pass: ranks.
+
+  #rankBlock(block: Block, where: Where, top: boolean): boolean {
+    let effects = false
+    for (const statement of block.statements) effects = this.#rankStatement(statement, where, top) || effects
+    if (block.result) {
+      this.#rankExpr(block.result, where)
+      effects = this.#effect(block.result) || effects
+    }
+    return effects
+  }
+
+  /** Returns whether the statement reaches beyond its block: then what contains it has effects. */
+  #rankStatement(statement: Stmt, where: Where, top: boolean): boolean {
+    switch (statement.kind) {
+      case 'Declare': {
+        const { variable, value } = statement
+        const rank = this.#rankExpr(value, where)
+        if (top) {
+          this.#globals.add(variable)
+          this.#origins.set(variable, value)
+          const stays = variable.mode === 'plain' && !variable.reassigned
+          if (stays && rank !== 'dynamic' && !isBlockLike(value))
+            this.#candidates.set(variable, { value, order: this.#order++, used: false, column: null })
+        }
+        return this.#effect(value) || variable.mode !== 'plain' || variable.historyRead
+      }
+      case 'DeclareTuple': {
+        const { variables, value } = statement
+        const rank = this.#rankExpr(value, where)
+        for (const [item, variable] of variables.entries()) {
+          if (!variable) continue
+          if (top) this.#globals.add(variable)
+          if (top && rank === 'column' && isStateful(value) && !variable.reassigned)
+            this.#aliases.set(variable, { call: value, item })
+        }
+        return true
+      }
+      case 'Assign':
+        this.#rankExpr(statement.value, where)
+        return true
+      case 'AssignField':
+        this.#rankExpr(statement.object, where)
+        this.#rankExpr(statement.value, where)
+        return true
+      case 'Expression':
+        this.#rankExpr(statement.value, where)
+        return this.#effect(statement.value)
+      default:
+        return true
+    }
+  }
+
+  #rank(expr: Expr): Rank {
+    return this.#ranks.get(expr) ?? 'dynamic'
+  }
+  #effect(expr: Expr): boolean {
+    return this.#effects.get(expr) ?? true
+  }
+
+  #rankExpr(expr: Expr, where: Where): Rank {
+    const sometimes: Where = where.always ? { fn: where.fn, always: false } : where
+    let rank = 'fixed' as Rank
+    let effects = false
+    const also = (part: Expr, at: Where = where): Rank => {
+      const own = this.#rankExpr(part, at)
+      rank = later(rank, own)
+      effects = this.#effect(part) || effects
+      return own
+    }
+    switch (expr.kind) {
+      case 'Const':
+        break
+      case 'Input':
+        if (expr.input.sourceExpr) also(expr.input.sourceExpr)
+        if (expr.input.kind === 'source') rank = later(rank, 'column')
+        break
+      case 'Variable':
+        rank = this.#rankVariable(expr.variable)
+        break
+      case 'BuiltinVariable': {
+        const { implementation } = expr.builtin
+        if ('column' in implementation) rank = 'column'
+        else if ('state' in implementation) rank = 'column'
+        else rank = implementation.fixed ? 'fixed' : 'dynamic'
+        break
+      }
+      case 'History': {
+        also(expr.offset)
+        also(expr.base)
+        rank = later(rank, 'column')
+        const simple = expr.base.kind === 'Variable' || expr.base.kind === 'BuiltinVariable'
+        if (!simple && !(where.always && where.fn === null)) {
+          rank = 'dynamic'
+          effects = true
+        } else if (!simple && rank === 'dynamic') effects = true
+        break
+      }
+      case 'Unary':
+      case 'Convert':
+        also(expr.operand)
+        break
+      case 'Binary': {
+        also(expr.left)
+        const logic = expr.operator === 'and' || expr.operator === 'or'
+        also(expr.right, logic && this.#program.semantics.lazyLogic ? sometimes : where)
+        break
+      }
+      case 'Ternary':
+        also(expr.test)
+        also(expr.consequent, sometimes)
+        also(expr.alternate, sometimes)
+        break
+      case 'BuiltinCall': {
+        for (const argument of expr.args) if (argument) also(argument)
+        const { implementation } = expr.overload
+        if ('state' in implementation) {
+          const hoisted = rank !== 'dynamic' && where.always && where.fn === null
+          rank = hoisted ? 'column' : 'dynamic'
+          if (!hoisted) effects = true
+        } else if ('fn' in implementation && implementation.pure && !implementation.runtime) {
+          if (implementation.implicit?.length) rank = later(rank, 'column')
+        } else {
+          rank = 'dynamic'
+          effects = true
+        }
+        break
+      }
+      case 'UserCall':
+        for (const argument of expr.args) also(argument)
+        rank = 'dynamic'
+        effects = true
+        break
+      case 'Tuple':
+        for (const item of expr.items) also(item)
+        rank = 'dynamic'
+        break
+      case 'NewObject':
+        for (const argument of expr.args) also(argument)
+        rank = 'dynamic'
+        effects = true
+        break
+      case 'Field':
+        also(expr.object)
+        rank = 'dynamic'
+        effects = true
+        break
+      case 'If':
+        also(expr.test)
+        this.#rankBlock(expr.consequent, sometimes, false)
+        if (expr.alternate) this.#rankBlock(expr.alternate, sometimes, false)
+        rank = 'dynamic'
+        effects = true
+        break
+      case 'Switch': {
+        if (expr.subject) also(expr.subject)
+        let first = true
+        for (const { test, body } of expr.cases) {
+          if (test) also(test, first ? where : sometimes)
+          first = false
+          this.#rankBlock(body, sometimes, false)
+        }
+        rank = 'dynamic'
+        effects = true
+        break
+      }
+      case 'For':
+        also(expr.from)
+        also(expr.to, sometimes)
+        if (expr.by) also(expr.by, sometimes)
+        this.#rankBlock(expr.body, sometimes, false)
+        rank = 'dynamic'
+        effects = true
+        break
+      case 'ForIn':
+        also(expr.collection)
+        this.#rankBlock(expr.body, sometimes, false)
+        rank = 'dynamic'
+        effects = true
+        break
+      case 'While':
+        also(expr.test, sometimes)
+        this.#rankBlock(expr.body, sometimes, false)
+        rank = 'dynamic'
+        effects = true
+        break
+    }
+    this.#ranks.set(expr, rank)
+    this.#effects.set(expr, effects)
+    this.#orderOf.set(expr, this.#order++)
+    return rank
+  }
+
+  #rankVariable(variable: Variable): Rank {
+    const candidate = this.#candidates.get(variable)
+    if (candidate) return this.#rank(candidate.value)
+    return this.#aliases.has(variable) ? 'column' : 'dynamic'
+  }
+
+  // Second pass: what is read, and from where.
+
+  #markBlock(block: Block, context: Context): void {
+    for (const statement of block.statements) this.#markStatement(statement, context)
+    if (block.result) this.#mark(block.result, context)
+  }
+
+  #markStatement(statement: Stmt, context: Context): void {
+    switch (statement.kind) {
+      case 'Declare':
+        if (!this.#candidates.has(statement.variable)) this.#mark(statement.value, context)
+        break
+      case 'DeclareTuple': {
+        const hoisted = statement.variables.some((variable) => variable && this.#aliases.has(variable))
+        const plain = statement.variables.some((variable) => variable && !this.#aliases.has(variable))
+        if (!hoisted || plain) this.#mark(statement.value, context)
+        break
+      }
+      case 'AssignField':
+        this.#mark(statement.object, context)
+        this.#mark(statement.value, context)
+        break
+      case 'Assign':
+        this.#mark(statement.value, context)
+        break
+      case 'Expression':
+        if (this.#effect(statement.value)) this.#mark(statement.value, context)
+        break
+      case 'Break':
+      case 'Continue':
+        break
+    }
+  }
+
+  #mark(expr: Expr, context: Context): void {
+    switch (expr.kind) {
+      case 'Const':
+        return
+      case 'Input':
+        if (expr.input.sourceExpr) this.#mark(expr.input.sourceExpr, context)
+        return
+      case 'Variable':
+        this.#markVariable(expr.variable, context, false)
+        return
+      case 'BuiltinVariable':
+        if ('state' in expr.builtin.implementation) this.#markCall(expr)
+        return
+      case 'History':
+        this.#markHistory(expr, context)
+        return
+      case 'Unary':
+      case 'Convert':
+        this.#mark(expr.operand, context)
+        return
+      case 'Binary':
+        this.#mark(expr.left, context)
+        this.#mark(expr.right, context)
+        return
+      case 'Ternary':
+        this.#mark(expr.test, context)
+        this.#mark(expr.consequent, context)
+        this.#mark(expr.alternate, context)
+        return
+      case 'BuiltinCall': {
+        if ('state' in expr.overload.implementation && this.#rank(expr) === 'column') {
+          this.#markCall(expr)
+          return
+        }
+        const drawn = DRAWN.has(expr.builtin.name)
+        for (const [i, argument] of expr.args.entries())
+          if (argument) {
+            if (drawn && i === 0 && this.#rank(argument) === 'column') this.#markValue(argument)
+            else this.#mark(argument, context)
+          }
+        return
+      }
+      case 'UserCall':
+        for (const argument of expr.args) this.#mark(argument, context)
+        if (this.#visited.has(expr.fn)) return
+        this.#visited.add(expr.fn)
+        this.#markBlock(expr.fn.body, 'function')
+        return
+      case 'Tuple':
+        for (const item of expr.items) this.#mark(item, context)
+        return
+      case 'NewObject':
+        for (const argument of expr.args) this.#mark(argument, context)
+        return
+      case 'Field':
+        this.#mark(expr.object, context)
+        return
+      case 'If':
+        this.#mark(expr.test, context)
+        this.#markBlock(expr.consequent, context)
+        if (expr.alternate) this.#markBlock(expr.alternate, context)
+        return
+      case 'Switch':
+        if (expr.subject) this.#mark(expr.subject, context)
+        for (const { test, body } of expr.cases) {
+          if (test) this.#mark(test, context)
+          this.#markBlock(body, context)
+        }
+        return
+      case 'For':
+        this.#mark(expr.from, context)
+        this.#mark(expr.to, context)
+        if (expr.by) this.#mark(expr.by, context)
+        this.#markBlock(expr.body, context)
+        return
+      case 'ForIn':
+        this.#mark(expr.collection, context)
+        this.#markBlock(expr.body, context)
+        return
+      case 'While':
+        this.#mark(expr.test, context)
+        this.#markBlock(expr.body, context)
+        return
+    }
+  }
+
+  #markVariable(variable: Variable, context: Context, past: boolean): void {
+    if (context === 'function') this.#inFunctions.add(variable)
+    const alias = this.#aliases.get(variable)
+    if (alias) {
+      this.#markCall(alias.call)
+      return
+    }
+    const candidate = this.#candidates.get(variable)
+    if (!candidate) return
+    if (!candidate.used) {
+      candidate.used = true
+      this.#mark(candidate.value, 'body')
+    }
+    const columnWanted = (past || context !== 'body') && this.#rank(candidate.value) === 'column'
+    if (!columnWanted || candidate.column) return
+    const { value } = candidate
+    const own = this.#columnAtHand(value)
+    if (own) {
+      candidate.column = own
+      return
+    }
+    candidate.column = this.#newColumn(columnKind(variable.type))
+    this.#mark(value, 'hoist')
+    this.#hoists.push({ order: candidate.order, hoist: { kind: 'value', value, column: candidate.column } })
+  }
+
+  /** The column of a hoisted call or variable that an expression merely names. */
+  #columnAtHand(expr: Expr): Column | null {
+    if (expr.kind === 'Variable') {
+      this.#markVariable(expr.variable, 'hoist', true)
+      const alias = this.#aliases.get(expr.variable)
+      if (alias) return this.#callColumns.get(alias.call)?.[alias.item] ?? null
+      return this.#candidates.get(expr.variable)?.column ?? null
+    }
+    if (!isStateful(expr) || this.#rank(expr) !== 'column' || expr.type.kind === 'tuple') return null
+    this.#markCall(expr)
+    return this.#callColumns.get(expr)?.[0] ?? null
+  }
+
+  #markCall(call: StatefulExpr): void {
+    if (this.#callColumns.has(call)) return
+    const order = this.#orderOf.get(call)
+    assert(order !== undefined, 'a call is ranked before it is marked')
+    if (call.kind === 'BuiltinCall')
+      for (const argument of call.args) if (argument) this.#mark(argument, 'hoist')
+    const key = keyOf(call)
+    const known = this.#calls.get(key)
+    if (known) {
+      known.order = Math.min(known.order, order)
+      this.#callColumns.set(call, known.columns)
+      return
+    }
+    const types = call.type.kind === 'tuple' ? call.type.items : [call.type]
+    const columns = types.map((type) => this.#newColumn(columnKind(type)))
+    const placed = { order, hoist: { kind: 'call', call, columns }, columns } as const
+    this.#calls.set(key, placed)
+    this.#callColumns.set(call, columns)
+    this.#hoists.push(placed)
+  }
+
+  /** A column for an expression's value: the base of a history reference, or a plotted value. */
+  #markValue(expr: Expr): void {
+    if (this.#values.has(expr)) return
+    if (expr.kind === 'BuiltinVariable' && 'column' in expr.builtin.implementation) return
+    const own = this.#columnAtHand(expr)
+    if (own) {
+      this.#values.set(expr, own)
+      return
+    }
+    this.#mark(expr, 'hoist')
+    const order = this.#orderOf.get(expr) ?? 0
+    const key = keyOf(expr)
+    let placed = this.#valuesByKey.get(key)
+    if (placed) placed.order = Math.min(placed.order, order)
+    else {
+      const column = this.#newColumn(columnKind(expr.type))
+      placed = { order, hoist: { kind: 'value', value: expr, column }, column }
+      this.#valuesByKey.set(key, placed)
+      this.#hoists.push(placed)
+    }
+    this.#values.set(expr, placed.column)
+  }
+
+  #markHistory(expr: HistoryExpr, context: Context): void {
+    const { base, offset } = expr
+    this.#mark(offset, context)
+    if (base.kind === 'Variable') {
+      this.#markVariable(base.variable, context, true)
+      return
+    }
+    if (base.kind === 'BuiltinVariable') {
+      const { implementation } = base.builtin
+      if ('state' in implementation) this.#markCall(base)
+      else if ('get' in implementation && !implementation.fixed && !this.#recorded.has(base.builtin.name))
+        this.#recorded.set(base.builtin.name, { expr: base, column: this.#newColumn(columnKind(base.type)) })
+      return
+    }
+    if (this.#rank(expr) === 'column' && this.#rank(base) === 'column') this.#markValue(base)
+    else this.#mark(base, context)
+  }
+}
+
+function later(a: Rank, b: Rank): Rank {
+  if (a === 'dynamic' || b === 'dynamic') return 'dynamic'
+  return a === 'column' || b === 'column' ? 'column' : 'fixed'
+}
+
+export function isStateful(expr: Expr): expr is StatefulExpr {
+  if (expr.kind === 'BuiltinCall') return 'state' in expr.overload.implementation
+  return expr.kind === 'BuiltinVariable' && 'state' in expr.builtin.implementation
+}
+
+function isBlockLike(expr: Expr): boolean {
+  return expr.type.kind === 'tuple' || expr.type.kind === 'void'
+}

@@ -1,0 +1,168 @@
+// The plan to one JavaScript text, and the text to a function.
+//
+//     (K) => (R, N, S) => { bind, hoist, body, run, … }
+//
+// K: constants by number (implementations of built-ins, enum members). R: the run's context. N: input values by number.
+// S: columns chosen for source inputs. Built once a script; a run calls it and gets variables of its own. The text names
+// nothing else: no global but Math, NaN and Infinity, and those are shadowed by nothing a script can write.
+
+import { assert } from '../../lib/assert.ts'
+import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
+import { columnText, encode, expression, newState } from './expressions.ts'
+import { argumentTexts, implicits } from './expressions.ts'
+import { Module, Writer, type Frame, type Scope, type TrackSpec } from './module.ts'
+import { block } from './statements.ts'
+
+export interface Generated {
+  readonly text: string
+  readonly constants: readonly unknown[]
+  /** Source offset by line of the text, -1 where there is none. */
+  readonly offsets: Int32Array
+  readonly columns: readonly Column[]
+  readonly tracks: readonly TrackSpec[]
+  /** Frames one run makes. */
+  readonly frameCount: number
+  readonly instantiate: Instantiate
+}
+
+export type Instantiate = (
+  context: object,
+  inputs: readonly unknown[],
+  sources: readonly (Float64Array | null)[],
+) => Instance
+
+/** What the text gives back. `state` and `hoisted` are the frames a snapshot copies. */
+export interface Instance {
+  readonly state: object
+  readonly hoisted: object
+  readonly options: readonly Readonly<Record<string, number | string | boolean | null>>[]
+  /** Reads the columns anew after they have grown. */
+  bind(): void
+  hoist(from: number, to: number): void
+  /** The script's body on one bar, once more. */
+  body(bar: number): void
+  run(from: number, to: number): void
+}
+
+/** Stack traces of the text carry this name; see `lineOfError`. */
+export const GENERATED_NAME = 'pine-script'
+
+export function generate(plan: Plan): Generated {
+  const module = new Module(plan)
+  const out = new Writer()
+  const main: Scope = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
+  block(module, plan.program.body, main, null)
+  const recorded = [...plan.recorded.values()].map(
+    ({ expr, column }) => `${columnText(column)}=${encode(module, column, expression(module, expr, main))};`,
+  )
+  const hoists = plan.hoists.map((hoist) => hoistLoop(module, hoist))
+
+  const text = new Writer()
+  text.line('"use strict";')
+  for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
+  text.line('return (R,N,S)=>{')
+  text.line('const B=R.broker;let loops=0;')
+  for (const i of module.inputs) text.line(`const n${i}=N[${i}];`)
+  const lets = [
+    ...[...module.barColumns].map((name) => `$${name}`),
+    ...module.columns.map(({ index }) => `c${index}`),
+    ...[...module.sources].map((i) => `s${i}`),
+  ]
+  if (lets.length > 0) text.line(`let ${lets.join(',')};`)
+  for (const [id, na] of module.moduleVariables) text.line(`let v${id}=${na};`)
+  for (const [udt, name] of module.udts) {
+    const names = udt.fields.map((_, i) => `p${i}`)
+    text.line(
+      `class ${name}{constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
+    )
+  }
+  text.append(module.fixed)
+  for (const frame of [...module.frames, module.main, module.hoistFrame]) frameClass(text, frame)
+  text.append(module.functions)
+  text.line(`const G=new ${module.main.name}();const H=new ${module.hoistFrame.name}();`)
+  for (const { lines } of hoists) text.append(lines)
+  text.line('function hoist(from,to){')
+  for (const [i, { parameters }] of hoists.entries())
+    text.line(`h${i}(from,to${parameters.map((name) => `,${name}`).join('')});`)
+  text.line('}')
+  text.line('function bind(){')
+  for (const name of module.barColumns)
+    text.line(`$${name}=${name === 'timeClose' ? 'R.timeClose' : `R.bars.${name}`};`)
+  for (const { index } of module.columns) text.line(`c${index}=R.columns[${index}];`)
+  for (const i of module.sources) text.line(`s${i}=S[${i}];`)
+  text.line('}')
+  text.line(`function body(i){${module.usesLoops ? 'loops=0;' : ''}${recorded.join('')}`)
+  text.append(out)
+  text.line('}')
+  text.line(
+    'function run(from,to){for(let i=from;i<to;i++){R.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);}}',
+  )
+  const options = module.tracks.map((_, i) => `p${i}`).join(',')
+  text.line(`return {state:G,hoisted:H,options:[${options}],bind,hoist,body,run};`)
+  text.line('}')
+  text.line(`//# sourceURL=${GENERATED_NAME}`)
+
+  const source = text.lines.map((line) => line.text).join('\n')
+  // The text is ours from end to end (see the top of the file): this is the one place where text becomes code.
+  // oxlint-disable-next-line typescript/no-implied-eval
+  const factory = new Function('K', source) as (constants: readonly unknown[]) => Instantiate
+  return {
+    text: source,
+    constants: module.constants,
+    offsets: Int32Array.from(text.lines, (line) => line.offset),
+    columns: module.columns,
+    tracks: module.tracks,
+    frameCount: module.main.size,
+    instantiate: factory(module.constants),
+  }
+}
+
+function frameClass(out: Writer, frame: Frame): void {
+  out.line(`class ${frame.name}{constructor(){`)
+  for (const { name, init } of frame.fields) out.line(`this.${name}=${init};`)
+  out.line('}}')
+  if (frame.varip.length > 0) out.line(`${frame.name}.varip=${JSON.stringify(frame.varip)};`)
+}
+
+/**
+ * One loop over a block of bars. The columns it touches are its parameters: locals are cheaper than variables of the
+ * surrounding function, and each loop is compiled by itself.
+ */
+function hoistLoop(module: Module, hoist: Hoist): { lines: Writer; parameters: readonly string[] } {
+  const index = module.hoistCount++
+  const lines = new Writer()
+  const scope: Scope = { frame: module.hoistFrame, state: 'G', fn: null, out: lines, hoisted: true }
+  let before = ''
+  let body: string
+  let start: number
+  if (hoist.kind === 'value') {
+    start = hoist.value.start
+    body = `${columnText(hoist.column)}=${encode(module, hoist.column, expression(module, hoist.value, scope))};`
+  } else {
+    const { call, columns } = hoist
+    start = call.start
+    const implementation =
+      call.kind === 'BuiltinCall' ? call.overload.implementation : call.builtin.implementation
+    assert('state' in implementation, 'a hoisted call has state')
+    const args = call.kind === 'BuiltinCall' ? argumentTexts(module, call, scope) : []
+    args.push(...implicits(module, implementation.implicit ?? []))
+    const field = module.hoistFrame.field(`s${index}`, newState(module, implementation.state))
+    before = `const s=H.${field};`
+    const next = `s.next(${args.join(',')})`
+    const wantsRuntime = (implementation.state as { runtime?: unknown }).runtime === true
+    const tick = wantsRuntime ? 'R.bar=i;' : ''
+    const [only] = columns
+    assert(only, 'a hoisted call fills a column')
+    body =
+      columns.length === 1 && call.type.kind !== 'tuple'
+        ? `${tick}${columnText(only)}=${encode(module, only, next)};`
+        : `${tick}const t=${next};${columns.map((column, i) => `${columnText(column)}=${encode(module, column, `t[${i}]`)};`).join('')}`
+  }
+  const parameters = [...new Set(body.match(/(?:\$[a-zA-Z]+|\b[cs]\d+)(?=\[)/g) ?? [])]
+  lines.line(
+    `function h${index}(from,to${parameters.map((name) => `,${name}`).join('')}){${before}for(let i=from;i<to;i++){`,
+  )
+  lines.line(body, start)
+  lines.line('}}')
+  return { lines, parameters }
+}

@@ -1,0 +1,182 @@
+// What the generator gathers while it writes: lines of JavaScript with the source offset each comes from, constants the
+// text refers to by number, frames with the state of call sites, columns.
+//
+// Nothing of the script's own spelling gets into the text: variables are v12, functions f7, columns c3, constants k5.
+
+import type { FunctionInstance, Program, Variable } from '../2-check/program.ts'
+import type { Type, Udt } from '../2-check/types.ts'
+import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
+
+/** One line of text and the offset in the script it stands for; -1 = none. */
+interface Line {
+  readonly text: string
+  readonly offset: number
+}
+
+export class Writer {
+  readonly lines: Line[] = []
+
+  line(text: string, offset = -1): void {
+    this.lines.push({ text, offset })
+  }
+  append(other: Writer): void {
+    for (const line of other.lines) this.lines.push(line)
+  }
+}
+
+/**
+ * The state of a body: of the script (G), of a function's call site (F) or of the hoisted calls (H). A class with one
+ * field a state, so that the engine sees one shape.
+ */
+export class Frame {
+  readonly name: string
+  readonly fields: { readonly name: string; readonly init: string }[] = []
+  /** Fields that a rollback leaves alone. */
+  readonly varip: string[] = []
+  /** Frames below it, by the number of objects they make: calls of calls multiply. */
+  size = 1
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  field(name: string, init: string): string {
+    if (!this.fields.some((field) => field.name === name)) this.fields.push({ name, init })
+    return name
+  }
+
+  /** The frame of a call made from here. */
+  child(name: string, frame: Frame): string {
+    if (!this.fields.some((field) => field.name === name)) this.size += frame.size
+    return this.field(name, `new ${frame.name}()`)
+  }
+}
+
+/** Where an expression stands. */
+export interface Scope {
+  readonly frame: Frame
+  /** The text that names the frame: G or F. */
+  readonly state: 'G' | 'F'
+  readonly fn: FunctionInstance | null
+  readonly out: Writer
+  /** In a hoisted loop: candidates are columns there, never locals. */
+  readonly hoisted: boolean
+}
+
+/** What a plot call records, for `runtime/plots.ts`. */
+export interface TrackSpec {
+  readonly kind: string
+  /** By parameter: a column number of the plan. */
+  readonly columns: Record<string, number>
+  readonly colors: Record<string, number>
+  readonly texts: Record<string, number>
+  between: readonly [number, number] | null
+}
+
+export interface EmittedFunction {
+  readonly name: string
+  readonly frame: Frame
+}
+
+export class Module {
+  readonly program: Program
+  readonly plan: Plan
+  readonly constants: unknown[] = []
+  readonly #constantNames = new Map<unknown, string>()
+  /** Columns of the plan and those the generator adds. */
+  readonly columns: Column[]
+  readonly barColumns = new Set<string>()
+  readonly sources = new Set<number>()
+  readonly inputs = new Set<number>()
+  readonly moduleVariables = new Map<number, string>()
+  readonly fixed = new Writer()
+  readonly functions = new Writer()
+  readonly frames: Frame[] = []
+  readonly main = new Frame('MainFrame')
+  readonly hoistFrame = new Frame('HoistFrame')
+  readonly emitted = new Map<FunctionInstance, EmittedFunction>()
+  readonly udts = new Map<Udt, string>()
+  readonly tracks: TrackSpec[] = []
+  readonly trackOfSite = new Map<number, number>()
+  /** Values computed once a run, by what they are. */
+  readonly once = new Map<string, string>()
+  usesLoops = false
+  hoistCount = 0
+  #temporaries = 0
+
+  constructor(plan: Plan) {
+    this.plan = plan
+    this.program = plan.program
+    this.columns = [...plan.columns]
+  }
+
+  constant(value: unknown): string {
+    let name = this.#constantNames.get(value)
+    if (name === undefined) {
+      name = `k${this.constants.length}`
+      this.constants.push(value)
+      this.#constantNames.set(value, name)
+    }
+    return name
+  }
+
+  newColumn(type: Type): Column {
+    const column = { index: this.columns.length, kind: columnKind(type) }
+    this.columns.push(column)
+    return column
+  }
+
+  temporary(): string {
+    return `t${this.#temporaries++}`
+  }
+
+  bar(name: string): string {
+    this.barColumns.add(name)
+    return `$${name}`
+  }
+
+  /** Bools have a third state before version 6. */
+  get threeState(): boolean {
+    return this.program.version < 6
+  }
+
+  naOf(type: Type): string {
+    switch (type.kind) {
+      case 'int':
+      case 'float':
+      case 'color':
+      case 'na':
+        return 'NaN'
+      case 'bool':
+        return this.threeState ? 'null' : 'false'
+      case 'tuple':
+        return `[${type.items.map((item) => this.naOf(item)).join(',')}]`
+      default:
+        return 'null'
+    }
+  }
+
+  udt(udt: Udt): string {
+    let name = this.udts.get(udt)
+    if (name === undefined) this.udts.set(udt, (name = `U${this.udts.size}`))
+    return name
+  }
+}
+
+export function variableName(variable: Variable): string {
+  return `v${variable.id}`
+}
+
+/** A JavaScript literal. Line separators are escaped, so that no string can end a line of the text. */
+export function literal(value: string | number | boolean | null): string {
+  if (typeof value === 'string')
+    return JSON.stringify(value).replace(/[\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`)
+  if (typeof value === 'number') {
+    if (Number.isNaN(value)) return 'NaN'
+    if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '(-Infinity)'
+    return value < 0 || Object.is(value, -0)
+      ? `(${Object.is(value, -0) ? '-0' : String(value)})`
+      : String(value)
+  }
+  return String(value)
+}

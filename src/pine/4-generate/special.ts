@@ -1,0 +1,195 @@
+// Built-ins the generator knows by name: what is drawn, the orders of a strategy, alerts, request.*.
+
+import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
+import type { Column } from '../3-plan/plan.ts'
+import { direction } from '../runtime/operators.ts'
+import { encode, expression, missing } from './expressions.ts'
+import { literal, type Module, type Scope, type TrackSpec } from './module.ts'
+import { request } from './request.ts'
+
+export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
+  const { name } = expr.builtin
+  const kind = TRACKS[name]
+  if (kind) return track(module, expr, scope, kind)
+  const arg = (parameter: string) => argument(module, expr, scope, parameter)
+  const order = ORDERS[name]
+  if (order) {
+    const call = order(arg, String(expr.site), module.constant(direction))
+    return has(expr, 'when') ? `(${arg('when')}?${call}:null)` : call
+  }
+  if (name.startsWith('request.')) return request(module, expr, scope)
+  switch (name) {
+    case 'alert':
+      return `R.alert(${arg('message')},${arg('freq')})`
+    case 'alertcondition':
+      return `(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
+    // History is as long as the run, so there is nothing to reserve.
+    case 'max_bars_back':
+    case 'strategy':
+    case 'indicator':
+    case 'study':
+    case 'library':
+      return 'null'
+    default:
+      throw new Error(`assertion failed: the generator does not know ${name}`)
+  }
+}
+
+function indexOf(expr: BuiltinCallExpr, parameter: string): number {
+  return expr.overload.parameters.findIndex(({ name }) => name === parameter)
+}
+
+function has(expr: BuiltinCallExpr, parameter: string): boolean {
+  return Boolean(expr.args[indexOf(expr, parameter)])
+}
+
+function argument(module: Module, expr: BuiltinCallExpr, scope: Scope, parameter: string): string {
+  const index = indexOf(expr, parameter)
+  const given = expr.args[index]
+  if (given) return expression(module, given, scope)
+  if (index >= 0) return missing(module, expr, index)
+  return NUMERIC.has(parameter) ? 'NaN' : 'null'
+}
+
+const NUMERIC = new Set([
+  'qty',
+  'qty_percent',
+  'limit',
+  'stop',
+  'profit',
+  'loss',
+  'trail_price',
+  'trail_points',
+  'trail_offset',
+])
+
+type Argument = (parameter: string) => string
+
+function entry(method: 'entry' | 'order') {
+  return (arg: Argument, site: string, direction: string): string =>
+    `B.${method}(${[
+      arg('id'),
+      `${direction}(${arg('direction')})`,
+      arg('qty'),
+      arg('limit'),
+      arg('stop'),
+      arg('oca_name'),
+      `(${arg('oca_type')}??'none')`,
+      arg('comment'),
+      arg('alert_message'),
+      `!!${arg('disable_alert')}`,
+      site,
+    ].join(',')})`
+}
+
+const EXIT_FIELDS: readonly (readonly [string, string])[] = [
+  ['fromEntry', 'from_entry'],
+  ['qty', 'qty'],
+  ['qtyPercent', 'qty_percent'],
+  ['profit', 'profit'],
+  ['limit', 'limit'],
+  ['loss', 'loss'],
+  ['stop', 'stop'],
+  ['trailPrice', 'trail_price'],
+  ['trailPoints', 'trail_points'],
+  ['trailOffset', 'trail_offset'],
+  ['ocaName', 'oca_name'],
+  ['comment', 'comment'],
+  ['commentProfit', 'comment_profit'],
+  ['commentLoss', 'comment_loss'],
+  ['commentTrailing', 'comment_trailing'],
+  ['alertMessage', 'alert_message'],
+  ['alertProfit', 'alert_profit'],
+  ['alertLoss', 'alert_loss'],
+  ['alertTrailing', 'alert_trailing'],
+]
+
+/** Commands by Pine name, in the order of `broker.ts`. */
+const ORDERS: Readonly<Record<string, (arg: Argument, site: string, direction: string) => string>> = {
+  'strategy.entry': entry('entry'),
+  'strategy.order': entry('order'),
+  'strategy.exit': (arg, site) =>
+    `B.exit(${arg('id')},{${EXIT_FIELDS.map(([field, parameter]) => `${field}:${arg(parameter)}`).join(',')},disableAlert:!!${arg('disable_alert')}},${site})`,
+  'strategy.close': (arg, site) =>
+    `B.close(${arg('id')},${arg('comment')},${arg('qty')},${arg('qty_percent')},${arg('alert_message')},!!${arg('immediately')},!!${arg('disable_alert')},${site})`,
+  'strategy.close_all': (arg, site) =>
+    `B.closeAll(${arg('comment')},${arg('alert_message')},!!${arg('immediately')},!!${arg('disable_alert')},${site})`,
+  'strategy.cancel': (arg) => `B.cancel(${arg('id')})`,
+  'strategy.cancel_all': () => 'B.cancelAll()',
+  'strategy.risk.allow_entry_in': (arg) => `B.allowEntryIn(${arg('value')})`,
+  'strategy.risk.max_cons_loss_days': (arg) => `B.maxConsLossDays(${arg('count')},${arg('alert_message')})`,
+  'strategy.risk.max_drawdown': (arg) =>
+    `B.maxDrawdown(${arg('value')},${arg('type')},${arg('alert_message')})`,
+  'strategy.risk.max_intraday_loss': (arg) =>
+    `B.maxIntradayLoss(${arg('value')},${arg('type')},${arg('alert_message')})`,
+  'strategy.risk.max_intraday_filled_orders': (arg) =>
+    `B.maxIntradayFilledOrders(${arg('count')},${arg('alert_message')})`,
+  'strategy.risk.max_position_size': (arg) => `B.maxPositionSize(${arg('contracts')})`,
+}
+
+/** Built-in → the kind of track it records. */
+const TRACKS: Readonly<Record<string, string>> = {
+  plot: 'plot',
+  plotshape: 'shape',
+  plotchar: 'char',
+  plotarrow: 'arrow',
+  plotcandle: 'candle',
+  plotbar: 'bar',
+  hline: 'hline',
+  fill: 'fill',
+  bgcolor: 'bgcolor',
+  barcolor: 'barcolor',
+}
+const VALUES = new Set(['series', 'open', 'high', 'low', 'close', 'top_value', 'bottom_value'])
+const HANDLES = new Set(['hline1', 'hline2', 'plot1', 'plot2'])
+
+/** Records a bar's values; as an expression it is the track's number, which is what a plot handle is. */
+function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string): string {
+  const index = module.tracks.length
+  const spec: TrackSpec = { kind, columns: {}, colors: {}, texts: {}, between: null }
+  module.tracks.push(spec)
+  module.trackOfSite.set(expr.site, index)
+  const writes: string[] = []
+  const options: string[] = []
+  const between: (number | null)[] = []
+  for (const [i, parameter] of expr.overload.parameters.entries()) {
+    const given = expr.args[i]
+    if (!given || parameter.name === 'show_last_default') continue
+    if (HANDLES.has(parameter.name)) {
+      between.push(trackOf(module, given))
+      continue
+    }
+    const fixed = module.plan.rankOf(given) === 'fixed'
+    const type = given.type.kind === 'na' ? parameter.types[0] : given.type
+    if (VALUES.has(parameter.name)) spec.columns[parameter.name] = record(module, given, scope, writes)
+    else if (fixed) options.push(`${literal(parameter.name)}:${optionText(module, given, scope)}`)
+    else if (type?.kind === 'color') spec.colors[parameter.name] = record(module, given, scope, writes)
+    else if (type?.kind === 'string') spec.texts[parameter.name] = record(module, given, scope, writes)
+    else writes.push(`p${index}[${literal(parameter.name)}]=${optionText(module, given, scope)}`)
+  }
+  const [first, second] = between
+  if (typeof first === 'number' && typeof second === 'number') spec.between = [first, second]
+  module.fixed.line(`const p${index}={${options.join(',')}};`, expr.start)
+  return writes.length === 0 ? String(index) : `(${writes.join(',')},${index})`
+}
+
+function optionText(module: Module, expr: Expr, scope: Scope): string {
+  const text = expression(module, expr, { ...scope, out: module.fixed })
+  return ['int', 'float', 'bool', 'string', 'color', 'na'].includes(expr.type.kind) ? text : 'null'
+}
+
+/** The column a value is kept in: one it has already, or a new one that is written on each bar. */
+function record(module: Module, expr: Expr, scope: Scope, writes: string[]): number {
+  const known = module.plan.valueColumnOf(expr)
+  if (known) return known.index
+  const column: Column = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
+  writes.push(`c${column.index}[i]=${encode(module, column, expression(module, expr, scope))}`)
+  return column.index
+}
+
+function trackOf(module: Module, expr: Expr): number | null {
+  if (expr.kind === 'BuiltinCall') return module.trackOfSite.get(expr.site) ?? null
+  if (expr.kind !== 'Variable') return null
+  const origin = module.plan.originOf(expr.variable)
+  return origin ? trackOf(module, origin) : null
+}

@@ -1,0 +1,148 @@
+// A run's context: what built-ins and the generated code see of the run they are part of. See `runtime.ts` for the port.
+
+import { type Bars } from '../../market/bars.ts'
+import { calendarOf, periodFinder } from '../../market/calendar.ts'
+import { parseInterval } from '../../market/interval.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { PineVersion, Program } from '../2-check/program.ts'
+import type { Column } from '../3-plan/plan.ts'
+import type { Broker } from '../broker.ts'
+import type { AlertEvent, LogEntry, RunEnvironment } from '../compile.ts'
+import type { Drawings } from './drawings.ts'
+import { ScriptError, type Limits, type Runtime } from './runtime.ts'
+
+export type ColumnData = Float64Array | Uint8Array | unknown[]
+
+/** Lines a script may log; later ones are counted, not kept. */
+const LOG_LIMIT = 10_000
+
+export class Context implements Runtime {
+  readonly version: PineVersion
+  bar = 0
+  readonly symbol: SymbolInfo
+  readonly interval: string
+  readonly timezone: string
+  readonly broker: Broker
+  readonly drawings: Drawings
+  readonly limits: Limits
+  readonly declaration: Runtime['declaration']
+  /** Data of the plan's columns, by number. */
+  readonly columns: ColumnData[]
+  readonly alerts: AlertEvent[] = []
+  readonly logs: LogEntry[] = []
+  readonly warnings: { readonly code: string; readonly message: string }[] = []
+  /** Set by the run: the body once more on this bar. */
+  rerun: () => void = () => {}
+  readonly #env: RunEnvironment
+  readonly #kinds: readonly Column[]
+  #capacity = 0
+  #timeClose = new Float64Array(0)
+  #timeCloseDone = 0
+  #alertedBar = new Set<string>()
+  #alertedOn = -1
+
+  constructor(program: Program, columns: readonly Column[], env: RunEnvironment, drawings: Drawings) {
+    this.#env = env
+    this.#kinds = columns
+    this.version = program.version
+    this.declaration = program.declaration.args
+    this.symbol = env.symbol
+    this.interval = env.interval
+    this.timezone = env.symbol.timezone
+    this.broker = env.broker
+    this.limits = env.limits
+    this.drawings = drawings
+    this.columns = columns.map(({ kind }) =>
+      kind === 'f64' ? new Float64Array(0) : kind === 'u8' ? new Uint8Array(0) : [],
+    )
+  }
+
+  get env(): RunEnvironment {
+    return this.#env
+  }
+  get bars(): Bars {
+    return this.#env.bars
+  }
+  get lastBar(): number {
+    return this.#env.bars.length - 1
+  }
+  get now(): number {
+    return this.timeClose[this.lastBar] ?? Number.NaN
+  }
+
+  /** Worked out when somebody asks, as most scripts never do. */
+  get timeClose(): Float64Array {
+    const { bars } = this
+    if (this.#timeCloseDone === bars.length) return this.#timeClose
+    if (this.#timeClose.length < bars.length) {
+      const grown = new Float64Array(Math.max(bars.length, this.#timeClose.length * 2))
+      grown.set(this.#timeClose)
+      this.#timeClose = grown
+    }
+    const interval = parseInterval(this.interval)
+    if (interval) {
+      const find = periodFinder(calendarOf(this.symbol), interval, interval)
+      for (let i = this.#timeCloseDone; i < bars.length; i++)
+        this.#timeClose[i] = find(bars.time[i] ?? Number.NaN).end
+    } else
+      for (let i = this.#timeCloseDone; i < bars.length; i++)
+        this.#timeClose[i] = bars.time[i + 1] ?? Number.NaN
+    this.#timeCloseDone = bars.length
+    return this.#timeClose
+  }
+
+  /** Makes room for bars up to `end`. Doubling, so that bars handed in one at a time cost no more. */
+  grow(end: number): void {
+    if (end <= this.#capacity) return
+    const capacity = this.#capacity === 0 ? end : Math.max(end, this.#capacity * 2)
+    for (const [i, { kind }] of this.#kinds.entries()) {
+      const old = this.columns[i]
+      if (kind === 'any') continue
+      const grown = kind === 'f64' ? new Float64Array(capacity) : new Uint8Array(capacity)
+      if (this.#capacity > 0) grown.set(old as Float64Array)
+      this.columns[i] = grown
+    }
+    this.#capacity = capacity
+  }
+
+  /** Called by loops every 1,024 rounds. */
+  looped(rounds: number): void {
+    if (rounds > this.limits.loopsPerBar)
+      throw new ScriptError(
+        `The loops of one bar may run ${this.limits.loopsPerBar.toLocaleString('en')} rounds in all.`,
+        'script_limit_exceeded',
+      )
+    if ((rounds & 0xffff) === 0) this.#env.progress?.(this.bar)
+  }
+
+  warn(code: string, message: string): void {
+    if (!this.warnings.some((warning) => warning.code === code && warning.message === message))
+      this.warnings.push({ code, message })
+  }
+
+  log(level: 'info' | 'warning' | 'error', message: string): void {
+    if (this.logs.length >= LOG_LIMIT)
+      this.warn('logs-cut', `Only the first ${LOG_LIMIT.toLocaleString('en')} log lines are kept.`)
+    else this.logs.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, level, message })
+  }
+
+  alert(message: string, freq: string): void {
+    if (this.#alertedOn !== this.bar) {
+      this.#alertedOn = this.bar
+      this.#alertedBar = new Set()
+    }
+    // Every tick of a historical bar is its close, so the frequencies differ only in how often one bar may alert.
+    if (freq !== 'all' && this.#alertedBar.has(message)) return
+    this.#alertedBar.add(message)
+    this.alerts.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, title: '', message })
+  }
+
+  alertCondition(title: string | null, message: string | null): void {
+    this.alerts.push({
+      bar: this.bar,
+      time: this.bars.time[this.bar] ?? 0,
+      title: title ?? 'Alert',
+      message: message ?? '',
+    })
+  }
+}

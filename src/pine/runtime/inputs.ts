@@ -1,0 +1,108 @@
+// The user's choices for a script's inputs, checked against what each input allows.
+
+import type { Input, Program } from '../2-check/program.ts'
+import type { EnumMemberValue } from '../2-check/types.ts'
+
+/** Throws by calling `refuse`, which never returns. */
+export type Refuse = (input: string, message: string) => never
+
+export interface ResolvedInputs {
+  /** Run-time values by number; for a source input the name of its column, '' = the script's own default. */
+  readonly values: readonly unknown[]
+  /** As the report shows them, by title. */
+  readonly shown: Readonly<Record<string, unknown>>
+}
+
+export function labelOf(input: Input): string {
+  return input.title || input.name || `Input ${input.index + 1}`
+}
+
+export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
+
+export function resolveInputs(
+  program: Program,
+  chosen: Readonly<Record<string, unknown>>,
+  refuse: Refuse,
+): ResolvedInputs {
+  const given = new Map<Input, unknown>()
+  for (const [name, value] of Object.entries(chosen)) {
+    const input =
+      program.inputs.find((one) => labelOf(one) === name) ?? program.inputs.find((one) => one.name === name)
+    if (!input) refuse(name, `This script has no input named "${name}".${namesOf(program)}`)
+    given.set(input, value)
+  }
+  const shown: Record<string, unknown> = {}
+  const values = program.inputs.map((input) => {
+    const value = given.has(input) ? readInput(input, given.get(input), refuse) : input.defval
+    shown[labelOf(input)] = shownValue(input, value)
+    return value
+  })
+  return { values, shown }
+}
+
+function namesOf(program: Program): string {
+  if (program.inputs.length === 0) return ' It has no inputs.'
+  const names = program.inputs.slice(0, 20).map((input) => `"${labelOf(input)}"`)
+  return ` It has ${names.join(', ')}${program.inputs.length > 20 ? ' and more' : ''}.`
+}
+
+function readInput(input: Input, value: unknown, refuse: Refuse): Input['defval'] {
+  const label = labelOf(input)
+  const wrong = (expected: string): never =>
+    refuse(label, `Input "${label}" takes ${expected}, not ${JSON.stringify(value) ?? 'nothing'}.`)
+  switch (input.kind) {
+    case 'int':
+    case 'float':
+    case 'price': {
+      const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+      if (typeof number !== 'number' || !Number.isFinite(number))
+        return wrong(input.kind === 'int' ? 'a whole number' : 'a number')
+      if (input.kind === 'int' && !Number.isInteger(number)) return wrong('a whole number')
+      if (input.options && !input.options.includes(number)) return wrong(oneOf(input))
+      if (input.minval !== null && number < input.minval) return wrong(`${input.minval} or more`)
+      if (input.maxval !== null && number > input.maxval) return wrong(`${input.maxval} or less`)
+      return number
+    }
+    case 'time': {
+      const time = typeof value === 'string' ? Date.parse(value) : value
+      return typeof time === 'number' && Number.isFinite(time)
+        ? time
+        : wrong('a time: milliseconds since 1970 or a date such as 2024-01-31')
+    }
+    case 'bool':
+      return typeof value === 'boolean' ? value : wrong('true or false')
+    case 'color':
+      return readColor(value) ?? wrong('a colour such as #2962FF')
+    case 'enum': {
+      const member = input.enum?.members.find((one) => one.title === value || one.name === value)
+      return member ?? wrong(oneOf(input))
+    }
+    case 'source':
+      return typeof value === 'string' && (SOURCES as readonly string[]).includes(value)
+        ? value
+        : wrong(`one of ${SOURCES.join(', ')}`)
+    default:
+      if (typeof value !== 'string') return wrong('a text')
+      if (input.options && !input.options.includes(value)) return wrong(oneOf(input))
+      return value
+  }
+}
+
+function oneOf(input: Input): string {
+  const options = input.options ?? input.enum?.members ?? []
+  return `one of ${options.map((option) => JSON.stringify(typeof option === 'object' ? (option as EnumMemberValue).title : option)).join(', ')}`
+}
+
+function readColor(value: unknown): number | null {
+  if (typeof value === 'number' && value >= 0 && value <= 0xffffffff) return value
+  const match = typeof value === 'string' ? /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(value) : null
+  return match ? Number.parseInt(`${match[1] ?? ''}${match[2] ?? 'ff'}`, 16) : null
+}
+
+function shownValue(input: Input, value: Input['defval']): unknown {
+  if (input.kind === 'color' && typeof value === 'number' && !Number.isNaN(value))
+    return `#${value.toString(16).padStart(8, '0').toUpperCase()}`
+  if (typeof value === 'number' && Number.isNaN(value)) return null
+  if (typeof value === 'object' && value !== null) return (value as EnumMemberValue).title
+  return value
+}

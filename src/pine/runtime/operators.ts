@@ -1,0 +1,79 @@
+// What operators and casts do, where JavaScript's own do something else. The generated code calls these.
+
+import { ScriptError } from './runtime.ts'
+
+/** Bool column entry of a three-state bool (version 4 and 5). */
+export function encodeBool(value: boolean | null): number {
+  return value === null ? 2 : value ? 1 : 0
+}
+export function decodeBool(value: number): boolean | null {
+  return value === 2 ? null : value === 1
+}
+
+/** Number to bool: zero and na are false. */
+export function truthy(value: number): boolean {
+  return value !== 0 && value === value
+}
+
+/** `and`/`or` of version 4 and 5: the right side has been evaluated already, whatever the left one was. */
+export function strictAnd(left: boolean | null, right: boolean | null): boolean | null {
+  return left && right
+}
+export function strictOr(left: boolean | null, right: boolean | null): boolean | null {
+  return left || right
+}
+
+/** na equals nothing, itself included, and differs from nothing. */
+export function same(left: unknown, right: unknown): boolean {
+  return left !== null && left === right
+}
+export function differs(left: unknown, right: unknown): boolean {
+  return left !== null && right !== null && left !== right
+}
+export function sameColor(left: number, right: number): boolean {
+  return left === right
+}
+export function differsColor(left: number, right: number): boolean {
+  return left === left && right === right && left !== right
+}
+
+export function concatenate(left: string | null, right: string | null, limit: number): string | null {
+  if (left === null || right === null) return null
+  const text = left + right
+  if (text.length > limit)
+    throw new ScriptError(
+      `A string may have ${limit} characters at most; this one would have ${text.length}.`,
+      'script_limit_exceeded',
+    )
+  return text
+}
+
+/** The object whose field is read or written; na has none. */
+export function objectOf<T>(object: T | null): T {
+  if (object === null || object === undefined)
+    throw new ScriptError('Cannot access a field of an object that is na.')
+  return object
+}
+
+/** How far back `x[n]` looks: whole bars, na for na. */
+export function historyOffset(offset: number): number {
+  const whole = Math.floor(offset)
+  if (whole < 0)
+    throw new ScriptError(
+      `History offset ${whole} is negative: x[n] looks n bars back, so n must be 0 or more.`,
+    )
+  return whole
+}
+
+export function shallowCopy<T extends object>(object: T | null): T | null {
+  if (object === null) return null
+  const copy: unknown = Object.assign(Object.create(Object.getPrototypeOf(object) as object), object)
+  return copy as T
+}
+
+/** Order sides as scripts write them: strategy.long, true (version 4), 1. */
+export function direction(side: unknown): 1 | -1 {
+  if (side === 'long' || side === true || side === 1) return 1
+  if (side === 'short' || side === false || side === -1) return -1
+  throw new ScriptError('The direction of an order must be strategy.long or strategy.short.')
+}

@@ -1,0 +1,203 @@
+// A script running over bars: blocks of 4,096, the hoisted columns of a block first and then its bars one by one.
+//
+// A block's columns stay in the processor's cache until the bars are run, and what was computed ahead is never more than
+// a block ahead: handing bars in one at a time gives the same numbers as all at once.
+
+import { assert } from '../../lib/assert.ts'
+import type { Generated, Instance } from '../4-generate/generate.ts'
+import { InputError, type RunEnvironment, type ScriptRun } from '../compile.ts'
+import type { Program } from '../2-check/program.ts'
+import { Context } from './context.ts'
+import { resolveInputs, type ResolvedInputs } from './inputs.ts'
+import { located } from './locate.ts'
+import { newDrawings } from './new-drawings.ts'
+import { tracksOf, type PlotTrack } from './plots.ts'
+import { ScriptError } from './runtime.ts'
+import { copyGraph, rollBack } from './snapshot.ts'
+
+const BLOCK = 4096
+/** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
+const FRAME_LIMIT = 200_000
+
+interface Snapshot {
+  readonly position: number
+  readonly state: object
+  readonly hoisted: object
+  readonly drawings: object
+  readonly alerts: number
+  readonly logs: number
+}
+
+export class Run implements ScriptRun {
+  readonly context: Context
+  readonly #program: Program
+  readonly #generated: Generated
+  readonly #instance: Instance
+  readonly #resolved: ResolvedInputs
+  readonly #sources: (Float64Array | null)[]
+  readonly #shared: ReadonlySet<unknown>
+  #position = 0
+  #beforeBar: { bar: number; state: object; drawings: object } | null = null
+
+  constructor(program: Program, generated: Generated, env: RunEnvironment) {
+    this.#program = program
+    this.#generated = generated
+    this.#resolved = resolveInputs(program, env.inputs, (input, message) => {
+      throw new InputError(input, message)
+    })
+    this.context = new Context(program, generated.columns, env, newDrawings(env.limits))
+    if (generated.frameCount > FRAME_LIMIT)
+      throw new ScriptError(
+        `The script's functions call each other in ${generated.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
+        'script_limit_exceeded',
+      )
+    this.#sources = this.#resolved.values.map(() => null)
+    this.#instance = this.#located(() =>
+      generated.instantiate(this.context, this.#resolved.values, this.#sources),
+    )
+    this.context.rerun = () => this.#rerun()
+    const members = program.enums.flatMap((one) => one.members)
+    this.#shared = new Set<unknown>([this.context, env.broker, env, ...members])
+  }
+
+  get position(): number {
+    return this.#position
+  }
+  get plots(): readonly PlotTrack[] {
+    return tracksOf(this.#generated.tracks, this.#instance.options, this.context.columns, this.#position)
+  }
+  get drawings() {
+    return this.context.drawings
+  }
+  get alerts() {
+    return this.context.alerts
+  }
+  get logs() {
+    return this.context.logs
+  }
+  get warnings() {
+    return this.context.warnings
+  }
+  get inputs() {
+    return this.#resolved.shown
+  }
+
+  advance(end: number): void {
+    const { env } = this.context
+    assert(end <= env.bars.length, 'a run goes no further than its bars')
+    if (end <= this.#position) return
+    this.context.grow(end)
+    this.#readSources(end)
+    this.#instance.bind()
+    this.#located(() => {
+      while (this.#position < end) {
+        const to = Math.min(end, this.#position + BLOCK)
+        this.#instance.hoist(this.#position, to)
+        this.#instance.run(this.#position, to)
+        this.#position = to
+        env.progress?.(to)
+      }
+    })
+  }
+
+  snapshot(): unknown {
+    return this.#copyState()
+  }
+
+  restore(snapshot: unknown): void {
+    const saved = snapshot as Snapshot
+    // Copied once more, so that a snapshot can be gone back to any number of times.
+    const { state, hoisted, drawings } = copyGraph(
+      { state: saved.state, hoisted: saved.hoisted, drawings: saved.drawings },
+      this.#shared,
+    )
+    Object.assign(this.#instance.state, state)
+    Object.assign(this.#instance.hoisted, hoisted)
+    Object.assign(this.context.drawings, drawings)
+    this.context.alerts.length = saved.alerts
+    this.context.logs.length = saved.logs
+    this.#position = saved.position
+    this.#beforeBar = null
+  }
+
+  #copyState(): Snapshot {
+    const { state, hoisted } = this.#instance
+    const { drawings, alerts, logs } = this.context
+    return {
+      position: this.#position,
+      ...copyGraph({ state, hoisted, drawings }, this.#shared),
+      alerts: alerts.length,
+      logs: logs.length,
+    }
+  }
+
+  /** calc_on_order_fills: the body once more on this bar, after which `var` is as it was at the bar's start. */
+  #rerun(): void {
+    const { bar, drawings } = this.context
+    if (this.#beforeBar?.bar !== bar)
+      this.#beforeBar = { bar, ...copyGraph({ state: this.#instance.state, drawings }, this.#shared) }
+    this.#instance.body(bar)
+    const saved = copyGraph(
+      { state: this.#beforeBar.state, drawings: this.#beforeBar.drawings },
+      this.#shared,
+    )
+    rollBack(this.#instance.state, saved.state)
+    Object.assign(drawings, saved.drawings)
+  }
+
+  /** Columns of the source inputs: bar columns as they are, derived ones worked out for the bars that are new. */
+  #readSources(end: number): void {
+    const { bars } = this.context
+    for (const input of this.#program.inputs) {
+      if (input.kind !== 'source') continue
+      const name = this.#resolved.values[input.index]
+      if (typeof name !== 'string' || name === '') continue
+      this.#sources[input.index] = sourceColumn(bars, name, end, this.#sources[input.index] ?? null)
+    }
+  }
+
+  #located<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw located(error, this.#generated.offsets)
+    }
+  }
+}
+
+function sourceColumn(
+  bars: Run['context']['bars'],
+  name: string,
+  end: number,
+  known: Float64Array | null,
+): Float64Array {
+  const { open, high, low, close, volume } = bars
+  switch (name) {
+    case 'open':
+      return open
+    case 'high':
+      return high
+    case 'low':
+      return low
+    case 'close':
+      return close
+    case 'volume':
+      return volume
+  }
+  const from = known?.length ?? 0
+  if (known && from >= end) return known
+  const column = new Float64Array(Math.max(end, Math.min(from * 2, bars.length)))
+  if (known) column.set(known)
+  for (let i = from; i < column.length; i++) {
+    const [o, h, l, c] = [open[i] ?? NaN, high[i] ?? NaN, low[i] ?? NaN, close[i] ?? NaN]
+    column[i] =
+      name === 'hl2'
+        ? (h + l) / 2
+        : name === 'hlc3'
+          ? (h + l + c) / 3
+          : name === 'ohlc4'
+            ? (o + h + l + c) / 4
+            : (h + l + c + c) / 4
+  }
+  return column
+}
