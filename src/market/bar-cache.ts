@@ -1,0 +1,176 @@
+// Decoded series in shared memory, in front of a BarStore.
+//
+// A backtest reads the same bars again and again, and workers should read them without a copy. So a series is
+// decoded once, into shared memory with room to grow, and views of it are handed out. A view never changes: bars
+// behind its end may be added, but when a bar that was handed out is replaced the series is decoded anew.
+// The change number of the store says whether what we hold is still true, also when another process (the command
+// line importing into a running server's database) wrote to it.
+
+import { type BarRange, type Bars, copyBars, emptyBars, selectBars, sliceBars } from './bars.ts'
+import type { BarStore, SeriesInfo, SeriesKey, UpsertResult } from './bar-store.ts'
+import { calendarOf } from './calendar.ts'
+import { canBuild, compareIntervals, parseInterval } from './interval.ts'
+import { resample } from './resample.ts'
+import type { SymbolInfo } from './symbol.ts'
+import { defaultSymbol } from './symbols.ts'
+
+/** What was written to a series. */
+export interface BarChange extends UpsertResult {
+  readonly key: SeriesKey
+  readonly bars: Bars
+  /** Time of the newest bar before the write; null where the series is new. */
+  readonly previousLast: number | null
+}
+
+interface CachedSeries {
+  readonly change: number
+  /** Length counts the bars that are there; the columns behind it have room for more. */
+  readonly room: Bars
+  readonly length: number
+  readonly bytes: number
+}
+
+const BYTES_A_BAR = 48
+/** Room behind the last bar, as a part of the length: a day of new bars should not decode a year of old ones. */
+const ROOM_FRACTION = 1 / 64
+const ROOM_MIN = 256
+
+export class BarCache {
+  readonly store: BarStore
+  readonly bytesMax: number
+  // In order of use, the oldest first; `#bytes` is the sum of their bytes, and never above bytesMax for long.
+  readonly #series = new Map<string, CachedSeries>()
+  readonly #listeners = new Set<(change: BarChange) => void>()
+  #bytes = 0
+
+  constructor(store: BarStore, { bytesMax = 256 * 1024 * 1024 }: { readonly bytesMax?: number } = {}) {
+    this.store = store
+    this.bytesMax = bytesMax
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** What is known of the symbol: what somebody set, else our guess. */
+  symbol(exchange: string, symbol: string): SymbolInfo {
+    return this.store.symbol(exchange, symbol) ?? defaultSymbol(exchange, symbol)
+  }
+
+  /** The series that answers for `key`: itself, or the coarsest finer one that it can be built from. */
+  source(key: SeriesKey): SeriesInfo | null {
+    const own = this.store.info(key)
+    const wanted = own ? null : parseInterval(key.interval)
+    if (!wanted) return own
+    const finer = this.store
+      .list()
+      .filter(({ exchange, symbol }) => exchange === key.exchange && symbol === key.symbol)
+      .flatMap((info) => {
+        const interval = parseInterval(info.interval)
+        return interval && compareIntervals(interval, wanted) < 0 && canBuild(wanted, interval)
+          ? [{ info, interval }]
+          : []
+      })
+      .sort((a, b) => compareIntervals(b.interval, a.interval))
+    return finer[0]?.info ?? null
+  }
+
+  /** A view, not a copy: do not write to it. Empty where neither the series nor a finer one is there. */
+  read(key: SeriesKey, range: BarRange = {}): Bars {
+    const source = this.source(key)
+    if (!source) return emptyBars(0)
+    const id = this.#idOf(key, source)
+    const cached = this.#series.get(id)
+    if (cached && cached.change === source.change) {
+      this.#series.delete(id)
+      this.#series.set(id, cached)
+      return selectBars(sliceBars(cached.room, 0, cached.length), range)
+    }
+    const built = source.interval === key.interval ? null : this.#build(key, source)
+    if (!built && source.count * BYTES_A_BAR > this.bytesMax) return shared(this.store.read(key, range))
+    const bars = built ?? this.store.read(key)
+    const room = shared(bars, Math.max(ROOM_MIN, Math.floor(bars.length * ROOM_FRACTION)))
+    this.#keep(id, { change: source.change, room, length: bars.length, bytes: room.length * BYTES_A_BAR })
+    return selectBars(sliceBars(room, 0, bars.length), range)
+  }
+
+  /** Writes to the store and tells the listeners, in the order of the writes, when it is on disk. */
+  async upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
+    const before = this.store.info(key)
+    const result = await this.store.upsert(key, bars)
+    if (bars.length === 0) return result
+    this.#append(key, before, bars, result)
+    const change = { ...result, key, bars, previousLast: before?.last ?? null }
+    for (const listener of this.#listeners) listener(change)
+    return result
+  }
+
+  async remove(key: SeriesKey): Promise<boolean> {
+    this.#drop(idOf(key))
+    return this.store.remove(key)
+  }
+
+  /** Returns a function that stops it. */
+  onChange(listener: (change: BarChange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** A series built from a finer one also depends on the session, which may be set anew. */
+  #idOf(key: SeriesKey, source: SeriesInfo): string {
+    if (source.interval === key.interval) return idOf(key)
+    const { timezone, session } = this.symbol(key.exchange, key.symbol)
+    return `${idOf(key)} from ${source.interval} in ${timezone} ${session}`
+  }
+
+  #build(key: SeriesKey, source: SeriesInfo): Bars | null {
+    const from = parseInterval(source.interval)
+    const to = parseInterval(key.interval)
+    if (!from || !to) return null
+    const calendar = calendarOf(this.symbol(key.exchange, key.symbol))
+    return resample(this.read(source), from, to, calendar)
+  }
+
+  /** Bars behind the last one go into the room that was left; anything else makes the next read decode anew. */
+  #append(key: SeriesKey, before: SeriesInfo | null, bars: Bars, result: UpsertResult): void {
+    const id = idOf(key)
+    const cached = this.#series.get(id)
+    if (!cached || !before) return
+    const length = cached.length + bars.length
+    const appends =
+      cached.change === before.change &&
+      (bars.time[0] ?? 0) > before.last &&
+      length <= cached.room.length &&
+      this.store.info(key)?.count === length
+    if (!appends) return this.#drop(id)
+    copyBars(cached.room, cached.length, bars)
+    this.#series.set(id, { ...cached, change: result.change, length })
+  }
+
+  #keep(id: string, series: CachedSeries): void {
+    this.#drop(id)
+    this.#series.set(id, series)
+    this.#bytes += series.bytes
+    for (const oldest of this.#series.keys()) {
+      if (this.#bytes <= this.bytesMax || oldest === id) break
+      this.#drop(oldest)
+    }
+  }
+
+  #drop(id: string): void {
+    const cached = this.#series.get(id)
+    if (!cached) return
+    this.#bytes -= cached.bytes
+    this.#series.delete(id)
+  }
+}
+
+function shared(bars: Bars, room = 0): Bars {
+  const copy = emptyBars(bars.length + room, { shared: true })
+  copyBars(copy, 0, bars)
+  return copy
+}
+
+function idOf({ exchange, symbol, interval }: SeriesKey): string {
+  return `${exchange}:${symbol}:${interval}`
+}

@@ -1,0 +1,149 @@
+// Importing bars: text in, all of it checked, then one write. Nothing is stored when one row is wrong.
+
+import { BarStage } from './bar-stage.ts'
+import type { Bars } from './bars.ts'
+import { type BarStore, type SeriesInfo, seriesKey, type SeriesKey, type UpsertResult } from './bar-store.ts'
+import { calendarOf } from './calendar.ts'
+import { stageCsv } from './csv.ts'
+import { formatInterval, type Interval, intervalMs, parseInterval } from './interval.ts'
+import { stageJson } from './json-bars.ts'
+import type { SymbolInfo } from './symbol.ts'
+import { defaultSymbol } from './symbols.ts'
+
+/** What an import writes to: the store, or the cache in front of it. */
+export interface ImportTarget {
+  readonly store: Pick<BarStore, 'symbol' | 'putSymbol' | 'info'>
+  upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
+}
+
+export interface ImportResult extends UpsertResult {
+  readonly series: SeriesInfo
+  readonly symbol: SymbolInfo
+  readonly rows: number
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+}
+
+export interface ReadBarsOptions {
+  readonly format: 'csv' | 'json'
+  /** Dates without a clock are this symbol's sessions. */
+  readonly symbol: SymbolInfo
+  readonly progress?: (bytes: number) => void
+}
+
+type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+/** Bars from CSV or JSON text. Throws Problem 422 naming the rows that are wrong. */
+export async function readBars(input: Input, { format, symbol, progress }: ReadBarsOptions): Promise<Bars> {
+  const stage = new BarStage()
+  const calendar = calendarOf(symbol)
+  if (format === 'csv') await stageCsv(input, stage, { calendar, ...(progress ? { progress } : {}) })
+  else {
+    const value = await parseJson(input)
+    if (value === undefined) stage.fail(1, 'is not JSON')
+    else stageJson(value, stage, calendar)
+  }
+  return stage.finish()
+}
+
+/** Reads, checks and stores; a symbol seen for the first time gets our best guess of its facts. */
+export async function importBars(
+  target: ImportTarget,
+  { exchange, symbol, interval }: SeriesKey,
+  input: Input,
+  { format, progress }: Pick<ReadBarsOptions, 'format' | 'progress'>,
+): Promise<ImportResult> {
+  const key = seriesKey(exchange, symbol, interval)
+  const known = target.store.symbol(key.exchange, key.symbol)
+  const bars = await readBars(input, {
+    format,
+    symbol: known ?? defaultSymbol(key.exchange, key.symbol),
+    ...(progress ? { progress } : {}),
+  })
+  return storeBars(target, key, bars)
+}
+
+/** Stores bars that are known to be good; for imports and providers. */
+export async function storeBars(target: ImportTarget, key: SeriesKey, bars: Bars): Promise<ImportResult> {
+  let symbol = target.store.symbol(key.exchange, key.symbol)
+  if (!symbol) {
+    symbol = defaultSymbol(key.exchange, key.symbol, bars)
+    await target.store.putSymbol(symbol)
+  }
+  const result = await target.upsert(key, bars)
+  const series = target.store.info(key)
+  return {
+    ...result,
+    series: series ?? { ...key, count: 0, first: 0, last: 0, change: result.change },
+    symbol,
+    rows: bars.length,
+    warnings: spacingWarnings(bars, key.interval),
+  }
+}
+
+/** Bars that stand closer together than the interval they were given are most likely another interval's. */
+function spacingWarnings(bars: Bars, interval: string): ImportResult['warnings'] {
+  const given = parseInterval(interval)
+  const found = inferInterval(bars)
+  if (!given || !found || intervalMs(found) >= intervalMs(given) * 0.9) return []
+  return [
+    {
+      code: 'interval_mismatch',
+      message: `The bars were stored as ${interval}, but most of them are ${formatInterval(found)} apart.`,
+    },
+  ]
+}
+
+const COMMON = [
+  '1s',
+  '1m',
+  '3m',
+  '5m',
+  '15m',
+  '30m',
+  '1h',
+  '2h',
+  '4h',
+  '6h',
+  '12h',
+  '1d',
+  '1w',
+  '1M',
+  '3M',
+  '12M',
+]
+
+/** The interval of bars nobody named: the distance that most of them keep; null with fewer than two. */
+export function inferInterval(bars: Bars): Interval | null {
+  const counts = new Map<number, number>()
+  for (let i = 1; i < Math.min(bars.length, 5000); i++) {
+    const distance = (bars.time[i] ?? 0) - (bars.time[i - 1] ?? 0)
+    counts.set(distance, (counts.get(distance) ?? 0) + 1)
+  }
+  const [most] = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])
+  if (!most) return null
+  const [distance] = most
+  // Days may be an hour off, months three days.
+  const near = COMMON.flatMap((text) => parseInterval(text) ?? []).find(
+    (interval) =>
+      Math.abs(intervalMs(interval) - distance) <= intervalMs(interval) * (isLong(interval) ? 0.1 : 0),
+  )
+  if (near) return near
+  return distance % 60_000 === 0
+    ? parseInterval(`${distance / 60_000}m`)
+    : parseInterval(`${distance / 1000}s`)
+}
+
+function isLong({ unit }: Interval): boolean {
+  return unit === 'd' || unit === 'w' || unit === 'M'
+}
+
+async function parseJson(input: Input): Promise<unknown> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of input) text += decoder.decode(chunk, { stream: true })
+  try {
+    return JSON.parse(text + decoder.decode()) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,41 @@
+// The two series a fresh Chartroom has: real bars to try a strategy on before anything was imported.
+//
+// They come with npm packages (see NOTICE) and are built into the executable as text.
+
+import aapl from '@observablehq/sample-datasets/aapl.csv' with { type: 'text' }
+import sp500 from '../../node_modules/vega-datasets/data/sp500-2000.csv' with { type: 'text' }
+import { type SeriesKey, seriesKey } from './bar-store.ts'
+import { type ImportResult, type ImportTarget, readBars, storeBars } from './import.ts'
+import type { SymbolInfo } from './symbol.ts'
+import { defaultSymbol } from './symbols.ts'
+
+interface Sample {
+  readonly key: SeriesKey
+  readonly text: string
+  readonly symbol: SymbolInfo
+}
+
+const SAMPLES: readonly Sample[] = [
+  {
+    key: seriesKey('SP', 'SPX', '1d'),
+    text: sp500,
+    symbol: { ...defaultSymbol('SP', 'SPX'), description: 'S&P 500 Index' },
+  },
+  {
+    key: seriesKey('NASDAQ', 'AAPL', '1d'),
+    text: aapl,
+    symbol: { ...defaultSymbol('NASDAQ', 'AAPL'), description: 'Apple Inc.' },
+  },
+]
+
+/** Stores what is not there yet: S&P 500 daily 2000 to 2020 as SP:SPX, and Apple daily 2013 to 2018 as NASDAQ:AAPL. */
+export async function loadSamples(target: ImportTarget): Promise<ImportResult[]> {
+  const loaded: ImportResult[] = []
+  for (const { key, text, symbol } of SAMPLES) {
+    if (target.store.info(key)) continue
+    if (!target.store.symbol(key.exchange, key.symbol)) await target.store.putSymbol(symbol)
+    const bars = await readBars([Buffer.from(text)], { format: 'csv', symbol })
+    loaded.push(await storeBars(target, key, bars))
+  }
+  return loaded
+}

@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { BarCache, type BarChange } from '../../src/market/bar-cache.ts'
+import { sliceBars } from '../../src/market/bars.ts'
+import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { minuteBars, rows } from './bar-store.conformance.ts'
+
+const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
+
+test('a second read is the same memory, and workers can share it', async () => {
+  const cache = new BarCache(memoryBars())
+  await cache.upsert(KEY, minuteBars(0, 100))
+  const first = cache.read(KEY)
+  expect(first.close.buffer).toBeInstanceOf(SharedArrayBuffer)
+  expect(cache.read(KEY, { last: 10 }).close.buffer).toBe(first.close.buffer)
+})
+
+test('bars behind the end are added in place, and views handed out before stay as they were', async () => {
+  const cache = new BarCache(memoryBars())
+  await cache.upsert(KEY, minuteBars(0, 100))
+  const before = cache.read(KEY)
+  await cache.upsert(KEY, minuteBars(100, 103))
+  const after = cache.read(KEY)
+  expect(after.close.buffer).toBe(before.close.buffer)
+  expect(rows(after)).toEqual(rows(minuteBars(0, 103)))
+  expect(before.length).toBe(100)
+})
+
+test('a replaced bar is not changed under the reader', async () => {
+  const cache = new BarCache(memoryBars())
+  await cache.upsert(KEY, minuteBars(0, 100))
+  const before = cache.read(KEY)
+  await cache.upsert(KEY, minuteBars(99, 101, { price: 200 }))
+  expect(rows(before)).toEqual(rows(minuteBars(0, 100)))
+  expect(cache.read(KEY, { last: 2 }).open[0]).toBe(200.99)
+})
+
+test('what another process wrote to the store is seen', async () => {
+  const store = memoryBars()
+  const cache = new BarCache(store)
+  await cache.upsert(KEY, minuteBars(0, 100))
+  cache.read(KEY)
+  await store.upsert(KEY, minuteBars(100, 200))
+  expect(cache.read(KEY).length).toBe(200)
+  await cache.upsert(KEY, minuteBars(200, 201))
+  expect(rows(cache.read(KEY))).toEqual(rows(minuteBars(0, 201)))
+})
+
+test('random writes leave what the store has', async () => {
+  const cache = new BarCache(memoryBars())
+  for (let round = 0; round < 200; round++) {
+    const from = (round * 7_919) % 700
+    await cache.upsert(KEY, minuteBars(from, from + 1 + (round % 13), { price: round }))
+    if (round % 3 > 0) expect(rows(cache.read(KEY))).toEqual(rows(cache.store.read(KEY)))
+  }
+})
+
+test('the least used series make room for others', async () => {
+  const cache = new BarCache(memoryBars(), { bytesMax: 48 * 1000 })
+  const other = seriesKey('BINANCE', 'ETHUSDT', '1m')
+  const huge = seriesKey('BINANCE', 'ADAUSDT', '1m')
+  await cache.upsert(KEY, minuteBars(0, 500))
+  await cache.upsert(other, minuteBars(0, 500))
+  await cache.upsert(huge, minuteBars(0, 5_000))
+  cache.read(KEY)
+  cache.read(other)
+  expect(cache.bytes).toBeLessThanOrEqual(48 * 1000)
+  expect(cache.read(huge, { last: 3 }).length).toBe(3)
+  expect(cache.bytes).toBeLessThanOrEqual(48 * 1000)
+})
+
+test('a coarser interval is built from the coarsest finer one, and follows it', async () => {
+  const cache = new BarCache(memoryBars())
+  await cache.upsert(KEY, minuteBars(0, 300))
+  await cache.upsert(seriesKey('BINANCE', 'BTCUSDT', '15m'), minuteBars(0, 300, { step: 15 }))
+  const hours = seriesKey('BINANCE', 'BTCUSDT', '1h')
+  expect(cache.source(hours)?.interval).toBe('15m')
+  expect(cache.source(seriesKey('BINANCE', 'BTCUSDT', '7m'))?.interval).toBe('1m')
+  expect(cache.source(seriesKey('BINANCE', 'BTCUSDT', '30s'))).toBeNull()
+  expect(cache.read(hours).length).toBe(5)
+  await cache.upsert(seriesKey('BINANCE', 'BTCUSDT', '15m'), minuteBars(300, 301))
+  expect(cache.read(hours).length).toBe(6)
+})
+
+test('listeners hear of every write, in order', async () => {
+  const cache = new BarCache(memoryBars())
+  const heard: BarChange[] = []
+  const stop = cache.onChange((change) => heard.push(change))
+  await cache.upsert(KEY, minuteBars(0, 2))
+  await cache.upsert(KEY, minuteBars(1, 3))
+  await cache.upsert(KEY, sliceBars(minuteBars(0, 1), 0, 0))
+  stop()
+  await cache.upsert(KEY, minuteBars(3, 4))
+  expect(heard.map(({ inserted, updated, previousLast }) => [inserted, updated, previousLast])).toEqual([
+    [2, 0, null],
+    [1, 1, 60_000],
+  ])
+})

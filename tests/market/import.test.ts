@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'bun:test'
+import { Problem } from '../../src/lib/problem.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { importBars, inferInterval, readBars } from '../../src/market/import.ts'
+import { loadSamples } from '../../src/market/sample.ts'
+import { defaultSymbol } from '../../src/market/symbols.ts'
+import { minuteBars, rows } from './bar-store.conformance.ts'
+
+const COIN = defaultSymbol('BINANCE', 'BTCUSDT')
+const STOCK = defaultSymbol('NASDAQ', 'AAPL')
+
+async function show(text: string, format: 'csv' | 'json' = 'csv', symbol = COIN): Promise<string[]> {
+  const bars = await readBars([Buffer.from(text)], { format, symbol })
+  return rows(bars).map(([time = 0, ...rest]) =>
+    [new Date(time).toISOString().slice(0, 19), ...rest].join(' '),
+  )
+}
+
+async function mistakes(text: string, format: 'csv' | 'json' = 'csv'): Promise<string[]> {
+  try {
+    await readBars([Buffer.from(text)], { format, symbol: COIN })
+  } catch (error) {
+    if (error instanceof Problem) return (error.details.fields ?? []).map(({ message }) => message)
+    throw error
+  }
+  return []
+}
+
+const EXPECTED = ['2024-03-05T10:00:00 10 12 9 11 5', '2024-03-05T10:01:00 11 13 10 12 6']
+
+describe('CSV as it comes', () => {
+  test.each([
+    ['our own', 'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12,6\n'],
+    [
+      "TradingView's export, with a plot and seconds",
+      'time,open,high,low,close,Volume,MA\n1709632800,10,12,9,11,5,NaN\n1709632860,11,13,10,12,6,10.5',
+    ],
+    [
+      "TradingView's export, ISO times with an offset, a plot before the volume",
+      'time,open,high,low,close,"Plot, fast",Volume\r\n2024-03-05T11:00:00+01:00,10,12,9,11,,5\r\n2024-03-05T11:01:00+01:00,11,13,10,12,,6\r\n',
+    ],
+    [
+      "Binance's dump in ms",
+      '1709632800000,10,12,9,11,5,1709632859999,55,3,2,22,0\n1709632860000,11,13,10,12,6,1709632919999,66,3,2,22,0\n',
+    ],
+    [
+      "Binance's dump in microseconds",
+      '1709632800000000,10,12,9,11,5,1709632859999999,55,3,2,22,0\n1709632860000000,11,13,10,12,6,1709632919999999,66,3,2,22,0\n',
+    ],
+    [
+      "Binance's futures dump with names",
+      'open_time,open,high,low,close,volume,close_time,quote_volume,count\n1709632800000,10,12,9,11,5,1,2,3\n1709632860000,11,13,10,12,6,1,2,3\n',
+    ],
+    [
+      'MetaTrader, tabs, date and clock apart',
+      '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\n2024.03.05\t10:00:00\t10\t12\t9\t11\t5\n2024.03.05\t10:01:00\t11\t13\t10\t12\t6\n',
+    ],
+    [
+      'newest first, with a link above the names',
+      'https://www.example.com\nunix,date,symbol,open,high,low,close,Volume BTC\n1709632860,2024-03-05 10:01:00,BTC/USD,11,13,10,12,6\n1709632800,2024-03-05 10:00:00,BTC/USD,10,12,9,11,5\n',
+    ],
+    [
+      'semicolons and decimal commas',
+      'Date;Open;High;Low;Close;Volume\n2024-03-05 10:00;10,0;12;9;11;5\n2024-03-05 10:01;11;13;10;12;6\n',
+    ],
+    [
+      'a byte order mark and blank lines',
+      '\uFEFFtime,open,high,low,close,volume\n\n1709632800,10,12,9,11,5\n\n1709632860,11,13,10,12,6\n\n',
+    ],
+    [
+      'no volume for one bar is 0',
+      'time,open,high,low,close,volume\n1709632800,10,12,9,11,5\n1709632860,11,13,10,12,6',
+    ],
+  ])('%s', async (_name, text) => {
+    expect(await show(text)).toEqual(EXPECTED)
+  })
+
+  test('is the same however it is cut into pieces', async () => {
+    const text = 'time,open,high,low,close,volume\r\n1709632800,10,12,9,11,5\r\n1709632860,11,13,10,12,6'
+    for (let size = 1; size < 20; size++) {
+      const pieces: Buffer[] = []
+      for (let at = 0; at < text.length; at += size) pieces.push(Buffer.from(text.slice(at, at + size)))
+      const bars = await readBars(pieces, { format: 'csv', symbol: COIN })
+      expect({ size, length: bars.length, last: bars.close[1] }).toEqual({ size, length: 2, last: 12 })
+    }
+  })
+
+  test("a bare date is that day's session open", async () => {
+    const text = 'Date,Open,High,Low,Close,Adj Close,Volume\n2024-03-05,10,12,9,11,3,5\n'
+    expect(await show(text, 'csv', STOCK)).toEqual(['2024-03-05T14:30:00 10 12 9 11 5'])
+    expect(await show(text, 'csv', COIN)).toEqual(['2024-03-05T00:00:00 10 12 9 11 5'])
+  })
+})
+
+describe('JSON', () => {
+  test.each([
+    [
+      'objects',
+      '[{"time":1709632800,"open":10,"high":12,"low":9,"close":11,"volume":5},{"time":"2024-03-05T10:01:00Z","open":11,"high":13,"low":10,"close":12,"volume":6}]',
+    ],
+    [
+      'objects under bars, short names',
+      '{"bars":[{"t":1709632800,"o":10,"h":12,"l":9,"c":11,"v":5},{"t":1709632860,"o":11,"h":13,"l":10,"c":12,"v":6}]}',
+    ],
+    [
+      "lists, as Binance's API answers",
+      '[[1709632800000,"10","12","9","11","5",1709632859999],[1709632860000,"11","13","10","12","6",1709632919999]]',
+    ],
+    [
+      'columns',
+      '{"time":[1709632800,1709632860],"open":[10,11],"high":[12,13],"low":[9,10],"close":[11,12],"volume":[5,6]}',
+    ],
+  ])('%s', async (_name, text) => {
+    expect(await show(text, 'json')).toEqual(EXPECTED)
+  })
+
+  test.each([
+    ['{', ['row 1: is not JSON']],
+    ['"bars"', ['row 1: expected a list of bars, or an object of columns']],
+    ['[1]', ['row 1: expected a bar as an object or a list']],
+    ['{"time":[1,2],"open":[1]}', ['row 1: expected a column open as long as time']],
+    ['[]', ['row 1: there are no bars']],
+  ])('%s', async (text, expected) => {
+    expect(await mistakes(text, 'json')).toEqual(expected)
+  })
+})
+
+describe('what is refused, with its row', () => {
+  const row = (text: string) => `time,open,high,low,close,volume\n1709632800,10,12,9,11,5\n${text}\n`
+  test.each([
+    ['1709632860,10,8,9,10,5', 'high is below low'],
+    ['1709632860,13,12,9,11,5', 'open is outside of low to high'],
+    ['1709632860,10,12,9,8,5', 'close is outside of low to high'],
+    ['1709632860,10,12,9,11,-5', 'volume is negative'],
+    ['1709632860,10,12,NaN,11,5', 'low is not a number'],
+    ['1709632860,10,Infinity,9,11,5', 'high is not a number'],
+    ['1709632860,10,12,9', 'close is not a number'],
+    ['1709632860,10,12,9,,5', 'close is not a number'],
+    ['yesterday,10,12,9,11,5', 'time is not a date'],
+    ['2024-02-30T10:00:00Z,10,12,9,11,5', 'time is not a date'],
+    ['9e12,10,12,9,11,5', 'time is not a date'],
+    ['9000000000,10,12,9,11,5', 'time is out of range: expected seconds, ms or ISO 8601'],
+    ['1709632800,10,12,9,11,5', 'has the same time as row 2'],
+    ['1709632860,10,12,9,11,lots', 'volume is not a number'],
+  ])('%s: %s', async (text, message) => {
+    expect(await mistakes(row(text))).toEqual([`row 3: ${message}`])
+  })
+
+  test('a header without a column is named once', async () => {
+    expect(await mistakes('time,open,high,close\n1,1,1,1\n2,2,2,2\n')).toEqual([
+      'row 1: the header has no column low',
+    ])
+  })
+
+  test('an empty file', async () => {
+    expect(await mistakes('')).toEqual(['row 1: there are no rows'])
+    expect(await mistakes('time,open,high,low,close\n')).toEqual(['row 1: there are no bars'])
+  })
+
+  test('mistakes are collected, up to twenty', async () => {
+    const bad = Array.from({ length: 50 }, (_, i) => `${1709632800 + i * 60},10,8,9,10,5`)
+    const found = await mistakes(`time,open,high,low,close,volume\n${bad.join('\n')}`)
+    expect(found.length).toBe(20)
+    expect(found.at(-1)).toBe('row 21: high is below low')
+  })
+
+  test('nothing of the file is stored', async () => {
+    const cache = new BarCache(memoryBars())
+    const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+    const attempt = importBars(cache, key, [Buffer.from(row('1709632860,10,8,9,10,5'))], { format: 'csv' })
+    expect(attempt).rejects.toThrow('Nothing was imported: row 3: high is below low.')
+    await attempt.catch(() => null)
+    expect(cache.store.list()).toEqual([])
+    expect(cache.store.symbols()).toEqual([])
+  })
+})
+
+test('a file in no order is sorted', async () => {
+  const lines = ['1709632920,3,3,3,3,0', '1709632800,1,1,1,1,0', '1709632860,2,2,2,2,0']
+  const shown = await show(`time,open,high,low,close,volume\n${lines.join('\n')}`)
+  expect(shown.map((line) => line.slice(11, 21))).toEqual(['10:00:00 1', '10:01:00 2', '10:02:00 3'])
+})
+
+test('an import tells what it did, and warns of the wrong interval', async () => {
+  const cache = new BarCache(memoryBars())
+  const text = 'time,open,high,low,close,volume\n1709632800,10.25,12,9,11,5\n1709632860,11,13,10,12.5,6\n'
+  const first = await importBars(cache, seriesKey('binance', 'btcusdt', '1h'), [Buffer.from(text)], {
+    format: 'csv',
+  })
+  expect(first).toMatchObject({ inserted: 2, updated: 0, rows: 2 })
+  expect(first.series).toMatchObject({ exchange: 'BINANCE', symbol: 'BTCUSDT', count: 2 })
+  expect(first.symbol).toMatchObject({
+    mintick: 0.01,
+    currency: 'USDT',
+    baseCurrency: 'BTC',
+    timezone: 'Etc/UTC',
+  })
+  expect(first.warnings.map(({ code }) => code)).toEqual(['interval_mismatch'])
+  const again = await importBars(cache, seriesKey('BINANCE', 'BTCUSDT', '1h'), [Buffer.from(text)], {
+    format: 'csv',
+  })
+  expect(again).toMatchObject({ inserted: 0, updated: 2 })
+})
+
+test.each([
+  ['1m', minuteBars(0, 50)],
+  ['15m', minuteBars(0, 900, { step: 15 })],
+  ['1h', minuteBars(0, 900, { step: 60 })],
+  ['1d', minuteBars(0, 14_400, { step: 1440 })],
+  ['7m', minuteBars(0, 70, { step: 7 })],
+])('bars %s apart are known by their distance', (text, bars) => {
+  expect(inferInterval(bars)).toEqual({ count: Number.parseInt(text), unit: text.slice(-1) as 'm' })
+})
+
+test('the samples are real bars, dated at the session open, loaded once', async () => {
+  const cache = new BarCache(memoryBars())
+  const loaded = await loadSamples(cache)
+  expect(loaded.map(({ series }) => `${series.exchange}:${series.symbol} ${series.count}`)).toEqual([
+    'SP:SPX 5105',
+    'NASDAQ:AAPL 1260',
+  ])
+  expect(new Date(loaded[0]?.series.first ?? 0).toISOString()).toBe('2000-01-03T14:30:00.000Z')
+  expect(await loadSamples(cache)).toEqual([])
+  // Weeks come from the days.
+  const weeks = cache.read(seriesKey('SP', 'SPX', '1w'))
+  expect(weeks.length).toBe(1059)
+  expect(new Date(weeks.time.at(-1) ?? 0).toISOString()).toBe('2020-04-13T13:30:00.000Z')
+})
