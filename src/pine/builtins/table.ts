@@ -1,10 +1,46 @@
 // All built-ins by name. A name may be a function and a variable at once: `ta.tr`, `na`, `time`, `dayofweek`.
 
+import { ARRAY } from './array.ts'
 import { LANGUAGE } from './language.ts'
+import { MAP } from './map.ts'
+import { MATH } from './math.ts'
+import { MATRIX } from './matrix.ts'
 import type { BuiltinConstant, BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
+import { STR } from './str.ts'
+import { BANDS } from './ta/bands.ts'
+import { CHANGES } from './ta/changes.ts'
+import { CROSSES } from './ta/crosses.ts'
+import { EXTREMES } from './ta/extremes.ts'
+import { MOVING_AVERAGES } from './ta/moving-averages.ts'
+import { OSCILLATORS } from './ta/oscillators.ts'
+import { PIVOTS } from './ta/pivots.ts'
+import { RANKS } from './ta/ranks.ts'
+import { REGRESSION } from './ta/regression.ts'
+import { SPREAD } from './ta/spread.ts'
+import { TREND } from './ta/trend.ts'
+import { VOLUME } from './ta/volume.ts'
 
 /** Each library file's list; a new file is added here. */
-const ENTRIES: readonly (readonly BuiltinEntry[])[] = [LANGUAGE]
+const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
+  LANGUAGE,
+  MATH,
+  MOVING_AVERAGES,
+  EXTREMES,
+  CHANGES,
+  CROSSES,
+  OSCILLATORS,
+  BANDS,
+  TREND,
+  SPREAD,
+  REGRESSION,
+  RANKS,
+  PIVOTS,
+  VOLUME,
+  STR,
+  ARRAY,
+  MATRIX,
+  MAP,
+]
 
 export const BUILTIN_FUNCTIONS: ReadonlyMap<string, BuiltinFunction> = byName('function')
 export const BUILTIN_VARIABLES: ReadonlyMap<string, BuiltinVariable> = byName('variable')

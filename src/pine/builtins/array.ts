@@ -1,0 +1,402 @@
+// array.*: lists. What they hold and how slices share it is in `runtime/collections.ts`.
+
+import { PineArray } from '../runtime/collections.ts'
+import { ScriptError } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import * as statistics from '../runtime/statistics.ts'
+import { valueText } from '../runtime/value-text.ts'
+import { fn } from './define.ts'
+import type { BuiltinEntry, BuiltinFunction } from './registry.ts'
+import { limited } from './str.ts'
+
+type Any = PineArray | null
+type Numbers = PineArray<number> | null
+type Order = 'ascending' | 'descending'
+
+/** The array is na. */
+function absent(name: string): never {
+  throw new ScriptError(`Cannot call '${name}()' because the array is na. Create it with array.new<type>().`)
+}
+
+/** Types that have a constructor of their own from before generics. */
+const NAMED_TYPES = [
+  'bool',
+  'box',
+  'color',
+  'float',
+  'int',
+  'label',
+  'line',
+  'linefill',
+  'string',
+  'table',
+] as const
+
+export const ARRAY: readonly BuiltinEntry[] = [
+  fn('array.new', 'A new array of `size` elements.', '(int size = 0, T initial_value = na) array<T>', {
+    fn: newArray,
+    runtime: true,
+  }),
+  ...NAMED_TYPES.map((type) =>
+    fn(
+      `array.new_${type}`,
+      `A new array of ${type}s.`,
+      `(int size = 0, ${type} initial_value = na) array<${type}>`,
+      { fn: newArray, runtime: true },
+    ),
+  ),
+  fn('array.from', 'A new array of the arguments.', '(T ...args) array<T>', {
+    fn: (runtime: Runtime, ...items: unknown[]) =>
+      new PineArray<unknown>(items, naLike(items[0]), runtime.limits.collectionSize),
+    runtime: true,
+  }),
+
+  fn('array.size', 'How many elements there are.', '(array<T> id) int', {
+    fn: (id: Any) => (id ?? absent('array.size')).size,
+  }),
+  fn(
+    'array.get',
+    'The element at an index; negative ones count from the end.',
+    '(array<T> id, int index) T',
+    {
+      fn: (id: Any, index: number) => (id ?? absent('array.get')).get(index),
+    },
+  ),
+  fn('array.set', 'Puts a value at an index.', '(array<T> id, int index, T value) void', {
+    fn: (id: Any, index: number, value: unknown) => (id ?? absent('array.set')).set(index, value),
+  }),
+  fn('array.push', 'Adds a value at the end.', '(array<T> id, T value) void', {
+    fn: (id: Any, value: unknown) => {
+      const array = id ?? absent('array.push')
+      array.insert(array.size, value)
+    },
+  }),
+  fn('array.pop', 'Takes the last element off.', '(array<T> id) T', {
+    fn: (id: Any) => filled(id, 'array.pop').remove(-1),
+  }),
+  fn('array.shift', 'Takes the first element off.', '(array<T> id) T', {
+    fn: (id: Any) => filled(id, 'array.shift').remove(0),
+  }),
+  fn('array.unshift', 'Adds a value at the front.', '(array<T> id, T value) void', {
+    fn: (id: Any, value: unknown) => (id ?? absent('array.unshift')).insert(0, value),
+  }),
+  fn('array.insert', 'Puts a value in front of an index.', '(array<T> id, int index, T value) void', {
+    fn: (id: Any, index: number, value: unknown) => (id ?? absent('array.insert')).insert(index, value),
+  }),
+  fn('array.remove', 'Takes the element at an index out.', '(array<T> id, int index) T', {
+    fn: (id: Any, index: number) => (id ?? absent('array.remove')).remove(index),
+  }),
+  fn('array.first', 'The first element.', '(array<T> id) T', {
+    fn: (id: Any) => filled(id, 'array.first').get(0),
+  }),
+  fn('array.last', 'The last element.', '(array<T> id) T', {
+    fn: (id: Any) => filled(id, 'array.last').get(-1),
+  }),
+  fn('array.clear', 'Takes all elements out.', '(array<T> id) void', {
+    fn: (id: Any) => (id ?? absent('array.clear')).clear(),
+  }),
+  fn(
+    'array.fill',
+    'Puts one value at the indexes from `index_from` up to, not including, `index_to`.',
+    '(array<T> id, T value, int index_from = 0, int index_to = na) void',
+    {
+      fn: (id: Any, value: unknown, from: number, to: number) =>
+        (id ?? absent('array.fill')).fill(value, from, to),
+    },
+  ),
+  fn(
+    'array.concat',
+    'Adds the elements of another array at the end.',
+    '(array<T> id1, array<T> id2) array<T>',
+    {
+      fn: (id: Any, other: Any) => {
+        const array = id ?? absent('array.concat')
+        array.append((other ?? absent('array.concat')).values())
+        return array
+      },
+    },
+  ),
+  fn('array.copy', 'A copy; objects in it are shared.', '(array<T> id) array<T>', {
+    fn: (id: Any) => (id ?? absent('array.copy')).copy(),
+  }),
+  fn(
+    'array.slice',
+    'A view of the elements from `index_from` up to, not including, `index_to`: writing to one writes to both.',
+    '(array<T> id, int index_from, int index_to) array<T>',
+    { fn: (id: Any, from: number, to: number) => (id ?? absent('array.slice')).slice(from, to) },
+  ),
+  fn('array.reverse', 'Turns the order around.', '(array<T> id) void', {
+    fn: (id: Any) => {
+      const array = id ?? absent('array.reverse')
+      array.replace(array.values().toReversed())
+    },
+  }),
+  fn('array.includes', 'True if a value is in it.', '(array<T> id, T value) bool', {
+    fn: (id: Any, value: unknown) => (id ?? absent('array.includes')).values().includes(value),
+  }),
+  fn('array.indexof', 'Index of the first such value, or -1.', '(array<T> id, T value) int', {
+    fn: (id: Any, value: unknown) =>
+      (id ?? absent('array.indexof')).values().findIndex((each) => Object.is(each, value) || each === value),
+  }),
+  fn('array.lastindexof', 'Index of the last such value, or -1.', '(array<T> id, T value) int', {
+    fn: (id: Any, value: unknown) =>
+      (id ?? absent('array.lastindexof'))
+        .values()
+        .findLastIndex((each) => Object.is(each, value) || each === value),
+  }),
+  fn('array.join', 'The elements as one text.', "(array<T> id, string separator = '') string", {
+    fn: (runtime: Runtime, id: Any, separator: string | null) =>
+      limited(
+        runtime,
+        (id ?? absent('array.join'))
+          .values()
+          .map((each) => valueText(each))
+          .join(separator ?? ''),
+      ),
+    runtime: true,
+  }),
+  fn('array.every', 'True if all elements are true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
+    fn: (id: Any) => (id ?? absent('array.every')).values().every(isTrue),
+  }),
+  fn('array.some', 'True if an element is true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
+    fn: (id: Any) => (id ?? absent('array.some')).values().some(isTrue),
+  }),
+
+  fn(
+    'array.sort',
+    'Sorts the elements; objects by one of their fields.',
+    '(array<T> id, string order = order.ascending, const string sort_field = na) void',
+    {
+      fn: (id: Any, order: Order, field: string | null) => {
+        const array = id ?? absent('array.sort')
+        const values = array.values()
+        array.replace(sortedIndices(values, order, field).map((index) => values[index]))
+      },
+    },
+  ),
+  fn(
+    'array.sort_indices',
+    'The indexes of the elements in sorted order.',
+    '(array<T> id, string order = order.ascending, const string sort_field = na) array<int>',
+    {
+      fn: (id: Any, order: Order, field: string | null) => {
+        const array = id ?? absent('array.sort_indices')
+        return array.derive(sortedIndices(array.values(), order, field), Number.NaN)
+      },
+    },
+  ),
+  fn('array.binary_search', 'Index of a value in a sorted array, or -1.', number('int', 'val'), {
+    fn: (id: Numbers, value: number) => search(id, 'array.binary_search', value, 'exact'),
+  }),
+  fn(
+    'array.binary_search_leftmost',
+    'Index of the first such value in a sorted array, or of the last one below it.',
+    number('int', 'val'),
+    { fn: (id: Numbers, value: number) => search(id, 'array.binary_search_leftmost', value, 'leftmost') },
+  ),
+  fn(
+    'array.binary_search_rightmost',
+    'Index of the last such value in a sorted array, or of the first one above it.',
+    number('int', 'val'),
+    { fn: (id: Numbers, value: number) => search(id, 'array.binary_search_rightmost', value, 'rightmost') },
+  ),
+
+  statistic('abs', 'The elements without their signs.', ['array<int>', 'array<float>'], (values, array) =>
+    array.derive(values.map(Math.abs), Number.NaN),
+  ),
+  statistic('avg', 'Mean of the elements.', ['float', 'float'], (values) => statistics.mean(values)),
+  statistic('sum', 'Sum of the elements.', ['int', 'float'], (values) => statistics.sum(values)),
+  statistic('range', 'Largest less smallest.', ['int', 'float'], (values) => {
+    return statistics.nthLargest(values, 0) - statistics.nthSmallest(values, 0)
+  }),
+  statistic('median', 'The value in the middle.', ['int', 'float'], (values) => statistics.median(values)),
+  statistic('mode', 'The value seen most often.', ['int', 'float'], (values) => statistics.mode(values)),
+  fn('array.max', 'The largest element, or the one `nth` after it.', nth(), {
+    fn: (id: Numbers, place: number) => statistics.nthLargest((id ?? absent('array.max')).values(), place),
+  }),
+  fn('array.min', 'The smallest element, or the one `nth` after it.', nth(), {
+    fn: (id: Numbers, place: number) => statistics.nthSmallest((id ?? absent('array.min')).values(), place),
+  }),
+  fn('array.variance', 'Variance of the elements.', biased(), {
+    fn: (id: Numbers, isBiased: boolean) =>
+      statistics.variance((id ?? absent('array.variance')).values(), isBiased),
+  }),
+  fn('array.stdev', 'Standard deviation of the elements.', biased(), {
+    fn: (id: Numbers, isBiased: boolean) =>
+      Math.sqrt(statistics.variance((id ?? absent('array.stdev')).values(), isBiased)),
+  }),
+  fn(
+    'array.covariance',
+    'Covariance of two arrays of one length.',
+    '(array<float> id1, array<float> id2, bool biased = true) float',
+    { fn: covariance },
+  ),
+  fn(
+    'array.standardize',
+    'The elements as distances from the mean in standard deviations.',
+    ['(array<int> id) array<int>', '(array<float> id) array<float>'],
+    [
+      // Of ints TradingView answers -1, 0 or 1.
+      { fn: (id: Numbers) => standardize(id, (z) => (z < -1 ? -1 : z > 1 ? 1 : 0)) },
+      { fn: (id: Numbers) => standardize(id, (z) => z) },
+    ],
+  ),
+  fn(
+    'array.percentile_linear_interpolation',
+    'The value below which a percentage of the elements lies, between two elements if need be.',
+    ['(array<int> id, float percentage) float', '(array<float> id, float percentage) float'],
+    {
+      fn: (id: Numbers, percentage: number) =>
+        statistics.percentileLinear(
+          (id ?? absent('array.percentile_linear_interpolation')).values(),
+          percentage,
+        ),
+    },
+  ),
+  fn(
+    'array.percentile_nearest_rank',
+    'The element below which a percentage of the elements lies.',
+    ['(array<int> id, float percentage) int', '(array<float> id, float percentage) float'],
+    {
+      fn: (id: Numbers, percentage: number) =>
+        statistics.percentileNearestRank(
+          (id ?? absent('array.percentile_nearest_rank')).values(),
+          percentage,
+        ),
+    },
+  ),
+  fn(
+    'array.percentrank',
+    'Share of the elements that are not above the one at an index, in per cent.',
+    ['(array<int> id, int index) float', '(array<float> id, int index) float'],
+    {
+      fn: (id: Numbers, index: number) => {
+        const array = id ?? absent('array.percentrank')
+        if (Number.isNaN(index)) return Number.NaN
+        return statistics.percentRank(array.values(), array.at(index) - array.from)
+      },
+    },
+  ),
+]
+
+function newArray(runtime: Runtime, size: number, initial: unknown): PineArray {
+  const count = Number.isNaN(size) ? 0 : Math.trunc(size)
+  const limit = runtime.limits.collectionSize
+  if (count < 0)
+    throw new ScriptError(`Cannot create an array of ${count} elements: 'size' must be 0 or more.`)
+  if (count > limit)
+    throw new ScriptError(
+      `The array would have ${count} elements, more than the limit of ${limit}. Ask for fewer with 'size'.`,
+      'script_limit_exceeded',
+    )
+  return new PineArray<unknown>(
+    Array.from({ length: count }, () => initial),
+    naLike(initial),
+    limit,
+  )
+}
+
+/** na of the type a value is of. */
+export function naLike(value: unknown): number | null {
+  return typeof value === 'number' ? Number.NaN : null
+}
+
+function filled(id: Any, name: string): PineArray {
+  const array = id ?? absent(name)
+  if (array.size === 0)
+    throw new ScriptError(
+      `Cannot call '${name}()' because the array is empty. Test 'array.size(id) > 0' first.`,
+    )
+  return array
+}
+
+/** Numbers count too: 0 and na are false. */
+function isTrue(value: unknown): boolean {
+  return typeof value === 'number' ? value !== 0 && !Number.isNaN(value) : value === true
+}
+
+function sortedIndices(values: readonly unknown[], order: Order, field: string | null): number[] {
+  const keys = values.map((value) => sortKey(value, field))
+  const direction = order === 'descending' ? -1 : 1
+  return values.map((_, i) => i).sort((i, j) => direction * compare(keys[i]!, keys[j]!))
+}
+
+function sortKey(value: unknown, field: string | null): number | string {
+  if (typeof value === 'number' || typeof value === 'string') return value
+  if (typeof value === 'object' && value !== null && field !== null && Object.hasOwn(value, field)) {
+    const key: unknown = Reflect.get(value, field)
+    if (typeof key === 'number' || typeof key === 'string') return key
+    if (key === null) return Number.NaN
+  }
+  if (value === null) return Number.NaN
+  throw new ScriptError(
+    field === null
+      ? "Only numbers and strings can be sorted. For objects, name the field to sort by with 'sort_field'."
+      : `Cannot sort by the field '${field}': it has to be a number or a string of every object.`,
+  )
+}
+
+/** na after everything. */
+function compare(a: number | string, b: number | string): number {
+  const isNaA = Number.isNaN(a)
+  const isNaB = Number.isNaN(b)
+  if (isNaA || isNaB) return Number(isNaA) - Number(isNaB)
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function search(id: Numbers, name: string, value: number, side: 'exact' | 'leftmost' | 'rightmost'): number {
+  const values = (id ?? absent(name)).values()
+  // Index of the first element that is not below (or, for rightmost, above) the value.
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (side === 'rightmost' ? values[middle]! <= value : values[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  if (side === 'rightmost') return values[low - 1] === value ? low - 1 : low
+  if (values[low] === value) return low
+  return side === 'exact' ? -1 : low - 1
+}
+
+function covariance(id1: Numbers, id2: Numbers, isBiased: boolean): number {
+  const xs = (id1 ?? absent('array.covariance')).values()
+  const ys = (id2 ?? absent('array.covariance')).values()
+  if (xs.length !== ys.length)
+    throw new ScriptError(
+      `Cannot take the covariance of arrays of ${xs.length} and ${ys.length} elements: they must have the same size.`,
+    )
+  return statistics.covariance(xs, ys, isBiased)
+}
+
+function standardize(id: Numbers, step: (z: number) => number): PineArray<number> {
+  const array = id ?? absent('array.standardize')
+  return array.derive(statistics.standardize(array.values()).map(step), Number.NaN)
+}
+
+function statistic(
+  name: string,
+  doc: string,
+  [ofInts, ofFloats]: readonly [string, string],
+  compute: (values: readonly number[], array: PineArray<number>) => unknown,
+): BuiltinFunction {
+  const full = `array.${name}`
+  return fn(full, doc, [`(array<int> id) ${ofInts}`, `(array<float> id) ${ofFloats}`], {
+    fn: (id: Numbers) => {
+      const array = id ?? absent(full)
+      return compute(array.values(), array)
+    },
+  })
+}
+
+function number(returns: string, parameter: string): string[] {
+  return [`(array<int> id, int ${parameter}) ${returns}`, `(array<float> id, float ${parameter}) ${returns}`]
+}
+
+function nth(): string[] {
+  return ['(array<int> id, int nth = 0) int', '(array<float> id, int nth = 0) float']
+}
+
+function biased(): string[] {
+  return ['(array<int> id, bool biased = true) float', '(array<float> id, bool biased = true) float']
+}

@@ -1,0 +1,120 @@
+// Crossings, and what was when a condition last held.
+//
+// crossover and crossunder look at the last bar on which both series were defined, exactly. cross is not the two of them
+// together: it remembers which side was last clearly above, through any stretch of equality, and has nothing to say until
+// one was. [both measured on TradingView]
+
+import { fn } from '../define.ts'
+import type { BuiltinEntry } from '../registry.ts'
+import { EPSILON, countOf } from './window.ts'
+
+export class Crossover {
+  private wasAtOrBelow = false
+
+  next(source1: number, source2: number): boolean {
+    const crossed = source1 > source2 && this.wasAtOrBelow
+    if (source1 === source1 && source2 === source2) this.wasAtOrBelow = source1 <= source2
+    return crossed
+  }
+}
+
+export class Crossunder {
+  private wasAtOrAbove = false
+
+  next(source1: number, source2: number): boolean {
+    const crossed = source1 < source2 && this.wasAtOrAbove
+    if (source1 === source1 && source2 === source2) this.wasAtOrAbove = source1 >= source2
+    return crossed
+  }
+}
+
+export class Cross {
+  /** −1, +1: where source1 last was, clearly; 0: never yet. */
+  private side = 0
+
+  next(source1: number, source2: number): boolean {
+    const crossed = (this.side < 0 && source1 > source2) || (this.side > 0 && source1 < source2)
+    const difference = source1 - source2
+    if (difference < -EPSILON) this.side = -1
+    else if (difference > EPSILON) this.side = 1
+    return crossed
+  }
+}
+
+export class BarsSince {
+  private bars = NaN
+
+  next(condition: boolean | null): number {
+    this.bars = condition ? 0 : this.bars + 1
+    return this.bars
+  }
+}
+
+/** An na source is recorded like any other value [measured]. */
+export class ValueWhen {
+  private values = new Float64Array(1)
+  private count = 0
+
+  next(condition: boolean | null, source: number, occurrence: number): number {
+    const back = countOf(occurrence, 'occurrence', 'ta.valuewhen')
+    if (back >= this.values.length) this.grow(back)
+    if (condition) {
+      this.values[this.count % this.values.length] = source
+      this.count++
+    }
+    return back < this.count ? this.values[(this.count - 1 - back) % this.values.length]! : NaN
+  }
+
+  private grow(back: number): void {
+    const values = new Float64Array(2 * (back + 1)).fill(NaN)
+    for (let i = Math.max(0, this.count - this.values.length); i < this.count; i++)
+      values[i % values.length] = this.values[i % this.values.length]!
+    this.values = values
+  }
+}
+
+export class BoolValueWhen {
+  private readonly state = new ValueWhen()
+
+  next(condition: boolean | null, source: boolean | null, occurrence: number): boolean {
+    return this.state.next(condition, source ? 1 : 0, occurrence) === 1
+  }
+}
+
+export const CROSSES: readonly BuiltinEntry[] = [
+  fn(
+    'ta.cross',
+    'True when one series has crossed the other, either way.',
+    '(series float source1, series float source2) series bool',
+    { state: Cross },
+  ),
+  fn(
+    'ta.crossover',
+    'True when source1 is above source2 and was not on the bar before.',
+    '(series float source1, series float source2) series bool',
+    { state: Crossover },
+  ),
+  fn(
+    'ta.crossunder',
+    'True when source1 is below source2 and was not on the bar before.',
+    '(series float source1, series float source2) series bool',
+    { state: Crossunder },
+  ),
+  fn(
+    'ta.barssince',
+    'How many bars ago the condition was last true; na before it ever was.',
+    '(series bool condition) series int',
+    { state: BarsSince },
+  ),
+  fn(
+    'ta.valuewhen',
+    'What the source was when the condition was true, `occurrence` times before the last time.',
+    [
+      '(series bool condition, series int source, simple int occurrence) series int',
+      '(series bool condition, series float source, simple int occurrence) series float',
+      '(series bool condition, series bool source, simple int occurrence) series bool',
+      '(series bool condition, series color source, simple int occurrence) series color',
+    ],
+    [{ state: ValueWhen }, { state: ValueWhen }, { state: BoolValueWhen }, { state: ValueWhen }],
+  ),
+]

@@ -1,0 +1,197 @@
+// Moving averages.
+//
+// na values are skipped by all but alma and swma: the window is the last n values that are not na. What the average is
+// on a bar whose value is na differs, and is as TradingView has it: sma holds still, ema, rma and wma are na.
+// The order of the operations is TradingView's [PyneCore, bit for bit on 27,800 bars each]: `prev + α(x − prev)` for
+// ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
+
+import { fn } from '../define.ts'
+import type { BuiltinEntry } from '../registry.ts'
+import { RollingSum } from './rolling-sum.ts'
+import { WeightedSums } from './weighted-sums.ts'
+import { History, invalidArgument, lengthOf } from './window.ts'
+
+export class Sma {
+  private readonly sum = new RollingSum()
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.sma')
+    return this.sum.next(source, n) / n
+  }
+}
+
+/** Starts from the sma of the first `length` values. */
+export class Ema {
+  private readonly first = new RollingSum()
+  private value = NaN
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.ema')
+    if (n === 1 || source !== source) return source
+    this.value =
+      this.value === this.value
+        ? this.value + (2 / (n + 1)) * (source - this.value)
+        : this.first.next(source, n) / n
+    return this.value
+  }
+}
+
+/** Starts as `Ema`. */
+export class Rma {
+  private readonly first = new RollingSum()
+  private value = NaN
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.rma')
+    if (n === 1 || source !== source) return source
+    this.value =
+      this.value === this.value ? (this.value * (n - 1) + source) / n : this.first.next(source, n) / n
+    return this.value
+  }
+}
+
+/** In its window an na value stands for the one before it; on the bar itself the average is na. */
+export class Wma {
+  private readonly sums = new WeightedSums()
+  private defined = 0
+  private latest = NaN
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.wma')
+    if (source === source) {
+      this.defined++
+      this.latest = source
+    }
+    if (this.defined > 0) this.sums.push(this.latest, n)
+    if (source !== source || this.defined < n || !this.sums.sum(n)) return NaN
+    return this.sums.weighted / ((n * (n + 1)) / 2)
+  }
+}
+
+export class Hma {
+  private readonly half = new Wma()
+  private readonly whole = new Wma()
+  private readonly smoothed = new Wma()
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.hma')
+    if (source !== source) return NaN
+    const half = this.half.next(source, Math.max(1, Math.floor(n / 2)))
+    const whole = this.whole.next(source, n)
+    if (whole !== whole || half !== half) return NaN
+    return this.smoothed.next(2 * half - whole, Math.floor(Math.sqrt(n)))
+  }
+}
+
+export class Vwma {
+  private readonly weighted = new Sma()
+  private readonly volume = new Sma()
+
+  next(source: number, length: number, volume: number): number {
+    return this.weighted.next(source * volume, length) / this.volume.next(volume, length)
+  }
+}
+
+export class Swma {
+  private first = NaN
+  private second = NaN
+  private third = NaN
+
+  next(source: number): number {
+    const value = (source + 2 * this.third + 2 * this.second + this.first) / 6
+    this.first = this.second
+    this.second = this.third
+    this.third = source
+    return value
+  }
+}
+
+/** A window under a bell curve: each of its n weights is another one, so each bar costs n. */
+export class Alma {
+  private readonly history = new History()
+  /** Oldest first. */
+  private weights = new Float64Array(0)
+  private total = 0
+  private offset = NaN
+  private sigma = NaN
+  private floor = false
+
+  next(source: number, length: number, offset: number, sigma: number, floor: boolean): number {
+    const n = lengthOf(length, 'ta.alma')
+    this.history.push(source, n)
+    const { values, mask, count, held } = this.history
+    if (held < n) return NaN
+    if (n !== this.weights.length || offset !== this.offset || sigma !== this.sigma || floor !== this.floor)
+      this.weigh(n, offset, sigma, floor)
+    const weights = this.weights
+    let sum = 0
+    for (let k = n - 1, i = count - 1; k >= 0; k--, i--) sum += weights[k]! * values[i & mask]!
+    return sum / this.total
+  }
+
+  private weigh(n: number, offset: number, sigma: number, floor: boolean): void {
+    if (!(sigma > 0)) throw invalidArgument('sigma', sigma, 'ta.alma', 'above 0')
+    this.offset = offset
+    this.sigma = sigma
+    this.floor = floor
+    this.weights = new Float64Array(n)
+    const peak = floor ? Math.floor(offset * (n - 1)) : offset * (n - 1)
+    const width = n / sigma
+    this.total = 0
+    for (let k = n - 1; k >= 0; k--) {
+      this.weights[k] = Math.exp((-1 * ((k - peak) * (k - peak))) / (2 * width * width))
+      this.total += this.weights[k]!
+    }
+  }
+}
+
+export const MOVING_AVERAGES: readonly BuiltinEntry[] = [
+  fn(
+    'ta.sma',
+    'Simple moving average: the sum of the last `length` values divided by `length`.',
+    '(series float source, series int length) series float',
+    { state: Sma },
+  ),
+  fn(
+    'ta.ema',
+    'Exponential moving average, with a weight of 2 / (length + 1) for the newest value.',
+    '(series float source, simple int length) series float',
+    { state: Ema },
+  ),
+  fn(
+    'ta.rma',
+    "Wilder's moving average, the one rsi and atr use: a weight of 1 / length for the newest value.",
+    '(series float source, simple int length) series float',
+    { state: Rma },
+  ),
+  fn(
+    'ta.wma',
+    'Weighted moving average: the newest value weighs `length`, the oldest one 1.',
+    '(series float source, series int length) series float',
+    { state: Wma },
+  ),
+  fn(
+    'ta.hma',
+    'Hull moving average: wma of (2 · wma of half the length − wma), over the square root of the length.',
+    '(series float source, simple int length) series float',
+    { state: Hma },
+  ),
+  fn(
+    'ta.vwma',
+    'Volume-weighted moving average: sma of source · volume divided by sma of volume.',
+    '(series float source, series int length) series float',
+    { state: Vwma, implicit: ['volume'] },
+  ),
+  fn(
+    'ta.swma',
+    'Symmetrically weighted moving average of four values, weighted 1, 2, 2, 1.',
+    '(series float source) series float',
+    { state: Swma },
+  ),
+  fn(
+    'ta.alma',
+    'Arnaud Legoux moving average: a bell curve of weights, `offset` (0 to 1) saying where its top is and `sigma` how narrow it is.',
+    '(series float series, series int length, simple float offset, simple float sigma, simple bool floor = false) series float',
+    { state: Alma },
+  ),
+]

@@ -1,0 +1,76 @@
+// Pivots: bars that stand out among their neighbours, and the levels traders derive from the period before.
+//
+// A pivot is known `rightbars` after its bar. Equal values: the newest one is the pivot, so an equal one to the right
+// spoils it and an equal one to the left does not. [PyneCore]
+
+import { fn } from '../define.ts'
+import type { BuiltinEntry } from '../registry.ts'
+import { HighestQueue } from './extremes.ts'
+import { countOf } from './window.ts'
+
+export class PivotHigh {
+  private readonly queue = new HighestQueue(true)
+
+  next(source: number, leftbars: number, rightbars: number, bar: number): number {
+    const right = countOf(rightbars, 'rightbars', 'ta.pivothigh')
+    const length = countOf(leftbars, 'leftbars', 'ta.pivothigh') + right + 1
+    if (source !== source) return NaN
+    this.queue.push(source, bar)
+    if (bar < length - 1 || !this.queue.seek(bar, length)) return NaN
+    return this.queue.bar === bar - right ? this.queue.value : NaN
+  }
+}
+
+export class PivotLow {
+  private readonly queue = new HighestQueue(true)
+
+  next(source: number, leftbars: number, rightbars: number, bar: number): number {
+    const right = countOf(rightbars, 'rightbars', 'ta.pivotlow')
+    const length = countOf(leftbars, 'leftbars', 'ta.pivotlow') + right + 1
+    if (source !== source) return NaN
+    this.queue.push(-source, bar)
+    if (bar < length - 1 || !this.queue.seek(bar, length)) return NaN
+    return this.queue.bar === bar - right ? -this.queue.value : NaN
+  }
+}
+
+/** The overloads without a source. */
+export class PivotHighOfBars {
+  private readonly state = new PivotHigh()
+  next(leftbars: number, rightbars: number, bar: number, high: number): number {
+    return this.state.next(high, leftbars, rightbars, bar)
+  }
+}
+export class PivotLowOfBars {
+  private readonly state = new PivotLow()
+  next(leftbars: number, rightbars: number, bar: number, low: number): number {
+    return this.state.next(low, leftbars, rightbars, bar)
+  }
+}
+
+export const PIVOTS: readonly BuiltinEntry[] = [
+  fn(
+    'ta.pivothigh',
+    'The price of a high that none of `leftbars` before and `rightbars` after it exceeds, told `rightbars` later; else na.',
+    [
+      '(series float source, series float leftbars, series float rightbars) series float',
+      '(series float leftbars, series float rightbars) series float',
+    ],
+    [
+      { state: PivotHigh, implicit: ['bar_index'] },
+      { state: PivotHighOfBars, implicit: ['bar_index', 'high'] },
+    ],
+  ),
+  fn(
+    'ta.pivotlow',
+    'The price of a low that none of `leftbars` before and `rightbars` after it undercuts, told `rightbars` later; else na.',
+    [
+      '(series float source, series float leftbars, series float rightbars) series float',
+      '(series float leftbars, series float rightbars) series float',
+    ],
+    [
+      { state: PivotLow, implicit: ['bar_index'] },
+      { state: PivotLowOfBars, implicit: ['bar_index', 'low'] },
+    ],
+  ),
+]

@@ -1,0 +1,303 @@
+// What a sorted window tells: median, mode, percentiles, ranks.
+//
+// Of all functions with a length only median, mode and the two percentiles take an na one, and answer na. [measured]
+
+import { fn } from '../define.ts'
+import type { BuiltinEntry } from '../registry.ts'
+import { SortedValues, SortedWindow, TolerantValues } from './sorted-window.ts'
+import { EPSILON, History, invalidArgument, lengthOf } from './window.ts'
+
+/** na values are not part of the window. */
+export class Median {
+  protected readonly window = new SortedWindow(new SortedValues())
+
+  next(source: number, length: number): number {
+    if (length !== length) return NaN
+    const n = lengthOf(length, 'ta.median')
+    if (source !== source) return NaN
+    this.window.push(source, n)
+    const { values, count } = this.window.sorted
+    return count < n ? NaN : this.middle(values, n)
+  }
+
+  protected middle(values: Float64Array, n: number): number {
+    const upper = values[n >> 1]!
+    return n % 2 === 1 ? upper : (values[(n >> 1) - 1]! + upper) / 2
+  }
+}
+
+/** Of an even number of ints the lower one of the two in the middle. */
+export class IntMedian extends Median {
+  protected override middle(values: Float64Array, n: number): number {
+    return values[(n - 1) >> 1]!
+  }
+}
+
+/**
+ * The value that is there most often, the smallest of several.
+ *
+ * `best` values equal `mode` (na: not known any more). A bar looks through the window only when a value that is there
+ * `best` times has lost one of them.
+ */
+export class Mode {
+  private readonly history = new History()
+  private readonly sorted = new SortedValues()
+  private inWindow = 0
+  private mode = NaN
+  private best = 0
+
+  next(source: number, length: number): number {
+    if (length !== length) return NaN
+    const n = lengthOf(length, 'ta.mode')
+    const { history } = this
+    history.push(source, Math.max(n, this.inWindow))
+    this.inWindow++
+    this.enter(source)
+    const target = Math.min(n, history.held)
+    while (this.inWindow > target) {
+      this.inWindow--
+      this.leave(history.values[(history.count - 1 - this.inWindow) & history.mask]!)
+    }
+    while (this.inWindow < target) this.enter(history.at(this.inWindow++))
+    if (source !== source || history.count < n) return NaN
+    if (this.mode !== this.mode) this.search()
+    return this.mode
+  }
+
+  private enter(value: number): void {
+    if (value !== value) return
+    const { sorted } = this
+    const at = sorted.firstAtLeast(value)
+    const times = sorted.firstAbove(value) - at + 1
+    sorted.insert(at, value)
+    if (times > this.best || (times === this.best && value < this.mode)) {
+      this.best = times
+      this.mode = value
+    }
+  }
+
+  private leave(value: number): void {
+    if (value !== value) return
+    const { sorted } = this
+    sorted.delete(sorted.firstAtLeast(value))
+    if (value === this.mode) this.mode = NaN
+  }
+
+  /** `best` may still be reached by another value, else one less is. */
+  private search(): void {
+    const { values, count } = this.sorted
+    let best = 0
+    for (let i = 0; i < count;) {
+      const value = values[i]!
+      let end = i + 1
+      while (end < count && value === values[end]) end++
+      if (end - i > best) {
+        best = end - i
+        this.mode = value
+        if (best === this.best) return
+      }
+      i = end
+    }
+    this.best = best
+  }
+}
+
+export class PercentileNearestRank {
+  private readonly window = new SortedWindow(new TolerantValues())
+
+  next(source: number, length: number, percentage: number): number {
+    if (length !== length) return NaN
+    const n = lengthOf(length, 'ta.percentile_nearest_rank')
+    this.window.push(source, n)
+    const share = percentOf(percentage, 'ta.percentile_nearest_rank')
+    const { history, sorted } = this.window
+    if (source !== source || history.count < n) return NaN
+    const rank = Math.max(1, Math.ceil((share * n) / 100))
+    return rank <= sorted.count ? sorted.values[rank - 1]! : NaN
+  }
+}
+
+export class PercentileLinearInterpolation {
+  private readonly window = new SortedWindow(new TolerantValues())
+
+  next(source: number, length: number, percentage: number): number {
+    if (length !== length) return NaN
+    const n = lengthOf(length, 'ta.percentile_linear_interpolation')
+    this.window.push(source, n)
+    if (percentage !== percentage) return NaN
+    const share = percentOf(percentage, 'ta.percentile_linear_interpolation')
+    const { history, sorted } = this.window
+    if (source !== source || history.count < n) return NaN
+    return interpolated(sorted.values, sorted.count, n, share)
+  }
+}
+
+/** Ranks count from 1; na values take the last ones, and only a position on a rank below them has a value. */
+function interpolated(values: Float64Array, count: number, n: number, percentage: number): number {
+  let position = (n * percentage) / 100 + 0.5
+  if (Math.abs(position - Math.round(position)) < 1e-9) position = Math.round(position)
+  if (position <= 1) return count > 0 ? values[0]! : NaN
+  if (position >= n) return count === n ? values[n - 1]! : NaN
+  const rank = Math.floor(position)
+  const fraction = position - rank
+  if (fraction === 0) return rank <= count ? values[rank - 1]! : NaN
+  return count < n ? NaN : values[rank - 1]! * (1 - fraction) + values[rank]! * fraction
+}
+
+function percentOf(percentage: number, name: string): number {
+  if (percentage !== percentage) return 0
+  if (percentage >= 0 && percentage <= 100) return percentage
+  throw invalidArgument('percentage', percentage, name, 'between 0 and 100')
+}
+
+/** How many of the `length` values before this one are not above it, in per cent; na ones are not counted. */
+export class PercentRank {
+  private readonly before = new SortedWindow(new SortedValues())
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.percentrank')
+    const { before } = this
+    const rank = source === source && before.history.count >= n ? this.rank(source, n) : NaN
+    before.push(source, n)
+    return rank
+  }
+
+  private rank(source: number, n: number): number {
+    this.before.resize(n)
+    return (100 * this.before.sorted.countUpTo(source)) / n
+  }
+}
+
+/**
+ * Rank correlation index: Spearman's correlation of values and time, −100 to 100.
+ *
+ * Ranks of a whole window move with each bar, so a bar costs n, and ties are what TradingView takes for one: going up
+ * from the smallest value, all within the comparison slack of the first of them. [PyneCore, bit for bit on 333,000 windows]
+ */
+export class Rci {
+  private readonly history = new History()
+  private readonly sorted = new SortedValues()
+  /** The number of the value at the same place in `sorted`; of equal values the oldest comes first. */
+  private order = new Float64Array(16)
+  private inWindow = 0
+
+  next(source: number, length: number): number {
+    const n = lengthOf(length, 'ta.rci')
+    const { history } = this
+    history.push(source, Math.max(n, this.inWindow))
+    this.inWindow++
+    if (source === source) this.enter(this.sorted.firstAbove(source), source, history.count - 1)
+    const target = Math.min(n, history.held)
+    while (this.inWindow > target) {
+      this.inWindow--
+      this.leave(history.at(this.inWindow))
+    }
+    while (this.inWindow < target) {
+      const value = history.at(this.inWindow++)
+      if (value === value) this.enter(this.sorted.firstAtLeast(value), value, history.count - this.inWindow)
+    }
+    if (history.count <= n || this.sorted.count < n) return NaN
+    return spearman(this.sorted.values, this.order, history.count - 1, n)
+  }
+
+  private enter(at: number, value: number, number: number): void {
+    const { count } = this.sorted
+    if (count === this.order.length) {
+      const order = new Float64Array(2 * count)
+      order.set(this.order)
+      this.order = order
+    }
+    this.order.copyWithin(at + 1, at, count)
+    this.order[at] = number
+    this.sorted.insert(at, value)
+  }
+
+  private leave(value: number): void {
+    if (value !== value) return
+    const at = this.sorted.firstAtLeast(value)
+    this.order.copyWithin(at, at + 1, this.sorted.count)
+    this.sorted.delete(at)
+  }
+}
+
+function spearman(values: Float64Array, order: Float64Array, newest: number, n: number): number {
+  let sumX = 0
+  let sumXX = 0
+  for (let i = 0; i < n; i++) {
+    sumX += i
+    sumXX += i * i
+  }
+  let sumY = 0
+  let sumYY = 0
+  for (let first = 0, end = 0; first < n; first = end) {
+    end = tiesEnd(values, first, n)
+    const rank = n - 1 - (first + end - 1) / 2
+    for (let i = first; i < end; i++) {
+      sumY += rank
+      sumYY += rank * rank
+    }
+  }
+  const meanX = sumX / n
+  const meanY = sumY / n
+  const varianceX = sumXX / n - meanX * meanX
+  const varianceY = sumYY / n - meanY * meanY
+  if (varianceX <= 0 || varianceY <= 0) return NaN
+  let covariance = 0
+  for (let first = 0, end = 0; first < n; first = end) {
+    end = tiesEnd(values, first, n)
+    const rank = n - 1 - (first + end - 1) / 2
+    for (let i = first; i < end; i++) covariance += (newest - order[i]! - meanX) * (rank - meanY)
+  }
+  return (100 * (covariance / n)) / (Math.sqrt(varianceX) * Math.sqrt(varianceY))
+}
+
+function tiesEnd(values: Float64Array, first: number, n: number): number {
+  let end = first + 1
+  while (end < n && values[end]! - values[first]! < EPSILON) end++
+  return end
+}
+
+export const RANKS: readonly BuiltinEntry[] = [
+  fn(
+    'ta.median',
+    'The median of the last `length` values.',
+    [
+      '(series int source, series int length) series int',
+      '(series float source, series int length) series float',
+    ],
+    [{ state: IntMedian }, { state: Median }],
+  ),
+  fn(
+    'ta.mode',
+    'The most frequent of the last `length` values, the smallest if there are several.',
+    [
+      '(series int source, series int length) series int',
+      '(series float source, series int length) series float',
+    ],
+    { state: Mode },
+  ),
+  fn(
+    'ta.percentile_nearest_rank',
+    'The value that `percentage` per cent of the last `length` values do not exceed.',
+    '(series float source, series int length, simple float percentage) series float',
+    { state: PercentileNearestRank },
+  ),
+  fn(
+    'ta.percentile_linear_interpolation',
+    'The value `percentage` per cent of the last `length` values lie below, between the two nearest ones.',
+    '(series float source, series int length, simple float percentage) series float',
+    { state: PercentileLinearInterpolation },
+  ),
+  fn(
+    'ta.percentrank',
+    'How many of the `length` values before are not above the current one, in per cent.',
+    '(series float source, series int length) series float',
+    { state: PercentRank },
+  ),
+  fn(
+    'ta.rci',
+    'Rank correlation index: how steadily the source has risen (100) or fallen (−100).',
+    '(series float source, series int length) series float',
+    { state: Rci },
+  ),
+]

@@ -1,0 +1,94 @@
+// Σ y and Σ k·y over the last n values, k = 1 for the oldest … n for the newest: what wma, linreg and cog are made of.
+//
+// TradingView adds the window up anew on every bar, oldest first [PyneCore, bit for bit on 22,000 bars]. So do we up to
+// a length of 256. Past it a bar would cost too much, and subtracting what leaves (the usual running form) lets the
+// rounding of a huge value linger after it has gone. Instead the window is cut in two, as in a queue made of two stacks:
+// for the older part the sums of all its suffixes are known, the newer one is accumulated, and
+//
+//     Σ y = older + newer        Σ k·y = older + newer + (how many are older)·(Σ y of newer)
+//
+// When the older part is used up, suffixes are worked out again from the memory of values: n steps each n bars. Nothing
+// is ever subtracted, so the result is as exact as adding anew, within its last digits.
+
+import { History } from './window.ts'
+
+const ANEW = 256
+
+export class WeightedSums {
+  plain = 0
+  weighted = 0
+  readonly history = new History()
+  /** `older…[j]`: sums of the last j + 1 values of the older part. */
+  private olderPlain = new Float64Array(0)
+  private olderWeighted = new Float64Array(0)
+  private older = 0
+  private newer = 0
+  private newerPlain = 0
+  private newerWeighted = 0
+
+  push(value: number, length: number): void {
+    this.history.push(value, length)
+    if (length <= ANEW && this.older + this.newer === 0) return
+    this.newer++
+    this.newerPlain += value
+    this.newerWeighted += this.newer * value
+  }
+
+  /** Whether there are that many values; then `plain` and `weighted` are set. */
+  sum(length: number): boolean {
+    if (this.history.held < length) return false
+    if (length <= ANEW) this.sumAnew(length)
+    else this.sumParts(length)
+    return true
+  }
+
+  private sumAnew(length: number): void {
+    const { values, mask, count } = this.history
+    let plain = 0
+    let weighted = 0
+    for (let k = 1, i = count - length; k <= length; k++, i++) {
+      const value = values[i & mask]!
+      plain += value
+      weighted += value * k
+    }
+    this.plain = plain
+    this.weighted = weighted
+  }
+
+  private sumParts(length: number): void {
+    const fromOlder = length - this.newer
+    if (fromOlder < 0 || fromOlder > this.older) {
+      this.cut(length)
+      this.plain = this.olderPlain[length - 1]!
+      this.weighted = this.olderWeighted[length - 1]!
+      return
+    }
+    this.plain = this.newerPlain
+    this.weighted = this.newerWeighted + fromOlder * this.newerPlain
+    if (fromOlder === 0) return
+    this.plain += this.olderPlain[fromOlder - 1]!
+    this.weighted += this.olderWeighted[fromOlder - 1]!
+  }
+
+  /** All values known become the older part, as many as a longer length may soon ask for. */
+  private cut(length: number): void {
+    const { values, mask, count, held } = this.history
+    this.older = Math.min(held, 2 * length)
+    this.newer = 0
+    this.newerPlain = 0
+    this.newerWeighted = 0
+    if (this.olderPlain.length < this.older) {
+      this.olderPlain = new Float64Array(2 * this.older)
+      this.olderWeighted = new Float64Array(2 * this.older)
+    }
+    // One more value at the far end: it weighs 1, and all others one more.
+    let plain = 0
+    let weighted = 0
+    for (let j = 0, i = count - 1; j < this.older; j++, i--) {
+      plain += values[i & mask]!
+      weighted += plain
+      this.olderPlain[j] = plain
+      this.olderWeighted[j] = weighted
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// What the functions over "the last n values" share: the length, and a memory of values that grows with it.
+//
+// A length may be another number on every bar. So a window is never thrown away with what has just left it: the
+// memory holds at least the last 1,024 values and twice the longest length asked for, and a window may grow again.
+
+import { ScriptError } from '../../runtime/runtime.ts'
+
+/** Pine compares floats with this slack, absolute. [measured on TradingView at four decades of magnitude] */
+export const EPSILON = 1e-10
+
+const CAPACITY_FIRST = 32
+const CAPACITY_KEPT = 1024
+
+/** A length as TradingView takes it: the fraction is cut off, and na or less than one ends the script. */
+export function lengthOf(length: number, name: string): number {
+  const whole = Math.trunc(length)
+  if (whole >= 1) return whole
+  throw invalidArgument('length', length, name, 'above 0')
+}
+
+/** As `lengthOf`, for what may also be nothing (an offset, the bars beside a pivot). */
+export function countOf(count: number, argument: string, name: string): number {
+  const whole = Math.trunc(count)
+  if (whole >= 0) return whole
+  throw invalidArgument(argument, count, name, '0 or above')
+}
+
+export function invalidArgument(
+  argument: string,
+  value: number,
+  name: string,
+  expected: string,
+): ScriptError {
+  const found = Number.isNaN(value) ? 'na' : String(value)
+  return new ScriptError(`\`${name}\` got ${found} as its \`${argument}\`; it must be ${expected}`)
+}
+
+/**
+ * The latest values of a series, newest last, in a ring whose capacity is a power of two.
+ *
+ * Invariant: value number i (from 0) is at `values[i & mask]` for `count - held <= i < count`.
+ */
+export class History {
+  values = new Float64Array(CAPACITY_FIRST)
+  mask = CAPACITY_FIRST - 1
+  count = 0
+
+  /** `length` is what the caller looks back at most for now. */
+  push(value: number, length: number): void {
+    if (this.count > this.mask && (this.mask < CAPACITY_KEPT - 1 || 2 * length > this.mask)) this.grow()
+    this.values[this.count & this.mask] = value
+    this.count++
+  }
+
+  /** How many of the latest values are still known. */
+  get held(): number {
+    return Math.min(this.count, this.mask + 1)
+  }
+
+  /** `back` = 0 is the newest; na before the first one. */
+  at(back: number): number {
+    return back < this.held ? this.values[(this.count - 1 - back) & this.mask]! : NaN
+  }
+
+  private grow(): void {
+    const old = this.values
+    const maskOld = this.mask
+    this.values = new Float64Array(old.length * 2)
+    this.mask = this.values.length - 1
+    for (let i = this.count - old.length; i < this.count; i++) this.values[i & this.mask] = old[i & maskOld]!
+  }
+}

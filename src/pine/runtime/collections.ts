@@ -1,0 +1,198 @@
+// Arrays and maps as scripts hold them.
+//
+// A slice is a view: it shares its parent's elements, and what is inserted through it lands in the parent. So an
+// array is either a root, which owns `items`, or a view of a stretch of a root's `items`; views of views share the
+// same root. Every collection carries the limit it was made under, so that growing it needs nothing else.
+//
+// Fields are plain data (no closures, no private names), since a snapshot of a run copies them.
+
+import { ScriptError } from './runtime.ts'
+
+export class PineArray<T = unknown> {
+  /** The root's elements. */
+  items: T[]
+  /** What an element that is not there answers: NaN for numbers and colours, null for the rest. */
+  readonly na: T
+  readonly limit: number
+  /** null = a root; `from` and `count` are then not used. */
+  readonly parent: PineArray<T> | null
+  from: number
+  count: number
+
+  constructor(items: T[], na: T, limit: number, parent: PineArray<T> | null = null, from = 0, count = 0) {
+    if (items.length > limit) throw tooLarge('array', items.length, limit)
+    this.items = items
+    this.na = na
+    this.limit = limit
+    this.parent = parent
+    this.from = from
+    this.count = count
+  }
+
+  get size(): number {
+    if (this.parent === null) return this.items.length
+    if (this.from + this.count > this.items.length)
+      throw new ScriptError(
+        'A slice reaches past the end of its array, which has become shorter. Take a new slice with array.slice().',
+      )
+    return this.count
+  }
+
+  /** The elements in an array of their own; for a root, its own. Not to be written to. */
+  values(): readonly T[] {
+    return this.parent === null ? this.items : this.items.slice(this.from, this.from + this.size)
+  }
+
+  get(index: number): T {
+    if (Number.isNaN(index)) return this.na
+    return this.items[this.at(index)]!
+  }
+
+  set(index: number, value: T): void {
+    if (Number.isNaN(index)) return
+    this.items[this.at(index)] = value
+  }
+
+  /** Inserts at the place in front of element `index`; `size` is one past the end. */
+  insert(index: number, value: T): void {
+    if (Number.isNaN(index)) return
+    const size = this.size
+    let place = Math.trunc(index)
+    if (place < 0) place += size
+    if (place < 0 || place > size) throw outOfBounds(index, size)
+    if (this.items.length >= this.limit) throw tooLarge('array', this.items.length + 1, this.limit)
+    if (this.parent === null && place === size) this.items.push(value)
+    else this.items.splice(this.from + place, 0, value)
+    grow(this, 1)
+  }
+
+  remove(index: number): T {
+    if (Number.isNaN(index)) return this.na
+    const place = this.at(index)
+    const removed =
+      this.parent === null && place === this.items.length - 1
+        ? this.items.pop()!
+        : place === 0
+          ? this.items.shift()!
+          : this.items.splice(place, 1)[0]!
+    grow(this, -1)
+    return removed
+  }
+
+  clear(): void {
+    const size = this.size
+    if (this.parent === null) this.items.length = 0
+    else this.items.splice(this.from, size)
+    grow(this, -size)
+  }
+
+  append(values: readonly T[]): void {
+    const size = this.items.length + values.length
+    if (size > this.limit) throw tooLarge('array', size, this.limit)
+    const place = this.from + this.size
+    const added = values.slice()
+    if (this.parent === null) for (const value of added) this.items.push(value)
+    else this.items.splice(place, 0, ...added)
+    grow(this, added.length)
+  }
+
+  /** Writes `values`, of this array's size, over the elements. */
+  replace(values: readonly T[]): void {
+    const from = this.from
+    for (let i = 0; i < values.length; i++) this.items[from + i] = values[i]!
+  }
+
+  fill(value: T, from: number, to: number): void {
+    const size = this.size
+    const start = Number.isNaN(from) ? 0 : Math.trunc(from)
+    const end = Number.isNaN(to) ? size : Math.trunc(to)
+    if (start < 0 || start > size) throw outOfBounds(start, size)
+    if (end < start || end > size) throw outOfBounds(end, size)
+    this.items.fill(value, this.from + start, this.from + end)
+  }
+
+  slice(from: number, to: number): PineArray<T> {
+    const size = this.size
+    const start = Number.isNaN(from) ? 0 : Math.trunc(from)
+    const end = Number.isNaN(to) ? size : Math.trunc(to)
+    if (start < 0 || start > size) throw outOfBounds(start, size)
+    if (end < 0 || end > size) throw outOfBounds(end, size)
+    if (start > end)
+      throw new ScriptError(
+        `Cannot take a slice from index ${start} to index ${end}: 'index_from' must not be greater than 'index_to'.`,
+      )
+    return new PineArray(this.items, this.na, this.limit, this, this.from + start, end - start)
+  }
+
+  copy(): PineArray<T> {
+    return new PineArray(this.values().slice(), this.na, this.limit)
+  }
+
+  /** An array of its own of `items`, under this one's limit. */
+  derive<U>(items: U[], na: U): PineArray<U> {
+    return new PineArray(items, na, this.limit)
+  }
+
+  /** Place in `items` of an index. Negative ones count from the end (v6; in v4 and v5 they are errors nobody's script has). */
+  at(index: number): number {
+    const size = this.size
+    let place = Math.trunc(index)
+    if (place < 0) place += size
+    if (!(place >= 0 && place < size)) throw outOfBounds(index, size)
+    return this.from + place
+  }
+}
+
+export class PineMap<K = unknown, V = unknown> {
+  readonly entries: Map<K, V>
+  readonly na: V
+  readonly limit: number
+
+  constructor(entries: Map<K, V>, na: V, limit: number) {
+    this.entries = entries
+    this.na = na
+    this.limit = limit
+  }
+
+  get(key: K): V {
+    const value = this.entries.get(key)
+    return value === undefined ? this.na : value
+  }
+
+  /** The value `key` had before. */
+  put(key: K, value: V): V {
+    const before = this.entries.get(key)
+    if (before === undefined && this.entries.size >= this.limit)
+      throw tooLarge('map', this.entries.size + 1, this.limit)
+    this.entries.set(key, value)
+    return before === undefined ? this.na : before
+  }
+
+  remove(key: K): V {
+    const before = this.get(key)
+    this.entries.delete(key)
+    return before
+  }
+}
+
+/** A view and the views it was taken from grow with what is inserted through it. */
+function grow<T>(array: PineArray<T>, by: number): void {
+  for (let view: PineArray<T> | null = array; view !== null && view.parent !== null; view = view.parent)
+    view.count += by
+}
+
+export function outOfBounds(index: number, size: number): ScriptError {
+  return new ScriptError(`Index ${index} is out of bounds, array size is ${size}.`)
+}
+
+export function tooLarge(what: 'array' | 'matrix' | 'map', size: number, limit: number): ScriptError {
+  const [parts, remedy] = {
+    array: ['elements', 'Remove old elements with array.shift() before adding new ones.'],
+    matrix: ['elements', 'Use fewer rows or columns.'],
+    map: ['pairs', 'Remove pairs with map.remove() before adding new ones.'],
+  }[what]
+  return new ScriptError(
+    `The ${what} would have ${size} ${parts}, more than the limit of ${limit}. ${remedy}`,
+    'script_limit_exceeded',
+  )
+}

@@ -1,0 +1,73 @@
+// Matrices as scripts hold them: elements row after row in one array, so that a row is a stretch of it.
+
+import { PineArray, tooLarge } from './collections.ts'
+import { ScriptError } from './runtime.ts'
+
+export class PineMatrix<T = unknown> {
+  rows: number
+  columns: number
+  items: T[]
+  /** What an element that is not there answers, as in PineArray. */
+  readonly na: T
+  readonly limit: number
+
+  constructor(rows: number, columns: number, items: T[], na: T, limit: number) {
+    if (items.length > limit) throw tooLarge('matrix', items.length, limit)
+    this.rows = rows
+    this.columns = columns
+    this.items = items
+    this.na = na
+    this.limit = limit
+  }
+
+  get(row: number, column: number): T {
+    return this.items[this.row(row) * this.columns + this.column(column)]!
+  }
+
+  set(row: number, column: number, value: T): void {
+    this.items[this.row(row) * this.columns + this.column(column)] = value
+  }
+
+  rowValues(row: number): T[] {
+    return this.items.slice(row * this.columns, (row + 1) * this.columns)
+  }
+
+  columnValues(column: number): T[] {
+    return Array.from({ length: this.rows }, (_, row) => this.items[row * this.columns + column]!)
+  }
+
+  array(values: T[]): PineArray<T> {
+    return new PineArray(values, this.na, this.limit)
+  }
+
+  derive<U>(rows: number, columns: number, items: U[], na: U): PineMatrix<U> {
+    return new PineMatrix(rows, columns, items, na, this.limit)
+  }
+
+  copy(): PineMatrix<T> {
+    return this.derive(this.rows, this.columns, this.items.slice(), this.na)
+  }
+
+  /** Puts another content in place. */
+  become(rows: number, columns: number, items: T[]): void {
+    if (items.length > this.limit) throw tooLarge('matrix', items.length, this.limit)
+    this.rows = rows
+    this.columns = columns
+    this.items = items
+  }
+
+  /** Row `index` of `count` rows; the next free one is allowed when `inserting`. */
+  row(index: number, inserting = false): number {
+    return line('row', index, this.rows, inserting)
+  }
+
+  column(index: number, inserting = false): number {
+    return line('column', index, this.columns, inserting)
+  }
+}
+
+function line(what: 'row' | 'column', index: number, count: number, inserting: boolean): number {
+  const place = Math.trunc(index)
+  if (place >= 0 && (inserting ? place <= count : place < count)) return place
+  throw new ScriptError(`The ${what} index ${index} is out of bounds, the matrix has ${count} ${what}s.`)
+}

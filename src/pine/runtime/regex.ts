@@ -1,0 +1,479 @@
+// Regular expressions that cannot hang: what str.match() runs.
+//
+// A backtracking matcher, JavaScript's own among them, takes time exponential in its input for patterns such as
+// `(a+)+$`, and a script is text from a stranger. So a pattern is compiled to Thompson's NFA and run as Pike's
+// machine: all alternatives side by side, in order of preference, each program place at most once a character. The
+// cost is at most input × program, both bounded. Of Java's syntax, look-around and back references are not
+// there (no such machine can have them); a pattern that uses one is refused with a message that says so.
+
+import { ScriptError } from './runtime.ts'
+
+const PROGRAM_MAX = 5000
+
+type Test = (code: number) => boolean
+
+type Instruction =
+  | { readonly op: 'char'; readonly test: Test }
+  | { readonly op: 'match' }
+  /** `first` is preferred. */
+  | { readonly op: 'split'; first: number; second: number }
+  | { readonly op: 'jump'; to: number }
+  | { readonly op: 'assert'; readonly holds: (text: string, at: number) => boolean }
+
+/** The part of `text` that the pattern matches first (leftmost, by Perl's preferences), or '' where it does not. */
+export function matchRegex(text: string, pattern: string): string {
+  const program = programOf(pattern)
+  let threads: Thread[] = []
+  let found: Thread | null = null
+  let foundEnd = 0
+  for (let at = 0; at <= text.length; at++) {
+    if (found === null) threads.push({ place: 0, start: at })
+    const visited = new Uint8Array(program.length)
+    const next: Thread[] = []
+    for (const thread of threads) {
+      const isDone = follow(program, thread, text, at, visited, next)
+      if (isDone) {
+        found = thread
+        foundEnd = at
+        break
+      }
+    }
+    threads = next
+    if (threads.length === 0 && found !== null) break
+  }
+  return found === null ? '' : text.slice(found.start, foundEnd)
+}
+
+interface Thread {
+  readonly place: number
+  readonly start: number
+}
+
+/** Runs a thread up to the characters it wants; true when it reached the end of the program. */
+function follow(
+  program: readonly Instruction[],
+  thread: Thread,
+  text: string,
+  at: number,
+  visited: Uint8Array,
+  next: Thread[],
+): boolean {
+  const stack = [thread.place]
+  while (stack.length > 0) {
+    const place = stack.pop()!
+    if (visited[place] === 1) continue
+    visited[place] = 1
+    const instruction = program[place]!
+    switch (instruction.op) {
+      case 'match':
+        return true
+      case 'jump':
+        stack.push(instruction.to)
+        break
+      case 'split':
+        stack.push(instruction.second, instruction.first)
+        break
+      case 'assert':
+        if (instruction.holds(text, at)) stack.push(place + 1)
+        break
+      case 'char':
+        if (at < text.length && instruction.test(text.charCodeAt(at)))
+          next.push({ place: place + 1, start: thread.start })
+        break
+    }
+  }
+  return false
+}
+
+const PROGRAMS = new Map<string, readonly Instruction[]>()
+
+function programOf(pattern: string): readonly Instruction[] {
+  let program = PROGRAMS.get(pattern)
+  if (program === undefined) {
+    program = new Compiler(pattern).compile()
+    if (PROGRAMS.size > 200) PROGRAMS.clear()
+    PROGRAMS.set(pattern, program)
+  }
+  return program
+}
+
+type Node =
+  | { readonly kind: 'empty' }
+  | { readonly kind: 'char'; readonly test: Test }
+  | { readonly kind: 'assert'; readonly holds: (text: string, at: number) => boolean }
+  | { readonly kind: 'sequence' | 'choice'; readonly parts: readonly Node[] }
+  | {
+      readonly kind: 'repeat'
+      readonly part: Node
+      readonly min: number
+      readonly max: number
+      readonly lazy: boolean
+    }
+
+const isDigit: Test = (code) => code >= 48 && code <= 57
+const isWord: Test = (code) =>
+  isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
+const isSpace: Test = (code) => code === 32 || (code >= 9 && code <= 13)
+const not =
+  (test: Test): Test =>
+  (code) =>
+    !test(code)
+const CLASSES: Readonly<Record<string, Test>> = {
+  d: isDigit,
+  D: not(isDigit),
+  w: isWord,
+  W: not(isWord),
+  s: isSpace,
+  S: not(isSpace),
+}
+const CONTROLS: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, f: 12, a: 7, e: 27, '0': 0 }
+const PROPERTIES: Readonly<Record<string, Test>> = {
+  L: (code) => /\p{L}/u.test(String.fromCharCode(code)),
+  Lu: (code) => /\p{Lu}/u.test(String.fromCharCode(code)),
+  Ll: (code) => /\p{Ll}/u.test(String.fromCharCode(code)),
+  N: (code) => /\p{N}/u.test(String.fromCharCode(code)),
+  P: (code) => /\p{P}/u.test(String.fromCharCode(code)),
+  Alpha: (code) => isWord(code) && !isDigit(code) && code !== 95,
+  Digit: isDigit,
+  Alnum: (code) => isWord(code) && code !== 95,
+  Upper: (code) => code >= 65 && code <= 90,
+  Lower: (code) => code >= 97 && code <= 122,
+  Punct: (code) => code > 32 && code < 127 && (!isWord(code) || code === 95),
+  Space: isSpace,
+}
+
+/** Recursive descent: choice → sequence → repeat → atom; then code for the tree. */
+class Compiler {
+  readonly #pattern: string
+  #at = 0
+  #ignoreCase = false
+  #multiline = false
+  #dotAll = false
+  readonly #program: Instruction[] = []
+
+  constructor(pattern: string) {
+    this.#pattern = pattern
+  }
+
+  compile(): readonly Instruction[] {
+    const tree = this.#choice()
+    if (this.#at < this.#pattern.length) throw this.#wrong(`unexpected '${this.#peek}'`)
+    this.#emit(tree)
+    this.#push({ op: 'match' })
+    return this.#program
+  }
+
+  get #peek(): string {
+    return this.#pattern[this.#at] ?? ''
+  }
+
+  #eat(text: string): boolean {
+    if (!this.#pattern.startsWith(text, this.#at)) return false
+    this.#at += text.length
+    return true
+  }
+
+  #wrong(what: string): ScriptError {
+    return new ScriptError(`Cannot use the regular expression '${this.#pattern}': ${what}.`)
+  }
+
+  #choice(): Node {
+    const parts = [this.#sequence()]
+    while (this.#eat('|')) parts.push(this.#sequence())
+    return parts.length === 1 ? parts[0]! : { kind: 'choice', parts }
+  }
+
+  #sequence(): Node {
+    const parts: Node[] = []
+    while (this.#at < this.#pattern.length && this.#peek !== '|' && this.#peek !== ')')
+      parts.push(this.#repeat())
+    return { kind: 'sequence', parts }
+  }
+
+  #repeat(): Node {
+    let part = this.#atom()
+    for (;;) {
+      let min: number
+      let max: number
+      if (this.#eat('*')) [min, max] = [0, Infinity]
+      else if (this.#eat('+')) [min, max] = [1, Infinity]
+      else if (this.#eat('?')) [min, max] = [0, 1]
+      else {
+        const counts = /^\{(\d+)(,(\d*))?\}/.exec(this.#pattern.slice(this.#at, this.#at + 20))
+        if (counts === null) return part
+        this.#at += counts[0].length
+        min = Number(counts[1])
+        max = counts[2] === undefined ? min : counts[3] === '' ? Infinity : Number(counts[3])
+      }
+      const lazy = this.#eat('?')
+      // A possessive quantifier only forbids going back, which here costs nothing: taken as greedy.
+      if (!lazy) this.#eat('+')
+      part = { kind: 'repeat', part, min, max, lazy }
+    }
+  }
+
+  #atom(): Node {
+    const char = this.#peek
+    this.#at++
+    switch (char) {
+      case '(':
+        return this.#group()
+      case '[':
+        return { kind: 'char', test: this.#class() }
+      case '.': {
+        const dotAll = this.#dotAll
+        return { kind: 'char', test: (code) => dotAll || (code !== 10 && code !== 13) }
+      }
+      case '^': {
+        const multiline = this.#multiline
+        return { kind: 'assert', holds: (text, at) => at === 0 || (multiline && text[at - 1] === '\n') }
+      }
+      case '$': {
+        const multiline = this.#multiline
+        return {
+          kind: 'assert',
+          holds: (text, at) =>
+            at === text.length ||
+            (at === text.length - 1 && text[at] === '\n') ||
+            (multiline && text[at] === '\n'),
+        }
+      }
+      case '\\':
+        return this.#escape()
+      case '*':
+      case '+':
+      case '?':
+        throw this.#wrong(`nothing to repeat before '${char}'`)
+      default:
+        return this.#literal(char.charCodeAt(0))
+    }
+  }
+
+  #group(): Node {
+    const before = [this.#ignoreCase, this.#multiline, this.#dotAll] as const
+    if (this.#eat('?')) {
+      const flags = /^(?:P?<[A-Za-z]\w*>|[a-zA-Z]*(?:-[a-zA-Z]+)?[:)]|:|>)/.exec(
+        this.#pattern.slice(this.#at),
+      )
+      if (flags === null)
+        throw this.#wrong('look-around is not supported, only what can be matched in linear time')
+      this.#at += flags[0].length
+      if (!flags[0].includes('<')) this.#setFlags(flags[0])
+      if (flags[0].endsWith(')')) return { kind: 'empty' }
+    }
+    const inner = this.#choice()
+    if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
+    ;[this.#ignoreCase, this.#multiline, this.#dotAll] = before
+    return inner
+  }
+
+  #setFlags(text: string): void {
+    const [on = '', off = ''] = text.replace(/[:)>]$/, '').split('-')
+    for (const [flags, value] of [[on, true] as const, [off, false] as const]) {
+      if (flags.includes('i')) this.#ignoreCase = value
+      if (flags.includes('m')) this.#multiline = value
+      if (flags.includes('s')) this.#dotAll = value
+    }
+  }
+
+  #literal(code: number): Node {
+    return { kind: 'char', test: this.#sameLetter((other) => other === code) }
+  }
+
+  #sameLetter(test: Test): Test {
+    if (!this.#ignoreCase) return test
+    return (code) => {
+      const char = String.fromCharCode(code)
+      return test(code) || test(char.toLowerCase().charCodeAt(0)) || test(char.toUpperCase().charCodeAt(0))
+    }
+  }
+
+  #escape(): Node {
+    const char = this.#peek
+    switch (char) {
+      case 'b':
+      case 'B': {
+        this.#at++
+        const isBoundary = (text: string, at: number) =>
+          (at > 0 && isWord(text.charCodeAt(at - 1))) !== (at < text.length && isWord(text.charCodeAt(at)))
+        return { kind: 'assert', holds: char === 'b' ? isBoundary : (text, at) => !isBoundary(text, at) }
+      }
+      case 'A':
+        this.#at++
+        return { kind: 'assert', holds: (_text, at) => at === 0 }
+      case 'z':
+        this.#at++
+        return { kind: 'assert', holds: (text, at) => at === text.length }
+      case 'Z':
+        this.#at++
+        return {
+          kind: 'assert',
+          holds: (text, at) => at === text.length || (at === text.length - 1 && text[at] === '\n'),
+        }
+      case 'Q': {
+        const end = this.#pattern.indexOf('\\E', this.#at + 1)
+        const quoted = this.#pattern.slice(this.#at + 1, end < 0 ? undefined : end)
+        this.#at = end < 0 ? this.#pattern.length : end + 2
+        return {
+          kind: 'sequence',
+          parts: Array.from({ length: quoted.length }, (_, i) => this.#literal(quoted.charCodeAt(i))),
+        }
+      }
+      default:
+        if (/[1-9k]/.test(char)) throw this.#wrong('back references are not supported')
+        return { kind: 'char', test: this.#escapedTest() }
+    }
+  }
+
+  /** After a backslash, inside or outside of a class. */
+  #escapedTest(): Test {
+    const char = this.#peek
+    this.#at++
+    if (char === '') throw this.#wrong('it ends with a backslash')
+    const named = CLASSES[char]
+    if (named !== undefined && Object.hasOwn(CLASSES, char)) return named
+    if (char === 'p' || char === 'P') {
+      const name = /^\{(?:Is|java)?(\w+)\}|^(\w)/.exec(this.#pattern.slice(this.#at))
+      const key = name?.[1] ?? name?.[2] ?? ''
+      const test = Object.hasOwn(PROPERTIES, key) ? PROPERTIES[key] : undefined
+      if (test === undefined || name === null) throw this.#wrong(`unknown property '\\p{${key}}'`)
+      this.#at += name[0].length
+      return char === 'p' ? test : not(test)
+    }
+    const code = this.#escapedCode(char)
+    return this.#sameLetter((other) => other === code)
+  }
+
+  #escapedCode(char: string): number {
+    const hex = (char === 'x' ? /^[\da-fA-F]{2}/ : char === 'u' ? /^[\da-fA-F]{4}/ : null)?.exec(
+      this.#pattern.slice(this.#at),
+    )
+    if (hex) {
+      this.#at += hex[0].length
+      return Number.parseInt(hex[0], 16)
+    }
+    return Object.hasOwn(CONTROLS, char) ? CONTROLS[char]! : char.charCodeAt(0)
+  }
+
+  #class(): Test {
+    const negated = this.#eat('^')
+    const tests: Test[] = []
+    let isFirst = true
+    while (isFirst || this.#peek !== ']') {
+      isFirst = false
+      if (this.#at >= this.#pattern.length) throw this.#wrong("a ']' is missing")
+      if (this.#eat('[')) {
+        tests.push(this.#class())
+        continue
+      }
+      if (this.#eat('&&')) {
+        const left = tests.splice(0)
+        const right = this.#eat('[') ? this.#class() : this.#classRest()
+        tests.push((code) => left.some((test) => test(code)) && right(code))
+        continue
+      }
+      tests.push(this.#classItem())
+    }
+    this.#at++
+    const any: Test = (code) => {
+      for (const test of tests) if (test(code)) return true
+      return false
+    }
+    return negated ? not(any) : any
+  }
+
+  /** What follows `&&` without brackets, up to the class's end. */
+  #classRest(): Test {
+    const tests: Test[] = []
+    while (this.#at < this.#pattern.length && this.#peek !== ']') tests.push(this.#classItem())
+    return (code) => tests.some((test) => test(code))
+  }
+
+  #classItem(): Test {
+    const start = this.#peek
+    this.#at++
+    let low: number
+    if (start === '\\') {
+      const escaped = this.#peek
+      if (Object.hasOwn(CLASSES, escaped) || escaped === 'p' || escaped === 'P') return this.#escapedTest()
+      this.#at++
+      low = this.#escapedCode(escaped)
+    } else low = start.charCodeAt(0)
+    if (this.#peek !== '-' || (this.#pattern[this.#at + 1] ?? ']') === ']')
+      return this.#sameLetter((code) => code === low)
+    this.#at++
+    const end: string = this.#peek
+    this.#at++
+    let high = end.charCodeAt(0)
+    if (end === '\\') {
+      const escaped = this.#peek
+      this.#at++
+      high = this.#escapedCode(escaped)
+    }
+    if (high < low) throw this.#wrong(`the range '${start}-${end}' runs backwards`)
+    return this.#sameLetter((code) => code >= low && code <= high)
+  }
+
+  #push(instruction: Instruction): number {
+    if (this.#program.length >= PROGRAM_MAX) throw this.#wrong('it is too long; use smaller repeat counts')
+    return this.#program.push(instruction) - 1
+  }
+
+  #emit(node: Node): void {
+    switch (node.kind) {
+      case 'empty':
+        return
+      case 'char':
+        this.#push({ op: 'char', test: node.test })
+        return
+      case 'assert':
+        this.#push({ op: 'assert', holds: node.holds })
+        return
+      case 'sequence':
+        for (const part of node.parts) this.#emit(part)
+        return
+      case 'choice':
+        this.#emitChoice(node.parts)
+        return
+      case 'repeat':
+        for (let i = 0; i < node.min; i++) this.#emit(node.part)
+        if (node.max === Infinity) this.#emitLoop(node.part, node.lazy)
+        else for (let i = node.min; i < node.max; i++) this.#emitOptional(node.part, node.lazy)
+    }
+  }
+
+  #emitChoice(parts: readonly Node[]): void {
+    const ends: { to: number }[] = []
+    parts.forEach((part, i) => {
+      if (i === parts.length - 1) {
+        this.#emit(part)
+        return
+      }
+      const split = { op: 'split' as const, first: 0, second: 0 }
+      split.first = this.#push(split) + 1
+      this.#emit(part)
+      const jump = { op: 'jump' as const, to: 0 }
+      split.second = this.#push(jump) + 1
+      ends.push(jump)
+    })
+    for (const jump of ends) jump.to = this.#program.length
+  }
+
+  #emitLoop(part: Node, lazy: boolean): void {
+    const split = { op: 'split' as const, first: 0, second: 0 }
+    const top = this.#push(split)
+    this.#emit(part)
+    const after = this.#push({ op: 'jump', to: top }) + 1
+    split.first = lazy ? after : top + 1
+    split.second = lazy ? top + 1 : after
+  }
+
+  #emitOptional(part: Node, lazy: boolean): void {
+    const split = { op: 'split' as const, first: 0, second: 0 }
+    const top = this.#push(split)
+    this.#emit(part)
+    const after = this.#program.length
+    split.first = lazy ? after : top + 1
+    split.second = lazy ? top + 1 : after
+  }
+}

@@ -1,0 +1,150 @@
+// Statistics over the elements of an array or a matrix, as TradingView reduces them: na elements do not count, and
+// nothing left to count is na. Sums run from left to right, so that results agree to the last bit.
+
+export function withoutNa(values: readonly number[]): number[] {
+  const kept: number[] = []
+  for (const value of values) if (!Number.isNaN(value)) kept.push(value)
+  return kept
+}
+
+export function sum(values: readonly number[]): number {
+  let total = 0
+  let counted = false
+  for (const value of values)
+    if (!Number.isNaN(value)) {
+      total += value
+      counted = true
+    }
+  return counted ? total : Number.NaN
+}
+
+export function mean(values: readonly number[]): number {
+  const kept = withoutNa(values)
+  return sum(kept) / kept.length
+}
+
+/** `nth` 0 is the smallest, 1 the one after it. */
+export function nthSmallest(values: readonly number[], nth: number): number {
+  const place = Math.trunc(nth)
+  if (place === 0) {
+    let least = Number.NaN
+    for (const value of values) if (!(value >= least) && !Number.isNaN(value)) least = value
+    return least
+  }
+  return ascending(withoutNa(values))[place] ?? Number.NaN
+}
+
+export function nthLargest(values: readonly number[], nth: number): number {
+  const place = Math.trunc(nth)
+  if (place === 0) {
+    let most = Number.NaN
+    for (const value of values) if (!(value <= most) && !Number.isNaN(value)) most = value
+    return most
+  }
+  const sorted = ascending(withoutNa(values))
+  return sorted[sorted.length - 1 - place] ?? Number.NaN
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = ascending(withoutNa(values))
+  const half = sorted.length >> 1
+  if (sorted.length === 0) return Number.NaN
+  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2
+}
+
+/** The value seen most often; of several, the smallest. */
+export function mode(values: readonly number[]): number {
+  const sorted = ascending(withoutNa(values))
+  let best = Number.NaN
+  let bestCount = 0
+  for (let i = 0; i < sorted.length;) {
+    let end = i
+    while (end < sorted.length && sorted[end] === sorted[i]) end++
+    if (end - i > bestCount) {
+      best = sorted[i]!
+      bestCount = end - i
+    }
+    i = end
+  }
+  return best
+}
+
+/** Two passes. One value has variance 0, biased or not. */
+export function variance(values: readonly number[], biased: boolean): number {
+  const kept = withoutNa(values)
+  if (kept.length === 0) return Number.NaN
+  if (kept.length === 1) return 0
+  const middle = sum(kept) / kept.length
+  let squares = 0
+  for (const value of kept) squares += (value - middle) * (value - middle)
+  return squares / (biased ? kept.length : kept.length - 1)
+}
+
+/** Welford's running co-moment: agrees with TradingView to the last bit where two passes do not. */
+export function covariance(xs: readonly number[], ys: readonly number[], biased: boolean): number {
+  let count = 0
+  let meanX = 0
+  let meanY = 0
+  let moment = 0
+  for (let i = 0; i < xs.length; i++) {
+    const x = xs[i]!
+    const y = ys[i]!
+    if (Number.isNaN(x) || Number.isNaN(y)) continue
+    count++
+    const dx = x - meanX
+    meanX += dx / count
+    meanY += (y - meanY) / count
+    moment += dx * (y - meanY)
+  }
+  if (count === 0) return Number.NaN
+  const divisor = biased ? count : count - 1
+  return divisor === 0 ? 0 : moment / divisor
+}
+
+/**
+ * Position n·p/100 + 0.5, counted from 1, between neighbours. na elements sort to the end and take part in n; with
+ * one present only a position that is a whole number has an answer.
+ */
+export function percentileLinear(values: readonly number[], percentage: number): number {
+  const n = values.length
+  if (n === 0 || !(percentage >= 0 && percentage <= 100)) return Number.NaN
+  const kept = ascending(withoutNa(values))
+  const at = (rank: number) => kept[rank - 1] ?? Number.NaN
+  let position = (n * percentage) / 100 + 0.5
+  const whole = Math.round(position)
+  if (Math.abs(position - whole) < 1e-9) position = whole
+  if (position <= 1) return at(1)
+  if (position >= n) return at(n)
+  const lower = Math.floor(position)
+  if (position === lower) return at(lower)
+  if (kept.length < n) return Number.NaN
+  return at(lower) + (position - lower) * (at(lower + 1) - at(lower))
+}
+
+/** The element of rank ⌈p·n/100⌉, counted from 1; na elements sort to the end and take part in n. */
+export function percentileNearestRank(values: readonly number[], percentage: number): number {
+  const n = values.length
+  if (n === 0 || !(percentage >= 0 && percentage <= 100)) return Number.NaN
+  const rank = Math.max(1, Math.min(n, Math.ceil((percentage * n) / 100)))
+  return ascending(withoutNa(values))[rank - 1] ?? Number.NaN
+}
+
+/** Share of the other elements that are not above the one at `index`, in per cent. */
+export function percentRank(values: readonly number[], index: number): number {
+  const reference = values[index]!
+  let below = -1
+  for (const value of values) if (value <= reference) below++
+  return Number.isNaN(reference) ? Number.NaN : (below * 100) / (values.length - 1)
+}
+
+/** (x − mean) / standard deviation; all 1 where the elements are all the same. */
+export function standardize(values: readonly number[]): number[] {
+  const middle = mean(values)
+  const deviation = Math.sqrt(variance(values, true))
+  return values.map((value) => (deviation === 0 ? 1 : (value - middle) / deviation))
+}
+
+/** By number, na last. */
+export function ascending(values: readonly number[]): number[] {
+  return Array.from(Float64Array.from(values).sort())
+}
