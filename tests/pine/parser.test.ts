@@ -41,7 +41,7 @@ describe('expressions', () => {
     ['strategy.position_size[1]', 'strategy.position_size[1]'],
     ['array.new<float>(10, na)', 'array.new<float>(10, na)'],
     ['map.new<string, array<lib.Trade>>()', 'map.new<string, array<lib.Trade>>()'],
-    ['a < b > (c)', 'a<b>(c)'],
+    ['f(a < b, c > (d))', 'f((a < b), (c > d))'],
     ['a < b and c > (d)', '((a < b) and (c > d))'],
     ['plot(close, title = "C", color=#ff0000)', 'plot(close, title="C", color=#ff0000ff)'],
     ['[a, b[1]]', '[a b[1]]'],

@@ -210,7 +210,7 @@ class Lexer {
       if (code === 9) width += 4
       else if (SPACES.has(code)) width++
       else if (isLineEnd(code)) width = 0
-      else break
+      else if (!INVISIBLES.has(code)) break
     }
     return width % 4 !== 0 || (this.#open.length > 0 && width > 0)
   }

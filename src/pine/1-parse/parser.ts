@@ -112,6 +112,7 @@ class Parser {
   /** The brackets open here, outermost first. */
   readonly #open: Token[] = []
   #failed = false
+  #failedAt = 0
   /** Index of the token that closes what was open when the statement failed: its lines are skipped. */
   #failedUntil = -1
   #depth = 0
@@ -186,7 +187,7 @@ class Parser {
     }
     const failed = this.#failed
     this.#recover()
-    const { start, indent, kind } = this.#token
+    const { indent, kind } = this.#token
     const statements: Statement[] = []
     if (!this.#enter()) {
       this.#fail(MESSAGES.tooDeep())
@@ -203,7 +204,7 @@ class Parser {
     }
     this.#leave()
     const end = statements.at(-1)?.end ?? this.#previousEnd()
-    return { kind: 'Block', start: Math.min(start, end), end, statements }
+    return { kind: 'Block', start: statements[0]?.start ?? end, end, statements }
   }
 
   /**
@@ -341,11 +342,16 @@ class Parser {
     }
     this.#enterBracket()
     while (!this.#at(')') && !this.#failed) {
-      const from = this.#token.start
       const type = this.#isTypedParameter() ? this.#type() : null
       const name = this.#name('a parameter')
       const value = this.#take('=') ? this.#expression() : null
-      parameters.push({ start: from, end: this.#previousEnd(), name, type, default: value })
+      parameters.push({
+        start: type?.start ?? name.start,
+        end: this.#previousEnd(),
+        name,
+        type,
+        default: value,
+      })
       if (!this.#take(',')) break
     }
     this.#leaveBracket()
@@ -381,7 +387,8 @@ class Parser {
     while (!this.#atLineEnd() && !this.#at('as') && !this.#at(',')) this.#advance()
     const path = this.#source.slice(from, this.#previousEnd()).replace(/[\s\u200b\ufeff]+/g, '')
     const match = /^([^/]+)\/([^/]+)\/(\d+)$/.exec(path)
-    if (!match) this.#reportAt(MESSAGES.malformedImport(), from, this.#previousEnd())
+    if (!match)
+      this.#reportAt(MESSAGES.malformedImport(), Math.min(from, this.#previousEnd()), this.#previousEnd())
     const alias = this.#take('as') ? this.#name('the alias') : null
     const [, user = '', library = '', version = '0'] = match ?? []
     return {
@@ -402,7 +409,7 @@ class Parser {
     const name = this.#name('a type')
     const fields: TypeField[] = []
     this.#members('type', () => {
-      const from = this.#token.start
+      const { start: from } = this.#token
       const varip = this.#at('varip') && this.#peek(1).kind === 'name'
       if (varip) this.#advance()
       const type = this.#type()
@@ -419,7 +426,7 @@ class Parser {
     const name = this.#name('an enum')
     const members: EnumMember[] = []
     this.#members('enum', () => {
-      const from = this.#token.start
+      const { start: from } = this.#token
       const member = this.#name('a member')
       const title = this.#take('=') ? this.#expression() : null
       members.push({ start: from, end: this.#previousEnd(), name: member, title })
@@ -590,9 +597,9 @@ class Parser {
     const subject = this.#atLineEnd() ? null : this.#expression()
     const cases: SwitchCase[] = []
     this.#members('switch', () => {
-      const from = this.#token.start
+      const { start: from } = this.#token
       const test = this.#at('=>') ? null : this.#expression()
-      if (!this.#expect('=>', test ? 'the case' : 'nothing')) return
+      if (!this.#expect('=>', 'the case')) return
       const body = this.#body('=>', true)
       cases.push({ start: from, end: body.end, test, body })
     })
@@ -704,7 +711,6 @@ class Parser {
     this.#enterBracket()
     if (!this.#at(')')) {
       do {
-        const from = this.#token.start
         let name: Name | null = null
         if (this.#token.kind === 'name' && this.#peek(1).text === '=') {
           name = this.#name('an argument')
@@ -712,7 +718,7 @@ class Parser {
         }
         const value = this.#expression()
         height = Math.max(height, this.#height)
-        args.push({ kind: 'Argument', start: from, end: value.end, name, value })
+        args.push({ kind: 'Argument', start: name?.start ?? value.start, end: value.end, name, value })
       } while (this.#take(','))
     }
     this.#leaveBracket()
@@ -754,8 +760,8 @@ class Parser {
     }
     if (text === 'and' || text === 'or' || text === 'else' || text === 'var') return this.#missing()
     if (BLOCK_KEYWORDS.has(text) && this.#blockWithin()) {
-      this.#fail(MESSAGES.blockInExpression(text))
-      return this.#error(start).expression
+      this.#fail(MESSAGES.blockInExpression(text), start, end)
+      return this.#error(this.#previousEnd()).expression
     }
     this.#advance()
     return { kind: 'Identifier', start, end, name: text }
@@ -822,7 +828,8 @@ class Parser {
     }
     if (this.#token.kind !== 'name' || this.#atLineEnd()) {
       this.#fail(MESSAGES.expectedType(this.#found()))
-      return { kind: 'Type', start, end: start, qualifier, name: '', arguments: NO_TYPES }
+      const end = this.#previousEnd()
+      return { kind: 'Type', start: Math.min(start, end), end, qualifier, name: '', arguments: NO_TYPES }
     }
     let name = this.#token.text
     this.#advance()
@@ -906,7 +913,8 @@ class Parser {
   }
 
   #isGenericCall(callee: Expression): boolean {
-    if (callee.kind !== 'Identifier' && callee.kind !== 'Member') return false
+    // Only `new` takes types: `f(a < b, c > (d))` is two comparisons.
+    if (callee.kind !== 'Member' || callee.property.name !== 'new') return false
     const after = this.#scanTypeArguments(this.#index, 0)
     return after >= 0 && this.#tokenAt(after).text === '('
   }
@@ -924,8 +932,8 @@ class Parser {
       this.#advance()
       return { kind: 'Name', start, end, name: text }
     }
-    const at = this.#previousEnd()
     this.#fail(MESSAGES.expectedName(what, this.#found()))
+    const at = this.#previousEnd()
     return { kind: 'Name', start: at, end: at, name: '' }
   }
 
@@ -986,8 +994,9 @@ class Parser {
     if (this.#token.kind !== 'end') this.#token = this.#tokenAt(++this.#index)
   }
 
+  /** Where what was read ends. */
   #previousEnd(): number {
-    return this.#tokens[this.#index - 1]?.end ?? 0
+    return this.#failed ? this.#failedAt : (this.#tokens[this.#index - 1]?.end ?? 0)
   }
 
   #at(text: string): boolean {
@@ -1045,9 +1054,9 @@ class Parser {
   /** Reports, unless the statement has failed already, and ends it. At the end of a line that is what is shown. */
   #fail(message: Message, start?: number, end?: number): void {
     if (this.#failed) return
-    const ends = this.#atLineEnd()
-    const from = start ?? (ends ? this.#previousEnd() : this.#token.start)
-    this.#reportAt(message, from, end ?? (ends ? from : this.#token.end))
+    const ends = this.#token.kind === 'end' || (this.#index > this.#first && this.#breaksLine(this.#index))
+    this.#failedAt = ends ? this.#previousEnd() : this.#token.start
+    this.#reportAt(message, start ?? this.#failedAt, end ?? (ends ? this.#failedAt : this.#token.end))
     this.#failed = true
     for (const { close } of this.#open) this.#failedUntil = Math.max(this.#failedUntil, close)
   }

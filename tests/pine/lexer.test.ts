@@ -1,0 +1,96 @@
+import { describe, expect, test } from 'bun:test'
+import { stringValue, tokenize } from '../../src/pine/1-parse/lexer.ts'
+import { Source } from '../../src/pine/source.ts'
+
+/** Tokens apart by spaces; the first of a line after its indentation, `|4:x`. */
+function tokensOf(source: string): string {
+  return tokenize(source)
+    .tokens.filter(({ kind }) => kind !== 'end')
+    .map(({ indent, text }) => (indent < 0 ? text : `|${indent}:${text}`))
+    .join(' ')
+}
+
+describe('tokens', () => {
+  const rows: readonly (readonly [source: string, tokens: string])[] = [
+    ['x=1', '|0:x = 1'],
+    ['a:=b+=c', '|0:a := b += c'],
+    ['a<=b>=c==d!=e=>f', '|0:a <= b >= c == d != e => f'],
+    ['a?b:c', '|0:a ? b : c'],
+    ['1 1. .5 1e10 1.5E-3 1.e2', '|0:1 1. .5 1e10 1.5E-3 1.e2'],
+    ['x.y 1.x', '|0:x . y 1.x'],
+    ['#FF0000 #00ff007F', '|0:#FF0000 #00ff007F'],
+    ['"a\'b" \'a"b\' ""', '|0:"a\'b" \'a"b\' ""'],
+    ['"a\\"b" \'\\\\\'', '|0:"a\\"b" \'\\\\\''],
+    ['a // b "c"\nd//', '|0:a |0:d'],
+    ['a\n\n  \n// x\n    b', '|0:a |4:b'],
+    ['\ta\n\t  b\n  \tc', '|4:a |6:b |6:c'],
+    ['\ufeffa\r\n  b\rc', '|0:a |2:b |0:c'],
+    ['a\u00a0\u200bb\n\u200b\u00a0c', '|0:a b |1:c'],
+    ['"a\n     b" c', '|0:"a\n     b" c'],
+    ['"""a "b"\n""" c', '|0:"""a "b"\n""" c'],
+    ['a||b&&c', '|0:a || b && c'],
+  ]
+  for (const [source, tokens] of rows) {
+    test(JSON.stringify(source), () => {
+      expect(tokensOf(source)).toBe(tokens)
+    })
+  }
+})
+
+test('a bracket knows what closes it', () => {
+  const pairs = (source: string): string =>
+    tokenize(source)
+      .tokens.flatMap(({ close }, index) => (close < 0 ? [] : [`${index}-${close}`]))
+      .join(' ')
+  expect(pairs('f(a[1], (b))')).toBe('1-10 3-5 7-9')
+  expect(pairs('f(a\ng(b)')).toBe('4-6')
+  expect(pairs('(a]')).toBe('')
+})
+
+describe('the version', () => {
+  const rows: readonly (readonly [source: string, version: number | null])[] = [
+    ['//@version=5', 5],
+    ['// a comment\n// @version = 6\n//@version=4', 6],
+    ['plot(close)', null],
+    ['"//@version=5"', null],
+    ['x = 1 //@version=4', 4],
+  ]
+  for (const [source, version] of rows) {
+    test(JSON.stringify(source), () => {
+      expect(tokenize(source).version).toBe(version)
+    })
+  }
+})
+
+describe('the value of a string', () => {
+  const rows: readonly (readonly [text: string, value: string])[] = [
+    ['"abc"', 'abc'],
+    ["'it\\'s'", "it's"],
+    ['"a\\nb\\tc\\\\n"', 'a\nb\tc\\n'],
+    ['"one  \n     two"', 'one two'],
+    ['"one\r\n     two"', 'one two'],
+    ['"""a\n\\n"b"\n"""', 'a\n\\n"b"\n'],
+    ['"open', 'open'],
+    ['"', ''],
+  ]
+  for (const [text, value] of rows) {
+    test(JSON.stringify(text), () => {
+      expect(stringValue(text)).toBe(value)
+    })
+  }
+})
+
+test('one missing quote costs one line', () => {
+  const { tokens, diagnostics } = tokenize('a = "b\nc = d\ne = "f"')
+  expect(diagnostics.map(({ code }) => code)).toEqual(['unterminated-string'])
+  expect(tokens.map(({ text }) => text).join(' ')).toBe('a = "b c = d e = "f" ')
+})
+
+test('an offset is a line and a column', () => {
+  const source = new Source('ab\r\nc\n\rd')
+  const text = [0, 1, 3, 4, 5, 6, 7, 8, 99, -1].map((offset) => {
+    const { line, column } = source.position(offset)
+    return `${line}:${column}`
+  })
+  expect(text.join(' ')).toBe('1:1 1:2 1:4 2:1 2:2 3:1 4:1 4:2 4:2 1:1')
+})
