@@ -95,7 +95,7 @@ export function generate(plan: Plan): Generated {
   text.append(out)
   text.line('}')
   text.line(
-    'function run(from,to){for(let i=from;i<to;i++){R.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);}}',
+    'function run(from,to){for(let i=from;i<to;i++){R.bar=i;B.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);}}',
   )
   const options = module.tracks.map((_, i) => `p${i}`).join(',')
   text.line(`return {state:G,hoisted:H,options:[${options}],bind,hoist,body,run};`)

@@ -1,0 +1,1327 @@
+// The broker emulator: orders in, trades out, as TradingView's does it.
+//
+// A bar is walked as a path of prices (path.ts): first everything that trades at the open, then segment by segment,
+// always filling what the price reaches first. The rules have letters, `A1` to `J8`, and each stands beside its
+// letter here or in the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E),
+// margin.ts (G), risk.ts (H). Levels are integer ticks, quantities integer units (numbers.ts).
+//
+// Nothing is done on a bar on which nothing waits and the position cannot be called: that is what makes a million
+// bars cheap. Run-ups and drawdowns are worked out from the columns when somebody asks (equity.ts).
+
+import type { Bars } from '../../market/bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { Broker, ExitOrder, OcaType, TradeView } from '../../pine/broker.ts'
+import { EquityWalk } from '../equity.ts'
+import { commissionOf } from './commission.ts'
+import { exitLevels, hasTrigger, reservation } from './exits.ts'
+import { NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
+import { UNIT, contracts, floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
+import type { Direction, Entry, ExitTemplate, Leg, Order, PathPoint } from './orders.ts'
+import { finerRanges, pathOf, type Path } from './path.ts'
+import { Position } from './position.ts'
+import {
+  RISK_COMMENTS,
+  calmRisk,
+  drawdownReached,
+  intradayLossReached,
+  rollDay,
+  watches,
+  type RiskState,
+} from './risk.ts'
+import type { BrokerSettings } from './settings.ts'
+import { budgetOf, unitsFor } from './sizing.ts'
+import { viewOf } from './trade-view.ts'
+import { endTrailBar, freshTrail, issueTrail, ratchet, trailAtOpen, trailOnSegment } from './trailing.ts'
+
+export interface BrokerOptions {
+  readonly bars: Bars
+  readonly symbol: SymbolInfo
+  readonly settings: BrokerSettings
+  /** Symbol currency → account currency, one a bar; null = the same currency (I1, I2). */
+  readonly rates?: Float64Array | null
+  /** Bars for the magnifier (A5). */
+  readonly finer?: Bars | null
+  /** A number that changes with the trading day a bar belongs to (H5). */
+  readonly dayOf?: (bar: number) => number
+}
+
+/** How often calc_on_order_fills runs the script again on one bar (A7). */
+const RERUNS_MAX = 3
+const MARGIN_CALL = 'Margin call'
+const RISK_ID = 'Risk management close'
+
+/** Ranks of what is reached at one price (A16). */
+const STOP = 0
+const TRAIL = 1
+const LIMIT = 2
+
+export class BrokerEmulator implements Broker {
+  bar = 0
+  busy = false
+  dirty = false
+
+  private readonly bars: Bars
+  private readonly symbol: SymbolInfo
+  readonly settings: BrokerSettings
+  private readonly rates: Float64Array | null
+  private readonly finer: Bars | null
+  private readonly finerStarts: Int32Array | null
+  private readonly dayOf: (bar: number) => number
+  private readonly lot: number
+  private readonly mintick: number
+  private readonly pointValue: number
+
+  position: Position
+  private orders: Order[] = []
+  private templates: ExitTemplate[] = []
+  private legs: Leg[] = []
+  private immediates: Order[] = []
+  private risk: RiskState
+  private sequence = 0
+  marginCalls = 0
+
+  /** Anything waits or watches, so the bar has to be walked. */
+  private active = false
+  private callBelow = -Infinity
+  private callAbove = Infinity
+  /** Price of "now" while the bar is walked, ticks; NaN = the close. */
+  private nowTicks = NaN
+  private point: PathPoint = 0
+  private path: Path = [0, 0, 0, 0]
+  /** Fills since calc_on_order_fills last ran the script. */
+  private reruns = RERUNS_MAX
+  private fillsSeen = 0
+  private rerun: (() => void) | null = null
+  /** Positions read by the script keep their values when something was closed immediately (B9). */
+  private walk: EquityWalk
+
+  constructor(options: BrokerOptions) {
+    const { bars, symbol, settings } = options
+    this.bars = bars
+    this.symbol = symbol
+    this.settings = settings
+    this.rates = options.rates ?? null
+    this.finer = settings.barMagnifier ? (options.finer ?? null) : null
+    this.finerStarts = this.finer && finerRanges(bars, this.finer)
+    this.dayOf = options.dayOf ?? ((bar) => Math.floor((bars.time[bar] ?? 0) / 86_400_000))
+    this.lot = Math.max(1, Math.round(symbol.minQuantity * UNIT))
+    this.mintick = symbol.mintick
+    this.pointValue = symbol.pointValue
+    this.position = new Position(symbol.pointValue, settings.closeEntriesRule)
+    this.risk = calmRisk(settings.initialCapital)
+    this.walk = new EquityWalk(
+      bars,
+      this.position.ledger,
+      symbol.pointValue,
+      settings.initialCapital,
+      this.rates,
+    )
+  }
+
+  // ——— a bar ———
+
+  onBar(bar: number, rerun: () => void): void {
+    this.bar = bar
+    if (!this.active && this.bars.low[bar]! > this.callBelow && this.bars.high[bar]! < this.callAbove) return
+    this.walkBar(bar, rerun)
+  }
+
+  private walkBar(bar: number, rerun: () => void): void {
+    this.rerun = this.settings.calcOnOrderFills ? rerun : null
+    this.reruns = 0
+    this.fillsSeen = this.position.fills.length
+    const { path } = this
+    pathOf(this.bars, bar, this.mintick, path)
+    this.nowTicks = path[0]
+    if (watches(this.risk)) this.startRiskDay(bar)
+    const from = this.finerStarts?.[bar] ?? 0
+    const to = this.finerStarts?.[bar + 1] ?? 0
+    if (this.finer && to > from) this.walkFiner(this.finer, from, to)
+    else {
+      this.openTick(path[0], path[1], path[2])
+      this.walkSegments(path)
+    }
+    this.nowTicks = NaN
+    this.point = 4
+    this.callMargin(path[3])
+    this.checkDrawdown(path[3])
+    for (const leg of this.legs) if (leg.trail) endTrailBar(leg.trail)
+    this.recheckResting()
+    this.settle()
+    this.rerun = null
+  }
+
+  /** A5: market orders and gaps belong to the first finer bar; the rest is one long path. */
+  private walkFiner(finer: Bars, from: number, to: number): void {
+    const path: Path = [0, 0, 0, 0]
+    for (let i = from; i < to; i++) {
+      const before = path[3]
+      pathOf(finer, i, this.mintick, path)
+      if (i === from) this.openTick(path[0], path[1], path[2])
+      else this.segment(before, path[0], Math.sign(path[0] - before))
+      this.walkSegments(path)
+    }
+  }
+
+  private walkSegments(path: Path): void {
+    const first = Math.sign(path[1] - path[2])
+    this.point = 1
+    this.segment(path[0], path[1], first)
+    this.point = 2
+    this.segment(path[1], path[2], -first)
+    this.point = 3
+    this.segment(path[2], path[3], Math.sign(path[3] - path[2]) || first)
+  }
+
+  /** A11, A12: market orders in the order they were placed, then what the open has passed: entries, then exits. */
+  private openTick(open: number, first: number, second: number): void {
+    this.point = 0
+    this.nowTicks = open
+    this.fillMarket(open)
+    this.dropOverCap()
+    this.fillGaps(open, first, second)
+    this.callMargin(open)
+    // A8: the second fill of a bar is at the open too.
+    if (this.runAgain()) {
+      this.fillMarket(open)
+      this.fillGaps(open, first, second)
+      this.callMargin(open)
+      this.runAgain()
+    }
+  }
+
+  /**
+   * C3: a priced add that pyramiding refuses is refused on its first bar, reached or not; it does not wait for the
+   * position to go. (parity list slippage_limit: 264 of 280 trades hang on it.)
+   */
+  private dropOverCap(): void {
+    if (this.orders.some((order) => this.overCap(order)))
+      this.orders = this.orders.filter((order) => !this.overCap(order))
+  }
+
+  private fillMarket(ticks: number): void {
+    if (!this.orders.some(isMarket)) return
+    for (const order of this.orders.filter(isMarket)) if (this.take(order)) this.fill(order, ticks, true)
+  }
+
+  private fillGaps(open: number, first: number, second: number): void {
+    for (;;) {
+      const { orders, legs } = this
+      if (orders.length === 0 && legs.length === 0) return
+      const entries = orders.filter((order) => !isMarket(order) && this.passed(order, open))
+      const side = this.position.units > 0 ? 1 : -1
+      // E3: which way the path sets out decides whether the open is the worst price so far.
+      const atWorst = first === open && (side === 1 ? first <= second : first >= second)
+      const exits = legs.filter((leg) => !leg.done && this.legAt(leg, open, open, 0, atWorst) !== null)
+      if (entries.length === 0 && exits.length === 0) return
+      const entriesBefore = this.position.entries
+      let flipped = false
+      for (const order of entries) {
+        if (!this.take(order)) continue
+        const limit = !Number.isNaN(order.limit) && (order.triggered || Number.isNaN(order.stop))
+        const before = Math.sign(this.position.units)
+        this.fill(order, open, !limit)
+        if (before !== 0 && Math.sign(this.position.units) === -before && !limit) flipped = true
+      }
+      for (const leg of exits) {
+        if (flipped && entriesBefore.includes(leg.entry) && !this.position.entries.includes(leg.entry))
+          this.fillOrphan(leg, open)
+        else if (!leg.done && this.legs.includes(leg)) {
+          const kind = this.legAt(leg, open, open, 0, atWorst)
+          if (kind !== null) this.fillLeg(leg, open, kind.rank)
+        }
+      }
+      this.settleLegs()
+    }
+  }
+
+  /** D14: the exit of a position that a stop entry reversed through the same gap fills too, and opens under its own id. */
+  private fillOrphan(leg: Leg, ticks: number): void {
+    const units = leg.reserved - leg.filled
+    if (units <= 0) return
+    leg.done = true
+    const direction: Direction = leg.entry.direction === 1 ? -1 : 1
+    this.execute(direction, units, ticks, leg.id, leg.exit.comment, leg.exit.alertMessage, null, true, true)
+  }
+
+  /** From `from` to `to`: fills what the price reaches first, and again from there (A13, A14). */
+  private segment(from: number, to: number, direction: number): void {
+    let at = from
+    while (this.orders.length > 0 || this.legs.length > 0) {
+      let order: Order | null = null
+      let leg: Leg | null = null
+      let distance = Infinity
+      let rank = 9
+      let best = at
+      let sequence = 0
+      for (const one of this.orders) {
+        if (isMarket(one)) continue
+        const stopPending = !Number.isNaN(one.stop) && !one.triggered
+        const level = stopPending
+          ? reach(one.stop, at, to, one.direction === 1)
+          : this.reachLimit(one.limit, at, to, one.direction)
+        if (Number.isNaN(level)) continue
+        const far = Math.abs(level - at)
+        const oneRank = stopPending ? STOP : LIMIT
+        if (
+          far > distance ||
+          (far === distance && (oneRank > rank || (oneRank === rank && one.sequence > sequence)))
+        )
+          continue
+        order = one
+        leg = null
+        distance = far
+        rank = oneRank
+        best = level
+        sequence = one.sequence
+      }
+      for (const one of this.legs) {
+        if (one.done) continue
+        const hit = this.legAt(one, at, to, direction, null)
+        if (hit === null) continue
+        const far = Math.abs(hit.ticks - at)
+        if (
+          far > distance ||
+          (far === distance && (hit.rank > rank || (hit.rank === rank && one.sequence > sequence)))
+        )
+          continue
+        order = null
+        leg = one
+        distance = far
+        rank = hit.rank
+        best = hit.ticks
+        sequence = one.sequence
+      }
+      if (order === null && leg === null) break
+      at = best
+      this.nowTicks = at
+      if (order) {
+        if (rank === STOP && !Number.isNaN(order.limit)) order.triggered = true
+        else if (this.take(order)) this.fill(order, at, rank === STOP)
+      } else if (leg) this.fillLeg(leg, at, rank)
+      this.settleLegs()
+      this.runAgain()
+    }
+    this.nowTicks = to
+    const side = this.position.units > 0 ? 1 : -1
+    if (direction * side > 0)
+      for (const leg of this.legs) if (leg.trail && !leg.done) ratchet(leg.trail, to, side)
+    // G3: the adverse extreme is looked at when the path gets there.
+    if (this.position.units !== 0 && direction * side < 0) {
+      this.callMargin(to)
+      this.checkIntradayLoss(to)
+    }
+    if (this.rerun && this.reruns > 0) {
+      this.fillMarket(to)
+      this.runAgain()
+    }
+  }
+
+  /** The open is at or past the order's level. A stop-limit order is only triggered by that, unless its limit holds too. */
+  private passed(order: Order, open: number): boolean {
+    if (!Number.isNaN(order.stop) && !order.triggered) {
+      if (order.direction === 1 ? order.stop > open : order.stop < open) return false
+      if (Number.isNaN(order.limit)) return true
+      order.triggered = true
+    }
+    return !Number.isNaN(this.reachLimit(order.limit, open, open, order.direction))
+  }
+
+  /** B10: a limit counts as filled once the price went `fillLimitsAssumption` ticks beyond it. */
+  private reachLimit(limit: number, at: number, to: number, direction: Direction): number {
+    const beyond = this.settings.fillLimitsAssumption
+    if (beyond === 0) return reach(limit, at, to, direction === -1)
+    const level = reach(limit - direction * beyond, at, to, direction === -1)
+    if (Number.isNaN(level)) return NaN
+    return direction === 1 ? Math.min(limit, at) : Math.max(limit, at)
+  }
+
+  /** Where a leg fills between two prices and as what; `atWorst` is given on the open only. */
+  private legAt(
+    leg: Leg,
+    at: number,
+    to: number,
+    direction: number,
+    atWorst: boolean | null,
+  ): { ticks: number; rank: number } | null {
+    const side = leg.entry.direction
+    let ticks = NaN
+    let rank = STOP
+    if (!Number.isNaN(leg.stop)) ticks = reach(leg.stop, at, to, side === -1)
+    if (leg.trail) {
+      const trail =
+        atWorst === null
+          ? trailOnSegment(leg.trail, at, to, direction * side > 0, side)
+          : trailAtOpen(leg.trail, at, atWorst, side)
+      if (!Number.isNaN(trail) && !(Math.abs(ticks - at) <= Math.abs(trail - at))) {
+        ticks = trail
+        rank = TRAIL
+      }
+    }
+    if (!Number.isNaN(leg.limit)) {
+      const limit = this.reachLimit(leg.limit, at, to, side === 1 ? -1 : 1)
+      if (!Number.isNaN(limit) && !(Math.abs(ticks - at) <= Math.abs(limit - at))) {
+        ticks = limit
+        rank = LIMIT
+      }
+    }
+    return Number.isNaN(ticks) ? null : { ticks, rank }
+  }
+
+  // ——— fills ———
+
+  /** Removes an order from those that wait; false when something else removed it before. */
+  private take(order: Order): boolean {
+    const index = this.orders.indexOf(order)
+    if (index < 0) return false
+    this.orders.splice(index, 1)
+    return true
+  }
+
+  private fill(order: Order, ticks: number, slips: boolean): void {
+    if (this.risk.halted !== 'no' && order.kind !== 'close') return
+    const at = slips ? ticks + order.direction * this.settings.slippage : ticks
+    const { position } = this
+    if (order.kind === 'close') {
+      if (position.units * order.direction >= 0) return
+      const targets = order.target === null ? null : position.entries.filter((one) => one.id === order.target)
+      const units = Math.min(order.units, position.boundTo(order.target))
+      if (units > 0)
+        this.execute(order.direction, units, at, order.id, order.comment, order.alertMessage, targets, false)
+      return
+    }
+    const units = this.unitsAtFill(order, at)
+    if (units <= 0) return
+    if (order.kind === 'entry' && !order.reduceOnly && !this.accepts(order, units, at)) return
+    if (order.kind === 'order' && !this.affordable(order, units, at)) return
+    const opened = this.execute(
+      order.direction,
+      units,
+      at,
+      order.id,
+      order.comment,
+      order.alertMessage,
+      null,
+      !order.reduceOnly,
+    )
+    if (opened) this.bindTemplates(opened)
+    if (order.ocaName !== null && order.ocaType !== 'none') this.settleOca(order, units)
+  }
+
+  /** F2, C1, C9: what the order asks for at this price, its flip part included. */
+  private unitsAtFill(order: Order, ticks: number): number {
+    const { units: held } = this.position
+    const raw = Number.isNaN(order.budget)
+      ? order.units
+      : Math.min(
+          unitsFor(this.settings, order.budget, ticks * this.mintick, this.pointValue, this.rate(), this.lot),
+          this.risk.positionMax,
+        )
+    if (order.kind === 'order') return raw
+    const against = held * order.direction < 0
+    if (order.reduceOnly) return against ? Math.min(order.flip, Math.abs(held)) : 0
+    if (against) return raw + (isMarket(order) ? Math.min(order.flip, Math.abs(held)) : order.flip)
+    // C9: a priced order that meets no position any more still brings what it was to close.
+    return held === 0 && !isMarket(order) ? raw + order.flip : raw
+  }
+
+  /** C3, C5, G2: pyramiding and margin, judged when the order is processed. */
+  private accepts(order: Order, units: number, ticks: number): boolean {
+    const { position } = this
+    if (position.units * order.direction > 0) {
+      return !this.overCap(order)
+    }
+    return this.affordable(order, units, ticks)
+  }
+
+  private affordable(order: Order, units: number, ticks: number): boolean {
+    const { position } = this
+    const held = position.units
+    if (order.afterClose || held * order.direction > 0) return true
+    const opening = units - Math.abs(held)
+    if (opening <= 0) return true
+    const price = ticks * this.mintick
+    const value = price * this.pointValue * this.rate()
+    let required = contracts(opening) * value * this.margin(order.direction)
+    // C5: a position opened on this very bar still needs its own margin; an older one frees it first (C6).
+    const newest = position.open.at(-1)
+    if (held !== 0 && newest && newest.entryBar === this.bar && isMarket(order) && order.bar >= this.bar - 1)
+      required += contracts(Math.abs(held)) * value * this.margin(held > 0 ? 1 : -1)
+    return !exceeds(required, this.equityAt(price))
+  }
+
+  private fillLeg(leg: Leg, ticks: number, rank: number): void {
+    const direction: Direction = leg.entry.direction === 1 ? -1 : 1
+    const units = Math.min(leg.reserved - leg.filled, leg.entry.bound)
+    leg.done = true
+    if (units <= 0) return
+    leg.filled += units
+    const { exit } = leg
+    const own =
+      rank === LIMIT
+        ? [exit.commentProfit, exit.alertProfit]
+        : rank === TRAIL
+          ? [exit.commentTrailing, exit.alertTrailing]
+          : [exit.commentLoss, exit.alertLoss]
+    const at = rank === LIMIT ? ticks : ticks + direction * this.settings.slippage
+    this.execute(
+      direction,
+      units,
+      at,
+      leg.id,
+      own[0] ?? exit.comment,
+      own[1] ?? exit.alertMessage,
+      [leg.entry],
+      false,
+    )
+    // D16: other exits under the same OCA name shrink by what this one closed.
+    if (exit.ocaName !== null && exit.ocaName !== '')
+      for (const other of this.legs)
+        if (other !== leg && !other.done && other.exit.ocaName === exit.ocaName && other.entry === leg.entry)
+          other.reserved = Math.max(other.filled, other.reserved - units)
+  }
+
+  /** Books a fill at a tick and settles what follows from it. `opens`: what is left after closing opens a position. */
+  private execute(
+    direction: Direction,
+    units: number,
+    ticks: number,
+    id: string,
+    comment: string | null,
+    alertMessage: string | null,
+    targets: readonly Entry[] | null,
+    opens: boolean,
+    first = false,
+    shown = NaN,
+  ): Entry | null {
+    const { position } = this
+    const held = position.units
+    const closing = held * direction < 0 ? Math.min(units, Math.abs(held)) : 0
+    const opening = opens ? units - closing : 0
+    if (closing + opening <= 0) return null
+    const price = ticks * this.mintick
+    const rate = this.rate()
+    const entry = position.execute(
+      {
+        direction,
+        closing,
+        opening,
+        price: Number.isNaN(shown) ? price : shown,
+        money: price,
+        fee: commissionOf(this.settings, closing + opening, price, this.pointValue, rate),
+        rate,
+        bar: this.bar,
+        point: this.point,
+        id,
+        comment,
+        alertMessage,
+      },
+      targets,
+      first,
+    )
+    if (closing > 0) this.dropOrphans()
+    this.setCallRange()
+    this.countFilled(ticks)
+    return entry
+  }
+
+  /** Legs of entries that are gone go with them. */
+  private dropOrphans(): void {
+    if (this.legs.length === 0) return
+    this.legs = this.legs.filter((leg) => leg.entry.bound > 0)
+  }
+
+  private settleLegs(): void {
+    if (this.legs.some((leg) => leg.entry.bound <= 0)) this.dropOrphans()
+  }
+
+  private settleOca(filled: Order, units: number): void {
+    for (const other of this.orders.filter((one) => one.ocaName === filled.ocaName)) {
+      if (filled.ocaType === 'cancel') this.take(other)
+      else {
+        other.units -= units
+        if (other.units <= 0) this.take(other)
+      }
+    }
+  }
+
+  /** D1, D3: exits that waited for this entry are bound to it now. */
+  private bindTemplates(entry: Entry): void {
+    if (this.templates.length === 0) return
+    for (const template of this.templates.filter((one) => one.entryId === entry.id)) {
+      const { exit, id } = template
+      const reserved = reservation(exit, entry, this.legs, id, this.lot)
+      if (reserved <= 0) continue
+      const levels = exitLevels(exit, entry, this.mintick, this.settings.nearerLevelWins)
+      this.legs.push({
+        id,
+        entry,
+        exit,
+        reserved,
+        filled: 0,
+        limit: levels.limit,
+        stop: levels.stop,
+        trail: Number.isNaN(levels.activation)
+          ? null
+          : freshTrail(
+              levels.activation,
+              levels.offset,
+              Math.round(entry.price / this.mintick),
+              entry.direction,
+            ),
+        bar: template.bar,
+        sequence: template.sequence,
+        done: false,
+      })
+    }
+    this.templates = this.templates.filter((one) => one.entryId !== entry.id)
+  }
+
+  // ——— calc_on_order_fills ———
+
+  /** A7: after fills the script runs again, three times a bar at most. Answers whether it did. */
+  private runAgain(): boolean {
+    if (!this.rerun || this.position.fills.length === this.fillsSeen || this.reruns >= RERUNS_MAX)
+      return false
+    this.fillsSeen = this.position.fills.length
+    this.reruns++
+    this.rerun()
+    return true
+  }
+
+  // ——— after the script ———
+
+  /** A2, B9. */
+  afterScript(bar: number): void {
+    this.dirty = false
+    this.bar = bar
+    this.point = 4
+    const close = tickOf(this.bars.close[bar]!, this.mintick)
+    for (const order of this.immediates.splice(0)) this.fillImmediate(order, close)
+    if (this.settings.processOrdersOnClose) {
+      this.fillMarket(close)
+      for (const order of this.orders.slice()) {
+        const limitOnly = Number.isNaN(order.stop) && !Number.isNaN(order.limit) && order.bar === bar
+        if (limitOnly && this.passed(order, close) && this.take(order)) this.fill(order, close, false)
+      }
+      for (const leg of this.legs.filter((one) => one.bar === bar && one.entry.bar < bar && !one.done)) {
+        const limit = this.reachLimit(leg.limit, close, close, leg.entry.direction === 1 ? -1 : 1)
+        if (!Number.isNaN(limit) && this.legs.includes(leg)) this.fillLeg(leg, limit, LIMIT)
+      }
+      this.callMargin(close)
+    }
+    this.settle()
+  }
+
+  /** B9: the list shows the raw close, the money has slippage in it. */
+  private fillImmediate(order: Order, close: number): void {
+    const { position } = this
+    const direction: Direction = position.units > 0 ? -1 : 1
+    const units = Math.min(order.units, position.boundTo(order.target))
+    if (position.units === 0 || units <= 0) return
+    const targets = order.target === null ? null : position.entries.filter((one) => one.id === order.target)
+    this.execute(
+      direction,
+      units,
+      close + direction * this.settings.slippage,
+      order.id,
+      order.comment,
+      order.alertMessage,
+      targets,
+      false,
+      false,
+      close * this.mintick,
+    )
+  }
+
+  // ——— margin ———
+
+  private margin(direction: Direction): number {
+    return direction === 1 ? this.settings.marginLong : this.settings.marginShort
+  }
+
+  /** G3. */
+  private callMargin(ticks: number): void {
+    const { position } = this
+    const held = position.units
+    if (held === 0) return
+    const direction: Direction = held > 0 ? 1 : -1
+    const margin = this.margin(direction)
+    if (margin === 0) return
+    const price = ticks * this.mintick
+    const units = marginCallUnits(
+      Math.abs(held),
+      this.equityAt(price),
+      price * this.pointValue * this.rate(),
+      margin,
+      this.lot,
+    )
+    if (units <= 0) return
+    this.marginCalls++
+    const at = ticks - direction * this.settings.slippage
+    this.execute(direction === 1 ? -1 : 1, units, at, MARGIN_CALL, MARGIN_CALL, null, null, false)
+  }
+
+  private setCallRange(): void {
+    const { position } = this
+    const held = position.units
+    const range =
+      held === 0
+        ? NEVER_CALLED
+        : this.rates
+          ? { below: Infinity, above: -Infinity }
+          : callRange(
+              this.settings.initialCapital +
+                position.netProfit -
+                position.fees -
+                position.value * this.pointValue,
+              contracts(held) * this.pointValue,
+              this.margin(held > 0 ? 1 : -1),
+            )
+    this.callBelow = range.below
+    this.callAbove = range.above
+  }
+
+  /** G1: resting entries that have become too dear at the current price are cancelled. */
+  private recheckResting(): void {
+    if (this.orders.length === 0) return
+    const price = this.bars.close[this.bar]!
+    for (const order of this.orders.filter((one) => one.kind !== 'close' && !isMarket(one)))
+      if (!this.withinMargin(order.direction, this.restingUnits(order), price)) this.take(order)
+  }
+
+  private restingUnits(order: Order): number {
+    return Number.isNaN(order.budget) ? order.units : Math.max(order.units, 0)
+  }
+
+  private withinMargin(direction: Direction, units: number, price: number): boolean {
+    const margin = this.margin(direction)
+    if (margin === 0) return true
+    const held = this.position.units
+    const total = units + (held * direction > 0 ? Math.abs(held) : 0)
+    const required = contracts(total) * price * this.pointValue * this.rate() * margin
+    return !exceeds(required, this.equityAt(price))
+  }
+
+  // ——— risk ———
+
+  private startRiskDay(bar: number): void {
+    const price = this.nowPrice()
+    const { initialCapital } = this.settings
+    const closed = initialCapital + this.position.netProfit
+    if (rollDay(this.risk, this.dayOf(bar), this.equityAt(price), closed))
+      this.stopTrading(this.nowTicks, RISK_COMMENTS.lossDays, 'forever')
+  }
+
+  /** H1: every filled order counts, a reversal once. */
+  private countFilled(ticks: number): void {
+    const { risk } = this
+    if (risk.filledOrdersMax === Infinity || risk.halted !== 'no') return
+    risk.filledToday++
+    if (risk.filledToday >= risk.filledOrdersMax) this.stopTrading(ticks, RISK_COMMENTS.filledOrders, 'day')
+  }
+
+  /** H2. */
+  private checkIntradayLoss(ticks: number): void {
+    if (this.risk.intradayLoss === null || this.risk.halted !== 'no') return
+    if (intradayLossReached(this.risk, this.equityAt(ticks * this.mintick)))
+      this.stopTrading(ticks, RISK_COMMENTS.intradayLoss, 'day')
+  }
+
+  /** H3. */
+  private checkDrawdown(ticks: number): void {
+    const { risk, position } = this
+    if (risk.drawdown === null || risk.halted !== 'no') return
+    const equity = this.equityAt(ticks * this.mintick)
+    const closed = this.settings.initialCapital + position.netProfit
+    if (drawdownReached(risk, equity, closed, position.closed.length))
+      this.stopTrading(ticks, RISK_COMMENTS.drawdown, 'forever')
+  }
+
+  private stopTrading(ticks: number, comment: string, until: 'day' | 'forever'): void {
+    this.risk.halted = until
+    this.orders = []
+    this.templates = []
+    this.legs = []
+    const held = this.position.units
+    if (held !== 0)
+      this.execute(held > 0 ? -1 : 1, Math.abs(held), ticks, RISK_ID, comment, null, null, false)
+    this.settle()
+  }
+
+  // ——— commands ———
+
+  entry(
+    id: string,
+    direction: Direction,
+    qty: number,
+    limit: number,
+    stop: number,
+    ocaName: string | null,
+    ocaType: OcaType,
+    comment: string | null,
+    alertMessage: string | null,
+    disableAlert: boolean,
+    site: number,
+  ): void {
+    const order = this.newOrder('entry', id, direction, qty, limit, stop, site)
+    if (order)
+      this.place({ ...order, ocaName, ocaType, comment, alertMessage: disableAlert ? null : alertMessage })
+  }
+
+  order(
+    id: string,
+    direction: Direction,
+    qty: number,
+    limit: number,
+    stop: number,
+    ocaName: string | null,
+    ocaType: OcaType,
+    comment: string | null,
+    alertMessage: string | null,
+    disableAlert: boolean,
+    site: number,
+  ): void {
+    const order = this.newOrder('order', id, direction, qty, limit, stop, site)
+    if (order)
+      this.place({ ...order, ocaName, ocaType, comment, alertMessage: disableAlert ? null : alertMessage })
+  }
+
+  /** Sizes and checks an order; null = it is not placed (F12, G1, H). */
+  private newOrder(
+    kind: 'entry' | 'order',
+    id: string,
+    direction: Direction,
+    qty: number,
+    limit: number,
+    stop: number,
+    site: number,
+  ): Order | null {
+    if (this.risk.halted !== 'no') return null
+    const { position, settings } = this
+    const price = this.nowPrice()
+    const limitTicks = direction === 1 ? tickBelow(limit / this.mintick) : tickAbove(limit / this.mintick)
+    const stopTicks = direction === 1 ? tickAbove(stop / this.mintick) : tickBelow(stop / this.mintick)
+    const priced = !Number.isNaN(limitTicks) || !Number.isNaN(stopTicks)
+    const projected = kind === 'entry' ? this.projected(direction, priced) : position.units
+    const forbidden =
+      this.risk.allow === 'long' ? direction === -1 : this.risk.allow === 'short' && direction === 1
+    const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
+    let flip = kind === 'entry' && projected * direction < 0 ? Math.abs(projected) : 0
+    let units: number
+    let budget = NaN
+    if (Number.isNaN(qty)) {
+      budget = budgetOf(settings, this.equityAt(price))
+      if (Number.isNaN(budget)) units = unitsOf(settings.defaultQtyValue, this.lot)
+      else {
+        // F1: market orders are priced with slippage; F2: priced ones at their own level, for the margin check.
+        const at = !priced
+          ? price + direction * settings.slippage * this.mintick
+          : (Number.isNaN(limitTicks) ? stopTicks : limitTicks) * this.mintick
+        units = unitsFor(settings, budget, at, this.pointValue, this.rate(), this.lot)
+        if (!priced) budget = NaN
+      }
+    } else units = unitsOf(qty, this.lot)
+    if (!(units > 0)) return null
+    // C12: the disallowed side only closes.
+    const reduceOnly = kind === 'entry' && forbidden
+    if (reduceOnly && flip === 0) return null
+    if (kind === 'entry' && this.risk.positionMax !== Infinity && !reduceOnly) {
+      const held = position.units * direction > 0 ? Math.abs(position.units) : 0
+      units = Math.min(units, Math.max(0, this.risk.positionMax - held))
+      if (units <= 0) return null
+    }
+    if (!reduceOnly && !this.withinMargin(direction, units, price)) return null
+    if (kind === 'entry' && flip > 0) flip = this.settleFlip(id, direction, flip, priced)
+    return {
+      kind,
+      id,
+      direction,
+      units,
+      flip,
+      budget,
+      limit: limitTicks,
+      stop: stopTicks,
+      triggered: false,
+      ocaName: null,
+      ocaType: 'none',
+      comment: null,
+      alertMessage: null,
+      bar: this.bar,
+      sequence: ++this.sequence,
+      afterClose: claimed > 0,
+      target: null,
+      reduceOnly,
+      site,
+    }
+  }
+
+  /**
+   * C1, C5, C9: the position an entry will meet, as far as this script run has settled it: closes are taken off, and a
+   * market order also reckons with market entries the other way that were placed before it (not with those over the
+   * pyramiding cap).
+   */
+  private projected(direction: Direction, priced: boolean): number {
+    let units = this.position.units
+    let count = this.position.entries.length
+    for (const order of [...this.immediates, ...this.orders]) {
+      if (order.kind === 'close') units -= Math.sign(units) * Math.min(Math.abs(units), order.units)
+      else if (!priced && order.kind === 'entry' && order.direction !== direction && isMarket(order)) {
+        if (units * order.direction > 0 && count >= Math.max(1, this.settings.pyramiding)) continue
+        count = units * order.direction > 0 ? count + 1 : 1
+        units += order.direction * (order.units + order.flip)
+      }
+    }
+    return units
+  }
+
+  /** C2, C7: of several calls on one bar only one carries the flip. */
+  private settleFlip(id: string, direction: Direction, flip: number, priced: boolean): number {
+    for (const other of this.orders) {
+      if (other.kind !== 'entry' || other.direction !== direction || other.bar !== this.bar) continue
+      // C2: re-issued on the same bar, the order keeps only its own quantity.
+      if (other.id === id) return 0
+      // C7: with different ids the flip belongs to the last.
+      if (!priced && isMarket(other)) other.flip = 0
+    }
+    return flip
+  }
+
+  /** C2: an order with the id of one that waits takes its place. */
+  private place(order: Order): void {
+    const index = this.orders.findIndex((other) => other.id === order.id && other.kind !== 'close')
+    if (index >= 0) this.orders[index] = order
+    else this.orders.push(order)
+    this.touched()
+  }
+
+  /** Units that close() calls of this script run will take off the position. */
+  private claimedByCloses(): number {
+    let sum = 0
+    for (const order of this.orders) if (order.kind === 'close') sum += order.units
+    for (const order of this.immediates) sum += order.units
+    return sum
+  }
+
+  /** D12: units a reversing market entry of this script run takes off the position. */
+  private claimedByEntries(): number {
+    let sum = 0
+    for (const order of this.orders)
+      if (order.kind === 'entry' && isMarket(order) && order.direction * this.position.units < 0)
+        sum += order.units + order.flip
+    return sum
+  }
+
+  close(
+    id: string,
+    comment: string | null,
+    qty: number,
+    qtyPercent: number,
+    alertMessage: string | null,
+    immediately: boolean,
+    disableAlert: boolean,
+    site: number,
+  ): void {
+    const bound = this.position.boundTo(id)
+    if (bound === 0) return
+    const signal = `Close entry(s) order ${id}`
+    this.placeClose(
+      signal,
+      id,
+      bound,
+      comment,
+      qty,
+      qtyPercent,
+      disableAlert ? null : alertMessage,
+      immediately,
+      site,
+    )
+  }
+
+  closeAll(
+    comment: string | null,
+    alertMessage: string | null,
+    immediately: boolean,
+    disableAlert: boolean,
+    site: number,
+  ): void {
+    const held = Math.abs(this.position.units)
+    if (held === 0) return
+    const alert = disableAlert ? null : alertMessage
+    this.placeClose('Close position order', null, held, comment, NaN, NaN, alert, immediately, site)
+  }
+
+  private placeClose(
+    signal: string,
+    target: string | null,
+    bound: number,
+    comment: string | null,
+    qty: number,
+    qtyPercent: number,
+    alertMessage: string | null,
+    immediately: boolean,
+    site: number,
+  ): void {
+    const { settings } = this
+    // D11: processed on close under FIFO, a later call of one call site replaces the earlier of the same bar.
+    if (settings.processOrdersOnClose && settings.closeEntriesRule === 'FIFO' && target !== null)
+      this.orders = this.orders.filter(
+        (one) => !(one.kind === 'close' && one.site === site && one.bar === this.bar && one.target !== null),
+      )
+    // D9: what earlier calls have targeted is not there to be closed again. D12: neither is what an entry reverses.
+    let left = bound - this.claimedByEntries()
+    for (const one of [...this.orders, ...this.immediates])
+      if (one.kind === 'close' && (one.target === target || one.target === null || target === null))
+        left -= one.units
+    const asked = !Number.isNaN(qty)
+      ? unitsOf(qty, this.lot)
+      : !Number.isNaN(qtyPercent) && qtyPercent < 100
+        ? floorToLot(Math.floor((bound * qtyPercent) / 100 + 1e-6), this.lot)
+        : left
+    const units = Math.min(asked, left)
+    if (!(units > 0)) return
+    const order: Order = {
+      kind: 'close',
+      id: signal,
+      direction: this.position.units > 0 ? -1 : 1,
+      units,
+      flip: 0,
+      budget: NaN,
+      limit: NaN,
+      stop: NaN,
+      triggered: false,
+      ocaName: null,
+      ocaType: 'none',
+      comment,
+      alertMessage,
+      bar: this.bar,
+      sequence: ++this.sequence,
+      afterClose: false,
+      target,
+      reduceOnly: true,
+      site,
+    }
+    if (immediately) {
+      this.immediates.push(order)
+      this.dirty = true
+    } else this.orders.push(order)
+    this.touched()
+  }
+
+  exit(id: string, exit: ExitOrder, _site: number): void {
+    if (this.risk.halted !== 'no' || !hasTrigger(exit)) return
+    const { position } = this
+    const from = exit.fromEntry === '' ? null : exit.fromEntry
+    const alert = exit.disableAlert
+      ? { ...exit, alertMessage: null, alertLoss: null, alertProfit: null, alertTrailing: null }
+      : exit
+    for (const entry of position.entries)
+      if (from === null || entry.id === from) this.issueLeg(id, alert, entry)
+    // D1, D2: and to entries that have not filled yet.
+    for (const order of this.orders) {
+      if (order.kind === 'close' || order.reduceOnly || this.overCap(order)) continue
+      if (from === null ? position.units * order.direction < 0 : order.id !== from) continue
+      const template = { id, entryId: order.id, exit: alert, bar: this.bar, sequence: ++this.sequence }
+      const index = this.templates.findIndex((one) => one.id === id && one.entryId === order.id)
+      if (index >= 0) this.templates[index] = template
+      else this.templates.push(template)
+    }
+    if (this.legs.length > 0) this.touched()
+  }
+
+  /** D5: an add that pyramiding will refuse gets no exits: they would outlive the position they were computed for. */
+  private overCap(order: Order): boolean {
+    const { units, entries } = this.position
+    return (
+      order.kind === 'entry' &&
+      units * order.direction > 0 &&
+      entries.length >= Math.max(1, this.settings.pyramiding)
+    )
+  }
+
+  /** D3, D7: a call makes a leg for each filled entry, or changes the one that is there. */
+  private issueLeg(id: string, exit: ExitOrder, entry: Entry): void {
+    const known = this.legs.find((leg) => leg.id === id && leg.entry === entry)
+    if (known?.done) return
+    const reserved = reservation(exit, entry, this.legs, id, this.lot)
+    if (!known && reserved <= 0) return
+    const { limit, stop, activation, offset } = exitLevels(
+      exit,
+      entry,
+      this.mintick,
+      this.settings.nearerLevelWins,
+    )
+    const now = Number.isNaN(this.nowTicks) ? tickOf(this.bars.close[this.bar]!, this.mintick) : this.nowTicks
+    const trail = Number.isNaN(activation)
+      ? null
+      : issueTrail(known?.trail ?? null, activation, offset, now, entry.direction)
+    if (known) {
+      known.exit = exit
+      known.reserved = Math.max(known.filled, reserved)
+      known.limit = limit
+      known.stop = stop
+      known.trail = trail
+      known.bar = this.bar
+    } else
+      this.legs.push({
+        id,
+        entry,
+        exit,
+        reserved,
+        filled: 0,
+        limit,
+        stop,
+        trail,
+        bar: this.bar,
+        sequence: ++this.sequence,
+        done: false,
+      })
+  }
+
+  /** C10: entries by their id, exits by theirs; nothing cascades. */
+  cancel(id: string): void {
+    this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
+    this.templates = this.templates.filter((template) => template.id !== id)
+    this.legs = this.legs.filter((leg) => leg.id !== id || leg.filled > 0)
+    this.settle()
+  }
+
+  cancelAll(): void {
+    this.orders = []
+    this.templates = []
+    this.legs = this.legs.filter((leg) => leg.filled > 0)
+    this.settle()
+  }
+
+  private touched(): void {
+    this.active = true
+    this.busy = true
+    if (this.settings.processOrdersOnClose) this.dirty = true
+  }
+
+  /** After anything changed: is there something to look at on the next bar? */
+  private settle(): void {
+    this.active = this.orders.length > 0 || this.legs.some((leg) => !leg.done) || watches(this.risk)
+    this.busy = this.active || this.callBelow !== -Infinity || this.callAbove !== Infinity
+  }
+
+  allowEntryIn(direction: 'all' | 'long' | 'short'): void {
+    this.risk.allow = direction
+  }
+
+  maxConsLossDays(count: number, _alertMessage: string | null): void {
+    this.risk.lossDaysMax = count
+    this.settle()
+  }
+
+  maxDrawdown(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void {
+    this.risk.drawdown = { value, type, alertMessage }
+    this.settle()
+  }
+
+  maxIntradayLoss(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void {
+    this.risk.intradayLoss = { value, type, alertMessage }
+    this.settle()
+  }
+
+  maxIntradayFilledOrders(count: number, _alertMessage: string | null): void {
+    this.risk.filledOrdersMax = count
+    this.settle()
+  }
+
+  maxPositionSize(size: number): void {
+    this.risk.positionMax = unitsOf(size, this.lot)
+  }
+
+  // ——— what the script reads ———
+
+  private rate(): number {
+    return this.rates ? this.rates[this.bar]! : 1
+  }
+
+  /** The close, or where the path stands while a bar is walked (A8). */
+  private nowPrice(): number {
+    return Number.isNaN(this.nowTicks) ? this.bars.close[this.bar]! : this.nowTicks * this.mintick
+  }
+
+  private equityAt(price: number): number {
+    const { position } = this
+    return this.settings.initialCapital + position.netProfit + position.openProfit(price, this.rate())
+  }
+
+  get positionSize(): number {
+    return contracts(this.position.units)
+  }
+  get positionAvgPrice(): number {
+    return this.position.averagePrice
+  }
+  /** C13: the oldest open entry's id. */
+  get positionEntryName(): string | null {
+    return this.position.open[0]?.entryId ?? null
+  }
+  get initialCapital(): number {
+    return this.settings.initialCapital
+  }
+  get equity(): number {
+    return this.equityAt(this.nowPrice())
+  }
+  get openProfit(): number {
+    return this.position.openProfit(this.nowPrice(), this.rate())
+  }
+  get netProfit(): number {
+    return this.position.netProfit
+  }
+  get grossProfit(): number {
+    return this.position.grossProfit
+  }
+  get grossLoss(): number {
+    return this.position.grossLoss
+  }
+  get maxRunupAmount(): number {
+    return this.walk.to(this.bar).runupMax
+  }
+  get maxDrawdownAmount(): number {
+    return this.walk.to(this.bar).drawdownMax
+  }
+  get maxRunupPercent(): number {
+    return this.walk.to(this.bar).runupMaxFraction * 100
+  }
+  get maxDrawdownPercent(): number {
+    return this.walk.to(this.bar).drawdownMaxFraction * 100
+  }
+  get maxContractsHeldAll(): number {
+    return contracts(this.position.heldAll)
+  }
+  get maxContractsHeldLong(): number {
+    return contracts(this.position.heldLong)
+  }
+  get maxContractsHeldShort(): number {
+    return contracts(this.position.heldShort)
+  }
+  get winTrades(): number {
+    return this.position.wins
+  }
+  get lossTrades(): number {
+    return this.position.losses
+  }
+  /** J7: profit of exactly 0. */
+  get evenTrades(): number {
+    return this.position.evens
+  }
+  get openTradeCount(): number {
+    return this.position.open.length
+  }
+  get closedTradeCount(): number {
+    return this.position.closed.length
+  }
+  readonly closedTradesFirstIndex = 0
+
+  /** G6: not scaled by margin; na only where neither side keeps any. */
+  get capitalHeld(): number {
+    if (this.settings.marginLong === 0 && this.settings.marginShort === 0) return NaN
+    return Math.abs(this.position.value) * this.pointValue * this.rate()
+  }
+
+  /** G5: solves equity(P) = margin(P); long floors to the tick, short ceils. */
+  get marginLiquidationPrice(): number {
+    const { position, settings } = this
+    const held = position.units
+    if (held === 0) return NaN
+    const margin = this.margin(held > 0 ? 1 : -1)
+    if (margin === 0 || (held > 0 && margin === 1)) return NaN
+    const size = contracts(held) * this.pointValue * this.rate()
+    const base =
+      settings.initialCapital +
+      position.netProfit -
+      position.fees -
+      position.value * this.pointValue * this.rate()
+    const ticks = -base / (size - Math.abs(size) * margin) / this.mintick
+    return (held > 0 ? tickBelow(ticks) : tickAbove(ticks)) * this.mintick
+  }
+
+  get accountCurrency(): string {
+    return this.settings.currency
+  }
+
+  openTrade(index: number): TradeView | null {
+    const trade = this.position.open[index]
+    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
+  }
+
+  closedTrade(index: number): TradeView | null {
+    const trade = this.position.closed[index]
+    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
+  }
+
+  convertToAccount(value: number): number {
+    return value * this.rate()
+  }
+  /** I3: the exact reciprocal. */
+  convertToSymbol(value: number): number {
+    return value / this.rate()
+  }
+
+  defaultEntryQty(price: number): number {
+    const budget = budgetOf(this.settings, this.equityAt(this.nowPrice()))
+    return contracts(
+      Number.isNaN(budget)
+        ? unitsOf(this.settings.defaultQtyValue, this.lot)
+        : unitsFor(this.settings, budget, price, this.pointValue, this.rate(), this.lot),
+    )
+  }
+
+  // ——— snapshots ———
+
+  /** The broker's whole state; `restore` of it, in this or another emulator over the same bars, brings it back. */
+  snapshot(): unknown {
+    return structuredClone(this.state())
+  }
+
+  restore(snapshot: unknown): void {
+    const state = structuredClone(snapshot) as ReturnType<BrokerEmulator['state']>
+    const { position, ...rest } = state
+    Object.assign(this.position, position)
+    Object.assign(this, rest)
+    this.walk = new EquityWalk(
+      this.bars,
+      this.position.ledger,
+      this.pointValue,
+      this.settings.initialCapital,
+      this.rates,
+    )
+  }
+
+  private state() {
+    const { units, entries, open, closed, fills, value, fees, grossProfit, grossLoss } = this.position
+    const { wins, losses, evens, heldAll, heldLong, heldShort, ledger } = this.position
+    const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
+    const { bar, busy, dirty, orders, templates, legs, immediates, risk, sequence, marginCalls } = this
+    const { active, callBelow, callAbove } = this
+    return {
+      position: { units, entries, open, closed, fills, ledger, ...sums },
+      bar,
+      busy,
+      dirty,
+      orders,
+      templates,
+      legs,
+      immediates,
+      risk,
+      sequence,
+      marginCalls,
+      active,
+      callBelow,
+      callAbove,
+    }
+  }
+}
+
+function isMarket(order: Order): boolean {
+  return Number.isNaN(order.limit) && Number.isNaN(order.stop)
+}
+
+/** Where the way from `at` to `to` meets a level that is triggered from below (`up`) or from above; NaN = nowhere. */
+function reach(level: number, at: number, to: number, up: boolean): number {
+  if (up) return level <= at ? at : level <= to ? level : NaN
+  return level >= at ? at : level >= to ? level : NaN
+}

@@ -1,0 +1,78 @@
+// strategy.exit: which levels a call means for one entry, and how much of the entry it may close.
+
+import type { ExitOrder } from '../../pine/broker.ts'
+import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
+import type { Entry, Leg } from './orders.ts'
+
+/** In ticks, NaN = not given. `activation` NaN = no trail. */
+export interface ExitLevels {
+  readonly limit: number
+  readonly stop: number
+  readonly activation: number
+  readonly offset: number
+}
+
+/** B8: a call whose triggers are all na does nothing. */
+export function hasTrigger(exit: ExitOrder): boolean {
+  return !(
+    Number.isNaN(exit.profit) &&
+    Number.isNaN(exit.limit) &&
+    Number.isNaN(exit.loss) &&
+    Number.isNaN(exit.stop) &&
+    Number.isNaN(exit.trailPrice) &&
+    Number.isNaN(exit.trailPoints)
+  )
+}
+
+/**
+ * D17: ticks are counted from the entry's own fill price. B2, B3, E7: levels off the grid move to the next tick, stops
+ * away from the market, limits and activations to the better side.
+ */
+export function exitLevels(
+  exit: ExitOrder,
+  entry: Entry,
+  mintick: number,
+  nearerLevelWins: boolean,
+): ExitLevels {
+  const side = entry.direction
+  const from = Math.round(entry.price / mintick)
+  const better = side === 1 ? tickAbove : tickBelow
+  const worse = side === 1 ? tickBelow : tickAbove
+  const pick = (absolute: number, relative: number, nearer: 'high' | 'low') => {
+    if (Number.isNaN(absolute)) return relative
+    if (Number.isNaN(relative) || !nearerLevelWins) return absolute
+    return nearer === 'high' ? Math.max(absolute, relative) : Math.min(absolute, relative)
+  }
+  return {
+    limit: pick(better(exit.limit / mintick), better(from + side * exit.profit), side === 1 ? 'low' : 'high'),
+    stop: pick(worse(exit.stop / mintick), worse(from - side * exit.loss), side === 1 ? 'high' : 'low'),
+    activation: pick(
+      better(exit.trailPrice / mintick),
+      better(from + side * exit.trailPoints),
+      side === 1 ? 'low' : 'high',
+    ),
+    offset: Math.trunc(exit.trailOffset),
+  }
+}
+
+/**
+ * D4: units of `entry` that a call of exit `id` gets: its own quantity or share of the ORIGINAL size, capped by what
+ * the other exits have not reserved (fired ones keep their claim). D6: shares floor to the lot.
+ */
+export function reservation(
+  exit: ExitOrder,
+  entry: Entry,
+  siblings: readonly Leg[],
+  id: string,
+  lot: number,
+): number {
+  let taken = 0
+  for (const leg of siblings) if (leg.entry === entry && leg.id !== id) taken += leg.reserved
+  const free = entry.units - taken
+  const asked = !Number.isNaN(exit.qty)
+    ? unitsOf(exit.qty, lot)
+    : !Number.isNaN(exit.qtyPercent) && exit.qtyPercent < 100
+      ? floorToLot(Math.floor((entry.units * exit.qtyPercent) / 100 + 1e-6), lot)
+      : free
+  return Math.max(0, Math.min(asked, free))
+}

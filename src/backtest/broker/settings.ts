@@ -1,0 +1,78 @@
+// What `strategy(…)` settles for the broker, read once from the declaration's arguments and the request's overrides.
+
+import type { SymbolInfo } from '../../market/symbol.ts'
+
+export type DefaultQuantity = 'fixed' | 'cash' | 'percent_of_equity'
+export type CommissionType = 'percent' | 'cash_per_contract' | 'cash_per_order'
+export type CloseRule = 'FIFO' | 'ANY'
+
+export interface BrokerSettings {
+  readonly initialCapital: number
+  readonly defaultQtyType: DefaultQuantity
+  readonly defaultQtyValue: number
+  readonly commissionType: CommissionType
+  readonly commissionValue: number
+  /** Ticks. */
+  readonly slippage: number
+  readonly pyramiding: number
+  readonly processOrdersOnClose: boolean
+  readonly calcOnOrderFills: boolean
+  readonly closeEntriesRule: CloseRule
+  /** Fractions of the position's value: 1 = no borrowing, 0 = no margin kept. */
+  readonly marginLong: number
+  readonly marginShort: number
+  /** Ticks a limit must be passed by before it counts as filled. */
+  readonly fillLimitsAssumption: number
+  readonly barMagnifier: boolean
+  /** Account currency; the symbol's own where the script says NONE. */
+  readonly currency: string
+  /** Percent a year. */
+  readonly riskFreeRate: number
+  /** v6: of a relative and an absolute level the nearer one counts; before it, the absolute one. */
+  readonly nearerLevelWins: boolean
+}
+
+export type DeclarationArgs = Readonly<Record<string, number | string | boolean | null>>
+
+export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, version: number): BrokerSettings {
+  const number = (name: string, otherwise: number) => {
+    const value = args[name]
+    return typeof value === 'number' && Number.isFinite(value) ? value : otherwise
+  }
+  const flag = (name: string) => args[name] === true
+  const word = (name: string) => {
+    const value = args[name]
+    return typeof value === 'string' ? value.replace(/^strategy\.(commission\.)?|^currency\./, '') : ''
+  }
+  const currency = word('currency')
+  // Version 6 made 100 % margin the default; before it nothing was kept.
+  const margin = version >= 6 ? 100 : 0
+  return {
+    initialCapital: number('initial_capital', 1_000_000),
+    defaultQtyType: oneOf(word('default_qty_type'), ['fixed', 'cash', 'percent_of_equity'], 'fixed'),
+    defaultQtyValue: number('default_qty_value', 1),
+    commissionType: oneOf(
+      word('commission_type'),
+      ['percent', 'cash_per_contract', 'cash_per_order'],
+      'percent',
+    ),
+    commissionValue: number('commission_value', 0),
+    slippage: Math.max(0, Math.trunc(number('slippage', 0))),
+    pyramiding: number('pyramiding', 0),
+    processOrdersOnClose: flag('process_orders_on_close'),
+    // A3: silently ignored when orders are processed on close.
+    calcOnOrderFills: flag('calc_on_order_fills') && !flag('process_orders_on_close'),
+    closeEntriesRule: oneOf(word('close_entries_rule').toUpperCase(), ['FIFO', 'ANY'], 'FIFO'),
+    marginLong: number('margin_long', margin) / 100,
+    marginShort: number('margin_short', margin) / 100,
+    fillLimitsAssumption: Math.max(0, Math.trunc(number('backtest_fill_limits_assumption', 0))),
+    barMagnifier: flag('use_bar_magnifier'),
+    currency: currency === '' || currency === 'NONE' ? symbol.currency : currency,
+    riskFreeRate: number('risk_free_rate', 2),
+    nearerLevelWins: version >= 6,
+  }
+}
+
+function oneOf<T extends string>(value: string, allowed: readonly T[], otherwise: T): T {
+  return allowed.find((one) => one === value) ?? otherwise
+}

@@ -1,0 +1,88 @@
+// Trailing stops (rules E1 to E11). Prices in ticks; `side` is the position's: 1 = long.
+//
+// A trail sleeps until the path touches its activation level. From then on its water mark follows every favourable
+// segment of the path, and the stop follows the mark at the given offset. The mark only matters on an adverse
+// segment, so it is enough to move it at the end of a favourable one.
+
+import type { Direction, Trail } from './orders.ts'
+
+/** E4, E10: a trail first issued, or changed, after its entry filled looks at the close of the issuing bar. */
+export function issueTrail(
+  old: Trail | null,
+  activation: number,
+  offset: number,
+  close: number,
+  side: Direction,
+): Trail {
+  if (old && old.activation === activation && Object.is(old.offset, offset)) return old
+  const beyond = reached(close, activation, side)
+  // E4: an armed trail stays armed when it is changed, unless the new level lies beyond its mark.
+  const stays = old !== null && old.armed && reached(old.mark, activation, side)
+  return { activation, offset, armed: beyond || stays, mark: close }
+}
+
+/** E8: a bracket that waited for its entry starts at the entry's own price. */
+export function freshTrail(activation: number, offset: number, fill: number, side: Direction): Trail {
+  return { activation, offset, armed: reached(fill, activation, side), mark: fill }
+}
+
+/** The price it would fill at on the open, NaN = it does not (E3). `atWorst`: the bar opens at its worst price. */
+export function trailAtOpen(trail: Trail, open: number, atWorst: boolean, side: Direction): number {
+  if (!trail.armed) {
+    if (!reached(open, trail.activation, side)) return NaN
+    trail.armed = true
+    trail.mark = open
+    // E5: without an offset the activation level itself is where it fills, the open being past it already.
+    return Number.isNaN(trail.offset) ? open : NaN
+  }
+  const stop = stopOf(trail, side)
+  if (!reached(open, stop, side) || open === stop) return open
+  // E3: a bar that opens at its own worst price folds that open into the mark and, without room, fills there.
+  if (atWorst && (trail.offset === 0 || Number.isNaN(trail.offset))) {
+    trail.mark = open
+    return open
+  }
+  return NaN
+}
+
+/** Where on the way from `at` to `to` it fills, NaN = nowhere. */
+export function trailOnSegment(
+  trail: Trail,
+  at: number,
+  to: number,
+  favourable: boolean,
+  side: Direction,
+): number {
+  if (favourable) {
+    if (trail.armed || !Number.isNaN(trail.offset) || !reached(to, trail.activation, side)) return NaN
+    return reached(at, trail.activation, side) ? at : trail.activation
+  }
+  if (!trail.armed) return NaN
+  const stop = stopOf(trail, side)
+  if (!reached(at, stop, side)) return at
+  return reached(to, stop, side) && to !== stop ? NaN : stop
+}
+
+/** E1: the end of a segment in the position's favour arms the trail and moves the mark. */
+export function ratchet(trail: Trail, to: number, side: Direction): void {
+  if (trail.armed) {
+    if (reached(to, trail.mark, side)) trail.mark = to
+  } else if (reached(to, trail.activation, side)) {
+    trail.armed = true
+    trail.mark = to
+  }
+}
+
+/** E6: a trail with an explicit offset of 0 has to be armed anew on every bar. */
+export function endTrailBar(trail: Trail): void {
+  if (trail.offset === 0) trail.armed = false
+}
+
+function stopOf(trail: Trail, side: Direction): number {
+  return trail.mark - side * (Number.isNaN(trail.offset) ? 0 : trail.offset)
+}
+
+/** At the level or past it, in the position's favour. */
+function reached(price: number, level: number, side: Direction): boolean {
+  return side === 1 ? price >= level : price <= level
+}

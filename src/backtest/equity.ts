@@ -1,0 +1,142 @@
+// Equity at every bar, rebuilt from the state after each fill.
+//
+// The broker writes down its state only when something fills; between two fills equity is a straight function of
+// price, so nothing has to be kept a bar. Max drawdown and run-up follow TradingView's definition: the peak (trough)
+// is of CLOSED equity, which dips by an entry's commission, and is compared with closed equity plus the open result at
+// the bar's worst (best) price.
+
+import type { Bars } from '../market/bars.ts'
+import type { FillLedger } from './broker/position.ts'
+
+export class EquityWalk {
+  runupMax = 0
+  drawdownMax = 0
+  runupMaxFraction = 0
+  drawdownMaxFraction = 0
+  /** Bars in the market so far. */
+  barsHeld = 0
+  private next = 0
+  private fill = 0
+  private size = 0
+  private value = 0
+  private closed: number
+  private peak: number
+  private trough: number
+  private readonly bars: Bars
+  private readonly ledger: FillLedger
+  private readonly pointValue: number
+  private readonly initial: number
+  private readonly rates: Float64Array | null
+
+  constructor(
+    bars: Bars,
+    ledger: FillLedger,
+    pointValue: number,
+    initial: number,
+    rates: Float64Array | null,
+  ) {
+    this.bars = bars
+    this.ledger = ledger
+    this.pointValue = pointValue
+    this.initial = initial
+    this.rates = rates
+    this.closed = initial
+    this.peak = initial
+    this.trough = initial
+  }
+
+  /** Walks on until `bar` is done. */
+  to(bar: number): this {
+    const { ledger, bars, pointValue, rates } = this
+    const { high, low } = bars
+    for (; this.next <= bar; this.next++) {
+      const i = this.next
+      const rate = rates ? rates[i]! : 1
+      while (this.fill < ledger.bar.length && ledger.bar[this.fill]! <= i) this.step()
+      const size = this.size
+      if (size === 0) continue
+      this.barsHeld++
+      const worst = size > 0 ? low[i]! : high[i]!
+      const best = size > 0 ? high[i]! : low[i]!
+      this.mark(
+        (size * worst - this.value) * pointValue * rate,
+        (size * best - this.value) * pointValue * rate,
+      )
+    }
+    while (this.fill < ledger.bar.length && ledger.bar[this.fill]! <= bar) this.step()
+    return this
+  }
+
+  private step(): void {
+    const { ledger } = this
+    const k = this.fill++
+    this.size = ledger.size[k]!
+    this.value = ledger.value[k]!
+    this.closed = this.initial + ledger.net[k]! - ledger.fees[k]!
+    this.mark(0, 0)
+    if (this.closed > this.peak) this.peak = this.closed
+    if (this.closed < this.trough) this.trough = this.closed
+  }
+
+  private mark(worst: number, best: number): void {
+    const down = this.peak - (this.closed + worst)
+    if (down > this.drawdownMax) this.drawdownMax = down
+    if (down > this.drawdownMaxFraction * this.peak && this.peak > 0)
+      this.drawdownMaxFraction = down / this.peak
+    const up = this.closed + best - this.trough
+    if (up > this.runupMax) this.runupMax = up
+    if (up > this.runupMaxFraction * this.trough && this.trough > 0) this.runupMaxFraction = up / this.trough
+  }
+}
+
+export interface EquityColumns {
+  /** At each bar's close, open profit included. */
+  readonly equity: Float64Array
+  /** Initial capital and closed profit. */
+  readonly closed: Float64Array
+  /** Signed contracts held at the close. */
+  readonly position: Float64Array
+}
+
+export function equityColumns(
+  bars: Bars,
+  ledger: FillLedger,
+  pointValue: number,
+  initial: number,
+  rates: Float64Array | null,
+): EquityColumns {
+  const { length, close } = bars
+  const equity = new Float64Array(length)
+  const closed = new Float64Array(length)
+  const position = new Float64Array(length)
+  const fills = ledger.bar.length
+  let from = 0
+  let size = 0
+  let value = 0
+  let net = 0
+  let fees = 0
+  for (let k = 0; k <= fills; k++) {
+    const to = k < fills ? Math.min(ledger.bar[k]!, length) : length
+    if (to > from) {
+      const done = initial + net
+      closed.fill(done, from, to)
+      if (size === 0) equity.fill(done - fees, from, to)
+      else {
+        position.fill(size, from, to)
+        const base = done - fees
+        if (rates)
+          for (let i = from; i < to; i++)
+            equity[i] = base + (size * close[i]! - value) * pointValue * rates[i]!
+        else for (let i = from; i < to; i++) equity[i] = base + (size * close[i]! - value) * pointValue
+      }
+      from = to
+    }
+    if (k < fills) {
+      size = ledger.size[k]!
+      value = ledger.value[k]!
+      net = ledger.net[k]!
+      fees = ledger.fees[k]!
+    }
+  }
+  return { equity, closed, position }
+}
