@@ -1,0 +1,57 @@
+// Ids say what they name and sort by the time they were made: `bt_06b2c…` is a UUIDv7 in base32 behind its noun.
+//
+// Base32 is Crockford's in lower case: no letter that is mistaken for a digit, and its order is the order of the bits.
+// Two ids of one millisecond still sort as they were made: the 12 bits behind the time are a counter (RFC 9562, 6.2).
+
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** Makes the next id: `newId('al')` is `al_` and 26 characters. */
+export type NewId = (prefix: string) => string
+
+export function idSource({ clock, random }: { readonly clock: Clock; readonly random: Random }): NewId {
+  let last = 0
+  let counter = 0
+  return (prefix) => {
+    const now = clock.now()
+    if (now > last) {
+      last = now
+      counter = (random.bytes(1)[0] ?? 0) << 2
+    } else if (++counter > 0xfff) {
+      // More than the counter holds in one millisecond, or a clock set back: borrow from the future.
+      last += 1
+      counter = 0
+    }
+    return `${prefix}_${base32(uuidv7(last, counter, random.bytes(8)))}`
+  }
+}
+
+function uuidv7(timeMs: number, counter: number, tail: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(16)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(0, Math.floor(timeMs / 0x1_0000))
+  view.setUint16(4, timeMs % 0x1_0000)
+  view.setUint16(6, 0x7000 | counter)
+  bytes.set(tail, 8)
+  bytes[8] = 0x80 | (view.getUint8(8) & 0x3f)
+  return bytes
+}
+
+/** Most significant bit first, so that text sorts as the bytes do. */
+export function base32(bytes: Uint8Array): string {
+  let text = ''
+  let bits = 0
+  let held = 0
+  for (const byte of bytes) {
+    held = (held << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += ALPHABET[(held >>> bits) & 31]
+    }
+    held &= (1 << bits) - 1
+  }
+  return bits > 0 ? text + ALPHABET[(held << (5 - bits)) & 31] : text
+}

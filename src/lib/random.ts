@@ -1,0 +1,6 @@
+// Randomness is handed to whoever needs it. Only `main.ts` plugs in the real one; a test plugs in one that repeats.
+
+export interface Random {
+  /** `length` bytes nobody can guess. */
+  bytes(length: number): Uint8Array
+}

@@ -1,0 +1,94 @@
+// Keys as bytes whose order is the order of the keys, after FoundationDB's tuple layer.
+//
+// A part is a tag and its content. Tags put the kinds in order (false < true < numbers < strings). A number is its
+// IEEE 754 bits with the sign flipped, or all bits flipped when negative, which makes their byte order numeric. A
+// string is UTF-8, ends with 00, and a 00 inside it is written 00 FF: as no tag is FF, a string that ends there
+// still sorts before one that goes on.
+
+import { assert } from '../lib/assert.ts'
+import type { Key, KeyPart } from './kv.ts'
+
+const FALSE = 0x05
+const TRUE = 0x06
+const NUMBER = 0x10
+const STRING = 0x20
+/** Above every tag: `prefix` + this byte is the end of all keys that start with `prefix`. */
+const END = 0xff
+
+/** LMDB's own limit for pages of 4 KiB. */
+export const KEY_BYTES_MAX = 1978
+
+export function encodeKey(key: Key): Buffer {
+  const parts = key.map(encodePart)
+  const bytes = Buffer.concat(parts)
+  assert(bytes.length > 0 && bytes.length <= KEY_BYTES_MAX, `a key of ${bytes.length} bytes`)
+  return bytes
+}
+
+/** The half-open byte range of everything below `prefix`, the prefix itself left out. */
+export function prefixRange(prefix: Key): { readonly start: Buffer; readonly end: Buffer } {
+  const bytes = Buffer.concat(prefix.map(encodePart))
+  return { start: Buffer.concat([bytes, Buffer.of(0)]), end: Buffer.concat([bytes, Buffer.of(END)]) }
+}
+
+export function decodeKey(bytes: Uint8Array): Key {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const key: KeyPart[] = []
+  let at = 0
+  while (at < view.length) {
+    const tag = view[at++]
+    if (tag === FALSE || tag === TRUE) key.push(tag === TRUE)
+    else if (tag === NUMBER) {
+      key.push(decodeNumber(view.subarray(at, at + 8)))
+      at += 8
+    } else {
+      assert(tag === STRING, `key tag ${tag}`)
+      const end = stringEnd(view, at)
+      key.push(view.toString('utf8', at, end).replaceAll('\0\uFFFD', '\0'))
+      at = end + 1
+    }
+  }
+  return key
+}
+
+function encodePart(part: KeyPart): Buffer {
+  if (typeof part === 'boolean') return Buffer.of(part ? TRUE : FALSE)
+  if (typeof part === 'number') return encodeNumber(part)
+  assert(part.isWellFormed(), 'a key string with half a surrogate pair')
+  const text = Buffer.from(part, 'utf8')
+  if (!text.includes(0)) return Buffer.concat([Buffer.of(STRING), text, Buffer.of(0)])
+  const escaped = [...text].flatMap((byte) => (byte === 0 ? [0, 0xff] : [byte]))
+  return Buffer.from([STRING, ...escaped, 0])
+}
+
+function encodeNumber(value: number): Buffer {
+  assert(!Number.isNaN(value), 'NaN in a key')
+  const bytes = Buffer.alloc(9)
+  bytes[0] = NUMBER
+  // -0 and 0 are one key.
+  bytes.writeDoubleBE(value === 0 ? 0 : value, 1)
+  flipSign(bytes.subarray(1), value < 0)
+  return bytes
+}
+
+function decodeNumber(encoded: Uint8Array): number {
+  const bytes = Buffer.from(encoded)
+  flipSign(bytes, (bytes[0] ?? 0) < 0x80)
+  return bytes.readDoubleBE(0)
+}
+
+function flipSign(bytes: Uint8Array, negative: boolean): void {
+  if (negative) for (let i = 0; i < 8; i++) bytes[i] = ~(bytes[i] ?? 0)
+  else bytes[0] = (bytes[0] ?? 0) ^ 0x80
+}
+
+/** Index of the 00 that ends a string: the first one without FF behind it. */
+function stringEnd(view: Buffer, from: number): number {
+  let at = from
+  for (;;) {
+    at = view.indexOf(0, at)
+    assert(at >= 0, 'a key string without an end')
+    if (view[at + 1] !== 0xff) return at
+    at += 2
+  }
+}

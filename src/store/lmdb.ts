@@ -1,0 +1,124 @@
+// The store on LMDB: one environment, one named database for documents, one for bars (`lmdb-bars.ts`).
+//
+// A commit is one asynchronous LMDB transaction; lmdb-js runs many of them in one write to disk (41,000 commits a
+// second from 128 writers here, 6,900 from one) and resolves when it is synced. A version is the id of the LMDB
+// transaction that wrote the key: it never repeats, and commits that share a transaction see each other's writes
+// while nobody else does, so no version is ever seen with two values.
+
+import { open, type Database, type DatabaseOptions, type Key as LmdbKey, type RootDatabase } from 'lmdb'
+import { decodeKey, encodeKey } from './key.ts'
+import type { Commit, Entry, Kv } from './kv.ts'
+import { pageRange, storageFull } from './memory.ts'
+
+export interface LmdbOptions {
+  /** Folder of the database; made if it is missing. */
+  readonly path: string
+  /** Refuse writes, as a full disk does, once the documents and bars fill more than this. */
+  readonly maxBytes?: number
+}
+
+export interface LmdbKv extends Kv {
+  /** For the bar store, which lives in the same file. */
+  readonly environment: RootDatabase
+  /** A further named database, which counts towards `maxBytes`. */
+  openDatabase<V, K extends LmdbKey>(options: DatabaseOptions & { readonly name: string }): Database<V, K>
+  /** Throws `storage_full` when `maxBytes` is reached; to be called inside a transaction before it writes. */
+  assertRoom(): void
+}
+
+type Documents = Database<string, Uint8Array>
+
+export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
+  const environment = open({ path, maxDbs: 16, noSubdir: false })
+  const databases: Database[] = []
+  function openDatabase<V, K extends LmdbKey>(options: DatabaseOptions & { readonly name: string }) {
+    const database: Database<V, K> = environment.openDB(options)
+    databases.push(database as unknown as Database)
+    return database
+  }
+  const documents: Documents = openDatabase({
+    name: 'documents',
+    keyEncoding: 'binary',
+    encoding: 'string',
+    useVersions: true,
+  })
+
+  function assertRoom(): void {
+    if (maxBytes !== undefined && usedBytes(databases) > maxBytes) throw storageFull()
+  }
+
+  return {
+    environment,
+    openDatabase,
+    assertRoom,
+    get(key) {
+      const found = documents.getEntry(encodeKey(key))
+      return found ? { key, value: found.value, version: String(found.version) } : null
+    },
+    list(selector, options) {
+      const { start, end } = pageRange(selector, options)
+      const { limit, reverse = false } = options
+      // lmdb-js walks a reverse range from `start` down, both ends of which mean the opposite then.
+      const range = reverse
+        ? documents.getRange({
+            start: end,
+            end: start,
+            reverse,
+            exclusiveStart: true,
+            inclusiveEnd: true,
+            limit,
+            versions: true,
+          })
+        : documents.getRange({ start, end, limit, versions: true })
+      return Array.from(range, ({ key, value, version }): Entry => ({
+        key: decodeKey(key as Uint8Array),
+        value,
+        version: String(version),
+      }))
+    },
+    commit(commit) {
+      return durable(() => environment.transaction(() => apply(documents, commit, assertRoom)))
+    },
+    close: () => environment.close(),
+  }
+}
+
+/** Runs a write and waits until it is synced. A full disk shows as a commit that failed, and becomes 507. */
+export async function durable<T>(write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (error instanceof Error && /commit failed|MDB_MAP_FULL|ENOSPC|no space/i.test(error.message))
+      throw storageFull()
+    throw error
+  }
+}
+
+/** Inside a transaction: everything is checked before anything is written, so a refusal needs no roll-back. */
+function apply(
+  documents: Documents,
+  { checks = [], sets = [], deletes = [] }: Commit,
+  assertRoom: () => void,
+) {
+  const fresh = checks.every(({ key, version }) => {
+    const seen = documents.getEntry(encodeKey(key))?.version
+    return (seen === undefined ? null : String(seen)) === version
+  })
+  if (!fresh) return false
+  const rows = sets.map(({ key, value }) => [encodeKey(key), value] as const)
+  if (rows.length > 0) assertRoom()
+  const version = documents.getWriteTxnId()
+  // Not awaited: inside a transaction they run in order, and the transaction's promise stands for them all.
+  for (const key of deletes) void documents.remove(encodeKey(key))
+  for (const [key, value] of rows) void documents.put(key, value, version)
+  return true
+}
+
+/** Pages in use. The file never shrinks, but pages that were freed are written again before it grows. */
+function usedBytes(databases: readonly Database[]): number {
+  return databases.reduce((sum, database) => {
+    const pages = database.getStats() as Record<(typeof PAGE_COUNTS)[number] | 'pageSize', number>
+    return sum + pages.pageSize * PAGE_COUNTS.reduce((count, name) => count + pages[name], 0)
+  }, 0)
+}
+const PAGE_COUNTS = ['treeBranchPageCount', 'treeLeafPageCount', 'overflowPages'] as const

@@ -1,0 +1,41 @@
+// The database knows the version of its own layout. Opening an older one brings it up to date, step by step; opening
+// a newer one is refused, since an older program would not know what it is writing over.
+
+import { Problem } from '../lib/problem.ts'
+import type { Key, Kv } from './kv.ts'
+
+export interface Migration {
+  /** The version this step leads to. Steps are in order, without gaps, and starting with 2. */
+  readonly to: number
+  /** Must be able to run again after it was cut short. */
+  run(kv: Kv): Promise<void>
+}
+
+/** Layout changes so far: none since the first. */
+export const MIGRATIONS: readonly Migration[] = []
+
+const VERSION_KEY: Key = ['meta', 'schema']
+
+/** Answers the version the database is at now. */
+export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATIONS): Promise<number> {
+  const newest = migrations.at(-1)?.to ?? 1
+  const entry = kv.get(VERSION_KEY)
+  const found = entry ? Number(entry.value) : newest
+  if (found > newest)
+    throw new Problem(
+      500,
+      'newer_database',
+      `The database has layout ${found}, this program knows up to ${newest}. Run the newer program.`,
+    )
+  if (entry === null) await setVersion(kv, newest)
+  for (const { to, run } of migrations) {
+    if (to <= found) continue
+    await run(kv)
+    await setVersion(kv, to)
+  }
+  return newest
+}
+
+async function setVersion(kv: Kv, version: number): Promise<void> {
+  await kv.commit({ sets: [{ key: VERSION_KEY, value: String(version) }] })
+}

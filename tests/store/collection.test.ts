@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+import { collection, NameTaken, transact } from '../../src/store/collection.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { migrate } from '../../src/store/migrate.ts'
+import { rejection } from '../rejection.ts'
+
+interface Note {
+  readonly id: string
+  readonly owner: string
+  readonly name: string
+  readonly open: boolean
+}
+
+function setup() {
+  const kv = memoryKv()
+  const notes = collection<Note>(kv, 'notes', {
+    indexes: { owner: (note) => [note.owner], open: (note) => (note.open ? [] : null) },
+    unique: { name: (note) => [note.name] },
+    counts: { owner: { of: (note) => [note.owner], max: 3 } },
+  })
+  const add = (id: string, fields: Partial<Note> = {}) =>
+    transact(kv, () => notes.insert({ id, owner: 'u1', name: id, open: true, ...fields }))
+  const everything = () => kv.list({ prefix: [] }, { limit: 1000 }).length
+  return { kv, notes, add, everything }
+}
+
+test('a record is found by id, by unique name and in its indexes, and removing it leaves nothing behind', async () => {
+  const { notes, add, everything } = setup()
+  await add('n1')
+  expect(notes.get('n1')?.owner).toBe('u1')
+  expect(notes.find('name', ['n1'])?.id).toBe('n1')
+  expect(notes.list('owner', ['u1'], { limit: 10 }).items).toHaveLength(1)
+  expect(await notes.delete('n1')).toBe(true)
+  expect(await notes.delete('n1')).toBe(false)
+  expect(everything()).toBe(0)
+})
+
+test('a changed record moves in its indexes and gives its old name back', async () => {
+  const { notes, add } = setup()
+  await add('n1')
+  await notes.update('n1', (note) => ({ ...note, name: 'other', open: false }))
+  expect(notes.find('name', ['n1'])).toBeNull()
+  expect(notes.find('name', ['other'])?.id).toBe('n1')
+  expect(notes.list('open', [], { limit: 10 }).items).toEqual([])
+  await add('n2', { name: 'n1' })
+  expect(await notes.update('n9', (note) => note)).toBeNull()
+})
+
+test('a unique name is given once, also to two who ask at the same time', async () => {
+  const { notes, add } = setup()
+  const results = await Promise.allSettled([add('n1', { name: 'x' }), add('n2', { name: 'x' })])
+  expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected'])
+  expect(await rejection(add('n3', { name: 'x' }))).toBeInstanceOf(NameTaken)
+  expect(notes.count('owner', ['u1'])).toBe(1)
+})
+
+test('a quota counts what is there, however the writes race', async () => {
+  const { notes, add } = setup()
+  const results = await Promise.allSettled(['a', 'b', 'c', 'd', 'e'].map((id) => add(id)))
+  expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(3)
+  expect(results.find((result) => result.status === 'rejected')).toMatchObject({
+    reason: { code: 'quota_exceeded' },
+  })
+  await notes.delete('a')
+  await add('f')
+  expect(notes.count('owner', ['u1'])).toBe(3)
+})
+
+test('pages lead from one to the next, newest first', async () => {
+  const { notes, add } = setup()
+  for (const id of ['n1', 'n2', 'n3']) await add(id)
+  const first = notes.list('owner', ['u1'], { limit: 2 })
+  expect(first.items.map((note) => note.id)).toEqual(['n3', 'n2'])
+  const second = notes.list('owner', ['u1'], { limit: 2, cursor: first.nextCursor })
+  expect(second).toMatchObject({ items: [{ id: 'n1' }], nextCursor: null })
+  expect([...notes.each()].map((note) => note.id)).toEqual(['n1', 'n2', 'n3'])
+  expect(() => notes.list('owner', ['u1'], { limit: 2, cursor: 'nonsense' })).toThrow('cursor')
+})
+
+test('a new database is at the newest layout, an old one is brought there, a newer one is refused', async () => {
+  const kv = memoryKv()
+  expect(await migrate(kv, [])).toBe(1)
+  const ran: number[] = []
+  const step = (to: number) => ({ to, run: async () => void ran.push(to) })
+  expect(await migrate(kv, [step(2), step(3)])).toBe(3)
+  expect(await migrate(kv, [step(2), step(3)])).toBe(3)
+  expect(ran).toEqual([2, 3])
+  expect(await rejection(migrate(kv, [step(2)]))).toMatchObject({ code: 'newer_database' })
+})

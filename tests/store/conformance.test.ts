@@ -1,0 +1,187 @@
+// What every store must do, written once and run on each.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import type { Key, Kv } from '../../src/store/kv.ts'
+import { lmdbKv } from '../../src/store/lmdb.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { rejection } from '../rejection.ts'
+
+const folder = mkdtempSync(`${tmpdir()}/chartroom-store-`)
+let opened = 0
+const stores: readonly (readonly [string, (maxBytes?: number) => Kv])[] = [
+  ['memory', (maxBytes) => memoryKv(maxBytes === undefined ? {} : { maxBytes })],
+  [
+    'lmdb',
+    (maxBytes) => lmdbKv({ path: `${folder}/${opened++}`, ...(maxBytes !== undefined && { maxBytes }) }),
+  ],
+]
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const set = (key: Key, value = '1') => ({ sets: [{ key, value }] })
+const keys = (kv: Kv, prefix: Key = []) => kv.list({ prefix }, { limit: 100 }).map((entry) => entry.key)
+
+describe.each(stores)('%s', (_name, open) => {
+  test('a value is read back as it was set, and is absent before', async () => {
+    const kv = open()
+    expect(kv.get(['a'])).toBeNull()
+    expect(await kv.commit(set(['a'], '{"é":"☃"}'))).toBe(true)
+    expect(kv.get(['a'])).toMatchObject({ key: ['a'], value: '{"é":"☃"}' })
+    await kv.commit({ deletes: [['a'], ['never']] })
+    expect(kv.get(['a'])).toBeNull()
+    await kv.close()
+  })
+
+  test('keys sort by kind, then by value, and a key sorts before its extensions', async () => {
+    const kv = open()
+    const ordered: Key[] = [
+      [false],
+      [true],
+      [-Infinity],
+      [-1.5],
+      [-1],
+      [0],
+      [0, 'below'],
+      [5e-324],
+      [2],
+      [10],
+      [Number.MAX_SAFE_INTEGER],
+      [''],
+      ['', 1],
+      ['\0'],
+      ['\u0001'],
+      ['a'],
+      ['a', false],
+      ['a', 1],
+      ['a', 'b'],
+      ['a\0'],
+      ['a\0b'],
+      ['aa'],
+      ['b'],
+      ['é'],
+      ['\uFFFD'],
+      ['😀'],
+    ]
+    for (const key of ordered.toReversed()) await kv.commit(set(key))
+    expect(keys(kv)).toEqual(ordered)
+    expect(kv.list({ prefix: [] }, { limit: 100, reverse: true }).map((entry) => entry.key)).toEqual(
+      ordered.toReversed(),
+    )
+    await kv.close()
+  })
+
+  test('a prefix lists what is below it and nothing beside it', async () => {
+    const kv = open()
+    await kv.commit({
+      sets: [['u5'], ['u5', 1], ['u5', 2], ['u50', 1], ['u6', 1]].map((key) => ({ key, value: '0' })),
+    })
+    expect(keys(kv, ['u5'])).toEqual([
+      ['u5', 1],
+      ['u5', 2],
+    ])
+    await kv.close()
+  })
+
+  test('pages follow each other in both directions without a gap', async () => {
+    const kv = open()
+    const all = Array.from({ length: 25 }, (_, i): Key => ['p', i])
+    await kv.commit({ sets: all.map((key) => ({ key, value: '0' })) })
+    for (const reverse of [false, true]) {
+      const seen: Key[] = []
+      for (let after: Key | undefined; ;) {
+        const page = kv.list({ prefix: ['p'] }, { limit: 10, reverse, ...(after && { after }) })
+        seen.push(...page.map((entry) => entry.key))
+        after = page.at(-1)?.key
+        if (page.length < 10) break
+      }
+      expect(seen).toEqual(reverse ? all.toReversed() : all)
+    }
+    const range = { start: ['p', 3], end: ['p', 6] }
+    expect(kv.list(range, { limit: 10 }).map((entry) => entry.key)).toEqual([
+      ['p', 3],
+      ['p', 4],
+      ['p', 5],
+    ])
+    expect(kv.list(range, { limit: 2, reverse: true }).map((entry) => entry.key)).toEqual([
+      ['p', 5],
+      ['p', 4],
+    ])
+    await kv.close()
+  })
+
+  test('a version changes with every write, also of the same value', async () => {
+    const kv = open()
+    const seen = new Set<string>()
+    for (let i = 0; i < 5; i++) {
+      await kv.commit(i === 3 ? { deletes: [['v']] } : set(['v'], '1'))
+      seen.add(kv.get(['v'])?.version ?? 'absent')
+    }
+    expect(seen.size).toBe(5)
+    await kv.close()
+  })
+
+  test('a commit whose check fails writes nothing', async () => {
+    const kv = open()
+    await kv.commit(set(['a']))
+    const version = kv.get(['a'])?.version ?? null
+    expect(await kv.commit({ checks: [{ key: ['a'], version: null }], ...set(['b']) })).toBe(false)
+    expect(await kv.commit({ checks: [{ key: ['a'], version }], ...set(['a'], '2') })).toBe(true)
+    expect(await kv.commit({ checks: [{ key: ['a'], version }], ...set(['a'], '3'), deletes: [['a']] })).toBe(
+      false,
+    )
+    expect(kv.get(['a'])?.value).toBe('2')
+    expect(kv.get(['b'])).toBeNull()
+    await kv.close()
+  })
+
+  test('of many who read the same version one wins, and a counter loses no step', async () => {
+    const kv = open()
+    await kv.commit(set(['n'], '0'))
+    const version = kv.get(['n'])?.version ?? null
+    const race = Array.from({ length: 20 }, (_, i) =>
+      kv.commit({ checks: [{ key: ['n'], version }], ...set(['n'], String(i)) }),
+    )
+    expect((await Promise.all(race)).filter(Boolean)).toHaveLength(1)
+    await kv.commit(set(['n'], '0'))
+    const step = async (): Promise<void> => {
+      const read = kv.get(['n'])
+      const next = String(Number(read?.value) + 1)
+      const won = await kv.commit({
+        checks: [{ key: ['n'], version: read?.version ?? null }],
+        ...set(['n'], next),
+      })
+      if (!won) await step()
+    }
+    await Promise.all(Array.from({ length: 20 }, step))
+    expect(kv.get(['n'])?.value).toBe('20')
+    await kv.close()
+  })
+
+  test('a full store refuses writes with 507, keeps answering, and takes writes again after deletes', async () => {
+    const kv = open(400_000)
+    const big = 'x'.repeat(50_000)
+    let written = 0
+    const fill = async () => {
+      for (; written < 100; written++) await kv.commit(set(['big', written], big))
+    }
+    expect(await rejection(fill())).toMatchObject({ status: 507, code: 'storage_full' })
+    expect(written).toBeGreaterThan(2)
+    expect(kv.get(['big', written])).toBeNull()
+    expect(kv.get(['big', 0])?.value).toBe(big)
+    await kv.commit({ deletes: Array.from({ length: written }, (_, i): Key => ['big', i]) })
+    expect(await kv.commit(set(['small']))).toBe(true)
+    await kv.close()
+  })
+})
+
+test('lmdb keeps what was committed when it is opened again', async () => {
+  const path = `${folder}/again`
+  const first = lmdbKv({ path })
+  await first.commit(set(['kept'], '7'))
+  const version = first.get(['kept'])?.version
+  await first.close()
+  const second = lmdbKv({ path })
+  expect(second.get(['kept'])).toEqual({ key: ['kept'], value: '7', version: version ?? '' })
+  await second.close()
+})
