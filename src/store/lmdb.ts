@@ -33,7 +33,7 @@ export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
   const databases: Database[] = []
   function openDatabase<V, K extends LmdbKey>(options: DatabaseOptions & { readonly name: string }) {
     const database: Database<V, K> = environment.openDB(options)
-    databases.push(database as unknown as Database)
+    databases.push(database)
     return database
   }
   const documents: Documents = openDatabase({
@@ -71,7 +71,7 @@ export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
           })
         : documents.getRange({ start, end, limit, versions: true })
       return Array.from(range, ({ key, value, version }): Entry => ({
-        key: decodeKey(key as Uint8Array),
+        key: decodeKey(key),
         value,
         version: String(version),
       }))

@@ -8,7 +8,7 @@ export interface Migration {
   /** The version this step leads to. Steps are in order, without gaps, and starting with 2. */
   readonly to: number
   /** Must be able to run again after it was cut short. */
-  run(kv: Kv): Promise<void>
+  readonly run: (kv: Kv) => Promise<void>
 }
 
 /** Layout changes so far: none since the first. */

@@ -1,0 +1,88 @@
+// Sessions: what the cookie opens. 256 random bits, kept only as their hash; 7 days idle, 30 days in all.
+
+import { Problem } from '../lib/problem.ts'
+import { transact } from '../store/collection.ts'
+import { sessions, sha256, users, type AccountDeps } from './accounts.ts'
+import type { User } from './users.ts'
+
+export interface Session {
+  readonly id: string
+  readonly hash: string
+  readonly userId: string
+  readonly createdAt: number
+  readonly lastSeenAt: number
+  /** What the browser called itself, cut short; so that a person can tell sessions apart. */
+  readonly userAgent: string
+}
+
+export const SESSION_LIFE_MS = 30 * 24 * 3600_000
+const SESSION_IDLE_MS = 7 * 24 * 3600_000
+/** `lastSeenAt` is written at most this often. */
+const TOUCH_MS = 60_000
+
+export async function startSession(
+  deps: AccountDeps,
+  user: User,
+  userAgent: string,
+): Promise<{ secret: string; session: Session }> {
+  const secret = Buffer.from(deps.random.bytes(32)).toString('base64url')
+  const now = deps.clock.now()
+  const session: Session = {
+    id: deps.newId('ses'),
+    hash: sha256(secret),
+    userId: user.id,
+    createdAt: now,
+    lastSeenAt: now,
+    userAgent: userAgent.slice(0, 200),
+  }
+  await transact(deps.kv, () => sessions(deps.kv).insert(session))
+  return { secret, session }
+}
+
+/** null when the secret is unknown; `expired` when it was right once. */
+export function resumeSession(
+  deps: AccountDeps,
+  secret: string,
+): { user: User; session: Session } | 'expired' | null {
+  const session = sessions(deps.kv).find('hash', [sha256(secret)])
+  const user = session && users(deps.kv).get(session.userId)
+  if (!session || !user) return null
+  return isOver(deps, session) ? 'expired' : { user, session }
+}
+
+/** Notes that the session is in use; cheap enough to call on every request. */
+export async function touchSession(deps: AccountDeps, session: Session): Promise<void> {
+  if (deps.clock.now() - session.lastSeenAt < TOUCH_MS) return
+  await sessions(deps.kv).update(session.id, (found) => ({ ...found, lastSeenAt: deps.clock.now() }))
+}
+
+export async function endSession(deps: AccountDeps, session: Session): Promise<void> {
+  await sessions(deps.kv).delete(session.id)
+}
+
+export function listSessions(deps: AccountDeps, user: User): Session[] {
+  return [...sessions(deps.kv).each('user', [user.id])].filter((session) => !isOver(deps, session)).reverse()
+}
+
+/** One of the user's own sessions, by id. */
+export async function endSessionById(deps: AccountDeps, user: User, id: string): Promise<void> {
+  if (sessions(deps.kv).get(id)?.userId !== user.id)
+    throw new Problem(404, 'session_not_found', 'There is no such session.')
+  await sessions(deps.kv).delete(id)
+}
+
+export async function endOtherSessions(deps: AccountDeps, user: User, keep: Session): Promise<number> {
+  const others = [...sessions(deps.kv).each('user', [user.id])].filter(({ id }) => id !== keep.id)
+  for (const { id } of others) await sessions(deps.kv).delete(id)
+  return others.length
+}
+
+function isOver({ clock }: AccountDeps, { createdAt, lastSeenAt }: Session): boolean {
+  const now = clock.now()
+  return now - createdAt >= SESSION_LIFE_MS || now - lastSeenAt >= SESSION_IDLE_MS
+}
+
+/** A job: forgets sessions that are over. */
+export async function sweepSessions(deps: AccountDeps): Promise<void> {
+  for (const session of sessions(deps.kv).each()) if (isOver(deps, session)) await endSession(deps, session)
+}

@@ -1,0 +1,60 @@
+// Guessing a password: five tries are free, then every failure doubles the wait, from a second to fifteen minutes.
+//
+// Kept in the store by account, known or not, so that neither a restart nor a second address helps, and the answer
+// does not tell which addresses have an account. A day without failures forgets them.
+
+import { Problem } from '../lib/problem.ts'
+import { transact } from '../store/collection.ts'
+import type { Key } from '../store/kv.ts'
+import { sha256, type AccountDeps } from './accounts.ts'
+
+interface Failures {
+  readonly count: number
+  readonly lastAt: number
+}
+
+const FREE = 5
+const WAIT_MAX_MS = 15 * 60_000
+const FORGET_MS = 24 * 3600_000
+
+/** Hashed, since an address somebody typed may be as long as they like. */
+const failuresKey = (emailKey: string): Key => ['signin-failures', sha256(emailKey)]
+
+/**
+ * Counts a failure before the password is looked at, and forgets it when it was right: so a hundred attempts at the
+ * same time are a hundred attempts. Throws 429 while the account has to wait.
+ */
+export async function countAttempt(deps: AccountDeps, emailKey: string): Promise<void> {
+  await transact(deps.kv, () => {
+    const key = failuresKey(emailKey)
+    const { count, lastAt } = failuresOf(deps, emailKey)
+    const waitMs = lastAt + waitAfter(count) - deps.clock.now()
+    if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000))
+    const failures: Failures = { count: count + 1, lastAt: deps.clock.now() }
+    return {
+      checks: [{ key, version: deps.kv.get(key)?.version ?? null }],
+      sets: [{ key, value: JSON.stringify(failures) }],
+    }
+  })
+}
+
+export async function forgetFailures(deps: AccountDeps, emailKey: string): Promise<void> {
+  const key = failuresKey(emailKey)
+  if (deps.kv.get(key)) await deps.kv.commit({ deletes: [key] })
+}
+
+/** ms to wait after this many failures. */
+export function waitAfter(count: number): number {
+  return count < FREE ? 0 : Math.min(WAIT_MAX_MS, 1000 * 2 ** (count - FREE))
+}
+
+function failuresOf({ kv, clock }: AccountDeps, emailKey: string): Failures {
+  const entry = kv.get(failuresKey(emailKey))
+  const failures = entry ? (JSON.parse(entry.value) as Failures) : { count: 0, lastAt: 0 }
+  return clock.now() - failures.lastAt > FORGET_MS ? { count: 0, lastAt: 0 } : failures
+}
+
+function throttled(retryAfter: number): Problem {
+  const message = `Too many failed attempts to sign in. Try again in ${retryAfter} s.`
+  return new Problem(429, 'rate_limited', message, { retryAfter })
+}

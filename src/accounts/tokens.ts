@@ -1,0 +1,156 @@
+// Personal API tokens: `crm_pat_` + 30 random base62 characters + 6 of CRC32, after GitHub's.
+//
+// The checksum lets a secret scanner, and this server before it asks the database, tell a token from a typing error.
+// Only the SHA-256 is kept, so a stolen database opens nothing.
+
+import { invalidField, Problem } from '../lib/problem.ts'
+import { transact } from '../store/collection.ts'
+import { sha256, tokens, users, type AccountDeps } from './accounts.ts'
+import type { User } from './users.ts'
+
+export const RESOURCES = [
+  'backtests',
+  'alerts',
+  'ideas',
+  'scripts',
+  'watchlists',
+  'replay',
+  'search',
+  'webhooks',
+  'bars',
+] as const
+export type Scope = `${(typeof RESOURCES)[number]}:${'read' | 'write'}`
+export const SCOPES: readonly Scope[] = RESOURCES.flatMap((resource): Scope[] => [
+  `${resource}:read`,
+  `${resource}:write`,
+])
+const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
+
+export interface ApiToken {
+  readonly id: string
+  readonly userId: string
+  readonly name: string
+  readonly hash: string
+  readonly last4: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
+}
+
+export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const
+export type TokenStatus = (typeof TOKEN_STATUSES)[number]
+
+const PREFIX = 'crm_pat_'
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const TOUCH_MS = 60_000
+/** Revoked and expired tokens stay listed this long. */
+const KEPT_MS = 90 * 24 * 3600_000
+
+export interface NewToken {
+  readonly name?: string | undefined
+  readonly scopes?: readonly Scope[] | undefined
+  readonly expiresAt?: number | null | undefined
+}
+
+/** The secret is in the answer and nowhere else. */
+export async function createToken(
+  deps: AccountDeps,
+  user: User,
+  { name = 'API token', scopes = DEFAULT_SCOPES, expiresAt = null }: NewToken,
+): Promise<{ secret: string; token: ApiToken }> {
+  const now = deps.clock.now()
+  if (expiresAt !== null && expiresAt <= now)
+    throw invalidField('/expiresAt', 'expiresAt', 'expected a time in the future')
+  const secret = tokenSecret(deps)
+  const token: ApiToken = {
+    id: deps.newId('tok'),
+    userId: user.id,
+    name,
+    hash: sha256(secret),
+    last4: secret.slice(-4),
+    scopes: [...new Set(scopes)],
+    createdAt: now,
+    expiresAt,
+    lastUsedAt: null,
+    revokedAt: null,
+  }
+  await transact(deps.kv, () => tokens(deps.kv).insert(token))
+  return { secret, token }
+}
+
+/** Whose token this is. Throws 401 saying what is wrong with it. */
+export function resumeToken(deps: AccountDeps, secret: string): { user: User; token: ApiToken } {
+  const token = isWellFormed(secret) ? tokens(deps.kv).find('hash', [sha256(secret)]) : null
+  const user = token && users(deps.kv).get(token.userId)
+  if (!token || !user) throw new Problem(401, 'invalid_token', 'The access token is not one of this server.')
+  const status = tokenStatus(deps, token)
+  if (status === 'revoked') throw new Problem(401, 'token_revoked', 'The access token was revoked.')
+  if (status === 'expired') throw new Problem(401, 'token_expired', 'The access token has expired.')
+  return { user, token }
+}
+
+/** Notes that the token is in use: at most one write a minute. */
+export async function touchToken(deps: AccountDeps, token: ApiToken): Promise<void> {
+  const now = deps.clock.now()
+  if (token.lastUsedAt !== null && now - token.lastUsedAt < TOUCH_MS) return
+  await tokens(deps.kv).update(token.id, (found) => ({ ...found, lastUsedAt: now }))
+}
+
+export function listTokens(
+  deps: AccountDeps,
+  user: User,
+  page: { readonly limit: number; readonly cursor?: string | undefined },
+) {
+  const listed = tokens(deps.kv).list('user', [user.id], page)
+  return { ...listed, items: listed.items.filter((token) => !isForgotten(deps, token)) }
+}
+
+/** Revoking twice is as good as once. */
+export async function revokeToken(deps: AccountDeps, user: User, id: string): Promise<ApiToken> {
+  const revoked = await tokens(deps.kv).update(id, (token) =>
+    token.userId === user.id ? { ...token, revokedAt: token.revokedAt ?? deps.clock.now() } : null,
+  )
+  if (!revoked) throw new Problem(404, 'token_not_found', 'There is no such token.')
+  return revoked
+}
+
+export function tokenStatus({ clock }: Pick<AccountDeps, 'clock'>, token: ApiToken): TokenStatus {
+  if (token.revokedAt !== null) return 'revoked'
+  return token.expiresAt !== null && token.expiresAt <= clock.now() ? 'expired' : 'active'
+}
+
+/** A job: drops tokens that have been over for 90 days. */
+export async function sweepTokens(deps: AccountDeps): Promise<void> {
+  for (const token of tokens(deps.kv).each())
+    if (isForgotten(deps, token)) await tokens(deps.kv).delete(token.id)
+}
+
+function isForgotten({ clock }: AccountDeps, { revokedAt, expiresAt }: ApiToken): boolean {
+  return Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity) + KEPT_MS < clock.now()
+}
+
+function tokenSecret({ random }: AccountDeps): string {
+  let body = PREFIX
+  while (body.length < PREFIX.length + 30)
+    // 248 is the largest multiple of 62 in a byte: what is above it would make the first letters likelier.
+    for (const byte of random.bytes(32))
+      if (byte < 248 && body.length < PREFIX.length + 30) body += BASE62[byte % 62]
+  return body + checksum(body)
+}
+
+function isWellFormed(secret: string): boolean {
+  return /^crm_pat_[0-9A-Za-z]{36}$/.test(secret) && checksum(secret.slice(0, -6)) === secret.slice(-6)
+}
+
+/** CRC32 in six base62 digits. */
+function checksum(text: string): string {
+  let value = Bun.hash.crc32(text)
+  let digits = ''
+  for (let i = 0; i < 6; i++) {
+    digits = BASE62[value % 62] + digits
+    value = Math.floor(value / 62)
+  }
+  return digits
+}

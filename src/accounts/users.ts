@@ -1,0 +1,216 @@
+// Users: signing up, signing in, changing the password.
+//
+// The first user owns the instance. Whoever reaches it over loopback may become that user; from elsewhere it takes
+// the setup code that the console printed. After that the door is shut, unless the operator opened it (`SIGNUP=open`)
+// or the owner sent an invitation.
+
+import { invalidField, Problem } from '../lib/problem.ts'
+import { NameTaken, transact, type Changes } from '../store/collection.ts'
+import { invitations, sessions, sha256, users, type AccountDeps } from './accounts.ts'
+import { countAttempt, forgetFailures } from './throttle.ts'
+
+export const ROLES = ['owner', 'member'] as const
+export type Role = (typeof ROLES)[number]
+
+export interface User {
+  readonly id: string
+  /** As it was typed. */
+  readonly email: string
+  /** What uniqueness and sign-in go by. */
+  readonly emailKey: string
+  readonly name: string
+  readonly role: Role
+  readonly passwordHash: string
+  readonly createdAt: number
+}
+
+export interface Invitation {
+  readonly id: string
+  readonly hash: string
+  readonly createdBy: string
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export interface SignUp {
+  readonly email: string
+  readonly password: string
+  readonly name?: string | undefined
+  /** A setup code or an invitation. */
+  readonly code?: string | undefined
+}
+
+export interface SignUpPolicy {
+  readonly open: boolean
+  /** The request came over loopback. */
+  readonly local: boolean
+  /** What the console printed; null once there is an owner. */
+  readonly setupCode: string | null
+}
+
+const INVITATION_LIFE_MS = 7 * 24 * 3600_000
+
+/** Makes a user of the checked sign-up; the caller starts the session. */
+export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpPolicy): Promise<User> {
+  const { kv, clock } = deps
+  // Asked before hashing, so that a shut door costs nothing; asked again inside the transaction, where it counts.
+  admit(deps, request, policy)
+  checkEmail(request.email)
+  checkPassword(request.password)
+  const passwordHash = await deps.passwords.hash(request.password)
+  const id = deps.newId('usr')
+  const email = request.email.trim()
+  let user: User | undefined
+  try {
+    await transact(kv, () => {
+      const entrance = admit(deps, request, policy)
+      user = {
+        id,
+        email,
+        emailKey: emailKey(email),
+        name: request.name?.trim() || (email.split('@')[0] ?? ''),
+        role: entrance.role,
+        passwordHash,
+        createdAt: clock.now(),
+      }
+      return [users(kv).insert(user), entrance.changes]
+    })
+  } catch (error) {
+    if (error instanceof NameTaken)
+      throw new Problem(
+        409,
+        'already_exists',
+        'There is an account with this e-mail address already. Sign in instead.',
+      )
+    throw error
+  }
+  if (user === undefined) throw new Error('assertion failed: a sign-up without a user')
+  return user
+}
+
+/** Makes a user without asking at the door: the command line's way, for whoever holds the data directory. */
+export async function addUser(deps: AccountDeps, request: SignUp): Promise<User> {
+  return signUp(deps, request, { open: true, local: true, setupCode: null })
+}
+
+interface Entrance {
+  readonly role: Role
+  readonly changes: Changes
+}
+
+/** May this sign-up come in, and as what? Throws when not. */
+function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy): Entrance {
+  // The check of the counter (absent, for the first) makes sure that two first users cannot both become owner.
+  const first = users(kv).count('all', []) === 0
+  if (first) {
+    const invited = policy.setupCode !== null && request.code === policy.setupCode
+    if (policy.local || invited) return { role: 'owner', changes: {} }
+    throw new Problem(
+      403,
+      'setup_required',
+      'This server has no owner yet. Open the setup link that it printed on its console, or sign up from the same machine.',
+    )
+  }
+  if (request.code !== undefined) {
+    const invitation = invitations(kv).find('hash', [sha256(request.code)])
+    const stored = invitation && invitations(kv).stored(invitation.id)
+    if (stored && stored.record.expiresAt > clock.now())
+      return { role: 'member', changes: invitations(kv).remove(stored) }
+    if (!policy.open)
+      throw new Problem(
+        403,
+        'signup_closed',
+        'This invitation was used already, has expired, or was never made.',
+      )
+  }
+  if (policy.open) return { role: 'member', changes: {} }
+  throw new Problem(
+    403,
+    'signup_closed',
+    'Sign-up is closed on this server. Ask its owner for an invitation.',
+  )
+}
+
+/** A code that lets one person sign up within a week. Shown once. */
+export async function invite(deps: AccountDeps, user: User): Promise<{ code: string; expiresAt: number }> {
+  if (user.role !== 'owner')
+    throw new Problem(403, 'owner_required', 'Only the owner of this server can invite.')
+  const code = Buffer.from(deps.random.bytes(24)).toString('base64url')
+  const createdAt = deps.clock.now()
+  const expiresAt = createdAt + INVITATION_LIFE_MS
+  const invitation = { id: deps.newId('inv'), hash: sha256(code), createdBy: user.id, createdAt, expiresAt }
+  await transact(deps.kv, () => invitations(deps.kv).insert(invitation))
+  return { code, expiresAt }
+}
+
+/** The user with this e-mail address and password. Takes the same time and says the same whether the user exists. */
+export async function authenticate(deps: AccountDeps, email: string, password: string): Promise<User> {
+  const key = emailKey(email)
+  await countAttempt(deps, key)
+  const user = users(deps.kv).find('email', [key])
+  const right = await deps.passwords.verify(password, user?.passwordHash ?? (await decoy(deps)))
+  if (user && right) {
+    await forgetFailures(deps, key)
+    return user
+  }
+  throw new Problem(401, 'invalid_credentials', 'E-mail address or password is wrong.')
+}
+
+/** Ends every other session; `keepSession` is the one that asked. */
+export async function changePassword(
+  deps: AccountDeps,
+  user: User,
+  { current, next }: { readonly current: string; readonly next: string },
+): Promise<void> {
+  await authenticate(deps, user.email, current).catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'invalid_credentials')
+      throw new Problem(401, 'invalid_credentials', 'The current password is wrong.')
+    throw error
+  })
+  await setPassword(deps, user.id, next)
+}
+
+/** Sets a password and ends all sessions of the user. */
+export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<void> {
+  checkPassword(password, '/newPassword')
+  const passwordHash = await deps.passwords.hash(password)
+  await transact(deps.kv, () => {
+    const stored = users(deps.kv).stored(userId)
+    if (!stored) throw new Problem(404, 'user_not_found', 'There is no such user.')
+    const open = [...sessions(deps.kv).each('user', [userId])]
+    return [
+      users(deps.kv).replace(stored, { ...stored.record, passwordHash }),
+      ...open
+        .flatMap(({ id }) => sessions(deps.kv).stored(id) ?? [])
+        .map((session) => sessions(deps.kv).remove(session)),
+    ]
+  })
+}
+
+/** NFC and lower case: what a person means by "the same address". */
+export function emailKey(email: string): string {
+  return email.trim().normalize('NFC').toLowerCase()
+}
+
+export function isEmail(text: string): boolean {
+  return text.length <= 254 && /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]+$/u.test(text)
+}
+
+function checkEmail(email: string): void {
+  if (!isEmail(email.trim())) throw invalidField('/email', 'email', 'expected an e-mail address')
+}
+
+function checkPassword(password: string, path = '/password'): void {
+  // Length is what counts (NIST SP 800-63B); the upper bound is against hashing megabytes.
+  if (Array.from(password).length < 8) throw invalidField(path, 'password', 'expected at least 8 characters')
+  if (password.length > 1000) throw invalidField(path, 'password', 'expected at most 1000 characters')
+}
+
+const decoys = new WeakMap<object, Promise<string>>()
+
+/** A hash that nobody's password has, made once a hasher, so that an unknown user costs what a known one does. */
+function decoy({ passwords, random }: AccountDeps): Promise<string> {
+  const made = decoys.get(passwords) ?? passwords.hash(Buffer.from(random.bytes(16)).toString('hex'))
+  decoys.set(passwords, made)
+  return made
+}

@@ -1,0 +1,358 @@
+// The gate every API request goes through, and the macro by which a route says what it asks of it:
+//
+//     .post('', handler, { access: 'session alerts:write', body: AlertBody })
+//
+// The label is the credential the contract guarantees for the route: `session`, `api-token` or `none`. The scope is
+// what a token needs to be let in as well; `session only` lets no token in. Handlers get `caller` (signed in, or the
+// request was refused) and `visitor` (null when anonymous), a checked `body`, and answer a plain object: `ok`,
+// warnings, idempotency and rate limit headers are added here.
+//
+// Everything that can refuse a request runs in one place and in one order, so that nobody without a credential gets
+// as far as the body: rate limit, credential, origin, scope, query, body.
+
+import type { TSchema } from '@sinclair/typebox'
+import { bearer } from '@elysiajs/bearer'
+import { Elysia } from 'elysia'
+import { resumeSession, touchSession, type Session } from '../accounts/sessions.ts'
+import { resumeToken, touchToken, type ApiToken, type Scope } from '../accounts/tokens.ts'
+import type { User } from '../accounts/users.ts'
+import { Problem } from '../lib/problem.ts'
+import { jsonBody } from './body.ts'
+import type { Services } from './deps.ts'
+import { Idempotency, type Claim } from './idempotency.ts'
+import { RateLimiter, type Rate } from './limits.ts'
+import { peerOf, type Peer } from './peer.ts'
+import { checkBody } from './validate.ts'
+
+export type AccessLabel = 'session' | 'api-token' | 'none'
+export type Access = `${'session' | 'api-token' | 'none'} ${Scope}` | 'session only' | 'none'
+
+/** What a route asks beyond its access; give the access alone when it is nothing. */
+export interface AccessOptions {
+  readonly to: Access
+  /** A limit of its own, on top of the general one. */
+  readonly rate?: Rate
+  /** Most bytes of a body; 64 KiB if not said. */
+  readonly bodyBytes?: number
+  readonly bodyTypes?: readonly string[]
+  /** The handler reads `request.body` itself. */
+  readonly streams?: boolean
+  /** The answer carries an ETag and may be 304. For GETs of stored objects. */
+  readonly etag?: boolean
+  /** The answer carries a secret: what is kept of it for idempotency is encrypted. */
+  readonly secret?: boolean
+  /** Asks for the same origin even without a cookie: for what sets one. */
+  readonly sameOrigin?: boolean
+}
+
+export type Caller =
+  | { readonly user: User; readonly via: 'session'; readonly session: Session }
+  | { readonly user: User; readonly via: 'api-token'; readonly token: ApiToken }
+
+/** What is known of one request. */
+export interface Visit {
+  readonly requestId: string
+  readonly startedAt: number
+  readonly peer: Peer
+  caller: Caller | null
+  /** JSON Pointers of body fields the schema does not know. */
+  readonly unknownFields: string[]
+  bodyHash: string
+  claim: Claim | null
+  /** Set when an error was answered, which `set.status` does not know of. */
+  status: number | null
+}
+
+const BODY_BYTES = 64 * 1024
+
+export interface ApiDeps extends Services {
+  readonly gate: Gate
+}
+
+/** To be used by every resource: gives routes the `access` option and handlers `caller`, `visitor` and `visit`. */
+export function access({ gate }: ApiDeps) {
+  return new Elysia({ name: 'access', normalize: false })
+    .use(bearer({ extract: { query: '\0', body: '\0', header: 'Bearer' } }))
+    .macro({
+      access: (given: Access | AccessOptions) => {
+        const options: AccessOptions = typeof given === 'string' ? { to: given } : given
+        // `never`: Elysia's hook types cannot be written down outside a chain; only `resolve` has to be understood.
+        return {
+          parse: 'none' as never,
+          transform: ((context: EnterContext) => gate.enter(context, options)) as never,
+          resolve: ({ request }: { request: Request }) => gate.callerOf(request),
+          beforeHandle: ((context: LeaveContext) => gate.replay(context, options)) as never,
+          afterHandle: ((context: LeaveContext) => gate.leave(context, options)) as never,
+          detail: { 'x-access': options.to } as never,
+        }
+      },
+    })
+}
+
+/** The part of Elysia's context that is used on the way in. */
+interface EnterContext {
+  readonly request: Request
+  readonly route: string
+  readonly bearer: string | undefined
+  readonly set: { readonly headers: Record<string, string | number> }
+  body: unknown
+}
+/** … and on the way out. */
+interface LeaveContext {
+  readonly request: Request
+  readonly path: string
+  readonly set: { status?: number | string; readonly headers: Record<string, string | number> }
+  readonly responseValue?: unknown
+}
+
+export class Gate {
+  readonly #services: Services
+  readonly #limiter: RateLimiter
+  readonly idempotency: Idempotency
+  /** Body schemas by `POST /api/…`; filled once the routes are known. */
+  readonly bodySchemas = new Map<string, TSchema>()
+  readonly #visits = new WeakMap<Request, Visit>()
+
+  constructor(services: Services) {
+    this.#services = services
+    this.#limiter = new RateLimiter(services.clock, services.settings.rates)
+    this.idempotency = new Idempotency(services)
+  }
+
+  /** Begins a visit: the first thing that happens to a request. */
+  open(request: Request, address: string): Visit {
+    const { newId, clock, settings } = this.#services
+    const visit: Visit = {
+      requestId: newId('req'),
+      startedAt: clock.now(),
+      peer: peerOf(request, address, settings.trustedProxies),
+      caller: null,
+      unknownFields: [],
+      bodyHash: '',
+      claim: null,
+      status: null,
+    }
+    this.#visits.set(request, visit)
+    return visit
+  }
+
+  visit(request: Request): Visit {
+    const visit = this.#visits.get(request)
+    if (!visit) throw new Error('assertion failed: a request without a visit')
+    return visit
+  }
+
+  async enter(context: EnterContext, options: AccessOptions): Promise<void> {
+    const { request, set } = context
+    const visit = this.visit(request)
+    const [label, scope] = options.to.split(' ') as [AccessLabel, Scope | 'only' | undefined]
+    const found = this.#identify(request, visit.peer, context.bearer)
+    const caller = found instanceof Problem || found === 'expired' ? null : found
+    visit.caller = caller
+    this.#limit(visit, options, set.headers)
+    if (found instanceof Problem) throw found
+    if (caller === null && label !== 'none') throw unauthenticated(found === 'expired')
+    if (caller?.via === 'session' || options.sameOrigin) refuseCrossOrigin(request, visit.peer)
+    if (caller?.via === 'api-token') requireScope(caller.token, scope)
+    if (caller) await this.#touch(caller)
+    refuseDuplicates(request)
+    if (request.method !== 'GET' && request.method !== 'HEAD' && !options.streams)
+      await this.#readBody(context, options)
+  }
+
+  callerOf(request: Request): { caller: Caller; visitor: Caller | null; visit: Visit } {
+    const visit = this.visit(request)
+    const visitor = visit.caller
+    // Where a credential is needed there is one by now, or the request was refused; `none` routes use `visitor`.
+    return { caller: visitor as Caller, visitor, visit }
+  }
+
+  /** Answers what a request with this idempotency key was answered before, or lets it through. */
+  async replay({ request, path, set }: LeaveContext, options: AccessOptions): Promise<unknown> {
+    const header = request.headers.get('idempotency-key')
+    if (header === null || request.method !== 'POST' || options.streams || options.sameOrigin)
+      return undefined
+    const visit = this.visit(request)
+    const client = visit.caller?.user.id ?? visit.peer.network
+    const begun = await this.idempotency.begin(header, { client, path, bodyHash: visit.bodyHash })
+    if (!('answer' in begun)) {
+      visit.claim = begun
+      return undefined
+    }
+    set.headers['idempotent-replayed'] = 'true'
+    return JSON.parse(begun.answer) as unknown
+  }
+
+  /** Completes the handler's answer. */
+  async leave({ request, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
+    if (!isPlainObject(responseValue)) return responseValue
+    const visit = this.visit(request)
+    if (set.headers['idempotent-replayed'] !== undefined) return responseValue
+    const unknown = visit.unknownFields.map((path) => ({
+      code: 'unknown_field',
+      path,
+      message: 'This field is not known and was ignored.',
+    }))
+    const given = (responseValue.warnings ?? []) as readonly unknown[]
+    const warnings = unknown.length > 0 ? { warnings: [...given, ...unknown] } : {}
+    const answer = { ok: true, ...responseValue, ...warnings }
+    if (visit.claim) {
+      const claim = visit.claim
+      visit.claim = null
+      await this.idempotency.finish(claim, JSON.stringify(answer), options.secret === true)
+    }
+    if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
+      return withEtag(request, set, answer)
+    return answer
+  }
+
+  /** The request failed after it had claimed an idempotency key. */
+  async abandon(request: Request): Promise<void> {
+    const visit = this.#visits.get(request)
+    const claim = visit?.claim
+    if (!visit || !claim) return
+    visit.claim = null
+    await this.idempotency.abandon(claim)
+  }
+
+  /** Takes from the general limit of addresses nobody is signed in at; for what no route answers. */
+  limitAnonymous(request: Request): void {
+    this.#limiter.take('anonymous', this.visit(request).peer.network)
+  }
+
+  /** A caller, `expired`, nobody (null), or the Problem that a bad token is. */
+  #identify(request: Request, peer: Peer, bearer: string | undefined): Caller | Problem | 'expired' | null {
+    const authorization = request.headers.get('authorization')
+    if (authorization !== null) return this.#identifyToken(bearer ?? schemeless(authorization))
+    const secret = cookieValue(request.headers.get('cookie') ?? '', sessionCookieName(peer.https))
+    const resumed = secret === null ? null : resumeSession(this.#services, secret)
+    return resumed === null || resumed === 'expired' ? resumed : { ...resumed, via: 'session' }
+  }
+
+  #identifyToken(secret: string): Caller | Problem {
+    try {
+      return { ...resumeToken(this.#services, secret), via: 'api-token' }
+    } catch (error) {
+      if (error instanceof Problem) return error
+      throw error
+    }
+  }
+
+  #limit({ caller, peer }: Visit, { rate }: AccessOptions, headers: Record<string, string | number>): void {
+    const client = caller?.user.id ?? peer.network
+    Object.assign(headers, this.#limiter.take(caller ? 'user' : 'anonymous', client))
+    // The search limit is for anonymous callers alone (decisions.md).
+    if (rate && !(rate === 'search' && caller)) Object.assign(headers, this.#limiter.take(rate, client))
+  }
+
+  /** When it was last used is worth a write, but not a failed request. */
+  async #touch(caller: Caller): Promise<void> {
+    try {
+      if (caller.via === 'session') await touchSession(this.#services, caller.session)
+      else await touchToken(this.#services, caller.token)
+    } catch (error) {
+      this.#services.log('warn', 'could not note when a credential was last used', { error: String(error) })
+    }
+  }
+
+  async #readBody(
+    context: EnterContext,
+    { bodyBytes = BODY_BYTES, bodyTypes }: AccessOptions,
+  ): Promise<void> {
+    const { request, route } = context
+    const schema = this.bodySchemas.get(`${request.method} ${route}`)
+    if (!schema) return
+    const visit = this.visit(request)
+    const body = await jsonBody(request, bodyBytes, bodyTypes)
+    visit.bodyHash = body.hash
+    context.body = checkBody(schema, body.value, visit.unknownFields)
+  }
+}
+
+/** `__Host-` makes the browser insist on https, this host and the path /; it cannot be used over plain http. */
+export function sessionCookieName(https: boolean): string {
+  return https ? '__Host-session' : 'session'
+}
+
+function unauthenticated(expired: boolean): Problem {
+  return expired
+    ? new Problem(401, 'session_expired', 'Your session has expired. Sign in again.')
+    : new Problem(
+        401,
+        'unauthenticated',
+        'Sign in, or send an access token as `Authorization: Bearer <token>`.',
+      )
+}
+
+function requireScope({ scopes }: ApiToken, scope: Scope | 'only' | undefined): void {
+  if (scope === undefined) return
+  if (scope === 'only')
+    throw new Problem(
+      403,
+      'session_required',
+      'An access token cannot do this. Sign in with a session instead.',
+    )
+  if (!scopes.includes(scope))
+    throw new Problem(403, 'insufficient_scope', `The access token needs the scope ${scope}.`, {
+      headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+    })
+}
+
+/** A page of another site must not act with the user's cookie. */
+function refuseCrossOrigin(request: Request, { host, https }: Peer): void {
+  if (request.method === 'GET' || request.method === 'HEAD') return
+  const site = request.headers.get('sec-fetch-site')
+  const origin = request.headers.get('origin')
+  const same =
+    site === null
+      ? origin === null || origin.toLowerCase() === `${https ? 'https' : 'http'}://${host}`
+      : site === 'same-origin' || site === 'none'
+  if (!same)
+    throw new Problem(
+      403,
+      'cross_origin_blocked',
+      'A page of another site may not use the session. Use an access token.',
+    )
+}
+
+function refuseDuplicates(request: Request): void {
+  const at = request.url.indexOf('?')
+  if (at < 0) return
+  const names = [...new URLSearchParams(request.url.slice(at)).keys()]
+  if (new Set(names).size === names.length) return
+  throw new Problem(400, 'duplicate_parameter', 'A query parameter is given more than once.')
+}
+
+/** The credential when `Bearer` is spelt in another case, which RFC 7235 allows; '' for another scheme. */
+function schemeless(authorization: string): string {
+  return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
+}
+
+function cookieValue(header: string, name: string): string | null {
+  for (const pair of header.split(';')) {
+    const at = pair.indexOf('=')
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
+  }
+  return null
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
+function withEtag(request: Request, set: LeaveContext['set'], answer: object): unknown {
+  const text = JSON.stringify(answer)
+  const etag = `"${Bun.hash(text).toString(36)}"`
+  set.headers.etag = etag
+  set.headers['cache-control'] = 'private, no-cache'
+  const seen = request.headers
+    .get('if-none-match')
+    ?.split(',')
+    .map((tag) => tag.trim().replace(/^W\//, ''))
+  if (seen?.includes(etag) || seen?.includes('*')) {
+    set.status = 304
+    return ''
+  }
+  set.headers['content-type'] = 'application/json;charset=utf-8'
+  return text
+}

@@ -1,0 +1,179 @@
+// Signing up, in and out; the sessions of the caller; the password.
+
+import { cookie } from '@elysiajs/cookie'
+import { Type, type Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import {
+  endOtherSessions,
+  endSession,
+  endSessionById,
+  listSessions,
+  SESSION_LIFE_MS,
+  startSession,
+  type Session,
+} from '../accounts/sessions.ts'
+import { authenticate, changePassword, invite, ROLES, signUp, type User } from '../accounts/users.ts'
+import { Problem } from '../lib/problem.ts'
+import { access, sessionCookieName, type ApiDeps, type Caller, type Visit } from './access.ts'
+import { doc, idOf, nullable, oneOf, Text, Time } from './schemas.ts'
+
+export const UserWire = Type.Object(
+  { id: idOf('usr'), email: Type.String(), name: Type.String(), role: oneOf(ROLES), createdAt: Time },
+  { $id: 'User' },
+)
+export const SessionWire = Type.Object(
+  { id: idOf('ses'), createdAt: Time, lastSeenAt: Time, userAgent: Type.String(), current: Type.Boolean() },
+  { $id: 'Session' },
+)
+const Password = Type.String({ minLength: 1, maxLength: 1000 })
+const signedIn = { id: idOf('usr'), user: UserWire }
+
+/** How the cookie is set, whatever the scheme; the plugin sends one Set-Cookie an answer, which is all we need. */
+const cookies = () => cookie({ httpOnly: true, sameSite: 'strict', path: '/' }).as('scoped')
+type SetCookie = (name: string, value: string, options: { secure: boolean; maxAge: number }) => void
+
+export function authRoutes(deps: ApiDeps) {
+  const { settings } = deps
+
+  async function signedInAs(user: User, visit: Visit, request: Request, setCookie: SetCookie) {
+    // A session that was open already is over: signing in must not leave an older secret alive (session fixation).
+    if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
+    const { secret } = await startSession(deps, user, request.headers.get('user-agent') ?? '')
+    writeCookie(setCookie, visit, secret)
+    return { id: user.id, user: userWire(user) }
+  }
+
+  return new Elysia({ prefix: '/api/auth', tags: ['Accounts'], normalize: false })
+    .use(access(deps))
+    .use(cookies())
+    .post(
+      '/sign-up',
+      async ({ body, visit, request, setCookie }) => {
+        const policy = { open: settings.signUpOpen, local: visit.peer.local, setupCode: deps.setupCode }
+        const user = await signUp(deps, body, policy)
+        return signedInAs(user, visit, request, setCookie)
+      },
+      {
+        access: { to: 'none', sameOrigin: true },
+        body: Type.Object({
+          email: Text(254),
+          password: Password,
+          name: Type.Optional(Text(100)),
+          code: Type.Optional(Text(100)),
+        }),
+        detail: doc(
+          'Sign up and be signed in',
+          signedIn,
+          'The first user owns the server. `code` is a setup code or an invitation.',
+        ),
+      },
+    )
+    .post(
+      '/sign-in',
+      async ({ body, visit, request, setCookie }) =>
+        signedInAs(await authenticate(deps, body.email, body.password), visit, request, setCookie),
+      {
+        access: { to: 'none', sameOrigin: true },
+        body: Type.Object({ email: Text(254), password: Password }),
+        detail: doc('Sign in', signedIn),
+      },
+    )
+    .post(
+      '/sign-out',
+      async ({ visit, setCookie }) => {
+        if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
+        setCookie(sessionCookieName(visit.peer.https), '', { secure: visit.peer.https, maxAge: 0 })
+        return {}
+      },
+      { access: { to: 'none', sameOrigin: true }, detail: doc('Sign out') },
+    )
+    .get(
+      '/session',
+      ({ caller }) => ({
+        user: userWire(caller.user),
+        session: caller.via === 'session' ? sessionWire(caller.session, caller) : null,
+      }),
+      {
+        access: 'session only',
+        detail: doc('The session in use', { user: UserWire, session: nullable(SessionWire) }),
+      },
+    )
+    .get(
+      '/sessions',
+      ({ caller }) => ({
+        sessions: listSessions(deps, caller.user).map((session) => sessionWire(session, caller)),
+        nextCursor: null,
+      }),
+      {
+        access: 'session only',
+        detail: doc('Sessions of the caller', { sessions: Type.Array(SessionWire) }),
+      },
+    )
+    .delete(
+      '/sessions/:id',
+      async ({ caller, params }) => {
+        await endSessionById(deps, caller.user, params.id)
+        return { id: params.id }
+      },
+      { access: 'session only', detail: doc('End a session', { id: idOf('ses') }) },
+    )
+    .delete(
+      '/sessions',
+      async ({ caller }) => ({ ended: await endOtherSessions(deps, caller.user, ownSession(caller)) }),
+      { access: 'session only', detail: doc('End all sessions but this one', { ended: Type.Integer() }) },
+    )
+    .post(
+      '/password',
+      async ({ caller, body, visit, request, setCookie }) => {
+        await changePassword(deps, caller.user, { current: body.password, next: body.newPassword })
+        return signedInAs(caller.user, visit, request, setCookie)
+      },
+      {
+        access: { to: 'session only', sameOrigin: true },
+        body: Type.Object({ password: Password, newPassword: Password }),
+        detail: doc('Change the password', signedIn, 'Ends every session; the answer carries a new cookie.'),
+      },
+    )
+    .post(
+      '/invitations',
+      async ({ caller, request }) => {
+        const { code, expiresAt } = await invite(deps, caller.user)
+        const base = settings.publicUrl ?? new URL(request.url).origin
+        return { code, expiresAt, url: `${base}/sign-up?code=${code}` }
+      },
+      {
+        access: { to: 'session only', secret: true },
+        detail: doc(
+          'Invite somebody',
+          { code: Type.String(), expiresAt: Time, url: Type.String() },
+          'Only the owner. The link works once, for a week.',
+        ),
+      },
+    )
+}
+
+function writeCookie(setCookie: SetCookie, { peer }: Visit, secret: string): void {
+  setCookie(sessionCookieName(peer.https), secret, { secure: peer.https, maxAge: SESSION_LIFE_MS / 1000 })
+}
+
+function ownSession(caller: Caller): Session {
+  if (caller.via === 'session') return caller.session
+  throw new Problem(403, 'session_required', 'An access token has no session.')
+}
+
+export function userWire({ id, email, name, role, createdAt }: User): Static<typeof UserWire> {
+  return { id, email, name, role, createdAt }
+}
+
+function sessionWire(
+  { id, createdAt, lastSeenAt, userAgent }: Session,
+  caller: Caller,
+): Static<typeof SessionWire> {
+  return {
+    id,
+    createdAt,
+    lastSeenAt,
+    userAgent,
+    current: caller.via === 'session' && caller.session.id === id,
+  }
+}

@@ -1,0 +1,81 @@
+// Request bodies, read strictly: the right media type, no more bytes than the route takes, UTF-8, JSON, an object.
+//
+// Elysia's own reader turns a missing content type into "no body", bad UTF-8 into U+FFFD and 413 into an empty
+// answer (STACK.md, 2), so bodies are read here.
+
+import { Problem } from '../lib/problem.ts'
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+export interface Body {
+  readonly value: Record<string, unknown>
+  /** SHA-256 of the bytes, for idempotency keys. */
+  readonly hash: string
+}
+
+/** The JSON object a request carries; one without a body is `{}`. `maxBytes` counts what arrives, not what is announced. */
+export async function jsonBody(request: Request, maxBytes: number, types = JSON_ONLY): Promise<Body> {
+  const bytes = await readBody(request, maxBytes, types)
+  const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  if (bytes.length === 0 && !request.headers.has('content-type')) return { value: {}, hash }
+  const value = parseJson(decode(bytes))
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new Problem(400, 'body_not_object', 'The body must be a JSON object.')
+  return { value: value as Record<string, unknown>, hash }
+}
+
+const JSON_ONLY: readonly string[] = ['application/json']
+
+async function readBody(request: Request, maxBytes: number, types: readonly string[]): Promise<Uint8Array> {
+  const announced = request.headers.get('content-length')
+  if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes)
+  const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+  const parts: Uint8Array[] = []
+  let size = 0
+  if (request.body)
+    for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
+      size += part.byteLength
+      if (size > maxBytes) throw tooLarge(maxBytes)
+      parts.push(part)
+    }
+  if ((size > 0 || type !== '') && !types.includes(type))
+    throw new Problem(415, 'unsupported_media_type', `Send the body as ${types.join(' or ')}.`)
+  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw malformed('The body is not UTF-8.')
+  }
+}
+
+function parseJson(text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw malformed('The body is not valid JSON.')
+  }
+  // JSON.parse keeps `__proto__` as a plain field, but one careless copy makes it the prototype. Nobody needs it.
+  if (/__proto__|\\u005f/i.test(text) && hasProto(value))
+    throw malformed('A field may not be called __proto__.')
+  return value
+}
+
+function hasProto(value: unknown): boolean {
+  const open = [value]
+  for (let item = open.pop(); open.length > 0 || item !== undefined; item = open.pop()) {
+    if (typeof item !== 'object' || item === null) continue
+    if (Object.hasOwn(item, '__proto__')) return true
+    open.push(...Object.values(item))
+  }
+  return false
+}
+
+const malformed = (message: string) => new Problem(400, 'malformed_json', message)
+
+function tooLarge(maxBytes: number): Problem {
+  return new Problem(413, 'payload_too_large', `The body may be at most ${maxBytes} bytes.`)
+}

@@ -1,0 +1,36 @@
+// What the HTTP room is handed. `main.ts` fills it with real things, tests with a map and a clock they turn.
+
+import type { BlockList } from 'node:net'
+import type { AccountDeps } from '../accounts/accounts.ts'
+import type { Log } from '../lib/log.ts'
+import type { DocsFile } from './docs.ts'
+import type { RatePolicies } from './limits.ts'
+
+export interface ApiSettings {
+  readonly version: string
+  /** Where browsers reach this server, without a slash at the end; null = wherever they came from. */
+  readonly publicUrl: string | null
+  readonly trustedProxies: BlockList
+  /** Host names answered besides localhost, IP addresses and PUBLIC_URL's; `*` = any. */
+  readonly allowedHosts: readonly string[]
+  /** Origins whose pages may call the API with a token; `*` = any. */
+  readonly corsOrigins: readonly string[]
+  readonly signUpOpen: boolean
+  readonly rates: RatePolicies
+  /** Who may read /metrics: `local` = over loopback only. */
+  readonly metrics: 'local' | 'open' | 'off'
+}
+
+/** Answers a request for the dashboard's page or one of its files; null = there is no such file. */
+export type ServeDashboard = (request: Request, path: string) => Response | null
+
+export interface Services extends AccountDeps {
+  readonly log: Log
+  readonly settings: ApiSettings
+  /** What the setup link carries while there is no owner. */
+  readonly setupCode: string
+  readonly dashboard: ServeDashboard
+  readonly docsFile: DocsFile
+  /** false once the server is stopping. */
+  readonly ready: () => boolean
+}

@@ -1,0 +1,39 @@
+// Is it alive, is it ready, how is it doing: for orchestrators and Prometheus.
+
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { Problem } from '../lib/problem.ts'
+import { access, type ApiDeps } from './access.ts'
+import type { Metrics } from './metrics.ts'
+import { doc } from './schemas.ts'
+
+export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
+  const { settings } = deps
+  return new Elysia({ tags: ['Service'], normalize: false })
+    .use(access(deps))
+    .get('/api/health', () => ({ status: 'ok', version: settings.version }), {
+      access: 'none',
+      detail: doc('Alive', { status: Type.String(), version: Type.String() }),
+    })
+    .get(
+      '/api/ready',
+      () => {
+        if (!deps.ready())
+          throw new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
+        // A read shows that the store is open.
+        deps.kv.get(['meta', 'schema'])
+        return { status: 'ready' }
+      },
+      { access: 'none', detail: doc('Ready to serve', { status: Type.String() }) },
+    )
+    .get(
+      '/metrics',
+      ({ visit, set }) => {
+        if (settings.metrics === 'off' || (settings.metrics === 'local' && !visit.peer.local))
+          throw new Problem(404, 'not_found', 'There is nothing at this address.')
+        set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
+        return metrics.text()
+      },
+      { access: 'none', detail: { hide: true } },
+    )
+}

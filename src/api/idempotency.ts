@@ -1,0 +1,125 @@
+// `Idempotency-Key`: a client that does not know whether its request arrived may send it again and is answered what
+// the first one was answered. Kept for 24 hours by caller and path.
+//
+// An answer that carries a secret is kept encrypted under the key itself, of which only a hash is stored: so the
+// database alone shows no secret, and whoever sent the request can still ask again.
+
+import { createCipheriv, createDecipheriv } from 'node:crypto'
+import type { Clock } from '../lib/clock.ts'
+import { Problem } from '../lib/problem.ts'
+import type { Random } from '../lib/random.ts'
+import type { Key, Kv } from '../store/kv.ts'
+
+interface Kept {
+  readonly state: 'running' | 'done'
+  readonly bodyHash: string
+  /** Which run of the server this is from: one that is running in an earlier run never finished. */
+  readonly boot: string
+  readonly at: number
+  readonly answer?: string
+  readonly sealed?: boolean
+}
+
+export interface IdempotencyDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly random: Random
+}
+
+/** A request that has claimed its key and must finish or abandon it. */
+export interface Claim {
+  readonly key: Key
+  readonly secret: string
+  readonly bodyHash: string
+  readonly at: number
+}
+
+const KEPT_MS = 24 * 3600_000
+
+export class Idempotency {
+  readonly #deps: IdempotencyDeps
+  readonly #boot: string
+
+  constructor(deps: IdempotencyDeps) {
+    this.#deps = deps
+    this.#boot = Buffer.from(deps.random.bytes(9)).toString('base64url')
+  }
+
+  /** The answer given before, or the claim to give one. */
+  async begin(
+    header: string,
+    { client, path, bodyHash }: { readonly client: string; readonly path: string; readonly bodyHash: string },
+  ): Promise<{ readonly answer: string } | Claim> {
+    if (header.length < 1 || header.length > 255)
+      throw new Problem(422, 'validation_failed', 'Idempotency-Key: expected 1 to 255 characters.', {
+        fields: [
+          { in: 'header', path: '/idempotency-key', code: 'length', message: 'expected 1 to 255 characters' },
+        ],
+      })
+    const { kv, clock } = this.#deps
+    const secret = JSON.stringify([client, path, header])
+    const key: Key = ['idempotency', digest(`name ${secret}`).toString('hex')]
+    for (;;) {
+      const entry = kv.get(key)
+      const kept = entry && (JSON.parse(entry.value) as Kept)
+      if (kept && clock.now() - kept.at < KEPT_MS) {
+        if (kept.bodyHash !== bodyHash)
+          throw new Problem(422, 'idempotency_key_reused', 'This Idempotency-Key was used with another body.')
+        if (kept.state === 'done') return { answer: this.#open(kept, secret) }
+        if (kept.boot === this.#boot)
+          throw new Problem(
+            409,
+            'idempotency_in_progress',
+            'The first request with this Idempotency-Key is still running.',
+          )
+      }
+      const at = clock.now()
+      const running: Kept = { state: 'running', bodyHash, boot: this.#boot, at }
+      const checks = [{ key, version: entry?.version ?? null }]
+      if (await kv.commit({ checks, sets: [{ key, value: JSON.stringify(running) }, expiry(at, key)] }))
+        return { key, secret, bodyHash, at }
+    }
+  }
+
+  async finish({ key, secret, bodyHash, at }: Claim, answer: string, sealed: boolean): Promise<void> {
+    const text = sealed ? this.#seal(answer, secret) : answer
+    const done: Kept = { state: 'done', bodyHash, boot: this.#boot, at, answer: text, sealed }
+    await this.#deps.kv.commit({ sets: [{ key, value: JSON.stringify(done) }] })
+  }
+
+  /** The request failed: the key is free again, so that it can be tried once more. */
+  async abandon({ key, at }: Claim): Promise<void> {
+    await this.#deps.kv.commit({ deletes: [key, expiry(at, key).key] })
+  }
+
+  /** A job: forgets what is older than a day. */
+  async sweep(): Promise<void> {
+    const { kv, clock } = this.#deps
+    for (;;) {
+      const end: Key = ['idempotency-at', clock.now() - KEPT_MS]
+      const old = kv.list({ start: ['idempotency-at'], end }, { limit: 500 })
+      const deletes = old.flatMap((entry): Key[] => [entry.key, ['idempotency', String(entry.key.at(-1))]])
+      if (deletes.length > 0) await kv.commit({ deletes })
+      if (old.length < 500) return
+    }
+  }
+
+  #seal(text: string, secret: string): string {
+    const nonce = this.#deps.random.bytes(12)
+    const cipher = createCipheriv('aes-256-gcm', digest(`seal ${secret}`), nonce)
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+    return sealed.toString('base64')
+  }
+
+  #open({ answer = '{}', sealed }: Kept, secret: string): string {
+    if (!sealed) return answer
+    const bytes = Buffer.from(answer, 'base64')
+    const decipher = createDecipheriv('aes-256-gcm', digest(`seal ${secret}`), bytes.subarray(0, 12))
+    decipher.setAuthTag(bytes.subarray(-16))
+    return decipher.update(bytes.subarray(12, -16)).toString('utf8') + decipher.final('utf8')
+  }
+}
+
+const digest = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest()
+
+const expiry = (at: number, key: Key) => ({ key: ['idempotency-at', at, ...key.slice(-1)], value: 'null' })

@@ -1,0 +1,198 @@
+// The list of resources, and what is around every request.
+//
+// A resource is one file: a function that takes `deps` and answers an Elysia instance of its routes.
+//
+//     // Price alerts of the caller.
+//     const AlertBody = Type.Object({ symbol: Text(64), op: oneOf(OPS), price: Type.Number() })
+//     export const AlertWire = Type.Object({ id: idOf('al'), … }, { $id: 'Alert' })
+//
+//     export function alertRoutes(deps: ApiDeps) {
+//       return new Elysia({ prefix: '/api/platform/alerts', tags: ['Alerts'], normalize: false })
+//         .use(access(deps))
+//         .post(
+//           '',
+//           async ({ caller, body }) => {
+//             const alert = await createAlert(deps, caller.user.id, body)
+//             return { id: alert.id, alert: alertWire(alert) }
+//           },
+//           { access: 'session alerts:write', body: AlertBody, detail: doc('Create an alert', { id: idOf('al'), alert: AlertWire }) },
+//         )
+//         .get('', ({ caller, query }) => listed('alerts', listAlerts(deps, caller.user.id, pageOf(query, ALERTS_MAX)), alertWire), {
+//           access: 'session alerts:read', query: Type.Object(PageQuery), detail: doc('List alerts', Listed('alerts', AlertWire)),
+//         })
+//         .get('/:id', ({ caller, params }) => ({ alert: alertWire(getAlert(deps, caller.user.id, params.id)) }), {
+//           access: { to: 'session alerts:read', etag: true }, detail: doc('One alert', { alert: AlertWire }),
+//         })
+//     }
+//
+// The frame does the rest: credentials, scopes, rate limits, strict JSON, unknown fields (set aside, with a warning),
+// 422 with field paths, `ok: true`, idempotency keys of POSTs, ETags, request ids, errors, metrics, the log and the
+// OpenAPI document. A handler answers a plain object or throws a Problem. `caller` is who is signed in; on
+// `none` routes use `visitor`, which is null for anonymous callers. `visit.peer` has address, scheme and host.
+// A query value is text (`QueryInteger`). A schema with `$id` becomes a named component of the document.
+//
+// Then add the function to `resources` below.
+
+import { isIP } from 'node:net'
+import type { TSchema } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { Problem } from '../lib/problem.ts'
+import { Gate, type ApiDeps, type Visit } from './access.ts'
+import { authRoutes } from './auth.ts'
+import type { Services } from './deps.ts'
+import { docsRoutes } from './docs.ts'
+import { healthRoutes } from './health.ts'
+import { Metrics } from './metrics.ts'
+import type { Route } from './openapi.ts'
+import { hostName } from './peer.ts'
+import { asProblem, internalError, problemResponse } from './problem.ts'
+import { tokenRoutes } from './tokens.ts'
+
+const resources = (deps: ApiDeps) =>
+  new Elysia({ normalize: false }).use(authRoutes(deps)).use(tokenRoutes(deps))
+
+/** The whole HTTP side: API, documentation, metrics and the dashboard's files. */
+export function createApi(services: Services) {
+  const { log, clock, settings } = services
+  const metrics = new Metrics()
+  const deps: ApiDeps = { ...services, gate: new Gate(services) }
+  const { gate } = deps
+  const allowedHosts = hostCheck(settings)
+  // Filled below, once they are known; read when a request asks.
+  const routes: Route[] = []
+  const patterns: { readonly method: string; readonly pattern: RegExp }[] = []
+
+  const app = new Elysia({ normalize: false })
+    .onRequest(({ request, server, set }) => {
+      const visit = gate.open(request, server?.requestIP(request)?.address ?? '127.0.0.1')
+      Object.assign(set.headers, commonHeaders(visit))
+      if (!allowedHosts(visit.peer.host))
+        throw new Problem(
+          421,
+          'misdirected_request',
+          'This server does not answer to that host name. Set PUBLIC_URL or ALLOWED_HOSTS if it should.',
+        )
+      const cors = corsHeaders(request, settings.corsOrigins)
+      Object.assign(set.headers, cors)
+      if (request.method === 'OPTIONS' && cors && request.headers.has('access-control-request-method'))
+        return new Response(null, { status: 204, headers: { ...cors, ...PREFLIGHT } })
+      return undefined
+    })
+    .onError(async ({ error, code, request, path, set }) => {
+      const visit = gate.visit(request)
+      await gate.abandon(request)
+      let problem = asProblem(error, code)
+      if (code === 'NOT_FOUND') problem = notFound(request, path)
+      if (problem === null)
+        log('error', 'a request failed', { requestId: visit.requestId, error: errorText(error), path })
+      problem ??= internalError()
+      visit.status = problem.status
+      const response = problemResponse(problem, visit.requestId, request.headers.get('accept'))
+      for (const [name, value] of Object.entries(set.headers))
+        if (typeof value === 'string' && name !== 'content-type' && !response.headers.has(name))
+          response.headers.set(name, value)
+      return response
+    })
+    .onAfterResponse(({ request, route, path, set }) => {
+      const visit = gate.visit(request)
+      const status = visit.status ?? (typeof set.status === 'number' ? set.status : 200)
+      const ms = clock.now() - visit.startedAt
+      metrics.request(request.method, route ?? 'unknown', status, ms / 1000)
+      log('debug', 'request', {
+        requestId: visit.requestId,
+        method: request.method,
+        path,
+        status,
+        ms,
+        ip: visit.peer.ip,
+        user: visit.caller?.user.id,
+      })
+    })
+    .use(resources(deps))
+    .use(healthRoutes(deps, metrics))
+    .use(docsRoutes(deps, routes))
+    .get('/*', ({ request, path }) => {
+      const found = path.startsWith('/api/') ? null : services.dashboard(request, path)
+      if (!found) throw notFound(request, path)
+      for (const [name, value] of Object.entries(commonHeaders(gate.visit(request))))
+        if (!found.headers.has(name)) found.headers.set(name, value)
+      return found
+    })
+
+  /** 404, or 405 with the methods there are. */
+  function notFound(request: Request, path: string): Problem {
+    gate.limitAnonymous(request)
+    const methods = methodsOf(path)
+    if (methods.length === 0) return new Problem(404, 'not_found', 'There is nothing at this address.')
+    const allow = methods.join(', ')
+    return new Problem(405, 'method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
+  }
+
+  function methodsOf(path: string): string[] {
+    const methods = new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
+    if (methods.has('GET')) methods.add('HEAD')
+    return [...methods]
+  }
+
+  routes.push(...app.routes)
+  for (const { method, path, hooks } of routes) {
+    const { body } = hooks as { body?: TSchema }
+    if (body) gate.bodySchemas.set(`${method} ${path}`, body)
+    if (path !== '/*') patterns.push({ method, pattern: new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}/?$`) })
+  }
+  metrics.gauge(() => [
+    ['chartroom_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()],
+    ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
+  ])
+  const startedAt = clock.now()
+  return Object.assign(app, { gate, metrics })
+}
+
+const PREFLIGHT = {
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, If-None-Match, Prefer',
+  'access-control-max-age': '7200',
+}
+
+function commonHeaders({ requestId, peer }: Visit): Record<string, string> {
+  return {
+    'x-request-id': requestId,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    ...(peer.https && { 'strict-transport-security': 'max-age=31536000' }),
+  }
+}
+
+/** Pages of these origins may read answers; cookies are never theirs to send. */
+function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> | null {
+  const origin = request.headers.get('origin')
+  if (origin === null || !(origins.includes('*') || origins.includes(origin))) return null
+  return {
+    'access-control-allow-origin': origin,
+    'access-control-expose-headers':
+      'ETag, Idempotent-Replayed, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
+    'cross-origin-resource-policy': 'cross-origin',
+    vary: 'origin',
+  }
+}
+
+/** A page that points its own name at this address (DNS rebinding) comes with that name: only known ones are answered. */
+function hostCheck({ allowedHosts, publicUrl }: Services['settings']): (host: string) => boolean {
+  const names = new Set(['localhost', ...allowedHosts.map((name) => name.toLowerCase())])
+  if (publicUrl !== null) names.add(new URL(publicUrl).hostname)
+  return (host) => {
+    const name = hostName(host)
+    return (
+      names.has('*') || names.has(name) || names.has(host) || isIP(name) > 0 || name.endsWith('.localhost')
+    )
+  }
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

@@ -1,0 +1,104 @@
+// Rate limits: a token bucket a client and a policy. It holds one window's worth and refills evenly, so a client may
+// burst once and then goes at the policy's pace.
+//
+// Answers carry the headers of draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy: "user";q=1200;w=60` and
+// `RateLimit: "user";r=1199;t=1`.
+
+import type { Clock } from '../lib/clock.ts'
+import { Problem } from '../lib/problem.ts'
+
+export const RATES = [
+  'anonymous',
+  'user',
+  'backtests',
+  'search',
+  'contact',
+  'chat',
+  'errors',
+  'tokens',
+] as const
+export type Rate = (typeof RATES)[number]
+
+export interface RatePolicy {
+  /** Requests a window; 0 = no limit. */
+  readonly quota: number
+  readonly windowSeconds: number
+}
+
+export type RatePolicies = Readonly<Record<Rate, RatePolicy>>
+
+export const DEFAULT_RATES: RatePolicies = {
+  anonymous: { quota: 120, windowSeconds: 60 },
+  user: { quota: 1200, windowSeconds: 60 },
+  backtests: { quota: 60, windowSeconds: 60 },
+  search: { quota: 60, windowSeconds: 60 },
+  contact: { quota: 5, windowSeconds: 3600 },
+  chat: { quota: 30, windowSeconds: 60 },
+  errors: { quota: 60, windowSeconds: 60 },
+  tokens: { quota: 20, windowSeconds: 3600 },
+}
+
+interface Bucket {
+  readonly tokens: number
+  readonly at: number
+}
+
+/** Buckets are forgotten above this many, the full ones first: a full bucket says nothing. */
+const BUCKETS_MAX = 100_000
+
+export class RateLimiter {
+  readonly #clock: Clock
+  readonly #policies: RatePolicies
+  readonly #buckets = new Map<string, Bucket>()
+
+  constructor(clock: Clock, policies: RatePolicies) {
+    this.#clock = clock
+    this.#policies = policies
+  }
+
+  /** Takes one token of `client`; answers the headers to send. Throws 429 when there is none. */
+  take(rate: Rate, client: string): Readonly<Record<string, string>> {
+    const { quota, windowSeconds } = this.#policies[rate]
+    if (quota === 0) return {}
+    const now = this.#clock.now()
+    const key = `${rate} ${client}`
+    const before = this.#buckets.get(key) ?? { tokens: quota, at: now }
+    const refilled = before.tokens + ((now - before.at) / 1000) * (quota / windowSeconds)
+    const tokens = Math.min(quota, refilled)
+    const allowed = tokens >= 1
+    const left = allowed ? tokens - 1 : tokens
+    this.#buckets.set(key, { tokens: left, at: now })
+    if (this.#buckets.size > BUCKETS_MAX) this.#forget(now)
+    // Seconds until the next token; at least 1, since 0 would say "now".
+    const seconds = Math.max(1, Math.ceil(((1 - (left % 1)) * windowSeconds) / quota))
+    const headers = {
+      'ratelimit-policy': `"${rate}";q=${quota};w=${windowSeconds}`,
+      ratelimit: `"${rate}";r=${Math.floor(left)};t=${seconds}`,
+    }
+    if (allowed) return headers
+    const per = windowSeconds === 3600 ? 'an hour' : windowSeconds === 60 ? 'a minute' : `${windowSeconds} s`
+    throw new Problem(
+      429,
+      'rate_limited',
+      `At most ${quota} requests of this kind ${per}. Wait ${seconds} s.`,
+      {
+        retryAfter: seconds,
+        headers,
+      },
+    )
+  }
+
+  #forget(now: number): void {
+    for (const [key, { tokens, at }] of this.#buckets) {
+      const rate = key.slice(0, key.indexOf(' ')) as Rate
+      const { quota, windowSeconds } = this.#policies[rate]
+      if (tokens + ((now - at) / 1000) * (quota / windowSeconds) >= quota) this.#buckets.delete(key)
+    }
+    // All in use: drop the oldest tenth rather than grow.
+    let excess = this.#buckets.size - BUCKETS_MAX * 0.9
+    for (const key of this.#buckets.keys()) {
+      if (excess-- <= 0) break
+      this.#buckets.delete(key)
+    }
+  }
+}

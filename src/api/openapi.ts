@@ -1,0 +1,170 @@
+// The OpenAPI 3.1 document, made from the routes and the very schemas that validate: TypeBox schemas are JSON Schema.
+
+import type { TSchema } from '@sinclair/typebox'
+
+export interface Route {
+  readonly method: string
+  readonly path: string
+  readonly hooks: unknown
+}
+
+interface Detail {
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly hide?: boolean
+  readonly 'x-access'?: string
+  readonly 'x-answer'?: TSchema
+}
+
+interface Hooks {
+  readonly body?: TSchema
+  readonly query?: TSchema
+  readonly params?: TSchema
+  readonly detail?: Detail
+}
+
+const ERROR = {
+  type: 'object',
+  required: ['ok', 'error'],
+  properties: {
+    ok: { const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'requestId'],
+      properties: {
+        code: { type: 'string', description: 'Stable; clients may compare it.' },
+        message: { type: 'string', description: 'A sentence for people.' },
+        requestId: { type: 'string' },
+        fields: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['in', 'path', 'code', 'message'],
+            properties: {
+              in: { enum: ['body', 'query', 'path', 'header'] },
+              path: { type: 'string', description: 'JSON Pointer.' },
+              code: { type: 'string' },
+              message: { type: 'string' },
+            },
+          },
+        },
+        retryAfter: { type: 'integer', description: 'Seconds.' },
+        diagnostics: {
+          type: 'array',
+          items: { type: 'object' },
+          description: 'What is wrong with a script, and where.',
+        },
+      },
+    },
+  },
+}
+
+export function openApiDocument(
+  routes: readonly Route[],
+  { version, url }: { version: string; url: string },
+): object {
+  const schemas: Record<string, unknown> = { Error: ERROR }
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const { method, path, hooks } of routes) {
+    const { body, query, params, detail = {} } = hooks as Hooks
+    if (detail.hide || !path.startsWith('/api/') || method === 'WS') continue
+    const at = path.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')
+    const operation = {
+      operationId: operationId(method, at),
+      summary: detail.summary,
+      description: description(detail),
+      tags: detail.tags,
+      security: security(detail['x-access'] ?? 'none'),
+      parameters: [...pathParameters(at, params, schemas), ...queryParameters(query, schemas)],
+      ...(body && { requestBody: { required: true, content: json(hoist(body, schemas)) } }),
+      responses: {
+        200: {
+          description: 'Done.',
+          ...(detail['x-answer'] && { content: json(hoist(detail['x-answer'], schemas)) }),
+        },
+        default: { description: 'Refused.', content: json({ $ref: '#/components/schemas/Error' }) },
+      },
+    }
+    paths[at] = { ...paths[at], [method.toLowerCase()]: operation }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Chartroom', version, description: 'Backtests, replays, alerts, ideas and webhooks.' },
+    servers: [{ url }],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: 'session' },
+        'api-token': { type: 'http', scheme: 'bearer', bearerFormat: 'crm_pat_…' },
+      },
+    },
+  }
+}
+
+const json = (schema: unknown) => ({ 'application/json': { schema } })
+
+function operationId(method: string, path: string): string {
+  const words = path.split(/[/{}\-.]+/).filter((word) => word && word !== 'api' && word !== 'platform')
+  return [method.toLowerCase(), ...words]
+    .map((word, i) => (i ? word[0]?.toUpperCase() + word.slice(1) : word))
+    .join('')
+}
+
+function description({ description, 'x-access': access = 'none' }: Detail): string | undefined {
+  const [label, scope] = access.split(' ')
+  const needs =
+    scope === 'only' ? 'Needs a session; takes no token.' : scope && `A token needs the scope \`${scope}\`.`
+  return [description, label === 'none' ? undefined : needs].filter(Boolean).join('\n\n') || undefined
+}
+
+function security(access: string): object[] {
+  const [label, scope] = access.split(' ')
+  const session = { session: [] }
+  const token = { 'api-token': [] }
+  if (scope === 'only') return [session]
+  if (label === 'none') return [{}, session, token]
+  return label === 'session' ? [session, token] : [token, session]
+}
+
+function pathParameters(
+  path: string,
+  params: TSchema | undefined,
+  schemas: Record<string, unknown>,
+): object[] {
+  const properties = (params?.properties ?? {}) as Record<string, TSchema>
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const schema = properties[name]
+    return { name, in: 'path', required: true, schema: schema ? hoist(schema, schemas) : { type: 'string' } }
+  })
+}
+
+function queryParameters(query: TSchema | undefined, schemas: Record<string, unknown>): object[] {
+  const required = new Set((query?.required ?? []) as string[])
+  const properties = (query?.properties ?? {}) as Record<string, TSchema>
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.has(name),
+    schema: hoist(schema, schemas),
+  }))
+}
+
+/** A plain copy of a schema in which those with an `$id` became references to named components. */
+function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
+  if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas))
+  if (typeof schema !== 'object' || schema === null) return schema
+  const copy: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(schema))
+    if (name !== '$id' && name !== 'expected') copy[name] = hoist(value, schemas)
+  const variants = copy.anyOf as { const?: unknown }[] | undefined
+  if (variants?.length && variants.every((variant) => 'const' in variant)) {
+    delete copy.anyOf
+    copy.enum = variants.map((variant) => variant.const)
+  }
+  const id = (schema as { $id?: string }).$id
+  if (id === undefined) return copy
+  schemas[id] = copy
+  return { $ref: `#/components/schemas/${id}` }
+}

@@ -1,0 +1,83 @@
+// Who is at the other end: address, scheme and host of a request, as far as they can be believed.
+//
+// `X-Forwarded-*` counts only from a trusted proxy, and of the addresses in it the last one that is not a proxy.
+
+import { BlockList, isIP } from 'node:net'
+
+export interface Peer {
+  readonly ip: string
+  /** What rate limits count: the address, an IPv6 one by its /64, since that is what one customer is given. */
+  readonly network: string
+  readonly local: boolean
+  readonly https: boolean
+  /** Host and port as the client sees them, lower case. */
+  readonly host: string
+}
+
+/** Parses `loopback`, `private`, addresses and CIDR ranges. Throws a sentence on anything else. */
+export function addressList(entries: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const entry of entries.flatMap((name) => NAMED[name] ?? [name])) {
+    const [address = '', bits] = entry.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    const width = family === 'ipv6' ? 128 : 32
+    const prefix = bits === undefined ? width : Number(bits)
+    if (isIP(address) === 0 || !Number.isInteger(prefix) || prefix < 0 || prefix > width)
+      throw new Error('expected loopback, private, an IP address or a range like 10.0.0.0/8')
+    list.addSubnet(address, prefix, family)
+  }
+  return list
+}
+
+const NAMED: Readonly<Record<string, readonly string[]>> = {
+  loopback: ['127.0.0.0/8', '::1'],
+  private: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
+}
+const LOOPBACK = addressList(['loopback'])
+
+export function peerOf(request: Request, address: string, trusted: BlockList): Peer {
+  const url = new URL(request.url)
+  const direct = plainAddress(address)
+  const believed = contains(trusted, direct)
+  const forwarded = (name: string) => (believed ? request.headers.get(name) : null)
+  const hops = (forwarded('x-forwarded-for') ?? '').split(',').map((hop) => plainAddress(hop.trim()))
+  const client = hops.findLast((hop) => isIP(hop) > 0 && !contains(trusted, hop))
+  const ip = client ?? direct
+  const proto = forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
+  const host = forwarded('x-forwarded-host')?.split(',')[0]?.trim() ?? request.headers.get('host') ?? url.host
+  return {
+    ip,
+    network: isIP(ip) === 6 ? `${ipv6Groups(ip).slice(0, 4).join(':')}::/64` : ip,
+    // A proxy on this machine makes everybody look local, so a request that came through one is not.
+    local:
+      contains(LOOPBACK, ip) && !request.headers.has('x-forwarded-for') && !request.headers.has('forwarded'),
+    https: proto === undefined ? url.protocol === 'https:' : proto === 'https',
+    host: host.toLowerCase(),
+  }
+}
+
+/** `host[:port]` without the port and the brackets. */
+export function hostName(host: string): string {
+  return host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')
+}
+
+function contains(list: BlockList, ip: string): boolean {
+  const family = isIP(ip)
+  return family > 0 && list.check(ip, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/** An IPv4 address in IPv6 clothes is an IPv4 address. */
+function plainAddress(address: string): string {
+  return address.replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '')
+}
+
+function ipv6Groups(ip: string): string[] {
+  const [head = '', tail] = (ip.split('%')[0] ?? '').split('::')
+  const groups = (text: string | undefined) => (text ? text.split(':') : [])
+  const front = groups(head)
+  const back = groups(tail)
+  const zeros = tail === undefined ? 0 : 8 - front.length - back.length
+  return [...front, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...back].map((group) =>
+    parseInt(group || '0', 16).toString(16),
+  )
+}

@@ -1,0 +1,77 @@
+// Words that schemas of several resources are made of, and the three shapes an answer has.
+//
+// Query values are text on the wire and stay text in their schemas: what Elysia would coerce, it coerces too kindly
+// (`0x5`, ` 5`). `numberOf` reads them.
+
+import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
+import type { Page } from '../store/collection.ts'
+
+/** Text of at most `maxLength` UTF-16 units; not empty unless `minLength` is 0. */
+export const Text = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength })
+
+/** `idOf('al')`: an id of that kind. */
+export const idOf = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-zA-Z]{1,64}$` })
+
+/** A closed set, from the array that defines it. */
+export const oneOf = <const V extends string>(values: readonly V[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)))
+
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
+
+/** UTC milliseconds since 1970. */
+export const Time = Type.Integer({
+  minimum: -8.64e15,
+  maximum: 8.64e15,
+  expected: 'a time in UTC milliseconds',
+})
+
+/** A whole number in a query. */
+export const QueryInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a whole number' })
+
+/** `?limit=&cursor=` of every list. */
+export const PageQuery = {
+  limit: Type.Optional(QueryInteger),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
+}
+
+/** The page a list query asks for: `max` rows unless it says fewer. */
+export function pageOf(
+  query: { limit?: string; cursor?: string },
+  max: number,
+): { limit: number; cursor?: string } {
+  const limit = Math.min(max, Math.max(1, Number(query.limit ?? max)))
+  return { limit, ...(query.cursor !== undefined && { cursor: query.cursor }) }
+}
+
+const Warning = Type.Object(
+  { code: Type.String(), path: Type.Optional(Type.String()), message: Type.String() },
+  { $id: 'Warning' },
+)
+const warnings = Type.Optional(Type.Array(Warning))
+
+export const Answer = (properties: TProperties): TSchema =>
+  Type.Object({ ok: Type.Literal(true), ...properties, warnings })
+
+export interface RouteDoc {
+  readonly summary: string
+  readonly description?: string
+  readonly 'x-answer'?: TSchema
+}
+
+/** `detail: doc('Create an alert', { id: Type.String(), alert: Alert })`: what the OpenAPI document says of a route. */
+export function doc(summary: string, answer: TProperties = {}, description?: string): RouteDoc {
+  return { summary, ...(description !== undefined && { description }), 'x-answer': Answer(answer) }
+}
+
+/** The answer of a list. */
+export function listed<N extends string, T, W>(noun: N, page: Page<T>, wire: (item: T) => W) {
+  return { [noun]: page.items.map(wire), nextCursor: page.nextCursor } as Record<N, W[]> & {
+    nextCursor: string | null
+  }
+}
+export const Listed = (noun: string, item: TSchema) => ({
+  [noun]: Type.Array(item),
+  nextCursor: nullable(Type.String()),
+})
+
+export type WireOf<S extends TSchema> = Static<S>

@@ -1,0 +1,118 @@
+// Bodies against schemas: unknown fields are set aside and reported, wrong ones are refused with their place.
+//
+// The same TypeBox schemas make the OpenAPI document. Nothing is coerced: "5" is not 5 in a body.
+
+import type { TSchema } from '@sinclair/typebox'
+import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler'
+import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
+import { Value } from '@sinclair/typebox/value'
+import { Problem, type FieldProblem } from '../lib/problem.ts'
+
+/** At most this many wrong fields are named. */
+const FIELDS_MAX = 50
+
+const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+
+/** `value` without fields the schema does not know; their JSON Pointers go to `unknown`. Throws 422 when it does not fit. */
+export function checkBody(schema: TSchema, value: unknown, unknown: string[]): unknown {
+  const known = stripUnknown(schema, value, '', unknown)
+  const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
+  compiled.set(schema, check)
+  if (check.Check(known)) return known
+  throw validationFailed(fieldProblems('body', check.Errors(known)))
+}
+
+export function validationFailed(fields: readonly FieldProblem[]): Problem {
+  const [first] = fields
+  const where = first?.path ? `${first.in} ${first.path}: ` : ''
+  const rest = fields.length > 1 ? ` (and ${fields.length - 1} more)` : ''
+  return new Problem(422, 'validation_failed', `${where}${first?.message ?? 'not valid'}${rest}`, { fields })
+}
+
+/** One problem a place: TypeBox reports a missing field as missing and as of the wrong type. */
+export function fieldProblems(where: FieldProblem['in'], errors: Iterable<ValueError>): FieldProblem[] {
+  const byPath = new Map<string, FieldProblem>()
+  for (const error of errors) {
+    if (byPath.size >= FIELDS_MAX) break
+    if (byPath.has(error.path)) continue
+    const missing = error.type === ValueErrorType.ObjectRequiredProperty || error.value === undefined
+    const expected = describe(error.schema)
+    byPath.set(error.path, {
+      in: where,
+      path: error.path,
+      code: missing ? 'required' : codeOf(error.type),
+      message: missing
+        ? `is required: expected ${expected}`
+        : `expected ${expected}, found ${kindOf(error.value)}`,
+    })
+  }
+  return [...byPath.values()]
+}
+
+function stripUnknown(schema: TSchema, value: unknown, path: string, unknown: string[]): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const variants = schema.anyOf as TSchema[] | undefined
+  if (variants) {
+    const bare: string[] = []
+    const fits = variants.find((variant) => Value.Check(variant, stripUnknown(variant, value, path, bare)))
+    return fits ? stripUnknown(fits, value, path, unknown) : value
+  }
+  if (Array.isArray(value)) {
+    const items = schema.items as TSchema | undefined
+    return items ? value.map((item, i) => stripUnknown(items, item, `${path}/${i}`, unknown)) : value
+  }
+  const properties = schema.properties as Record<string, TSchema> | undefined
+  if (!properties) return value
+  const known: [string, unknown][] = []
+  for (const [name, item] of Object.entries(value)) {
+    const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (property) known.push([name, stripUnknown(property, item, at, unknown)])
+    else if (unknown.length < FIELDS_MAX) unknown.push(at)
+  }
+  return Object.fromEntries(known)
+}
+
+/** What a schema wants, in words. */
+function describe(schema: TSchema): string {
+  if (typeof schema.expected === 'string') return schema.expected
+  const variants = schema.anyOf as TSchema[] | undefined
+  if (variants?.every((variant) => 'const' in variant))
+    return `one of ${variants.map((variant) => JSON.stringify(variant.const)).join(', ')}`
+  if (variants) return variants.map(describe).join(' or ')
+  if ('const' in schema) return JSON.stringify(schema.const)
+  const type = String(schema.type ?? 'another value')
+  const noun = /^[aio]/.test(type) ? `an ${type}` : type === 'null' ? 'null' : `a ${type}`
+  const bounds = [
+    range(schema.minLength, schema.maxLength, 'characters'),
+    range(schema.minimum, schema.maximum, ''),
+    range(schema.minItems, schema.maxItems, 'items'),
+    schema.exclusiveMinimum === undefined ? '' : `above ${schema.exclusiveMinimum}`,
+    schema.pattern === undefined ? '' : `like ${schema.pattern}`,
+  ].filter(Boolean)
+  return [noun, ...bounds].join(' ')
+}
+
+function range(low: number | undefined, high: number | undefined, unit: string): string {
+  if (low === undefined && high === undefined) return ''
+  if (high === undefined) return `of at least ${low} ${unit}`.trim()
+  if (low === undefined) return `of at most ${high} ${unit}`.trim()
+  return `of ${low} to ${high} ${unit}`.trim()
+}
+
+/** The kind of a submitted value; never the value itself. */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'string') return value === '' ? 'an empty string' : 'another string'
+  if (typeof value === 'number') return 'another number'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/** `StringMinLength` → `min_length`, `Union` → `union`: TypeBox's names without the kind in front. */
+function codeOf(type: ValueErrorType): string {
+  const name = ValueErrorType[type] ?? 'invalid'
+  const short = name.replace(/^(String|Number|Integer|Array|Object)(?=.)/, '')
+  const snake = short.replace(/(?<!^)([A-Z])/g, '_$1').toLowerCase()
+  return snake === name.toLowerCase() ? 'type' : snake
+}

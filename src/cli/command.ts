@@ -1,0 +1,41 @@
+// What a command of the executable is: one file of this folder each, listed in `commands.ts`.
+
+import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+
+export interface CommandContext {
+  /** What follows the command's name. */
+  readonly args: readonly string[]
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly random: Random
+  readonly version: string
+  /** Standard output, a line at a time. */
+  readonly print: (line: string) => void
+  /** Standard error. */
+  readonly warn: (line: string) => void
+}
+
+export interface Command {
+  readonly name: string
+  /** After the name: `SCRIPT.pine --bars FILE.csv`. */
+  readonly usage: string
+  readonly summary: string
+  /** Shown by `--help` below usage and summary. */
+  readonly help?: () => string
+  /** Answers the exit code: 0, 1 (failed) or 2 (usage). */
+  readonly run: (context: CommandContext) => Promise<number>
+}
+
+/** What the person typed is not a command line we know. Exit code 2. */
+export class UsageError extends Error {}
+
+/** `util.parseArgs`, strict, with its complaints as usage errors. */
+export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
+  try {
+    return parseArgs(config)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+}

@@ -1,0 +1,61 @@
+// The commands, and how one is picked.
+
+import { Problem } from '../lib/problem.ts'
+import { UsageError, type Command, type CommandContext } from './command.ts'
+import { configCommand } from './config-command.ts'
+import { healthcheckCommand } from './healthcheck.ts'
+import { serveCommand } from './serve.ts'
+
+const COMMANDS: readonly Command[] = [serveCommand, configCommand, healthcheckCommand]
+
+/** Runs the command the arguments name; answers the exit code. */
+export async function runCommand(context: CommandContext): Promise<number> {
+  const { print, warn } = context
+  const [name = '--help', ...args] = context.args
+  if (name === '--version') {
+    print(`chartroom ${context.version}`)
+    return 0
+  }
+  if (name === '--help' || name === 'help') {
+    print(overview())
+    return 0
+  }
+  const command = COMMANDS.find((candidate) => candidate.name === name)
+  if (!command) {
+    warn(`There is no command "${name}". \`chartroom --help\` lists them.`)
+    return 2
+  }
+  if (args.includes('--help')) {
+    print(
+      [`chartroom ${command.name} ${command.usage}`, '', command.summary, '', command.help?.() ?? '']
+        .join('\n')
+        .trimEnd(),
+    )
+    return 0
+  }
+  try {
+    return await command.run({ ...context, args })
+  } catch (error) {
+    if (error instanceof UsageError) {
+      warn(`${error.message}\nUsage: chartroom ${command.name} ${command.usage}`)
+      return 2
+    }
+    if (error instanceof Problem) {
+      warn(error.message)
+      return 1
+    }
+    throw error
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ name }) => name.length))
+  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  return [
+    'Chartroom: self-hosted trading analysis.',
+    '',
+    ...rows,
+    '',
+    '`chartroom COMMAND --help` says more.',
+  ].join('\n')
+}

@@ -1,0 +1,205 @@
+// Configuration: one table that the command line, the environment, `chartroom config`, `--help` and the README are made of.
+//
+// `PORT` in the environment is `--port` on the command line, which wins. Everything is checked at start, with one
+// sentence a mistake, so that a typing error shows now and not when it matters.
+
+import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
+import { addressList } from '../api/peer.ts'
+import { LOG_LEVELS } from '../lib/log.ts'
+
+/** Turns text into a value; throws a sentence saying what was expected. */
+type Parse<T> = (text: string) => T
+
+interface Option<T> {
+  readonly default: string
+  readonly help: string
+  readonly parse: Parse<T>
+  /** Not shown by `chartroom config`. */
+  readonly secret?: boolean
+}
+
+const option = <T>(fallback: string, parse: Parse<T>, help: string, secret = false): Option<T> => ({
+  default: fallback,
+  parse,
+  help,
+  secret,
+})
+
+const integer =
+  (low: number, high: number): Parse<number> =>
+  (text) => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < low || value > high)
+      throw new Error(`expected a whole number from ${low} to ${high}`)
+    return value
+  }
+
+const choice =
+  <const V extends string>(values: readonly V[]): Parse<V> =>
+  (text) => {
+    const found = values.find((value) => value === text)
+    if (found === undefined) throw new Error(`expected ${values.join(' or ')}`)
+    return found
+  }
+
+const text: Parse<string> = (value) => value
+
+const list: Parse<readonly string[]> = (value) =>
+  value
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+
+const optional =
+  <T>(parse: Parse<T>): Parse<T | null> =>
+  (value) =>
+    value === '' ? null : parse(value)
+
+const origin: Parse<string> = (value) => {
+  const url = URL.parse(value)
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== '/' || url.search !== '')
+    throw new Error('expected an address like https://charts.example.com')
+  return url.origin
+}
+
+const origins: Parse<readonly string[]> = (value) =>
+  list(value).map((item) => (item === '*' ? item : origin(item)))
+
+const addresses: Parse<readonly string[]> = (value) => {
+  const entries = list(value)
+  addressList(entries)
+  return entries
+}
+
+const smtp: Parse<string> = (value) => {
+  if (!/^smtps?:$/.test(URL.parse(value)?.protocol ?? ''))
+    throw new Error('expected an address like smtp://user:password@mail.example.com:587')
+  return value
+}
+
+const OPTIONS = {
+  PORT: option('3000', integer(0, 65_535), 'Port to listen on; 0 = any that is free'),
+  HOST: option('127.0.0.1', text, 'Address to listen on; 0.0.0.0 = all'),
+  DATA_DIR: option('./data', text, 'Folder of the database and the key file'),
+  PUBLIC_URL: option('', optional(origin), 'Address under which browsers reach the server'),
+  ALLOWED_HOSTS: option('', list, 'Further host names the server answers to; * = any'),
+  TRUSTED_PROXIES: option(
+    '',
+    addresses,
+    'Proxies whose X-Forwarded-* headers count: loopback, private, addresses, ranges',
+  ),
+  CORS_ORIGINS: option('', origins, 'Sites whose pages may call the API with a token; * = any'),
+  SIGNUP: option('closed', choice(['closed', 'open']), 'Who may sign up after the owner: open = everybody'),
+  SMTP_URL: option(
+    '',
+    optional(smtp),
+    'Mail server for alerts and support, smtp://user:password@host:587',
+    true,
+  ),
+  MAIL_FROM: option('', text, 'Sender of mails; default chartroom@ the host of PUBLIC_URL'),
+  WEBHOOK_ALLOW: option('', list, 'Opens blocked webhook targets: loopback, private, ranges, host names'),
+  WORKERS: option('0', integer(0, 256), 'Script worker threads; 0 = processors less one'),
+  SCRIPT_TIME_MS: option('60000', integer(100, 3_600_000), 'Longest a script may run'),
+  SCRIPT_MEMORY_MB: option('1024', integer(64, 1_048_576), 'Most memory a script may take'),
+  MAX_STORAGE_MB: option(
+    '0',
+    integer(0, 1_048_576_000),
+    'Most space of the database; 0 = as the disk allows',
+  ),
+  METRICS: option('local', choice(['local', 'open', 'off']), 'Who may read /metrics: local = this machine'),
+  LOG_LEVEL: option('info', choice(LOG_LEVELS), 'Least important lines to log'),
+} as const
+
+type Options = typeof OPTIONS
+type OptionName = keyof Options
+
+/** `RATE_SEARCH=120`: requests a window; the windows are fixed. */
+const rateOption = (rate: Rate): `RATE_${string}` => `RATE_${rate.toUpperCase()}`
+
+export type Config = { readonly [N in OptionName]: ReturnType<Options[N]['parse']> } & {
+  readonly rates: RatePolicies
+}
+
+export interface ConfigRow {
+  readonly name: string
+  readonly flag: string
+  readonly default: string
+  readonly help: string
+  readonly secret: boolean
+}
+
+/** Every setting, in the order to show them. */
+export function configRows(): ConfigRow[] {
+  const rows = Object.entries(OPTIONS).map(([name, { default: fallback, help, secret = false }]) => ({
+    name,
+    flag: flagOf(name),
+    default: fallback,
+    help,
+    secret,
+  }))
+  const rates = RATES.map((rate) => {
+    const { quota, windowSeconds } = DEFAULT_RATES[rate]
+    const name = rateOption(rate)
+    const per = windowSeconds === 3600 ? 'an hour' : 'a minute'
+    return {
+      name,
+      flag: flagOf(name),
+      default: String(quota),
+      help: `Limit of ${rate} requests ${per}; 0 = none`,
+      secret: false,
+    }
+  })
+  return [...rows, ...rates]
+}
+
+const flagOf = (name: string) => `--${name.toLowerCase().replaceAll('_', '-')}`
+
+export interface ConfigResult {
+  readonly config: Config
+  /** Where each value came from, as text. */
+  readonly values: readonly (ConfigRow & {
+    readonly value: string
+    readonly from: 'flag' | 'environment' | 'default'
+  })[]
+  /** One sentence a mistake; the config is to be used only when there are none. */
+  readonly mistakes: readonly string[]
+}
+
+/** `flags` by flag name without the dashes (`data-dir`), `environment` by name. */
+export function readConfig(
+  flags: Readonly<Record<string, string | undefined>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): ConfigResult {
+  const mistakes: string[] = []
+  const values = configRows().map((row) => {
+    const flag = flags[row.flag.slice(2)]
+    const set = environment[row.name]
+    const from = flag !== undefined ? 'flag' : set !== undefined && set !== '' ? 'environment' : 'default'
+    return {
+      ...row,
+      value: (from === 'flag' ? flag : from === 'environment' ? set : undefined) ?? row.default,
+      from,
+    } as const
+  })
+  const valueOf = new Map(values.map((row) => [row.name, row]))
+  function read<T>(name: string, parse: Parse<T>): T {
+    const row = valueOf.get(name)
+    try {
+      return parse(row?.value ?? '')
+    } catch (error) {
+      const shown = row?.from === 'flag' ? row.flag : name
+      mistakes.push(`${shown}: ${error instanceof Error ? error.message : String(error)}`)
+      return parse(row?.default ?? '')
+    }
+  }
+  const options = Object.fromEntries(
+    Object.entries(OPTIONS).map(([name, { parse }]) => [name, read<unknown>(name, parse)]),
+  ) as { [N in OptionName]: ReturnType<Options[N]['parse']> }
+  const rates = Object.fromEntries(
+    RATES.map((rate) => [
+      rate,
+      { ...DEFAULT_RATES[rate], quota: read(rateOption(rate), integer(0, 1_000_000_000)) },
+    ]),
+  ) as Record<Rate, RatePolicies[Rate]>
+  return { config: { ...options, rates }, values, mistakes }
+}

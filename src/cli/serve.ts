@@ -1,0 +1,130 @@
+// `chartroom serve`: opens the store, plugs everything together and listens until it is told to stop.
+
+import { mkdirSync } from 'node:fs'
+import { users } from '../accounts/accounts.ts'
+import { argon2Passwords } from '../accounts/passwords.ts'
+import { sweepSessions } from '../accounts/sessions.ts'
+import { sweepTokens } from '../accounts/tokens.ts'
+import type { Services } from '../api/deps.ts'
+import { addressList } from '../api/peer.ts'
+import { createApp } from '../app.ts'
+import { idSource } from '../lib/ids.ts'
+import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
+import { lmdbKv } from '../store/lmdb.ts'
+import { migrate } from '../store/migrate.ts'
+import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
+import { parseFlags, type Command, type CommandContext } from './command.ts'
+import { configFlags, configHelp } from './config-command.ts'
+import { readConfig, type Config } from './config.ts'
+
+/** How long requests in flight may take when the server stops. */
+const DRAIN_MS = 10_000
+const SWEEP_MS = 3600_000
+
+export const serveCommand: Command = {
+  name: 'serve',
+  usage: '[SETTINGS]',
+  summary: 'Run the server.',
+  help: configHelp,
+  run: async (context) => {
+    const { values: flags } = parseFlags({ args: [...context.args], options: configFlags(), strict: true })
+    const { config, mistakes } = readConfig(flags, context.environment)
+    for (const mistake of mistakes) context.warn(mistake)
+    return mistakes.length > 0 ? 2 : serve(context, config)
+  },
+}
+
+async function serve(context: CommandContext, config: Config): Promise<number> {
+  const { clock, random, print, warn } = context
+  const log = jsonLog(context, config.LOG_LEVEL)
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
+  const maxBytes = config.MAX_STORAGE_MB * 1e6
+  const kv = lmdbKv({ path: `${config.DATA_DIR}/db`, ...(maxBytes > 0 && { maxBytes }) })
+  await migrate(kv)
+  let stopping = false
+  const services: Services = {
+    kv,
+    clock,
+    random,
+    newId: idSource({ clock, random }),
+    passwords: argon2Passwords(),
+    log,
+    settings: {
+      version: context.version,
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: addressList(config.TRUSTED_PROXIES),
+      allowedHosts: config.ALLOWED_HOSTS,
+      corsOrigins: config.CORS_ORIGINS,
+      signUpOpen: config.SIGNUP === 'open',
+      rates: config.rates,
+      metrics: config.METRICS,
+    },
+    setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
+    dashboard: await loadDashboard(),
+    docsFile: loadDocsFile,
+    ready: () => !stopping,
+  }
+  const app = createApp(services)
+  try {
+    // reusePort is Elysia's default, and lets two servers share a port in silence.
+    app.listen({
+      port: config.PORT,
+      hostname: config.HOST,
+      reusePort: false,
+      idleTimeout: 60,
+      maxRequestBodySize: 600 << 20,
+      development: false,
+    })
+  } catch (error) {
+    await kv.close()
+    warn(
+      error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+        ? `Port ${config.PORT} is in use. Stop what listens there, or choose another with --port.`
+        : `Cannot listen on ${config.HOST}:${config.PORT}: ${String(error)}`,
+    )
+    return 1
+  }
+  const port = app.server?.port ?? config.PORT
+  for (const line of welcome(services, config, port)) print(line)
+  log('info', 'listening', { host: config.HOST, port })
+
+  const sweep = setInterval(() => {
+    const jobs = [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
+    Promise.all(jobs).catch((error: unknown) => log('error', 'sweeping failed', { error: String(error) }))
+  }, SWEEP_MS)
+  const signal = await new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.on(name, () => {
+        if (stopping) process.exit(1)
+        stopping = true
+        resolve(name)
+      })
+  })
+  log('info', 'stopping', { signal })
+  clearInterval(sweep)
+  const cut = setTimeout(() => void app.stop(true), DRAIN_MS)
+  await app.stop()
+  clearTimeout(cut)
+  await kv.close()
+  return 0
+}
+
+function welcome({ kv, setupCode }: Services, config: Config, port: number): string[] {
+  const shown = config.HOST === '0.0.0.0' || config.HOST === '::' ? 'localhost' : config.HOST
+  const address = config.PUBLIC_URL ?? `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
+  if (users(kv).count('all', []) > 0) return [`Chartroom is at ${address}`]
+  return [
+    `Chartroom is at ${address}`,
+    '',
+    'It has no owner yet. Whoever signs up first, from this machine or with this link, will own it:',
+    `  ${address}/sign-up?code=${setupCode}`,
+  ]
+}
+
+function jsonLog({ clock, warn }: CommandContext, least: LogLevel): Log {
+  const loudest = LOG_LEVELS.indexOf(least)
+  return (level, message, fields = {}) => {
+    if (LOG_LEVELS.indexOf(level) > loudest) return
+    warn(JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message, ...fields }))
+  }
+}

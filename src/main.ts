@@ -1,0 +1,39 @@
+// The composition root: real clock, real randomness, real environment; everything else is handed what it needs.
+
+import { runCommand } from './cli/commands.ts'
+import packageJson from '../package.json' with { type: 'json' }
+
+const clock = {
+  now: () => Date.now(),
+  sleep: (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }),
+}
+const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+
+// lmdb-js reports a commit that failed on a full disk a second time, to nobody; the one who wrote was told already.
+process.on('unhandledRejection', (error) => {
+  console.error(
+    JSON.stringify({
+      time: new Date().toISOString(),
+      level: 'error',
+      message: 'unhandled',
+      error: String(error),
+    }),
+  )
+})
+
+process.exitCode = await runCommand({
+  args: process.argv.slice(2),
+  environment: process.env,
+  clock,
+  random,
+  version: packageJson.version,
+  print: (line) => console.log(line),
+  warn: (line) => console.error(line),
+})

@@ -1,0 +1,115 @@
+// The dashboard's files and the reference page's: embedded in the executable, or made on the spot from source.
+//
+// One handler serves both. The page's policy is the strictest there is: nothing but our own files, no inline code,
+// Trusted Types. File names carry a hash of their content, so they may be cached for ever; the page itself never is.
+
+import { readdirSync } from 'node:fs'
+import type { ServeDashboard } from '../api/deps.ts'
+import type { DocsFile } from '../api/docs.ts'
+
+/** Folders inside the executable, by base name (`compile.assets`). */
+export const DASHBOARD_ASSETS = 'dashboard-files'
+export const DOCS_ASSETS = 'docs-files'
+export const DOCS_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
+
+interface Asset {
+  readonly type: string
+  readonly etag: string
+  readonly raw: Uint8Array<ArrayBuffer>
+  readonly br: Uint8Array<ArrayBuffer> | undefined
+  readonly gzip: Uint8Array<ArrayBuffer> | undefined
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  woff2: 'font/woff2',
+}
+
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+/** Builds the dashboard for a browser: name → content. 50-70 ms. */
+export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const { outputs } = await Bun.build({
+    entrypoints: [`${import.meta.dir}/../dashboard/index.html`],
+    target: 'browser',
+    minify: true,
+    splitting: true,
+    publicPath: '/assets/',
+    // Without both, libraries bundle their development halves (STACK.md, 4).
+    define: { 'process.env.NODE_ENV': '"production"' },
+    conditions: ['production'],
+    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
+  })
+  const files = outputs.map(async (output) => {
+    const name = output.path.split('/').pop() ?? ''
+    return [name, new Uint8Array(await output.arrayBuffer())] as const
+  })
+  return new Map(await Promise.all(files))
+}
+
+export async function loadDashboard(): Promise<ServeDashboard> {
+  const files = Bun.isStandaloneExecutable ? await embedded(DASHBOARD_ASSETS) : await bundleDashboard()
+  const assets = new Map<string, Asset>()
+  for (const [name, raw] of files) {
+    if (/\.(br|gz)$/.test(name)) continue
+    const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+    const etag = `"${Bun.hash(raw).toString(36)}"`
+    assets.set(name, { type, etag, raw, br: files.get(`${name}.br`), gzip: files.get(`${name}.gz`) })
+  }
+  return (request, path) => {
+    // Any other address is a route of the page.
+    const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : 'index.html'
+    const asset = assets.get(name)
+    return asset ? respond(request, asset, name === 'index.html') : null
+  }
+}
+
+export const loadDocsFile: DocsFile = async (name) => {
+  if (!(DOCS_FILES as readonly string[]).includes(name)) return null
+  const folder = Bun.isStandaloneExecutable
+    ? `${import.meta.dir}/${DOCS_ASSETS}`
+    : `${import.meta.dir}/../../node_modules/swagger-ui-dist`
+  return Bun.file(`${folder}/${name}`).bytes()
+}
+
+async function embedded(folder: string): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const path = `${import.meta.dir}/${folder}`
+  const files = readdirSync(path).map(
+    async (name) => [name, await Bun.file(`${path}/${name}`).bytes()] as const,
+  )
+  return new Map(await Promise.all(files))
+}
+
+function respond(request: Request, asset: Asset, isPage: boolean): Response {
+  const headers: Record<string, string> = {
+    'content-type': asset.type,
+    etag: asset.etag,
+    vary: 'accept-encoding',
+    'cache-control': isPage ? 'no-cache' : 'public, max-age=31536000, immutable',
+    'content-security-policy': CSP,
+  }
+  if (request.headers.get('if-none-match') === asset.etag) return new Response(null, { status: 304, headers })
+  const accepted = request.headers.get('accept-encoding') ?? ''
+  for (const [encoding, bytes] of [
+    ['br', asset.br],
+    ['gzip', asset.gzip],
+  ] as const)
+    if (bytes && accepted.includes(encoding))
+      return new Response(bytes, { headers: { ...headers, 'content-encoding': encoding } })
+  return new Response(asset.raw, { headers })
+}

@@ -1,0 +1,124 @@
+// The whole HTTP application on a map, a clock that is turned by hand and randomness that repeats.
+
+import { DEFAULT_RATES } from '../../src/api/limits.ts'
+import { addressList } from '../../src/api/peer.ts'
+import type { Services } from '../../src/api/deps.ts'
+import { createApp } from '../../src/app.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import { silentLog } from '../../src/lib/log.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+
+export class FakeClock {
+  time = Date.UTC(2026, 0, 1)
+  now(): number {
+    return this.time
+  }
+  async sleep(ms: number): Promise<void> {
+    this.time += ms
+  }
+  advance(ms: number): void {
+    this.time += ms
+  }
+}
+
+/** xorshift32: bytes that are the same on every run. */
+export function fakeRandom(seed = 1) {
+  let state = seed
+  return {
+    bytes(length: number): Uint8Array {
+      return Uint8Array.from({ length }, () => {
+        state ^= state << 13
+        state ^= state >>> 17
+        state ^= state << 5
+        return state & 255
+      })
+    },
+  }
+}
+
+/** Not a hash; the real one takes 24 ms and has its own test. */
+const fakePasswords = {
+  hash: async (password: string) => `hash of ${password}`,
+  verify: async (password: string, hash: string) => hash === `hash of ${password}`,
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The parsed body, as loosely typed as what comes over a wire. */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly json: any
+}
+
+export interface Call {
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export function testServer(change: (services: Services) => Partial<Services> = () => ({})) {
+  const clock = new FakeClock()
+  const random = fakeRandom()
+  const base: Services = {
+    kv: memoryKv(),
+    clock,
+    random,
+    newId: idSource({ clock, random }),
+    passwords: fakePasswords,
+    log: silentLog,
+    settings: {
+      version: '0.0.0',
+      publicUrl: null,
+      trustedProxies: addressList([]),
+      allowedHosts: [],
+      corsOrigins: [],
+      signUpOpen: true,
+      rates: DEFAULT_RATES,
+      metrics: 'local',
+    },
+    setupCode: 'setup-code',
+    dashboard: () => null,
+    docsFile: async () => null,
+    ready: () => true,
+  }
+  const services = { ...base, ...change(base) }
+  const app = createApp(services)
+
+  /** A string body is sent as it is, anything else as JSON. */
+  async function call(method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
+    const raw = typeof body === 'string' || body instanceof Uint8Array
+    const response = await app.handle(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+        ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),
+      }),
+    )
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: text.startsWith('{') ? JSON.parse(text) : null,
+    }
+  }
+
+  /** Signs up and answers the headers that carry the session. */
+  async function signUp(email = 'trader@example.com'): Promise<{ readonly cookie: string }> {
+    const answer = await call('POST', '/api/auth/sign-up', { body: { email, password: 'correct horse' } })
+    const cookie = /^[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0]
+    if (!cookie) throw new Error(`no cookie: ${answer.text}`)
+    return { cookie }
+  }
+
+  /** A token with these scopes, as headers. */
+  async function token(cookie: { readonly cookie: string }, scopes?: readonly string[]) {
+    const answer = await call('POST', '/api/platform/tokens', {
+      body: { ...(scopes && { scopes }) },
+      headers: cookie,
+    })
+    return { authorization: `Bearer ${answer.json.secret}` }
+  }
+
+  return { app, services, clock, call, signUp, token }
+}
