@@ -60,9 +60,10 @@ export type Implementation =
   | { readonly state: StateClass; readonly implicit?: readonly Implicit[] }
   | { readonly special: true }
 
-/** Constructed without arguments, or with the Runtime when `runtime` is true on the class. */
+/** Constructed with the Runtime when `runtime` is true on the class, else without arguments. It may read it, not keep it. */
 export interface StateClass {
-  new (): { next(...args: never[]): unknown }
+  new (runtime: Runtime): { next(...args: never[]): unknown }
+  readonly runtime?: boolean
 }
 
 export interface ParameterSpec {

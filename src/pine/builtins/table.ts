@@ -19,6 +19,7 @@ import { REGRESSION } from './ta/regression.ts'
 import { SPREAD } from './ta/spread.ts'
 import { TREND } from './ta/trend.ts'
 import { VOLUME } from './ta/volume.ts'
+import { VWAP } from './ta/vwap.ts'
 
 /** Each library file's list; a new file is added here. */
 const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
@@ -40,6 +41,7 @@ const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   ARRAY,
   MATRIX,
   MAP,
+  VWAP,
 ]
 
 export const BUILTIN_FUNCTIONS: ReadonlyMap<string, BuiltinFunction> = byName('function')

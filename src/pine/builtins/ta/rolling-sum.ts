@@ -6,6 +6,9 @@
 // not the value but what was really added. When the correction would be lost beside the new value, the window is summed
 // afresh, newest first, and everything starts from there. Crossovers of averages that tie hang on those last digits.
 //
+// What it does not survive is a value so huge that its rounding error outweighs all that is left when it has gone. There,
+// and only there (a million or more, and 2^32 times the rest), we sum afresh of our own accord.
+//
 // na values are not part of the window: it covers the last n values that are not na.
 //
 // Cost: O(1) a bar, and n for a fresh sum. Fresh sums are paid from an allowance of 512 additions a bar, so that a
@@ -16,6 +19,8 @@ import { lengthOf } from './window.ts'
 const CAPACITY_FIRST = 32
 const CAPACITY_KEPT = 1024
 const FRESH_PER_BAR = 512
+const HUGE = 1e6
+const HUGE_BESIDE = 2 ** 32
 
 export class RollingSum {
   /** Value number i is at `i & mask`; `added` holds what was really put into the sum for it. */
@@ -68,6 +73,7 @@ export class RollingSum {
       this.sum = without + entering
       this.excess = this.sum - without - entering
       this.added[at] = entering
+      if (Math.abs(leaving) > HUGE) this.forget(leaving)
     }
     return this.inWindow === n ? this.sum : NaN
   }
@@ -95,21 +101,28 @@ export class RollingSum {
     this.moved += steps + 1
     if (inWindow <= 64 || 4 * steps >= inWindow || this.moved >= inWindow) {
       this.inWindow = inWindow
-      this.sumAfresh()
-      const first = this.count - inWindow
-      for (let i = first; i < this.count; i++) this.added[i & this.mask] = this.raw[i & this.mask]!
+      this.startOver()
       return
     }
+    let largest = 0
     while (this.inWindow > inWindow) {
-      this.put(-this.added[(this.count - this.inWindow) & this.mask]!)
+      const leaving = this.added[(this.count - this.inWindow) & this.mask]!
+      this.put(-leaving)
       this.inWindow--
+      largest = Math.max(largest, Math.abs(leaving))
     }
+    if (largest > HUGE) this.forget(largest)
     while (this.inWindow < inWindow) {
       this.inWindow++
       const at = (this.count - this.inWindow) & this.mask
       this.added[at] = this.raw[at]!
       this.put(this.raw[at]!)
     }
+  }
+
+  /** A huge value has left: nothing of it may stay. */
+  private forget(leaving: number): void {
+    if (Math.abs(leaving) > HUGE_BESIDE * Math.abs(this.sum)) this.startOver()
   }
 
   private put(value: number): void {
@@ -124,6 +137,13 @@ export class RollingSum {
     this.sum = value
     this.excess = 0
     this.added[(this.count - 1) & this.mask] = value
+  }
+
+  /** As if the window's values were the first ones there are. */
+  private startOver(): void {
+    this.sumAfresh()
+    const first = this.count - this.inWindow
+    for (let i = first; i < this.count; i++) this.added[i & this.mask] = this.raw[i & this.mask]!
   }
 
   /** Newest first, as TradingView does it. */
