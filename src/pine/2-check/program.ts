@@ -2,7 +2,8 @@
 //
 // Every name is resolved, every argument in its parameter's place, every conversion written out, every user
 // function copied once for each list of argument types it is called with (a Pine function without types is a
-// template). Version differences end here, but for `semantics`.
+// template). Version differences end here, but for `semantics`: v4 and v5 names and arguments are v6's here; `when=` is an
+// If around the call (its other arguments moved out to variables before it where they have state); `transp=` is color.new.
 
 import type { BuiltinFunction, BuiltinVariable, Overload } from '../builtins/registry.ts'
 import type { BinaryOperator, UnaryOperator } from '../1-parse/tree.ts'
@@ -112,23 +113,31 @@ export interface NewObjectExpr extends Typed {
   /** One a field, defaults filled in. */
   readonly args: readonly Expr[]
 }
+/** `object.copy()` of a UDT: shallow. Built-in types have a built-in of that name. */
+export interface CopyObjectExpr extends Typed {
+  readonly kind: 'CopyObject'
+  readonly object: Expr
+}
 export interface FieldExpr extends Typed {
   readonly kind: 'Field'
   readonly object: Expr
   /** A UDT's field, or a field of chart.point. */
   readonly field: string
 }
+/** Type void = a statement. Otherwise every branch has a result of this type and there always is an alternate. */
 export interface IfExpr extends Typed {
   readonly kind: 'If'
   readonly test: Expr
   readonly consequent: Block
   readonly alternate: Block | null
 }
+/** As for If: with a value, there always is a default case. */
 export interface SwitchExpr extends Typed {
   readonly kind: 'Switch'
   readonly subject: Expr | null
   readonly cases: readonly { readonly test: Expr | null; readonly body: Block }[]
 }
+/** A loop with a value (type not void) is worth its body's last one, na when it never ran. */
 export interface ForExpr extends Typed {
   readonly kind: 'For'
   readonly counter: Variable
@@ -164,6 +173,7 @@ export type Expr =
   | UserCallExpr
   | TupleExpr
   | NewObjectExpr
+  | CopyObjectExpr
   | FieldExpr
   | IfExpr
   | SwitchExpr

@@ -33,6 +33,7 @@ export function keyOf(expr: Expr): string {
     case 'UserCall':
     case 'Tuple':
     case 'NewObject':
+    case 'CopyObject':
     case 'Field':
     case 'If':
     case 'Switch':

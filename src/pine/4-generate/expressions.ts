@@ -26,6 +26,7 @@ import {
   objectOf,
   same,
   sameColor,
+  shallowCopy,
   strictAnd,
   strictOr,
   truthy,
@@ -65,6 +66,8 @@ export function expression(module: Module, expr: Expr, scope: Scope): string {
       return `[${expr.items.map((item) => expression(module, item, scope)).join(',')}]`
     case 'NewObject':
       return `(new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, scope)).join(',')}))`
+    case 'CopyObject':
+      return `${module.constant(shallowCopy)}(${expression(module, expr.object, scope)})`
     case 'Field':
       return `${module.constant(objectOf)}(${expression(module, expr.object, scope)}).${fieldName(expr.object.type, expr.field)}`
     case 'If':

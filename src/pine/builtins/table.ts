@@ -1,6 +1,7 @@
 // All built-ins by name. A name may be a function and a variable at once: `ta.tr`, `na`, `time`, `dayofweek`.
 
 import { ARRAY } from './array.ts'
+import { BARS } from './bars.ts'
 import { LANGUAGE } from './language.ts'
 import { MAP } from './map.ts'
 import { MATH } from './math.ts'
@@ -24,6 +25,7 @@ import { VWAP } from './ta/vwap.ts'
 /** Each library file's list; a new file is added here. */
 const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   LANGUAGE,
+  BARS,
   MATH,
   MOVING_AVERAGES,
   EXTREMES,

@@ -1,0 +1,384 @@
+// Calls: which function, method or constructor a call means, and its arguments.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { BuiltinFunction } from '../builtins/registry.ts'
+import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import { errorExpr } from './context.ts'
+import type { Context, FunctionTemplate, Module, UdtInfo } from './context.ts'
+import { coerce, describe, fits } from './convert.ts'
+import { declarationCall } from './declaration.ts'
+import { condition, expression, findVariable, path, unknownMemberMessage, value } from './expressions.ts'
+import { userCall } from './functions.ts'
+import { inputCall } from './inputs.ts'
+import { adapt } from './legacy.ts'
+import * as messages from './messages.ts'
+import { parameterTypes, topContext, typeOf } from './modules.ts'
+import { nearest } from './nearest.ts'
+import { choose } from './overloads.ts'
+import type { Given } from './overloads.ts'
+import type { Expr } from './program.ts'
+import { temporary } from './statements.ts'
+import { ERROR, typeText } from './types.ts'
+import type { Type } from './types.ts'
+import { nowCalled } from './version.ts'
+
+export function callExpression(x: Context, node: tree.Call): Expr {
+  const { callee } = node
+  if (callee.kind === 'Identifier') return namedCall(x, node, callee)
+  if (callee.kind === 'Member') return memberCall(x, node, callee)
+  if (callee.kind !== 'Error') x.check.report(x, callee, messages.notAFunction('this'))
+  for (const one of node.arguments) expression(x, one.value)
+  return errorExpr(node)
+}
+
+function namedCall(x: Context, node: tree.Call, callee: tree.Identifier): Expr {
+  const { name } = callee
+  const own = visibleFunctions(x, name)
+  if (own.length > 0) return userCall(x, own, givenArguments(x, node), node)
+  const builtin = builtinFunction(x, name)
+  if (builtin !== null) return builtinCall(x, node, builtin, null)
+  const given = givenArguments(x, node)
+  x.check.report(x, callee, unknownFunction(x, name))
+  for (const one of given) if (one.expr.type.kind === 'void') break
+  return errorExpr(node)
+}
+
+/** Functions declared above the place we are at; all of a library's. */
+function visibleFunctions(x: Context, name: string): readonly FunctionTemplate[] {
+  const templates = x.module.functions.get(name) ?? []
+  return templates.filter((one) => one.node.start < x.horizon)
+}
+
+function builtinFunction(x: Context, written: string): BuiltinFunction | null {
+  const { functions } = x.module.names
+  const name = Object.hasOwn(functions, written) ? (functions[written] ?? written) : written
+  return BUILTIN_FUNCTIONS.get(name) ?? null
+}
+
+function unknownFunction(x: Context, name: string): messages.Message {
+  if (x.module.functions.has(name)) return messages.usedBeforeDeclaration(name)
+  const now = nowCalled(name)
+  if (x.module.version > 4 && now !== null && BUILTIN_FUNCTIONS.has(now))
+    return messages.renamed(name, now, 5)
+  if (findVariable(x, name) !== null) return messages.notAFunction(name)
+  const plain = [...BUILTIN_FUNCTIONS.keys()].filter((one) => !one.includes('.'))
+  return messages.undeclaredFunction(name, nearest(name, [...x.module.functions.keys(), ...plain]))
+}
+
+function memberCall(x: Context, node: tree.Call, callee: tree.Member): Expr {
+  const parts = path(callee)
+  const root = parts?.[0]
+  const method = callee.property.name
+  if (parts !== null && root !== undefined) {
+    const variable = findVariable(x, root)
+    const builtin = builtinFunction(x, parts.join('.'))
+    if (builtin !== null && (variable === null || !isMethodOf(x, variable.type, node, root, method)))
+      return builtinCall(x, node, builtin, null)
+    if (variable === null) {
+      const made = constructorCall(x, node, parts) ?? libraryCall(x, node, parts)
+      if (made !== null) return made
+    }
+  }
+  const before = x.check.diagnostics.length
+  if (parts !== null && root !== undefined && findVariable(x, root) === null && !isValue(x, callee.object)) {
+    for (const one of node.arguments) expression(x, one.value)
+    x.check.report(x, callee, unknownMemberMessage(x, parts))
+    return errorExpr(node)
+  }
+  void before
+  return methodCall(x, node, value(x, callee.object), callee.property)
+}
+
+/** `label.set_text(…)` where `label` is also a variable: a method unless the first argument is the object. */
+function isMethodOf(x: Context, type: Type, node: tree.Call, root: string, method: string): boolean {
+  if (type.kind === 'udt') return methodTemplates(x, type, method).length > 0
+  const first = node.arguments[0]
+  if (type.kind !== root) return false
+  if (method === 'new') return false
+  if (first === undefined) return true
+  if (first.name !== null) return first.name.name !== 'id' && first.name.name !== 'table_id'
+  const quiet: Context = { ...x, module: { ...x.module, diagnostics: [] }, out: [] }
+  return value(quiet, first.value).type.kind !== type.kind
+}
+
+/** `Trade.new(…)`, `lib.Trade.new(…)`, `Trade.copy(x)`. */
+function constructorCall(x: Context, node: tree.Call, parts: readonly string[]): Expr | null {
+  const [first = '', second = '', third] = parts
+  const library = x.module.imports.get(first)
+  const info = parts.length === 3 ? library?.types.get(second) : x.module.types.get(first)
+  const word = parts.length === 3 ? third : second
+  if (info === undefined || parts.length > 3) return null
+  const module = parts.length === 3 && library !== undefined ? library : x.module
+  if (module !== x.module && !info.exported)
+    x.check.report(x, node.callee, messages.notExported(first, second))
+  if (word === 'new') return newObject(x, node, module, info)
+  if (word === 'copy') {
+    const [only] = givenArguments(x, node)
+    if (only !== undefined) return copyObject(only.expr, node)
+  }
+  return null
+}
+
+function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): Expr {
+  const { udt } = info
+  const given = givenArguments(x, node)
+  const places: (Expr | null)[] = udt.fields.map(() => null)
+  let position = 0
+  for (const one of given) {
+    const index = one.name === null ? position++ : udt.fields.findIndex((field) => field.name === one.name)
+    const field = udt.fields[index]
+    if (field === undefined) {
+      const near =
+        one.name === null
+          ? null
+          : nearest(
+              one.name,
+              udt.fields.map((other) => other.name),
+            )
+      x.check.report(
+        x,
+        one.expr,
+        one.name === null
+          ? messages.tooManyArguments(`${udt.name}.new`, udt.fields.length, given.length)
+          : messages.unknownArgument(`${udt.name}.new`, one.name, near),
+      )
+      continue
+    }
+    if (places[index] !== null)
+      x.check.report(x, one.expr, messages.duplicateArgument(`${udt.name}.new`, field.name))
+    if (fits(x, one.expr.type, field.type)) places[index] = coerce(one.expr, field.type)
+    else
+      x.check.report(
+        x,
+        one.expr,
+        messages.argumentType(`${udt.name}.new`, field.name, typeText(field.type), describe(one.expr)),
+      )
+  }
+  const inside: Context = { ...topContext(x.check, module), out: x.out }
+  const args = udt.fields.map((field, i): Expr => {
+    const place = places[i]
+    if (place !== null && place !== undefined) return place
+    const written = info.node.fields[i]?.default ?? null
+    if (written !== null) {
+      const expr = value(inside, written)
+      if (fits(inside, expr.type, field.type)) return coerce(expr, field.type)
+      inside.check.report(
+        inside,
+        written,
+        messages.typeMismatch(field.name, typeText(field.type), describe(expr)),
+      )
+    }
+    const isFalse = field.type.kind === 'bool' && module.version === 6
+    return {
+      kind: 'Const',
+      value: isFalse ? false : null,
+      type: field.type,
+      qualifier: 'const',
+      start: node.end,
+      end: node.end,
+    }
+  })
+  return {
+    kind: 'NewObject',
+    udt,
+    args,
+    type: { kind: 'udt', udt },
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function copyObject(object: Expr, node: tree.Call): Expr {
+  return {
+    kind: 'CopyObject',
+    object,
+    type: object.type,
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+/** `alias.function(…)`. */
+function libraryCall(x: Context, node: tree.Call, parts: readonly string[]): Expr | null {
+  const [alias = '', name = ''] = parts
+  const library = x.module.imports.get(alias)
+  if (library === undefined || parts.length !== 2) return null
+  const templates = library.functions.get(name) ?? []
+  const exported = templates.filter((one) => one.node.exported)
+  if (templates.length === 0) return null
+  if (exported.length === 0) x.check.report(x, node.callee, messages.notExported(alias, name))
+  return userCall(x, exported.length === 0 ? templates : exported, givenArguments(x, node), node)
+}
+
+/** Whether something with a value stands before the dot, rather than a name space. */
+function isValue(x: Context, node: tree.Expression): boolean {
+  const parts = path(node)
+  if (parts === null) return true
+  const quiet: Context = { ...x, module: { ...x.module, diagnostics: [] } }
+  return expression(quiet, node).type.kind !== 'error'
+}
+
+function methodCall(x: Context, node: tree.Call, object: Expr, name: tree.Name): Expr {
+  const { type } = object
+  if (type.kind === 'error') {
+    givenArguments(x, node)
+    return errorExpr(node)
+  }
+  const own = methodTemplates(x, type, name.name)
+  if (own.length > 0)
+    return userCall(x, own, [{ name: null, expr: object }, ...givenArguments(x, node)], node)
+  const builtin = BUILTIN_FUNCTIONS.get(`${type.kind}.${name.name}`)
+  if (builtin !== undefined && builtin.overloads.some((one) => one.parameters.length > 0))
+    return builtinCall(x, node, builtin, object)
+  if (type.kind === 'udt' && name.name === 'copy') return copyObject(object, node)
+  givenArguments(x, node)
+  const prefix = `${type.kind}.`
+  const known = [...BUILTIN_FUNCTIONS.keys()]
+    .filter((one) => one.startsWith(prefix))
+    .map((one) => one.slice(prefix.length))
+  x.check.report(x, name, messages.noMethod(name.name, typeText(type), nearest(name.name, known)))
+  return errorExpr(node)
+}
+
+/** Methods of the script and of the libraries it imports that take this type first. */
+function methodTemplates(x: Context, type: Type, name: string): readonly FunctionTemplate[] {
+  const found: FunctionTemplate[] = []
+  const take = (module: Module, isImported: boolean): void => {
+    for (const one of module.functions.get(name) ?? []) {
+      if (!one.node.method || (isImported && !one.node.exported)) continue
+      if (!isImported && one.node.start > x.horizon) continue
+      const [first] = parameterTypes(topContext(x.check, module), one.node)
+      if (first === undefined || first === null || fits(x, type, first)) found.push(one)
+    }
+  }
+  take(x.module, false)
+  for (const library of x.module.imports.values()) take(library, true)
+  return found
+}
+
+/** What stands in the parentheses, checked. */
+function givenArguments(x: Context, node: tree.Call): Given[] {
+  const inside = { ...x, target: '' }
+  return node.arguments.map((one) => ({
+    name: one.name?.name ?? null,
+    expr: expression(inside, one.value),
+  }))
+}
+
+/** They draw on every bar or belong to the script as a whole. */
+const TOP_ONLY: ReadonlySet<string> = new Set([
+  'plot',
+  'plotshape',
+  'plotchar',
+  'plotarrow',
+  'plotcandle',
+  'plotbar',
+  'hline',
+  'fill',
+  'bgcolor',
+  'barcolor',
+  'alertcondition',
+  'indicator',
+  'strategy',
+  'library',
+])
+
+export function builtinCall(
+  x: Context,
+  node: tree.Call,
+  builtin: BuiltinFunction,
+  receiver: Expr | null,
+): Expr {
+  const { name } = builtin
+  if (TOP_ONLY.has(name) && (x.owner !== null || !x.topLevel))
+    x.check.report(x, node.callee, messages.notInLocalScope(name))
+  if (name === 'strategy' || name === 'indicator' || name === 'library')
+    return declarationCall(x, node, builtin)
+  if (name === 'input' || name.startsWith('input.')) return inputCall(x, node, builtin)
+  if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
+  const written = givenArguments(x, node)
+  if (receiver !== null) written.unshift({ name: null, expr: receiver })
+  const adapted = adapt(x, builtin, written, node)
+  const typeArguments = node.typeArguments.map((one) => typeOf(x, one) ?? ERROR)
+  const given =
+    adapted.when === null
+      ? adapted.given
+      : adapted.given.map((one) => ({ ...one, expr: steady(x, one.expr) }))
+  const call = chosenCall(x, builtin, given, typeArguments, node)
+  if (adapted.when === null) return call
+  const test = condition(x, adapted.when, adapted.when)
+  const consequent = {
+    statements: [{ kind: 'Expression' as const, value: call, start: node.start }],
+    result: null,
+  }
+  return {
+    kind: 'If',
+    test,
+    consequent,
+    alternate: null,
+    type: { kind: 'void' },
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+export function chosenCall(
+  x: Context,
+  builtin: BuiltinFunction,
+  given: readonly Given[],
+  typeArguments: readonly Type[],
+  node: { readonly start: number; readonly end: number },
+): Expr {
+  const chosen = choose(x, builtin, given, typeArguments, node)
+  if (chosen === null) return errorExpr(node)
+  return {
+    kind: 'BuiltinCall',
+    builtin,
+    overload: chosen.overload,
+    args: chosen.args,
+    typeArguments,
+    site: x.check.site(),
+    type: arrayOfTuple(chosen.type),
+    qualifier: chosen.qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+/** request.security_lower_tf of a tuple gives a tuple of arrays. */
+function arrayOfTuple(type: Type): Type {
+  if (type.kind !== 'array' || type.of.kind !== 'tuple') return type
+  return { kind: 'tuple', items: type.of.items.map((of) => ({ kind: 'array', of })) }
+}
+
+/** An argument that runs whether the order is sent or not, so that what has state in it advances on every bar. */
+function steady(x: Context, expr: Expr): Expr {
+  return hasState(expr) ? temporary(x, expr) : expr
+}
+
+function hasState(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'Const':
+    case 'Variable':
+    case 'BuiltinVariable':
+    case 'Input':
+      return false
+    case 'Unary':
+    case 'Convert':
+      return hasState(expr.operand)
+    case 'Binary':
+      return hasState(expr.left) || hasState(expr.right)
+    case 'Ternary':
+      return hasState(expr.test) || hasState(expr.consequent) || hasState(expr.alternate)
+    case 'BuiltinCall':
+      return (
+        !('fn' in expr.overload.implementation && expr.overload.implementation.pure === true) ||
+        expr.args.some((arg) => arg !== null && hasState(arg))
+      )
+    default:
+      return true
+  }
+}

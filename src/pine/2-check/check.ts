@@ -1,0 +1,66 @@
+// Phase 2: names and types. A tree in, a program and what is wrong with it out.
+//
+//     const { program, diagnostics } = check(script, source)
+//
+// One walk over the text: each expression is resolved and typed as it is met (a Pine name is declared before it
+// is used), each function again for every list of argument types. Nothing stops at a mistake: what cannot be made sense
+// of gets the type `error`, which fits everywhere, so that one mistake is told once.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { Diagnostic } from '../diagnostic.ts'
+import { Check } from './context.ts'
+import type { CheckOptions } from './context.ts'
+import { checkUncalled } from './functions.ts'
+import * as messages from './messages.ts'
+import { collect, newModule, topContext } from './modules.ts'
+import type { PineVersion, Program, Semantics } from './program.ts'
+import { statement } from './statements.ts'
+
+export interface CheckResult {
+  /** null when there is an error among the diagnostics. */
+  readonly program: Program | null
+  readonly diagnostics: readonly Diagnostic[]
+}
+
+/** A script that does not name its version is one of v6 if it can be, else of v5. */
+export function check(script: tree.Script, options: CheckOptions = {}): CheckResult {
+  if (script.version === 4 || script.version === 5 || script.version === 6) {
+    return checkAs(script, script.version, options)
+  }
+  const newest = checkAs(script, 6, options)
+  if (newest.program !== null) return newest
+  const older = checkAs(script, 5, options)
+  return older.program === null ? newest : older
+}
+
+function checkAs(script: tree.Script, version: PineVersion, options: CheckOptions): CheckResult {
+  const run = new Check(options)
+  const module = newModule(script, version, '', false)
+  const x = topContext(run, module)
+  collect(x, script.statements)
+  for (const one of script.statements) statement(x, one)
+  checkUncalled(x)
+  if (run.declaration === null)
+    run.report(x, { start: script.start, end: script.start }, messages.noDeclaration(version))
+  const diagnostics = module.diagnostics.toSorted((a, b) => a.start - b.start)
+  const { declaration } = run
+  if (declaration === null || diagnostics.some((one) => one.severity === 'error'))
+    return { program: null, diagnostics }
+  const program: Program = {
+    version,
+    semantics: semantics(version),
+    declaration,
+    inputs: run.inputs,
+    udts: run.udts,
+    enums: run.enums,
+    functions: run.functions,
+    body: { statements: [...run.prologue, ...x.out], result: null },
+    siteCount: run.siteCount,
+    variableCount: run.variableCount,
+  }
+  return { program, diagnostics }
+}
+
+function semantics(version: PineVersion): Semantics {
+  return { lazyLogic: version === 6, dynamicForEnd: version === 6 }
+}

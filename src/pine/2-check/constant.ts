@@ -1,0 +1,91 @@
+// Folding: what a const expression is worth.
+//
+// Some arguments have to be known when the script is compiled: the declaration's, titles, defaults of inputs. They may
+// be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
+
+import type { Check, ConstValue } from './context.ts'
+import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
+
+/** undefined = not known now. */
+export function fold(check: Check, expr: Expr): ConstValue | undefined {
+  switch (expr.kind) {
+    case 'Const':
+      return expr.value as ConstValue
+    case 'Variable':
+      return check.constants.get(expr.variable)
+    case 'Unary': {
+      const value = fold(check, expr.operand)
+      if (value === undefined) return undefined
+      if (expr.operator === 'not') return value === null ? null : !value
+      return typeof value === 'number' ? (expr.operator === '-' ? -value : value) : undefined
+    }
+    case 'Binary':
+      return binary(check, expr)
+    case 'Ternary': {
+      const test = fold(check, expr.test)
+      if (test === undefined) return undefined
+      return fold(check, test === true ? expr.consequent : expr.alternate)
+    }
+    case 'Convert': {
+      const value = fold(check, expr.operand)
+      if (typeof value !== 'number') return undefined
+      return expr.type.kind === 'bool' ? value !== 0 && !Number.isNaN(value) : Math.trunc(value)
+    }
+    case 'BuiltinCall':
+      return call(check, expr)
+    default:
+      return undefined
+  }
+}
+
+function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
+  const left = fold(check, expr.left)
+  const right = fold(check, expr.right)
+  if (left === undefined || right === undefined) return undefined
+  if (expr.operator === 'and') return left === true && right === true
+  if (expr.operator === 'or') return left === true || right === true
+  if (expr.operator === '==') return left === right
+  if (expr.operator === '!=') return left !== right
+  if (typeof left === 'string' && typeof right === 'string')
+    return expr.operator === '+' ? left + right : undefined
+  if (typeof left !== 'number' || typeof right !== 'number') return undefined
+  switch (expr.operator) {
+    case '+':
+      return left + right
+    case '-':
+      return left - right
+    case '*':
+      return left * right
+    case '/':
+      return left / right
+    case '%':
+      return left % right
+    case '<':
+      return left < right
+    case '<=':
+      return left <= right
+    case '>':
+      return left > right
+    case '>=':
+      return left >= right
+    default:
+      return undefined
+  }
+}
+
+function call(check: Check, expr: BuiltinCallExpr): ConstValue | undefined {
+  const { implementation } = expr.overload
+  if (expr.qualifier !== 'const' || !('fn' in implementation) || !implementation.pure) return undefined
+  const args: ConstValue[] = []
+  for (const [i, arg] of expr.args.entries()) {
+    const value = arg === null ? null : fold(check, arg)
+    if (value === undefined) return undefined
+    const kind = expr.overload.parameters[i]?.types[0]?.kind
+    const isNumeric = kind === 'int' || kind === 'float' || kind === 'color'
+    args.push(value === null && isNumeric ? Number.NaN : value)
+  }
+  const result = (implementation.fn as (...values: ConstValue[]) => unknown)(...args)
+  return typeof result === 'number' || typeof result === 'string' || typeof result === 'boolean'
+    ? result
+    : undefined
+}

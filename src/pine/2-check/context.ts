@@ -1,0 +1,187 @@
+// What the checker threads through everything.
+//
+// A Check is one run over one script and the libraries it imports: it counts variables and call sites and collects
+// what it finds. A Module is a script or a library: its functions, types and imports, which live at its top. A Context
+// is where in the text we are: the names in sight and the list of statements being written.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { Diagnostic } from '../diagnostic.ts'
+import type { Message } from './messages.ts'
+import type {
+  Declaration,
+  Expr,
+  FunctionInstance,
+  Input,
+  InputExpr,
+  PineVersion,
+  Stmt,
+  Variable,
+} from './program.ts'
+import type { EnumMemberValue, EnumType, Qualifier, Type, Udt } from './types.ts'
+import type { VersionTable } from './version.ts'
+
+export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+export type ConstValue = number | string | boolean | null | EnumMemberValue
+
+export interface CheckOptions {
+  readonly library?: (user: string, library: string, version: number) => string | null
+}
+
+export class Check {
+  readonly options: CheckOptions
+  readonly diagnostics: Diagnostic[] = []
+  readonly inputs: Input[] = []
+  readonly inputExprs = new Map<tree.Node, InputExpr>()
+  readonly functions: FunctionInstance[] = []
+  readonly udts: Udt[] = []
+  readonly enums: EnumType[] = []
+  /** Globals of libraries, before the script's own statements. */
+  readonly prologue: Stmt[] = []
+  /** What a variable that never changes is worth, where that is known now. */
+  readonly constants = new Map<Variable, ConstValue>()
+  /** Of the items of a function's tuple. */
+  readonly resultQualifiers = new Map<FunctionInstance, readonly Qualifier[]>()
+  readonly libraries = new Map<string, Module | null>()
+  declaration: Declaration | null = null
+  siteCount = 0
+  variableCount = 0
+  /** Libraries being read: their mistakes are told at the import. */
+  readonly #seen = new Set<string>()
+
+  constructor(options: CheckOptions) {
+    this.options = options
+  }
+
+  site(): number {
+    return this.siteCount++
+  }
+
+  /** A function is checked once for each list of argument types; its mistakes are told once. */
+  report(x: Context, node: { readonly start: number; readonly end: number }, message: Message): void {
+    const diagnostics = x.module.diagnostics
+    const key = `${x.module.prefix}:${message.code}@${node.start}`
+    if (this.#seen.has(key)) return
+    this.#seen.add(key)
+    diagnostics.push({ ...message, start: node.start, end: node.end })
+  }
+}
+
+export interface Module {
+  readonly version: PineVersion
+  readonly names: VersionTable
+  /** '' for the script, `alias.` for a library. */
+  readonly prefix: string
+  readonly diagnostics: Diagnostic[]
+  readonly functions: Map<string, FunctionTemplate[]>
+  readonly types: Map<string, UdtInfo>
+  readonly enums: Map<string, { readonly type: EnumType; readonly exported: boolean }>
+  readonly imports: Map<string, Module>
+  readonly scope: Scope
+  /** Top-level variables by name, for `used-before-declaration` and for libraries, whose globals are taken when needed. */
+  readonly globals: Map<string, tree.VariableDeclaration | tree.TupleDeclaration>
+  readonly isLibrary: boolean
+  /** Globals of a library being taken in right now. */
+  readonly pending: Set<string>
+}
+
+export interface UdtInfo {
+  readonly udt: Mutable<Udt>
+  readonly node: tree.TypeDeclaration
+  readonly exported: boolean
+}
+
+export interface FunctionTemplate {
+  readonly name: string
+  readonly node: tree.FunctionDeclaration
+  readonly module: Module
+  /** By argument types and qualifiers; null while it is being checked. */
+  readonly instances: Map<string, Instance | null>
+  called: boolean
+}
+
+export interface Instance {
+  readonly fn: FunctionInstance
+  readonly qualifier: Qualifier
+}
+
+/** What the value of an expression is for: nothing, a block's last one (then nothing may be wanted of it), or needed. */
+export type Use = 'statement' | 'tail' | 'value'
+
+export interface Context {
+  readonly check: Check
+  readonly module: Module
+  readonly scope: Scope
+  readonly out: Stmt[]
+  readonly owner: FunctionInstance | null
+  /** Inside a function's text: globals declared after this offset are out of sight. */
+  readonly horizon: number
+  readonly inLoop: boolean
+  /** Directly in the body of the script or of a function. */
+  readonly topLevel: boolean
+  /** The variable the value being checked goes to; an input takes its name. */
+  readonly target: string
+}
+
+export class Scope {
+  readonly parent: Scope | null
+  readonly names = new Map<string, Variable>()
+  /** Names that `:=` changes somewhere inside. */
+  readonly assigned: ReadonlySet<string>
+
+  constructor(parent: Scope | null, assigned: ReadonlySet<string>) {
+    this.parent = parent
+    this.assigned = assigned
+  }
+
+  find(name: string): Variable | null {
+    return this.names.get(name) ?? this.parent?.find(name) ?? null
+  }
+
+  *all(): Generator<string> {
+    yield* this.names.keys()
+    if (this.parent !== null) yield* this.parent.all()
+  }
+}
+
+export function declare(
+  x: Context,
+  name: string,
+  start: number,
+  type: Type,
+  qualifier: Qualifier,
+  mode: Variable['mode'],
+): Variable {
+  const variable: Variable = {
+    id: x.check.variableCount++,
+    name,
+    type,
+    qualifier: x.scope.assigned.has(name) ? 'series' : qualifier,
+    mode,
+    reassigned: false,
+    historyRead: false,
+    owner: x.owner,
+    topLevel: x.topLevel,
+    start,
+  }
+  x.scope.names.set(name, variable)
+  return variable
+}
+
+export function markReassigned(variable: Variable): void {
+  ;(variable as Mutable<Variable>).reassigned = true
+}
+export function markHistory(variable: Variable): void {
+  ;(variable as Mutable<Variable>).historyRead = true
+}
+
+/** After a mistake: an expression that fits everywhere. */
+export function errorExpr(node: { readonly start: number; readonly end: number }): Expr {
+  return {
+    kind: 'Const',
+    value: null,
+    type: { kind: 'error' },
+    qualifier: 'const',
+    start: node.start,
+    end: node.end,
+  }
+}

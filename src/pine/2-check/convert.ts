@@ -1,0 +1,69 @@
+// Which type fits where, and what has to be done to make it fit.
+//
+// int goes where float is wanted, na goes nearly everywhere, and up to v5 numbers go where a bool is wanted.
+
+import type { Context } from './context.ts'
+import type { Expr } from './program.ts'
+import { BOOL, ERROR, FLOAT, sameType, typeText } from './types.ts'
+import type { Type } from './types.ts'
+
+export function isNumber(type: Type): boolean {
+  return type.kind === 'int' || type.kind === 'float'
+}
+
+export function fits(x: Context, from: Type, to: Type): boolean {
+  if (from.kind === 'error' || to.kind === 'error') return true
+  if (from.kind === 'void') return to.kind === 'void'
+  if (from.kind === 'na') return to.kind !== 'bool' || x.module.version < 6
+  if (from.kind === 'int' && to.kind === 'float') return true
+  if (to.kind === 'bool' && isNumber(from)) return x.module.version < 6
+  if (from.kind === 'tuple' && to.kind === 'tuple') {
+    return (
+      from.items.length === to.items.length &&
+      from.items.every((item, i) => fits(x, item, to.items[i] ?? ERROR))
+    )
+  }
+  return sameType(from, to)
+}
+
+/** The expression as a value of `to`, into which its type fits. */
+export function coerce(expr: Expr, to: Type): Expr {
+  const from = expr.type
+  if (from.kind === 'na' || from.kind === 'error') return { ...expr, type: to }
+  if (to.kind === 'bool' && isNumber(from)) {
+    return {
+      kind: 'Convert',
+      operand: expr,
+      type: BOOL,
+      qualifier: expr.qualifier,
+      start: expr.start,
+      end: expr.end,
+    }
+  }
+  if (expr.kind === 'Const' && from.kind === 'int' && to.kind === 'float') return { ...expr, type: FLOAT }
+  return expr
+}
+
+/** The type of a value that is either an `a` or a `b`; null = there is none. */
+export function unify(x: Context, a: Type, b: Type): Type | null {
+  if (a.kind === 'error' || b.kind === 'error') return ERROR
+  if (sameType(a, b)) return a
+  if (a.kind === 'void' || b.kind === 'void') return null
+  if (a.kind === 'na') return b
+  if (b.kind === 'na') return a
+  if (isNumber(a) && isNumber(b)) return FLOAT
+  if (a.kind === 'bool' && isNumber(b) && x.module.version < 6) return a
+  if (b.kind === 'bool' && isNumber(a) && x.module.version < 6) return b
+  if (a.kind === 'tuple' && b.kind === 'tuple' && a.items.length === b.items.length) {
+    const items = a.items.map((item, i) => unify(x, item, b.items[i] ?? ERROR))
+    return items.every((item) => item !== null) ? { kind: 'tuple', items } : null
+  }
+  return null
+}
+
+/** `series float`, `const int`. */
+export function describe(expr: Expr): string {
+  if (expr.type.kind === 'na') return 'na'
+  if (expr.type.kind === 'void') return 'nothing'
+  return `${expr.qualifier} ${typeText(expr.type)}`
+}

@@ -1,0 +1,43 @@
+// `strategy(…)`, `indicator(…)`, `library(…)`: what the script is, with the version's defaults filled in.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { BuiltinFunction } from '../builtins/registry.ts'
+import { fold } from './constant.ts'
+import type { Context } from './context.ts'
+import { value } from './expressions.ts'
+import { adapt } from './legacy.ts'
+import * as messages from './messages.ts'
+import { choose } from './overloads.ts'
+import type { Expr, ScriptKind } from './program.ts'
+import { nothing } from './statements.ts'
+
+export function declarationCall(x: Context, node: tree.Call, builtin: BuiltinFunction): Expr {
+  const { check } = x
+  // A library's own declaration says nothing of the script that imports it.
+  if (x.module.isLibrary) return nothing(node)
+  if (check.declaration !== null) check.report(x, node, messages.declarationTwice())
+  const written = node.arguments.map((one) => ({ name: one.name?.name ?? null, expr: value(x, one.value) }))
+  const chosen = choose(x, builtin, adapt(x, builtin, written, node).given, [], node)
+  const kind = builtin.name as ScriptKind
+  const args: Record<string, number | string | boolean | null> = {}
+  for (const [i, parameter] of (chosen?.overload.parameters ?? []).entries()) {
+    const expr = chosen?.args[i] ?? null
+    const known = expr === null ? null : fold(check, expr)
+    if (known === undefined && expr !== null)
+      check.report(x, expr, messages.notConstant(builtin.name, parameter.name))
+    args[parameter.name] = typeof known === 'object' || known === undefined ? null : known
+  }
+  if (kind === 'strategy' && x.module.version < 6) {
+    const isGiven = (name: string): boolean => {
+      const i = chosen?.overload.parameters.findIndex((parameter) => parameter.name === name) ?? -1
+      const expr = chosen?.args[i] ?? null
+      // A default stands at the end of the call, where nothing is written.
+      return expr !== null && expr.start !== expr.end
+    }
+    // Positions without margin were the default until v6.
+    for (const name of ['margin_long', 'margin_short']) if (!isGiven(name)) args[name] = 0
+  }
+  args['shorttitle'] ??= args['title'] ?? null
+  check.declaration = { kind, args }
+  return nothing(node)
+}

@@ -1,0 +1,653 @@
+// Expressions: names, operators, history, and the blocks that have a value.
+
+import { unreachable } from '../../lib/assert.ts'
+import type * as tree from '../1-parse/tree.ts'
+import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../builtins/table.ts'
+import { callExpression } from './calls.ts'
+import { errorExpr, markHistory } from './context.ts'
+import type { Context, Module, Use } from './context.ts'
+import { coerce, describe, fits, isNumber, unify } from './convert.ts'
+import * as messages from './messages.ts'
+import { enumMember, fieldType } from './modules.ts'
+import { nearest } from './nearest.ts'
+import type { Block, Expr, Stmt, Variable } from './program.ts'
+import { block, declareLoopVariable, inner, libraryGlobal } from './statements.ts'
+import { BOOL, COLOR, ERROR, FLOAT, INT, NA, STRING, VOID, latest, typeText } from './types.ts'
+import type { Qualifier, Type } from './types.ts'
+import { nowCalled } from './version.ts'
+
+type Range = { readonly start: number; readonly end: number }
+
+export function expression(x: Context, node: tree.Expression, use: Use = 'value'): Expr {
+  switch (node.kind) {
+    case 'Number':
+      return constant(node, node.isInt ? INT : FLOAT, node.value)
+    case 'String':
+      return constant(node, STRING, node.value)
+    case 'Bool':
+      return constant(node, BOOL, node.value)
+    case 'Color':
+      return constant(node, COLOR, node.value)
+    case 'Identifier':
+      return identifier(x, node)
+    case 'Member':
+      return member(x, node)
+    case 'Call':
+      return callExpression(x, node)
+    case 'Index':
+      return history(x, node)
+    case 'Unary':
+      return unary(x, node)
+    case 'Binary':
+      return binary(x, node)
+    case 'Ternary':
+      return ternary(x, node)
+    case 'Tuple':
+      return tuple(x, node)
+    case 'If':
+      return ifExpression(x, node, use)
+    case 'Switch':
+      return switchExpression(x, node, use)
+    case 'For':
+      return forExpression(x, node, use)
+    case 'ForIn':
+      return forInExpression(x, node, use)
+    case 'While':
+      return whileExpression(x, node, use)
+    case 'Error':
+      return errorExpr(node)
+    default:
+      return unreachable(node)
+  }
+}
+
+/** An expression that must be worth one value. */
+export function value(x: Context, node: tree.Expression): Expr {
+  const expr = expression(x, node)
+  if (expr.type.kind === 'void') {
+    x.check.report(x, node, messages.voidValue())
+    return errorExpr(node)
+  }
+  if (expr.type.kind === 'tuple') {
+    x.check.report(x, node, messages.tupleValue())
+    return errorExpr(node)
+  }
+  return expr
+}
+
+function constant(node: Range, type: Type, content: number | string | boolean | null | object): Expr {
+  return { kind: 'Const', value: content, type, qualifier: 'const', start: node.start, end: node.end }
+}
+
+// Names
+
+function identifier(x: Context, node: tree.Identifier): Expr {
+  const variable = findVariable(x, node.name)
+  if (variable !== null) return variableExpr(variable, node)
+  const builtin = builtinValue(x, node.name, node)
+  if (builtin !== null) return builtin
+  x.check.report(x, node, unknownName(x, node))
+  return errorExpr(node)
+}
+
+export function variableExpr(variable: Variable, node: Range): Expr {
+  const { type, qualifier } = variable
+  return { kind: 'Variable', variable, type, qualifier, start: node.start, end: node.end }
+}
+
+export function findVariable(x: Context, name: string): Variable | null {
+  const variable = x.scope.find(name)
+  if (variable === null) return x.module.isLibrary ? libraryGlobal(x, name) : null
+  if (variable.owner === null && variable.start > x.horizon) return null
+  return variable
+}
+
+/** A built-in variable or constant, by the name this version has for it. */
+export function builtinValue(x: Context, written: string, node: Range): Expr | null {
+  const values = x.module.names.values
+  const name = Object.hasOwn(values, written) ? (values[written] ?? written) : written
+  if (name === 'na') return constant(node, NA, null)
+  return builtinByName(x, name, node)
+}
+
+/** By v6 name; defaults of signatures ask here too. */
+export function builtinByName(x: Context, name: string, node: Range): Expr | null {
+  const known = BUILTIN_CONSTANTS.get(name)
+  if (known !== undefined) return constant(node, known.type, known.value)
+  const builtin = BUILTIN_VARIABLES.get(name)
+  if (builtin === undefined) return null
+  if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
+  const { type, qualifier } = builtin
+  return {
+    kind: 'BuiltinVariable',
+    builtin,
+    site: x.check.site(),
+    type,
+    qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function unknownName(x: Context, node: tree.Identifier): messages.Message {
+  const { name } = node
+  const later = x.module.globals.get(name)
+  if (later !== undefined) return messages.usedBeforeDeclaration(name)
+  const now = nowCalled(name)
+  if (x.module.version > 4 && now !== null && (BUILTIN_VARIABLES.has(now) || BUILTIN_CONSTANTS.has(now)))
+    return messages.renamed(name, now, 5)
+  if (BUILTIN_FUNCTIONS.has(x.module.names.functions[name] ?? name) || x.module.functions.has(name))
+    return messages.notAValue(name)
+  return messages.undeclaredName(name, nearest(name, namesInSight(x)))
+}
+
+export function* namesInSight(x: Context): Generator<string> {
+  yield* x.scope.all()
+  for (const name of BUILTIN_VARIABLES.keys()) if (!name.includes('.')) yield name
+}
+
+/** `a.b.c` as its names when it is made of names alone. */
+export function path(node: tree.Expression): string[] | null {
+  if (node.kind === 'Identifier') return [node.name]
+  if (node.kind !== 'Member') return null
+  const parts = path(node.object)
+  if (parts === null) return null
+  parts.push(node.property.name)
+  return parts
+}
+
+function member(x: Context, node: tree.Member): Expr {
+  const parts = path(node)
+  const root = parts?.[0]
+  if (parts !== null && root !== undefined) {
+    const variable = findVariable(x, root)
+    if (variable === null || (parts.length === 2 && fieldType(variable.type, node.property.name) === null)) {
+      const named = namedMember(x, parts, node)
+      if (named !== null) return named
+    }
+    if (variable === null && isNamespace(x, root) && !isReadable(x, node.object)) {
+      x.check.report(x, node, unknownMemberMessage(x, parts))
+      return errorExpr(node)
+    }
+  }
+  const object = value(x, node.object)
+  return field(x, object, node.property, node)
+}
+
+/** A built-in, an enum's member, or something of an imported library. */
+function namedMember(x: Context, parts: readonly string[], node: Range): Expr | null {
+  const builtin = builtinValue(x, parts.join('.'), node)
+  if (builtin !== null) return builtin
+  const [first = '', second = '', third] = parts
+  const own = x.module.enums.get(first)
+  if (own !== undefined && parts.length === 2) return enumMember(x, own.type, second, node)
+  const library = x.module.imports.get(first)
+  if (library === undefined) return null
+  const theirs = library.enums.get(second)
+  if (theirs !== undefined && third !== undefined) {
+    if (!theirs.exported) x.check.report(x, node, messages.notExported(first, second))
+    return enumMember(x, theirs.type, third, node)
+  }
+  const declaration = library.globals.get(second)
+  if (declaration?.kind === 'VariableDeclaration' && parts.length === 2) {
+    if (!declaration.exported) x.check.report(x, node, messages.notExported(first, second))
+    const variable = libraryGlobal({ ...x, module: library, scope: library.scope }, second)
+    return variable === null ? errorExpr(node) : variableExpr(variable, node)
+  }
+  return null
+}
+
+function isNamespace(x: Context, name: string): boolean {
+  if (x.module.imports.has(name) || x.module.enums.has(name) || x.module.types.has(name)) return true
+  return NAMESPACES.has(name)
+}
+
+const NAMESPACES: ReadonlySet<string> = new Set(
+  [...BUILTIN_FUNCTIONS.keys(), ...BUILTIN_VARIABLES.keys(), ...BUILTIN_CONSTANTS.keys()]
+    .filter((name) => name.includes('.'))
+    .map((name) => name.slice(0, name.indexOf('.'))),
+)
+
+/** A name that is a value itself: `close.x`, `chart.point`'s fields. */
+function isReadable(x: Context, node: tree.Expression): boolean {
+  const parts = path(node)
+  if (parts === null) return true
+  const name = parts.join('.')
+  return BUILTIN_VARIABLES.has(name) || BUILTIN_CONSTANTS.has(name) || namedMemberExists(x, parts)
+}
+
+function namedMemberExists(x: Context, parts: readonly string[]): boolean {
+  const [first = '', second = ''] = parts
+  return (
+    parts.length === 2 &&
+    (x.module.enums.has(first) || (x.module.imports.get(first)?.globals.has(second) ?? false))
+  )
+}
+
+export function unknownMemberMessage(x: Context, parts: readonly string[]): messages.Message {
+  const name = parts.at(-1) ?? ''
+  const owner = parts.slice(0, -1).join('.')
+  const prefix = `${owner}.`
+  const [first = ''] = parts
+  const library = x.module.imports.get(first)
+  if (library !== undefined) return libraryMemberMessage(library, first, name)
+  const candidates = [...BUILTIN_FUNCTIONS.keys(), ...BUILTIN_VARIABLES.keys(), ...BUILTIN_CONSTANTS.keys()]
+    .filter((candidate) => candidate.startsWith(prefix))
+    .map((candidate) => candidate.slice(prefix.length))
+  return messages.unknownMember(owner, name, nearest(name, candidates))
+}
+
+function libraryMemberMessage(library: Module, alias: string, name: string): messages.Message {
+  if (library.functions.has(name) || library.types.has(name)) return messages.notExported(alias, name)
+  return messages.unknownMember(
+    alias,
+    name,
+    nearest(name, [...library.functions.keys(), ...library.types.keys()]),
+  )
+}
+
+export function field(x: Context, object: Expr, name: tree.Name, node: Range): Expr {
+  if (object.type.kind === 'error') return errorExpr(node)
+  const type = fieldType(object.type, name.name)
+  if (type === null) {
+    const near =
+      object.type.kind === 'udt'
+        ? nearest(
+            name.name,
+            object.type.udt.fields.map((one) => one.name),
+          )
+        : null
+    x.check.report(
+      x,
+      name,
+      object.type.kind === 'udt'
+        ? messages.unknownMember(typeText(object.type), name.name, near)
+        : messages.notAnObject(name.name, describe(object)),
+    )
+    return errorExpr(node)
+  }
+  return {
+    kind: 'Field',
+    object,
+    field: name.name,
+    type,
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+// Operators
+
+function history(x: Context, node: tree.Index): Expr {
+  const base = expression(x, node.object)
+  const offset = value(x, node.index)
+  if (base.type.kind === 'void') {
+    x.check.report(x, node, messages.historyOfVoid(describe(base)))
+    return errorExpr(node)
+  }
+  if (!isNumber(offset.type) && offset.type.kind !== 'error' && offset.type.kind !== 'na') {
+    x.check.report(x, node.index, messages.notANumber('how many bars back', describe(offset)))
+  }
+  if (base.kind === 'Variable') markHistory(base.variable)
+  return {
+    kind: 'History',
+    base,
+    offset,
+    site: x.check.site(),
+    type: base.type,
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function unary(x: Context, node: tree.Unary): Expr {
+  const operand = value(x, node.operand)
+  const { operator } = node
+  if (operator === 'not') {
+    const test = condition(x, operand, node.operand)
+    return {
+      kind: 'Unary',
+      operator,
+      operand: test,
+      type: BOOL,
+      qualifier: operand.qualifier,
+      start: node.start,
+      end: node.end,
+    }
+  }
+  const { type } = operand
+  if (!isNumber(type) && type.kind !== 'na' && type.kind !== 'error') {
+    x.check.report(x, node, messages.operandType(operator, describe(operand)))
+    return errorExpr(node)
+  }
+  if (operand.kind === 'Const' && typeof operand.value === 'number') {
+    return constant(node, type, operator === '-' ? -operand.value : operand.value)
+  }
+  if (operator === '+') return operand
+  return {
+    kind: 'Unary',
+    operator,
+    operand,
+    type: type.kind === 'na' ? FLOAT : type,
+    qualifier: operand.qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function binary(x: Context, node: tree.Binary): Expr {
+  return operation(x, node.operator, value(x, node.left), value(x, node.right), node)
+}
+
+/** Also for `x += y`, which is `x := x + y`. */
+export function operation(
+  x: Context,
+  operator: tree.BinaryOperator,
+  left: Expr,
+  right: Expr,
+  node: Range,
+): Expr {
+  const a = left.type
+  const b = right.type
+  const qualifier = latest(left.qualifier, right.qualifier)
+  const made = (type: Type, l = left, r = right): Expr => ({
+    kind: 'Binary',
+    operator,
+    left: l,
+    right: r,
+    type,
+    qualifier,
+    start: node.start,
+    end: node.end,
+  })
+  if (operator === 'and' || operator === 'or') {
+    return made(BOOL, condition(x, left, left), condition(x, right, right))
+  }
+  if (a.kind === 'error' || b.kind === 'error') {
+    return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
+  }
+  const numeric = (type: Type): boolean =>
+    isNumber(type) || type.kind === 'na' || (type.kind === 'bool' && x.module.version < 5)
+  if (operator === '==' || operator === '!=') {
+    const type = unify(x, a, b)
+    if (type !== null && type.kind !== 'void') return made(BOOL, coerce(left, type), coerce(right, type))
+    if (numeric(a) && numeric(b)) return made(BOOL)
+  } else if (operator === '+' && (a.kind === 'string' || b.kind === 'string')) {
+    if (fits(x, a, STRING) && fits(x, b, STRING))
+      return made(STRING, coerce(left, STRING), coerce(right, STRING))
+  } else if (COMPARISONS.has(operator)) {
+    if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
+    if (a.kind === 'string' && b.kind === 'string') return made(BOOL)
+  } else if (numeric(a) && numeric(b)) {
+    const ints = a.kind === 'int' && b.kind === 'int'
+    if (operator !== '/') return made(ints ? INT : FLOAT, number(left), number(right))
+    const division = made(FLOAT)
+    // Up to v5 the division of two const ints is one of whole numbers.
+    if (ints && qualifier === 'const' && x.module.version < 6) {
+      return { kind: 'Convert', operand: division, type: INT, qualifier, start: node.start, end: node.end }
+    }
+    return made(FLOAT, number(left), number(right))
+  }
+  x.check.report(x, node, messages.operandTypes(operator, describe(left), describe(right)))
+  return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
+}
+
+const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
+
+function number(expr: Expr): Expr {
+  return expr.type.kind === 'na' ? coerce(expr, FLOAT) : expr
+}
+
+/** As the test of an if, a loop, a ternary, or an operand of and/or/not. */
+export function condition(x: Context, expr: Expr, node: Range): Expr {
+  if (expr.type.kind !== 'void' && fits(x, expr.type, BOOL)) return coerce(expr, BOOL)
+  x.check.report(
+    x,
+    node,
+    expr.type.kind === 'na' ? messages.naBool() : messages.notABool(describe(expr), x.module.version),
+  )
+  return { ...errorExpr(node), type: BOOL }
+}
+
+function ternary(x: Context, node: tree.Ternary): Expr {
+  const test = condition(x, value(x, node.test), node.test)
+  const consequent = value(x, node.consequent)
+  const alternate = value(x, node.alternate)
+  let type = unify(x, consequent.type, alternate.type)
+  if (type === null) {
+    x.check.report(x, node, messages.branchTypes(describe(consequent), describe(alternate)))
+    type = ERROR
+  }
+  if (
+    type.kind === 'bool' &&
+    x.module.version === 6 &&
+    (consequent.type.kind === 'na' || alternate.type.kind === 'na')
+  ) {
+    x.check.report(x, consequent.type.kind === 'na' ? node.consequent : node.alternate, messages.naBool())
+  }
+  const qualifier = latest(test.qualifier, latest(consequent.qualifier, alternate.qualifier))
+  return {
+    kind: 'Ternary',
+    test,
+    consequent: coerce(consequent, type),
+    alternate: coerce(alternate, type),
+    type,
+    qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function tuple(x: Context, node: tree.Tuple): Expr {
+  const items = node.items.map((item) => value(x, item))
+  return {
+    kind: 'Tuple',
+    items,
+    type: { kind: 'tuple', items: items.map((item) => item.type) },
+    qualifier: items.reduce<Qualifier>((all, item) => latest(all, item.qualifier), 'const'),
+    start: node.start,
+    end: node.end,
+  }
+}
+
+// Blocks with a value
+
+function ifExpression(x: Context, node: tree.If, use: Use): Expr {
+  const test = condition(x, value(x, node.test), node.test)
+  const consequent = block(x, node.consequent, use)
+  const alternate = node.alternate === null ? null : block(x, node.alternate, use)
+  const joined = join(x, node, use, [consequent, alternate], test.qualifier)
+  const [first = consequent, second = alternate] = joined.blocks
+  return {
+    kind: 'If',
+    test,
+    consequent: first ?? consequent,
+    alternate: second,
+    type: joined.type,
+    qualifier: joined.qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function switchExpression(x: Context, node: tree.Switch, use: Use): Expr {
+  const subject = node.subject === null ? null : value(x, node.subject)
+  let qualifier = subject?.qualifier ?? 'const'
+  const tests: (Expr | null)[] = []
+  const bodies: (Block | null)[] = []
+  for (const one of node.cases) {
+    tests.push(one.test === null ? null : caseTest(x, subject, one.test))
+    bodies.push(block(x, one.body, use))
+  }
+  for (const test of tests) if (test !== null) qualifier = latest(qualifier, test.qualifier)
+  if (!tests.includes(null)) {
+    tests.push(null)
+    bodies.push(null)
+  }
+  const joined = join(x, node, use, bodies, qualifier)
+  const cases = joined.blocks.flatMap((body, i) => (body === null ? [] : [{ test: tests[i] ?? null, body }]))
+  return {
+    kind: 'Switch',
+    subject,
+    cases,
+    type: joined.type,
+    qualifier: joined.qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function caseTest(x: Context, subject: Expr | null, node: tree.Expression): Expr {
+  const test = value(x, node)
+  if (subject === null) return condition(x, test, node)
+  const type = unify(x, subject.type, test.type)
+  if (type !== null) return coerce(test, type)
+  x.check.report(x, node, messages.operandTypes('==', describe(subject), describe(test)))
+  return errorExpr(node)
+}
+
+/** Makes all branches give one type; a missing branch (null) gives na, or false in v6 where that is a bool. */
+function join(
+  x: Context,
+  node: Range,
+  use: Use,
+  blocks: readonly (Block | null)[],
+  test: Qualifier,
+): { blocks: (Block | null)[]; type: Type; qualifier: Qualifier } {
+  if (use === 'statement') return { blocks: blocks.slice(), type: VOID, qualifier: 'series' }
+  let type: Type | null = NA
+  let qualifier = test
+  let first: Expr | null = null
+  for (const one of blocks) {
+    if (one === null) continue
+    const result: Expr | null = one.result
+    if (result === null) {
+      // A branch that ends in a jump or in `runtime.error()` has no value and needs none.
+      if (one.statements.length > 0 && use === 'value') continue
+      type = null
+      break
+    }
+    const both: Type | null = unify(x, type, result.type)
+    if (both === null) {
+      if (use === 'value' && first !== null) {
+        x.check.report(x, node, messages.branchTypes(describe(first), describe(result)))
+        return { blocks: blocks.slice(), type: ERROR, qualifier: 'series' }
+      }
+      type = null
+      break
+    }
+    if (first === null || first.type.kind === 'na') first = result
+    type = both
+    qualifier = latest(qualifier, result.qualifier)
+  }
+  if (type === null || first === null)
+    return { blocks: blocks.map(withoutResult), type: VOID, qualifier: 'series' }
+  const joined = type
+  const missing: Expr =
+    joined.kind === 'bool' && x.module.version === 6
+      ? constant({ start: node.end, end: node.end }, BOOL, false)
+      : constant({ start: node.end, end: node.end }, joined, null)
+  return {
+    blocks: blocks.map((one) =>
+      one === null
+        ? { statements: [], result: missing }
+        : { statements: one.statements, result: one.result === null ? missing : coerce(one.result, joined) },
+    ),
+    type: joined,
+    qualifier,
+  }
+}
+
+/** The block as statements only. */
+function withoutResult(one: Block | null): Block | null {
+  if (one === null || one.result === null) return one
+  if (one.result.kind === 'Variable') return { statements: one.statements, result: null }
+  const last: Stmt = { kind: 'Expression', value: one.result, start: one.result.start }
+  return { statements: [...one.statements, last], result: null }
+}
+
+function loopResult(body: Block, use: Use): { body: Block; type: Type } {
+  if (use === 'statement' || body.result === null) return { body: withoutResult(body) ?? body, type: VOID }
+  return { body, type: body.result.type }
+}
+
+function forExpression(x: Context, node: tree.For, use: Use): Expr {
+  const bound = (one: tree.Expression): Expr => {
+    const expr = value(x, one)
+    if (isNumber(expr.type) || expr.type.kind === 'na' || expr.type.kind === 'error') return number(expr)
+    x.check.report(x, one, messages.notANumber('a bound of `for`', describe(expr)))
+    return errorExpr(one)
+  }
+  const from = bound(node.from)
+  const to = bound(node.to)
+  const by = node.by === null ? null : bound(node.by)
+  const isInt = [from, to, by].every((one) => one === null || one.type.kind === 'int')
+  const scope = inner(x, node.body, { inLoop: true })
+  const counter = declareLoopVariable(
+    scope,
+    node.counter,
+    isInt || node.counterType?.name === 'int' ? INT : FLOAT,
+  )
+  const { body, type } = loopResult(block(scope, node.body, use), use)
+  return {
+    kind: 'For',
+    counter,
+    from,
+    to,
+    by,
+    body,
+    type,
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function forInExpression(x: Context, node: tree.ForIn, use: Use): Expr {
+  const collection = value(x, node.collection)
+  const items = itemTypes(x, node, collection)
+  const scope = inner(x, node.body, { inLoop: true })
+  const index =
+    node.index === null || node.index.name === '_'
+      ? null
+      : declareLoopVariable(scope, node.index, items.index)
+  const item = declareLoopVariable(scope, node.value, items.value)
+  const { body, type } = loopResult(block(scope, node.body, use), use)
+  return {
+    kind: 'ForIn',
+    index,
+    value: item,
+    collection,
+    body,
+    type,
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function itemTypes(x: Context, node: tree.ForIn, collection: Expr): { index: Type; value: Type } {
+  const { type } = collection
+  switch (type.kind) {
+    case 'array':
+      return { index: INT, value: type.of }
+    case 'matrix':
+      return { index: INT, value: { kind: 'array', of: type.of } }
+    case 'map':
+      if (node.index === null) x.check.report(x, node.value, messages.mapNeedsBoth())
+      return { index: type.key, value: type.value }
+    case 'error':
+      return { index: ERROR, value: ERROR }
+    default:
+      x.check.report(x, node.collection, messages.notACollection(describe(collection)))
+      return { index: ERROR, value: ERROR }
+  }
+}
+
+function whileExpression(x: Context, node: tree.While, use: Use): Expr {
+  const test = condition(x, value(x, node.test), node.test)
+  const { body, type } = loopResult(block(inner(x, node.body, { inLoop: true }), node.body, use), use)
+  return { kind: 'While', test, body, type, qualifier: 'series', start: node.start, end: node.end }
+}

@@ -1,0 +1,209 @@
+// User functions: templates, checked once for each list of argument types they are called with.
+
+import type * as tree from '../1-parse/tree.ts'
+import { Scope, declare, errorExpr } from './context.ts'
+import type { Context, FunctionTemplate, Instance, Mutable } from './context.ts'
+import { coerce, describe, fits } from './convert.ts'
+import { value } from './expressions.ts'
+import * as messages from './messages.ts'
+import { parameterTypes, topContext } from './modules.ts'
+import { nearest } from './nearest.ts'
+import type { Given } from './overloads.ts'
+import type { Expr, FunctionInstance } from './program.ts'
+import { assignedNames, body } from './statements.ts'
+import { ERROR, FLOAT, VOID, latest, typeText } from './types.ts'
+import type { Type } from './types.ts'
+
+type Range = { readonly start: number; readonly end: number }
+
+interface Bound {
+  readonly template: FunctionTemplate
+  /** One a parameter; null = its default. */
+  readonly places: readonly (Expr | null)[]
+  readonly types: readonly (Type | null)[]
+  readonly cost: number
+  readonly problem: {
+    readonly at: Range
+    readonly message: messages.Message
+    readonly progress: number
+  } | null
+}
+
+/** Calls the overload whose parameters fit best. */
+export function userCall(
+  x: Context,
+  templates: readonly FunctionTemplate[],
+  given: readonly Given[],
+  node: Range,
+): Expr {
+  let best: Bound | null = null
+  for (const template of templates) {
+    const bound = bind(x, template, given, node)
+    if (best === null || better(bound, best)) best = bound
+  }
+  if (best === null) return errorExpr(node)
+  for (const template of templates) template.called = true
+  if (best.problem !== null) {
+    x.check.report(x, best.problem.at, best.problem.message)
+    return errorExpr(node)
+  }
+  return call(x, best, node)
+}
+
+function better(a: Bound, b: Bound): boolean {
+  if (a.problem === null) return b.problem !== null || a.cost < b.cost
+  return b.problem !== null && a.problem.progress > b.problem.progress
+}
+
+function bind(x: Context, template: FunctionTemplate, given: readonly Given[], node: Range): Bound {
+  const { parameters } = template.node
+  const { name } = template
+  const types = parameterTypes(topContext(x.check, template.module), template.node)
+  const places: (Expr | null)[] = parameters.map(() => null)
+  let problem: Bound['problem'] = null
+  let cost = 0
+  const note = (at: Range, message: messages.Message, progress: number): void => {
+    problem ??= { at, message, progress }
+  }
+  let position = 0
+  let named = false
+  for (const one of given) {
+    let index = position
+    if (one.name === null) {
+      if (named) note(one.expr, messages.positionalAfterNamed(), 50)
+      if (position >= parameters.length) {
+        note(one.expr, messages.tooManyArguments(name, parameters.length, given.length), 10)
+        continue
+      }
+      position++
+    } else {
+      named = true
+      index = parameters.findIndex((parameter) => parameter.name.name === one.name)
+      if (index < 0) {
+        const near = nearest(
+          one.name,
+          parameters.map((parameter) => parameter.name.name),
+        )
+        note(one.expr, messages.unknownArgument(name, one.name, near), 20)
+        continue
+      }
+    }
+    if (places[index] !== null) {
+      note(one.expr, messages.duplicateArgument(name, one.name ?? ''), 60)
+      continue
+    }
+    places[index] = one.expr
+    const type = types[index] ?? null
+    if (one.expr.type.kind === 'void') note(one.expr, messages.voidValue(), 100 + index)
+    else if (type !== null && !fits(x, one.expr.type, type)) {
+      const parameter = parameters[index]?.name.name ?? ''
+      note(one.expr, messages.argumentType(name, parameter, typeText(type), describe(one.expr)), 100 + index)
+    } else if (type === null || type.kind !== one.expr.type.kind) cost++
+  }
+  for (const [i, parameter] of parameters.entries()) {
+    if (places[i] === null && parameter.default === null)
+      note(node, messages.missingArgument(name, parameter.name.name), 30)
+  }
+  return { template, places, types, cost, problem }
+}
+
+function call(x: Context, bound: Bound, node: Range): Expr {
+  const { template } = bound
+  const args = template.node.parameters.map((parameter, i): Expr => {
+    const type = bound.types[i] ?? null
+    const expr = bound.places[i] ?? defaultValue(x, template, parameter)
+    if (type !== null) return coerce(expr, type)
+    return expr.type.kind === 'na' ? coerce(expr, FLOAT) : expr
+  })
+  const instance = instantiate(x, template, args, bound.types, node)
+  if (instance === null) return errorExpr(node)
+  const { fn } = instance
+  return {
+    kind: 'UserCall',
+    fn,
+    args,
+    site: x.check.site(),
+    type: fn.returns,
+    qualifier: instance.qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+function defaultValue(x: Context, template: FunctionTemplate, parameter: tree.Parameter): Expr {
+  if (parameter.default === null) return errorExpr(parameter)
+  return value({ ...topContext(x.check, template.module), out: x.out }, parameter.default)
+}
+
+/** The function for these types of arguments. null after a mistake in the call itself. */
+function instantiate(
+  x: Context,
+  template: FunctionTemplate,
+  args: readonly Expr[],
+  types: readonly (Type | null)[],
+  node: Range,
+): Instance | null {
+  const key = args.map((arg, i) => `${arg.qualifier} ${typeText(types[i] ?? arg.type)}`).join(', ')
+  const known = template.instances.get(key)
+  if (known === null) x.check.report(x, node, messages.recursion(template.name))
+  if (known !== undefined) return known
+  template.instances.set(key, null)
+  const { check } = x
+  const { node: declaration, module } = template
+  const fn: Mutable<FunctionInstance> = {
+    id: check.functions.length,
+    name: module.prefix + template.name,
+    parameters: [],
+    body: { statements: [], result: null },
+    returns: ERROR,
+  }
+  const inside: Context = {
+    check,
+    module,
+    scope: new Scope(module.scope, assignedNames(declaration.body)),
+    out: [],
+    owner: fn,
+    horizon: declaration.start,
+    inLoop: false,
+    topLevel: true,
+    target: '',
+  }
+  fn.parameters = declaration.parameters.map((parameter, i) => {
+    const arg = args[i] ?? errorExpr(parameter)
+    const type = types[i] ?? arg.type
+    return declare(inside, parameter.name.name, parameter.name.start, type, arg.qualifier, 'parameter')
+  })
+  fn.body = body(inside, declaration.body.statements, 'tail')
+  const { result } = fn.body
+  fn.returns = result?.type ?? VOID
+  if (fn.returns.kind === 'na') fn.returns = FLOAT
+  if (result?.kind === 'Tuple')
+    check.resultQualifiers.set(
+      fn,
+      result.items.map((item) => item.qualifier),
+    )
+  const qualifier =
+    result === null ? 'series' : args.reduce((all, arg) => latest(all, arg.qualifier), result.qualifier)
+  const instance: Instance = { fn, qualifier: result === null ? 'series' : (result.qualifier ?? qualifier) }
+  check.functions.push(fn)
+  template.instances.set(key, instance)
+  return instance
+}
+
+/** Functions that nobody calls are checked with parameters of any type, so that their mistakes are told too. */
+export function checkUncalled(x: Context): void {
+  for (const templates of x.module.functions.values()) {
+    for (const template of templates) {
+      if (template.instances.size > 0) continue
+      const types = parameterTypes(x, template.node)
+      const args = template.node.parameters.map((parameter, i): Expr => {
+        const type = types[i] ?? ERROR
+        return { ...errorExpr(parameter), type, qualifier: parameter.type?.qualifier ?? 'simple' }
+      })
+      const { functions } = x.check
+      const count = functions.length
+      instantiate(x, template, args, types, template.node)
+      functions.length = count
+    }
+  }
+}

@@ -1,0 +1,231 @@
+// `input.*()` and `input()`: read when the script is compiled, so that a form can be shown before it ever runs.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { BuiltinFunction, ParameterSpec } from '../builtins/registry.ts'
+import { fold } from './constant.ts'
+import { errorExpr } from './context.ts'
+import type { ConstValue, Context } from './context.ts'
+import { describe, fits, isNumber } from './convert.ts'
+import { value } from './expressions.ts'
+import * as messages from './messages.ts'
+import { nearest } from './nearest.ts'
+import { INPUT_KINDS } from './program.ts'
+import type { Expr, Input, InputExpr, InputKind } from './program.ts'
+import { BOOL, COLOR, FLOAT, INT, STRING, typeText } from './types.ts'
+import type { Type } from './types.ts'
+
+/** `input()` of v4: its parameters in order, with a kind given by `type=`. */
+const V4_ORDER = [
+  'defval',
+  'title',
+  'type',
+  'minval',
+  'maxval',
+  'confirm',
+  'step',
+  'options',
+  'tooltip',
+  'inline',
+  'group',
+] as const
+
+/** Names v4 has for kinds, and those it shares with us. */
+const V4_KINDS: Readonly<Record<string, InputKind>> = { integer: 'int', resolution: 'timeframe' }
+
+const TYPES: Readonly<Record<Exclude<InputKind, 'enum'>, Type>> = {
+  int: INT,
+  float: FLOAT,
+  bool: BOOL,
+  string: STRING,
+  color: COLOR,
+  source: FLOAT,
+  timeframe: STRING,
+  session: STRING,
+  symbol: STRING,
+  time: INT,
+  price: FLOAT,
+  text_area: STRING,
+}
+
+export function inputCall(x: Context, node: tree.Call, builtin: BuiltinFunction): Expr {
+  const known = x.check.inputExprs.get(node)
+  if (known !== undefined) return known
+  const places = place(x, node, builtin)
+  const defvalNode = places.get('defval')
+  if (defvalNode === undefined) {
+    x.check.report(x, node, messages.missingArgument(builtin.name, 'defval'))
+    return errorExpr(node)
+  }
+  const typeNode = places.get('type')
+  const inside: Context = { ...x, target: '' }
+  const defval = value(inside, defvalNode)
+  if (defval.type.kind === 'error') return errorExpr(node)
+  const kind =
+    (typeNode === undefined ? null : kindByType(typeNode)) ?? kindByName(builtin.name) ?? kindByValue(defval)
+  if (kind === null) {
+    x.check.report(
+      x,
+      defvalNode,
+      messages.argumentType(builtin.name, 'defval', 'a value an input can have', describe(defval)),
+    )
+    return errorExpr(node)
+  }
+  const type =
+    kind === 'enum' || (kind === 'source' && defval.type.kind === 'int') ? defval.type : TYPES[kind]
+  if (!fits(x, defval.type, type) && !(kind === 'int' && isNumber(defval.type))) {
+    x.check.report(
+      x,
+      defvalNode,
+      messages.argumentType(builtin.name, 'defval', `const ${typeText(type)}`, describe(defval)),
+    )
+    return errorExpr(node)
+  }
+  const input = readInput(inside, builtin, kind, defval, places, x.target)
+  const expr: InputExpr = {
+    kind: 'Input',
+    input,
+    type: kind === 'source' ? FLOAT : type,
+    qualifier: kind === 'source' ? 'series' : 'input',
+    start: node.start,
+    end: node.end,
+  }
+  x.check.inputs.push(input)
+  x.check.inputExprs.set(node, expr)
+  return expr
+}
+
+function readInput(
+  x: Context,
+  builtin: BuiltinFunction,
+  kind: InputKind,
+  defval: Expr,
+  places: ReadonlyMap<string, tree.Expression>,
+  name: string,
+): Input {
+  const folded = (parameter: string): ConstValue | undefined => {
+    const node = places.get(parameter)
+    if (node === undefined) return undefined
+    const expr = value(x, node)
+    const known = fold(x.check, expr)
+    if (known === undefined && expr.type.kind !== 'error' && parameter !== 'active')
+      x.check.report(x, node, messages.notConstant(builtin.name, parameter))
+    return known
+  }
+  const text = (parameter: string): string => {
+    const known = folded(parameter)
+    return typeof known === 'string' ? known : ''
+  }
+  const number = (parameter: string): number | null => {
+    const known = folded(parameter)
+    return typeof known === 'number' ? known : null
+  }
+  let initial = fold(x.check, defval)
+  if (initial === undefined && kind !== 'source' && defval.qualifier === 'series')
+    x.check.report(x, defval, messages.notConstant(builtin.name, 'defval'))
+  if (kind === 'source') initial = defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
+  if (kind === 'bool' && typeof initial === 'number') initial = initial !== 0
+  if (kind === 'int' && typeof initial === 'number') initial = Math.trunc(initial)
+  const options = optionValues(x, builtin, places)
+  if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
+    x.check.report(x, defval, messages.optionsRefused(JSON.stringify(initial)))
+  const title = text('title')
+  return {
+    index: x.check.inputs.length,
+    kind,
+    name,
+    title: title === '' ? name : title,
+    defval: initial ?? null,
+    sourceExpr: kind === 'source' ? (initial === '' ? defval : null) : initial === undefined ? defval : null,
+    minval: number('minval'),
+    maxval: number('maxval'),
+    step: number('step'),
+    options,
+    tooltip: text('tooltip'),
+    group: text('group'),
+    inline: text('inline'),
+    confirm: folded('confirm') === true,
+    display: displayText(folded('display')),
+    active: folded('active') !== false,
+    enum: defval.type.kind === 'enum' ? defval.type.enum : null,
+  }
+}
+
+/** A sum of display.* bits, as text. */
+function displayText(known: ConstValue | undefined): string {
+  return typeof known === 'number' ? String(known) : ''
+}
+
+function optionValues(
+  x: Context,
+  builtin: BuiltinFunction,
+  places: ReadonlyMap<string, tree.Expression>,
+): Input['options'] {
+  const node = places.get('options')
+  if (node === undefined) return null
+  const items = node.kind === 'Tuple' ? node.items : [node]
+  const values: (number | string | object)[] = []
+  for (const item of items) {
+    const known = fold(x.check, value(x, item))
+    if (known === undefined) x.check.report(x, item, messages.notConstant(builtin.name, 'options'))
+    else if (known !== null && typeof known !== 'boolean') values.push(known)
+  }
+  return values
+}
+
+/** The arguments by parameter. */
+function place(x: Context, node: tree.Call, builtin: BuiltinFunction): Map<string, tree.Expression> {
+  const order = parameterOrder(x, node, builtin)
+  const places = new Map<string, tree.Expression>()
+  for (const [i, one] of node.arguments.entries()) {
+    const name = one.name?.name ?? order[i]
+    if (name === undefined) {
+      x.check.report(x, one, messages.tooManyArguments(builtin.name, order.length, node.arguments.length))
+    } else if (!order.includes(name) && !known(x, builtin, name)) {
+      x.check.report(x, one, messages.unknownArgument(builtin.name, name, nearest(name, order)))
+    } else if (places.has(name)) {
+      x.check.report(x, one, messages.duplicateArgument(builtin.name, name))
+    } else {
+      places.set(name, one.value)
+    }
+  }
+  return places
+}
+
+function parameterOrder(x: Context, node: tree.Call, builtin: BuiltinFunction): readonly string[] {
+  if (builtin.name === 'input' && x.module.version === 4) return V4_ORDER
+  const withOptions = node.arguments.some(
+    (one, i) => one.name?.name === 'options' || (i === 2 && one.name === null && one.value.kind === 'Tuple'),
+  )
+  const takesOptions = (parameters: readonly ParameterSpec[]): boolean =>
+    parameters.some((parameter) => parameter.name === 'options')
+  const overload =
+    builtin.overloads.find((one) => takesOptions(one.parameters) === withOptions) ?? builtin.overloads[0]
+  return overload?.parameters.map((parameter) => parameter.name) ?? []
+}
+
+/** Up to v5 `input()` took what v4's did, and every kind its limits. */
+function known(x: Context, builtin: BuiltinFunction, name: string): boolean {
+  if (builtin.overloads.some((one) => one.parameters.some((parameter) => parameter.name === name)))
+    return true
+  return x.module.version < 6 && V4_ORDER.some((one) => one === name)
+}
+
+function kindByName(name: string): InputKind | null {
+  const last = name.slice('input.'.length)
+  return INPUT_KINDS.find((kind) => kind === last) ?? null
+}
+
+/** `type=input.integer`, `type=float`. */
+function kindByType(node: tree.Expression): InputKind | null {
+  const name = node.kind === 'Member' ? node.property.name : node.kind === 'Identifier' ? node.name : ''
+  return V4_KINDS[name] ?? INPUT_KINDS.find((kind) => kind === name) ?? null
+}
+
+function kindByValue(expr: Expr): InputKind | null {
+  if (expr.type.kind === 'enum') return 'enum'
+  if (expr.qualifier === 'series' && isNumber(expr.type)) return 'source'
+  const { kind } = expr.type
+  return kind === 'int' || kind === 'float' || kind === 'bool' || kind === 'string' || kind === 'color'
+    ? kind
+    : null
+}

@@ -1,0 +1,125 @@
+// Calls as v4 and v5 wrote them, made into v6's: parameters of other names and order, `when=`, `transp=`, directions
+// as true and false.
+
+import type { BuiltinFunction } from '../builtins/registry.ts'
+import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import { chosenCall } from './calls.ts'
+import type { Context } from './context.ts'
+import { coerce, isNumber } from './convert.ts'
+import { builtinByName } from './expressions.ts'
+import type { Given } from './overloads.ts'
+import type { Expr } from './program.ts'
+import { BOOL } from './types.ts'
+import type { LegacyCall } from './version.ts'
+
+export interface Adapted {
+  readonly given: readonly Given[]
+  readonly when: Expr | null
+}
+
+type Range = { readonly start: number; readonly end: number }
+
+export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Given[], node: Range): Adapted {
+  if (x.module.version === 6) return { given: written, when: null }
+  const legacy = x.module.names.calls[builtin.name]
+  const named = legacy === undefined ? written : inOrder(builtin, legacy, written)
+  let when: Expr | null = null
+  let transparency: Expr | null = null
+  const given: Given[] = []
+  for (const [i, one] of named.entries()) {
+    if (one.name === 'when' && builtin.name.startsWith('strategy.')) when = one.expr
+    else if (one.name === 'transp' && COLORED.has(builtin.name)) transparency = one.expr
+    else if (one.name !== null && legacy?.drop?.includes(one.name) === true) continue
+    else given.push(direction(x, builtin, renamed(x, builtin, legacy, one), i))
+  }
+  if (transparency === null) return { given, when }
+  const amount = transparency
+  return {
+    given: given.map((one, i) => (isColor(builtin, one, i) ? transparent(x, one, amount, node) : one)),
+    when,
+  }
+}
+
+/** Arguments without a name get the one their place had then, as soon as the places differ from today's. */
+function inOrder(builtin: BuiltinFunction, legacy: LegacyCall, written: readonly Given[]): readonly Given[] {
+  const { order } = legacy
+  if (order === undefined) return written
+  const at = order.indexOf('when')
+  const inPlace = written[at]
+  // Late v5 took `when` out of the order: a text in its place means the new order.
+  if (inPlace !== undefined && inPlace.name === null && inPlace.expr.type.kind === 'string') return written
+  const today = builtin.overloads[0]?.parameters ?? []
+  let same = true
+  return written.map((one, i) => {
+    const old = order[i]
+    if (one.name !== null || old === undefined) return one
+    same &&= today[i]?.name === (legacy.rename?.[old] ?? old)
+    return same ? one : { ...one, name: old }
+  })
+}
+
+function renamed(x: Context, builtin: BuiltinFunction, legacy: LegacyCall | undefined, one: Given): Given {
+  if (one.name === null) return one
+  const now = legacy?.rename?.[one.name]
+  if (now !== undefined) return { ...one, name: now }
+  if (x.module.version > 4) return one
+  // v4 called the first two parameters of many functions x and y.
+  const has = builtin.overloads.some((overload) =>
+    overload.parameters.some((parameter) => parameter.name === one.name),
+  )
+  const place = one.name === 'x' ? 0 : one.name === 'y' ? 1 : -1
+  const name = builtin.overloads.find((overload) => overload.parameters.length > place)?.parameters[place]
+    ?.name
+  return has || name === undefined ? one : { ...one, name }
+}
+
+/** v4 says true and 1 for long, false and 0 for short. */
+function direction(x: Context, builtin: BuiltinFunction, one: Given, i: number): Given {
+  if (builtin.name !== 'strategy.entry' && builtin.name !== 'strategy.order') return one
+  const { expr } = one
+  if (expr.type.kind !== 'bool' && !isNumber(expr.type)) return one
+  if (one.name !== 'direction' && (one.name !== null || i !== 1)) return one
+  const long = builtinByName(x, 'strategy.long', expr)
+  const short = builtinByName(x, 'strategy.short', expr)
+  if (long === null || short === null) return one
+  const test = coerce(expr, BOOL)
+  return {
+    name: one.name,
+    expr: {
+      kind: 'Ternary',
+      test,
+      consequent: long,
+      alternate: short,
+      type: long.type,
+      qualifier: expr.qualifier,
+      start: expr.start,
+      end: expr.end,
+    },
+  }
+}
+
+/** Calls that had `transp=`. */
+const COLORED: ReadonlySet<string> = new Set([
+  'plot',
+  'plotshape',
+  'plotchar',
+  'plotarrow',
+  'fill',
+  'bgcolor',
+  'barcolor',
+])
+const COLOR_PARAMETERS: ReadonlySet<string> = new Set(['color', 'colorup', 'colordown'])
+
+function isColor(builtin: BuiltinFunction, one: Given, i: number): boolean {
+  return COLOR_PARAMETERS.has(one.name ?? builtin.overloads[0]?.parameters[i]?.name ?? '')
+}
+
+function transparent(x: Context, one: Given, amount: Expr, node: Range): Given {
+  const make = BUILTIN_FUNCTIONS.get('color.new')
+  if (make === undefined) return one
+  const given: Given[] = [
+    { name: null, expr: one.expr },
+    { name: null, expr: amount },
+  ]
+  return { name: one.name, expr: chosenCall(x, make, given, [], { start: one.expr.start, end: node.end }) }
+}

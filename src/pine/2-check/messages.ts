@@ -1,0 +1,169 @@
+// Everything the checker can say, in one place: what was expected, what was found, what to write instead.
+//
+// A message is a function of what is in it; `tests/pine/checker.test.ts` shows each one.
+
+import type { Severity } from '../diagnostic.ts'
+import type { PineVersion } from './program.ts'
+
+export interface Message {
+  readonly severity: Severity
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+}
+
+function error(code: string, message: string, hint?: string | null): Message {
+  return { severity: 'error', code, message, ...(hint ? { hint } : {}) }
+}
+function warning(code: string, message: string, hint?: string | null): Message {
+  return { severity: 'warning', code, message, ...(hint ? { hint } : {}) }
+}
+function didYouMean(name: string | null): string | null {
+  return name === null ? null : `did you mean \`${name}\`?`
+}
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`
+}
+
+// Names
+
+export const undeclaredName = (name: string, near: string | null): Message =>
+  error('undeclared-name', `\`${name}\` is not declared`, didYouMean(near))
+export const undeclaredFunction = (name: string, near: string | null): Message =>
+  error('undeclared-function', `there is no function \`${name}\``, didYouMean(near))
+export const renamed = (name: string, now: string, since: PineVersion): Message =>
+  error('renamed', `there is no \`${name}\` in this version`, `\`${name}\` is \`${now}\` since v${since}`)
+export const notAValue = (name: string): Message =>
+  error('not-a-value', `\`${name}\` is a function`, `call it: \`${name}(…)\``)
+export const notAFunction = (name: string): Message =>
+  error('not-a-function', `\`${name}\` is not a function`, 'only functions and methods can be called')
+export const unknownMember = (owner: string, name: string, near: string | null): Message =>
+  error('unknown-member', `\`${owner}\` has no \`${name}\``, didYouMean(near))
+export const usedBeforeDeclaration = (name: string): Message =>
+  error('used-before-declaration', `\`${name}\` is used before it is declared`, 'move its declaration up')
+export const alreadyDeclared = (name: string): Message =>
+  error('already-declared', `\`${name}\` is already declared`, `to change its value write \`${name} := …\``)
+export const assignedUndeclared = (name: string, near: string | null): Message =>
+  error(
+    'assigned-undeclared',
+    `\`${name}\` is given a new value with \`:=\` but was never declared`,
+    didYouMean(near) ?? `declare it first: \`${name} = …\``,
+  )
+export const functionTwice = (name: string): Message =>
+  error('function-twice', `a function \`${name}\` with these parameters exists already`)
+export const typeTwice = (name: string): Message => error('type-twice', `a type \`${name}\` exists already`)
+export const unknownType = (name: string, near: string | null): Message =>
+  error('unknown-type', `there is no type \`${name}\``, didYouMean(near))
+export const typeArgumentCount = (name: string, expected: number, found: number): Message =>
+  error('type-argument-count', `\`${name}\` takes ${count(expected, 'type')} in <>, not ${found}`)
+export const recursion = (name: string): Message =>
+  error('recursion', `\`${name}\` calls itself`, 'Pine has no recursion: use a loop')
+
+// Values and types
+
+export const typeMismatch = (name: string, expected: string, found: string): Message =>
+  error('type-mismatch', `\`${name}\` is ${expected}, it cannot take ${found}`)
+export const naWithoutType = (name: string): Message =>
+  error('na-without-type', `na says nothing of the type of \`${name}\``, `write it: \`float ${name} = na\``)
+export const naBool = (): Message =>
+  error('na-bool', 'a bool is never na since v6', 'use false, or an int that is na')
+export const voidValue = (): Message =>
+  error('void-value', 'this has no value', 'it can only stand alone as a statement')
+export const tupleValue = (): Message =>
+  error('tuple-value', 'this gives several values', 'take them apart: `[a, b] = …`')
+export const notATuple = (found: string): Message =>
+  error('not-a-tuple', `several values were expected, found ${found}`)
+export const tupleCount = (expected: number, found: number): Message =>
+  error('tuple-count', `this gives ${count(found, 'value')}, but ${count(expected, 'name')} are on the left`)
+export const operandTypes = (operator: string, left: string, right: string): Message =>
+  error('operand-types', `\`${operator}\` cannot work on ${left} and ${right}`)
+export const operandType = (operator: string, found: string): Message =>
+  error('operand-type', `\`${operator}\` cannot work on ${found}`)
+export const notABool = (found: string, version: PineVersion): Message =>
+  error(
+    'not-a-bool',
+    `a condition is a bool, found ${found}`,
+    version === 6 && (found.endsWith('int') || found.endsWith('float'))
+      ? 'numbers are no conditions since v6: compare it, or write `bool(…)`'
+      : null,
+  )
+export const branchTypes = (first: string, other: string): Message =>
+  error('branch-types', `one branch gives ${first}, another ${other}`, 'all have to give the same type')
+export const notANumber = (what: string, found: string): Message =>
+  error('not-a-number', `${what} is a number, found ${found}`)
+export const notACollection = (found: string): Message =>
+  error('not-a-collection', `only an array, a matrix or a map can be gone through, found ${found}`)
+export const mapNeedsBoth = (): Message =>
+  error('map-needs-both', 'a map is gone through by key and value', 'write `for [key, value] in …`')
+export const historyOfVoid = (found: string): Message =>
+  error('no-history', `${found} has no past to look at with []`)
+export const notAnObject = (name: string, found: string): Message =>
+  error('not-an-object', `${found} has no field \`${name}\``)
+export const notAssignable = (): Message =>
+  error('not-assignable', 'only a variable or a field of an object can take a new value')
+export const noMethod = (name: string, type: string, near: string | null): Message =>
+  error('no-method', `${type} has no method \`${name}\``, didYouMean(near))
+export const globalFromFunction = (name: string): Message =>
+  error('global-from-function', `\`${name}\` belongs to the script: a function cannot change it`)
+export const loopVariableAssigned = (name: string): Message =>
+  error('loop-variable-assigned', `\`${name}\` counts the loop and cannot be changed`)
+export const jumpOutsideLoop = (word: string): Message =>
+  error('jump-outside-loop', `\`${word}\` stands outside a loop`)
+
+// Arguments
+
+export const unknownArgument = (fn: string, name: string, near: string | null): Message =>
+  error('unknown-argument', `\`${fn}\` has no parameter \`${name}\``, didYouMean(near))
+export const missingArgument = (fn: string, name: string): Message =>
+  error('missing-argument', `\`${fn}\` needs \`${name}\``)
+export const tooManyArguments = (fn: string, most: number, found: number): Message =>
+  error('too-many-arguments', `\`${fn}\` takes at most ${count(most, 'argument')}, found ${found}`)
+export const duplicateArgument = (fn: string, name: string): Message =>
+  error('duplicate-argument', `\`${name}\` of \`${fn}\` is given twice`)
+export const positionalAfterNamed = (): Message =>
+  error('positional-after-named', 'an argument without a name comes before those with names')
+export const argumentType = (fn: string, name: string, expected: string, found: string): Message =>
+  error('argument-type', `\`${name}\` of \`${fn}\` is ${expected}, found ${found}`)
+export const argumentQualifier = (fn: string, name: string, expected: string, found: string): Message =>
+  error(
+    'argument-qualifier',
+    `\`${name}\` of \`${fn}\` is ${expected}, found ${found}`,
+    expected.startsWith('const')
+      ? 'it has to be known when the script is compiled'
+      : expected.startsWith('input')
+        ? 'it may come from an input, but not change while the script runs'
+        : 'it may not change from bar to bar',
+  )
+export const notConstant = (fn: string, name: string): Message =>
+  error('not-constant', `\`${name}\` of \`${fn}\` has to be known when the script is compiled`)
+
+// The script as a whole
+
+export const noDeclaration = (version: PineVersion): Message =>
+  error(
+    'no-declaration',
+    'the script does not say what it is',
+    version === 4
+      ? 'start with `strategy("…")` or `study("…")`'
+      : 'start with `strategy("…")` or `indicator("…")`',
+  )
+export const declarationTwice = (): Message =>
+  error('declaration-twice', 'the script says a second time what it is')
+export const notInLocalScope = (name: string): Message =>
+  error(
+    'not-in-local-scope',
+    `\`${name}\` can only be called at the top of the script`,
+    'call it outside if, for and functions, and pass na where nothing is to be shown',
+  )
+export const strategyOnly = (name: string): Message =>
+  error('strategy-only', `\`${name}\` works in a strategy only`, 'declare the script with `strategy("…")`')
+export const libraryNotFound = (path: string): Message =>
+  error('library-not-found', `there is no library ${path} here`, 'save it under that name first')
+export const libraryBroken = (path: string, line: number, why: string): Message =>
+  error('library-broken', `the library ${path} has an error in line ${line}: ${why}`)
+export const notExported = (alias: string, name: string): Message =>
+  error('not-exported', `\`${name}\` of \`${alias}\` is not exported`)
+export const optionsRefused = (value: string): Message =>
+  error('default-not-an-option', `the default ${value} is not among the options`)
+export const noDataSource = (name: string): Message =>
+  warning('no-data-source', `there is no data for \`${name}\` here: it is always na`)

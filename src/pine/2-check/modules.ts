@@ -1,0 +1,231 @@
+// What stands at the top of a script or library and may be used anywhere in it: imports, types, enums, functions.
+
+import type * as tree from '../1-parse/tree.ts'
+import { parse } from '../1-parse/parser.ts'
+import { Source } from '../source.ts'
+import { Scope, errorExpr } from './context.ts'
+import type { Check, Context, Module, Mutable } from './context.ts'
+import * as messages from './messages.ts'
+import { nearest } from './nearest.ts'
+import type { Expr, PineVersion } from './program.ts'
+import { collectAssigned } from './statements.ts'
+import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, sameType } from './types.ts'
+import type { EnumMemberValue, EnumType, Type, Udt } from './types.ts'
+import { versionTable } from './version.ts'
+
+export function newModule(
+  script: tree.Script,
+  version: PineVersion,
+  prefix: string,
+  isLibrary: boolean,
+): Module {
+  const assigned = new Set<string>()
+  for (const one of script.statements) collectAssigned(one, assigned)
+  return {
+    version,
+    names: versionTable(version),
+    prefix,
+    diagnostics: [],
+    functions: new Map(),
+    types: new Map(),
+    enums: new Map(),
+    imports: new Map(),
+    scope: new Scope(null, assigned),
+    globals: new Map(),
+    isLibrary,
+    pending: new Set(),
+  }
+}
+
+/** Where the statements of a module's top are checked. */
+export function topContext(check: Check, module: Module): Context {
+  return {
+    check,
+    module,
+    scope: module.scope,
+    out: [],
+    owner: null,
+    horizon: Number.POSITIVE_INFINITY,
+    inLoop: false,
+    topLevel: true,
+    target: '',
+  }
+}
+
+export function collect(x: Context, statements: readonly tree.Statement[]): void {
+  const { module } = x
+  for (const one of statements) if (one.kind === 'Import') importLibrary(x, one)
+  for (const one of statements) {
+    if (one.kind === 'EnumDeclaration') enumDeclaration(x, one)
+    else if (one.kind === 'TypeDeclaration') typeName(x, one)
+    else if (one.kind === 'VariableDeclaration') module.globals.set(one.name.name, one)
+    else if (one.kind === 'TupleDeclaration') for (const name of one.names) module.globals.set(name.name, one)
+  }
+  for (const info of module.types.values()) {
+    info.udt.fields = info.node.fields.map((one) => ({
+      name: one.name.name,
+      type: typeOf(x, one.type) ?? ERROR,
+      varip: one.varip,
+    }))
+  }
+  for (const one of statements) if (one.kind === 'FunctionDeclaration') functionDeclaration(x, one)
+}
+
+function enumDeclaration(x: Context, node: tree.EnumDeclaration): void {
+  const { name } = node.name
+  const { module } = x
+  if (module.enums.has(name) || module.types.has(name)) x.check.report(x, node.name, messages.typeTwice(name))
+  const enumName = module.prefix + name
+  const members: EnumMemberValue[] = node.members.map((one) => ({
+    enumName,
+    name: one.name.name,
+    title: one.title?.kind === 'String' ? one.title.value : one.name.name,
+  }))
+  const type: EnumType = { name: enumName, members }
+  module.enums.set(name, { type, exported: node.exported })
+  x.check.enums.push(type)
+}
+
+function typeName(x: Context, node: tree.TypeDeclaration): void {
+  const { name } = node.name
+  const { module } = x
+  if (module.types.has(name)) x.check.report(x, node.name, messages.typeTwice(name))
+  const udt: Mutable<Udt> = { name: module.prefix + name, fields: [] }
+  module.types.set(name, { udt, node, exported: node.exported })
+  x.check.udts.push(udt)
+}
+
+function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
+  const { name } = node.name
+  const { module } = x
+  const others = module.functions.get(name) ?? []
+  const types = parameterTypes(x, node)
+  if (others.some((other) => sameParameters(parameterTypes(x, other.node), types)))
+    x.check.report(x, node.name, messages.functionTwice(name))
+  others.push({ name, node, module, instances: new Map(), called: false })
+  module.functions.set(name, others)
+}
+
+/** null = any type. */
+export function parameterTypes(x: Context, node: tree.FunctionDeclaration): readonly (Type | null)[] {
+  return node.parameters.map((one) => (one.type === null ? null : typeOf(x, one.type)))
+}
+
+function sameParameters(a: readonly (Type | null)[], b: readonly (Type | null)[]): boolean {
+  if (a.length !== b.length) return false
+  return a.every((type, i) => {
+    const other = b[i] ?? null
+    return type === other || (type !== null && other !== null && sameType(type, other))
+  })
+}
+
+function importLibrary(x: Context, node: tree.Import): void {
+  const { check, module } = x
+  const path = `${node.user}/${node.library}/${node.version}`
+  const alias = node.alias?.name ?? node.library
+  const known = check.libraries.get(path)
+  const library = known === undefined ? readLibrary(x, node, path, alias) : known
+  check.libraries.set(path, library)
+  if (library !== null) module.imports.set(alias, library)
+}
+
+function readLibrary(x: Context, node: tree.Import, path: string, alias: string): Module | null {
+  const { check } = x
+  const source = check.options.library?.(node.user, node.library, node.version) ?? null
+  if (source === null) {
+    check.report(x, node, messages.libraryNotFound(path))
+    return null
+  }
+  // A library that imports itself in a circle finds nothing at the second turn.
+  check.libraries.set(path, null)
+  const { script, diagnostics } = parse(source)
+  const version = script.version === 4 || script.version === 5 ? script.version : 6
+  const library = newModule(script, version, `${alias}.`, true)
+  const inside = { ...topContext(check, library), out: check.prologue }
+  collect(inside, script.statements)
+  const broken = [...diagnostics, ...library.diagnostics].find((one) => one.severity === 'error')
+  if (broken !== undefined) {
+    const { line } = new Source(source).position(broken.start)
+    check.report(x, node, messages.libraryBroken(path, line, broken.message))
+  }
+  return library
+}
+
+// Types
+
+/** null = none said (`simple length`). */
+export function typeOf(x: Context, node: tree.TypeNode): Type | null {
+  const { name } = node
+  if (name === '') return null
+  if (name === 'array' || name === 'matrix') {
+    return expectArguments(x, node, 1) ? { kind: name, of: argument(x, node, 0) } : ERROR
+  }
+  if (name === 'map') {
+    return expectArguments(x, node, 2)
+      ? { kind: 'map', key: argument(x, node, 0), value: argument(x, node, 1) }
+      : ERROR
+  }
+  const own = namedType(x, name, node)
+  if (own !== null) return own
+  const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
+  if (simple !== undefined) return { kind: simple }
+  const candidates = [...x.module.types.keys(), ...x.module.enums.keys(), ...PRIMITIVES, ...HANDLES]
+  x.check.report(x, node, messages.unknownType(name, nearest(name, candidates)))
+  return ERROR
+}
+
+function namedType(x: Context, name: string, node: tree.TypeNode): Type | null {
+  const dot = name.indexOf('.')
+  const library = dot < 0 ? undefined : x.module.imports.get(name.slice(0, dot))
+  const module = library ?? x.module
+  const own = library === undefined ? name : name.slice(dot + 1)
+  const info = module.types.get(own)
+  const enumeration = module.enums.get(own)
+  if (library !== undefined && (info ?? enumeration)?.exported === false)
+    x.check.report(x, node, messages.notExported(name.slice(0, dot), own))
+  if (info !== undefined) return { kind: 'udt', udt: info.udt }
+  return enumeration === undefined ? null : { kind: 'enum', enum: enumeration.type }
+}
+
+function expectArguments(x: Context, node: tree.TypeNode, count: number): boolean {
+  if (node.arguments.length === count) return true
+  x.check.report(x, node, messages.typeArgumentCount(node.name, count, node.arguments.length))
+  return false
+}
+
+function argument(x: Context, node: tree.TypeNode, i: number): Type {
+  const one = node.arguments[i]
+  return (one === undefined ? null : typeOf(x, one)) ?? ERROR
+}
+
+/** A field of an object; null = there is none of that name. */
+export function fieldType(type: Type, name: string): Type | null {
+  if (type.kind === 'udt') return type.udt.fields.find((one) => one.name === name)?.type ?? null
+  if (type.kind !== 'chart.point') return null
+  return name === 'price' ? FLOAT : name === 'index' || name === 'time' ? INT : null
+}
+
+export function enumMember(
+  x: Context,
+  type: EnumType,
+  name: string,
+  node: { readonly start: number; readonly end: number },
+): Expr {
+  const member = type.members.find((one) => one.name === name)
+  if (member === undefined) {
+    const near = nearest(
+      name,
+      type.members.map((one) => one.name),
+    )
+    x.check.report(x, node, messages.unknownMember(type.name, name, near))
+    return errorExpr(node)
+  }
+  return {
+    kind: 'Const',
+    value: member,
+    type: { kind: 'enum', enum: type },
+    qualifier: 'const',
+    start: node.start,
+    end: node.end,
+  }
+}

@@ -1,0 +1,341 @@
+// Which overload a call means, and which argument goes to which parameter.
+//
+// Every overload is tried: arguments are put in their places, then compared by type. The one that fits with the fewest
+// conversions wins. When none does, the one that got furthest tells what is wrong.
+
+import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
+import type { Context } from './context.ts'
+import { coerce, describe, fits, unify } from './convert.ts'
+import { builtinByName } from './expressions.ts'
+import * as messages from './messages.ts'
+import { nearest } from './nearest.ts'
+import type { Expr } from './program.ts'
+import { ERROR, QUALIFIERS, latest, typeText } from './types.ts'
+import type { Qualifier, Type } from './types.ts'
+
+export interface Given {
+  readonly name: string | null
+  readonly expr: Expr
+}
+
+interface Problem {
+  readonly at: { readonly start: number; readonly end: number }
+  readonly message: messages.Message
+  /** How far the call got: of several problems the furthest is told. */
+  readonly progress: number
+}
+
+interface Fit {
+  readonly overload: Overload
+  readonly places: readonly (Expr | null)[]
+  readonly variables: ReadonlyMap<string, Type>
+  readonly cost: number
+  readonly problem: Problem | null
+}
+
+export interface Chosen {
+  readonly overload: Overload
+  /** In parameter order, converted, defaults filled in. */
+  readonly args: readonly (Expr | null)[]
+  readonly type: Type
+  readonly qualifier: Qualifier
+}
+
+type Range = { readonly start: number; readonly end: number }
+
+/** null = none fits; reported. */
+export function choose(
+  x: Context,
+  builtin: BuiltinFunction,
+  given: readonly Given[],
+  typeArguments: readonly Type[],
+  node: Range,
+): Chosen | null {
+  let best: Fit | null = null
+  for (const overload of builtin.overloads) {
+    const fit = tryOverload(x, builtin.name, overload, given, typeArguments, node)
+    if (best === null || better(fit, best)) best = fit
+  }
+  if (best === null) return null
+  if (best.problem !== null) {
+    x.check.report(x, best.problem.at, best.problem.message)
+    return null
+  }
+  return finish(x, best, node)
+}
+
+function better(a: Fit, b: Fit): boolean {
+  if (a.problem === null) return b.problem !== null || a.cost < b.cost
+  return b.problem !== null && a.problem.progress > b.problem.progress
+}
+
+function tryOverload(
+  x: Context,
+  name: string,
+  overload: Overload,
+  given: readonly Given[],
+  typeArguments: readonly Type[],
+  node: Range,
+): Fit {
+  const { parameters } = overload
+  const placed = place(name, parameters, given, node)
+  const variables = new Map<string, Type>()
+  bindTypeArguments(overload.returns, typeArguments, variables)
+  let cost = 0
+  let problem = placed.problem
+  for (const [i, expr] of placed.places.entries()) {
+    const parameter = parameters[Math.min(i, parameters.length - 1)]
+    if (expr === null || parameter === undefined) continue
+    const conversion = compare(x, parameter, expr, variables)
+    if (conversion !== null) {
+      cost += conversion
+      continue
+    }
+    const message = messages.argumentType(
+      name,
+      parameter.name,
+      specText(parameter, variables),
+      describe(expr),
+    )
+    if (problem === null || problem.progress < 100 + i) problem = { at: expr, message, progress: 100 + i }
+    break
+  }
+  if (problem === null) problem = qualifierProblem(name, parameters, placed.places)
+  return { overload, places: placed.places, variables, cost, problem }
+}
+
+function place(
+  name: string,
+  parameters: readonly ParameterSpec[],
+  given: readonly Given[],
+  node: Range,
+): { places: (Expr | null)[]; problem: Problem | null } {
+  const places: (Expr | null)[] = parameters.map(() => null)
+  let problem: Problem | null = null
+  const note = (at: Range, message: messages.Message, progress: number): void => {
+    problem ??= { at, message, progress }
+  }
+  let position = 0
+  let named = false
+  const isVariadic = parameters.at(-1)?.variadic === true
+  for (const one of given) {
+    if (one.name === null) {
+      if (named) note(one.expr, messages.positionalAfterNamed(), 50)
+      if (position < parameters.length || isVariadic) places[position++] = one.expr
+      else note(one.expr, messages.tooManyArguments(name, parameters.length, given.length), 10)
+      continue
+    }
+    named = true
+    const index = parameters.findIndex((parameter) => parameter.name === one.name)
+    if (index < 0) {
+      const near = nearest(
+        one.name,
+        parameters.map((parameter) => parameter.name),
+      )
+      note(one.expr, messages.unknownArgument(name, one.name, near), 20)
+    } else if (places[index] !== null) {
+      note(one.expr, messages.duplicateArgument(name, one.name), 60)
+    } else {
+      places[index] = one.expr
+    }
+  }
+  for (const [i, parameter] of parameters.entries()) {
+    if (parameter.required && !parameter.variadic && places[i] === null)
+      note(node, messages.missingArgument(name, parameter.name), 30)
+  }
+  if (isVariadic && places.at(-1) === null) places.pop()
+  return { places, problem }
+}
+
+function qualifierProblem(
+  name: string,
+  parameters: readonly ParameterSpec[],
+  places: readonly (Expr | null)[],
+): Problem | null {
+  for (const [i, expr] of places.entries()) {
+    const parameter = parameters[Math.min(i, parameters.length - 1)]
+    if (expr === null || parameter === undefined || expr.type.kind === 'error') continue
+    if (QUALIFIERS.indexOf(expr.qualifier) <= QUALIFIERS.indexOf(parameter.qualifier)) continue
+    const expected = `${parameter.qualifier} ${parameter.types.map((one) => typeSpecText(one)).join(' or ')}`
+    return {
+      at: expr,
+      message: messages.argumentQualifier(name, parameter.name, expected, describe(expr)),
+      progress: 200 + i,
+    }
+  }
+  return null
+}
+
+/** How many conversions it takes to put the value there; null = it does not fit. */
+function compare(
+  x: Context,
+  parameter: ParameterSpec,
+  expr: Expr,
+  variables: Map<string, Type>,
+): number | null {
+  let best: number | null = null
+  for (const spec of parameter.types) {
+    const cost = match(x, spec, expr.type, variables)
+    if (cost !== null && (best === null || cost < best)) best = cost
+    if (best === 0) break
+  }
+  return best
+}
+
+function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Type>): number | null {
+  if (type.kind === 'error') return 0
+  if (type.kind === 'void') return null
+  switch (spec.kind) {
+    case 'any':
+      return 2
+    case 'variable': {
+      const bound = variables.get(spec.name)
+      if (bound === undefined) {
+        variables.set(spec.name, type)
+        return 1
+      }
+      const both = unify(x, bound, type)
+      if (both === null) return null
+      if (
+        bound.kind === 'na' ||
+        (bound.kind === 'int' && type.kind === 'float' && !isFixed(variables, spec.name))
+      )
+        variables.set(spec.name, both)
+      else if (!fits(x, type, bound)) return null
+      return 1
+    }
+    case 'array':
+    case 'matrix':
+      if (type.kind === 'na') return 3
+      if (type.kind !== spec.kind) return null
+      return matchInside(x, spec.of, type.of, variables)
+    case 'map': {
+      if (type.kind === 'na') return 3
+      if (type.kind !== 'map') return null
+      const key = matchInside(x, spec.key, type.key, variables)
+      return key === null ? null : matchInside(x, spec.value, type.value, variables)
+    }
+    default: {
+      if (type.kind === spec.kind) return 0
+      if (!fits(x, type, spec)) return null
+      return type.kind === 'na' ? 3 : type.kind === 'int' ? (spec.kind === 'float' ? 1 : 4) : 4
+    }
+  }
+}
+
+/** Inside a collection types are equal or do not fit: an array of ints is no array of floats. */
+function matchInside(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Type>): number | null {
+  if (spec.kind === 'variable') {
+    const bound = variables.get(spec.name)
+    variables.set(spec.name, type)
+    variables.set(`${spec.name} fixed`, type)
+    return bound === undefined || unify(x, bound, type) !== null ? 0 : null
+  }
+  const cost = match(x, spec, type, variables)
+  return cost === 0 || spec.kind === 'any' ? 0 : null
+}
+
+/** Said by a collection or in <>, so that a value cannot widen it. */
+function isFixed(variables: ReadonlyMap<string, Type>, name: string): boolean {
+  return variables.has(`${name} fixed`)
+}
+
+function bindTypeArguments(returns: ReturnSpec, given: readonly Type[], variables: Map<string, Type>): void {
+  if (given.length === 0) return
+  const names: string[] = []
+  const walk = (spec: TypeSpec | ReturnSpec['type']): void => {
+    if (spec.kind === 'variable' && !names.includes(spec.name)) names.push(spec.name)
+    else if (spec.kind === 'array' || spec.kind === 'matrix') walk(spec.of)
+    else if (spec.kind === 'map') {
+      walk(spec.key)
+      walk(spec.value)
+    }
+  }
+  walk(returns.type)
+  for (const [i, name] of names.entries()) {
+    const type = given[i]
+    if (type === undefined) continue
+    variables.set(name, type)
+    variables.set(`${name} fixed`, type)
+  }
+}
+
+function finish(x: Context, fit: Fit, node: Range): Chosen {
+  const { overload, places, variables } = fit
+  const { parameters, returns } = overload
+  let qualifier: Qualifier = returns.qualifier ?? 'const'
+  const args = places.map((expr, i) => {
+    const parameter = parameters[Math.min(i, parameters.length - 1)]
+    if (parameter === undefined) return expr
+    if (expr === null) return defaultArgument(x, parameter, variables, node)
+    if (returns.qualifier === null) qualifier = latest(qualifier, expr.qualifier)
+    return coerce(expr, wanted(x, parameter, expr, variables))
+  })
+  return { overload, args, type: substitute(returns.type, variables), qualifier }
+}
+
+function wanted(
+  x: Context,
+  parameter: ParameterSpec,
+  expr: Expr,
+  variables: ReadonlyMap<string, Type>,
+): Type {
+  const types = parameter.types.map((spec) => substitute(spec, variables))
+  const same = types.find((type) => type.kind === expr.type.kind)
+  return same ?? types.find((type) => type.kind !== 'error' && fits(x, expr.type, type)) ?? expr.type
+}
+
+function defaultArgument(
+  x: Context,
+  parameter: ParameterSpec,
+  variables: ReadonlyMap<string, Type>,
+  node: Range,
+): Expr | null {
+  const value = parameter.default
+  if (value === undefined) return null
+  const at = { start: node.end, end: node.end }
+  if (typeof value === 'object' && value !== null) return builtinByName(x, value.name, at)
+  const spec = parameter.types[0]
+  const type = spec === undefined ? ERROR : substitute(spec, variables)
+  return { kind: 'Const', value, type, qualifier: 'const', ...at }
+}
+
+export function substitute(spec: TypeSpec | ReturnSpec['type'], variables: ReadonlyMap<string, Type>): Type {
+  switch (spec.kind) {
+    case 'variable':
+      return variables.get(spec.name) ?? ERROR
+    case 'any':
+      return ERROR
+    case 'array':
+    case 'matrix':
+      return { kind: spec.kind, of: substitute(spec.of, variables) }
+    case 'map':
+      return { kind: 'map', key: substitute(spec.key, variables), value: substitute(spec.value, variables) }
+    case 'tuple':
+      return { kind: 'tuple', items: spec.items.map((item) => substitute(item, variables)) }
+    default:
+      return spec
+  }
+}
+
+function specText(parameter: ParameterSpec, variables: ReadonlyMap<string, Type>): string {
+  return parameter.types.map((spec) => typeSpecText(spec, variables)).join(' or ')
+}
+
+function typeSpecText(spec: TypeSpec, variables: ReadonlyMap<string, Type> = new Map()): string {
+  switch (spec.kind) {
+    case 'variable': {
+      const bound = variables.get(spec.name)
+      return bound === undefined ? 'any type' : typeText(bound)
+    }
+    case 'any':
+      return 'any type'
+    case 'array':
+    case 'matrix':
+      return `${spec.kind}<${typeSpecText(spec.of, variables)}>`
+    case 'map':
+      return `map<${typeSpecText(spec.key, variables)}, ${typeSpecText(spec.value, variables)}>`
+    default:
+      return typeText(spec)
+  }
+}
