@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { seriesKey } from '../../src/market/bar-store.ts'
+import { lmdbBars } from '../../src/store/lmdb-bars.ts'
+import { lmdbKv } from '../../src/store/lmdb.ts'
+import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
+
+function open(path = mkdtempSync(`${tmpdir()}/chartroom-bars-`)) {
+  const kv = lmdbKv({ path })
+  return { path, kv, store: lmdbBars(kv) }
+}
+
+barStoreConformance('bars in LMDB', () => {
+  const { path, kv, store } = open()
+  return Promise.resolve({
+    store,
+    close: async () => {
+      await kv.close()
+      rmSync(path, { recursive: true })
+    },
+  })
+})
+
+test('bars are there after opening the database again', async () => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const first = open()
+  await first.store.upsert(key, minuteBars(0, 5_000))
+  await first.kv.close()
+  const second = open(first.path)
+  expect(rows(second.store.read(key, { last: 2 }))).toEqual(rows(minuteBars(4_998, 5_000)))
+  await second.kv.close()
+  rmSync(first.path, { recursive: true })
+})
