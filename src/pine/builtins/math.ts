@@ -73,7 +73,7 @@ export function average(...numbers: number[]): number {
 
 export function roundToMintick(runtime: Runtime, value: number): number {
   const { mintick, minMove, priceScale } = runtime.symbol
-  return (Math.trunc(value / mintick + 0.5) * minMove) / priceScale
+  return (Math.floor(value / mintick + 0.5) * minMove) / priceScale
 }
 
 /**

@@ -14,6 +14,7 @@ import { CROSSES } from './ta/crosses.ts'
 import { EXTREMES } from './ta/extremes.ts'
 import { MOVING_AVERAGES } from './ta/moving-averages.ts'
 import { OSCILLATORS } from './ta/oscillators.ts'
+import { PIVOT_LEVELS } from './ta/pivot-levels.ts'
 import { PIVOTS } from './ta/pivots.ts'
 import { RANKS } from './ta/ranks.ts'
 import { REGRESSION } from './ta/regression.ts'
@@ -38,6 +39,7 @@ const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   REGRESSION,
   RANKS,
   PIVOTS,
+  PIVOT_LEVELS,
   VOLUME,
   STR,
   ARRAY,
