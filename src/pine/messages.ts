@@ -23,13 +23,31 @@ const OPERATOR_HINTS: Readonly<Record<string, string>> = {
   '++': 'Use `x += 1`.',
   '--': 'Use `x -= 1`.',
   '=': 'Use `==` to compare, `:=` to give a variable a new value.',
-  ':': 'Use `=` to declare a variable, `:=` to give it a new value.',
+  ':': 'A block starts without a colon. `=` declares a variable, `:=` gives it a new value.',
   ';': 'Write one statement a line, or put a comma between them.',
   '{': 'A block is indented by four spaces or a tab; there are no braces.',
   '}': 'A block is indented by four spaces or a tab; there are no braces.',
   '&': 'Use `and`.',
   '|': 'Use `or`.',
   '^': 'Use `math.pow(x, y)`.',
+}
+
+/** Words other languages start a line with. */
+const WORD_HINTS: Readonly<Record<string, string>> = {
+  elif: 'Write `else if`.',
+  elseif: 'Write `else if`.',
+  elsif: 'Write `else if`.',
+  def: 'A function is declared as `f(x) => x * 2`.',
+  func: 'A function is declared as `f(x) => x * 2`.',
+  function: 'A function is declared as `f(x) => x * 2`.',
+}
+
+/** What the token is for. */
+const TOKEN_HINTS: Readonly<Record<string, string>> = {
+  '=': 'A variable starts with a value, which may be `na`.',
+  '=>': 'A case is written as `value => result`.',
+  to: 'Write `for i = 0 to 10`.',
+  in: 'Write `for x in xs`.',
 }
 
 function withHint(code: string, message: string, hint: string | undefined): Message {
@@ -50,6 +68,11 @@ export const MESSAGES = {
     code: 'curly-quote',
     message: 'A string starts with a straight quote, not with a typographic one.',
     hint: 'Use `"` or `\'`.',
+  }),
+  blockComment: (): Message => ({
+    code: 'block-comment',
+    message: 'There are no comments over several lines.',
+    hint: 'Start each line with `//`.',
   }),
   malformedNumber: (text: string): Message => ({
     code: 'malformed-number',
@@ -138,11 +161,13 @@ export const MESSAGES = {
 
   // Statements
 
-  expectedLineEnd: (found: string, text: string): Message =>
+  expectedLineEnd: (found: string, text: string, firstWord: string): Message =>
     withHint(
       'expected-line-end',
       `Expected the end of the line, found ${found}.`,
-      OPERATOR_HINTS[text] ?? 'An operator, a comma or a bracket may be missing before it.',
+      WORD_HINTS[firstWord] ??
+        OPERATOR_HINTS[text] ??
+        'An operator, a comma or a bracket may be missing before it.',
     ),
   expectedName: (what: string, found: string): Message => ({
     code: 'expected-name',
@@ -153,10 +178,12 @@ export const MESSAGES = {
     message: `Expected a type, found ${found}.`,
     hint: 'Types look like float, simple int, array<float> or library.Trade.',
   }),
-  expectedToken: (expected: string, after: string, found: string): Message => ({
-    code: 'expected-token',
-    message: `Expected \`${expected}\` after ${after}, found ${found}.`,
-  }),
+  expectedToken: (expected: string, after: string, found: string): Message =>
+    withHint(
+      'expected-token',
+      `Expected \`${expected}\` after ${after}, found ${found}.`,
+      TOKEN_HINTS[expected],
+    ),
   missingArrow: (name: string, found: string): Message => ({
     code: 'missing-arrow',
     message: `Expected \`=>\` after the parameters of \`${name}\`, found ${found}.`,

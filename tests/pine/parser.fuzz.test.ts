@@ -14,7 +14,7 @@ console.log(`SEED=${seed}`)
 const WORDS =
   `if else for while switch to by in var varip type enum method export import as break continue return true na and or not x y f
    float int array map close ta.sma const simple series = := += == != <= >= < > => =< ? : , . ( ) [ ] + - * / % || && ! ; { } @ # #ff0000 #12
-   1 .5 1e5 1x "a" 'b' " ' """ // //@version=5`.split(/\s+/)
+   1 .5 1e5 1x "a" 'b' " ' """ // /* */ //@version=5`.split(/\s+/)
 const BREAKS = ['\n', '\n    ', '\n        ', '\n  ', '\n\t', '\r\n', '\n      ', '\n ', ' \u00a0', '\ufeff']
 
 const SAMPLE = `//@version=6

@@ -117,6 +117,7 @@ class Lexer {
     else if (code === 34 || code === 39) this.#string(code)
     else if (code === 35) this.#color()
     else if (code === 47 && this.#code(1) === 47) this.#comment()
+    else if (code === 47 && this.#code(1) === 42) this.#blockComment()
     else this.#operator(code)
   }
 
@@ -240,6 +241,15 @@ class Lexer {
     if (this.#version !== null) return
     const version = VERSION.exec(this.#source.slice(start, Math.min(this.#at, start + 100)))
     if (version) this.#version = Number(version[1])
+  }
+
+  /** There is none in Pine: read as it was meant. */
+  #blockComment(): void {
+    const start = this.#at
+    const end = this.#source.indexOf('*/', start + 2)
+    this.#at = end < 0 ? this.#source.length : end + 2
+    this.#comments.push({ start, end: this.#at })
+    this.#error(MESSAGES.blockComment(), start, start + 2)
   }
 
   #operator(code: number): void {

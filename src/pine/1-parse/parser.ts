@@ -94,6 +94,8 @@ const RESERVED: ReadonlySet<string> = new Set([
   'false',
   'var',
 ])
+/** Types that are known without looking at names: `int x` is a declaration that lacks its value. */
+const BASIC_TYPES: ReadonlySet<string> = new Set('int float bool string color array matrix map'.split(' '))
 const NO_TYPES: readonly TypeNode[] = []
 
 class Parser {
@@ -113,6 +115,8 @@ class Parser {
   readonly #open: Token[] = []
   #failed = false
   #failedAt = 0
+  /** Index of the token that reading went on with after an error. */
+  #recoveredAt = -1
   /** Index of the token that closes what was open when the statement failed: its lines are skipped. */
   #failedUntil = -1
   #depth = 0
@@ -141,15 +145,26 @@ class Parser {
     this.#indent = indent
     while (this.#token.kind !== 'end' && this.#token.indent >= indent) {
       this.#first = this.#index
-      if (this.#token.indent === indent || !this.#skipMisindented()) this.#line(statements)
+      if (this.#token.indent === indent) this.#line(statements)
+      else if (!this.#skipMisindented()) this.#nested(statements)
     }
     this.#indent = outer
+  }
+
+  /** Lines deeper than their block, one message for them all: they belong to it. */
+  #nested(statements: Statement[]): void {
+    const entered = this.#enter()
+    if (entered) this.#lines(this.#token.indent, statements)
+    else this.#line(statements)
+    this.#leave()
   }
 
   /** A line that is indented deeper than its block: read on as one of the block, unless it can be no statement. */
   #skipMisindented(): boolean {
     const infix = BINDING_POWER[this.#token.text] !== undefined || /^[?:.,)\]]$/.test(this.#token.text)
-    this.#report(infix ? MESSAGES.wrapIndent() : MESSAGES.unexpectedIndent())
+    if (infix) this.#report(MESSAGES.wrapIndent())
+    // After a line that failed it is the block of a header that was not understood.
+    else if (this.#index !== this.#recoveredAt) this.#report(MESSAGES.unexpectedIndent())
     if (!infix) return false
     this.#failed = true
     this.#recover()
@@ -158,16 +173,25 @@ class Parser {
 
   // line = statement { "," statement }
   #line(statements: Statement[]): void {
+    let reported = false
     while (this.#token.kind !== 'end') {
       statements.push(this.#statement())
-      const more = this.#at(',') || this.#at(';')
       if (this.#at(';')) this.#report(MESSAGES.wrongOperator(';'))
-      if (!more) break
-      this.#advance()
-      if (this.#atLineEnd()) return
+      if (this.#take(',') || this.#take(';')) {
+        if (this.#atLineEnd()) return
+      } else if (this.#isMisreadLine()) {
+        if (!reported) this.#report(MESSAGES.indentWidth(this.#token.indent))
+        reported = true
+      } else break
       this.#first = this.#index
     }
     this.#finishLine()
+  }
+
+  /** A new statement on a line whose indentation makes it continue the one before. */
+  #isMisreadLine(): boolean {
+    const { indent, kind, text } = this.#token
+    return !this.#atLineEnd() && indent > 0 && kind === 'name' && !RESERVED.has(text)
   }
 
   /** Nothing may be left of the line. */
@@ -175,7 +199,8 @@ class Parser {
     if (!this.#atLineEnd()) {
       const { text } = this.#token
       if (text === ')' || text === ']') this.#fail(MESSAGES.unopenedBracket(text))
-      else this.#fail(MESSAGES.expectedLineEnd(this.#found(), text))
+      else if (text === 'else') this.#fail(MESSAGES.misplacedElse())
+      else this.#fail(MESSAGES.expectedLineEnd(this.#found(), text, this.#tokenAt(this.#first).text))
     }
     this.#recover()
   }
@@ -183,7 +208,7 @@ class Parser {
   // body = NEWLINE block | inline, where inline = line, also one that continues the header's
   #body(header: string, sameLine: boolean): Block {
     if (!sameLine && !this.#atLineEnd() && this.#token.indent < 0 && this.#token.kind !== 'name') {
-      this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text))
+      this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text, ''))
     }
     const failed = this.#failed
     this.#recover()
@@ -302,6 +327,10 @@ class Parser {
     if (isAssignment(this.#token.text) && !this.#atLineEnd()) {
       this.#report(MESSAGES.expectedToken('=', `\`${name.name}\``, this.#found()))
       this.#advance()
+    } else if (this.#atLineEnd() || this.#at(',')) {
+      const end = this.#previousEnd()
+      this.#reportAt(MESSAGES.expectedToken('=', `\`${name.name}\``, this.#found()), end, end)
+      return this.#error(end).expression
     } else if (!this.#expect('=', `\`${name.name}\``)) return this.#error(this.#previousEnd()).expression
     return this.#value()
   }
@@ -437,7 +466,7 @@ class Parser {
   /** The lines of a type, an enum or a switch: one call of `member` each. */
   #members(header: string, member: () => void): void {
     const failed = this.#failed
-    if (!this.#atLineEnd()) this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text))
+    if (!this.#atLineEnd()) this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text, ''))
     this.#recover()
     const { indent, kind } = this.#token
     if (kind === 'end' || indent <= this.#indent) {
@@ -898,13 +927,16 @@ class Parser {
     return token.kind === 'name' && !RESERVED.has(token.text)
   }
 
-  /** Whether a type, a name and `=` follow: `float x = …`. A line that ends after the name is one by mistake. */
+  /** Whether a type and a name follow, and then `=` or by mistake nothing: `float x = …`. */
   #isTyped(): boolean {
     const after = this.#scanType(this.#index)
     if (after < 0) return false
     const name = this.#tokenAt(after)
     if (name.kind !== 'name' || RESERVED.has(name.text) || this.#breaksLine(after)) return false
-    return this.#tokenAt(after + 1).text === '=' && !this.#breaksLine(after + 1)
+    const next = this.#tokenAt(after + 1)
+    if (next.text === '=') return !this.#breaksLine(after + 1)
+    const ends = next.text === ',' || next.kind === 'end' || this.#breaksLine(after + 1)
+    return ends && (isQualifier(this.#token.text) || BASIC_TYPES.has(this.#token.text))
   }
 
   #isTypedParameter(): boolean {
@@ -1049,6 +1081,7 @@ class Parser {
     }
     this.#failed = false
     this.#failedUntil = -1
+    this.#recoveredAt = this.#index
   }
 
   /** Reports, unless the statement has failed already, and ends it. At the end of a line that is what is shown. */
