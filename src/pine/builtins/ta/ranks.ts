@@ -297,7 +297,7 @@ export const RANKS: readonly BuiltinEntry[] = [
   fn(
     'ta.rci',
     'Rank correlation index: how steadily the source has risen (100) or fallen (−100).',
-    '(series float source, series int length) series float',
+    '(series float source, simple int length) series float',
     { state: Rci },
   ),
 ]
