@@ -1,0 +1,231 @@
+// Receivers: the addresses a user's events go to, each with its secret.
+//
+// The secret is shown once. It is kept sealed, since deliveries have to be signed with it. A rotation makes a new one and
+// keeps the old: the Standard Webhooks header carries both signatures for 24 h; the contract's header has room for one, so
+// it stays with the old secret until the owner confirms that the receiver knows the new one.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import type { Random } from '../lib/random.ts'
+import { collection, transact, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
+import type { SecretBox } from './secret-box.ts'
+import { newSecret } from './signing.ts'
+
+export const EVENTS = ['backtest.reportReady', 'alert.triggered'] as const
+export type EventKind = (typeof EVENTS)[number]
+
+export const RECEIVERS_PER_USER = 10
+const ROTATION_MS = 24 * 3_600_000
+
+export interface Receiver {
+  readonly id: string
+  readonly ownerId: string
+  readonly name: string
+  readonly url: string
+  readonly events: readonly EventKind[]
+  readonly status: 'active' | 'disabled'
+  /** `owner`, `gone` (it answered 410) or `failing` (nothing but failures for 120 h); null while active. */
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | null
+  readonly sealedSecret: string
+  /** The secret before the last rotation, until the rotation is confirmed. */
+  readonly sealedOldSecret: string | null
+  /** Until when the old one signs the standard header too. */
+  readonly oldSecretUntil: number | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly lastSuccessAt: number | null
+  /** Since when there were only failures; null after a success. */
+  readonly failingSince: number | null
+}
+
+/** What the API shows: everything but the secrets. */
+export interface ReceiverView {
+  readonly id: string
+  readonly name: string
+  readonly url: string
+  readonly events: readonly EventKind[]
+  readonly status: Receiver['status']
+  readonly disabledReason: Receiver['disabledReason']
+  readonly rotating: boolean
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly lastSuccessAt: string | null
+  readonly failingSince: string | null
+}
+
+export interface ReceiverDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly random: Random
+  readonly newId: NewId
+  readonly box: SecretBox
+  readonly allow: AllowList
+  readonly resolve: Resolve
+}
+
+export interface ReceiverFields {
+  readonly name: string
+  readonly url: string
+  readonly events: readonly string[]
+}
+
+export function receiverCollection(kv: Kv): Collection<Receiver> {
+  return collection<Receiver>(kv, 'webhooks', {
+    indexes: { owner: (receiver) => [receiver.ownerId] },
+    counts: { owner: { of: (receiver) => [receiver.ownerId], max: RECEIVERS_PER_USER, noun: 'webhooks' } },
+  })
+}
+
+const isoOrNull = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+
+export function viewOf(receiver: Receiver): ReceiverView {
+  const { id, name, url, events, status, disabledReason, createdAt, updatedAt } = receiver
+  return {
+    id,
+    name,
+    url,
+    events,
+    status,
+    disabledReason,
+    rotating: receiver.sealedOldSecret !== null,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+    lastSuccessAt: isoOrNull(receiver.lastSuccessAt),
+    failingSince: isoOrNull(receiver.failingSince),
+  }
+}
+
+export type Receivers = ReturnType<typeof createReceivers>
+
+/** Throws Problem 422 for fields, `webhook_url_blocked` and `quota_exceeded`; 404 `webhook_not_found` for what is not the caller's. */
+export function createReceivers(deps: ReceiverDeps) {
+  const { kv, clock, random, newId, box, allow, resolve } = deps
+  const receivers = receiverCollection(kv)
+  const randomBytes = (count: number) => random.bytes(count)
+
+  function owned(ownerId: string, id: string): Receiver {
+    const receiver = receivers.get(id)
+    if (receiver?.ownerId !== ownerId)
+      throw new Problem(404, 'webhook_not_found', 'There is no such webhook.')
+    return receiver
+  }
+
+  async function checkedUrl(text: string): Promise<string> {
+    const url = parseReceiverUrl(text, allow)
+    await permittedAddresses(url, allow, resolve)
+    return url.href
+  }
+
+  return {
+    async create(ownerId: string, fields: ReceiverFields): Promise<{ receiver: Receiver; secret: string }> {
+      const events = checkedEvents(fields.events)
+      const url = await checkedUrl(fields.url)
+      const secret = newSecret(randomBytes)
+      const id = newId('wh')
+      const now = clock.now()
+      const receiver: Receiver = {
+        id,
+        ownerId,
+        name: fields.name,
+        url,
+        events,
+        status: 'active',
+        disabledReason: null,
+        sealedSecret: await box.seal(secret, id),
+        sealedOldSecret: null,
+        oldSecretUntil: null,
+        createdAt: now,
+        updatedAt: now,
+        lastSuccessAt: null,
+        failingSince: null,
+      }
+      await transact(kv, () => receivers.insert(receiver))
+      return { receiver, secret }
+    },
+
+    get: owned,
+
+    list: (ownerId: string, options: PageOptions): Page<Receiver> =>
+      receivers.list('owner', [ownerId], options),
+
+    /** Enabling a receiver forgets its failures. */
+    async change(
+      ownerId: string,
+      id: string,
+      fields: Partial<ReceiverFields> & { readonly status?: Receiver['status'] },
+    ): Promise<Receiver> {
+      owned(ownerId, id)
+      const events = fields.events && checkedEvents(fields.events)
+      const url = fields.url === undefined ? undefined : await checkedUrl(fields.url)
+      const changed = await receivers.update(id, (before) => ({
+        ...before,
+        ...(fields.name !== undefined && { name: fields.name }),
+        ...(url !== undefined && { url }),
+        ...(events && { events }),
+        ...(fields.status === 'active' && { status: 'active', disabledReason: null, failingSince: null }),
+        ...(fields.status === 'disabled' && {
+          status: 'disabled',
+          disabledReason: before.disabledReason ?? 'owner',
+        }),
+        updatedAt: clock.now(),
+      }))
+      return changed ?? owned(ownerId, id)
+    },
+
+    async remove(ownerId: string, id: string): Promise<void> {
+      owned(ownerId, id)
+      await receivers.delete(id)
+    },
+
+    /** A second rotation before the first is confirmed is refused: one of three secrets would stop working unseen. */
+    async rotate(ownerId: string, id: string): Promise<{ receiver: Receiver; secret: string }> {
+      if (owned(ownerId, id).sealedOldSecret !== null)
+        throw new Problem(409, 'conflict', 'The last rotation is not confirmed yet. Confirm it first.')
+      const secret = newSecret(randomBytes)
+      const sealedSecret = await box.seal(secret, id)
+      const now = clock.now()
+      const changed = await receivers.update(id, (before) =>
+        before.sealedOldSecret === null
+          ? {
+              ...before,
+              sealedSecret,
+              sealedOldSecret: before.sealedSecret,
+              oldSecretUntil: now + ROTATION_MS,
+              updatedAt: now,
+            }
+          : null,
+      )
+      if (!changed)
+        throw new Problem(409, 'conflict', 'The webhook was changed at the same time. Look at it again.')
+      return { receiver: changed, secret }
+    },
+
+    /** The receiver knows the new secret: the old one is forgotten. */
+    async confirmRotation(ownerId: string, id: string): Promise<Receiver> {
+      owned(ownerId, id)
+      const changed = await receivers.update(id, (before) => ({
+        ...before,
+        sealedOldSecret: null,
+        oldSecretUntil: null,
+        updatedAt: clock.now(),
+      }))
+      return changed ?? owned(ownerId, id)
+    },
+  }
+}
+
+function checkedEvents(events: readonly string[]): readonly EventKind[] {
+  if (events.length === 0)
+    throw invalidField('/events', 'min_items', `Name at least one of: ${EVENTS.join(', ')}.`)
+  for (const [i, event] of events.entries())
+    if (!EVENTS.includes(event as EventKind))
+      throw invalidField(
+        `/events/${i}`,
+        'unknown_event',
+        `There is no such event. Events: ${EVENTS.join(', ')}.`,
+      )
+  return [...new Set(events as readonly EventKind[])]
+}

@@ -1,0 +1,349 @@
+// The outbox and the loop, on a clock that the test turns and against receivers that misbehave on purpose.
+
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { Clock } from '../../src/lib/clock.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import { transact } from '../../src/store/collection.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { parseAllowList } from '../../src/webhooks/address.ts'
+import { createDeliverer, createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
+import { createReceivers } from '../../src/webhooks/receivers.ts'
+import { createSecretBox } from '../../src/webhooks/secret-box.ts'
+import type { Answer, Attempt } from '../../src/webhooks/send.ts'
+import { serviceSignature } from '../../src/webhooks/signing.ts'
+
+const HOUR = 3_600_000
+const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+
+/** Time passes only when the test says so; sleepers wake in order. */
+class TestClock implements Clock {
+  time = Date.UTC(2026, 0, 1)
+  private sleepers: { at: number; wake: () => void }[] = []
+  now(): number {
+    return this.time
+  }
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted || ms <= 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const sleeper = { at: this.time + ms, wake: resolve }
+      this.sleepers.push(sleeper)
+      signal?.addEventListener('abort', () => {
+        this.sleepers = this.sleepers.filter((other) => other !== sleeper)
+        resolve()
+      })
+    })
+  }
+  /** Lets everything that can run now run. */
+  async settle(): Promise<void> {
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    for (let round = 0; round < 50; round++) {
+      for (let i = 0; i < 4; i++) await turn()
+      const onTheirWay = deliverers.flatMap((deliverer) => deliverer.idle() ?? [])
+      if (onTheirWay.length === 0) return
+      // One that hangs on purpose does not hold up the others for long.
+      const patience = round === 0 ? 30 : 5
+      const result = await Promise.race([Promise.all(onTheirWay), Bun.sleep(patience).then(() => 'hangs')])
+      if (result === 'hangs') return
+    }
+  }
+  async pass(ms: number): Promise<void> {
+    const end = this.time + ms
+    for (;;) {
+      await this.settle()
+      const next = this.sleepers.sort((a, b) => a.at - b.at)[0]
+      if (!next || next.at > end) break
+      this.time = next.at
+      this.sleepers.shift()
+      next.wake()
+    }
+    this.time = end
+    await this.settle()
+  }
+}
+
+const ok: Answer = { status: 200, retryAfter: null, excerpt: 'ok', failure: null }
+const answer = (status: number, retryAfter: string | null = null): Answer => ({
+  ...ok,
+  status,
+  retryAfter,
+  excerpt: '',
+})
+const broken = (failure: string): Answer => ({ ...ok, status: 0, excerpt: '', failure })
+
+let clock: TestClock
+let deliverers: ReturnType<typeof createDeliverer>[]
+let kv: Kv
+let sent: (Attempt & { at: number })[]
+let respond: (attempt: Attempt) => Answer | Promise<Answer>
+let dns: string[]
+
+async function world(store: Kv = memoryKv()) {
+  kv = store
+  const newId = idSource({ clock, random })
+  const box = await createSecretBox(new Uint8Array(32).fill(7), random.bytes)
+  const allow = parseAllowList('')
+  const resolve = async () => dns
+  const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
+  const outbox = createOutbox({ kv, clock, newId })
+  const deliverer = createDeliverer({
+    kv,
+    clock,
+    spread: () => 0.5,
+    box,
+    allow,
+    resolve,
+    userAgent: 'Chartroom/test',
+    log: () => undefined,
+    send: async (attempt) => {
+      sent.push({ ...attempt, at: clock.now() })
+      return respond(attempt)
+    },
+  })
+  deliverers.push(deliverer)
+  const stop = new AbortController()
+  const running = deliverer.run(stop.signal)
+  return {
+    receivers,
+    outbox,
+    deliverer,
+    async stop() {
+      stop.abort()
+      await clock.settle()
+      await running
+    },
+    register: (fields = {}) =>
+      receivers.create('usr_1', {
+        name: 'mine',
+        url: 'https://hooks.example/in',
+        events: ['backtest.reportReady'],
+        ...fields,
+      }),
+    async report(data: Record<string, unknown> = { backtestId: 'bt_1' }) {
+      await transact(kv, () => outbox.enqueue('usr_1', 'backtest.reportReady', data))
+      deliverer.wake()
+      await clock.settle()
+    },
+    log: (receiverId: string): readonly Delivery[] => outbox.list(receiverId, { limit: 100 }).items,
+  }
+}
+
+beforeEach(() => {
+  clock = new TestClock()
+  deliverers = []
+  sent = []
+  respond = () => ok
+  dns = ['93.184.215.14']
+})
+const bodyOf = (attempt: Attempt) =>
+  JSON.parse(new TextDecoder().decode(attempt.body)) as Record<string, unknown>
+
+describe('a delivery', () => {
+  test('carries the event, signed, to the checked address', async () => {
+    const { register, report, log, stop } = await world()
+    const { receiver, secret } = await register()
+    await report({ backtestId: 'bt_1', trades: 3 })
+    expect(sent).toHaveLength(1)
+    const [attempt] = sent
+    if (!attempt) throw new Error('nothing was sent')
+    expect(bodyOf(attempt)).toEqual({
+      event: 'backtest.reportReady',
+      delivered_at: '2026-01-01T00:00:00.000Z',
+      data: { backtestId: 'bt_1', trades: 3 },
+    })
+    expect(attempt.address).toBe('93.184.215.14')
+    expect(attempt.headers['X-Service-Signature']).toBe(await serviceSignature(secret, attempt.body))
+    expect(attempt.headers['X-Service-Attempt']).toBe('1')
+    expect(log(receiver.id)).toMatchObject([
+      { state: 'delivered', attempts: [{ status: 200, excerpt: 'ok' }] },
+    ])
+    await stop()
+  })
+  test.each([
+    ['a redirect', answer(302)],
+    ['a client error', answer(400)],
+    ['a server error', answer(503)],
+    ['a time-out', broken('timeout')],
+    ['a reset', broken('connection_reset')],
+    ['a bad certificate', broken('tls')],
+  ])(
+    'is repeated after %s at 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, under one id',
+    async (_name, bad) => {
+      const { register, report, log, stop } = await world()
+      const { receiver } = await register()
+      respond = () => bad
+      await report()
+      await clock.pass(200 * HOUR)
+      const gaps = sent.slice(1).map((attempt, i) => (attempt.at - (sent[i]?.at ?? 0)) / 1000)
+      expect(gaps).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400])
+      expect(new Set(sent.map((attempt) => attempt.headers['webhook-id'])).size).toBe(1)
+      expect(sent.map((attempt) => attempt.headers['X-Service-Attempt'])).toEqual([
+        '1',
+        '2',
+        '3',
+        '4',
+        '5',
+        '6',
+        '7',
+        '8',
+        '9',
+        '10',
+      ])
+      expect(log(receiver.id)).toMatchObject([{ state: 'failed', nextAt: null }])
+      await stop()
+    },
+  )
+  test('waits as long as Retry-After says', async () => {
+    const { register, report, stop } = await world()
+    await register()
+    respond = () => (sent.length === 1 ? answer(429, '90') : ok)
+    await report()
+    await clock.pass(HOUR)
+    expect(sent.map((attempt) => attempt.at - (sent[0]?.at ?? 0))).toEqual([0, 90_000])
+    await stop()
+  })
+  test('goes to the next address when one refuses', async () => {
+    dns = ['93.184.215.14', '93.184.215.15']
+    const { register, report, stop } = await world()
+    await register()
+    respond = ({ address }) => (address.endsWith('14') ? broken('connection_refused') : ok)
+    await report()
+    expect(sent.map((attempt) => attempt.address)).toEqual(['93.184.215.14', '93.184.215.15'])
+    await stop()
+  })
+  test('does not leave when the name now leads inside', async () => {
+    const { register, report, log, stop } = await world()
+    const { receiver } = await register()
+    dns = ['127.0.0.1']
+    await report()
+    expect(sent).toEqual([])
+    expect(log(receiver.id)[0]?.attempts).toMatchObject([{ status: 0, failure: 'blocked' }])
+    await stop()
+  })
+  test('waits while another is on its way to the same receiver', async () => {
+    const { register, report, stop } = await world()
+    await register()
+    const gates: (() => void)[] = []
+    respond = () => new Promise((resolve) => gates.push(() => resolve(ok)))
+    await report({ backtestId: 'bt_1' })
+    await report({ backtestId: 'bt_2' })
+    expect(sent).toHaveLength(1)
+    gates[0]?.()
+    await clock.settle()
+    expect(sent.map((attempt) => (bodyOf(attempt)['data'] as { backtestId: string }).backtestId)).toEqual([
+      'bt_1',
+      'bt_2',
+    ])
+    gates[1]?.()
+    await stop()
+  })
+  test('leaves again, with the same id, when the process died before the outcome was kept', async () => {
+    const first = await world()
+    const { receiver } = await first.register()
+    respond = () => new Promise(() => undefined)
+    await first.report()
+    const id = sent[0]?.headers['webhook-id']
+    respond = () => ok
+    const second = await world(kv)
+    await clock.settle()
+    expect(sent.map((attempt) => attempt.headers['webhook-id'])).toEqual([id, id])
+    expect(second.log(receiver.id)).toMatchObject([{ state: 'delivered' }])
+    await second.stop()
+  })
+})
+
+describe('a receiver', () => {
+  test('is disabled at once by 410', async () => {
+    const { register, report, receivers, stop } = await world()
+    const { receiver } = await register()
+    respond = () => answer(410)
+    await report()
+    expect(receivers.get('usr_1', receiver.id)).toMatchObject({ status: 'disabled', disabledReason: 'gone' })
+    await report()
+    expect(sent).toHaveLength(1)
+    await stop()
+  })
+  test('is disabled after 120 hours of nothing but failures, and forgiven when enabled', async () => {
+    const { register, report, receivers, stop } = await world()
+    const { receiver } = await register()
+    respond = () => answer(500)
+    await report()
+    await clock.pass(119 * HOUR)
+    expect(receivers.get('usr_1', receiver.id).status).toBe('active')
+    await report()
+    await clock.pass(3 * HOUR)
+    expect(receivers.get('usr_1', receiver.id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'failing',
+    })
+    expect(await receivers.change('usr_1', receiver.id, { status: 'active' })).toMatchObject({
+      status: 'active',
+      failingSince: null,
+    })
+    await stop()
+  })
+  test('is one of ten', async () => {
+    const { register, stop } = await world()
+    for (let i = 0; i < 10; i++) await register()
+    expect(register()).rejects.toMatchObject({ code: 'quota_exceeded' })
+    await stop()
+  })
+  test.each([
+    [{ url: 'https://10.0.0.1/' }, 'webhook_url_blocked'],
+    [{ events: [] }, 'validation_failed'],
+    [{ events: ['order.filled'] }, 'validation_failed'],
+  ])('with %p is refused: %s', async (fields, code) => {
+    const { register, stop } = await world()
+    expect(register(fields)).rejects.toMatchObject({ status: 422, code })
+    await stop()
+  })
+  test('of somebody else is not there', async () => {
+    const { register, receivers, stop } = await world()
+    const { receiver } = await register()
+    expect(() => receivers.get('usr_2', receiver.id)).toThrow('no such webhook')
+    await stop()
+  })
+  test('gets both signatures during a rotation, and the old header until it is confirmed', async () => {
+    const { register, report, receivers, stop } = await world()
+    const { receiver, secret: old } = await register()
+    const { secret } = await receivers.rotate('usr_1', receiver.id)
+    expect(receivers.rotate('usr_1', receiver.id)).rejects.toMatchObject({ status: 409 })
+    await report()
+    const last = () => sent.at(-1) as Attempt
+    expect(last().headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    expect(last().headers['X-Service-Signature']).toBe(await serviceSignature(old, last().body))
+    await clock.pass(25 * HOUR)
+    await report()
+    expect(last().headers['webhook-signature']?.split(' ')).toHaveLength(1)
+    expect(last().headers['X-Service-Signature']).toBe(await serviceSignature(old, last().body))
+    await receivers.confirmRotation('usr_1', receiver.id)
+    await report()
+    expect(last().headers['X-Service-Signature']).toBe(await serviceSignature(secret, last().body))
+    await stop()
+  })
+})
+
+describe('the log', () => {
+  test('sends again by hand, as a delivery of its own', async () => {
+    const { register, report, outbox, deliverer, log, stop } = await world()
+    const { receiver } = await register()
+    await report({ backtestId: 'bt_9' })
+    const again = await outbox.resend('usr_1', log(receiver.id)[0]?.id ?? '')
+    deliverer.wake()
+    await clock.settle()
+    expect(again.resendOf).toBe(log(receiver.id)[1]?.id ?? 'none')
+    expect(bodyOf(sent[1] as Attempt)['data']).toEqual({ backtestId: 'bt_9' })
+    await stop()
+  })
+  test('is kept for 30 days', async () => {
+    const { register, report, outbox, log, stop } = await world()
+    const { receiver } = await register()
+    await report()
+    await clock.pass(29 * 24 * HOUR)
+    expect(await outbox.purge()).toBe(0)
+    await clock.pass(2 * 24 * HOUR)
+    expect(await outbox.purge()).toBe(1)
+    expect(log(receiver.id)).toEqual([])
+    await stop()
+  })
+})
