@@ -1,0 +1,168 @@
+// An alert: a condition on a series, what has become of it, and its firings.
+
+import { Problem, invalidField } from '../lib/problem.ts'
+import { normalizeInterval } from '../market/interval.ts'
+import {
+  CHANNEL_OPERATORS,
+  MOVE_OPERATORS,
+  OPERATORS,
+  PERCENT_OPERATORS,
+  type Operator,
+} from './condition.ts'
+
+export const KINDS = ['price', 'volume', 'change', 'indicator', 'script', 'strategy'] as const
+export type Kind = (typeof KINDS)[number]
+/** Kinds that run a stored script; `indicator` compares one of its plots, the others wait for its own calls. */
+export const SCRIPT_KINDS: readonly Kind[] = ['indicator', 'script', 'strategy']
+
+export const FREQUENCIES = [
+  'once',
+  'once_per_bar',
+  'once_per_bar_close',
+  'once_per_minute',
+  'every_time',
+] as const
+export type Frequency = (typeof FREQUENCIES)[number]
+
+export const CHANNELS = ['email', 'webhook'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+export const STATES = ['active', 'triggered', 'paused', 'expired', 'throttled', 'error'] as const
+export type AlertState = (typeof STATES)[number]
+
+export const ALERTS_PER_USER = 400
+
+export interface Alert {
+  readonly id: string
+  readonly ownerId: string
+  readonly name: string
+  readonly symbol: string
+  readonly exchange: string
+  /** In normal form: `1h`. */
+  readonly interval: string
+  readonly kind: Kind
+  /** null where the script itself says when. */
+  readonly op: Operator | null
+  readonly price: number | null
+  readonly price2: number | null
+  readonly percent: number | null
+  /** How far back `moving_*` looks. */
+  readonly bars: number
+  readonly scriptId: string | null
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** Title of the plot an `indicator` alert compares; '' = the first. */
+  readonly plot: string
+  readonly channels: readonly Channel[]
+  /** Empty = every receiver that listens to alert.triggered. */
+  readonly webhookIds: readonly string[]
+  readonly frequency: Frequency
+  readonly message: string
+  readonly cooldownSec: number
+  readonly expiresAt: number | null
+  readonly state: AlertState
+  /** Why, in state `error`. */
+  readonly problem: string | null
+  /** Whether the condition held when it was last looked at. */
+  readonly held: boolean
+  /** Time of the bar it was last looked at on; null = never. Older bars never fire. */
+  readonly seenBar: number | null
+  readonly firings: number
+  readonly lastFiredAt: number | null
+  /** The last firings' times, for throttling. */
+  readonly recent: readonly number[]
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface Firing {
+  readonly id: string
+  readonly alertId: string
+  readonly ownerId: string
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  readonly barTime: number
+  readonly price: number
+  readonly message: string
+  readonly firedAt: number
+  readonly channels: readonly Channel[]
+}
+
+/** What a user may say of an alert; anything left out keeps its value or its default. */
+export interface AlertFields {
+  readonly name?: string | undefined
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  readonly kind: Kind
+  readonly op?: Operator | undefined
+  readonly price?: number | null | undefined
+  readonly price2?: number | null | undefined
+  readonly percent?: number | null | undefined
+  readonly bars?: number | undefined
+  readonly scriptId?: string | null | undefined
+  readonly inputs?: Readonly<Record<string, unknown>> | undefined
+  readonly plot?: string | undefined
+  readonly channels: readonly Channel[]
+  readonly webhookIds?: readonly string[] | undefined
+  readonly frequency?: Frequency | undefined
+  readonly message?: string | undefined
+  readonly cooldownSec?: number | undefined
+  readonly expiresAt?: number | null | undefined
+}
+
+/** The fields as they are kept, or Problem 422 naming the one that is wrong. */
+export function checkedFields(fields: AlertFields, now: number) {
+  const interval = normalizeInterval(fields.interval)
+  if (interval === null)
+    throw invalidField('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
+  const op = fields.op ?? null
+  const usesScript = SCRIPT_KINDS.includes(fields.kind)
+  if (usesScript && !fields.scriptId)
+    throw invalidField(
+      '/scriptId',
+      'required',
+      `An alert of kind ${fields.kind} needs the id of a stored script.`,
+    )
+  const needsOperator = !usesScript || fields.kind === 'indicator'
+  if (needsOperator && op === null)
+    throw invalidField('/op', 'required', `Choose an operator: ${OPERATORS.join(', ')}.`)
+  const wanted = needsOperator ? op : null
+  const price = fields.price ?? null
+  const price2 = fields.price2 ?? null
+  const percent = fields.percent ?? null
+  if (wanted && PERCENT_OPERATORS.includes(wanted)) {
+    if (percent === null || percent <= 0)
+      throw invalidField('/percent', 'required', 'Say by how many per cent: a number above 0.')
+  } else if (wanted && price === null) throw invalidField('/price', 'required', 'Say at which price.')
+  if (wanted && CHANNEL_OPERATORS.includes(wanted) && price2 === null)
+    throw invalidField('/price2', 'required', 'A channel has two bounds: price and price2.')
+  const expiresAt = fields.expiresAt ?? null
+  if (expiresAt !== null && expiresAt <= now)
+    throw invalidField('/expiresAt', 'past', 'The alert would expire in the past.')
+  return {
+    name: fields.name ?? '',
+    symbol: fields.symbol.trim().toUpperCase(),
+    exchange: fields.exchange.trim().toUpperCase(),
+    interval,
+    kind: fields.kind,
+    op: wanted,
+    price,
+    price2,
+    percent,
+    bars: wanted && MOVE_OPERATORS.includes(wanted) ? (fields.bars ?? 1) : 1,
+    scriptId: usesScript ? (fields.scriptId ?? null) : null,
+    inputs: fields.inputs ?? {},
+    plot: fields.plot ?? '',
+    channels: [...new Set(fields.channels)],
+    webhookIds: [...new Set(fields.webhookIds)],
+    frequency: fields.frequency ?? ('once' as const),
+    message: fields.message ?? '',
+    cooldownSec: fields.cooldownSec ?? 0,
+    expiresAt,
+  }
+}
+
+export function alertNotFound(): Problem {
+  return new Problem(404, 'alert_not_found', 'There is no such alert.')
+}

@@ -1,0 +1,305 @@
+// Conditions as a table, and alerts on a clock and bars that the test makes.
+
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { AlertFields, Firing } from '../../src/alerts/alert.ts'
+import { createAlerts, type ScriptEvents } from '../../src/alerts/alerts.ts'
+import { holds, type Operator } from '../../src/alerts/condition.ts'
+import { fillMessage } from '../../src/alerts/message.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+
+const nan = Number.NaN
+
+describe('a condition', () => {
+  // op, [price, price2, percent], previous, [value, high, low], past, closed → holds
+  type Row = [Operator, [number, number, number], number, [number, number, number], number, boolean, boolean]
+  test.each<Row>([
+    ['above', [10, nan, nan], 9, [11, 11, 11], nan, true, true],
+    ['above', [10, nan, nan], 9, [10, 12, 9], nan, false, false],
+    ['below', [10, nan, nan], 11, [9, 11, 9], nan, true, true],
+    ['crossing_up', [10, nan, nan], 10, [11, 11, 10], nan, true, true],
+    ['crossing_up', [10, nan, nan], 9, [9.5, 12, 9], nan, true, false],
+    ['crossing_up', [10, nan, nan], 9, [9.5, 12, 9], nan, false, true],
+    ['crossing_up', [10, nan, nan], 10, [9.5, 12, 9], nan, false, false],
+    ['crossing_up', [10, nan, nan], nan, [11, 11, 10], nan, true, false],
+    ['crossing_down', [10, nan, nan], 10, [9, 10, 9], nan, true, true],
+    ['crossing_down', [10, nan, nan], 11, [10.5, 12, 10], nan, false, true],
+    ['crossing', [10, nan, nan], 11, [9, 11, 9], nan, true, true],
+    ['crossing', [10, nan, nan], 9, [11, 11, 9], nan, true, true],
+    ['inside_channel', [12, 10, nan], 9, [11, 11, 11], nan, true, true],
+    ['outside_channel', [10, 12, nan], 11, [13, 13, 13], nan, true, true],
+    ['entering_channel', [10, 12, nan], 9, [11, 11, 9], nan, true, true],
+    ['entering_channel', [10, 12, nan], 11, [11, 11, 11], nan, true, false],
+    ['entering_channel', [10, 12, nan], 9, [9.5, 10, 9], nan, false, true],
+    ['exiting_channel', [10, 12, nan], 11, [13, 13, 11], nan, true, true],
+    ['exiting_channel', [10, 12, nan], 11, [11, 13, 11], nan, true, false],
+    ['exiting_channel', [10, 12, nan], 11, [11, 13, 11], nan, false, true],
+    ['moving_up', [5, nan, nan], nan, [15, 15, 15], 10, true, true],
+    ['moving_up', [5, nan, nan], nan, [14, 14, 14], 10, true, false],
+    ['moving_down', [5, nan, nan], nan, [5, 5, 5], 10, true, true],
+    ['moving_up_pct', [nan, nan, 10], nan, [11, 11, 11], 10, true, true],
+    ['moving_down_pct', [nan, nan, 10], nan, [9.1, 9.1, 9.1], 10, true, false],
+  ])(
+    '%s %p: %p → %p (past %p, closed %p) is %p',
+    (op, [price, price2, percent], previous, [value, high, low], past, closed, expected) => {
+      expect(holds({ op, price, price2, percent }, { value, high, low, previous, past, closed })).toBe(
+        expected,
+      )
+    },
+  )
+})
+
+test('a message fills what it knows and leaves the rest', () => {
+  const values = {
+    ticker: 'SPX',
+    exchange: 'SP',
+    interval: '1d',
+    open: 1,
+    high: 2,
+    low: 0.5,
+    close: 1.5,
+    volume: 7,
+    time: 0,
+    price: 3,
+    name: 'n',
+    plots: { RSI: 71, 'a b': 2 },
+  }
+  expect(
+    fillMessage(
+      '{{ticker}} {{ close }} at {{time}} {{plot("RSI")}} {{plot_1}} {{constructor}} {{nope}} {{plot("x")}}',
+      values,
+    ),
+  ).toBe('SPX 1.5 at 1970-01-01T00:00:00.000Z 71 2 {{constructor}} {{nope}} {{plot("x")}}')
+})
+
+const DAY = 86_400_000
+const START = Date.UTC(2026, 0, 1)
+let now: number
+let closes: number[]
+let fired: Firing[]
+let script: (bars: Bars) => ScriptEvents
+
+function barsOf(values: readonly number[]): Bars {
+  const bars = emptyBars(values.length)
+  for (const [i, close] of values.entries()) {
+    bars.time[i] = START + i * DAY
+    for (const field of ['open', 'high', 'low', 'close'] as const) bars[field][i] = close
+    bars.volume[i] = 100 + i
+  }
+  return bars
+}
+
+function world() {
+  const kv = memoryKv()
+  let byte = 0
+  const clock = { now: () => now, sleep: () => Promise.resolve() }
+  const alerts = createAlerts({
+    kv,
+    clock,
+    newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
+    bars: (_series, count) => sliceBars(barsOf(closes), Math.max(0, closes.length - count), closes.length),
+    closesAt: (_series, time) => time + DAY,
+    runScript: async (_alert, bars) => script(bars),
+    deliver: (_alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
+    fired: (firings) => fired.push(...firings),
+  })
+  const arrived = () => alerts.barsArrived({ exchange: 'SP', symbol: 'SPX', interval: '1d' })
+  return {
+    kv,
+    alerts,
+    arrived,
+    set: (fields: Partial<AlertFields> = {}) =>
+      alerts.create('usr_1', {
+        symbol: 'spx',
+        exchange: 'SP',
+        interval: 'D',
+        kind: 'price',
+        op: 'above',
+        price: 10,
+        channels: ['webhook'],
+        ...fields,
+      }),
+    /** The next bars form, one after the other; the clock stands inside the last. */
+    async bar(...values: number[]) {
+      for (const close of values) {
+        closes.push(close)
+        now = START + (closes.length - 1) * DAY + DAY / 2
+        await arrived()
+      }
+    },
+    /** The forming bar changes. */
+    async tick(close: number) {
+      closes[closes.length - 1] = close
+      await arrived()
+    },
+  }
+}
+/** The bars that fired, by number. */
+const days = () => fired.map((firing) => (firing.barTime - START) / DAY)
+
+beforeEach(() => {
+  closes = [8, 9]
+  now = START + 1.5 * DAY
+  fired = []
+  script = () => ({ plot: null, plots: {}, events: [] })
+})
+
+describe('an alert', () => {
+  test('fires when its level is passed, once, and rests', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set()
+    await bar(9.5, 11, 12)
+    expect(days()).toEqual([3])
+    expect(fired[0]?.message).toBe('SPX is above 10')
+    expect(alerts.get('usr_1', id)).toMatchObject({ state: 'triggered', firings: 1 })
+  })
+  test('fires at once when it is true already', async () => {
+    const { set } = world()
+    await set({ price: 5 })
+    expect(days()).toEqual([1])
+  })
+  test('does not fire for a crossing that happened before it was set', async () => {
+    const { set, bar } = world()
+    await set({ op: 'crossing_up', price: 8.5 })
+    expect(days()).toEqual([])
+    await bar(8, 9)
+    expect(days()).toEqual([3])
+  })
+  test('fires once a bar however often the forming bar is updated', async () => {
+    const { set, bar, tick } = world()
+    await set({ frequency: 'every_time' })
+    await bar(11)
+    await tick(12)
+    await tick(9)
+    await tick(11)
+    await bar(12)
+    expect(days()).toEqual([2, 3])
+  })
+  test('with once_per_bar needs the step from false to true', async () => {
+    const { set, bar } = world()
+    await set({ frequency: 'once_per_bar' })
+    await bar(11, 12, 9, 11)
+    expect(days()).toEqual([2, 5])
+  })
+  test('with once_per_bar_close waits until the bar is over', async () => {
+    const { set, bar, tick } = world()
+    await set({ frequency: 'once_per_bar_close' })
+    await bar(11)
+    await tick(9)
+    await bar(11)
+    expect(days()).toEqual([])
+    await bar(9)
+    expect(days()).toEqual([3])
+  })
+  test('is not fired by history imported behind the newest bar', async () => {
+    const { set, arrived } = world()
+    await set({ frequency: 'every_time' })
+    closes = [11, 9]
+    await arrived()
+    expect(days()).toEqual([])
+  })
+  test('on a series that was empty looks only at its newest bar', async () => {
+    closes = []
+    const { set, arrived } = world()
+    await set({ frequency: 'every_time' })
+    closes = [11, 12, 13]
+    await arrived()
+    expect(days()).toEqual([2])
+  })
+  test('evaluated again after a crash fires nothing again', async () => {
+    const { kv, set, bar, arrived } = world()
+    await set({ frequency: 'every_time' })
+    await bar(11)
+    await arrived()
+    await arrived()
+    expect(days()).toEqual([2])
+    expect(kv.list({ prefix: ['outbox'] }, { limit: 10 })).toHaveLength(1)
+  })
+  test('is throttled after more than 15 firings in 3 minutes', async () => {
+    const { alerts, set, arrived } = world()
+    const { id } = await set({ frequency: 'every_time' })
+    closes.push(...Array.from({ length: 30 }, () => 11))
+    now = START + 40 * DAY
+    await arrived()
+    expect(fired).toHaveLength(16)
+    expect(alerts.get('usr_1', id).state).toBe('throttled')
+  })
+  test('keeps its cool-down', async () => {
+    const { set, bar } = world()
+    await set({ frequency: 'every_time', cooldownSec: 2 * 86_400 })
+    await bar(11, 11, 11, 11, 11)
+    expect(days()).toEqual([2, 4, 6])
+  })
+  test('expires', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set({ expiresAt: START + 2 * DAY })
+    await bar(11)
+    expect(days()).toEqual([])
+    expect(alerts.get('usr_1', id).state).toBe('expired')
+  })
+  test('paused does not fire, resumed starts from the newest bar', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set({ op: 'crossing_up' })
+    await alerts.change('usr_1', id, { state: 'paused' })
+    await bar(11, 9)
+    await alerts.change('usr_1', id, { state: 'active' })
+    expect(days()).toEqual([])
+    await bar(11)
+    expect(days()).toEqual([4])
+  })
+  test('of volume and of change', async () => {
+    const { set, bar } = world()
+    await set({ kind: 'volume', op: 'above', price: 102.5 })
+    await set({ kind: 'change', op: 'above', price: 20 })
+    await bar(9, 11)
+    expect(fired.map((firing) => firing.message).toSorted()).toEqual([
+      'SPX change is above 20',
+      'SPX volume is above 102.5',
+    ])
+  })
+  test('of a script fires on its own calls, and stops with its error', async () => {
+    const { alerts, set, bar } = world()
+    script = (bars) => ({
+      plot: null,
+      plots: {},
+      events: [{ bar: bars.length - 1, message: 'says the script' }],
+    })
+    const { id } = await set({
+      kind: 'script',
+      op: undefined,
+      price: undefined,
+      scriptId: 'scr_1',
+      frequency: 'once_per_bar',
+    })
+    expect(days()).toEqual([])
+    await bar(11, 12)
+    expect(fired.map((firing) => firing.message)).toEqual(['says the script', 'says the script'])
+    script = () => {
+      throw new Error('line 3: array index out of range')
+    }
+    await bar(13)
+    expect(alerts.get('usr_1', id)).toMatchObject({
+      state: 'error',
+      problem: 'line 3: array index out of range',
+    })
+  })
+  test('of somebody else is not there', async () => {
+    const { alerts, set } = world()
+    const { id } = await set()
+    expect(() => alerts.get('usr_2', id)).toThrow('no such alert')
+    expect(alerts.change('usr_2', id, { name: 'x' })).rejects.toMatchObject({ code: 'alert_not_found' })
+  })
+  test.each<[Partial<AlertFields>, string]>([
+    [{ interval: 'soon' }, '/interval'],
+    [{ op: undefined }, '/op'],
+    [{ price: undefined }, '/price'],
+    [{ op: 'inside_channel' }, '/price2'],
+    [{ op: 'moving_up_pct' }, '/percent'],
+    [{ kind: 'script' }, '/scriptId'],
+    [{ expiresAt: 1 }, '/expiresAt'],
+  ])('with %p is refused at %s', async (fields, path) => {
+    const { set } = world()
+    expect(set(fields)).rejects.toMatchObject({ status: 422, details: { fields: [{ path }] } })
+  })
+})
