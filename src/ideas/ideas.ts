@@ -1,0 +1,120 @@
+// Ideas: a title and a text, published to everybody, to whoever knows the address, or to nobody.
+
+import { Problem } from '../lib/problem.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Random } from '../lib/random.ts'
+import { base32 } from '../lib/ids.ts'
+import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+
+export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
+export type Visibility = (typeof VISIBILITIES)[number]
+
+export const IDEAS_PER_USER = 2000
+
+export interface Idea {
+  readonly id: string
+  readonly ownerId: string
+  readonly author: string
+  readonly title: string
+  /** Plain text with limited Markdown; whoever shows it sanitises it. */
+  readonly body: string
+  readonly tags: readonly string[]
+  readonly visibility: Visibility
+  readonly symbol: string | null
+  readonly exchange: string | null
+  readonly interval: string | null
+  readonly backtestId: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface IdeaFields {
+  readonly title: string
+  readonly body: string
+  readonly tags?: readonly string[] | undefined
+  readonly visibility: Visibility
+  readonly symbol?: string | null | undefined
+  readonly exchange?: string | null | undefined
+  readonly interval?: string | null | undefined
+  readonly backtestId?: string | null | undefined
+}
+
+export interface IdeaDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly random: Random
+}
+
+export type Ideas = ReturnType<typeof createIdeas>
+
+export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
+  const ideas = collection<Idea>(kv, 'ideas', {
+    indexes: {
+      owner: (idea) => [idea.ownerId],
+      feed: (idea) => (idea.visibility === 'public' ? [] : null),
+    },
+    counts: { owner: { of: (idea) => [idea.ownerId], max: IDEAS_PER_USER, noun: 'ideas' } },
+  })
+  const notFound = () => new Problem(404, 'idea_not_found', 'There is no such idea.')
+  const tidy = (tags: readonly string[]) => [
+    ...new Set(tags.map((tag) => tag.trim().toLowerCase()).filter(Boolean)),
+  ]
+
+  return {
+    async publish(ownerId: string, author: string, fields: IdeaFields): Promise<Idea> {
+      const now = clock.now()
+      const idea: Idea = {
+        // Knowing an unlisted idea's id is the permission to read it, so every id has 128 bits nobody can guess
+        // behind its time: an idea may become unlisted later, and its id stays.
+        id: newId('idea') + base32(random.bytes(16)),
+        ownerId,
+        author,
+        title: fields.title,
+        body: fields.body,
+        tags: tidy(fields.tags ?? []),
+        visibility: fields.visibility,
+        symbol: fields.symbol?.toUpperCase() ?? null,
+        exchange: fields.exchange?.toUpperCase() ?? null,
+        interval: fields.interval ?? null,
+        backtestId: fields.backtestId ?? null,
+        createdAt: now,
+        updatedAt: now,
+      }
+      await transact(kv, () => ideas.insert(idea))
+      return idea
+    },
+    /** Anybody who knows the id reads what is not private. `readerId` null = nobody is signed in. */
+    get(id: string, readerId: string | null): Idea {
+      const idea = ideas.get(id)
+      if (!idea || (idea.visibility === 'private' && idea.ownerId !== readerId)) throw notFound()
+      return idea
+    },
+    feed: (options: PageOptions): Page<Idea> => ideas.list('feed', [], options),
+    listOf: (ownerId: string, options: PageOptions): Page<Idea> => ideas.list('owner', [ownerId], options),
+    each: (): Generator<Idea> => ideas.each(),
+    eachOf: (ownerId: string): Generator<Idea> => ideas.each('owner', [ownerId]),
+    async change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
+      const given = Object.fromEntries(
+        Object.entries(fields).filter(([, value]) => value !== undefined),
+      ) as Partial<Idea>
+      const changed = await ideas.update(id, (before) => {
+        if (before.ownerId !== ownerId) throw notFound()
+        return {
+          ...before,
+          ...given,
+          ...(fields.tags && { tags: tidy(fields.tags) }),
+          updatedAt: clock.now(),
+        }
+      })
+      if (!changed) throw notFound()
+      return changed
+    },
+    async remove(ownerId: string, id: string): Promise<void> {
+      if (ideas.get(id)?.ownerId !== ownerId) throw notFound()
+      await ideas.delete(id)
+    },
+  }
+}

@@ -1,0 +1,115 @@
+// Where somebody stands in a replay: one cursor, and any number of bookmarks, for each user, symbol and interval.
+//
+// Keys are what they are unique by, so saving twice is saving once. A cursor keeps the time of its bar beside the
+// index: should older bars be imported in front, the time still says which bar was meant.
+
+import type { Clock } from '../lib/clock.ts'
+import { Problem } from '../lib/problem.ts'
+import type { Key, Kv } from '../store/kv.ts'
+
+export interface Cursor {
+  readonly symbol: string
+  readonly interval: string
+  readonly exchange: string | null
+  /** Index of the last visible bar, counted from `start`. */
+  readonly cursorBar: number
+  /** Opening time of that bar, where it was known; null otherwise. */
+  readonly barTime: number | null
+  /** Bars a second. */
+  readonly speed: number
+  readonly start: string
+  readonly end: string
+  readonly updatedAt: number
+}
+
+export interface Bookmark {
+  readonly symbol: string
+  readonly interval: string
+  readonly bar: number
+  readonly note: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export const BOOKMARKS_MAX = 1000
+
+export type Places = ReturnType<typeof createPlaces>
+
+export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }) {
+  const cursorKey = (userId: string, symbol: string, interval: string): Key => [
+    'cursors',
+    userId,
+    symbol,
+    interval,
+  ]
+  const bookmarksOf = (userId: string, symbol: string, interval: string): Key => [
+    'bookmarks',
+    userId,
+    symbol,
+    interval,
+  ]
+
+  return {
+    cursor(userId: string, symbol: string, interval: string): Cursor | null {
+      const entry = kv.get(cursorKey(userId, symbol, interval))
+      return entry && (JSON.parse(entry.value) as Cursor)
+    },
+    async saveCursor(userId: string, cursor: Omit<Cursor, 'updatedAt'>): Promise<Cursor> {
+      const saved = { ...cursor, updatedAt: clock.now() }
+      await kv.commit({
+        sets: [{ key: cursorKey(userId, cursor.symbol, cursor.interval), value: JSON.stringify(saved) }],
+      })
+      return saved
+    },
+    /** Whether there was one. */
+    async clearCursor(userId: string, symbol: string, interval: string): Promise<boolean> {
+      const key = cursorKey(userId, symbol, interval)
+      const there = kv.get(key) !== null
+      if (there) await kv.commit({ deletes: [key] })
+      return there
+    },
+    /** By bar. */
+    bookmarks(userId: string, symbol: string, interval: string): Bookmark[] {
+      const entries = kv.list({ prefix: bookmarksOf(userId, symbol, interval) }, { limit: BOOKMARKS_MAX })
+      return entries.map((entry) => JSON.parse(entry.value) as Bookmark)
+    },
+    /** `note` undefined leaves an existing note as it is. */
+    async saveBookmark(
+      userId: string,
+      symbol: string,
+      interval: string,
+      bar: number,
+      note: string | null | undefined,
+    ): Promise<Bookmark> {
+      const prefix = bookmarksOf(userId, symbol, interval)
+      const key = [...prefix, bar]
+      for (;;) {
+        const entry = kv.get(key)
+        const before = entry && (JSON.parse(entry.value) as Bookmark)
+        if (!before && kv.list({ prefix }, { limit: BOOKMARKS_MAX }).length >= BOOKMARKS_MAX)
+          throw new Problem(
+            422,
+            'quota_exceeded',
+            `A symbol and interval can have at most ${BOOKMARKS_MAX} bookmarks.`,
+          )
+        const now = clock.now()
+        const saved: Bookmark = {
+          symbol,
+          interval,
+          bar,
+          note: note === undefined ? (before?.note ?? null) : note,
+          createdAt: before?.createdAt ?? now,
+          updatedAt: now,
+        }
+        const checks = [{ key, version: entry?.version ?? null }]
+        if (await kv.commit({ checks, sets: [{ key, value: JSON.stringify(saved) }] })) return saved
+      }
+    },
+    async removeBookmark(userId: string, symbol: string, interval: string, bar: number): Promise<boolean> {
+      const key = [...bookmarksOf(userId, symbol, interval), bar]
+      const there = kv.get(key) !== null
+      if (there) await kv.commit({ deletes: [key] })
+      return there
+    },
+  }
+}

@@ -1,0 +1,180 @@
+// Scripts: Pine source with a name, its versions, and who may see it. A broken one may be saved: it is a draft.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { Problem } from '../lib/problem.ts'
+import { compile } from '../pine/compile.ts'
+import type { Diagnostic } from '../pine/diagnostic.ts'
+import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+
+export const SCRIPT_VISIBILITIES = ['public', 'private'] as const
+export type ScriptVisibility = (typeof SCRIPT_VISIBILITIES)[number]
+
+export const SCRIPTS_PER_USER = 2000
+/** Older texts of one script that are kept. */
+const VERSIONS_KEPT = 50
+
+export interface Script {
+  readonly id: string
+  readonly ownerId: string
+  readonly author: string
+  readonly name: string
+  readonly source: string
+  readonly visibility: ScriptVisibility
+  /** Found by compiling; `draft` where it does not compile. */
+  readonly kind: 'strategy' | 'indicator' | 'library' | 'draft'
+  readonly pineVersion: number | null
+  /** Counts saved texts, from 1. */
+  readonly revision: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface ScriptRevision {
+  readonly id: string
+  readonly scriptId: string
+  readonly revision: number
+  readonly source: string
+  readonly savedAt: number
+}
+
+export interface ScriptFields {
+  readonly name: string
+  readonly source: string
+  readonly visibility?: ScriptVisibility | undefined
+}
+
+export interface ScriptDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+}
+
+/** Source of a stored library for `import`, as `compile` asks for it. */
+export type Library = (user: string, library: string, version: number) => string | null
+
+export type Scripts = ReturnType<typeof createScripts>
+
+export function createScripts({ kv, clock, newId }: ScriptDeps) {
+  const scripts = collection<Script>(kv, 'scripts', {
+    indexes: {
+      owner: (script) => [script.ownerId],
+      public: (script) => (script.visibility === 'public' ? [] : null),
+      library: (script) => (script.kind === 'library' ? [script.name.toLowerCase()] : null),
+    },
+    counts: { owner: { of: (script) => [script.ownerId], max: SCRIPTS_PER_USER, noun: 'scripts' } },
+  })
+  const revisions = collection<ScriptRevision>(kv, 'revisions', {
+    indexes: { script: (revision) => [revision.scriptId] },
+  })
+  const notFound = () => new Problem(404, 'script_not_found', 'There is no such script.')
+
+  /** Libraries the reader may import: public ones and their own. The newest of a name wins. */
+  const libraryFor =
+    (readerId: string | null): Library =>
+    (user, library) => {
+      for (const script of scripts.each('library', [library.toLowerCase()])) {
+        const named = script.author.toLowerCase() === user.toLowerCase() || script.ownerId === user
+        if (named && (script.visibility === 'public' || script.ownerId === readerId)) return script.source
+      }
+      return null
+    }
+
+  function examine(
+    source: string,
+    readerId: string,
+  ): { diagnostics: readonly Diagnostic[]; kind: Script['kind']; pineVersion: number | null } {
+    const { script, diagnostics } = compile(source, { library: libraryFor(readerId) })
+    return {
+      diagnostics,
+      kind: script?.program.declaration.kind ?? 'draft',
+      pineVersion: script?.program.version ?? null,
+    }
+  }
+  const revisionOf = (script: Script): ScriptRevision => ({
+    id: newId('rev'),
+    scriptId: script.id,
+    revision: script.revision,
+    source: script.source,
+    savedAt: script.updatedAt,
+  })
+
+  return {
+    libraryFor,
+    examine,
+    async create(
+      ownerId: string,
+      author: string,
+      fields: ScriptFields,
+    ): Promise<{ script: Script; diagnostics: readonly Diagnostic[] }> {
+      const { diagnostics, kind, pineVersion } = examine(fields.source, ownerId)
+      const now = clock.now()
+      const script: Script = {
+        id: newId('scr'),
+        ownerId,
+        author,
+        name: fields.name,
+        source: fields.source,
+        visibility: fields.visibility ?? 'private',
+        kind,
+        pineVersion,
+        revision: 1,
+        createdAt: now,
+        updatedAt: now,
+      }
+      await transact(kv, () => [scripts.insert(script), revisions.insert(revisionOf(script))])
+      return { script, diagnostics }
+    },
+    get(id: string, readerId: string | null): Script {
+      const script = scripts.get(id)
+      if (!script || (script.visibility !== 'public' && script.ownerId !== readerId)) throw notFound()
+      return script
+    },
+    listOf: (ownerId: string, options: PageOptions): Page<Script> =>
+      scripts.list('owner', [ownerId], options),
+    listPublic: (options: PageOptions): Page<Script> => scripts.list('public', [], options),
+    each: (): Generator<Script> => scripts.each(),
+    eachOf: (ownerId: string): Generator<Script> => scripts.each('owner', [ownerId]),
+    /** A changed text makes a new revision; the oldest beyond 50 are forgotten. */
+    async change(
+      ownerId: string,
+      id: string,
+      fields: Partial<ScriptFields>,
+    ): Promise<{ script: Script; diagnostics: readonly Diagnostic[] }> {
+      const current = scripts.get(id)
+      if (current?.ownerId !== ownerId) throw notFound()
+      const { diagnostics, kind, pineVersion } = examine(fields.source ?? current.source, ownerId)
+      let script = current
+      await transact(kv, () => {
+        const stored = scripts.stored(id)
+        if (stored?.record.ownerId !== ownerId) throw notFound()
+        const before = stored.record
+        const edited = fields.source !== undefined && fields.source !== before.source
+        script = {
+          ...before,
+          ...(fields.name !== undefined && { name: fields.name }),
+          ...(fields.visibility !== undefined && { visibility: fields.visibility }),
+          ...(fields.source !== undefined && { source: fields.source }),
+          kind,
+          pineVersion,
+          revision: before.revision + (edited ? 1 : 0),
+          updatedAt: clock.now(),
+        }
+        return [scripts.replace(stored, script), ...(edited ? [revisions.insert(revisionOf(script))] : [])]
+      })
+      const old = revisions.list('script', [id], { limit: 1000 }).items.slice(VERSIONS_KEPT)
+      for (const { id: oldest } of old) await revisions.delete(oldest)
+      return { script, diagnostics }
+    },
+    revisions(ownerId: string, id: string, options: PageOptions): Page<ScriptRevision> {
+      if (scripts.get(id)?.ownerId !== ownerId) throw notFound()
+      return revisions.list('script', [id], options)
+    },
+    async remove(ownerId: string, id: string): Promise<void> {
+      if (scripts.get(id)?.ownerId !== ownerId) throw notFound()
+      await scripts.delete(id)
+      for (const revision of revisions.each('script', [id])) await revisions.delete(revision.id)
+    },
+  }
+}

@@ -1,0 +1,126 @@
+// Help: the shipped articles, found by keyword, and tickets for what they do not answer.
+
+import MiniSearch from 'minisearch'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { Problem } from '../lib/problem.ts'
+import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+
+export interface Article {
+  /** File name without ending; its address is /help/<id>. */
+  readonly id: string
+  readonly title: string
+  readonly keywords: string
+  /** Markdown. */
+  readonly body: string
+}
+
+export interface Answer {
+  readonly id: string
+  readonly title: string
+  readonly excerpt: string
+  readonly url: string
+  readonly score: number
+}
+
+export interface Ticket {
+  readonly id: string
+  readonly email: string
+  readonly subject: string
+  readonly body: string
+  readonly userId: string | null
+  readonly state: 'open' | 'closed'
+  readonly createdAt: number
+}
+
+/** Words that say nothing about a question's subject. */
+const STOP_WORDS = new Set(
+  'a an and are as at be by can do does for from how i if in is it me my not of on or that the this to was what when where which why will with you your'.split(
+    ' ',
+  ),
+)
+const ANSWERS_MAX = 5
+/** Below this score a match is a coincidence of one common word. */
+const SCORE_LEAST = 2
+
+/** Front matter (`title:`, `keywords:`) and body of one article's text. */
+export function parseArticle(id: string, text: string): Article {
+  const [, head = '', body = text] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? []
+  const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(head)?.[1]?.trim() ?? ''
+  return { id, title: field('title') || id, keywords: field('keywords'), body: body.trim() }
+}
+
+export type Support = ReturnType<typeof createSupport>
+
+export function createSupport({
+  kv,
+  clock,
+  newId,
+  articles,
+}: {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly articles: readonly Article[]
+}) {
+  const tickets = collection<Ticket>(kv, 'tickets', { indexes: { all: () => [] } })
+  const index = new MiniSearch<Article>({
+    fields: ['title', 'keywords', 'body'],
+    storeFields: ['title', 'body'],
+    processTerm: (term) => {
+      const word = term.toLowerCase()
+      return STOP_WORDS.has(word) || word.length < 2 ? null : word
+    },
+    searchOptions: {
+      boost: { title: 4, keywords: 3 },
+      prefix: (term) => term.length > 3,
+      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+    },
+  })
+  index.addAll(articles)
+
+  return {
+    articles,
+    article(id: string): Article {
+      const article = articles.find((one) => one.id === id)
+      if (!article) throw new Problem(404, 'article_not_found', 'There is no such help article.')
+      return article
+    },
+    /** The articles that match, best first; none when nothing does. */
+    ask(query: string): Answer[] {
+      // Long questions say the same in their first words, and each further word costs.
+      const terms = query.split(/\s+/).slice(0, 24).join(' ')
+      return index
+        .search(terms)
+        .filter((hit) => hit.score >= SCORE_LEAST)
+        .slice(0, ANSWERS_MAX)
+        .map((hit) => ({
+          id: hit.id as string,
+          title: hit['title'] as string,
+          excerpt: excerptOf(hit['body'] as string),
+          url: `/help/${hit.id as string}`,
+          score: Math.round(hit.score * 1000) / 1000,
+        }))
+    },
+    async open(
+      fields: { readonly email: string; readonly subject: string; readonly body: string },
+      userId: string | null,
+    ): Promise<Ticket> {
+      const ticket: Ticket = { id: newId('tkt'), ...fields, userId, state: 'open', createdAt: clock.now() }
+      await transact(kv, () => tickets.insert(ticket))
+      return ticket
+    },
+    tickets: (options: PageOptions): Page<Ticket> => tickets.list('all', [], options),
+  }
+}
+
+/** The first paragraph, without Markdown's marks. */
+function excerptOf(body: string): string {
+  const paragraph = body.split('\n\n')[0] ?? ''
+  const plain = paragraph
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[`*_]/g, '')
+    .replace(/\s+/g, ' ')
+  return plain.length <= 280 ? plain : `${plain.slice(0, 279).replace(/\s\S*$/, '')}…`
+}

@@ -1,0 +1,152 @@
+// Watchlists: named lists of symbols with notes, imported all or nothing.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { Problem, type FieldProblem } from '../lib/problem.ts'
+import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+
+export const WATCHLISTS_PER_USER = 200
+export const ITEMS_MAX = 5000
+
+export interface WatchlistItem {
+  readonly symbol: string
+  /** May be empty: the symbol alone says which. */
+  readonly exchange: string
+  readonly note: string | null
+}
+
+export interface Watchlist {
+  readonly id: string
+  readonly ownerId: string
+  readonly name: string
+  readonly items: readonly WatchlistItem[]
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+export interface ImportWarning {
+  readonly code: 'duplicate_item'
+  /** JSON Pointer of the row that was left out. */
+  readonly path: string
+}
+
+export interface WatchlistDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+}
+
+/** Rows as they are kept, duplicates collapsed to the first. Throws Problem 422 that names every bad row. */
+export function checkedItems(
+  rows: readonly {
+    readonly symbol: string
+    readonly exchange?: string | undefined
+    readonly note?: string | null | undefined
+  }[],
+): {
+  items: WatchlistItem[]
+  warnings: ImportWarning[]
+} {
+  const problems: FieldProblem[] = []
+  const warnings: ImportWarning[] = []
+  const items = new Map<string, WatchlistItem>()
+  for (const [i, row] of rows.entries()) {
+    const [prefix, ticker] = row.symbol.includes(':')
+      ? row.symbol.split(':', 2)
+      : [row.exchange ?? '', row.symbol]
+    const symbol = (ticker ?? '').trim().toUpperCase()
+    const exchange = ((row.exchange ?? '') || (prefix ?? '')).trim().toUpperCase()
+    if (symbol === '' || /\s/.test(symbol) || symbol.length > 60)
+      problems.push({
+        in: 'body',
+        path: `/items/${i}/symbol`,
+        code: 'symbol',
+        message: 'Expected a symbol of 1 to 60 characters without spaces.',
+      })
+    else if (/\s/.test(exchange) || exchange.length > 30)
+      problems.push({
+        in: 'body',
+        path: `/items/${i}/exchange`,
+        code: 'exchange',
+        message: 'Expected an exchange of at most 30 characters without spaces.',
+      })
+    else if (items.has(`${exchange}:${symbol}`))
+      warnings.push({ code: 'duplicate_item', path: `/items/${i}` })
+    else items.set(`${exchange}:${symbol}`, { symbol, exchange, note: row.note ?? null })
+  }
+  if (problems.length > 0)
+    throw new Problem(
+      422,
+      'validation_failed',
+      `${problems.length} of ${rows.length} rows cannot be read. Nothing was imported.`,
+      { fields: problems.slice(0, 100) },
+    )
+  return { items: [...items.values()], warnings }
+}
+
+/** CSV that a spreadsheet opens without running anything: cells that would be a formula begin with an apostrophe. */
+export function exportCsv({ items }: Watchlist): string {
+  const cell = (text: string) => {
+    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  }
+  const rows = items.map(({ symbol, exchange, note }) => [symbol, exchange, note ?? ''].map(cell).join(','))
+  return `${['symbol,exchange,note', ...rows].join('\r\n')}\r\n`
+}
+
+export type Watchlists = ReturnType<typeof createWatchlists>
+
+export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
+  const watchlists = collection<Watchlist>(kv, 'watchlists', {
+    indexes: { owner: (list) => [list.ownerId] },
+    counts: { owner: { of: (list) => [list.ownerId], max: WATCHLISTS_PER_USER, noun: 'watchlists' } },
+  })
+  const notFound = () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.')
+  function owned(ownerId: string, id: string): Watchlist {
+    const list = watchlists.get(id)
+    if (list?.ownerId !== ownerId) throw notFound()
+    return list
+  }
+  return {
+    async import(
+      ownerId: string,
+      name: string,
+      rows: Parameters<typeof checkedItems>[0],
+    ): Promise<{ watchlist: Watchlist; warnings: ImportWarning[] }> {
+      const { items, warnings } = checkedItems(rows)
+      const now = clock.now()
+      const watchlist: Watchlist = { id: newId('wl'), ownerId, name, items, createdAt: now, updatedAt: now }
+      await transact(kv, () => watchlists.insert(watchlist))
+      return { watchlist, warnings }
+    },
+    get: owned,
+    list: (ownerId: string, options: PageOptions): Page<Watchlist> =>
+      watchlists.list('owner', [ownerId], options),
+    each: (): Generator<Watchlist> => watchlists.each(),
+    eachOf: (ownerId: string): Generator<Watchlist> => watchlists.each('owner', [ownerId]),
+    async change(
+      ownerId: string,
+      id: string,
+      fields: {
+        readonly name?: string | undefined
+        readonly items?: Parameters<typeof checkedItems>[0] | undefined
+      },
+    ): Promise<{ watchlist: Watchlist; warnings: ImportWarning[] }> {
+      owned(ownerId, id)
+      const checked = fields.items && checkedItems(fields.items)
+      const watchlist = await watchlists.update(id, (before) => ({
+        ...before,
+        ...(fields.name !== undefined && { name: fields.name }),
+        ...(checked && { items: checked.items }),
+        updatedAt: clock.now(),
+      }))
+      if (!watchlist) throw notFound()
+      return { watchlist, warnings: checked?.warnings ?? [] }
+    },
+    async remove(ownerId: string, id: string): Promise<void> {
+      owned(ownerId, id)
+      await watchlists.delete(id)
+    },
+  }
+}

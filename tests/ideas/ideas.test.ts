@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { createIdeas } from '../../src/ideas/ideas.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+
+let byte = 0
+const random = { bytes: (n: number) => new Uint8Array(n).map(() => byte++) }
+function world() {
+  let now = 1
+  const clock = { now: () => now++, sleep: () => Promise.resolve() }
+  return createIdeas({ kv: memoryKv(), clock, newId: idSource({ clock, random }), random })
+}
+const fields = { title: 't', body: 'b', visibility: 'public' as const }
+
+test('who may read what', async () => {
+  const ideas = world()
+  const made = await Promise.all(
+    (['public', 'unlisted', 'private'] as const).map((visibility) =>
+      ideas.publish('usr_a', 'ann', { ...fields, visibility }),
+    ),
+  )
+  const readable = (reader: string | null) =>
+    made.filter((idea) => {
+      try {
+        return ideas.get(idea.id, reader)
+      } catch {
+        return false
+      }
+    })
+  expect([readable('usr_a'), readable('usr_b'), readable(null)].map((list) => list.length)).toEqual([3, 2, 2])
+  expect(ideas.feed({ limit: 10 }).items.map((idea) => idea.visibility)).toEqual(['public'])
+  expect(ideas.listOf('usr_a', { limit: 10 }).items).toHaveLength(3)
+})
+test('an id carries 128 bits that cannot be guessed', async () => {
+  const { id } = await world().publish('usr_a', 'ann', fields)
+  expect(id).toMatch(/^idea_[0-9a-hjkmnp-tv-z]{52}$/)
+})
+test('only its owner changes or deletes it', async () => {
+  const ideas = world()
+  const { id } = await ideas.publish('usr_a', 'ann', { ...fields, tags: ['Trend', 'trend ', ''] })
+  expect(ideas.change('usr_b', id, { title: 'x' })).rejects.toMatchObject({ code: 'idea_not_found' })
+  expect(ideas.remove('usr_b', id)).rejects.toMatchObject({ code: 'idea_not_found' })
+  expect(await ideas.change('usr_a', id, { visibility: 'private' })).toMatchObject({
+    visibility: 'private',
+    tags: ['trend'],
+    title: 't',
+  })
+  expect(ideas.feed({ limit: 10 }).items).toEqual([])
+  await ideas.remove('usr_a', id)
+  expect(() => ideas.get(id, 'usr_a')).toThrow('no such idea')
+})
