@@ -10,45 +10,51 @@ export interface Message {
 }
 
 /** What replaces an operator of other languages. */
-const OPERATOR_HINTS: Readonly<Record<string, string>> = {
-  '||': 'Use `or`.',
-  '&&': 'Use `and`.',
-  '!': 'Use `not`.',
-  '=<': 'Use `<=`.',
-  '=>': 'Use `>=` to compare; `=>` starts the body of a function or of a switch case.',
-  '===': 'Use `==`.',
-  '!==': 'Use `!=`.',
-  '<>': 'Use `!=`.',
-  '**': 'Use `math.pow(x, y)`.',
-  '++': 'Use `x += 1`.',
-  '--': 'Use `x -= 1`.',
-  '=': 'Use `==` to compare, `:=` to give a variable a new value.',
-  ':': 'A block starts without a colon. `=` declares a variable, `:=` gives it a new value.',
-  ';': 'Write one statement a line, or put a comma between them.',
-  '{': 'A block is indented by four spaces or a tab; there are no braces.',
-  '}': 'A block is indented by four spaces or a tab; there are no braces.',
-  '&': 'Use `and`.',
-  '|': 'Use `or`.',
-  '^': 'Use `math.pow(x, y)`.',
-}
+const OPERATOR_HINTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '||': 'Use `or`.',
+    '&&': 'Use `and`.',
+    '!': 'Use `not`.',
+    '=<': 'Use `<=`.',
+    '=>': 'Use `>=` to compare; `=>` starts the body of a function or of a switch case.',
+    '===': 'Use `==`.',
+    '!==': 'Use `!=`.',
+    '<>': 'Use `!=`.',
+    '**': 'Use `math.pow(x, y)`.',
+    '++': 'Use `x += 1`.',
+    '--': 'Use `x -= 1`.',
+    '=': 'Use `==` to compare, `:=` to give a variable a new value.',
+    ':': 'A block starts without a colon. `=` declares a variable, `:=` gives it a new value.',
+    ';': 'Write one statement a line, or put a comma between them.',
+    '{': 'A block is indented by four spaces or a tab; there are no braces.',
+    '}': 'A block is indented by four spaces or a tab; there are no braces.',
+    '&': 'Use `and`.',
+    '|': 'Use `or`.',
+    '^': 'Use `math.pow(x, y)`.',
+  }),
+)
 
 /** Words other languages start a line with. */
-const WORD_HINTS: Readonly<Record<string, string>> = {
-  elif: 'Write `else if`.',
-  elseif: 'Write `else if`.',
-  elsif: 'Write `else if`.',
-  def: 'A function is declared as `f(x) => x * 2`.',
-  func: 'A function is declared as `f(x) => x * 2`.',
-  function: 'A function is declared as `f(x) => x * 2`.',
-}
+const WORD_HINTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    elif: 'Write `else if`.',
+    elseif: 'Write `else if`.',
+    elsif: 'Write `else if`.',
+    def: 'A function is declared as `f(x) => x * 2`.',
+    func: 'A function is declared as `f(x) => x * 2`.',
+    function: 'A function is declared as `f(x) => x * 2`.',
+  }),
+)
 
 /** What the token is for. */
-const TOKEN_HINTS: Readonly<Record<string, string>> = {
-  '=': 'A variable starts with a value, which may be `na`.',
-  '=>': 'A case is written as `value => result`.',
-  to: 'Write `for i = 0 to 10`.',
-  in: 'Write `for x in xs`.',
-}
+const TOKEN_HINTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '=': 'A variable starts with a value, which may be `na`.',
+    '=>': 'A case is written as `value => result`.',
+    to: 'Write `for i = 0 to 10`.',
+    in: 'Write `for x in xs`.',
+  }),
+)
 
 function withHint(code: string, message: string, hint: string | undefined): Message {
   return hint === undefined ? { code, message } : { code, message, hint }
@@ -58,7 +64,7 @@ export const MESSAGES = {
   // Characters and literals
 
   unknownCharacter: (character: string): Message =>
-    withHint('unknown-character', `\`${character}\` means nothing here.`, OPERATOR_HINTS[character]),
+    withHint('unknown-character', `\`${character}\` means nothing here.`, OPERATOR_HINTS.get(character)),
   unterminatedString: (quote: string): Message => ({
     code: 'unterminated-string',
     message: `The string is not closed: \`${quote}\` is missing.`,
@@ -130,7 +136,7 @@ export const MESSAGES = {
     message: `Expected a value, found ${found}.`,
   }),
   wrongOperator: (operator: string): Message =>
-    withHint('wrong-operator', `\`${operator}\` is no operator of Pine.`, OPERATOR_HINTS[operator]),
+    withHint('wrong-operator', `\`${operator}\` is no operator of Pine.`, OPERATOR_HINTS.get(operator)),
   unclosedBracket: (bracket: string, closing: string): Message => ({
     code: 'unclosed-bracket',
     message: `\`${bracket}\` is never closed: \`${closing}\` is missing.`,
@@ -165,8 +171,8 @@ export const MESSAGES = {
     withHint(
       'expected-line-end',
       `Expected the end of the line, found ${found}.`,
-      WORD_HINTS[firstWord] ??
-        OPERATOR_HINTS[text] ??
+      WORD_HINTS.get(firstWord) ??
+        OPERATOR_HINTS.get(text) ??
         'An operator, a comma or a bracket may be missing before it.',
     ),
   expectedName: (what: string, found: string): Message => ({
@@ -182,7 +188,7 @@ export const MESSAGES = {
     withHint(
       'expected-token',
       `Expected \`${expected}\` after ${after}, found ${found}.`,
-      TOKEN_HINTS[expected],
+      TOKEN_HINTS.get(expected),
     ),
   missingArrow: (name: string, found: string): Message => ({
     code: 'missing-arrow',

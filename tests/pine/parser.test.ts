@@ -165,6 +165,10 @@ describe('words that are names as well', () => {
     ['continue = 1\ncontinue := 2', 'continue = 1; continue := 2'],
     ['method(x) => x', 'method(x) => {x}'],
     ['type(1)', 'type(1)'],
+    [
+      'constructor = 1\ntoString := __proto__ + hasOwnProperty',
+      'constructor = 1; toString := (__proto__ + hasOwnProperty)',
+    ],
   ])
 })
 
@@ -244,6 +248,7 @@ const ERRORS: readonly (readonly [source: string, errors: string, tree?: string]
   ['if a\n    b\n  else\n    c', 'misplaced-else@3:3', 'if a {b; c}'],
   ['a\n    b\n    c\nd', 'unexpected-indent@2:5', 'a; b; c; d'],
   ['elif a\n    b\n    c', 'expected-line-end@1:6', 'elif; b; c'],
+  ['a constructor b', 'expected-line-end@1:3', 'a'],
   ['var = 1', 'expected-name@1:1', ' = ?!'],
 ]
 

@@ -39,40 +39,44 @@ export function parse(source: string): { script: Script; diagnostics: Diagnostic
   const parser = new Parser(source, tokens, version)
   const script = parser.script(version)
   const all = [...diagnostics, ...parser.diagnostics].sort((a, b) => a.start - b.start)
-  return { script, diagnostics: all }
+  return { script, diagnostics: all.slice(0, DIAGNOSTICS_MAX) }
 }
+
+/** Nobody reads more, and text that is no script at all would have one a line. */
+const DIAGNOSTICS_MAX = 1000
 
 const MAX_DEPTH = 500
 /** Left operands nest without recursion here (`a + b + c …`), but not in the phases that walk the tree. */
 const MAX_HEIGHT = 1500
 
-const BINDING_POWER: Readonly<Record<string, number>> = {
-  or: 1,
-  and: 2,
-  '==': 3,
-  '!=': 3,
-  '<': 4,
-  '<=': 4,
-  '>': 4,
-  '>=': 4,
-  '+': 5,
-  '-': 5,
-  '*': 6,
-  '/': 6,
-  '%': 6,
-}
+/** A map, as scripts may well have names like `constructor`. */
+const BINDING_POWER: ReadonlyMap<string, number> = new Map([
+  ['or', 1],
+  ['and', 2],
+  ['==', 3],
+  ['!=', 3],
+  ['<', 4],
+  ['<=', 4],
+  ['>', 4],
+  ['>=', 4],
+  ['+', 5],
+  ['-', 5],
+  ['*', 6],
+  ['/', 6],
+  ['%', 6],
+])
 /** What other languages write, taken for what was meant. */
-const MISTAKEN_OPERATORS: Readonly<Record<string, BinaryOperator>> = {
-  '||': 'or',
-  '&&': 'and',
-  '|': 'or',
-  '&': 'and',
-  '=<': '<=',
-  '===': '==',
-  '!==': '!=',
-  '<>': '!=',
-  '**': '*',
-}
+const MISTAKEN_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
+  ['||', 'or'],
+  ['&&', 'and'],
+  ['|', 'or'],
+  ['&', 'and'],
+  ['=<', '<='],
+  ['===', '=='],
+  ['!==', '!='],
+  ['<>', '!='],
+  ['**', '*'],
+])
 const BLOCK_KEYWORDS: ReadonlySet<string> = new Set(['if', 'for', 'while', 'switch'])
 const QUALIFIERS = ['const', 'input', 'simple', 'series'] as const
 const isQualifier = (text: string): text is (typeof QUALIFIERS)[number] =>
@@ -161,7 +165,7 @@ class Parser {
 
   /** A line that is indented deeper than its block: read on as one of the block, unless it can be no statement. */
   #skipMisindented(): boolean {
-    const infix = BINDING_POWER[this.#token.text] !== undefined || /^[?:.,)\]]$/.test(this.#token.text)
+    const infix = BINDING_POWER.has(this.#token.text) || /^[?:.,)\]]$/.test(this.#token.text)
     if (infix) this.#report(MESSAGES.wrapIndent())
     // After a line that failed it is the block of a header that was not understood.
     else if (this.#index !== this.#recoveredAt) this.#report(MESSAGES.unexpectedIndent())
@@ -659,9 +663,9 @@ class Parser {
     let left = this.#unary()
     for (;;) {
       const { text } = this.#token
-      const mistaken = MISTAKEN_OPERATORS[text]
+      const mistaken = MISTAKEN_OPERATORS.get(text)
       const operator = mistaken ?? text
-      const operatorPower = BINDING_POWER[operator]
+      const operatorPower = BINDING_POWER.get(operator)
       if (operatorPower === undefined || operatorPower <= power || this.#atLineEnd()) return left
       if (mistaken !== undefined) this.#report(MESSAGES.wrongOperator(text))
       const height = this.#height
