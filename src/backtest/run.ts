@@ -1,13 +1,25 @@
 // The door of the backtest room: a script, bars and settings in; report and tracks out.
 //
-// Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not.
+// Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not. Only
+// `timings` differ, and they are measured with a clock that is handed in.
 
 import type { Bars } from '../market/bars.ts'
+import { calendarOf } from '../market/calendar.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import type { Series } from '../pine/compile.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
+import { Problem, invalidField } from '../lib/problem.ts'
+import { InputError, compile, type CompiledScript, type ScriptRun, type Series } from '../pine/compile.ts'
+import type { Diagnostic } from '../pine/diagnostic.ts'
+import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
+import { Source } from '../pine/source.ts'
+import { BrokerEmulator } from './broker/broker.ts'
+import { ratesFor } from './broker/currency.ts'
+import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
+import { ENGINE } from './engine.ts'
+import { equityColumns } from './equity.ts'
+import { buildResults } from './report/build.ts'
+import { barsHash, canonicalJson, sha256 } from './report/hash.ts'
 import type { Report } from './report/report.ts'
-import type { Track } from './tracks.ts'
+import { buildTracks, type Track } from './tracks.ts'
 
 export interface BacktestRequest {
   readonly source: string
@@ -23,6 +35,8 @@ export interface BacktestRequest {
   readonly progress?: (bar: number) => void
   /** Declaration arguments to run with instead of the script's (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
+  /** Milliseconds of a running clock, for `timings`; without it they are 0. */
+  readonly now?: () => number
 }
 
 export interface BacktestResult {
@@ -42,10 +56,232 @@ export interface WireDiagnostic {
   readonly hint: string | null
 }
 
+/** A backtest that is under way: advance it in one go or bar by bar, with snapshots in between, for the same result. */
+export interface Backtest {
+  readonly run: ScriptRun
+  readonly broker: BrokerEmulator
+  advance(end: number): void
+  snapshot(): unknown
+  restore(snapshot: unknown): void
+  /** Of the bars done so far. */
+  result(): BacktestResult
+}
+
 /**
  * Throws Problem 422 `script_invalid` (details.diagnostics), `script_runtime_error`, `script_limit_exceeded`,
  * `validation_failed` (an input); SeriesNeeded when request.* wants bars that `series` answers undefined for.
  */
-export function runBacktest(_request: BacktestRequest): BacktestResult {
-  throw new Error('assertion failed: the engine is not here yet')
+export function runBacktest(request: BacktestRequest): BacktestResult {
+  const backtest = openBacktest(request)
+  backtest.advance(request.bars.length)
+  return backtest.result()
+}
+
+export function openBacktest(request: BacktestRequest): Backtest {
+  const now = request.now ?? (() => 0)
+  const source = new Source(request.source)
+  const started = now()
+  const { script, warnings } = compiled(request, source)
+  const compileMs = now() - started
+  const { program } = script
+  const args = overridden(program.declaration.args, request.overrides ?? {})
+  const settings = brokerSettings(args, request.symbol, program.version)
+  const rates =
+    program.declaration.kind === 'strategy' && settings.currency !== request.symbol.currency
+      ? ratesFor(request.bars, request.symbol.currency, settings.currency, (pair) => {
+          const series = request.series('', pair, '1d')
+          if (series === undefined) throw new SeriesNeeded('', pair, '1d')
+          return series
+        })
+      : null
+  if (program.declaration.kind === 'strategy') {
+    if (settings.currency !== request.symbol.currency && !rates)
+      warnings.push({
+        code: 'currency_rate_missing',
+        message: `No daily bars of ${request.symbol.currency}${settings.currency} are cached; amounts are converted at 1.`,
+      })
+    if (settings.barMagnifier && !request.finer)
+      warnings.push({
+        code: 'magnifier_bars_missing',
+        message: 'The bar magnifier is on, but no finer bars are cached; the assumed path is used.',
+      })
+    // A9: we do as TradingView does, and say so.
+    if (settings.calcOnOrderFills)
+      warnings.push({
+        code: 'order_fills_see_whole_bar',
+        message:
+          'With calc_on_order_fills a recalculation within a bar sees the finished bar, as on TradingView.',
+      })
+  }
+  const calendar = calendarOf(request.symbol)
+  const broker = new BrokerEmulator({
+    bars: request.bars,
+    symbol: request.symbol,
+    settings,
+    rates,
+    finer: request.finer?.bars ?? null,
+    dayOf: (bar) => calendar.tradingDay(request.bars.time[bar]!),
+  })
+  const guarded = <T>(work: () => T) => translated(work, source)
+  const run = guarded(() =>
+    script.instantiate({
+      bars: request.bars,
+      symbol: request.symbol,
+      interval: request.interval,
+      inputs: request.inputs,
+      broker,
+      limits: request.limits,
+      series: request.series,
+      ...(request.progress ? { progress: request.progress } : {}),
+    }),
+  )
+  let runMs = 0
+  return {
+    run,
+    broker,
+    advance(end) {
+      const from = now()
+      guarded(() => run.advance(end))
+      runMs += now() - from
+    },
+    snapshot: () => ({ run: run.snapshot(), broker: broker.snapshot() }),
+    restore(snapshot) {
+      const saved = snapshot as { run: unknown; broker: unknown }
+      run.restore(saved.run)
+      broker.restore(saved.broker)
+    },
+    result() {
+      const { bars, symbol } = request
+      const { initialCapital } = settings
+      const { ledger } = broker.position
+      const columns = equityColumns(bars, ledger, symbol.pointValue, initialCapital, rates)
+      const results = buildResults(broker, bars, symbol.pointValue, rates, columns)
+      const { kind } = program.declaration
+      const title = text(args['title'])
+      const overlay = args['overlay'] === true
+      const report: Report = {
+        version: 1,
+        engine: ENGINE,
+        hash: sha256(
+          canonicalJson({
+            source: request.source,
+            inputs: run.inputs,
+            symbol,
+            interval: request.interval,
+            barsHash: barsHash(bars),
+            settings: args,
+            engine: ENGINE,
+          }),
+        ),
+        script: {
+          title,
+          shorttitle: text(args['shorttitle']) || title,
+          pineVersion: program.version,
+          kind,
+          overlay,
+          declaration: args,
+        },
+        inputs: run.inputs,
+        symbol: symbol.symbol,
+        exchange: symbol.exchange,
+        interval: request.interval,
+        currency: settings.currency,
+        timezone: symbol.timezone,
+        mintick: symbol.mintick,
+        pointvalue: symbol.pointValue,
+        range: {
+          from: bars.time[0] ?? null,
+          to: bars.time[bars.length - 1] ?? null,
+          bars: bars.length,
+        },
+        ...results,
+        warnings: [...warnings, ...run.warnings],
+        logs: run.logs,
+        alerts: run.alerts,
+        timings: { compileMs, runMs, bars: bars.length },
+      }
+      const strategy =
+        kind === 'strategy'
+          ? { columns, fills: broker.position.fills, trades: results.trades, initialCapital }
+          : null
+      return { report, tracks: buildTracks(run, bars, overlay, strategy) }
+    },
+  }
+}
+
+function compiled(
+  request: BacktestRequest,
+  source: Source,
+): { script: CompiledScript; warnings: { code: string; message: string }[] } {
+  const { script, diagnostics } = compile(request.source, request.library ? { library: request.library } : {})
+  const wire = diagnostics.map((diagnostic) => wireDiagnostic(diagnostic, source))
+  if (!script) throw new Problem(422, 'script_invalid', 'The script does not compile.', { diagnostics: wire })
+  if (script.program.declaration.kind === 'library')
+    throw new Problem(422, 'script_invalid', 'A library does not run by itself; import it into a script.', {
+      diagnostics: wire,
+    })
+  return {
+    script,
+    warnings: wire.map(({ code, line, message }) => ({ code, message: `Line ${line}: ${message}` })),
+  }
+}
+
+export function wireDiagnostic(diagnostic: Diagnostic, source: Source): WireDiagnostic {
+  const start = source.position(diagnostic.start)
+  const end = source.position(diagnostic.end)
+  return {
+    severity: diagnostic.severity,
+    line: start.line,
+    column: start.column,
+    endLine: end.line,
+    endColumn: end.column,
+    code: diagnostic.code,
+    message: diagnostic.message,
+    hint: diagnostic.hint ?? null,
+  }
+}
+
+function overridden(
+  args: DeclarationArgs,
+  overrides: Readonly<Record<string, number | string | boolean>>,
+): DeclarationArgs {
+  for (const name of Object.keys(overrides))
+    if (!(name in args))
+      throw invalidField(
+        `/overrides/${pointerToken(name)}`,
+        'unknown_setting',
+        'The declaration has no such argument.',
+      )
+  return { ...args, ...overrides }
+}
+
+/** A script's own mistakes become Problems; the place is found from the error's offset. */
+function translated<T>(work: () => T, source: Source): T {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof InputError)
+      throw invalidField(`/inputs/${pointerToken(error.input)}`, 'invalid_input', error.message)
+    if (!(error instanceof ScriptError)) throw error
+    const at = Math.max(0, error.offset)
+    const diagnostics =
+      error.offset < 0
+        ? []
+        : [
+            wireDiagnostic(
+              { severity: 'error', code: error.code, start: at, end: at, message: error.message },
+              source,
+            ),
+          ]
+    throw new Problem(422, error.code, error.message, { diagnostics })
+  }
+}
+
+/** RFC 6901. */
+function pointerToken(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }

@@ -1,0 +1,77 @@
+// Drawdowns: from trade to trade, and the stretches under water that a chart shades.
+
+import type { Bars } from '../../market/bars.ts'
+import type { ReportDrawdown, ReportTrade } from './report.ts'
+
+const KEPT = 20
+
+export interface CloseToClose {
+  readonly drawdown: number
+  readonly drawdownPct: number
+  readonly runup: number
+  readonly runupPct: number
+}
+
+/** J5: on the equity reached as each trade closed. */
+export function closeToClose(trades: readonly ReportTrade[], initialCapital: number): CloseToClose {
+  let peak = initialCapital
+  let trough = initialCapital
+  let [drawdown, drawdownPct, runup, runupPct] = [0, 0, 0, 0]
+  let equity = initialCapital
+  for (const trade of trades) {
+    if (trade.status === 'open') continue
+    equity += trade.profit
+    peak = Math.max(peak, equity)
+    trough = Math.min(trough, equity)
+    drawdown = Math.max(drawdown, peak - equity)
+    runup = Math.max(runup, equity - trough)
+    if (peak > 0) drawdownPct = Math.max(drawdownPct, (peak - equity) / peak)
+    if (trough > 0) runupPct = Math.max(runupPct, (equity - trough) / trough)
+  }
+  return { drawdown, drawdownPct, runup, runupPct }
+}
+
+/** Stretches in which equity at the bars' closes lies below its peak; the deepest twenty. */
+export function drawdownPeriods(bars: Bars, equity: Float64Array): ReportDrawdown[] {
+  const found: ReportDrawdown[] = []
+  let peak = -Infinity
+  let peakBar = 0
+  let trough = 0
+  let depth = 0
+  let shallowest = 0
+  const close = (endBar: number, end: number | null) => {
+    if (depth > shallowest || found.length < KEPT) {
+      found.push({
+        start: bars.time[peakBar]!,
+        trough: bars.time[trough]!,
+        end,
+        bars: endBar - peakBar,
+        depth,
+        depthPct: peak > 0 ? depth / peak : 0,
+      })
+      if (found.length > 4 * KEPT) {
+        found.sort(deepestFirst)
+        found.length = KEPT
+        shallowest = found[KEPT - 1]!.depth
+      }
+    }
+    depth = 0
+  }
+  for (let i = 0; i < bars.length; i++) {
+    const value = equity[i]!
+    if (value >= peak) {
+      if (depth > 0) close(i, bars.time[i]!)
+      peak = value
+      peakBar = i
+    } else if (peak - value > depth) {
+      depth = peak - value
+      trough = i
+    }
+  }
+  if (depth > 0) close(bars.length - 1, null)
+  return found.sort(deepestFirst).slice(0, KEPT)
+}
+
+function deepestFirst(a: ReportDrawdown, b: ReportDrawdown): number {
+  return b.depth - a.depth || a.start - b.start
+}

@@ -1,0 +1,22 @@
+// The seven numbers of a webhook and of a list of backtests. All finite, by the contract's rules: no trades → 0; wins
+// and no losses → a profit factor of 1e6; an undefined Sharpe → 0.
+
+import type { ReportColumn, ReportEquity, ReportSummary } from './report.ts'
+
+const NO_LOSSES = 1e6
+
+export function reportSummary(all: ReportColumn, equity: ReportEquity): ReportSummary {
+  return {
+    trades: all.trades,
+    netProfit: finite(all.netProfit),
+    netProfitPct: finite(all.netProfitPct),
+    winRate: finite(all.winRate ?? 0),
+    profitFactor: finite(all.profitFactor ?? (all.grossProfit > 0 ? NO_LOSSES : 0)),
+    maxDrawdownPct: finite(equity.maxDrawdownPct),
+    sharpe: finite(equity.sharpe ?? 0),
+  }
+}
+
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0
+}
