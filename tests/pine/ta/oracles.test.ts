@@ -465,3 +465,32 @@ test('a length that is na or below one ends the script, but for the functions th
   expect(new ranks.Mode().next(1, NaN)).toBeNaN()
   expect(new ranks.PercentileNearestRank().next(1, NaN, 50)).toBeNaN()
 })
+
+// As measured on TradingView with ta.lowest(bar_index + 1000, L): a skipped bar serves the value of L + 1 bars before it.
+test.each([3, 5, 10])(
+  'a skipped bar of lowest(…, %d) leaves the slot of a turn ago in the window',
+  (length) => {
+    const lowest = new extremes.Lowest()
+    const bars = Array.from({ length: 130 }, (_, bar) => bar).filter((bar) => bar !== 100)
+    const values = new Map(bars.map((bar) => [bar, lowest.next(bar + 1000, length, bar)]))
+    for (const [bar, value] of values) {
+      if (bar < length - 1) expect(value).toBeNaN()
+      else if (bar > 100 && bar < 100 + length) expect(value).toBe(1000 + 100 - (length + 1))
+      else expect(value).toBe(bar - length + 1 + 1000)
+    }
+  },
+)
+
+test('a second skipped bar in the same slot serves the old value again', () => {
+  const lowest = new extremes.Lowest()
+  const bars = Array.from({ length: 130 }, (_, bar) => bar).filter((bar) => bar !== 100 && bar !== 106)
+  const values = new Map(bars.map((bar) => [bar, lowest.next(bar + 1000, 5, bar)]))
+  expect([101, 104, 105, 107, 110, 111].map((bar) => values.get(bar))).toEqual([
+    1094, 1094, 1101, 1094, 1094, 1107,
+  ])
+})
+
+test('a window first called late has its answer as soon as that many bars have passed', () => {
+  const highest = new extremes.Highest()
+  expect([50, 51, 53].map((bar) => highest.next(100 - bar, 5, bar))).toEqual([50, 50, 50])
+})

@@ -5,32 +5,28 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
-import { HighestQueue } from './extremes.ts'
+import { HighestWindow } from './extremes.ts'
 import { countOf } from './window.ts'
 
 export class PivotHigh {
-  private readonly queue = new HighestQueue(true)
+  private readonly window = new HighestWindow(true)
 
   next(source: number, leftbars: number, rightbars: number, bar: number): number {
     const right = countOf(rightbars, 'rightbars', 'ta.pivothigh')
     const length = countOf(leftbars, 'leftbars', 'ta.pivothigh') + right + 1
-    if (source !== source) return NaN
-    this.queue.push(source, bar)
-    if (bar < length - 1 || !this.queue.seek(bar, length)) return NaN
-    return this.queue.bar === bar - right ? this.queue.value : NaN
+    if (!this.window.move(source, length, bar) || source !== source) return NaN
+    return this.window.bar === bar - right ? this.window.value : NaN
   }
 }
 
 export class PivotLow {
-  private readonly queue = new HighestQueue(true)
+  private readonly window = new HighestWindow(true)
 
   next(source: number, leftbars: number, rightbars: number, bar: number): number {
     const right = countOf(rightbars, 'rightbars', 'ta.pivotlow')
     const length = countOf(leftbars, 'leftbars', 'ta.pivotlow') + right + 1
-    if (source !== source) return NaN
-    this.queue.push(-source, bar)
-    if (bar < length - 1 || !this.queue.seek(bar, length)) return NaN
-    return this.queue.bar === bar - right ? -this.queue.value : NaN
+    if (!this.window.move(-source, length, bar) || source !== source) return NaN
+    return this.window.bar === bar - right ? -this.window.value : NaN
   }
 }
 
