@@ -53,6 +53,8 @@ export type Implementation =
       readonly fn: (...args: never[]) => unknown
       readonly pure?: boolean
       readonly runtime?: boolean
+      /** Gets the call site's number as its very last argument (strategy.*: the broker tells call sites apart). */
+      readonly site?: boolean
       readonly implicit?: readonly Implicit[]
       /** JavaScript text for the call from the arguments' texts, for what is worth inlining: `(a) => \`Math.abs(${a})\``. */
       readonly inline?: (...args: string[]) => string
@@ -140,6 +142,8 @@ export interface BuiltinConstant {
   readonly doc: string
   readonly type: Type
   readonly value: number | string | boolean | null | EnumMemberValue
+  /** What it was in v4 and v5, where v6 changed it (some colours). */
+  readonly valueBefore6?: number
 }
 
 export type BuiltinEntry = BuiltinFunction | BuiltinVariable | BuiltinConstant

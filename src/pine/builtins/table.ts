@@ -2,12 +2,20 @@
 
 import { ARRAY } from './array.ts'
 import { BARS } from './bars.ts'
+import { BARSTATE } from './barstate.ts'
+import { COLOR } from './color.ts'
+import { CONSTANTS } from './constants.ts'
+import { EVENTS } from './events.ts'
 import { LANGUAGE } from './language.ts'
+import { LOG } from './log.ts'
 import { MAP } from './map.ts'
 import { MATH } from './math.ts'
 import { MATRIX } from './matrix.ts'
 import type { BuiltinConstant, BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
+import { SESSION } from './session.ts'
 import { STR } from './str.ts'
+import { STRATEGY } from './strategy.ts'
+import { SYMINFO } from './syminfo.ts'
 import { BANDS } from './ta/bands.ts'
 import { CHANGES } from './ta/changes.ts'
 import { CROSSES } from './ta/crosses.ts'
@@ -22,6 +30,9 @@ import { SPREAD } from './ta/spread.ts'
 import { TREND } from './ta/trend.ts'
 import { VOLUME } from './ta/volume.ts'
 import { VWAP } from './ta/vwap.ts'
+import { TICKER } from './ticker.ts'
+import { TIME } from './time.ts'
+import { TIMEFRAME } from './timeframe.ts'
 
 /** Each library file's list; a new file is added here. */
 const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
@@ -46,6 +57,17 @@ const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   MATRIX,
   MAP,
   VWAP,
+  BARSTATE,
+  TIME,
+  TIMEFRAME,
+  SESSION,
+  SYMINFO,
+  TICKER,
+  COLOR,
+  CONSTANTS,
+  STRATEGY,
+  LOG,
+  EVENTS,
 ]
 
 export const BUILTIN_FUNCTIONS: ReadonlyMap<string, BuiltinFunction> = byName('function')

@@ -1,0 +1,82 @@
+// session.* and chart.*: where a bar stands in its trading day, and what the chart looks like.
+
+import { isIntraday } from '../../market/interval.ts'
+import { chartInterval, instantOf, symbolCalendar } from '../runtime/periods.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { variable } from './define.ts'
+import type { BuiltinEntry } from './registry.ts'
+
+const DAY = 86_400_000
+
+export const SESSION: readonly BuiltinEntry[] = [
+  variable('session.ismarket', 'True in regular trading hours.', 'series bool', { get: isMarket }),
+  variable('session.ispremarket', 'True before regular trading hours.', 'series bool', {
+    get: (runtime) => !isMarket(runtime) && dayPosition(runtime) < 0,
+  }),
+  variable('session.ispostmarket', 'True after regular trading hours.', 'series bool', {
+    get: (runtime) => !isMarket(runtime) && dayPosition(runtime) > 0,
+  }),
+  ...['session.isfirstbar', 'session.isfirstbar_regular'].map((name) =>
+    variable(name, 'True on the first bar of the trading day.', 'series bool', {
+      get: (runtime) => isFirst(runtime, runtime.bar),
+    }),
+  ),
+  ...['session.islastbar', 'session.islastbar_regular'].map((name) =>
+    variable(name, 'True on the last bar of the trading day.', 'series bool', { get: isLast }),
+  ),
+
+  variable('chart.is_standard', 'True for bars of time, as here.', 'simple bool', {
+    get: () => true,
+    fixed: true,
+  }),
+  ...['heikinashi', 'kagi', 'linebreak', 'pnf', 'range', 'renko'].map((name) =>
+    variable(`chart.is_${name}`, 'True for charts of that kind, which are not here.', 'simple bool', {
+      get: () => false,
+      fixed: true,
+    }),
+  ),
+  variable('chart.bg_color', "Colour of the chart's background: white.", 'input color', {
+    get: () => 0xffffffff,
+    fixed: true,
+  }),
+  variable('chart.fg_color', "A colour that shows on the chart's background.", 'input color', {
+    get: () => 0x131722ff,
+    fixed: true,
+  }),
+  variable('chart.left_visible_bar_time', 'Time of the leftmost bar: the first one.', 'input int', {
+    get: (runtime) => runtime.bars.time[0] ?? Number.NaN,
+    fixed: true,
+  }),
+  variable('chart.right_visible_bar_time', 'Time of the rightmost bar: the last one.', 'input int', {
+    get: (runtime) => runtime.bars.time[runtime.lastBar] ?? Number.NaN,
+    fixed: true,
+  }),
+]
+
+function isMarket(runtime: Runtime): boolean {
+  return (
+    !isIntraday(chartInterval(runtime)) || symbolCalendar(runtime).isOpen(instantOf(runtime, runtime.bar))
+  )
+}
+
+/** -1 before the session of the bar's day opens, 1 after it closes. */
+function dayPosition(runtime: Runtime): number {
+  const calendar = symbolCalendar(runtime)
+  const time = instantOf(runtime, runtime.bar)
+  const day = calendar.tradingDay(time)
+  return time < calendar.open(day) ? -1 : time >= calendar.close(day) ? 1 : 0
+}
+
+function isFirst(runtime: Runtime, bar: number): boolean {
+  if (bar === 0 || !isIntraday(chartInterval(runtime))) return true
+  const calendar = symbolCalendar(runtime)
+  return calendar.tradingDay(instantOf(runtime, bar)) !== calendar.tradingDay(instantOf(runtime, bar - 1))
+}
+
+/** By the clock, not by the next bar, which a script cannot know. */
+function isLast(runtime: Runtime): boolean {
+  if (!isIntraday(chartInterval(runtime))) return true
+  const calendar = symbolCalendar(runtime)
+  const close = calendar.close(calendar.tradingDay(instantOf(runtime, runtime.bar)))
+  return (runtime.timeClose[runtime.bar] ?? 0) >= close - (close % DAY === 0 ? 0 : 1)
+}

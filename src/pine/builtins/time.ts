@@ -1,0 +1,163 @@
+// Time: the parts of a date as variables and functions, time(), time_close() and timestamp().
+
+import type { Zone } from '../../market/zone.ts'
+import type { Period } from '../../market/calendar.ts'
+import { parseDate } from '../runtime/date-format.ts'
+import * as dates from '../runtime/date-parts.ts'
+import { instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { ScriptError } from '../runtime/runtime.ts'
+import { fn, variable } from './define.ts'
+import type { BuiltinEntry } from './registry.ts'
+
+type Text = string | null
+
+const PARTS: readonly (readonly [string, string, (time: number, zone: Zone) => number])[] = [
+  ['year', 'Year', dates.yearOf],
+  ['month', 'Month, 1 to 12', dates.monthOf],
+  ['weekofyear', 'Week of the year (ISO)', dates.weekOfYearOf],
+  ['dayofmonth', 'Day of the month, 1 to 31', dates.dayOfMonthOf],
+  ['dayofweek', 'Day of the week, 1 (Sunday) to 7', dates.dayOfWeekOf],
+  ['hour', 'Hour, 0 to 23', dates.hourOf],
+  ['minute', 'Minute, 0 to 59', dates.minuteOf],
+  ['second', 'Second, 0 to 59', dates.secondOf],
+]
+
+const DATE = 'int year, int month, int day'
+
+export const TIME: readonly BuiltinEntry[] = [
+  ...PARTS.flatMap(([name, doc, part]) => [
+    variable(name, `${doc}, of the bar, in the time zone of the exchange.`, 'series int', {
+      get: (runtime) => part(instantOf(runtime, runtime.bar), dates.zoneNamed(runtime.timezone)),
+    }),
+    fn(
+      name,
+      `${doc}, of a time, in a time zone (the exchange's by default).`,
+      '(int time, string timezone = na) int',
+      {
+        fn: (runtime: Runtime, time: number, zone: Text) =>
+          part(time, dates.zoneNamed(zone ?? runtime.timezone)),
+        runtime: true,
+      },
+    ),
+  ]),
+
+  variable('time', 'Time the bar opened at, in ms since 1970 UTC.', 'series int', { column: 'time' }),
+  variable('last_bar_time', 'Time the last bar opened at.', 'series int', {
+    get: (runtime) => runtime.bars.time[runtime.lastBar] ?? Number.NaN,
+    fixed: true,
+  }),
+  variable('time_close', 'Time the bar closes at, in ms since 1970 UTC.', 'series int', {
+    get: (runtime) => runtime.timeClose[runtime.bar] ?? Number.NaN,
+  }),
+  variable('time_tradingday', "Midnight UTC of the bar's trading day.", 'series int', {
+    get: (runtime) => symbolCalendar(runtime).tradingDay(instantOf(runtime, runtime.bar)) * 86_400_000,
+  }),
+  variable(
+    'timenow',
+    'The current time: here the close of the last bar, so that a run can be repeated.',
+    'series int',
+    {
+      get: (runtime) => runtime.now,
+      fixed: true,
+    },
+  ),
+
+  ...(['time', 'time_close'] as const).map((name) =>
+    fn(
+      name,
+      name === 'time'
+        ? "Opening time of the timeframe's bar the current bar is in; na out of the session."
+        : "Closing time of the timeframe's bar the current bar is in; na out of the session.",
+      [
+        '(string timeframe, string session = na, string timezone = na, int bars_back = 0, int timeframe_bars_back = 0) series int',
+        '(string timeframe, string session, int bars_back, int timeframe_bars_back = 0) series int',
+        '(string timeframe, int bars_back, int timeframe_bars_back = 0) series int',
+      ],
+      [
+        {
+          fn: (runtime: Runtime, timeframe: Text, session: Text, zone: Text, back: number, periods: number) =>
+            edge(name, periodBack(runtime, timeframe, session, zone, back, periods)),
+          runtime: true,
+        },
+        {
+          fn: (runtime: Runtime, timeframe: Text, session: Text, back: number, periods: number) =>
+            edge(name, periodBack(runtime, timeframe, session, null, back, periods)),
+          runtime: true,
+        },
+        {
+          fn: (runtime: Runtime, timeframe: Text, back: number, periods: number) =>
+            edge(name, periodBack(runtime, timeframe, null, null, back, periods)),
+          runtime: true,
+        },
+      ],
+    ),
+  ),
+
+  fn(
+    'timestamp',
+    "A date as ms since 1970 UTC: of text, or of numbers in a time zone (the exchange's by default).",
+    [
+      '(const string dateString) const int',
+      `(${DATE}, int hour = 0, int minute = 0, int second = 0) int`,
+      `(string timezone, ${DATE}, int hour = 0, int minute = 0, int second = 0) int`,
+    ],
+    [
+      { fn: timeOfText, pure: true },
+      {
+        fn: (runtime: Runtime, ...parts: number[]) => timeOfParts(dates.zoneNamed(runtime.timezone), parts),
+        runtime: true,
+      },
+      {
+        fn: (zone: Text, ...parts: number[]) => timeOfParts(dates.zoneNamed(zone ?? ''), parts),
+        pure: true,
+      },
+    ],
+  ),
+]
+
+function edge(name: 'time' | 'time_close', period: Period | null): number {
+  return period === null ? Number.NaN : name === 'time' ? period.start : period.end
+}
+
+/** `back` counts bars of the chart (negative: bars to come, by the chart's grid), `periods` those of the timeframe. */
+function periodBack(
+  runtime: Runtime,
+  timeframe: Text,
+  session: Text,
+  zone: Text,
+  back: number,
+  periods: number,
+): Period | null {
+  const barsBack = Number.isNaN(back) ? 0 : Math.trunc(back)
+  const steps = Number.isNaN(periods) ? 0 : Math.trunc(periods)
+  let period = periodOf(runtime, runtime.bar - Math.max(0, barsBack), timeframe, session, zone)
+  if (barsBack < 0) period = step(runtime, periodOf(runtime, runtime.bar, null, null, null), null, -barsBack)
+  if (barsBack < 0 && period !== null)
+    period = symbolCalendar(runtime).period(period.start, intervalOf(runtime, timeframe))
+  return steps === 0 ? period : step(runtime, period, timeframe, -steps)
+}
+
+/** Moves along the symbol's grid of a timeframe, `count` periods on (negative: back). */
+function step(runtime: Runtime, from: Period | null, timeframe: Text, count: number): Period | null {
+  const calendar = symbolCalendar(runtime)
+  const interval = intervalOf(runtime, timeframe)
+  let period = from
+  for (let left = Math.min(Math.abs(count), 5000); left > 0 && period !== null; left--)
+    period = calendar.period(count > 0 ? period.end : period.start - 1, interval)
+  return period
+}
+
+function timeOfText(text: Text): number {
+  const time = parseDate(text ?? '')
+  if (Number.isNaN(time))
+    throw new ScriptError(
+      `Cannot read the date '${text}'. Write it as "2020-02-20 15:30", "20 Feb 2020 15:30 GMT+2" or "Feb 20 2020 15:30".`,
+    )
+  return time
+}
+
+function timeOfParts(zone: Zone, parts: readonly number[]): number {
+  const [year, month, day, hour, minute, second] = parts.map((value) => Math.trunc(value))
+  return dates.timeOf(zone, year!, month!, day!, hour, minute, second)
+}

@@ -1,0 +1,106 @@
+// timeframe.*: how long the chart's bars are, and arithmetic on timeframes.
+
+import { formatInterval, intervalMs, isIntraday, toTimeframe } from '../../market/interval.ts'
+import type { Interval } from '../../market/interval.ts'
+import { chartInterval, intervalOf, periodOf } from '../runtime/periods.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { ScriptError } from '../runtime/runtime.ts'
+import { fn, variable } from './define.ts'
+import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
+
+export const TIMEFRAME: readonly BuiltinEntry[] = [
+  variable('timeframe.period', "The chart's timeframe, as request.security() takes it.", 'simple string', {
+    get: timeframeText,
+    fixed: true,
+  }),
+  variable('timeframe.main_period', "The script's timeframe, also inside request.*().", 'simple string', {
+    get: timeframeText,
+    fixed: true,
+  }),
+  variable('timeframe.multiplier', 'The number in the timeframe: 60 for 1 hour.', 'simple int', {
+    get: (runtime) => {
+      const interval = chartInterval(runtime)
+      return interval.unit === 'h' ? interval.count * 60 : interval.count
+    },
+    fixed: true,
+  }),
+  is('isintraday', 'True for bars shorter than a day.', isIntraday),
+  is('isminutes', 'True for bars of minutes or hours.', ({ unit }) => unit === 'm' || unit === 'h'),
+  is('isseconds', 'True for bars of seconds.', ({ unit }) => unit === 's'),
+  is('isticks', 'True for bars of ticks, which are not here.', () => false),
+  is('isdwm', 'True for bars of days, weeks or months.', (interval) => !isIntraday(interval)),
+  is('isdaily', 'True for bars of days.', ({ unit }) => unit === 'd'),
+  is('isweekly', 'True for bars of weeks.', ({ unit }) => unit === 'w'),
+  is('ismonthly', 'True for bars of months.', ({ unit }) => unit === 'M'),
+  fn(
+    'timeframe.in_seconds',
+    "How many seconds a timeframe has (the chart's by default).",
+    '(simple string timeframe = na) simple int',
+    {
+      fn: (runtime: Runtime, timeframe: string | null) => intervalMs(intervalOf(runtime, timeframe)) / 1000,
+      runtime: true,
+    },
+  ),
+  fn(
+    'timeframe.from_seconds',
+    'The timeframe that many seconds make, or the next longer one.',
+    '(int seconds) string',
+    {
+      fn: fromSeconds,
+      pure: true,
+    },
+  ),
+  fn(
+    'timeframe.change',
+    'True on the first bar of each new period of a timeframe.',
+    '(string timeframe) series bool',
+    {
+      fn: change,
+      runtime: true,
+    },
+  ),
+]
+
+function is(name: string, doc: string, holds: (interval: Interval) => boolean): BuiltinVariable {
+  return variable(`timeframe.${name}`, doc, 'simple bool', {
+    get: (runtime) => holds(chartInterval(runtime)),
+    fixed: true,
+  })
+}
+
+/** v6 writes `1D`, v4 and v5 `D`. */
+function timeframeText(runtime: Runtime): string {
+  const text = toTimeframe(chartInterval(runtime))
+  return runtime.version < 6 ? text.replace(/^1(?=[DWM]$)/, '') : text
+}
+
+const UNITS = [
+  ['s', 1, 60],
+  ['m', 60, 1440],
+  ['d', 86_400, 365],
+  ['w', 604_800, 52],
+  ['M', 2_628_003, 12],
+] as const
+
+/** Steps of seconds are 1, 5, 10, 15, 30 and 45 on TradingView; others make the next one up. */
+const SECOND_STEPS = [1, 5, 10, 15, 30, 45]
+
+function fromSeconds(seconds: number): string | null {
+  if (Number.isNaN(seconds)) return null
+  if (!(seconds > 0))
+    throw new ScriptError(`Cannot make a timeframe of ${seconds} seconds: 'seconds' must be above 0.`)
+  if (seconds < 60) {
+    const step = SECOND_STEPS.find((each) => each >= seconds)
+    return step === undefined ? '1' : `${step}S`
+  }
+  const [unit, length] = UNITS.find(([, size, most]) => seconds <= size * most) ?? UNITS[4]
+  const count = Math.min(12 * (unit === 'M' ? 1 : 1e9), Math.max(1, Math.ceil(seconds / length)))
+  return unit === 'm' ? String(count) : formatInterval({ count, unit }).toUpperCase()
+}
+
+function change(runtime: Runtime, timeframe: string | null): boolean {
+  if (runtime.bar === 0) return false
+  const now = periodOf(runtime, runtime.bar, timeframe, null, null)
+  const before = periodOf(runtime, runtime.bar - 1, timeframe, null, null)
+  return now !== null && before !== null && now.start !== before.start
+}
