@@ -18,7 +18,7 @@ import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { Expr } from './program.ts'
 import { temporary } from './statements.ts'
-import { ERROR, typeText } from './types.ts'
+import { ERROR, FLOAT, typeText } from './types.ts'
 import type { Type } from './types.ts'
 import { nowCalled } from './version.ts'
 
@@ -35,11 +35,25 @@ function namedCall(x: Context, node: tree.Call, callee: tree.Identifier): Expr {
   const { name } = callee
   const own = visibleFunctions(x, name)
   if (own.length > 0) return userCall(x, own, givenArguments(x, node), node)
-  const builtin = builtinFunction(x, name)
+  // Up to v4 `color(c, transparency)` made what color.new does now.
+  const isMade = x.module.version < 5 && name === 'color' && node.arguments.length === 2
+  const builtin = builtinFunction(x, isMade ? 'color.new' : name)
   if (builtin !== null) return builtinCall(x, node, builtin, null)
-  const given = givenArguments(x, node)
+  if (x.module.version < 5 && name === 'offset') return offsetCall(x, node)
+  givenArguments(x, node)
   x.check.report(x, callee, unknownFunction(x, name))
-  for (const one of given) if (one.expr.type.kind === 'void') break
+  return errorExpr(node)
+}
+
+/** v4's `offset(source, n)`, which is `source[n]`. */
+function offsetCall(x: Context, node: tree.Call): Expr {
+  const named = (name: string, i: number): tree.Expression | undefined =>
+    node.arguments.find((one) => one.name?.name === name)?.value ?? node.arguments[i]?.value
+  const object = named('source', 0)
+  const index = named('offset', 1)
+  if (object !== undefined && index !== undefined)
+    return expression(x, { kind: 'Index', object, index, start: node.start, end: node.end })
+  x.check.report(x, node, messages.missingArgument('offset', object === undefined ? 'source' : 'offset'))
   return errorExpr(node)
 }
 
@@ -79,13 +93,11 @@ function memberCall(x: Context, node: tree.Call, callee: tree.Member): Expr {
       if (made !== null) return made
     }
   }
-  const before = x.check.diagnostics.length
   if (parts !== null && root !== undefined && findVariable(x, root) === null && !isValue(x, callee.object)) {
     for (const one of node.arguments) expression(x, one.value)
     x.check.report(x, callee, unknownMemberMessage(x, parts))
     return errorExpr(node)
   }
-  void before
   return methodCall(x, node, value(x, callee.object), callee.property)
 }
 
@@ -300,6 +312,9 @@ export function builtinCall(
   if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
   const written = givenArguments(x, node)
   if (receiver !== null) written.unshift({ name: null, expr: receiver })
+  // v4's `rsi(x, y)` of two series is the index of a rise `x` and a fall `y`.
+  const ratio = x.module.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
+  if (ratio !== undefined && written[1]?.expr.type === FLOAT) return chosenCall(x, ratio, written, [], node)
   const adapted = adapt(x, builtin, written, node)
   const typeArguments = node.typeArguments.map((one) => typeOf(x, one) ?? ERROR)
   const given =

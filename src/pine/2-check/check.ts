@@ -22,11 +22,12 @@ export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[]
 }
 
-/** A script that does not name its version is one of v6 if it can be, else of v5. */
+/** A script that does not name its version is one of v6 if it can be, else of v5. v1 to v3 are read as v4. */
 export function check(script: tree.Script, options: CheckOptions = {}): CheckResult {
   if (script.version === 4 || script.version === 5 || script.version === 6) {
     return checkAs(script, script.version, options)
   }
+  if (script.version !== null && script.version < 4) return checkAs(script, 4, options)
   const newest = checkAs(script, 6, options)
   if (newest.program !== null) return newest
   const older = checkAs(script, 5, options)

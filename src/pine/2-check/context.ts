@@ -29,7 +29,6 @@ export interface CheckOptions {
 
 export class Check {
   readonly options: CheckOptions
-  readonly diagnostics: Diagnostic[] = []
   readonly inputs: Input[] = []
   readonly inputExprs = new Map<tree.Node, InputExpr>()
   readonly functions: FunctionInstance[] = []

@@ -4,11 +4,32 @@
 
 import type { Context } from './context.ts'
 import type { Expr } from './program.ts'
-import { BOOL, ERROR, FLOAT, sameType, typeText } from './types.ts'
+import { BOOL, ERROR, FLOAT, INT, QUOTIENT, sameType, typeText } from './types.ts'
 import type { Type } from './types.ts'
 
 export function isNumber(type: Type): boolean {
   return type.kind === 'int' || type.kind === 'float'
+}
+
+/** Whether arithmetic with it still goes where an int is wanted. */
+export function wholeOrQuotient(type: Type): boolean {
+  return type.kind === 'int' || type === QUOTIENT
+}
+
+/** A bool among numbers, as v4 allows: 1 for true, 0 for false. */
+export function asNumber(expr: Expr): Expr {
+  if (expr.type.kind !== 'bool') return expr
+  const at = { qualifier: 'const', start: expr.start, end: expr.end } as const
+  return {
+    kind: 'Ternary',
+    test: expr,
+    consequent: { kind: 'Const', value: 1, type: INT, ...at },
+    alternate: { kind: 'Const', value: 0, type: INT, ...at },
+    type: INT,
+    qualifier: expr.qualifier,
+    start: expr.start,
+    end: expr.end,
+  }
 }
 
 export function fits(x: Context, from: Type, to: Type): boolean {
@@ -16,6 +37,7 @@ export function fits(x: Context, from: Type, to: Type): boolean {
   if (from.kind === 'void') return to.kind === 'void'
   if (from.kind === 'na') return to.kind !== 'bool' || x.module.version < 6
   if (from.kind === 'int' && to.kind === 'float') return true
+  if (from === QUOTIENT && to.kind === 'int') return true
   if (to.kind === 'bool' && isNumber(from)) return x.module.version < 6
   if (from.kind === 'tuple' && to.kind === 'tuple') {
     return (
@@ -47,11 +69,11 @@ export function coerce(expr: Expr, to: Type): Expr {
 /** The type of a value that is either an `a` or a `b`; null = there is none. */
 export function unify(x: Context, a: Type, b: Type): Type | null {
   if (a.kind === 'error' || b.kind === 'error') return ERROR
-  if (sameType(a, b)) return a
+  if (sameType(a, b)) return a === QUOTIENT ? b : a
   if (a.kind === 'void' || b.kind === 'void') return null
   if (a.kind === 'na') return b
   if (b.kind === 'na') return a
-  if (isNumber(a) && isNumber(b)) return FLOAT
+  if (isNumber(a) && isNumber(b)) return wholeOrQuotient(a) && wholeOrQuotient(b) ? QUOTIENT : FLOAT
   if (a.kind === 'bool' && isNumber(b) && x.module.version < 6) return a
   if (b.kind === 'bool' && isNumber(a) && x.module.version < 6) return b
   if (a.kind === 'tuple' && b.kind === 'tuple' && a.items.length === b.items.length) {

@@ -6,13 +6,13 @@ import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../buil
 import { callExpression } from './calls.ts'
 import { errorExpr, markHistory } from './context.ts'
 import type { Context, Module, Use } from './context.ts'
-import { coerce, describe, fits, isNumber, unify } from './convert.ts'
+import { asNumber, coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
 import * as messages from './messages.ts'
 import { enumMember, fieldType } from './modules.ts'
 import { nearest } from './nearest.ts'
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { block, declareLoopVariable, inner, libraryGlobal } from './statements.ts'
-import { BOOL, COLOR, ERROR, FLOAT, INT, NA, STRING, VOID, latest, typeText } from './types.ts'
+import { BOOL, COLOR, ERROR, FLOAT, INT, NA, QUOTIENT, STRING, VOID, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 import { nowCalled } from './version.ts'
 
@@ -373,7 +373,7 @@ export function operation(
   if (operator === '==' || operator === '!=') {
     const type = unify(x, a, b)
     if (type !== null && type.kind !== 'void') return made(BOOL, coerce(left, type), coerce(right, type))
-    if (numeric(a) && numeric(b)) return made(BOOL)
+    if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
   } else if (operator === '+' && (a.kind === 'string' || b.kind === 'string')) {
     if (fits(x, a, STRING) && fits(x, b, STRING))
       return made(STRING, coerce(left, STRING), coerce(right, STRING))
@@ -382,13 +382,16 @@ export function operation(
     if (a.kind === 'string' && b.kind === 'string') return made(BOOL)
   } else if (numeric(a) && numeric(b)) {
     const ints = a.kind === 'int' && b.kind === 'int'
-    if (operator !== '/') return made(ints ? INT : FLOAT, number(left), number(right))
+    const l = number(left)
+    const r = number(right)
+    const isWhole = wholeOrQuotient(l.type) && wholeOrQuotient(r.type)
+    if (operator !== '/') return made(ints ? INT : isWhole ? QUOTIENT : FLOAT, l, r)
     const division = made(FLOAT)
     // Up to v5 the division of two const ints is one of whole numbers.
     if (ints && qualifier === 'const' && x.module.version < 6) {
       return { kind: 'Convert', operand: division, type: INT, qualifier, start: node.start, end: node.end }
     }
-    return made(FLOAT, number(left), number(right))
+    return made(isWhole ? QUOTIENT : FLOAT, l, r)
   }
   x.check.report(x, node, messages.operandTypes(operator, describe(left), describe(right)))
   return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
@@ -397,7 +400,7 @@ export function operation(
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
 
 function number(expr: Expr): Expr {
-  return expr.type.kind === 'na' ? coerce(expr, FLOAT) : expr
+  return expr.type.kind === 'na' ? coerce(expr, FLOAT) : asNumber(expr)
 }
 
 /** As the test of an if, a loop, a ternary, or an operand of and/or/not. */

@@ -11,7 +11,7 @@ import { nearest } from './nearest.ts'
 import type { Given } from './overloads.ts'
 import type { Expr, FunctionInstance } from './program.ts'
 import { assignedNames, body } from './statements.ts'
-import { ERROR, FLOAT, VOID, latest, typeText } from './types.ts'
+import { ERROR, FLOAT, VOID, typeText } from './types.ts'
 import type { Type } from './types.ts'
 
 type Range = { readonly start: number; readonly end: number }
@@ -88,7 +88,7 @@ function bind(x: Context, template: FunctionTemplate, given: readonly Given[], n
         continue
       }
     }
-    if (places[index] !== null) {
+    if (places[index] !== null && x.module.version === 6) {
       note(one.expr, messages.duplicateArgument(name, one.name ?? ''), 60)
       continue
     }
@@ -182,9 +182,7 @@ function instantiate(
       fn,
       result.items.map((item) => item.qualifier),
     )
-  const qualifier =
-    result === null ? 'series' : args.reduce((all, arg) => latest(all, arg.qualifier), result.qualifier)
-  const instance: Instance = { fn, qualifier: result === null ? 'series' : (result.qualifier ?? qualifier) }
+  const instance: Instance = { fn, qualifier: result?.qualifier ?? 'series' }
   check.functions.push(fn)
   template.instances.set(key, instance)
   return instance

@@ -182,7 +182,7 @@ function place(x: Context, node: tree.Call, builtin: BuiltinFunction): Map<strin
       x.check.report(x, one, messages.tooManyArguments(builtin.name, order.length, node.arguments.length))
     } else if (!order.includes(name) && !known(x, builtin, name)) {
       x.check.report(x, one, messages.unknownArgument(builtin.name, name, nearest(name, order)))
-    } else if (places.has(name)) {
+    } else if (places.has(name) && x.module.version === 6) {
       x.check.report(x, one, messages.duplicateArgument(builtin.name, name))
     } else {
       places.set(name, one.value)

@@ -9,7 +9,7 @@ import { coerce, isNumber } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import type { Given } from './overloads.ts'
 import type { Expr } from './program.ts'
-import { BOOL } from './types.ts'
+import { BOOL, STRING } from './types.ts'
 import type { LegacyCall } from './version.ts'
 
 export interface Adapted {
@@ -30,7 +30,7 @@ export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Gi
     if (one.name === 'when' && builtin.name.startsWith('strategy.')) when = one.expr
     else if (one.name === 'transp' && COLORED.has(builtin.name)) transparency = one.expr
     else if (one.name !== null && legacy?.drop?.includes(one.name) === true) continue
-    else given.push(direction(x, builtin, renamed(x, builtin, legacy, one), i))
+    else given.push(plotStyle(builtin, direction(x, builtin, renamed(x, builtin, legacy, one), i)))
   }
   if (transparency === null) return { given, when }
   const amount = transparency
@@ -109,6 +109,17 @@ const COLORED: ReadonlySet<string> = new Set([
   'barcolor',
 ])
 const COLOR_PARAMETERS: ReadonlySet<string> = new Set(['color', 'colorup', 'colordown'])
+
+/** Up to v4 plot styles had numbers. */
+const PLOT_STYLES = ['line', 'stepline', 'histogram', 'cross', 'area', 'columns', 'circles'] as const
+
+function plotStyle(builtin: BuiltinFunction, one: Given): Given {
+  const { expr } = one
+  if (builtin.name !== 'plot' || one.name !== 'style' || expr.kind !== 'Const' || expr.type.kind !== 'int')
+    return one
+  const style = PLOT_STYLES[Number(expr.value)]
+  return style === undefined ? one : { ...one, expr: { ...expr, type: STRING, value: style } }
+}
 
 function isColor(builtin: BuiltinFunction, one: Given, i: number): boolean {
   return COLOR_PARAMETERS.has(one.name ?? builtin.overloads[0]?.parameters[i]?.name ?? '')

@@ -5,12 +5,12 @@
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Context } from './context.ts'
-import { coerce, describe, fits, unify } from './convert.ts'
+import { asNumber, coerce, describe, fits, unify } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Expr } from './program.ts'
-import { ERROR, QUALIFIERS, latest, typeText } from './types.ts'
+import { ERROR, FLOAT, INT, QUALIFIERS, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 
 export interface Given {
@@ -61,7 +61,10 @@ export function choose(
     x.check.report(x, best.problem.at, best.problem.message)
     return null
   }
-  return finish(x, best, node)
+  const chosen = finish(x, best, node)
+  // With an argument we could not make sense of, the overload is a guess: so would be its type.
+  const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
+  return isGuess && chosen.type.kind !== 'void' ? { ...chosen, type: ERROR } : chosen
 }
 
 function better(a: Fit, b: Fit): boolean {
@@ -78,7 +81,8 @@ function tryOverload(
   node: Range,
 ): Fit {
   const { parameters } = overload
-  const placed = place(name, parameters, given, node)
+  // Up to v5 an argument given twice counts as it is given last.
+  const placed = place(name, parameters, given, node, x.module.version === 6)
   const variables = new Map<string, Type>()
   bindTypeArguments(overload.returns, typeArguments, variables)
   let cost = 0
@@ -100,7 +104,8 @@ function tryOverload(
     if (problem === null || problem.progress < 100 + i) problem = { at: expr, message, progress: 100 + i }
     break
   }
-  if (problem === null) problem = qualifierProblem(name, parameters, placed.places)
+  // v4's own checks of `simple` are not documented; they let more through than v5's.
+  if (problem === null && x.module.version > 4) problem = qualifierProblem(name, parameters, placed.places)
   return { overload, places: placed.places, variables, cost, problem }
 }
 
@@ -109,6 +114,7 @@ function place(
   parameters: readonly ParameterSpec[],
   given: readonly Given[],
   node: Range,
+  strict: boolean,
 ): { places: (Expr | null)[]; problem: Problem | null } {
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Problem | null = null
@@ -133,7 +139,7 @@ function place(
         parameters.map((parameter) => parameter.name),
       )
       note(one.expr, messages.unknownArgument(name, one.name, near), 20)
-    } else if (places[index] !== null) {
+    } else if (places[index] !== null && strict) {
       note(one.expr, messages.duplicateArgument(name, one.name), 60)
     } else {
       places[index] = one.expr
@@ -217,6 +223,8 @@ function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Ty
     }
     default: {
       if (type.kind === spec.kind) return 0
+      // Up to v4 a bool may be plotted or counted with.
+      if (type.kind === 'bool' && spec.kind === 'float' && x.module.version < 5) return 5
       if (!fits(x, type, spec)) return null
       return type.kind === 'na' ? 3 : type.kind === 'int' ? (spec.kind === 'float' ? 1 : 4) : 4
     }
@@ -231,8 +239,9 @@ function matchInside(x: Context, spec: TypeSpec, type: Type, variables: Map<stri
     variables.set(`${spec.name} fixed`, type)
     return bound === undefined || unify(x, bound, type) !== null ? 0 : null
   }
+  // A built-in that reads an array of floats reads one of ints as well.
   const cost = match(x, spec, type, variables)
-  return cost === 0 || spec.kind === 'any' ? 0 : null
+  return cost === null || cost > 2 ? null : cost
 }
 
 /** Said by a collection or in <>, so that a value cannot widen it. */
@@ -269,9 +278,23 @@ function finish(x: Context, fit: Fit, node: Range): Chosen {
     if (parameter === undefined) return expr
     if (expr === null) return defaultArgument(x, parameter, variables, node)
     if (returns.qualifier === null) qualifier = latest(qualifier, expr.qualifier)
-    return coerce(expr, wanted(x, parameter, expr, variables))
+    return asArgument(expr, wanted(x, parameter, expr, variables))
   })
   return { overload, args, type: substitute(returns.type, variables), qualifier }
+}
+
+function asArgument(expr: Expr, type: Type): Expr {
+  if (type.kind === 'int' && expr.type.kind === 'float') {
+    return {
+      kind: 'Convert',
+      operand: expr,
+      type: INT,
+      qualifier: expr.qualifier,
+      start: expr.start,
+      end: expr.end,
+    }
+  }
+  return type.kind === 'float' ? coerce(asNumber(expr), type) : coerce(expr, type)
 }
 
 function wanted(
@@ -282,7 +305,9 @@ function wanted(
 ): Type {
   const types = parameter.types.map((spec) => substitute(spec, variables))
   const same = types.find((type) => type.kind === expr.type.kind)
-  return same ?? types.find((type) => type.kind !== 'error' && fits(x, expr.type, type)) ?? expr.type
+  const fitting = same ?? types.find((type) => type.kind !== 'error' && fits(x, expr.type, type))
+  if (fitting !== undefined) return fitting
+  return expr.type.kind === 'bool' && types.some((type) => type.kind === 'float') ? FLOAT : expr.type
 }
 
 function defaultArgument(

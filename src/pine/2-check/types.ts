@@ -65,6 +65,11 @@ export type Type =
 
 export const INT: Type = { kind: 'int' }
 export const FLOAT: Type = { kind: 'float' }
+/**
+ * The quotient of two ints: a float that may go where an int is wanted (`ta.wma(source, length / 2)` is how
+ * TradingView's own Hull moving average is written). Known by identity.
+ */
+export const QUOTIENT: Type = { kind: 'float' }
 export const BOOL: Type = { kind: 'bool' }
 export const STRING: Type = { kind: 'string' }
 export const COLOR: Type = { kind: 'color' }

@@ -30,7 +30,6 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   tickerid: 'ticker.new',
   study: 'indicator',
   iff: '·iff',
-  offset: '·offset',
 }
 
 const VALUES: Readonly<Record<string, string>> = {

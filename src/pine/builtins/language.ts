@@ -102,6 +102,10 @@ const CASTS: readonly BuiltinEntry[] = [
       fn: () => undefined,
     },
   ),
+  fn('·rsi', 'v4: the relative strength index of a rise and a fall.', '(float x, float y) float', {
+    fn: (rise: number, fall: number) => 100 - 100 / (1 + rise / fall),
+    pure: true,
+  }),
   // v4: both sides are evaluated, unlike those of `?:`.
   fn(
     '·iff',
@@ -204,7 +208,7 @@ const INPUTS: readonly BuiltinEntry[] = [
   ),
 ]
 
-const SHOWN = 'const bool editable = true, input int show_last?'
+const SHOWN = 'input bool editable = true, input int show_last?'
 const DISPLAY = 'input int display = display.all'
 
 const PLOTS: readonly BuiltinEntry[] = [
@@ -212,7 +216,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'plot',
     'Draws a series.',
     '(series float series, const string title = "", series color color = color.blue, input int linewidth = 1, input string style = plot.style_line, ' +
-      'input bool trackprice = false, input float histbase = 0, simple int offset = 0, input bool join = false, ' +
+      'input bool trackprice = false, input float histbase = 0, series int offset = 0, input bool join = false, ' +
       `${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false, input string linestyle = plot.linestyle_solid) plot`,
     SPECIAL,
   ),
@@ -220,7 +224,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'plotshape',
     'Draws a shape on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string style = shape.xcross, input string location = location.abovebar, ' +
-      'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, const bool editable = true, ' +
+      'series color color = color.blue, series int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
       `const string size = size.auto, input int show_last?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
@@ -228,14 +232,14 @@ const PLOTS: readonly BuiltinEntry[] = [
     'plotchar',
     'Draws a character on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string char = "★", input string location = location.abovebar, ' +
-      'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, const bool editable = true, ' +
+      'series color color = color.blue, series int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
       `const string size = size.auto, input int show_last?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'plotarrow',
     'Draws an arrow up for positive, down for negative values, the longer the greater.',
-    '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, simple int offset = 0, ' +
+    '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, series int offset = 0, ' +
       `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
@@ -257,29 +261,29 @@ const PLOTS: readonly BuiltinEntry[] = [
     'hline',
     'Draws a line at a price that does not change.',
     '(input float price, const string title = "", input color color = color.blue, input string linestyle = hline.style_solid, ' +
-      `input int linewidth = 1, const bool editable = true, ${DISPLAY}) hline`,
+      `input int linewidth = 1, input bool editable = true, ${DISPLAY}) hline`,
     SPECIAL,
   ),
   fn(
     'fill',
     'Fills between two plots or two lines of hline().',
     [
-      `(plot plot1, plot plot2, series color color?, const string title = "", const bool editable = true, input int show_last?, const bool fillgaps = false, ${DISPLAY}) void`,
-      `(hline hline1, hline hline2, series color color?, const string title = "", const bool editable = true, const bool fillgaps = false, ${DISPLAY}) void`,
-      `(plot plot1, plot plot2, series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ${DISPLAY}, const bool fillgaps = false, const bool editable = true) void`,
+      `(plot plot1, plot plot2, series color color?, const string title = "", input bool editable = true, input int show_last?, const bool fillgaps = false, ${DISPLAY}) void`,
+      `(hline hline1, hline hline2, series color color?, const string title = "", input bool editable = true, const bool fillgaps = false, ${DISPLAY}) void`,
+      `(plot plot1, plot plot2, series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`,
     ],
     SPECIAL,
   ),
   fn(
     'bgcolor',
     'Colours the background of the bar.',
-    `(series color color, simple int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}, const bool force_overlay = false) void`,
+    `(series color color, series int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'barcolor',
     'Colours the bar.',
-    `(series color color, simple int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}) void`,
+    `(series color color, series int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}) void`,
     SPECIAL,
   ),
 ]
