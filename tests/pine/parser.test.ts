@@ -217,6 +217,7 @@ const ERRORS: readonly (readonly [source: string, errors: string, tree?: string]
     'indent-width@3:3',
     'f(x) => {a = 1; if a {b}; (a + x)}; y',
   ],
+  ['if a\n  if b\n    c\n  else\n    d\ne', 'indent-width@4:3', 'if a {if b {c} else {d}}; e'],
   ['if a\nb', 'missing-body@1:5', 'if a {}; b'],
   ['if a', 'missing-body@1:5', 'if a {}'],
   ['if a\n    b\nelse\nc', 'missing-body@3:5', 'if a {b} else {}; c'],

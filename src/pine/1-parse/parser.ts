@@ -529,16 +529,10 @@ class Parser {
   #block(): Expression | null {
     if (this.#token.kind !== 'name' || !BLOCK_KEYWORDS.has(this.#token.text) || this.#atLineEnd()) return null
     const next = this.#peek(1)
-    if (this.#token.text !== 'switch') {
-      // In version 4 `while` and `switch` were names like any other.
-      if (
-        next.kind === 'operator' &&
-        this.#token.text === 'while' &&
-        /^(?:[=:+\-*/%]?=|[,)?])$/.test(next.text)
-      ) {
-        return null
-      }
-    } else if (next.indent < 0 && next.kind === 'operator' && !/^[-+([]$/.test(next.text)) return null
+    const byOperator = next.kind === 'operator' && next.indent < 0
+    // In version 4 `while` and `switch` were names like any other.
+    if (this.#token.text === 'while' && byOperator && /^(?:[=:+\-*/%]?=|[,)?])$/.test(next.text)) return null
+    if (this.#token.text === 'switch' && byOperator && !/^[-+([]$/.test(next.text)) return null
     switch (this.#token.text) {
       case 'if':
         return this.#if()
@@ -558,10 +552,12 @@ class Parser {
     const test = this.#expression()
     const consequent = this.#body('if', false)
     let alternate: Block | null = null
-    if (this.#token.text === 'else' && this.#token.indent === this.#indent) {
+    const { text, indent } = this.#token
+    if (text === 'else' && indent >= 0 && (indent === this.#indent || indent === this.#looseIndent)) {
+      if (indent !== this.#indent) this.#report(MESSAGES.indentWidth(indent))
       this.#first = this.#index
       this.#advance()
-      alternate = this.#at('if') && this.#peek(0).indent < 0 ? this.#elseIf() : this.#body('else', false)
+      alternate = this.#at('if') && this.#sameLine() ? this.#elseIf() : this.#body('else', false)
     }
     return { kind: 'If', start, end: (alternate ?? consequent).end, test, consequent, alternate }
   }
@@ -1037,6 +1033,10 @@ class Parser {
 
   #at(text: string): boolean {
     return this.#token.text === text && !this.#atLineEnd()
+  }
+
+  #sameLine(): boolean {
+    return this.#token.indent < 0
   }
 
   #take(text: string): boolean {

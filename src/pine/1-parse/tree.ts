@@ -18,7 +18,10 @@ export interface Name extends Node {
 export interface TypeNode extends Node {
   readonly kind: 'Type'
   readonly qualifier: 'const' | 'input' | 'simple' | 'series' | null
-  /** Dotted name: `float`, `array`, `chart.point`, `lib.Trade`. `float[]` is parsed as array<float>. */
+  /**
+   * Dotted name: `float`, `array`, `chart.point`, `lib.Trade`. `float[]` is parsed as array<float>. Empty when a
+   * qualifier stands alone: `f(simple x)`.
+   */
   readonly name: string
   readonly arguments: readonly TypeNode[]
 }
@@ -178,6 +181,7 @@ export interface Block extends Node {
   readonly kind: 'Block'
   readonly statements: readonly Statement[]
 }
+/** Before version 6 the name may have dots: `strategy.initial_capital = 50000` hides the built-in one. */
 export interface VariableDeclaration extends Node {
   readonly kind: 'VariableDeclaration'
   readonly mode: 'plain' | 'var' | 'varip'
