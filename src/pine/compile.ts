@@ -7,12 +7,19 @@
 
 import type { Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
+import { parse } from './1-parse/parser.ts'
+import { check } from './2-check/check.ts'
 import type { Program } from './2-check/program.ts'
+import { planProgram } from './3-plan/plan.ts'
+import { generate, type Generated } from './4-generate/generate.ts'
 import type { Broker } from './broker.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import type { Drawings } from './runtime/drawings.ts'
 import type { PlotTrack } from './runtime/plots.ts'
+import { Run } from './runtime/run.ts'
 import type { Limits } from './runtime/runtime.ts'
+
+export { InputError } from './runtime/inputs.ts'
 
 export interface CompileOptions {
   /** Source of a library stored here, for `import user/library/version`; null = not found. */
@@ -81,16 +88,25 @@ export interface ScriptRun {
   restore(snapshot: unknown): void
 }
 
-/** An input was refused. `input` is its title or the unknown name. */
-export class InputError extends Error {
-  readonly input: string
-  constructor(input: string, message: string) {
-    super(message)
-    this.name = 'InputError'
-    this.input = input
-  }
+export function compile(source: string, options: CompileOptions = {}): CompileResult {
+  const { script, diagnostics } = parse(source)
+  if (diagnostics.some(({ severity }) => severity === 'error')) return { script: null, diagnostics }
+  const checked = check(script, options)
+  const all = [...diagnostics, ...checked.diagnostics]
+  return { script: checked.program ? new Script(checked.program) : null, diagnostics: all }
 }
 
-export function compile(_source: string, _options: CompileOptions = {}): CompileResult {
-  throw new Error('assertion failed: the generator is not here yet')
+/** Generated when it is first run: checking a script in the editor needs no code. */
+class Script implements CompiledScript {
+  readonly program: Program
+  #generated: Generated | null = null
+
+  constructor(program: Program) {
+    this.program = program
+  }
+
+  instantiate(env: RunEnvironment): ScriptRun {
+    this.#generated ??= generate(planProgram(this.program))
+    return new Run(this.program, this.#generated, env)
+  }
 }

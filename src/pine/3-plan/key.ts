@@ -31,9 +31,9 @@ export function keyOf(expr: Expr): string {
       return `${expr.builtin.name}#${overload}(${expr.args.map((arg) => (arg ? keyOf(arg) : '-')).join(',')})`
     }
     case 'UserCall':
+    case 'CopyObject':
     case 'Tuple':
     case 'NewObject':
-    case 'CopyObject':
     case 'Field':
     case 'If':
     case 'Switch':

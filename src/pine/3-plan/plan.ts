@@ -227,7 +227,7 @@ class Planner {
         if (top) {
           this.#globals.add(variable)
           this.#origins.set(variable, value)
-          const stays = variable.mode === 'plain' && !variable.reassigned
+          const stays = (variable.mode === 'plain' || variable.mode === 'parameter') && !variable.reassigned
           if (stays && rank !== 'dynamic' && !isBlockLike(value))
             this.#candidates.set(variable, { value, order: this.#order++, used: false, column: null })
         }
@@ -320,7 +320,9 @@ class Planner {
         also(expr.alternate, sometimes)
         break
       case 'BuiltinCall': {
-        for (const argument of expr.args) if (argument) also(argument)
+        // What request.*() evaluates is evaluated elsewhere (`slice.ts`).
+        for (const [i, argument] of expr.args.entries())
+          if (argument && !isEvaluatedElsewhere(expr, i)) also(argument)
         const { implementation } = expr.overload
         if ('state' in implementation) {
           const hoisted = rank !== 'dynamic' && where.always && where.fn === null
@@ -348,6 +350,7 @@ class Planner {
         rank = 'dynamic'
         effects = true
         break
+      case 'CopyObject':
       case 'Field':
         also(expr.object)
         rank = 'dynamic'
@@ -474,9 +477,16 @@ class Planner {
           return
         }
         const drawn = DRAWN.has(expr.builtin.name)
+        const result = expr.builtin.name === 'request.result'
         for (const [i, argument] of expr.args.entries())
           if (argument) {
-            if (drawn && i === 0 && this.#rank(argument) === 'column') this.#markValue(argument)
+            if (isEvaluatedElsewhere(expr, i)) continue
+            if (
+              (result || (drawn && i === 0)) &&
+              this.#rank(argument) === 'column' &&
+              argument.type.kind !== 'tuple'
+            )
+              this.#markValue(argument)
             else this.#mark(argument, context)
           }
         return
@@ -493,6 +503,7 @@ class Planner {
       case 'NewObject':
         for (const argument of expr.args) this.#mark(argument, context)
         return
+      case 'CopyObject':
       case 'Field':
         this.#mark(expr.object, context)
         return
@@ -625,6 +636,10 @@ class Planner {
     if (this.#rank(expr) === 'column' && this.#rank(base) === 'column') this.#markValue(base)
     else this.#mark(base, context)
   }
+}
+
+function isEvaluatedElsewhere(expr: BuiltinCallExpr, argument: number): boolean {
+  return expr.builtin.name.startsWith('request.') && expr.overload.parameters[argument]?.name === 'expression'
 }
 
 function later(a: Rank, b: Rank): Rank {

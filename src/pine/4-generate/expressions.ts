@@ -258,8 +258,8 @@ function back(offset: string, read: (index: string) => string, na: string): stri
   if (offset === '0') return read('i')
   if (/^\d+$/.test(offset)) return `(i>=${offset}?${read(`i-${offset}`)}:${na})`
   if (/^\w+$/.test(offset)) return `(i>=${offset}?${read(`i-${offset}`)}:${na})`
-  // A dynamic offset is evaluated once, into a name of its own; `>=` is false for na.
-  return `((o)=>(i>=o?${read('i-o')}:${na}))(${offset})`
+  // A dynamic offset is evaluated once; reading a column evaluates no other. `>=` is false for na.
+  return `(o=${offset},i>=o?${read('i-o')}:${na})`
 }
 
 function binary(module: Module, expr: BinaryExpr, scope: Scope): string {
@@ -368,6 +368,7 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
   }
   if (implementation.inline && args.every(isSmall)) return `(${implementation.inline(...args)})`
   if (implementation.runtime) args.unshift('R')
+  if (implementation.site) args.push(String(expr.site))
   return `${module.constant(implementation.fn)}(${args.join(',')})`
 }
 

@@ -7,10 +7,12 @@
 // nothing else: no global but Math, NaN and Infinity, and those are shadowed by nothing a script can write.
 
 import { assert } from '../../lib/assert.ts'
+import type { Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
 import { columnText, encode, expression, newState } from './expressions.ts'
+import { GENERATED_NAME } from '../runtime/locate.ts'
 import { argumentTexts, implicits } from './expressions.ts'
-import { Module, Writer, type Frame, type Scope, type TrackSpec } from './module.ts'
+import { Module, Writer, type Frame, type RequestSpec, type Scope, type TrackSpec } from './module.ts'
 import { block } from './statements.ts'
 
 export interface Generated {
@@ -22,6 +24,11 @@ export interface Generated {
   readonly tracks: readonly TrackSpec[]
   /** Frames one run makes. */
   readonly frameCount: number
+  readonly requests: readonly RequestSpec[]
+  /** Of a slice: the columns of the values wanted. */
+  readonly results: readonly Column[]
+  /** Slices made so far, by call site and path. */
+  readonly slices: Map<string, { readonly program: Program; readonly generated: Generated }>
   readonly instantiate: Instantiate
 }
 
@@ -44,9 +51,6 @@ export interface Instance {
   run(from: number, to: number): void
 }
 
-/** Stack traces of the text carry this name; see `lineOfError`. */
-export const GENERATED_NAME = 'pine-script'
-
 export function generate(plan: Plan): Generated {
   const module = new Module(plan)
   const out = new Writer()
@@ -61,7 +65,7 @@ export function generate(plan: Plan): Generated {
   text.line('"use strict";')
   for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
   text.line('return (R,N,S)=>{')
-  text.line('const B=R.broker;let loops=0;')
+  text.line('const B=R.broker;let loops=0,o=0;')
   for (const i of module.inputs) text.line(`const n${i}=N[${i}];`)
   const lets = [
     ...[...module.barColumns].map((name) => `$${name}`),
@@ -79,7 +83,7 @@ export function generate(plan: Plan): Generated {
   text.append(module.fixed)
   for (const frame of [...module.frames, module.main, module.hoistFrame]) frameClass(text, frame)
   text.append(module.functions)
-  text.line(`const G=new ${module.main.name}();const H=new ${module.hoistFrame.name}();`)
+  text.line(`const G=new ${module.main.name}('');const H=new ${module.hoistFrame.name}('');`)
   for (const { lines } of hoists) text.append(lines)
   text.line('function hoist(from,to){')
   for (const [i, { parameters }] of hoists.entries())
@@ -112,13 +116,16 @@ export function generate(plan: Plan): Generated {
     offsets: Int32Array.from(text.lines, (line) => line.offset),
     columns: module.columns,
     tracks: module.tracks,
+    requests: module.requests,
+    results: module.results,
+    slices: new Map(),
     frameCount: module.main.size,
     instantiate: factory(module.constants),
   }
 }
 
 function frameClass(out: Writer, frame: Frame): void {
-  out.line(`class ${frame.name}{constructor(){`)
+  out.line(`class ${frame.name}{constructor(P){`)
   for (const { name, init } of frame.fields) out.line(`this.${name}=${init};`)
   out.line('}}')
   if (frame.varip.length > 0) out.line(`${frame.name}.varip=${JSON.stringify(frame.varip)};`)

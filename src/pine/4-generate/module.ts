@@ -3,7 +3,7 @@
 //
 // Nothing of the script's own spelling gets into the text: variables are v12, functions f7, columns c3, constants k5.
 
-import type { FunctionInstance, Program, Variable } from '../2-check/program.ts'
+import type { Expr, FunctionInstance, Program, Variable } from '../2-check/program.ts'
 import type { Type, Udt } from '../2-check/types.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
 
@@ -48,7 +48,7 @@ export class Frame {
   /** The frame of a call made from here. */
   child(name: string, frame: Frame): string {
     if (!this.fields.some((field) => field.name === name)) this.size += frame.size
-    return this.field(name, `new ${frame.name}()`)
+    return this.field(name, `new ${frame.name}(P+${literal(`/${name.slice(1)}`)})`)
   }
 }
 
@@ -71,6 +71,11 @@ export interface TrackSpec {
   readonly colors: Record<string, number>
   readonly texts: Record<string, number>
   between: readonly [number, number] | null
+}
+
+export interface RequestSpec {
+  readonly site: number
+  readonly wanted: Expr
 }
 
 export interface EmittedFunction {
@@ -99,9 +104,14 @@ export class Module {
   readonly tracks: TrackSpec[] = []
   readonly trackOfSite = new Map<number, number>()
   /** Values computed once a run, by what they are. */
+  /** Calls of request.security(), for whoever has to make their slices. */
+  readonly requests: RequestSpec[] = []
+  /** Of a slice: the columns of the values wanted. */
+  readonly results: Column[] = []
   readonly once = new Map<string, string>()
   usesLoops = false
   hoistCount = 0
+  functionCount = 0
   #temporaries = 0
 
   constructor(plan: Plan) {

@@ -1,9 +1,76 @@
-// request.*: see `runtime/request.ts` for what they answer.
+// request.*: a site object a call, which finds the bars, runs the slice over them and answers with its values.
 
-import type { BuiltinCallExpr } from '../2-check/program.ts'
+import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
+import type { Type } from '../2-check/types.ts'
+import { Request } from '../runtime/request.ts'
+import { encode, expression } from './expressions.ts'
 import type { Module, Scope } from './module.ts'
 
 export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
-  void scope
-  return module.naOf(expr.type)
+  const { name } = expr.builtin
+  const arg = (parameter: string): string => {
+    const index = expr.overload.parameters.findIndex((one) => one.name === parameter)
+    const given = expr.args[index]
+    return given ? expression(module, given, scope) : 'null'
+  }
+  switch (name) {
+    case 'request.result':
+      return resultColumns(module, expr.args, scope)
+    case 'request.security':
+    case 'request.security_lower_tf': {
+      const lower = name === 'request.security_lower_tf'
+      const wanted = wantedOf(expr)
+      module.requests.push({ site: expr.site, wanted })
+      const na = naItems(module, wanted.type)
+      const frame = scope.frame.field(
+        `q${expr.site}`,
+        `new ${module.constant(Request)}(R,${expr.site},P,[${na}],${String(lower)})`,
+      )
+      const merge = lower ? 'false,false' : `${arg('gaps')},${arg('lookahead')}`
+      const call = `${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')})`
+      return wanted.type.kind === 'tuple' ? call : `${call}[0]`
+    }
+    case 'request.currency_rate':
+      return `R.currencyRate(${arg('from')},${arg('to')})`
+    default:
+      return `(R.warn('no-source',${JSON.stringify(`${name}() has no source of data here and answers na.`)}),${module.naOf(expr.type)})`
+  }
+}
+
+function wantedOf(expr: BuiltinCallExpr): Expr {
+  const index = expr.overload.parameters.findIndex(({ name }) => name === 'expression')
+  const wanted = expr.args[index]
+  if (!wanted) throw new Error('assertion failed: request.security() has an expression')
+  return wanted
+}
+
+function naItems(module: Module, type: Type): string {
+  return (type.kind === 'tuple' ? type.items : [type]).map((item) => module.naOf(item)).join(',')
+}
+
+/** The end of a slice: each value into a column, from where the script that asked reads it. */
+function resultColumns(module: Module, items: readonly (Expr | null)[], scope: Scope): string {
+  const writes: string[] = []
+  for (const item of items) {
+    if (!item) continue
+    if (item.type.kind === 'tuple') {
+      const list = module.temporary()
+      scope.out.line(`const ${list}=${expression(module, item, scope)};`, item.start)
+      for (const [i, type] of item.type.items.entries()) {
+        const column = module.newColumn(type)
+        writes.push(`c${column.index}[i]=${encode(module, column, `${list}[${i}]`)}`)
+        module.results.push(column)
+      }
+      continue
+    }
+    const known = module.plan.valueColumnOf(item)
+    if (known) {
+      module.results.push(known)
+      continue
+    }
+    const column = module.newColumn(item.type)
+    writes.push(`c${column.index}[i]=${encode(module, column, expression(module, item, scope))}`)
+    module.results.push(column)
+  }
+  return writes.length === 0 ? '0' : `(${writes.join(',')},0)`
 }

@@ -1,8 +1,7 @@
-// Built-ins the generator knows by name: what is drawn, the orders of a strategy, alerts, request.*.
+// Built-ins the generator knows by name: what is drawn, alerts, request.*.
 
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
-import { direction } from '../runtime/operators.ts'
 import { encode, expression, missing } from './expressions.ts'
 import { literal, type Module, type Scope, type TrackSpec } from './module.ts'
 import { request } from './request.ts'
@@ -12,23 +11,12 @@ export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): st
   const kind = TRACKS[name]
   if (kind) return track(module, expr, scope, kind)
   const arg = (parameter: string) => argument(module, expr, scope, parameter)
-  const order = ORDERS[name]
-  if (order) {
-    const call = order(arg, String(expr.site), module.constant(direction))
-    return has(expr, 'when') ? `(${arg('when')}?${call}:null)` : call
-  }
   if (name.startsWith('request.')) return request(module, expr, scope)
   switch (name) {
-    case 'alert':
-      return `R.alert(${arg('message')},${arg('freq')})`
     case 'alertcondition':
       return `(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
     // History is as long as the run, so there is nothing to reserve.
     case 'max_bars_back':
-    case 'strategy':
-    case 'indicator':
-    case 'study':
-    case 'library':
       return 'null'
     default:
       throw new Error(`assertion failed: the generator does not know ${name}`)
@@ -39,92 +27,11 @@ function indexOf(expr: BuiltinCallExpr, parameter: string): number {
   return expr.overload.parameters.findIndex(({ name }) => name === parameter)
 }
 
-function has(expr: BuiltinCallExpr, parameter: string): boolean {
-  return Boolean(expr.args[indexOf(expr, parameter)])
-}
-
 function argument(module: Module, expr: BuiltinCallExpr, scope: Scope, parameter: string): string {
   const index = indexOf(expr, parameter)
   const given = expr.args[index]
   if (given) return expression(module, given, scope)
-  if (index >= 0) return missing(module, expr, index)
-  return NUMERIC.has(parameter) ? 'NaN' : 'null'
-}
-
-const NUMERIC = new Set([
-  'qty',
-  'qty_percent',
-  'limit',
-  'stop',
-  'profit',
-  'loss',
-  'trail_price',
-  'trail_points',
-  'trail_offset',
-])
-
-type Argument = (parameter: string) => string
-
-function entry(method: 'entry' | 'order') {
-  return (arg: Argument, site: string, direction: string): string =>
-    `B.${method}(${[
-      arg('id'),
-      `${direction}(${arg('direction')})`,
-      arg('qty'),
-      arg('limit'),
-      arg('stop'),
-      arg('oca_name'),
-      `(${arg('oca_type')}??'none')`,
-      arg('comment'),
-      arg('alert_message'),
-      `!!${arg('disable_alert')}`,
-      site,
-    ].join(',')})`
-}
-
-const EXIT_FIELDS: readonly (readonly [string, string])[] = [
-  ['fromEntry', 'from_entry'],
-  ['qty', 'qty'],
-  ['qtyPercent', 'qty_percent'],
-  ['profit', 'profit'],
-  ['limit', 'limit'],
-  ['loss', 'loss'],
-  ['stop', 'stop'],
-  ['trailPrice', 'trail_price'],
-  ['trailPoints', 'trail_points'],
-  ['trailOffset', 'trail_offset'],
-  ['ocaName', 'oca_name'],
-  ['comment', 'comment'],
-  ['commentProfit', 'comment_profit'],
-  ['commentLoss', 'comment_loss'],
-  ['commentTrailing', 'comment_trailing'],
-  ['alertMessage', 'alert_message'],
-  ['alertProfit', 'alert_profit'],
-  ['alertLoss', 'alert_loss'],
-  ['alertTrailing', 'alert_trailing'],
-]
-
-/** Commands by Pine name, in the order of `broker.ts`. */
-const ORDERS: Readonly<Record<string, (arg: Argument, site: string, direction: string) => string>> = {
-  'strategy.entry': entry('entry'),
-  'strategy.order': entry('order'),
-  'strategy.exit': (arg, site) =>
-    `B.exit(${arg('id')},{${EXIT_FIELDS.map(([field, parameter]) => `${field}:${arg(parameter)}`).join(',')},disableAlert:!!${arg('disable_alert')}},${site})`,
-  'strategy.close': (arg, site) =>
-    `B.close(${arg('id')},${arg('comment')},${arg('qty')},${arg('qty_percent')},${arg('alert_message')},!!${arg('immediately')},!!${arg('disable_alert')},${site})`,
-  'strategy.close_all': (arg, site) =>
-    `B.closeAll(${arg('comment')},${arg('alert_message')},!!${arg('immediately')},!!${arg('disable_alert')},${site})`,
-  'strategy.cancel': (arg) => `B.cancel(${arg('id')})`,
-  'strategy.cancel_all': () => 'B.cancelAll()',
-  'strategy.risk.allow_entry_in': (arg) => `B.allowEntryIn(${arg('value')})`,
-  'strategy.risk.max_cons_loss_days': (arg) => `B.maxConsLossDays(${arg('count')},${arg('alert_message')})`,
-  'strategy.risk.max_drawdown': (arg) =>
-    `B.maxDrawdown(${arg('value')},${arg('type')},${arg('alert_message')})`,
-  'strategy.risk.max_intraday_loss': (arg) =>
-    `B.maxIntradayLoss(${arg('value')},${arg('type')},${arg('alert_message')})`,
-  'strategy.risk.max_intraday_filled_orders': (arg) =>
-    `B.maxIntradayFilledOrders(${arg('count')},${arg('alert_message')})`,
-  'strategy.risk.max_position_size': (arg) => `B.maxPositionSize(${arg('contracts')})`,
+  return missing(module, expr, index)
 }
 
 /** Built-in → the kind of track it records. */

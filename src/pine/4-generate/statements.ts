@@ -297,7 +297,8 @@ function tupleDeclaration(
 export function functionOf(module: Module, fn: FunctionInstance): EmittedFunction {
   const known = module.emitted.get(fn)
   if (known) return known
-  const emitted = { name: `f${fn.id}`, frame: new Frame(`Frame${fn.id}`) }
+  const number = module.functionCount++
+  const emitted = { name: `f${number}`, frame: new Frame(`Frame${number}`) }
   // A function cannot call itself in Pine, so nobody asks for it before it is done.
   assert(!module.emitted.has(fn), 'no recursion')
   const out = new Writer()

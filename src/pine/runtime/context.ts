@@ -7,8 +7,9 @@ import type { SymbolInfo } from '../../market/symbol.ts'
 import type { PineVersion, Program } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
 import type { Broker } from '../broker.ts'
-import type { AlertEvent, LogEntry, RunEnvironment } from '../compile.ts'
+import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
 import type { Drawings } from './drawings.ts'
+import type { ChildRun } from './request.ts'
 import { ScriptError, type Limits, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
@@ -30,9 +31,13 @@ export class Context implements Runtime {
   readonly columns: ColumnData[]
   readonly alerts: AlertEvent[] = []
   readonly logs: LogEntry[] = []
-  readonly warnings: { readonly code: string; readonly message: string }[] = []
+  warnings: { readonly code: string; readonly message: string }[] = []
   /** Set by the run: the body once more on this bar. */
   rerun: () => void = () => {}
+  /** Set by the run: a slice of the script at work on other bars. */
+  spawn: (site: number, path: string, series: Series) => ChildRun = () => {
+    throw new Error('assertion failed: a context that runs can open others')
+  }
   readonly #env: RunEnvironment
   readonly #kinds: readonly Column[]
   #capacity = 0
@@ -135,6 +140,14 @@ export class Context implements Runtime {
     if (freq !== 'all' && this.#alertedBar.has(message)) return
     this.#alertedBar.add(message)
     this.alerts.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, title: '', message })
+  }
+
+  /** TradingView converts at the previous day's close; without rates here an amount stays as it is. */
+  currencyRate(from: string | null, to: string | null): number {
+    if (from === null || to === null) return Number.NaN
+    if (from !== to)
+      this.warn('no-rates', `There are no exchange rates from ${from} to ${to} here; 1 is used instead.`)
+    return 1
   }
 
   alertCondition(title: string | null, message: string | null): void {

@@ -3,8 +3,15 @@
 import type { Input, Program } from '../2-check/program.ts'
 import type { EnumMemberValue } from '../2-check/types.ts'
 
-/** Throws by calling `refuse`, which never returns. */
-export type Refuse = (input: string, message: string) => never
+/** An input was refused. `input` is its title or the unknown name. */
+export class InputError extends Error {
+  readonly input: string
+  constructor(input: string, message: string) {
+    super(message)
+    this.name = 'InputError'
+    this.input = input
+  }
+}
 
 export interface ResolvedInputs {
   /** Run-time values by number; for a source input the name of its column, '' = the script's own default. */
@@ -19,21 +26,17 @@ export function labelOf(input: Input): string {
 
 export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
 
-export function resolveInputs(
-  program: Program,
-  chosen: Readonly<Record<string, unknown>>,
-  refuse: Refuse,
-): ResolvedInputs {
+export function resolveInputs(program: Program, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
   const given = new Map<Input, unknown>()
   for (const [name, value] of Object.entries(chosen)) {
     const input =
       program.inputs.find((one) => labelOf(one) === name) ?? program.inputs.find((one) => one.name === name)
-    if (!input) refuse(name, `This script has no input named "${name}".${namesOf(program)}`)
+    if (!input) throw new InputError(name, `This script has no input named "${name}".${namesOf(program)}`)
     given.set(input, value)
   }
   const shown: Record<string, unknown> = {}
   const values = program.inputs.map((input) => {
-    const value = given.has(input) ? readInput(input, given.get(input), refuse) : input.defval
+    const value = given.has(input) ? readInput(input, given.get(input)) : input.defval
     shown[labelOf(input)] = shownValue(input, value)
     return value
   })
@@ -46,10 +49,14 @@ function namesOf(program: Program): string {
   return ` It has ${names.join(', ')}${program.inputs.length > 20 ? ' and more' : ''}.`
 }
 
-function readInput(input: Input, value: unknown, refuse: Refuse): Input['defval'] {
+function readInput(input: Input, value: unknown): Input['defval'] {
   const label = labelOf(input)
-  const wrong = (expected: string): never =>
-    refuse(label, `Input "${label}" takes ${expected}, not ${JSON.stringify(value) ?? 'nothing'}.`)
+  const wrong = (expected: string): never => {
+    throw new InputError(
+      label,
+      `Input "${label}" takes ${expected}, not ${JSON.stringify(value) ?? 'nothing'}.`,
+    )
+  }
   switch (input.kind) {
     case 'int':
     case 'float':

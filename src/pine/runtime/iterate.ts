@@ -1,6 +1,6 @@
 // What `for … in` walks over. Collections hand out their elements as an array; maps their keys.
 
-import { ScriptError } from './runtime.ts'
+import type { PineMap } from './collections.ts'
 
 interface Listing {
   values(): readonly unknown[]
@@ -10,7 +10,6 @@ export function itemsOf(collection: Listing): readonly unknown[] {
   return collection.values()
 }
 
-export function keysOf(map: { keys(): Iterable<unknown> } | null): readonly unknown[] {
-  if (map === null) throw new ScriptError('Cannot walk over a map that is na.')
-  return [...map.keys()]
+export function keysOf(map: PineMap): readonly unknown[] {
+  return [...map.entries.keys()]
 }

@@ -2,7 +2,9 @@
 // that came with the text. Nothing is kept while the script runs, so this costs nothing until something goes wrong.
 
 import { ScriptError } from './runtime.ts'
-import { GENERATED_NAME } from '../4-generate/generate.ts'
+
+/** Stack traces of generated code carry this name. */
+export const GENERATED_NAME = 'pine-script'
 
 /** `new Function` puts `function anonymous(K` and `) {` on lines of their own before the body (ECMAScript, 20.2.1.1.1). */
 const LINES_BEFORE = 2

@@ -70,10 +70,3 @@ export function shallowCopy<T extends object>(object: T | null): T | null {
   const copy: unknown = Object.assign(Object.create(Object.getPrototypeOf(object) as object), object)
   return copy as T
 }
-
-/** Order sides as scripts write them: strategy.long, true (version 4), 1. */
-export function direction(side: unknown): 1 | -1 {
-  if (side === 'long' || side === true || side === 1) return 1
-  if (side === 'short' || side === false || side === -1) return -1
-  throw new ScriptError('The direction of an order must be strategy.long or strategy.short.')
-}

@@ -4,8 +4,12 @@
 // a block ahead: handing bars in one at a time gives the same numbers as all at once.
 
 import { assert } from '../../lib/assert.ts'
-import type { Generated, Instance } from '../4-generate/generate.ts'
-import { InputError, type RunEnvironment, type ScriptRun } from '../compile.ts'
+import { generate, type Generated, type Instance } from '../4-generate/generate.ts'
+import { sliceProgram } from '../3-plan/slice.ts'
+import { callsOn } from '../3-plan/slice.ts'
+import { planProgram } from '../3-plan/plan.ts'
+import type { RunEnvironment, ScriptRun, Series } from '../compile.ts'
+import type { ChildRun } from './request.ts'
 import type { Program } from '../2-check/program.ts'
 import { Context } from './context.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
@@ -42,9 +46,7 @@ export class Run implements ScriptRun {
   constructor(program: Program, generated: Generated, env: RunEnvironment) {
     this.#program = program
     this.#generated = generated
-    this.#resolved = resolveInputs(program, env.inputs, (input, message) => {
-      throw new InputError(input, message)
-    })
+    this.#resolved = resolveInputs(program, env.inputs)
     this.context = new Context(program, generated.columns, env, newDrawings(env.limits))
     if (generated.frameCount > FRAME_LIMIT)
       throw new ScriptError(
@@ -56,6 +58,7 @@ export class Run implements ScriptRun {
       generated.instantiate(this.context, this.#resolved.values, this.#sources),
     )
     this.context.rerun = () => this.#rerun()
+    this.context.spawn = (site, path, series) => this.#spawn(site, path, series)
     const members = program.enums.flatMap((one) => one.members)
     this.#shared = new Set<unknown>([this.context, env.broker, env, ...members])
   }
@@ -128,6 +131,46 @@ export class Run implements ScriptRun {
       ...copyGraph({ state, hoisted, drawings }, this.#shared),
       alerts: alerts.length,
       logs: logs.length,
+    }
+  }
+
+  /** The slice behind a request's call site, on other bars. */
+  #spawn(site: number, path: string, series: Series): ChildRun {
+    const { slices } = this.#generated
+    const key = `${site}@${path}`
+    let slice = slices.get(key)
+    if (!slice) {
+      const wanted = this.#generated.requests.find((request) => request.site === site)?.wanted
+      assert(wanted, 'a request knows what it wants')
+      const program = sliceProgram(this.#program, callsOn(this.#program, path), wanted)
+      slice = { program, generated: generate(planProgram(program)) }
+      slices.set(key, slice)
+    }
+    const { env } = this.context
+    const run = new Run(slice.program, slice.generated, {
+      ...env,
+      ...series,
+      progress: () => env.progress?.(this.context.bar),
+    })
+    run.context.warnings = this.context.warnings
+    return run.asChild()
+  }
+
+  asChild(): ChildRun {
+    const { results } = this.#generated
+    const { columns } = this.context
+    const three = this.#program.version < 6
+    return {
+      advance: (end) => this.advance(end),
+      snapshot: () => this.snapshot(),
+      restore: (snapshot) => this.restore(snapshot),
+      value: (item, bar) => {
+        const column = results[item]
+        assert(column, 'a slice gives the values wanted')
+        const entry = columns[column.index]?.[bar]
+        if (column.kind !== 'u8') return entry ?? null
+        return entry === 2 && three ? null : entry === 1
+      },
     }
   }
 

@@ -5,6 +5,7 @@
 // named one object before name one object after. What is not state (the context, enum members, the broker) is shared.
 
 import { History } from './history.ts'
+import { Request } from './request.ts'
 
 export function copyGraph<T>(root: T, shared: ReadonlySet<unknown>): T {
   const copies = new Map<object, unknown>()
@@ -12,7 +13,7 @@ export function copyGraph<T>(root: T, shared: ReadonlySet<unknown>): T {
     if (typeof value !== 'object' || value === null || shared.has(value)) return value
     const known = copies.get(value)
     if (known !== undefined) return known
-    if (value instanceof History) return keep(value, value.copy())
+    if (value instanceof History || value instanceof Request) return keep(value, value.copy())
     if (ArrayBuffer.isView(value)) return keep(value, (value as Float64Array).slice())
     if (Array.isArray(value)) {
       const list = keep(value, [] as unknown[])

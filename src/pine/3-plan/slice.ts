@@ -1,0 +1,203 @@
+// The part of a script that one expression depends on, as a program of its own.
+//
+// request.security() evaluates its expression on other bars, and with it all that the expression reads: variables with
+// their `var` state, functions, inputs. TradingView runs the whole script there; running just the slice gives the same
+// value for less. Inside a function the parameters become variables that hold the arguments of the calls on the way in.
+
+import { assert } from '../../lib/assert.ts'
+import type {
+  Block,
+  BuiltinCallExpr,
+  Expr,
+  FunctionInstance,
+  Program,
+  Stmt,
+  UserCallExpr,
+  Variable,
+} from '../2-check/program.ts'
+import type { BuiltinFunction } from '../builtins/registry.ts'
+import { walkBlock, walkExpr } from './walk.ts'
+
+/** What a slice ends with: its arguments are the values wanted. */
+export const RESULT: BuiltinFunction = {
+  kind: 'function',
+  name: 'request.result',
+  doc: '',
+  signatures: [],
+  overloads: [
+    {
+      parameters: [],
+      returns: { qualifier: null, type: { kind: 'void' } },
+      implementation: { special: true },
+    },
+  ],
+  status: 'implemented',
+}
+
+/** `path`: the calls that lead to the function the expression stands in, outermost first; empty at the top level. */
+export function sliceProgram(program: Program, path: readonly UserCallExpr[], wanted: Expr): Program {
+  const items = wanted.kind === 'Tuple' ? wanted.items : [wanted]
+  // The body as it would be if every function on the path were written where it is called.
+  const statements: Stmt[] = [...program.body.statements]
+  for (const call of path) {
+    for (const [i, variable] of call.fn.parameters.entries()) {
+      const value = call.args[i]
+      if (value) statements.push({ kind: 'Declare', variable, value, start: call.start })
+    }
+    statements.push(...call.fn.body.statements)
+  }
+  const needed = new Set<Variable>()
+  const functions = new Set<FunctionInstance>()
+  const read = (expr: Expr): void => {
+    if (expr.kind === 'Variable') needed.add(expr.variable)
+    if (expr.kind === 'UserCall' && !functions.has(expr.fn)) {
+      functions.add(expr.fn)
+      walkBlock(expr.fn.body, read)
+    }
+    if (expr.kind === 'Input' && expr.input.sourceExpr) walkExpr(expr.input.sourceExpr, read)
+  }
+  for (const item of items) walkExpr(item, read)
+  const kept = new Set<Stmt>()
+  for (let before = -1; before !== kept.size + needed.size;) {
+    before = kept.size + needed.size
+    for (const statement of statements.toReversed()) {
+      if (kept.has(statement) || !touches(statement, needed)) continue
+      kept.add(statement)
+      walkBlock({ statements: [statement], result: null }, read)
+    }
+  }
+  const overload = RESULT.overloads[0]
+  const result = {
+    kind: 'BuiltinCall',
+    builtin: RESULT,
+    overload,
+    args: items,
+    typeArguments: [],
+    site: program.siteCount,
+    type: { kind: 'void' },
+    qualifier: 'series',
+    start: wanted.start,
+    end: wanted.end,
+  } as BuiltinCallExpr
+  return {
+    ...program,
+    declaration: { ...program.declaration, kind: 'indicator' },
+    functions: [...functions],
+    siteCount: program.siteCount + 1,
+    body: {
+      statements: [
+        ...statements.filter((statement) => kept.has(statement)).map(withoutOutputs),
+        { kind: 'Expression', value: result, start: wanted.start },
+      ],
+      result: null,
+    },
+  }
+}
+
+/** The calls a path names: `/12/30` is the call at site 30 in the function that site 12 calls. */
+export function callsOn(program: Program, path: string): readonly UserCallExpr[] {
+  let body = program.body
+  const calls: UserCallExpr[] = []
+  for (const site of path.split('/').slice(1).map(Number)) {
+    let found: UserCallExpr | null = null
+    walkBlock(body, (expr) => {
+      if (expr.kind === 'UserCall' && expr.site === site) found = expr
+    })
+    const call = found as UserCallExpr | null
+    assert(call, 'a path leads along calls')
+    calls.push(call)
+    body = call.fn.body
+  }
+  return calls
+}
+
+/** Whether a statement gives a needed variable its value or changes the object it holds. */
+function touches(statement: Stmt, needed: ReadonlySet<Variable>): boolean {
+  let found = false
+  const visit = (one: Stmt): void => {
+    if (one.kind === 'Declare' || one.kind === 'Assign') found ||= needed.has(one.variable)
+    else if (one.kind === 'DeclareTuple')
+      found ||= one.variables.some((variable) => variable !== null && needed.has(variable))
+    else if (one.kind === 'AssignField') found ||= mentions(one.object, needed)
+  }
+  const expression = (expr: Expr): void => {
+    if (expr.kind === 'BuiltinCall') {
+      const { implementation } = expr.overload
+      if ('fn' in implementation && !implementation.pure)
+        found ||= expr.args.some((arg) => arg && holds(arg, needed))
+    } else if (expr.kind === 'UserCall') found ||= expr.args.some((arg) => holds(arg, needed))
+    // A function may change a collection of the script's it sees without being handed it.
+    if (expr.kind === 'UserCall') {
+      walkBlock(expr.fn.body, (inner) => {
+        if (inner.kind === 'BuiltinCall' && 'fn' in inner.overload.implementation)
+          found ||= !inner.overload.implementation.pure && inner.args.some((arg) => arg && holds(arg, needed))
+      })
+    }
+  }
+  walkBlock({ statements: [statement], result: null }, expression, visit)
+  return found
+}
+
+const REFERENCES = new Set(['array', 'matrix', 'map', 'udt', 'chart.point'])
+
+function holds(expr: Expr, needed: ReadonlySet<Variable>): boolean {
+  return REFERENCES.has(expr.type.kind) && mentions(expr, needed)
+}
+
+function mentions(expr: Expr, needed: ReadonlySet<Variable>): boolean {
+  let found = false
+  walkExpr(expr, (one) => {
+    if (one.kind === 'Variable') found ||= needed.has(one.variable)
+  })
+  return found
+}
+
+/** Orders, alerts and plots are the script's own affair: other bars have no part in them. */
+function isOutput(expr: Expr): boolean {
+  if (expr.kind !== 'BuiltinCall') return false
+  const { name } = expr.builtin
+  if (name.startsWith('request.')) return false
+  if ('special' in expr.overload.implementation) return true
+  return /^(?:strategy\.|alert|log\.)/.test(name) && expr.type.kind === 'void'
+}
+
+function withoutOutputs(statement: Stmt): Stmt {
+  switch (statement.kind) {
+    case 'Expression':
+      return { ...statement, value: bare(statement.value) }
+    case 'Declare':
+    case 'Assign':
+    case 'DeclareTuple':
+      return { ...statement, value: bare(statement.value) }
+    default:
+      return statement
+  }
+}
+
+function bareBlock(block: Block): Block {
+  return {
+    statements: block.statements
+      .filter((one) => one.kind !== 'Expression' || !isOutput(one.value))
+      .map(withoutOutputs),
+    result: block.result && isOutput(block.result) ? null : block.result && bare(block.result),
+  }
+}
+
+function bare(expr: Expr): Expr {
+  switch (expr.kind) {
+    case 'If':
+      return {
+        ...expr,
+        consequent: bareBlock(expr.consequent),
+        alternate: expr.alternate && bareBlock(expr.alternate),
+      }
+    case 'Switch':
+      return { ...expr, cases: expr.cases.map((one) => ({ ...one, body: bareBlock(one.body) })) }
+    case 'For':
+    case 'ForIn':
+    case 'While':
+      return { ...expr, body: bareBlock(expr.body) }
+    default:
+      return expr
+  }
+}

@@ -1,0 +1,321 @@
+// request.security() and request.security_lower_tf(): an expression's value on bars of another symbol or interval.
+//
+// One Request a call site and one Feed a symbol and interval asked for there. A feed has the other bars and a run of the
+// slice of the script (`3-plan/slice.ts`) over them, and knows which of its bars a bar of the chart sees:
+//
+//     lookahead_off   the last one that has closed when the chart's bar closes
+//     lookahead_on    the one that contains the chart's bar, with its final values: of finer bars, the first within
+//
+// A coarser interval of the chart's own symbol is put together from the chart's bars; all others come from the store.
+// Everything is a function of bars, never of what was asked before, so a run may go back and forth.
+
+import type { Bars } from '../../market/bars.ts'
+import { calendarOf, periodFinder } from '../../market/calendar.ts'
+import {
+  canBuild,
+  compareIntervals,
+  parseInterval,
+  normalizeInterval,
+  type Interval,
+} from '../../market/interval.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { Series } from '../compile.ts'
+import { CoarserBars } from './coarser.ts'
+import { PineArray } from './collections.ts'
+import type { Context } from './context.ts'
+import { HeikinAshiBars } from './heikin-ashi.ts'
+import { ScriptError, SeriesNeeded } from './runtime.ts'
+import { decodeTicker, type TickerId } from './ticker.ts'
+
+/** A slice at work. `results` are the columns of the values wanted. */
+export interface ChildRun {
+  advance(end: number): void
+  snapshot(): unknown
+  restore(snapshot: unknown): void
+  value(item: number, bar: number): unknown
+}
+
+export class Request {
+  readonly #context: Context
+  readonly #site: number
+  readonly #path: string
+  readonly #na: readonly unknown[]
+  readonly #lower: boolean
+  readonly #feeds = new Map<string, Feed | null>()
+  readonly #values: unknown[]
+  #symbol: string | null = null
+  #timeframe: string | null = null
+  #feed: Feed | null = null
+
+  constructor(context: Context, site: number, path: string, na: readonly unknown[], lower: boolean) {
+    this.#context = context
+    this.#site = site
+    this.#path = path
+    this.#na = na
+    this.#lower = lower
+    this.#values = [...na]
+  }
+
+  /** A feed holds nothing that a run going back would have to undo. */
+  copy(): this {
+    return this
+  }
+
+  /** The values on the chart's bar; the array is used again by the next call. */
+  at(
+    bar: number,
+    symbol: string | null,
+    timeframe: string | null,
+    gaps: boolean | null,
+    lookahead: boolean | null,
+    ignore: boolean | null,
+  ): unknown[] {
+    if (symbol !== this.#symbol || timeframe !== this.#timeframe) {
+      this.#feed = this.#find(symbol, timeframe, ignore === true)
+      this.#symbol = symbol
+      this.#timeframe = timeframe
+    }
+    const feed = this.#feed
+    const values = this.#values
+    if (this.#lower) {
+      const [from, to] = feed?.within(bar) ?? [0, 0]
+      for (const [item, na] of this.#na.entries()) {
+        const items: unknown[] = []
+        for (let j = from; j < to; j++) items.push(feed?.child.value(item, j))
+        values[item] = new PineArray(items, na, this.#context.limits.collectionSize)
+      }
+      return values
+    }
+    const at = feed ? feed.barAt(bar, lookahead === true) : -1
+    const silent = gaps === true && bar > 0 && feed?.barAt(bar - 1, lookahead === true) === at
+    for (let item = 0; item < values.length; item++)
+      values[item] = at < 0 || silent ? this.#na[item] : feed?.child.value(item, at)
+    return values
+  }
+
+  #find(symbol: string | null, timeframe: string | null, ignore: boolean): Feed | null {
+    const key = `${symbol ?? ''} ${timeframe ?? ''}`
+    const known = this.#feeds.get(key)
+    if (known !== undefined) return known
+    const feed = this.#open(symbol, timeframe, ignore)
+    this.#feeds.set(key, feed)
+    return feed
+  }
+
+  #open(symbol: string | null, timeframe: string | null, ignore: boolean): Feed | null {
+    const context = this.#context
+    const own = context.symbol
+    const ticker = decodeTicker(symbol ?? '')
+    const exchange = ticker.exchange === '' ? own.exchange : ticker.exchange
+    const isOwn = ticker.symbol === '' || (exchange === own.exchange && ticker.symbol === own.symbol)
+    const wanted = parseInterval(timeframe === null || timeframe === '' ? context.interval : timeframe)
+    const chart = parseInterval(context.interval)
+    if (!wanted || !chart)
+      throw new ScriptError(`"${timeframe ?? 'na'}" is no timeframe. Examples: "60", "240", "D", "W".`)
+    const interval =
+      normalizeInterval(timeframe === null || timeframe === '' ? context.interval : timeframe) ?? ''
+    let source: Source
+    if (isOwn && compareIntervals(wanted, chart) === 0) source = new SameBars(context)
+    else if (isOwn && !this.#lower && canBuild(wanted, chart)) source = new OwnCoarser(context, chart, wanted)
+    else {
+      const series = context.env.series(exchange, isOwn ? own.symbol : ticker.symbol, interval)
+      const name = isOwn ? own.symbol : ticker.symbol
+      if (series === undefined) throw new SeriesNeeded(exchange, name, interval)
+      if (series === null) {
+        if (ignore || this.#lower) {
+          context.warn(
+            'no-bars',
+            `There are no ${interval} bars of ${exchange}:${name} here; request answers na.`,
+          )
+          return null
+        }
+        throw new ScriptError(
+          `request.security() needs ${interval} bars of ${exchange}:${name}. Import them, or pass ignore_invalid_symbol = true.`,
+        )
+      }
+      source = new OtherBars(context, series, wanted)
+    }
+    const bars = this.#chartKind(source, ticker)
+    const child = context.spawn(this.#site, this.#path, {
+      bars,
+      symbol: source.symbol,
+      interval,
+    })
+    return new Feed(context, source, bars, child)
+  }
+
+  #chartKind(source: Source, ticker: TickerId): Bars {
+    if (ticker.chart === null) return source.bars
+    if (ticker.chart.kind === 'heikinashi') return new HeikinAshiBars(source.bars)
+    this.#context.warn(
+      'chart-kind',
+      `${ticker.chart.kind} charts are not built here; request.security() uses the symbol's ordinary bars.`,
+    )
+    return source.bars
+  }
+}
+
+/** Bars that grow with the chart's, and which of them the chart's bars see. */
+interface Source {
+  readonly bars: Bars
+  readonly symbol: SymbolInfo
+  /** Takes in the chart's bars so far. Returns how many of its bars have closed by then. */
+  update(): number
+  barAt(bar: number, lookahead: boolean): number
+  within(bar: number): readonly [from: number, to: number]
+}
+
+class Feed {
+  readonly child: ChildRun
+  readonly #context: Context
+  readonly #source: Source
+  readonly #bars: Bars
+  #known = 0
+  #closed = 0
+  /** The child before its last bar, which is still forming. */
+  #forming: unknown = null
+
+  constructor(context: Context, source: Source, bars: Bars, child: ChildRun) {
+    this.#context = context
+    this.#source = source
+    this.#bars = bars
+    this.child = child
+  }
+
+  barAt(bar: number, lookahead: boolean): number {
+    this.#update()
+    const at = this.#source.barAt(bar, lookahead)
+    if (lookahead && at >= this.#closed) this.#runForming()
+    return at
+  }
+
+  within(bar: number): readonly [number, number] {
+    this.#update()
+    return this.#source.within(bar)
+  }
+
+  #update(): void {
+    const { length } = this.#context.bars
+    if (length === this.#known) return
+    this.#known = length
+    if (this.#forming !== null) {
+      this.child.restore(this.#forming)
+      this.#forming = null
+    }
+    this.#closed = this.#source.update()
+    if (this.#bars instanceof HeikinAshiBars) this.#bars.extend()
+    this.child.advance(this.#closed)
+  }
+
+  #runForming(): void {
+    if (this.#forming !== null || this.#closed >= this.#bars.length) return
+    this.#forming = this.child.snapshot()
+    this.child.advance(this.#bars.length)
+  }
+}
+
+/** The chart's own bars. */
+class SameBars implements Source {
+  readonly #context: Context
+  constructor(context: Context) {
+    this.#context = context
+  }
+  get bars(): Bars {
+    return this.#context.bars
+  }
+  get symbol(): SymbolInfo {
+    return this.#context.symbol
+  }
+  update(): number {
+    return this.bars.length
+  }
+  barAt(bar: number): number {
+    return bar
+  }
+  within(bar: number): readonly [number, number] {
+    return [bar, bar + 1]
+  }
+}
+
+/** A coarser interval of the chart's symbol. */
+class OwnCoarser implements Source {
+  readonly #context: Context
+  readonly #coarser: CoarserBars
+  constructor(context: Context, from: Interval, to: Interval) {
+    this.#context = context
+    this.#coarser = new CoarserBars(context.bars, from, to, calendarOf(context.symbol))
+  }
+  get bars(): Bars {
+    return this.#coarser.bars
+  }
+  get symbol(): SymbolInfo {
+    return this.#context.symbol
+  }
+  update(): number {
+    const { length } = this.#context.bars
+    this.#coarser.extend(length)
+    const last = this.#coarser.bars.length - 1
+    return last >= 0 && this.#isClosed(length - 1, last) ? last + 1 : Math.max(0, last)
+  }
+  barAt(bar: number, lookahead: boolean): number {
+    const group = this.#coarser.group[bar] ?? -1
+    return lookahead || this.#isClosed(bar, group) ? group : group - 1
+  }
+  within(): readonly [number, number] {
+    return [0, 0]
+  }
+  #isClosed(bar: number, group: number): boolean {
+    return (this.#context.timeClose[bar] ?? 0) >= (this.#coarser.end[group] ?? Infinity)
+  }
+}
+
+/** Bars from the store: another symbol, or a finer interval. They are there as a whole. */
+class OtherBars implements Source {
+  readonly bars: Bars
+  readonly symbol: SymbolInfo
+  readonly #context: Context
+  readonly #close: Float64Array
+  readonly #finer: boolean
+
+  constructor(context: Context, series: Series, interval: Interval) {
+    this.bars = series.bars
+    this.symbol = series.symbol
+    this.#context = context
+    const find = periodFinder(calendarOf(series.symbol), interval, interval)
+    this.#close = Float64Array.from(
+      series.bars.time.subarray(0, series.bars.length),
+      (time) => find(time).end,
+    )
+    const chart = parseInterval(context.interval)
+    this.#finer = chart !== null && compareIntervals(interval, chart) < 0
+  }
+  update(): number {
+    return this.bars.length
+  }
+  barAt(bar: number, lookahead: boolean): number {
+    const opened = this.#context.bars.time[bar] ?? 0
+    const closed = this.#context.timeClose[bar] ?? 0
+    const { time, length } = this.bars
+    if (!lookahead) return firstAfter(this.#close, length, closed) - 1
+    if (!this.#finer) return firstAfter(time, length, opened) - 1
+    const first = firstAfter(time, length, opened - 1)
+    return first < length && (time[first] ?? 0) < closed ? first : first - 1
+  }
+  within(bar: number): readonly [number, number] {
+    const { time, length } = this.bars
+    const from = firstAfter(time, length, (this.#context.bars.time[bar] ?? 0) - 1)
+    return [from, firstAfter(time, length, (this.#context.timeClose[bar] ?? 0) - 1)]
+  }
+}
+
+/** Index of the first entry greater than `value`. Binary search. */
+function firstAfter(sorted: Float64Array, length: number, value: number): number {
+  let low = 0
+  let high = length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] ?? 0) > value) high = middle
+    else low = middle + 1
+  }
+  return low
+}
