@@ -57,19 +57,14 @@ export const SYMINFO: readonly BuiltinEntry[] = [
     unknownFact(`target_price_${name}`, 'series float'),
   ),
   unknownFact('target_price_date', 'series int'),
-  fn('syminfo.prefix', 'The exchange of an identifier.', '(simple string symbol) simple string', {
+  fn('syminfo.prefix', 'The exchange of an identifier.', '(string symbol) string', {
     fn: (id: string | null) => decodeTicker(id ?? '').exchange,
     pure: true,
   }),
-  fn(
-    'syminfo.ticker',
-    'The symbol of an identifier, without its exchange.',
-    '(simple string symbol) simple string',
-    {
-      fn: (id: string | null) => decodeTicker(id ?? '').symbol,
-      pure: true,
-    },
-  ),
+  fn('syminfo.ticker', 'The symbol of an identifier, without its exchange.', '(string symbol) string', {
+    fn: (id: string | null) => decodeTicker(id ?? '').symbol,
+    pure: true,
+  }),
 ]
 
 export function tickerIdOf(symbol: SymbolInfo): string {

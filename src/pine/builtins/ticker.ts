@@ -13,7 +13,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.new',
     'The identifier of a symbol with a session and an adjustment.',
-    '(simple string prefix, simple string ticker, simple string session = na, simple string adjustment = na, simple string backadjustment = na, simple string settlement_as_close = na) simple string',
+    '(string prefix, string ticker, string session = na, string adjustment = na, string backadjustment = na, string settlement_as_close = na) string',
     {
       fn: (prefix: Text, ticker: Text, session: Text, adjustment: Text) =>
         encodeTicker({
@@ -29,7 +29,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.modify',
     'An identifier with another session or adjustment.',
-    '(simple string tickerid, simple string session = na, simple string adjustment = na, simple string backadjustment = na, simple string settlement_as_close = na) simple string',
+    '(string tickerid, string session = na, string adjustment = na, string backadjustment = na, string settlement_as_close = na) string',
     {
       fn: (id: Text, session: Text, adjustment: Text) => {
         const ticker = decodeTicker(id ?? '')
@@ -45,7 +45,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.inherit',
     'The identifier of a symbol with the modifiers of another identifier.',
-    '(simple string from_tickerid, simple string symbol) simple string',
+    '(string from_tickerid, string symbol) string',
     {
       fn: (from: Text, symbol: Text) => {
         const { exchange, symbol: name } = decodeTicker(symbol ?? '')
@@ -57,7 +57,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.standard',
     'The identifier of the same symbol with standard bars and no modifiers.',
-    '(simple string symbol = na) simple string',
+    '(string symbol = na) string',
     {
       fn: (runtime: Runtime, symbol: Text) => {
         const { exchange, symbol: name } = decodeTicker(symbol ?? tickerIdOf(runtime.symbol))
@@ -66,14 +66,14 @@ export const TICKER: readonly BuiltinEntry[] = [
       runtime: true,
     },
   ),
-  fn('ticker.heikinashi', 'The identifier for Heikin Ashi bars.', '(simple string symbol) simple string', {
+  fn('ticker.heikinashi', 'The identifier for Heikin Ashi bars.', '(string symbol) string', {
     fn: (symbol: Text) => withChart(symbol, 'heikinashi', {}),
     pure: true,
   }),
   fn(
     'ticker.renko',
     'The identifier for Renko bars.',
-    "(simple string symbol, simple string style, simple float param, simple bool request_wicks = false, simple string source = 'Close') simple string",
+    "(string symbol, string style, float param, bool request_wicks = false, string source = 'Close') string",
     {
       fn: (symbol: Text, style: Text, param: number, wicks: boolean, source: Text) =>
         withChart(symbol, 'renko', {
@@ -88,7 +88,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.linebreak',
     'The identifier for Line Break bars.',
-    '(simple string symbol, simple int number_of_lines) simple string',
+    '(string symbol, int number_of_lines) string',
     {
       fn: (symbol: Text, lines: number) => withChart(symbol, 'linebreak', { number_of_lines: lines }),
       pure: true,
@@ -97,10 +97,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.kagi',
     'The identifier for Kagi bars.',
-    [
-      '(simple string symbol, simple float reversal) simple string',
-      '(simple string symbol, simple string style, simple float param) simple string',
-    ],
+    ['(string symbol, float reversal) string', '(string symbol, string style, float param) string'],
     [
       { fn: (symbol: Text, reversal: number) => withChart(symbol, 'kagi', { reversal }), pure: true },
       {
@@ -113,7 +110,7 @@ export const TICKER: readonly BuiltinEntry[] = [
   fn(
     'ticker.pointfigure',
     'The identifier for Point & Figure bars.',
-    '(simple string symbol, simple string source, simple string style, simple float param, simple int reversal) simple string',
+    '(string symbol, string source, string style, float param, int reversal) string',
     {
       fn: (symbol: Text, source: Text, style: Text, param: number, reversal: number) =>
         withChart(symbol, 'pointfigure', { source: source ?? 'hl', style: style ?? 'ATR', param, reversal }),

@@ -35,7 +35,7 @@ export const TIMEFRAME: readonly BuiltinEntry[] = [
   fn(
     'timeframe.in_seconds',
     "How many seconds a timeframe has (the chart's by default).",
-    '(simple string timeframe = na) simple int',
+    '(string timeframe = na) int',
     {
       fn: (runtime: Runtime, timeframe: string | null) => intervalMs(intervalOf(runtime, timeframe)) / 1000,
       runtime: true,
