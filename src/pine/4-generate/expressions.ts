@@ -146,7 +146,7 @@ const DERIVED: Readonly<Record<string, readonly [string, readonly string[]]>> = 
   hl2: ['((A+B)/2)', ['high', 'low']],
   hlc3: ['((A+B+C)/3)', ['high', 'low', 'close']],
   ohlc4: ['((A+B+C+D)/4)', ['open', 'high', 'low', 'close']],
-  hlcc4: ['((A+B+C+C)/4)', ['high', 'low', 'close']],
+  hlcc4: ['((A+B+2*C)/4)', ['high', 'low', 'close']],
 }
 const BAR_COLUMNS = new Set(['open', 'high', 'low', 'close', 'volume', 'time'])
 

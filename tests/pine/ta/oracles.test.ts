@@ -12,6 +12,7 @@ import * as ranks from '../../../src/pine/builtins/ta/ranks.ts'
 import { Cog, Linreg } from '../../../src/pine/builtins/ta/regression.ts'
 import { RollingSum } from '../../../src/pine/builtins/ta/rolling-sum.ts'
 import { Correlation, Dev, Stdev, Variance } from '../../../src/pine/builtins/ta/spread.ts'
+import { copyGraph } from '../../../src/pine/runtime/snapshot.ts'
 import { SEED, lengthsOf, seriesOf } from './series.ts'
 
 const BARS = 450
@@ -332,6 +333,26 @@ describe(`windows agree with their definitions (seed ${SEED})`, () => {
         }
       expect(wrong.slice(0, 5)).toEqual([])
     })
+})
+
+// What a run's snapshot copies: the forming bar is run again from one on each tick.
+test('a copy made on the way goes on as the original does', () => {
+  const series = seriesOf(SEED, BARS)['na here and there'] ?? []
+  const lengths = lengthsOf(SEED, BARS)['wandering'] ?? []
+  for (const [name, { make, args }] of Object.entries(CHECKS)) {
+    const step = (state: ReturnType<Check['make']>, bar: number) => {
+      const [x, length] = [series[bar] ?? NaN, lengths[bar] ?? NaN]
+      return state.next(...((args?.(x, length, bar) ?? [x, length]) as never[]))
+    }
+    const original = make()
+    for (let bar = 0; bar < 300; bar++) step(original, bar)
+    const copy = copyGraph(original, new Set())
+    const rest = Array.from({ length: BARS - 300 }, (_, i) => step(original, 300 + i))
+    expect([name, ...rest.keys()].map((_, i) => (i === 0 ? name : step(copy, 299 + i)))).toEqual([
+      name,
+      ...rest,
+    ])
+  }
 })
 
 function agrees(value: number, expected: number, slack: number): boolean {

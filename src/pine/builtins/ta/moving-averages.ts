@@ -106,12 +106,14 @@ export class Swma {
   }
 }
 
-/** A window under a bell curve: each of its n weights is another one, so each bar costs n. */
+/**
+ * A window under a bell curve: each of its n weights is another one, so each bar costs n. Weights that add up to 1, oldest
+ * value first, give TradingView's last digit; dividing the sum at the end gives it on half of the bars.
+ */
 export class Alma {
   private readonly history = new History()
   /** Oldest first. */
   private weights = new Float64Array(0)
-  private total = 0
   private offset = NaN
   private sigma = NaN
   private floor = false
@@ -125,8 +127,8 @@ export class Alma {
       this.weigh(n, offset, sigma, floor)
     const weights = this.weights
     let sum = 0
-    for (let k = n - 1, i = count - 1; k >= 0; k--, i--) sum += weights[k]! * values[i & mask]!
-    return sum / this.total
+    for (let k = 0, i = count - n; k < n; k++, i++) sum += weights[k]! * values[i & mask]!
+    return sum
   }
 
   private weigh(n: number, offset: number, sigma: number, floor: boolean): void {
@@ -137,11 +139,12 @@ export class Alma {
     this.weights = new Float64Array(n)
     const peak = floor ? Math.floor(offset * (n - 1)) : offset * (n - 1)
     const width = n / sigma
-    this.total = 0
-    for (let k = n - 1; k >= 0; k--) {
+    let total = 0
+    for (let k = 0; k < n; k++) {
       this.weights[k] = Math.exp((-1 * ((k - peak) * (k - peak))) / (2 * width * width))
-      this.total += this.weights[k]!
+      total += this.weights[k]!
     }
+    for (let k = 0; k < n; k++) this.weights[k] = this.weights[k]! / total
   }
 }
 
