@@ -20,6 +20,7 @@ import { Problem } from '../lib/problem.ts'
 import { jsonBody } from './body.ts'
 import type { Services } from './deps.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
+import { answerText, hasJsonText } from './json-text.ts'
 import { RateLimiter, type Rate } from './limits.ts'
 import { peerOf, type Peer } from './peer.ts'
 import { checkBody } from './validate.ts'
@@ -199,11 +200,11 @@ export class Gate {
     if (visit.claim) {
       const claim = visit.claim
       visit.claim = null
-      await this.idempotency.finish(claim, JSON.stringify(answer), options.secret === true)
+      await this.idempotency.finish(claim, answerText(answer), options.secret === true)
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)
-    return answer
+    return hasJsonText(answer) ? jsonAnswer(set, answerText(answer)) : answer
   }
 
   /** The request failed after it had claimed an idempotency key. */
@@ -340,8 +341,8 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-function withEtag(request: Request, set: LeaveContext['set'], answer: object): unknown {
-  const text = JSON.stringify(answer)
+function withEtag(request: Request, set: LeaveContext['set'], answer: Record<string, unknown>): unknown {
+  const text = answerText(answer)
   const etag = `"${Bun.hash(text).toString(36)}"`
   set.headers.etag = etag
   set.headers['cache-control'] = 'private, no-cache'
@@ -353,6 +354,10 @@ function withEtag(request: Request, set: LeaveContext['set'], answer: object): u
     set.status = 304
     return ''
   }
+  return jsonAnswer(set, text)
+}
+
+function jsonAnswer(set: LeaveContext['set'], text: string): string {
   set.headers['content-type'] = 'application/json;charset=utf-8'
   return text
 }

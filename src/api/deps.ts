@@ -3,6 +3,8 @@
 import type { BlockList } from 'node:net'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { Log } from '../lib/log.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import type { Runs } from '../runs/runs.ts'
 import type { DocsFile } from './docs.ts'
 import type { RatePolicies } from './limits.ts'
 
@@ -27,6 +29,8 @@ export type ServeDashboard = (request: Request, path: string) => Response | null
 export interface Services extends AccountDeps {
   readonly log: Log
   readonly settings: ApiSettings
+  readonly bars: BarCache
+  readonly runs: Runs
   /** What the setup link carries while there is no owner. */
   readonly setupCode: string
   readonly dashboard: ServeDashboard

@@ -39,6 +39,8 @@ import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps, type Visit } from './access.ts'
 import { authRoutes } from './auth.ts'
+import { backtestRoutes } from './backtests.ts'
+import { barRoutes } from './bars.ts'
 import type { Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
 import { healthRoutes } from './health.ts'
@@ -49,7 +51,11 @@ import { asProblem, internalError, problemResponse } from './problem.ts'
 import { tokenRoutes } from './tokens.ts'
 
 const resources = (deps: ApiDeps) =>
-  new Elysia({ normalize: false }).use(authRoutes(deps)).use(tokenRoutes(deps))
+  new Elysia({ normalize: false })
+    .use(authRoutes(deps))
+    .use(tokenRoutes(deps))
+    .use(backtestRoutes(deps))
+    .use(barRoutes(deps))
 
 /** The whole HTTP side: API, documentation, metrics and the dashboard's files. */
 export function createApi(services: Services) {
@@ -142,6 +148,8 @@ export function createApi(services: Services) {
   }
   metrics.gauge(() => [
     ['chartroom_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()],
+    ['chartroom_backtests_running', 'Scripts running.', services.runs.running],
+    ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', services.runs.waiting],
     ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
   ])
   const startedAt = clock.now()

@@ -1,6 +1,7 @@
 // `chartroom serve`: opens the store, plugs everything together and listens until it is told to stop.
 
 import { mkdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
@@ -8,8 +9,14 @@ import { sweepTokens } from '../accounts/tokens.ts'
 import type { Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createApp } from '../app.ts'
+import { BacktestPool, spawnWorker } from '../backtest/pool.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
+import { BarCache } from '../market/bar-cache.ts'
+import { loadSamples } from '../market/sample.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { Runs } from '../runs/runs.ts'
+import { lmdbBars } from '../store/lmdb-bars.ts'
 import { lmdbKv } from '../store/lmdb.ts'
 import { migrate } from '../store/migrate.ts'
 import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
@@ -41,12 +48,30 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const maxBytes = config.MAX_STORAGE_MB * 1e6
   const kv = lmdbKv({ path: `${config.DATA_DIR}/db`, ...(maxBytes > 0 && { maxBytes }) })
   await migrate(kv)
+  const bars = new BarCache(lmdbBars(kv))
+  await loadSamples(bars)
+  const pool = new BacktestPool({
+    workers: config.WORKERS || Math.max(1, availableParallelism() - 1),
+    clock,
+    spawn: spawnWorker,
+    memory: () => process.memoryUsage.rss(),
+  })
+  const newId = idSource({ clock, random })
+  const limits = {
+    ...DEFAULT_LIMITS,
+    timeMs: config.SCRIPT_TIME_MS,
+    memoryBytes: config.SCRIPT_MEMORY_MB * 2 ** 20,
+  }
+  const runs = new Runs({ kv, clock, newId, log, bars, pool, limits, onFinished: [], library: () => null })
+  await runs.recover()
   let stopping = false
   const services: Services = {
     kv,
     clock,
     random,
-    newId: idSource({ clock, random }),
+    newId,
+    bars,
+    runs,
     passwords: argon2Passwords(),
     log,
     settings: {
@@ -76,6 +101,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
       development: false,
     })
   } catch (error) {
+    pool.close()
     await kv.close()
     warn(
       error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
@@ -87,6 +113,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const port = app.server?.port ?? config.PORT
   for (const line of welcome(services, config, port)) print(line)
   log('info', 'listening', { host: config.HOST, port })
+  pool.warm()
 
   const sweep = setInterval(() => {
     const jobs = [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
@@ -102,9 +129,13 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   })
   log('info', 'stopping', { signal })
   clearInterval(sweep)
-  const cut = setTimeout(() => void app.stop(true), DRAIN_MS)
+  const cut = setTimeout(() => {
+    pool.close()
+    void app.stop(true)
+  }, DRAIN_MS)
   await app.stop()
   clearTimeout(cut)
+  pool.close()
   await kv.close()
   return 0
 }

@@ -4,8 +4,13 @@ import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { createApp } from '../../src/app.ts'
+import { BacktestPool } from '../../src/backtest/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { memoryBars } from '../../src/market/bar-store.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
 export class FakeClock {
@@ -59,11 +64,35 @@ export interface Call {
 export function testServer(change: (services: Services) => Partial<Services> = () => ({})) {
   const clock = new FakeClock()
   const random = fakeRandom()
+  const newId = idSource({ clock, random })
+  const kv = memoryKv()
+  const bars = new BarCache(memoryBars())
+  const pool = new BacktestPool({
+    workers: 1,
+    clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
+    spawn: () => new Worker(new URL('../backtest/fake-worker.ts', import.meta.url).href),
+    memory: () => process.memoryUsage.rss(),
+  })
+  const onFinished: FinishedHook[] = []
+  const limits = { ...DEFAULT_LIMITS, timeMs: 300 }
+  const runs = new Runs({
+    kv,
+    clock,
+    newId,
+    log: silentLog,
+    bars,
+    pool,
+    limits,
+    onFinished,
+    library: () => null,
+  })
   const base: Services = {
-    kv: memoryKv(),
+    kv,
     clock,
     random,
-    newId: idSource({ clock, random }),
+    newId,
+    bars,
+    runs,
     passwords: fakePasswords,
     log: silentLog,
     settings: {
@@ -120,5 +149,5 @@ export function testServer(change: (services: Services) => Partial<Services> = (
     return { authorization: `Bearer ${answer.json.secret}` }
   }
 
-  return { app, services, clock, call, signUp, token }
+  return { app, services, clock, call, signUp, token, pool, onFinished }
 }

@@ -1,0 +1,222 @@
+// Backtests: run one and wait, or ask for one and come back; list, read, follow, remove.
+
+import { Type, type Static } from '@sinclair/typebox'
+import { Elysia, sse } from 'elysia'
+import { Problem } from '../lib/problem.ts'
+import { RUN_STATES, RUNS_MAX, type Run, type RunProgress } from '../runs/runs.ts'
+import { access, type ApiDeps } from './access.ts'
+import { JsonText } from './json-text.ts'
+import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Text, Time } from './schemas.ts'
+
+const SOURCE_MAX = 1 << 20
+const BODY_BYTES = (1 << 20) + (64 << 10)
+
+const BacktestBody = Type.Object({
+  name: Text(200),
+  symbol: Text(64),
+  interval: Text(16),
+  exchange: Text(64),
+  bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
+  source: Text(SOURCE_MAX),
+  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  overrides: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
+  ),
+})
+
+const Summary = Type.Object(
+  {
+    trades: Type.Integer(),
+    netProfit: Type.Number(),
+    netProfitPct: Type.Number(),
+    winRate: Type.Number(),
+    profitFactor: Type.Number(),
+    maxDrawdownPct: Type.Number(),
+    sharpe: Type.Number(),
+  },
+  { $id: 'ReportSummary' },
+)
+
+export const BacktestWire = Type.Object(
+  {
+    id: idOf('bt'),
+    name: Type.String(),
+    symbol: Type.String(),
+    exchange: Type.String(),
+    interval: Type.String(),
+    bars: Type.Integer(),
+    state: oneOf(RUN_STATES),
+    createdAt: Time,
+    startedAt: nullable(Time),
+    finishedAt: nullable(Time),
+    error: nullable(
+      Type.Object({
+        code: Type.String(),
+        message: Type.String(),
+        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
+      }),
+    ),
+    summary: nullable(Summary),
+    range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
+    source: Type.Optional(Type.String()),
+    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: 'Backtest' },
+)
+const Result = Type.Object(
+  { report: Type.Object({}), tracks: Type.Array(Type.Object({})) },
+  { $id: 'BacktestResult' },
+)
+
+/** How often a stream says that it is still there. */
+const HEARTBEAT_MS = 15_000
+
+export function backtestRoutes(deps: ApiDeps) {
+  const { runs } = deps
+
+  return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
+    .use(access(deps))
+    .post(
+      '',
+      async ({ caller, body, request, server, set }) => {
+        const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {} }
+        if (request.headers.get('prefer')?.includes('respond-async')) {
+          const { run, warnings } = await runs.runLater(caller.user.id, asked)
+          set.status = 202
+          set.headers.location = `/api/platform/backtests/${run.id}`
+          set.headers['preference-applied'] = 'respond-async'
+          return { id: run.id, state: run.state, ...(warnings.length > 0 && { warnings }) }
+        }
+        // The script's budget ends it; the connection must not be cut for being quiet before.
+        server?.timeout(request, 0)
+        const { run, output, warnings } = await runs.runNow(caller.user.id, asked, request.signal)
+        const result = new JsonText(`{"report":${output.report},"tracks":${output.tracks}}`)
+        return { id: run.id, result, ...(warnings.length > 0 && { warnings }) }
+      },
+      {
+        access: { to: 'session backtests:write', rate: 'backtests', bodyBytes: BODY_BYTES },
+        body: BacktestBody,
+        detail: doc(
+          'Run a backtest',
+          { id: idOf('bt'), result: Result },
+          'Waits for the result. With `Prefer: respond-async` it answers 202 with `id` and `state` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration.',
+        ),
+      },
+    )
+    .get(
+      '',
+      ({ caller, query }) =>
+        listed('backtests', runs.list(caller.user.id, pageOf(query, RUNS_MAX)), shortWire),
+      {
+        access: 'session backtests:read',
+        query: Type.Object(PageQuery),
+        detail: doc(
+          'List backtests, newest first',
+          Listed('backtests', BacktestWire),
+          'Without source and inputs.',
+        ),
+      },
+    )
+    .get(
+      '/:id',
+      ({ caller, params: { id } }) => {
+        const run = runs.get(caller.user.id, id)
+        const report = runs.report(caller.user.id, id)
+        return {
+          backtest: wire(run),
+          result: report === null ? null : new JsonText(`{"report":${report}}`),
+        }
+      },
+      {
+        access: { to: 'session backtests:read', etag: true },
+        detail: doc('One backtest with its report', {
+          backtest: BacktestWire,
+          result: nullable(Type.Object({ report: Type.Object({}) })),
+        }),
+      },
+    )
+    .get(
+      '/:id/tracks',
+      ({ caller, params: { id } }) => {
+        const tracks = runs.tracks(caller.user.id, id)
+        if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
+        return { id, tracks: new JsonText(tracks) }
+      },
+      {
+        access: { to: 'session backtests:read', etag: true },
+        detail: doc('What a chart draws of it', { id: idOf('bt'), tracks: Type.Array(Type.Object({})) }),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ caller, params: { id } }) => {
+        await runs.remove(caller.user.id, id)
+        return { id, deleted: true }
+      },
+      {
+        access: 'session backtests:write',
+        detail: doc('Cancel and remove a backtest', { id: idOf('bt'), deleted: Type.Boolean() }),
+      },
+    )
+    .get(
+      '/:id/events',
+      ({ caller, params: { id }, request, server }) => {
+        runs.get(caller.user.id, id)
+        server?.timeout(request, 0)
+        return events(deps, caller.user.id, id, request.signal)
+      },
+      {
+        access: 'session backtests:read',
+        detail: doc(
+          'Follow a backtest',
+          {},
+          'Server-sent events: `progress` with `state`, `bar` and `bars`, then `end` with `backtest`.',
+        ),
+      },
+    )
+}
+
+async function* events({ runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
+  const waiting: RunProgress[] = []
+  let wake = () => {}
+  let over = false
+  const watching = runs
+    .watch(userId, id, signal, (progress) => {
+      // Only the newest counts for a slow reader.
+      waiting[0] = progress
+      wake()
+    })
+    .finally(() => {
+      over = true
+      wake()
+    })
+  while (!signal.aborted) {
+    const progress = waiting.shift()
+    if (progress) yield sse({ event: 'progress', data: { ...progress } })
+    else if (over) break
+    else {
+      const quiet = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), HEARTBEAT_MS)
+        wake = () => {
+          clearTimeout(timer)
+          resolve(false)
+        }
+      })
+      if (quiet) yield sse({ event: 'alive', data: {} })
+    }
+  }
+  await watching
+  if (!signal.aborted) yield sse({ event: 'end', data: { backtest: shortWire(runs.get(userId, id)) } })
+}
+
+type Wire = Static<typeof BacktestWire>
+
+function wire(run: Run): Wire {
+  return { ...shortWire(run), source: run.source, inputs: run.inputs, overrides: run.overrides }
+}
+
+function shortWire(run: Run): Wire {
+  const { userId: _owner, source: _source, inputs: _inputs, overrides: _overrides, error, ...shown } = run
+  return { ...shown, error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] } }
+}

@@ -1,0 +1,228 @@
+// Cached bars and the symbols they are of: import, query, correct.
+
+import { Type, type Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { seriesKey, type SeriesInfo } from '../market/bar-store.ts'
+import { BAR_FIELDS, type Bars } from '../market/bars.ts'
+import { parseTime } from '../market/bar-time.ts'
+import { importBars } from '../market/import.ts'
+import { normalizeInterval } from '../market/interval.ts'
+import { SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
+import { withSymbolFields } from '../market/symbols.ts'
+import { access, type ApiDeps } from './access.ts'
+import { JsonText } from './json-text.ts'
+import { doc, nullable, oneOf, QueryInteger, Text, Time } from './schemas.ts'
+import { validationFailed } from './validate.ts'
+
+const IMPORT_BYTES = 512 << 20
+/** Bars in one answer. */
+const BARS_MAX = 50_000
+
+const SeriesWire = Type.Object(
+  { interval: Type.String(), count: Type.Integer(), first: Time, last: Time },
+  { $id: 'Series' },
+)
+const SymbolWire = Type.Object(
+  {
+    exchange: Type.String(),
+    symbol: Type.String(),
+    description: Type.String(),
+    type: oneOf(SYMBOL_TYPES),
+    currency: Type.String(),
+    baseCurrency: Type.String(),
+    mintick: Type.Number(),
+    priceScale: Type.Number(),
+    minMove: Type.Number(),
+    pointValue: Type.Number(),
+    minQuantity: Type.Number(),
+    timezone: Type.String(),
+    session: Type.String(),
+    volumeType: Type.String(),
+    series: Type.Array(SeriesWire),
+  },
+  { $id: 'Symbol' },
+)
+const Columns = Type.Object(
+  Object.fromEntries(BAR_FIELDS.map((field) => [field, Type.Array(Type.Number())])),
+  { $id: 'Bars' },
+)
+const seriesQuery = { symbol: Text(64), exchange: Text(64), interval: Text(16) }
+
+export function barRoutes(deps: ApiDeps) {
+  const { bars: cache } = deps
+
+  return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
+    .use(access(deps))
+    .post(
+      '/bars/import',
+      async ({ query, request, server }) => {
+        server?.timeout(request, 0)
+        const key = keyOf(query)
+        const format = formatOf(request)
+        const imported = await importBars(cache, key, limited(request.body), { format })
+        const { series, rows, inserted, updated, warnings } = imported
+        return {
+          series: { ...key, ...seriesWire(series) },
+          rows,
+          inserted,
+          updated,
+          ...(warnings.length > 0 && { warnings }),
+        }
+      },
+      {
+        access: { to: 'session bars:write', streams: true },
+        query: Type.Object(seriesQuery),
+        detail: doc(
+          'Import bars',
+          { series: SeriesWire, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
+          'The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored.',
+        ),
+      },
+    )
+    .get(
+      '/bars',
+      ({ query }) => {
+        const key = keyOf(query)
+        const source = cache.source(key)
+        if (!source)
+          throw new Problem(404, 'bars_not_found', 'There are no bars for this symbol and interval.')
+        const limit = Math.max(1, Math.min(BARS_MAX, Number(query.limit ?? BARS_MAX)))
+        const from = timeOf('start', query.start)
+        const end = timeOf('end', query.end)
+        const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
+        // With a start alone one reads forwards, else the newest.
+        const found =
+          from !== undefined && end === undefined
+            ? head(cache.read(key, range), limit)
+            : cache.read(key, { ...range, last: limit })
+        return {
+          ...key,
+          builtFrom: source.interval === key.interval ? null : source.interval,
+          bars: new JsonText(columns(found)),
+        }
+      },
+      {
+        access: { to: 'session bars:read', etag: true },
+        query: Type.Object({
+          ...seriesQuery,
+          start: Type.Optional(Text(40)),
+          end: Type.Optional(Text(40)),
+          limit: Type.Optional(QueryInteger),
+        }),
+        detail: doc(
+          'Cached bars as columns',
+          { bars: Columns, builtFrom: nullable(Type.String()) },
+          '`start` and `end` (both inclusive) are ISO 8601 or UTC ms; at most 50,000 bars. An interval that is not cached is built from a finer one.',
+        ),
+      },
+    )
+    .get('/symbols', () => ({ symbols: symbolWires(deps), nextCursor: null }), {
+      access: { to: 'session bars:read', etag: true },
+      detail: doc('Symbols with cached bars or set facts', { symbols: Type.Array(SymbolWire) }),
+    })
+    .get(
+      '/symbols/:exchange/:symbol',
+      ({ params }) => {
+        const found = symbolWires(deps).find(
+          ({ exchange, symbol }) =>
+            exchange === params.exchange.toUpperCase() && symbol === params.symbol.toUpperCase(),
+        )
+        if (!found) throw new Problem(404, 'symbol_not_found', 'There is no such symbol.')
+        return { symbol: found }
+      },
+      { access: { to: 'session bars:read', etag: true }, detail: doc('One symbol', { symbol: SymbolWire }) },
+    )
+    .put(
+      '/symbols/:exchange/:symbol',
+      async ({ params, body }) => {
+        const { exchange, symbol } = seriesKey(params.exchange, params.symbol, '1d')
+        const info = withSymbolFields(cache.symbol(exchange, symbol), body)
+        await cache.store.putSymbol(info)
+        return { symbol: symbolWire(info, cache.store.list()) }
+      },
+      {
+        access: 'session bars:write',
+        body: Type.Object({
+          description: Type.Optional(Text(200, 0)),
+          type: Type.Optional(oneOf(SYMBOL_TYPES)),
+          currency: Type.Optional(Text(12)),
+          baseCurrency: Type.Optional(Text(12, 0)),
+          mintick: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          pointValue: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          minQuantity: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
+          timezone: Type.Optional(Text(64)),
+          session: Type.Optional(Text(200)),
+          volumeType: Type.Optional(Text(8)),
+        }),
+        detail: doc(
+          'Set facts of a symbol',
+          { symbol: SymbolWire },
+          'Fields that are not sent stay as they are.',
+        ),
+      },
+    )
+}
+
+function keyOf(query: { symbol: string; exchange: string; interval: string }) {
+  const interval = normalizeInterval(query.interval)
+  if (interval !== null) return seriesKey(query.exchange, query.symbol, interval)
+  const message = 'expected an interval such as 15m, 1h or 1d'
+  throw validationFailed([{ in: 'query', path: '/interval', code: 'interval', message }])
+}
+
+/** ISO 8601 or UTC ms. */
+function timeOf(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const time = /^\d+$/.test(text) ? Number(text) : parseTime(text, null)
+  if (Number.isFinite(time)) return time
+  throw validationFailed([
+    { in: 'query', path: `/${name}`, code: 'time', message: 'expected a time in ISO 8601' },
+  ])
+}
+
+function formatOf(request: Request): 'csv' | 'json' {
+  const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase()
+  if (type === 'text/csv' || type === 'text/plain' || type === 'application/octet-stream') return 'csv'
+  if (type === 'application/json') return 'json'
+  throw new Problem(415, 'unsupported_media_type', 'Send the body as text/csv or application/json.')
+}
+
+async function* limited(body: ReadableStream<Uint8Array> | null): AsyncGenerator<Uint8Array> {
+  if (!body) throw invalidField('', 'required', 'expected bars in the body')
+  let size = 0
+  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength
+    if (size > IMPORT_BYTES)
+      throw new Problem(413, 'payload_too_large', `The body may be at most ${IMPORT_BYTES} bytes.`)
+    yield chunk
+  }
+}
+
+function head(bars: Bars, limit: number): Bars {
+  if (bars.length <= limit) return bars
+  const cut = Object.fromEntries(BAR_FIELDS.map((field) => [field, bars[field].subarray(0, limit)]))
+  return { ...(cut as unknown as Bars), length: limit }
+}
+
+function columns(bars: Bars): string {
+  return `{${BAR_FIELDS.map((field) => `"${field}":[${bars[field].join(',')}]`).join(',')}}`
+}
+
+function seriesWire({ interval, count, first, last }: SeriesInfo): Static<typeof SeriesWire> {
+  return { interval, count, first, last }
+}
+
+function symbolWires({ bars: cache }: ApiDeps): Static<typeof SymbolWire>[] {
+  const all = cache.store.list()
+  const known = new Map(cache.store.symbols().map((info) => [`${info.exchange}:${info.symbol}`, info]))
+  for (const { exchange, symbol } of all)
+    if (!known.has(`${exchange}:${symbol}`))
+      known.set(`${exchange}:${symbol}`, cache.symbol(exchange, symbol))
+  return [...known.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, info]) => symbolWire(info, all))
+}
+
+function symbolWire(info: SymbolInfo, all: readonly SeriesInfo[]): Static<typeof SymbolWire> {
+  const own = all.filter(({ exchange, symbol }) => exchange === info.exchange && symbol === info.symbol)
+  return { ...info, series: own.map(seriesWire) }
+}

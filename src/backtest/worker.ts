@@ -1,0 +1,6 @@
+// The worker thread's entry; the executable contains it under this name.
+
+import { runBacktest } from './run.ts'
+import { serveBacktests } from './worker-loop.ts'
+
+serveBacktests(runBacktest)

@@ -1,0 +1,432 @@
+// Runs: stored backtests, from being asked for to the commit that keeps their report.
+//
+// Nothing is written while a run goes on, unless the caller does not wait for it: then the record is there from the
+// start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
+// webhook receiver) are one commit: a report exists exactly when its event does.
+
+import type { BacktestOutput, ReportSummary } from '../backtest/job.ts'
+import { cancelled, type BacktestPool } from '../backtest/pool.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import { seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
+import { compareIntervals, normalizeInterval, parseInterval } from '../market/interval.ts'
+import type { Bars } from '../market/bars.ts'
+import type { Series } from '../pine/compile.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import { collection, transact, type Changes, type Collection } from '../store/collection.ts'
+import type { Key, Kv } from '../store/kv.ts'
+
+export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
+export type RunState = (typeof RUN_STATES)[number]
+
+/** Most runs a user may keep. */
+export const RUNS_MAX = 5000
+
+export interface RunRequest {
+  readonly name: string
+  readonly symbol: string
+  readonly interval: string
+  readonly exchange: string
+  /** The last so many cached bars. */
+  readonly bars: number
+  readonly source: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** Declaration arguments to run with instead of the script's. */
+  readonly overrides: Readonly<Record<string, number | string | boolean>>
+}
+
+export interface RunError {
+  readonly code: string
+  readonly message: string
+  readonly diagnostics?: readonly unknown[]
+}
+
+export interface Run extends RunRequest {
+  readonly id: string
+  readonly userId: string
+  readonly state: RunState
+  readonly createdAt: number
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly error: RunError | null
+  readonly summary: ReportSummary | null
+  /** Times of the first and last bar it ran on, and how many; null until it is done. */
+  readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
+}
+
+export interface RunDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  readonly bars: BarCache
+  readonly pool: BacktestPool
+  readonly limits: Limits
+  /** Asked when a run is done, for what to write in the same commit; `written` is called after it. */
+  readonly onFinished: readonly FinishedHook[]
+  /** A published library, for `import user/library/version`; null = there is none. */
+  readonly library: (user: string, library: string, version: number) => string | null
+}
+
+export interface FinishedHook {
+  readonly changes: (run: Run & { readonly summary: ReportSummary }) => Changes | readonly Changes[]
+  readonly written?: (run: Run) => void
+}
+
+export interface RunWarning {
+  readonly code: string
+  readonly message: string
+}
+
+/** How far a run is, for whoever watches. */
+export interface RunProgress {
+  readonly state: RunState
+  readonly bar: number
+  readonly bars: number
+}
+
+interface Live {
+  readonly run: Run
+  progress: RunProgress
+  readonly abort: AbortController
+  readonly watchers: Set<(progress: RunProgress) => void>
+}
+
+export interface FinishedRun {
+  readonly run: Run
+  readonly output: BacktestOutput
+  readonly warnings: readonly RunWarning[]
+}
+
+export const runs = (kv: Kv): Collection<Run> =>
+  collection<Run>(kv, 'backtests', {
+    indexes: {
+      user: ({ userId }) => [userId],
+      // What a crash left behind: nothing is in here while no server runs.
+      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+    },
+    counts: { user: { of: ({ userId }) => [userId], max: RUNS_MAX, noun: 'backtests' } },
+  })
+
+const reportKey = (id: string): Key => ['backtest-report', id]
+const tracksKey = (id: string): Key => ['backtest-tracks', id]
+
+export class Runs {
+  readonly #deps: RunDeps
+  readonly #live = new Map<string, Live>()
+
+  constructor(deps: RunDeps) {
+    this.#deps = deps
+  }
+
+  get running(): number {
+    return this.#deps.pool.running
+  }
+
+  get waiting(): number {
+    return this.#deps.pool.waiting
+  }
+
+  /** Runs and waits. The run is kept when it succeeds; a script that fails is answered, not kept. */
+  async runNow(userId: string, request: RunRequest, signal: AbortSignal): Promise<FinishedRun> {
+    const plan = this.#plan(userId, request)
+    const live = this.#enter(plan.run)
+    const stop = () => live.abort.abort()
+    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    try {
+      return await this.#execute(live, plan, null)
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#live.delete(live.run.id)
+    }
+  }
+
+  /** Keeps the run as queued and returns; the rest happens behind the answer. */
+  async runLater(
+    userId: string,
+    request: RunRequest,
+  ): Promise<{ run: Run; warnings: readonly RunWarning[] }> {
+    const plan = this.#plan(userId, request)
+    const { kv, log } = this.#deps
+    const live = this.#enter(plan.run)
+    try {
+      await transact(kv, () => runs(kv).insert(plan.run))
+    } catch (error) {
+      this.#live.delete(live.run.id)
+      throw error
+    }
+    this.#execute(live, plan, plan.run)
+      .catch((error: unknown) => this.#fail(live, error))
+      .catch((error: unknown) => log('error', 'a failed run could not be stored', { error: String(error) }))
+      .finally(() => this.#live.delete(live.run.id))
+    return { run: plan.run, warnings: plan.warnings }
+  }
+
+  get(userId: string, id: string): Run {
+    const live = this.#live.get(id)
+    const run = runs(this.#deps.kv).get(id)
+    if (!run || run.userId !== userId) throw notFound()
+    return live && run.finishedAt === null ? { ...run, state: live.progress.state } : run
+  }
+
+  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
+    const found = runs(this.#deps.kv).list('user', [userId], page)
+    return {
+      ...found,
+      items: found.items.map((run) => ({
+        ...run,
+        state: this.#live.get(run.id)?.progress.state ?? run.state,
+      })),
+    }
+  }
+
+  /** JSON text of the report; null while there is none. */
+  report(userId: string, id: string): string | null {
+    this.get(userId, id)
+    return this.#deps.kv.get(reportKey(id))?.value ?? null
+  }
+
+  tracks(userId: string, id: string): string | null {
+    this.get(userId, id)
+    return this.#deps.kv.get(tracksKey(id))?.value ?? null
+  }
+
+  /** Stops a run that is not finished, and removes it with all that belongs to it. */
+  async remove(userId: string, id: string): Promise<void> {
+    this.get(userId, id)
+    this.#live.get(id)?.abort.abort()
+    const { kv } = this.#deps
+    await runs(kv).delete(id, () => ({ deletes: [reportKey(id), tracksKey(id)] }))
+  }
+
+  /** Calls `watch` with where the run is now and with every change, until it is finished or the signal aborts. */
+  async watch(
+    userId: string,
+    id: string,
+    signal: AbortSignal,
+    watch: (progress: RunProgress) => void,
+  ): Promise<void> {
+    const run = this.get(userId, id)
+    const live = this.#live.get(id)
+    if (!live)
+      return watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
+    watch(live.progress)
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        live.watchers.delete(listen)
+        resolve()
+      }
+      const listen = (progress: RunProgress) => {
+        watch(progress)
+        if (progress.state !== 'queued' && progress.state !== 'running') done()
+      }
+      live.watchers.add(listen)
+      signal.addEventListener('abort', done, { once: true })
+    })
+  }
+
+  /** At start: what an earlier server did not finish will not be finished. */
+  async recover(): Promise<void> {
+    const { kv, clock } = this.#deps
+    for (const { id } of runs(kv).each('unfinished'))
+      await runs(kv).update(id, (run) => ({
+        ...run,
+        state: 'failed',
+        finishedAt: clock.now(),
+        error: { code: 'interrupted', message: 'The server stopped while this ran. Run it again.' },
+      }))
+  }
+
+  /** Everything that can be refused before a worker is asked. */
+  #plan(userId: string, request: RunRequest): Plan {
+    const { clock, newId, bars: cache, pool } = this.#deps
+    const interval = normalizeInterval(request.interval)
+    if (interval === null)
+      throw invalidField('/interval', 'interval', 'expected an interval such as 15m, 1h or 1d')
+    const key = seriesKey(request.exchange, request.symbol, interval)
+    if (!cache.source(key)) throw barsNotFound(cache, key)
+    pool.assertRoom(userId)
+    const bars = cache.read(key, { last: request.bars })
+    const run: Run = {
+      ...request,
+      ...key,
+      id: newId('bt'),
+      userId,
+      state: 'queued',
+      createdAt: clock.now(),
+      startedAt: null,
+      finishedAt: null,
+      error: null,
+      summary: null,
+      range: null,
+    }
+    const warnings =
+      bars.length < request.bars
+        ? [
+            {
+              code: 'fewer_bars',
+              message: `Only ${bars.length} bars of ${seriesName(key)} are cached; it ran on those.`,
+            },
+          ]
+        : []
+    return { run, key, bars, warnings }
+  }
+
+  #enter(run: Run): Live {
+    const progress = { state: 'queued' as const, bar: 0, bars: run.bars }
+    const live: Live = { run, progress, abort: new AbortController(), watchers: new Set() }
+    this.#live.set(run.id, live)
+    return live
+  }
+
+  /** `kept` is the record that is stored already; null = there is none yet. */
+  async #execute(live: Live, { run, key, bars, warnings }: Plan, kept: Run | null): Promise<FinishedRun> {
+    const { kv, clock, bars: cache, pool, limits, onFinished, library } = this.#deps
+    let startedAt = run.createdAt
+    const output = await pool.run(
+      {
+        source: run.source,
+        inputs: run.inputs,
+        overrides: run.overrides,
+        bars,
+        symbol: cache.symbol(key.exchange, key.symbol),
+        interval: key.interval,
+        finer: wantsFiner(run.source) ? finerSeries(cache, key, bars) : null,
+        limits,
+        libraries: importedLibraries(run.source, library),
+      },
+      {
+        user: run.userId,
+        series: (exchange, symbol, interval) => seriesFor(cache, exchange, symbol, interval),
+        signal: live.abort.signal,
+        started: () => {
+          startedAt = clock.now()
+          tell(live, { state: 'running', bar: 0, bars: bars.length })
+        },
+        progress: (bar) => tell(live, { state: 'running', bar, bars: bars.length }),
+      },
+    )
+    const done = {
+      ...run,
+      state: 'done' as const,
+      startedAt,
+      finishedAt: clock.now(),
+      summary: output.summary,
+      range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
+    }
+    await transact(kv, () => {
+      const stored = kept && runs(kv).stored(run.id)
+      // Removed while it ran: then it was cancelled a moment too late.
+      if (kept && !stored) throw cancelled()
+      return [
+        stored ? runs(kv).replace(stored, done) : runs(kv).insert(done),
+        {
+          sets: [
+            { key: reportKey(run.id), value: output.report },
+            { key: tracksKey(run.id), value: output.tracks },
+          ],
+        },
+        ...onFinished.flatMap(({ changes }) => changes(done)),
+      ]
+    })
+    for (const { written } of onFinished) written?.(done)
+    tell(live, { state: 'done', bar: bars.length, bars: bars.length })
+    return { run: done, output, warnings }
+  }
+
+  async #fail(live: Live, error: unknown): Promise<void> {
+    const { kv, clock, log } = this.#deps
+    const known = error instanceof Problem ? error : null
+    if (!known) log('error', 'a backtest failed', { id: live.run.id, error: String(error) })
+    const state = live.abort.signal.aborted ? 'cancelled' : 'failed'
+    const diagnostics = known?.details.diagnostics
+    await runs(kv).update(live.run.id, (run) => ({
+      ...run,
+      state,
+      finishedAt: clock.now(),
+      error: {
+        code: known?.code ?? 'internal_error',
+        message: known?.message ?? 'Something went wrong on our side.',
+        ...(diagnostics && { diagnostics }),
+      },
+    }))
+    tell(live, { ...live.progress, state })
+  }
+}
+
+interface Plan {
+  readonly run: Run
+  readonly key: SeriesKey
+  readonly bars: Bars
+  readonly warnings: readonly RunWarning[]
+}
+
+function tell(live: Live, progress: RunProgress): void {
+  live.progress = progress
+  for (const watcher of live.watchers) watcher(progress)
+}
+
+function notFound(): Problem {
+  return new Problem(404, 'backtest_not_found', 'There is no such backtest.')
+}
+
+/** Says what could be asked for instead: other intervals of the symbol, else other symbols. */
+function barsNotFound(cache: BarCache, key: SeriesKey): Problem {
+  const all = cache.store.list()
+  const same = all.filter(({ exchange, symbol }) => exchange === key.exchange && symbol === key.symbol)
+  const named = (same.length > 0 ? same : all).slice(0, 20).map(seriesName)
+  const cached =
+    named.length > 0 ? `Cached are ${named.join(', ')}.` : 'No bars are cached yet; import some first.'
+  return new Problem(404, 'bars_not_found', `There are no bars for this symbol and interval. ${cached}`)
+}
+
+function seriesFor(cache: BarCache, exchange: string, symbol: string, interval: string): Series | null {
+  const normal = normalizeInterval(interval)
+  if (normal === null) return null
+  const key = seriesKey(exchange, symbol, normal)
+  const bars = cache.read(key)
+  return bars.length === 0 ? null : { bars, symbol: cache.symbol(key.exchange, key.symbol), interval: normal }
+}
+
+/** Only scripts that look inside a bar pay for loading what is inside. */
+function wantsFiner(source: string): boolean {
+  return /use_bar_magnifier|security_lower_tf/.test(source)
+}
+
+/** The finest cached series of the symbol, over the time of the bars. */
+function finerSeries(cache: BarCache, key: SeriesKey, bars: Bars): { bars: Bars; interval: string } | null {
+  const own = parseInterval(key.interval)
+  if (!own || bars.length === 0) return null
+  const finer = cache.store
+    .list()
+    .filter(({ exchange, symbol }: SeriesInfo) => exchange === key.exchange && symbol === key.symbol)
+    .flatMap((info) => {
+      const interval = parseInterval(info.interval)
+      return interval && compareIntervals(interval, own) < 0 ? [{ info, interval }] : []
+    })
+    .sort((a, b) => compareIntervals(a.interval, b.interval))[0]
+  if (!finer) return null
+  const found = cache.read(finer.info, { from: bars.time[0] ?? 0 })
+  return found.length === 0 ? null : { bars: found, interval: finer.info.interval }
+}
+
+/** Sources of what a script imports, and of what those import. */
+function importedLibraries(source: string, library: RunDeps['library']): Record<string, string> {
+  const found: Record<string, string> = {}
+  const open = [source]
+  for (let text = open.pop(); text !== undefined; text = open.pop())
+    for (const [, user = '', name = '', version = ''] of text.matchAll(
+      /^\s*import\s+(\w+)\/(\w+)\/(\d+)/gm,
+    )) {
+      const path = `${user}/${name}/${version}`
+      const imported = path in found ? null : library(user, name, Number(version))
+      if (imported === null) continue
+      found[path] = imported
+      open.push(imported)
+    }
+  return found
+}

@@ -1,0 +1,220 @@
+import { describe, expect, test } from 'bun:test'
+import { testServer, type Call } from './server.ts'
+
+const CSV = `time,open,high,low,close,volume\n${Array.from(
+  { length: 30 },
+  (_, i) => `${Date.UTC(2024, 0, 1 + i)},10,12,9,11,5`,
+).join('\n')}`
+const RUN = { name: 'mine', symbol: 'abc', interval: 'D', exchange: 'x', bars: 20, source: 'sum', inputs: {} }
+
+async function open() {
+  const server = testServer()
+  const cookie = await server.signUp()
+  const post = (body: unknown, headers = {}) =>
+    server.call('POST', '/api/platform/backtests', { body, headers: { ...cookie, ...headers } })
+  const imported = await server.call('POST', '/api/platform/bars/import?symbol=abc&exchange=x&interval=1d', {
+    body: CSV,
+    headers: { ...cookie, 'content-type': 'text/csv' },
+  })
+  const get = (path: string, headers = {}) => server.call('GET', path, { headers: { ...cookie, ...headers } })
+  return { ...server, cookie, post, get, imported }
+}
+
+test('a backtest runs on the last bars and is kept with report and tracks', async () => {
+  const { post, get, pool, onFinished, services } = await open()
+  const seen: string[] = []
+  onFinished.push({
+    changes: (run) => ({ sets: [{ key: ['outbox', run.id], value: String(run.summary.trades) }] }),
+    written: (run) => seen.push(run.id),
+  })
+  const made = await post(RUN)
+  expect(made.status).toBe(200)
+  expect(made.json).toMatchObject({ ok: true, result: { report: { sum: 220 }, tracks: [{ id: 'time' }] } })
+  const { id } = made.json
+  expect(id).toMatch(/^bt_[0-9a-z]{26}$/)
+  expect(seen).toEqual([id])
+  expect(services.kv.get(['outbox', id])?.value).toBe('0')
+
+  const one = await get(`/api/platform/backtests/${id}`)
+  expect(one.json).toMatchObject({
+    backtest: {
+      id,
+      state: 'done',
+      symbol: 'ABC',
+      exchange: 'X',
+      interval: '1d',
+      range: { bars: 20 },
+      source: 'sum',
+    },
+    result: { report: { sum: 220 } },
+  })
+  const etag = one.headers.get('etag') ?? ''
+  expect((await get(`/api/platform/backtests/${id}`, { 'if-none-match': etag })).status).toBe(304)
+  expect((await get(`/api/platform/backtests/${id}/tracks`)).json.tracks).toHaveLength(1)
+  const list = await get('/api/platform/backtests')
+  expect(list.json).toMatchObject({ backtests: [{ id, summary: { trades: 0 } }], nextCursor: null })
+  expect(list.json.backtests[0].source).toBeUndefined()
+  pool.close()
+})
+
+describe('refusals', () => {
+  const scenarios: readonly (readonly [name: string, change: object, status: number, code: string])[] = [
+    ['bars that are not cached', { symbol: 'nope' }, 404, 'bars_not_found'],
+    ['an interval that is none', { interval: 'soon' }, 422, 'validation_failed'],
+    ['no bars at all', { bars: 0 }, 422, 'validation_failed'],
+    ['too many bars', { bars: 2_000_001 }, 422, 'validation_failed'],
+    ['inputs of a wrong kind', { inputs: [] }, 422, 'validation_failed'],
+    ['a script that is not valid', { source: 'invalid' }, 422, 'script_invalid'],
+    ['a script that never ends', { source: 'for ever' }, 422, 'script_limit_exceeded'],
+    ['a mistake of ours', { source: 'crash' }, 500, 'internal_error'],
+  ]
+  test.each(scenarios)('%s', async (_name, change, status, code) => {
+    const { post, get, pool } = await open()
+    const answer = await post({ ...RUN, ...change })
+    expect([answer.status, answer.json.error.code]).toEqual([status, code])
+    expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
+    pool.close()
+  })
+})
+
+test('what is cached is named when something else was asked for', async () => {
+  const { post, pool } = await open()
+  expect((await post({ ...RUN, interval: '1m' })).json.error.message).toContain('X:ABC 1d')
+  pool.close()
+})
+
+test('fewer bars than asked for is a warning', async () => {
+  const { post, pool } = await open()
+  const answer = await post({ ...RUN, bars: 1000, inputs: undefined, extra: 1 })
+  expect(answer.json.warnings.map((warning: { code: string }) => warning.code)).toEqual([
+    'fewer_bars',
+    'unknown_field',
+  ])
+  pool.close()
+})
+
+test('respond-async answers at once; events follow it to the end', async () => {
+  const { post, get, pool, app, cookie } = await open()
+  const answer = await post(RUN, { prefer: 'respond-async' })
+  expect([answer.status, answer.json.state, answer.headers.get('preference-applied')]).toEqual([
+    202,
+    'queued',
+    'respond-async',
+  ])
+  const path = `/api/platform/backtests/${answer.json.id}`
+  const response = await app.handle(new Request(`http://localhost${path}/events`, { headers: cookie }))
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const text = await response.text()
+  expect(text).toContain('event: progress')
+  expect(text).toMatch(/event: end\ndata: .*"state":"done"/)
+  expect((await get(path)).json.backtest.state).toBe('done')
+  pool.close()
+})
+
+test('an asynchronous run that fails says why, one that is removed is gone', async () => {
+  const { post, get, call, cookie, pool } = await open()
+  const failing = await post({ ...RUN, source: 'invalid' }, { prefer: 'respond-async' })
+  const endless = await post({ ...RUN, source: 'for ever' }, { prefer: 'respond-async' })
+  await Bun.sleep(50)
+  expect((await get(`/api/platform/backtests/${failing.json.id}`)).json).toMatchObject({
+    backtest: { state: 'failed', error: { code: 'script_invalid', diagnostics: [{ line: 1 }] } },
+    result: null,
+  })
+  expect((await get(`/api/platform/backtests/${failing.json.id}/tracks`)).status).toBe(409)
+  const path = `/api/platform/backtests/${endless.json.id}`
+  expect((await get(path)).json.backtest.state).toBe('running')
+  expect((await call('DELETE', path, { headers: cookie })).json).toMatchObject({ ok: true, deleted: true })
+  expect((await get(path)).json.error.code).toBe('backtest_not_found')
+  await Bun.sleep(20)
+  expect(pool.running).toBe(0)
+  pool.close()
+})
+
+test("another user's backtest is not there", async () => {
+  const { post, call, signUp, pool } = await open()
+  const { id } = (await post(RUN)).json
+  const other = await signUp('other@example.com')
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/tracks'],
+    ['GET', '/events'],
+    ['DELETE', ''],
+  ] as const) {
+    const answer = await call(method, `/api/platform/backtests/${id}${path}`, { headers: other })
+    expect([answer.status, answer.json.error.code]).toEqual([404, 'backtest_not_found'])
+  }
+  pool.close()
+})
+
+test('a token works with its scope, and says which one it lacks', async () => {
+  const { token, cookie, call, pool } = await open()
+  const reads = await token(cookie, ['backtests:read'])
+  const send = (headers: Call['headers']) =>
+    call('POST', '/api/platform/backtests', { body: RUN, headers: headers ?? {} })
+  const refused = await send(reads)
+  expect([refused.status, refused.json.error.code]).toEqual([403, 'insufficient_scope'])
+  expect(refused.headers.get('www-authenticate')).toContain('backtests:write')
+  expect((await send(await token(cookie, ['backtests:write']))).status).toBe(200)
+  pool.close()
+})
+
+describe('bars and symbols', () => {
+  test('an import says what it stored; a query answers columns, also of an interval built from it', async () => {
+    const { imported, get, pool } = await open()
+    expect(imported.json).toMatchObject({
+      ok: true,
+      rows: 30,
+      inserted: 30,
+      updated: 0,
+      series: { symbol: 'ABC', interval: '1d', count: 30 },
+    })
+    const week = await get('/api/platform/bars?symbol=ABC&exchange=X&interval=1w')
+    expect(week.json).toMatchObject({ interval: '1w', builtFrom: '1d' })
+    expect(week.json.bars.time[0]).toBe(Date.UTC(2024, 0, 1))
+    const some = await get(
+      '/api/platform/bars?symbol=ABC&exchange=X&interval=1d&start=2024-01-05&end=2024-01-07',
+    )
+    expect(some.json.bars.time).toEqual([5, 6, 7].map((day) => Date.UTC(2024, 0, day)))
+    expect(some.json.bars.close).toEqual([11, 11, 11])
+    const first = await get('/api/platform/bars?symbol=ABC&exchange=X&interval=1d&start=2024-01-05&limit=2')
+    expect(first.json.bars.time).toEqual([5, 6].map((day) => Date.UTC(2024, 0, day)))
+    expect((await get('/api/platform/bars?symbol=NO&exchange=X&interval=1d')).json.error.code).toBe(
+      'bars_not_found',
+    )
+    pool.close()
+  })
+
+  test('a wrong row refuses the whole file and names it', async () => {
+    const { call, cookie, get, pool } = await open()
+    const bad = await call('POST', '/api/platform/bars/import?symbol=bad&exchange=x&interval=1d', {
+      body: CSV.replace('10,12,9,11,5', '10,8,9,11,5'),
+      headers: { ...cookie, 'content-type': 'text/csv' },
+    })
+    expect([bad.status, bad.json.error.code]).toEqual([422, 'validation_failed'])
+    expect(bad.json.error.fields[0].message).toContain('row 2')
+    expect((await get('/api/platform/symbols')).text).not.toContain('BAD')
+    pool.close()
+  })
+
+  test('facts of a symbol are set and shown with its series', async () => {
+    const { call, cookie, get, pool } = await open()
+    const put = await call('PUT', '/api/platform/symbols/X/ABC', {
+      body: { mintick: 0.25, pointValue: 50 },
+      headers: cookie,
+    })
+    expect(put.json.symbol).toMatchObject({
+      mintick: 0.25,
+      priceScale: 100,
+      minMove: 25,
+      pointValue: 50,
+      series: [{ interval: '1d', count: 30 }],
+    })
+    expect((await get('/api/platform/symbols')).json.symbols).toHaveLength(1)
+    const wrong = await call('PUT', '/api/platform/symbols/X/ABC', {
+      body: { timezone: 'Mars/Olympus' },
+      headers: cookie,
+    })
+    expect(wrong.json.error.fields[0].path).toBe('/timezone')
+    pool.close()
+  })
+})

@@ -1,0 +1,50 @@
+// A worker whose "scripts" are words: what the pool must cope with, without the engine.
+
+import { Problem } from '../../src/lib/problem.ts'
+import { seriesName } from '../../src/market/bar-store.ts'
+import { ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
+import type { BacktestRequest, BacktestResult } from '../../src/backtest/run.ts'
+import { serveBacktests } from '../../src/backtest/worker-loop.ts'
+
+const hoard: unknown[] = []
+
+function run(request: BacktestRequest): BacktestResult {
+  const { source, bars, series, progress, inputs } = request
+  switch (source) {
+    case 'for ever':
+      for (;;) bars.close[0] = 0
+    case 'hoard':
+      for (;;) hoard.push(new Float64Array(1 << 18).fill(1))
+    case 'invalid':
+      throw new Problem(422, 'script_invalid', 'no', { diagnostics: [{ line: 1 }] })
+    case 'crash':
+      throw new ScriptError('not caught by the engine')
+    case 'other series': {
+      const other = series('X', 'OTHER', '1d')
+      if (other === undefined) throw new SeriesNeeded('X', 'OTHER', '1d')
+      return result({ other: other && seriesName({ ...other.symbol, interval: other.interval }) })
+    }
+    default:
+      for (let bar = 0; bar <= bars.length; bar += 1000) progress?.(bar)
+      return result({ sum: bars.close.reduce((a, b) => a + b, 0), inputs })
+  }
+}
+
+function result(fields: object): BacktestResult {
+  const summary = {
+    trades: 0,
+    netProfit: 0,
+    netProfitPct: 0,
+    winRate: 0,
+    profitFactor: 0,
+    maxDrawdownPct: 0,
+    sharpe: 0,
+  }
+  const report = { version: 1, summary, ...fields }
+  return {
+    report: report as unknown as BacktestResult['report'],
+    tracks: [{ id: 'time', kind: 'time', data: [] }],
+  }
+}
+
+serveBacktests(run)
