@@ -391,7 +391,7 @@ export function missing(module: Module, expr: BuiltinCallExpr, index: number): s
   const type = expr.overload.parameters[index]?.types[0]
   if (!type) return 'null'
   if (type.kind === 'variable') {
-    const given = expr.typeArguments[0]
+    const given = expr.typeArguments[type.name === 'V' ? 1 : 0]
     return given ? module.naOf(given) : 'null'
   }
   if (type.kind === 'bool') return 'null'

@@ -5,6 +5,7 @@ import { BARS } from './bars.ts'
 import { BARSTATE } from './barstate.ts'
 import { COLOR } from './color.ts'
 import { CONSTANTS } from './constants.ts'
+import { DRAWINGS } from './drawings.ts'
 import { EVENTS } from './events.ts'
 import { LANGUAGE } from './language.ts'
 import { LOG } from './log.ts'
@@ -68,6 +69,7 @@ const ENTRIES: readonly (readonly BuiltinEntry[])[] = [
   STRATEGY,
   LOG,
   EVENTS,
+  DRAWINGS,
 ]
 
 export const BUILTIN_FUNCTIONS: ReadonlyMap<string, BuiltinFunction> = byName('function')

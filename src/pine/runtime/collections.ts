@@ -154,6 +154,10 @@ export class PineMap<K = unknown, V = unknown> {
     this.limit = limit
   }
 
+  keys(): Iterable<K> {
+    return this.entries.keys()
+  }
+
   get(key: K): V {
     const value = this.entries.get(key)
     return value === undefined ? this.na : value

@@ -1,13 +1,237 @@
 // Lines, labels, boxes, tables, polylines, linefills: objects with a life, so that a replay can show them as they were.
+//
+// A drawing is a plain object whose own fields are Pine's arguments by Pine's names, as they are at the end. Beside them it
+// knows the bars it was created and deleted on, and what its fields were before they were changed: `changes` has an
+// entry for each bar something changed on, with the old values. To see a drawing as it was at the end of bar b, undo
+// the entries of later bars, latest first (`drawingAt`).
+//
+// Only so many of a kind are shown (`max_lines_count` and its kin); the oldest go when there are more. What is deleted on
+// the bar it was made on was never to be seen and is not kept. A script that draws anew on every bar would keep
+// everything it ever drew, so of deleted drawings the latest 5,000 to 10,000 are kept, and of one drawing's changes the
+// latest 500 to 1,000.
 
-/** Filled in by the drawing built-ins; every object knows the bars it was created, changed and deleted on. */
-export interface Drawings {
-  readonly items: readonly Drawing[]
+import type { Limits } from './runtime.ts'
+
+export const DRAWING_KINDS = ['line', 'label', 'box', 'table', 'polyline', 'linefill'] as const
+export type DrawingKind = (typeof DRAWING_KINDS)[number]
+
+const DELETED_MAX = 5000
+const CHANGES_MAX = 1000
+
+/** A point of a polyline, or what sets a corner; `index` or `time` is used, by `xloc`. */
+export class ChartPoint {
+  time: number
+  index: number
+  price: number
+  constructor(time: number, index: number, price: number) {
+    this.time = time
+    this.index = index
+    this.price = price
+  }
 }
 
-export interface Drawing {
-  readonly kind: 'line' | 'label' | 'box' | 'table' | 'polyline' | 'linefill'
+/** What was in the fields named until `bar`, on which they changed. */
+export type Change = { bar: number } & Record<string, unknown>
+
+interface Life {
   readonly createdBar: number
   /** -1 = still there at the end. */
-  readonly deletedBar: number
+  deletedBar: number
+  /** By bar. */
+  changes: Change[]
+}
+
+export interface Line extends Life {
+  readonly kind: 'line'
+  x1: number
+  y1: number
+  x2: number
+  y2: number
+  xloc: string | null
+  extend: string | null
+  color: number
+  style: string | null
+  width: number
+  readonly force_overlay: boolean
+}
+export interface Label extends Life {
+  readonly kind: 'label'
+  x: number
+  y: number
+  text: string | null
+  xloc: string | null
+  yloc: string | null
+  color: number
+  style: string | null
+  textcolor: number
+  size: string | number | null
+  textalign: string | null
+  tooltip: string | null
+  text_font_family: string | null
+  text_formatting: string | null
+  readonly force_overlay: boolean
+}
+export interface Box extends Life {
+  readonly kind: 'box'
+  left: number
+  top: number
+  right: number
+  bottom: number
+  border_color: number
+  border_width: number
+  border_style: string | null
+  extend: string | null
+  xloc: string | null
+  bgcolor: number
+  text: string | null
+  text_size: string | number | null
+  text_color: number
+  text_halign: string | null
+  text_valign: string | null
+  text_wrap: string | null
+  text_font_family: string | null
+  text_formatting: string | null
+  readonly force_overlay: boolean
+}
+export interface Cell {
+  readonly text: string | null
+  readonly width: number
+  readonly height: number
+  readonly text_color: number
+  readonly text_halign: string | null
+  readonly text_valign: string | null
+  readonly text_size: string | number | null
+  readonly bgcolor: number
+  readonly tooltip: string | null
+  readonly text_font_family: string | null
+  readonly text_formatting: string | null
+}
+export interface Table extends Life {
+  readonly kind: 'table'
+  position: string | null
+  readonly columns: number
+  readonly rows: number
+  bgcolor: number
+  frame_color: number
+  frame_width: number
+  border_color: number
+  border_width: number
+  readonly force_overlay: boolean
+  /** By row × columns + column; replaced whole when changed (map and cells). */
+  cells: ReadonlyMap<number, Cell>
+  /** Each [from column, from row, to column, to row]. */
+  merged: readonly (readonly number[])[]
+}
+export interface Polyline extends Life {
+  readonly kind: 'polyline'
+  readonly points: readonly ChartPoint[]
+  readonly curved: boolean
+  readonly closed: boolean
+  readonly xloc: string | null
+  readonly line_color: number
+  readonly fill_color: number
+  readonly line_style: string | null
+  readonly line_width: number
+  readonly force_overlay: boolean
+}
+export interface Linefill extends Life {
+  readonly kind: 'linefill'
+  readonly line1: Line | null
+  readonly line2: Line | null
+  color: number
+}
+
+export type Drawing = Line | Label | Box | Table | Polyline | Linefill
+
+/** The drawings of one run. Fields are plain data: a snapshot copies them. */
+export class Drawings {
+  /** In the order they were made; deleted ones too. */
+  items: Drawing[] = []
+  /** Those that are there, by kind, oldest first. */
+  alive: Record<DrawingKind, Drawing[]> = {
+    line: [],
+    label: [],
+    box: [],
+    table: [],
+    polyline: [],
+    linefill: [],
+  }
+  /** How many of `items` are deleted. */
+  deleted = 0
+  readonly most: Readonly<Record<DrawingKind, number>>
+
+  constructor(limits: Limits, declaration: Readonly<Record<string, number | string | boolean | null>> = {}) {
+    const asked = (name: string, highest: number) => {
+      const value = declaration[name]
+      return Math.max(0, Math.min(typeof value === 'number' ? value : 50, highest, limits.drawingsPerKind))
+    }
+    this.most = {
+      line: asked('max_lines_count', 500),
+      label: asked('max_labels_count', 500),
+      box: asked('max_boxes_count', 500),
+      polyline: asked('max_polylines_count', 100),
+      linefill: limits.drawingsPerKind,
+      table: limits.drawingsPerKind,
+    }
+  }
+
+  add<D extends Drawing>(drawing: D): D {
+    this.items.push(drawing)
+    const alive = this.alive[drawing.kind]
+    alive.push(drawing)
+    while (alive.length > this.most[drawing.kind]) this.remove(alive[0]!, drawing.createdBar)
+    return drawing
+  }
+
+  /** No effect on a drawing that is deleted already. */
+  remove(drawing: Drawing, bar: number): void {
+    if (drawing.deletedBar !== -1) return
+    drawing.deletedBar = bar
+    const alive = this.alive[drawing.kind]
+    alive.splice(alive.indexOf(drawing), 1)
+    if (drawing.createdBar === bar) {
+      this.items.splice(this.items.lastIndexOf(drawing), 1)
+      return
+    }
+    if (++this.deleted > 2 * DELETED_MAX) forgetOldest(this)
+  }
+
+  /** Changes a field on a bar, and keeps what it was. */
+  set<D extends Drawing, Field extends keyof D & string>(
+    drawing: D,
+    field: Field,
+    value: D[Field],
+    bar: number,
+  ): void {
+    const before = drawing[field]
+    if (drawing.deletedBar !== -1 || Object.is(before, value)) return
+    if (drawing.createdBar !== bar) {
+      let last = drawing.changes.at(-1)
+      if (last?.bar !== bar) {
+        last = { bar }
+        if (drawing.changes.length >= CHANGES_MAX) drawing.changes.splice(0, CHANGES_MAX / 2)
+        drawing.changes.push(last)
+      }
+      if (!Object.hasOwn(last, field)) Object.assign(last, { [field]: before })
+    }
+    drawing[field] = value
+  }
+}
+
+/** Keeps the latest half of the deleted drawings. */
+function forgetOldest(drawings: Drawings): void {
+  let left = DELETED_MAX
+  drawings.items = drawings.items.filter((drawing) => drawing.deletedBar === -1 || left-- <= 0)
+  drawings.deleted -= DELETED_MAX
+}
+
+/** What a drawing looked like at the end of a bar; null where it was not there. */
+export function drawingAt<D extends Drawing>(drawing: D, bar: number): D | null {
+  if (drawing.createdBar > bar || (drawing.deletedBar !== -1 && drawing.deletedBar <= bar)) return null
+  const then = { ...drawing }
+  for (const { bar: changedBar, ...before } of drawing.changes.toReversed()) {
+    if (changedBar <= bar) break
+    Object.assign(then, before)
+  }
+  return then
 }

@@ -12,9 +12,9 @@ import type { RunEnvironment, ScriptRun, Series } from '../compile.ts'
 import type { ChildRun } from './request.ts'
 import type { Program } from '../2-check/program.ts'
 import { Context } from './context.ts'
+import { Drawings } from './drawings.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
 import { located } from './locate.ts'
-import { newDrawings } from './new-drawings.ts'
 import { tracksOf, type PlotTrack } from './plots.ts'
 import { ScriptError } from './runtime.ts'
 import { copyGraph, rollBack } from './snapshot.ts'
@@ -47,7 +47,8 @@ export class Run implements ScriptRun {
     this.#program = program
     this.#generated = generated
     this.#resolved = resolveInputs(program, env.inputs)
-    this.context = new Context(program, generated.columns, env, newDrawings(env.limits))
+    const drawings = new Drawings(env.limits, program.declaration.args)
+    this.context = new Context(program, generated.columns, env, drawings)
     if (generated.frameCount > FRAME_LIMIT)
       throw new ScriptError(
         `The script's functions call each other in ${generated.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,

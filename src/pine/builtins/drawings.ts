@@ -1,0 +1,763 @@
+// line.*, label.*, box.*, table.*, polyline.*, linefill.* and chart.point.*: what a script draws.
+//
+// Setters and getters are the same few lines for each field, so they are made from lists. On an object that is na they
+// do nothing and answer na, as on TradingView.
+
+import { PineArray } from '../runtime/collections.ts'
+import { ChartPoint } from '../runtime/drawings.ts'
+import type {
+  Box,
+  Cell,
+  Drawing,
+  DrawingKind,
+  Label,
+  Line,
+  Linefill,
+  Polyline,
+  Table,
+} from '../runtime/drawings.ts'
+import { ScriptError } from '../runtime/runtime.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { fn, variable } from './define.ts'
+import type { BuiltinEntry, BuiltinFunction, BuiltinVariable } from './registry.ts'
+
+type Text = string | null
+type Size = string | number | null
+type Point = ChartPoint | null
+
+const NAN = Number.NaN
+
+const POINT: readonly BuiltinEntry[] = [
+  fn(
+    'chart.point.new',
+    'A point of a time, a bar and a price.',
+    '(int time, int index, float price) chart.point',
+    {
+      fn: (time: number, index: number, price: number) => new ChartPoint(time, index, price),
+    },
+  ),
+  fn('chart.point.from_index', 'A point of a bar and a price.', '(int index, float price) chart.point', {
+    fn: (index: number, price: number) => new ChartPoint(NAN, index, price),
+  }),
+  fn('chart.point.from_time', 'A point of a time and a price.', '(int time, float price) chart.point', {
+    fn: (time: number, price: number) => new ChartPoint(time, NAN, price),
+  }),
+  fn('chart.point.now', 'A point of the current bar and a price.', '(float price = close) chart.point', {
+    fn: (runtime: Runtime, price: number) =>
+      new ChartPoint(runtime.bars.time[runtime.bar] ?? NAN, runtime.bar, price),
+    runtime: true,
+  }),
+  fn('chart.point.copy', 'A copy.', '(chart.point id) chart.point', {
+    fn: (point: Point) => (point === null ? null : new ChartPoint(point.time, point.index, point.price)),
+  }),
+]
+
+const LINE_STYLE =
+  'string xloc = xloc.bar_index, string extend = extend.none, color color = color.blue, string style = line.style_solid, int width = 1, bool force_overlay = false'
+
+const LINE: readonly BuiltinEntry[] = [
+  fn(
+    'line.new',
+    'Draws a line between two points.',
+    [
+      `(int x1, float y1, int x2, float y2, ${LINE_STYLE}) line`,
+      `(chart.point first_point, chart.point second_point, ${LINE_STYLE}) line`,
+    ],
+    [
+      { fn: newLine, runtime: true },
+      {
+        fn: (runtime: Runtime, first: Point, second: Point, xloc: Text, ...style: LineStyle) =>
+          newLine(runtime, xOf(first, xloc), yOf(first), xOf(second, xloc), yOf(second), xloc, ...style),
+        runtime: true,
+      },
+    ],
+  ),
+  ...life('line'),
+  ...setters<Line>('line', {
+    x1: ['int', 'x'],
+    x2: ['int', 'x'],
+    y1: ['float', 'y'],
+    y2: ['float', 'y'],
+    color: ['color'],
+    style: ['string'],
+    width: ['int'],
+    extend: ['string'],
+  }),
+  setter<Line>('line', 'set_xy1', 'int x, float y', (set, x: number, y: number) => {
+    set('x1', x)
+    set('y1', y)
+  }),
+  setter<Line>('line', 'set_xy2', 'int x, float y', (set, x: number, y: number) => {
+    set('x2', x)
+    set('y2', y)
+  }),
+  setter<Line>(
+    'line',
+    'set_xloc',
+    'int x1, int x2, string xloc',
+    (set, x1: number, x2: number, xloc: Text) => {
+      set('x1', x1)
+      set('x2', x2)
+      set('xloc', xloc)
+    },
+  ),
+  setter<Line>('line', 'set_first_point', 'chart.point point', (set, point: Point, line: Line) => {
+    set('x1', xOf(point, line.xloc))
+    set('y1', yOf(point))
+  }),
+  setter<Line>('line', 'set_second_point', 'chart.point point', (set, point: Point, line: Line) => {
+    set('x2', xOf(point, line.xloc))
+    set('y2', yOf(point))
+  }),
+  ...getters<Line>('line', { x1: 'int', x2: 'int', y1: 'float', y2: 'float' }),
+  fn(
+    'line.get_price',
+    'The price a line, or what it would be if it went on, is at on a bar.',
+    '(line id, int x) series float',
+    {
+      fn: (line: Line | null, x: number) => {
+        if (line === null) return NAN
+        return line.y1 + ((x - line.x1) / (line.x2 - line.x1)) * (line.y2 - line.y1)
+      },
+    },
+  ),
+]
+
+const LABEL_STYLE =
+  "string text = '', string xloc = xloc.bar_index, string yloc = yloc.price, color color = color.blue, string style = label.style_label_down, " +
+  'color textcolor = color.white, string|int size = size.normal, string textalign = text.align_center, string tooltip = na, ' +
+  'string text_font_family = font.family_default, bool force_overlay = false, string text_formatting = text.format_none'
+
+const LABEL: readonly BuiltinEntry[] = [
+  fn(
+    'label.new',
+    'Draws a label at a point.',
+    [`(int x, float y, ${LABEL_STYLE}) label`, `(chart.point point, ${LABEL_STYLE}) label`],
+    [
+      { fn: newLabel, runtime: true },
+      {
+        fn: (runtime: Runtime, point: Point, text: Text, xloc: Text, ...style: LabelStyle) =>
+          newLabel(runtime, xOf(point, xloc), yOf(point), text, xloc, ...style),
+        runtime: true,
+      },
+    ],
+  ),
+  ...life('label'),
+  ...setters<Label>('label', {
+    x: ['int'],
+    y: ['float'],
+    text: ['string'],
+    yloc: ['string'],
+    color: ['color'],
+    style: ['string'],
+    textcolor: ['color'],
+    size: ['string|int'],
+    textalign: ['string'],
+    tooltip: ['string'],
+    text_font_family: ['string'],
+    text_formatting: ['string'],
+  }),
+  setter<Label>('label', 'set_xy', 'int x, float y', (set, x: number, y: number) => {
+    set('x', x)
+    set('y', y)
+  }),
+  setter<Label>('label', 'set_xloc', 'int x, string xloc', (set, x: number, xloc: Text) => {
+    set('x', x)
+    set('xloc', xloc)
+  }),
+  setter<Label>('label', 'set_point', 'chart.point point', (set, point: Point, label: Label) => {
+    set('x', xOf(point, label.xloc))
+    set('y', yOf(point))
+  }),
+  ...getters<Label>('label', { x: 'int', y: 'float', text: 'string' }),
+]
+
+const BOX_STYLE =
+  'color border_color = color.blue, int border_width = 1, string border_style = line.style_solid, string extend = extend.none, ' +
+  "string xloc = xloc.bar_index, color bgcolor = color.blue, string text = '', string|int text_size = size.auto, color text_color = color.black, " +
+  'string text_halign = text.align_center, string text_valign = text.align_center, string text_wrap = text.wrap_none, ' +
+  'string text_font_family = font.family_default, bool force_overlay = false, string text_formatting = text.format_none'
+
+const BOX: readonly BuiltinEntry[] = [
+  fn(
+    'box.new',
+    'Draws a box between two corners.',
+    [
+      `(int left, float top, int right, float bottom, ${BOX_STYLE}) box`,
+      `(chart.point top_left, chart.point bottom_right, ${BOX_STYLE}) box`,
+    ],
+    [
+      { fn: newBox, runtime: true },
+      {
+        fn: (runtime: Runtime, topLeft: Point, bottomRight: Point, ...style: BoxStyle) =>
+          newBox(
+            runtime,
+            xOf(topLeft, style[4]),
+            yOf(topLeft),
+            xOf(bottomRight, style[4]),
+            yOf(bottomRight),
+            ...style,
+          ),
+        runtime: true,
+      },
+    ],
+  ),
+  ...life('box'),
+  ...setters<Box>('box', {
+    left: ['int'],
+    top: ['float'],
+    right: ['int'],
+    bottom: ['float'],
+    border_color: ['color', 'color'],
+    border_width: ['int', 'width'],
+    border_style: ['string', 'style'],
+    extend: ['string'],
+    bgcolor: ['color', 'color'],
+    text: ['string'],
+    text_size: ['string|int'],
+    text_color: ['color'],
+    text_halign: ['string'],
+    text_valign: ['string'],
+    text_wrap: ['string'],
+    text_font_family: ['string'],
+    text_formatting: ['string'],
+  }),
+  setter<Box>('box', 'set_lefttop', 'int left, float top', (set, left: number, top: number) => {
+    set('left', left)
+    set('top', top)
+  }),
+  setter<Box>('box', 'set_rightbottom', 'int right, float bottom', (set, right: number, bottom: number) => {
+    set('right', right)
+    set('bottom', bottom)
+  }),
+  setter<Box>(
+    'box',
+    'set_xloc',
+    'int left, int right, string xloc',
+    (set, left: number, right: number, xloc: Text) => {
+      set('left', left)
+      set('right', right)
+      set('xloc', xloc)
+    },
+  ),
+  setter<Box>('box', 'set_top_left_point', 'chart.point point', (set, point: Point, box: Box) => {
+    set('left', xOf(point, box.xloc))
+    set('top', yOf(point))
+  }),
+  setter<Box>('box', 'set_bottom_right_point', 'chart.point point', (set, point: Point, box: Box) => {
+    set('right', xOf(point, box.xloc))
+    set('bottom', yOf(point))
+  }),
+  ...getters<Box>('box', { left: 'int', top: 'float', right: 'int', bottom: 'float' }),
+]
+
+const CELL_FIELDS: Readonly<Record<string, string>> = {
+  text: 'string',
+  width: 'float',
+  height: 'float',
+  text_color: 'color',
+  text_halign: 'string',
+  text_valign: 'string',
+  text_size: 'string|int',
+  bgcolor: 'color',
+  tooltip: 'string',
+  text_font_family: 'string',
+  text_formatting: 'string',
+}
+
+const TABLE: readonly BuiltinEntry[] = [
+  fn(
+    'table.new',
+    'Draws a table at a place of the chart.',
+    '(string position, int columns, int rows, color bgcolor = na, color frame_color = na, int frame_width = 0, color border_color = na, int border_width = 0, bool force_overlay = false) table',
+    { fn: newTable, runtime: true },
+  ),
+  ...life('table', 'table_id', false),
+  ...setters<Table>(
+    'table',
+    {
+      position: ['string'],
+      bgcolor: ['color'],
+      frame_color: ['color'],
+      frame_width: ['int'],
+      border_color: ['color'],
+      border_width: ['int'],
+    },
+    'table_id',
+  ),
+  fn(
+    'table.cell',
+    'Fills a cell.',
+    "(table table_id, int column, int row, string text = '', float width = 0, float height = 0, color text_color = color.black, " +
+      'string text_halign = text.align_center, string text_valign = text.align_center, string|int text_size = size.normal, color bgcolor = na, ' +
+      'string tooltip = na, string text_font_family = font.family_default, string text_formatting = text.format_none) void',
+    { fn: fillCell, runtime: true },
+  ),
+  ...Object.entries(CELL_FIELDS).map(([field, type]) =>
+    fn(
+      `table.cell_set_${field}`,
+      `Sets '${field}' of a cell.`,
+      `(table table_id, int column, int row, ${type} ${field}) void`,
+      {
+        fn: (runtime: Runtime, table: Table | null, column: number, row: number, value: unknown) => {
+          if (table !== null) putCell(runtime, table, column, row, { [field]: value })
+        },
+        runtime: true,
+      },
+    ),
+  ),
+  fn(
+    'table.clear',
+    'Empties cells.',
+    '(table table_id, int start_column, int start_row, int end_column = na, int end_row = na) void',
+    { fn: clearCells, runtime: true },
+  ),
+  fn(
+    'table.merge_cells',
+    'Makes one cell of several.',
+    '(table table_id, int start_column, int start_row, int end_column, int end_row) void',
+    {
+      fn: (
+        runtime: Runtime,
+        table: Table | null,
+        startColumn: number,
+        startRow: number,
+        endColumn: number,
+        endRow: number,
+      ) => {
+        if (table === null) return
+        cellPlace(table, startColumn, startRow)
+        cellPlace(table, endColumn, endRow)
+        const merged = [...table.merged, [startColumn, startRow, endColumn, endRow]]
+        runtime.drawings.set(table, 'merged', merged, runtime.bar)
+      },
+      runtime: true,
+    },
+  ),
+]
+
+const POLYLINE: readonly BuiltinEntry[] = [
+  fn(
+    'polyline.new',
+    'Draws a line through points.',
+    '(array<chart.point> points, bool curved = false, bool closed = false, string xloc = xloc.bar_index, color line_color = color.blue, color fill_color = na, string line_style = line.style_solid, int line_width = 1, bool force_overlay = false) polyline',
+    { fn: newPolyline, runtime: true },
+  ),
+  ...life('polyline', 'id', false),
+]
+
+const LINEFILL: readonly BuiltinEntry[] = [
+  fn('linefill.new', 'Fills between two lines.', '(line line1, line line2, color color) linefill', {
+    fn: newLinefill,
+    runtime: true,
+  }),
+  ...life('linefill', 'id', false),
+  ...setters<Linefill>('linefill', { color: ['color'] }),
+  fn('linefill.get_line1', 'Its first line.', '(linefill id) line', {
+    fn: (fill: Linefill | null) => fill?.line1 ?? null,
+  }),
+  fn('linefill.get_line2', 'Its second line.', '(linefill id) line', {
+    fn: (fill: Linefill | null) => fill?.line2 ?? null,
+  }),
+]
+
+export const DRAWINGS: readonly BuiltinEntry[] = [
+  ...POINT,
+  ...LINE,
+  ...LABEL,
+  ...BOX,
+  ...TABLE,
+  ...POLYLINE,
+  ...LINEFILL,
+]
+
+function xOf(point: Point, xloc: Text): number {
+  if (point === null) return NAN
+  return xloc === 'bar_time' ? point.time : point.index
+}
+
+function yOf(point: Point): number {
+  return point === null ? NAN : point.price
+}
+
+function born(runtime: Runtime) {
+  return { createdBar: runtime.bar, deletedBar: -1, changes: [] }
+}
+
+type LineStyle = [extend: Text, color: number, style: Text, width: number, forceOverlay: boolean]
+
+function newLine(
+  runtime: Runtime,
+  x1: number,
+  y1: number,
+  x2: number,
+  y2: number,
+  xloc: Text,
+  ...[extend, color, style, width, forceOverlay]: LineStyle
+): Line {
+  return runtime.drawings.add<Line>({
+    kind: 'line',
+    ...born(runtime),
+    x1,
+    y1,
+    x2,
+    y2,
+    xloc,
+    extend,
+    color,
+    style,
+    width,
+    force_overlay: forceOverlay,
+  })
+}
+
+type LabelStyle = [
+  yloc: Text,
+  color: number,
+  style: Text,
+  textColor: number,
+  size: Size,
+  textAlign: Text,
+  tooltip: Text,
+  font: Text,
+  forceOverlay: boolean,
+  formatting: Text,
+]
+
+function newLabel(
+  runtime: Runtime,
+  x: number,
+  y: number,
+  text: Text,
+  xloc: Text,
+  ...[yloc, color, style, textcolor, size, textalign, tooltip, font, forceOverlay, formatting]: LabelStyle
+): Label {
+  return runtime.drawings.add<Label>({
+    kind: 'label',
+    ...born(runtime),
+    x,
+    y,
+    text,
+    xloc,
+    yloc,
+    color,
+    style,
+    textcolor,
+    size,
+    textalign,
+    tooltip,
+    text_font_family: font,
+    text_formatting: formatting,
+    force_overlay: forceOverlay,
+  })
+}
+
+type BoxStyle = [
+  borderColor: number,
+  borderWidth: number,
+  borderStyle: Text,
+  extend: Text,
+  xloc: Text,
+  bgcolor: number,
+  text: Text,
+  textSize: Size,
+  textColor: number,
+  halign: Text,
+  valign: Text,
+  wrap: Text,
+  font: Text,
+  forceOverlay: boolean,
+  formatting: Text,
+]
+
+function newBox(
+  runtime: Runtime,
+  left: number,
+  top: number,
+  right: number,
+  bottom: number,
+  ...style: BoxStyle
+): Box {
+  const [borderColor, borderWidth, borderStyle, extend, xloc, bgcolor, text, textSize, textColor] = style
+  const [, , , , , , , , , halign, valign, wrap, font, forceOverlay, formatting] = style
+  return runtime.drawings.add<Box>({
+    kind: 'box',
+    ...born(runtime),
+    left,
+    top,
+    right,
+    bottom,
+    border_color: borderColor,
+    border_width: borderWidth,
+    border_style: borderStyle,
+    extend,
+    xloc,
+    bgcolor,
+    text,
+    text_size: textSize,
+    text_color: textColor,
+    text_halign: halign,
+    text_valign: valign,
+    text_wrap: wrap,
+    text_font_family: font,
+    text_formatting: formatting,
+    force_overlay: forceOverlay,
+  })
+}
+
+function newTable(
+  runtime: Runtime,
+  position: Text,
+  columns: number,
+  rows: number,
+  bgcolor: number,
+  frameColor: number,
+  frameWidth: number,
+  borderColor: number,
+  borderWidth: number,
+  forceOverlay: boolean,
+): Table {
+  if (!(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
+    throw new ScriptError(
+      `Cannot make a table of ${columns} × ${rows} cells: give it fewer, and one at least.`,
+    )
+  return runtime.drawings.add<Table>({
+    kind: 'table',
+    ...born(runtime),
+    position,
+    columns: Math.trunc(columns),
+    rows: Math.trunc(rows),
+    bgcolor,
+    frame_color: frameColor,
+    frame_width: frameWidth,
+    border_color: borderColor,
+    border_width: borderWidth,
+    force_overlay: forceOverlay,
+    cells: new Map(),
+    merged: [],
+  })
+}
+
+const EMPTY_CELL: Cell = {
+  text: '',
+  width: 0,
+  height: 0,
+  text_color: NAN,
+  text_halign: 'center',
+  text_valign: 'center',
+  text_size: 'normal',
+  bgcolor: NAN,
+  tooltip: null,
+  text_font_family: 'default',
+  text_formatting: 'none',
+}
+
+function fillCell(
+  runtime: Runtime,
+  table: Table | null,
+  column: number,
+  row: number,
+  text: Text,
+  width: number,
+  height: number,
+  textColor: number,
+  halign: Text,
+  valign: Text,
+  textSize: Size,
+  bgcolor: number,
+  tooltip: Text,
+  font: Text,
+  formatting: Text,
+): void {
+  if (table === null) return
+  putCell(runtime, table, column, row, {
+    text,
+    width,
+    height,
+    text_color: textColor,
+    text_halign: halign,
+    text_valign: valign,
+    text_size: textSize,
+    bgcolor,
+    tooltip,
+    text_font_family: font,
+    text_formatting: formatting,
+  })
+}
+
+function putCell(runtime: Runtime, table: Table, column: number, row: number, fields: Partial<Cell>): void {
+  const place = cellPlace(table, column, row)
+  const cells = new Map(table.cells)
+  cells.set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
+  runtime.drawings.set(table, 'cells', cells, runtime.bar)
+}
+
+function cellPlace(table: Table, column: number, row: number): number {
+  const [x, y] = [Math.trunc(column), Math.trunc(row)]
+  if (!(x >= 0 && x < table.columns && y >= 0 && y < table.rows))
+    throw new ScriptError(
+      `Column ${column}, row ${row} is out of the table's bounds: it has ${table.columns} columns and ${table.rows} rows.`,
+    )
+  return y * table.columns + x
+}
+
+function clearCells(
+  runtime: Runtime,
+  table: Table | null,
+  startColumn: number,
+  startRow: number,
+  endColumn: number,
+  endRow: number,
+): void {
+  if (table === null) return
+  const [lastColumn, lastRow] = [
+    Number.isNaN(endColumn) ? startColumn : endColumn,
+    Number.isNaN(endRow) ? startRow : endRow,
+  ]
+  cellPlace(table, startColumn, startRow)
+  cellPlace(table, lastColumn, lastRow)
+  const inside = (place: number) => {
+    const column = place % table.columns
+    const row = Math.floor(place / table.columns)
+    return column >= startColumn && column <= lastColumn && row >= startRow && row <= lastRow
+  }
+  const cells = new Map([...table.cells].filter(([place]) => !inside(place)))
+  runtime.drawings.set(table, 'cells', cells, runtime.bar)
+}
+
+function newPolyline(
+  runtime: Runtime,
+  points: PineArray<Point> | null,
+  curved: boolean,
+  closed: boolean,
+  xloc: Text,
+  lineColor: number,
+  fillColor: number,
+  lineStyle: Text,
+  lineWidth: number,
+  forceOverlay: boolean,
+): Polyline {
+  const copies = (points?.values() ?? []).flatMap((point) =>
+    point === null ? [] : [new ChartPoint(point.time, point.index, point.price)],
+  )
+  if (copies.length > 10_000)
+    throw new ScriptError(
+      `A polyline of ${copies.length} points is more than the limit of 10,000. Draw several.`,
+      'script_limit_exceeded',
+    )
+  return runtime.drawings.add<Polyline>({
+    kind: 'polyline',
+    ...born(runtime),
+    points: copies,
+    curved,
+    closed,
+    xloc,
+    line_color: lineColor,
+    fill_color: fillColor,
+    line_style: lineStyle,
+    line_width: lineWidth,
+    force_overlay: forceOverlay,
+  })
+}
+
+/** Between two lines there is one fill: a new one replaces it. */
+function newLinefill(runtime: Runtime, line1: Line | null, line2: Line | null, color: number): Linefill {
+  const { drawings, bar } = runtime
+  const before = drawings.alive.linefill.find(
+    (fill) => fill.kind === 'linefill' && isPair(fill, line1, line2),
+  )
+  if (before !== undefined) drawings.remove(before, bar)
+  return drawings.add<Linefill>({ kind: 'linefill', ...born(runtime), line1, line2, color })
+}
+
+function isPair(fill: Linefill, line1: Line | null, line2: Line | null): boolean {
+  return (fill.line1 === line1 && fill.line2 === line2) || (fill.line1 === line2 && fill.line2 === line1)
+}
+
+/** `*.delete`, `*.copy` and `*.all`. */
+function life(kind: DrawingKind, id = 'id', hasCopy = true): BuiltinEntry[] {
+  const entries: (BuiltinFunction | BuiltinVariable)[] = [
+    fn(`${kind}.delete`, `Deletes a ${kind}.`, `(${kind} ${id}) void`, {
+      fn: (runtime: Runtime, drawing: Drawing | null) => {
+        if (drawing === null) return
+        runtime.drawings.remove(drawing, runtime.bar)
+        if (drawing.kind === 'line') removeFillsOf(runtime, drawing)
+      },
+      runtime: true,
+    }),
+    variable(`${kind}.all`, `Every ${kind} there is, oldest first.`, `series array<${kind}>`, {
+      get: (runtime) =>
+        new PineArray<Drawing | null>(
+          runtime.drawings.alive[kind].slice(),
+          null,
+          runtime.limits.collectionSize,
+        ),
+    }),
+  ]
+  if (!hasCopy) return entries
+  const copy = fn(`${kind}.copy`, `Draws a copy of a ${kind}.`, `(${kind} ${id}) ${kind}`, {
+    fn: (runtime: Runtime, drawing: Drawing | null) =>
+      drawing === null ? null : runtime.drawings.add({ ...drawing, ...born(runtime) }),
+    runtime: true,
+  })
+  return [...entries, copy]
+}
+
+function removeFillsOf(runtime: Runtime, line: Line): void {
+  for (const fill of runtime.drawings.alive.linefill.slice())
+    if (fill.kind === 'linefill' && (fill.line1 === line || fill.line2 === line))
+      runtime.drawings.remove(fill, runtime.bar)
+}
+
+/** `set_<field>` for each field: its type, and the parameter's name where that is not the field's. */
+function setters<D extends Drawing>(
+  kind: D['kind'],
+  fields: Partial<Record<keyof D & string, readonly [type: string, parameter?: string]>>,
+  id = 'id',
+): BuiltinEntry[] {
+  return Object.entries<readonly [string, string?] | undefined>(fields).map(([field, spec]) => {
+    const [type, parameter] = spec ?? ['']
+    return fn(
+      `${kind}.set_${field}`,
+      `Sets '${field}' of a ${kind}.`,
+      `(${kind} ${id}, ${type} ${parameter ?? field}) void`,
+      {
+        fn: (runtime: Runtime, drawing: D | null, value: D[keyof D & string]) => {
+          if (drawing !== null) runtime.drawings.set(drawing, field as keyof D & string, value, runtime.bar)
+        },
+        runtime: true,
+      },
+    )
+  })
+}
+
+type Set<D> = <Field extends keyof D & string>(field: Field, value: D[Field]) => void
+
+/** A setter of more than one field. After its arguments `change` gets the drawing. */
+function setter<D extends Drawing>(
+  kind: D['kind'],
+  name: string,
+  parameters: string,
+  change: (set: Set<D>, ...args: never[]) => void,
+): BuiltinFunction {
+  return fn(`${kind}.${name}`, `Changes a ${kind}.`, `(${kind} id, ${parameters}) void`, {
+    fn: (runtime: Runtime, drawing: D | null, ...args: unknown[]) => {
+      if (drawing === null) return
+      const set: Set<D> = (field, value) => runtime.drawings.set(drawing, field, value, runtime.bar)
+      change(set, ...([...args, drawing] as never[]))
+    },
+    runtime: true,
+  })
+}
+
+function getters<D extends Drawing>(
+  kind: D['kind'],
+  fields: Partial<Record<keyof D & string, 'int' | 'float' | 'string'>>,
+): BuiltinEntry[] {
+  return Object.entries<'int' | 'float' | 'string' | undefined>(fields).map(([field, type]) => {
+    const na = type === 'string' ? null : NAN
+    return fn(`${kind}.get_${field}`, `'${field}' of a ${kind}.`, `(${kind} id) series ${type}`, {
+      fn: (drawing: D | null) => (drawing === null ? na : drawing[field as keyof D & string]),
+    })
+  })
+}
