@@ -43,6 +43,8 @@ export interface BrokerOptions {
   readonly finer?: Bars | null
   /** A number that changes with the trading day a bar belongs to (H5). */
   readonly dayOf?: (bar: number) => number
+  /** First bar the script may trade on; before it every command is ignored, as before the range of a deep backtest. */
+  readonly firstBar?: number
 }
 
 /** How often calc_on_order_fills runs the script again on one bar (A7). */
@@ -67,6 +69,7 @@ export class BrokerEmulator implements Broker {
   private readonly finer: Bars | null
   private readonly finerStarts: Int32Array | null
   private readonly dayOf: (bar: number) => number
+  private readonly firstBar: number
   private readonly lot: number
   private readonly mintick: number
   private readonly pointValue: number
@@ -104,6 +107,7 @@ export class BrokerEmulator implements Broker {
     this.finer = settings.barMagnifier ? (options.finer ?? null) : null
     this.finerStarts = this.finer && finerRanges(bars, this.finer)
     this.dayOf = options.dayOf ?? ((bar) => Math.floor((bars.time[bar] ?? 0) / 86_400_000))
+    this.firstBar = options.firstBar ?? 0
     this.lot = Math.max(1, Math.round(symbol.minQuantity * UNIT))
     this.mintick = symbol.mintick
     this.pointValue = symbol.pointValue
@@ -797,7 +801,7 @@ export class BrokerEmulator implements Broker {
     stop: number,
     site: number,
   ): Order | null {
-    if (this.risk.halted !== 'no') return null
+    if (this.risk.halted !== 'no' || this.bar < this.firstBar) return null
     const { position, settings } = this
     const price = this.nowPrice()
     const limitTicks = direction === 1 ? tickBelow(limit / this.mintick) : tickAbove(limit / this.mintick)

@@ -1,0 +1,226 @@
+// "Bring your TradingView export": trade by trade, what agrees between an exported list of trades and a report, and
+// the first divergence with its bar.
+//
+// Rows are paired in order. The export's clock is the chart's, which the file does not name: unless it is given, the
+// zone is the one in which most entries fall on entries of the report.
+
+import { lowerBound, type Bars } from '../market/bars.ts'
+import { zoneOf, type Zone } from '../market/zone.ts'
+import type { ReportTrade } from './report/report.ts'
+import type { ExportedTrade } from './trade-csv.ts'
+
+export const COMPARED_FIELDS = [
+  'side',
+  'entryTime',
+  'exitTime',
+  'entryPrice',
+  'exitPrice',
+  'qty',
+  'profit',
+  'entrySignal',
+  'exitSignal',
+] as const
+export type ComparedField = (typeof COMPARED_FIELDS)[number]
+
+export interface Difference {
+  readonly field: ComparedField | 'missing' | 'extra'
+  readonly expected: string | number | null
+  readonly found: string | number | null
+}
+
+export interface ComparedTrade {
+  readonly n: number
+  readonly agrees: boolean
+  readonly differences: readonly Difference[]
+}
+
+export interface Comparison {
+  readonly timezone: string
+  readonly timezoneDetected: boolean
+  /** Closed trades of the export, of the report, and how many agree. */
+  readonly expected: number
+  readonly found: number
+  readonly exact: number
+  readonly firstDivergence: (ComparedTrade & { readonly bar: number; readonly time: number }) | null
+  readonly trades: readonly ComparedTrade[]
+}
+
+export interface CompareOptions {
+  /** IANA name or `UTC+8`; null = detect. */
+  readonly timezone?: string | null
+  /** The symbol's own zone is tried first. */
+  readonly exchangeTimezone?: string
+  readonly mintick: number
+  /** Fields that count; all by default. */
+  readonly fields?: readonly ComparedField[]
+}
+
+/** Zones people set their charts to; one for each offset and daylight rule there is. */
+const ZONES = [
+  'UTC',
+  'America/New_York',
+  'Europe/London',
+  'Europe/Berlin',
+  'Asia/Kolkata',
+  'Asia/Singapore',
+  'Asia/Tokyo',
+  'America/Chicago',
+  'America/Los_Angeles',
+  'Europe/Moscow',
+  'Europe/Athens',
+  'Asia/Dubai',
+  'Asia/Bangkok',
+  'America/Sao_Paulo',
+  'Australia/Sydney',
+  'America/Denver',
+  'America/Phoenix',
+  'America/Bogota',
+  'America/Toronto',
+  'America/Halifax',
+  'Asia/Tehran',
+  'Asia/Karachi',
+  'Asia/Kathmandu',
+  'Asia/Dhaka',
+  'Asia/Almaty',
+  'Australia/Perth',
+  'Australia/Adelaide',
+  'Australia/Brisbane',
+  'Pacific/Auckland',
+  'Pacific/Honolulu',
+  'America/Anchorage',
+  'America/Argentina/Buenos_Aires',
+  'Africa/Lagos',
+  'Africa/Cairo',
+  'Africa/Johannesburg',
+  'Asia/Jerusalem',
+  'Pacific/Fakaofo',
+  'Pacific/Chatham',
+]
+
+export function compareTrades(
+  exported: readonly ExportedTrade[],
+  reported: readonly ReportTrade[],
+  bars: Bars,
+  options: CompareOptions,
+): Comparison {
+  const expected = exported.filter((trade) => !trade.open)
+  const found = reported.filter((trade) => trade.status === 'closed')
+  const given = options.timezone ? zoneOf(options.timezone) : null
+  const zone = given ?? detectZone(expected, found, options.exchangeTimezone)
+  const fields = options.fields ?? COMPARED_FIELDS
+  const trades: ComparedTrade[] = []
+  let exact = 0
+  let first: Comparison['firstDivergence'] = null
+  for (let i = 0; i < Math.max(expected.length, found.length); i++) {
+    const [want, got] = [expected[i], found[i]]
+    const differences = compareTrade(want, got, zone, options.mintick, fields)
+    const row = { n: want?.n ?? got!.n, agrees: differences.length === 0, differences }
+    trades.push(row)
+    if (row.agrees) exact++
+    else if (!first) {
+      const time = Math.min(want ? zone.toUtc(want.entry.wall) : Infinity, got ? got.entryTime : Infinity)
+      first = { ...row, time, bar: Math.min(bars.length - 1, lowerBound(bars.time, time)) }
+    }
+  }
+  return {
+    timezone: zone.name,
+    timezoneDetected: given === null,
+    expected: expected.length,
+    found: found.length,
+    exact,
+    firstDivergence: first,
+    trades,
+  }
+}
+
+function compareTrade(
+  want: ExportedTrade | undefined,
+  got: ReportTrade | undefined,
+  zone: Zone,
+  mintick: number,
+  fields: readonly ComparedField[],
+): Difference[] {
+  if (!want || !got)
+    return want
+      ? [{ field: 'missing', expected: new Date(zone.toUtc(want.entry.wall)).toISOString(), found: null }]
+      : [{ field: 'extra', expected: null, found: new Date(got!.entryTime).toISOString() }]
+  const differences: Difference[] = []
+  const check = (
+    field: ComparedField,
+    equal: boolean,
+    expected: string | number | null,
+    found: string | number,
+  ) => {
+    if (!equal && fields.includes(field)) differences.push({ field, expected, found })
+  }
+  check('side', want.side === got.side, want.side, got.side)
+  for (const [field, fill, time] of [
+    ['entryTime', want.entry, got.entryTime],
+    ['exitTime', want.exit, got.exitTime],
+  ] as const)
+    check(field, sameTime(fill, time, zone), wallText(fill.wall), wallText(time + zone.offsetAt(time)))
+  for (const [field, fill, price] of [
+    ['entryPrice', want.entry, got.entryPrice],
+    ['exitPrice', want.exit, got.exitPrice],
+  ] as const)
+    check(field, Math.abs(fill.price - price) <= priceSlack(fill.digits, mintick), fill.price, price)
+  if (want.qty !== null)
+    check('qty', Math.abs(want.qty - got.qty) <= 1e-6 * Math.max(1, want.qty), want.qty, got.qty)
+  if (want.profit)
+    check(
+      'profit',
+      sameShown(want.profit.value, want.profit.digits, got.profit),
+      want.profit.value,
+      got.profit,
+    )
+  const entrySignal = got.entryComment || got.entryId
+  const exitSignal = got.exitComment || got.exitId
+  check('entrySignal', want.entry.signal === entrySignal, want.entry.signal, entrySignal)
+  check('exitSignal', want.exit.signal === exitSignal, want.exit.signal, exitSignal)
+  return differences
+}
+
+/** An export of daily bars has dates only. */
+function sameTime(fill: ExportedTrade['entry'], time: number, zone: Zone): boolean {
+  const wall = time + zone.offsetAt(time)
+  return fill.dateOnly
+    ? Math.floor(fill.wall / 86_400_000) === Math.floor(wall / 86_400_000)
+    : Math.floor(fill.wall / 60_000) === Math.floor(wall / 60_000)
+}
+
+/** Half of the last digit shown, or of a tick where that is coarser. */
+function priceSlack(digits: number, mintick: number): number {
+  return Math.max(0.5 * 10 ** -Math.max(digits, 2), mintick * 0.5) * 1.000001
+}
+
+/** J8: two decimals, or one significant digit where that would be 0.00. */
+function sameShown(shown: number, digits: number, value: number): boolean {
+  return Math.abs(shown - value) <= 0.51 * 10 ** -digits
+}
+
+function detectZone(
+  expected: readonly ExportedTrade[],
+  found: readonly ReportTrade[],
+  own: string | undefined,
+): Zone {
+  const entries = new Set(found.map((trade) => Math.floor(trade.entryTime / 60_000)))
+  let best = zoneOf('UTC')
+  let most = -1
+  for (const name of own ? [own, ...ZONES] : ZONES) {
+    const zone = zoneOf(name)
+    if (!zone) continue
+    const hits = expected.filter((trade) =>
+      entries.has(Math.floor(zone.toUtc(trade.entry.wall) / 60_000)),
+    ).length
+    if (hits > most) {
+      most = hits
+      best = zone
+    }
+  }
+  if (!best) throw new Error('assertion failed: UTC is always known')
+  return best
+}
+
+function wallText(wall: number): string {
+  return new Date(wall).toISOString().slice(0, 16).replace('T', ' ')
+}
