@@ -36,4 +36,6 @@ process.exitCode = await runCommand({
   version: packageJson.version,
   print: (line) => console.log(line),
   warn: (line) => console.error(line),
+  progress: process.stderr.isTTY ? (line) => void process.stderr.write(`\r\x1b[2K${line ?? ''}`) : undefined,
+  input: () => Bun.stdin.text(),
 })

@@ -15,6 +15,10 @@ export interface CommandContext {
   readonly print: (line: string) => void
   /** Standard error. */
   readonly warn: (line: string) => void
+  /** A line that is written over by the next one, for waiting people; null wipes it. Absent where nobody watches. */
+  readonly progress?: ((line: string | null) => void) | undefined
+  /** All of standard input. */
+  readonly input?: (() => Promise<string>) | undefined
 }
 
 export interface Command {

@@ -2,11 +2,28 @@
 
 import { Problem } from '../lib/problem.ts'
 import { UsageError, type Command, type CommandContext } from './command.ts'
+import { backupCommand, restoreCommand } from './backup-command.ts'
+import { backtestCommand } from './backtest.ts'
+import { barsCommand } from './bars-command.ts'
+import { checkCommand } from './check.ts'
 import { configCommand } from './config-command.ts'
 import { healthcheckCommand } from './healthcheck.ts'
 import { serveCommand } from './serve.ts'
+import { tokenCommand } from './token-command.ts'
+import { userCommand } from './user-command.ts'
 
-const COMMANDS: readonly Command[] = [serveCommand, configCommand, healthcheckCommand]
+const COMMANDS: readonly Command[] = [
+  serveCommand,
+  backtestCommand,
+  checkCommand,
+  barsCommand,
+  userCommand,
+  tokenCommand,
+  backupCommand,
+  restoreCommand,
+  configCommand,
+  healthcheckCommand,
+]
 
 /** Runs the command the arguments name; answers the exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {

@@ -1,0 +1,79 @@
+// `chartroom backtest`: runs one script and shows, or writes, what came of it.
+
+import { runBacktest } from '../backtest/run.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { parseFlags, type Command, UsageError } from './command.ts'
+import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
+import { reportLines } from './report-text.ts'
+import { plotsCsv, tradesCsv } from './run-files.ts'
+import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
+import { librariesBeside, readScript } from './script-file.ts'
+import { progressBar } from './table.ts'
+
+const FLAGS = {
+  ...BARS_FLAGS,
+  inputs: { type: 'string' },
+  set: { type: 'string' },
+  libraries: { type: 'string' },
+  json: { type: 'boolean' },
+  trades: { type: 'string' },
+  plots: { type: 'string' },
+} as const
+
+export const backtestCommand: Command = {
+  name: 'backtest',
+  usage: 'SCRIPT.pine --bars FILE.csv | --exchange E --symbol S --interval I',
+  summary: 'Run a Pine script and show the report.',
+  help: () =>
+    [
+      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input',
+      ...BARS_HELP,
+      `  --inputs JSON         Input values by title or variable name: '{"Length": 20}'`,
+      `  --set JSON            Declaration arguments instead of the script's: '{"initial_capital": 50000}'`,
+      '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
+      '  --json                Report and tracks as JSON on standard output',
+      '  --trades OUT.csv      Write the list of trades',
+      '  --plots OUT.csv       Write the plots, a row a bar',
+    ].join('\n'),
+  run: async (context) => {
+    const { values: flags, positionals } = parseFlags({
+      args: [...context.args],
+      options: FLAGS,
+      allowPositionals: true,
+    })
+    const [path, ...more] = positionals
+    if (path === undefined || more.length > 0) throw new UsageError('Name one script.')
+    const script = await readScript(context, path)
+    const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
+    const overrides = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
+    return withScriptBars(context, flags, async ({ bars, symbol, interval, finer, series }) => {
+      const { print, warn, progress } = context
+      try {
+        const result = runBacktest({
+          source: script.source,
+          inputs,
+          overrides: overrides as Record<string, number | string | boolean>,
+          bars,
+          symbol,
+          interval,
+          finer,
+          series,
+          library: librariesBeside(path, flags.libraries),
+          limits: DEFAULT_LIMITS,
+          now: () => performance.now(),
+          ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
+        })
+        progress?.(null)
+        if (flags.trades !== undefined) await Bun.write(flags.trades, tradesCsv(result.report.trades))
+        if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
+        if (flags.json) print(JSON.stringify(result))
+        else for (const line of reportLines(result.report)) print(line)
+        return 0
+      } catch (error) {
+        progress?.(null)
+        for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(error))) warn(line)
+        throw error
+      }
+    })
+  },
+}

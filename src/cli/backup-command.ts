@@ -1,0 +1,89 @@
+// `chartroom backup` and `chartroom restore`: the data directory, copied to another folder and back.
+//
+// The database is copied by LMDB itself, from one snapshot and without its free pages, while a server goes on
+// writing to it. A backup is a data directory: `serve --data-dir` runs on it as it is.
+
+import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseFlags, type Command, UsageError } from './command.ts'
+import { readConfig } from './config.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { formatBytes } from './table.ts'
+
+export const backupCommand: Command = {
+  name: 'backup',
+  usage: 'FOLDER',
+  summary: 'Copy all data to a new folder, also while the server runs.',
+  help: () => DATA_HELP,
+  run: async (context) => {
+    const { flags, folder } = folderOf(context.args)
+    if (existsSync(folder)) throw new UsageError(`${folder} is there already. Name a new folder.`)
+    const { DATA_DIR } = readConfig(flags, context.environment).config
+    if (!existsSync(join(DATA_DIR, 'db')))
+      throw new UsageError(`There is no database in ${resolve(DATA_DIR)}.`)
+    return withData(context, flags, async ({ kv, directory }) => {
+      await replaceFolder(folder, async (copy) => {
+        mkdirSync(join(copy, 'db'))
+        await kv.environment.backup(join(copy, 'db'), true)
+        copyOthers(directory, copy)
+      })
+      const { size } = statSync(join(folder, 'db', 'data.mdb'))
+      context.print(`${folder}: ${formatBytes(size)}. It holds password hashes and keys: keep it safe.`)
+      return 0
+    })
+  },
+}
+
+export const restoreCommand: Command = {
+  name: 'restore',
+  usage: 'FOLDER',
+  summary: 'Put a backup into an empty data directory.',
+  help: () => DATA_HELP,
+  run: async (context) => {
+    const { flags, folder } = folderOf(context.args)
+    if (!existsSync(join(folder, 'db', 'data.mdb')))
+      throw new UsageError(`${folder} is no backup of Chartroom.`)
+    const directory = resolve(readConfig(flags, context.environment).config.DATA_DIR)
+    if (existsSync(join(directory, 'db')))
+      throw new UsageError(`${directory} has a database already. Move it away, or name another --data-dir.`)
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    copyOthers(folder, directory)
+    // The database last and at once: half a copy is never taken for a database.
+    await replaceFolder(join(directory, 'db'), (copy) => {
+      cpSync(join(folder, 'db', 'data.mdb'), join(copy, 'data.mdb'))
+      return Promise.resolve()
+    })
+    context.print(`Restored to ${directory}.`)
+    return 0
+  },
+}
+
+function folderOf(args: readonly string[]) {
+  const { values: flags, positionals } = parseFlags({
+    args: [...args],
+    options: DATA_FLAGS,
+    allowPositionals: true,
+  })
+  const [folder, ...more] = positionals
+  if (folder === undefined || more.length > 0) throw new UsageError('Name one folder.')
+  return { flags, folder: resolve(folder) }
+}
+
+/** Fills a folder beside `folder` and renames it when it is whole. */
+async function replaceFolder(folder: string, fill: (temporary: string) => Promise<void>): Promise<void> {
+  const temporary = `${folder}.partial`
+  rmSync(temporary, { recursive: true, force: true })
+  mkdirSync(temporary, { recursive: true, mode: 0o700 })
+  try {
+    await fill(temporary)
+    renameSync(temporary, folder)
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+/** What lies beside the database: key files. Sample scripts come with the program. */
+function copyOthers(from: string, to: string): void {
+  for (const entry of readdirSync(from, { withFileTypes: true }))
+    if (entry.isFile()) cpSync(join(from, entry.name), join(to, entry.name))
+}

@@ -1,0 +1,185 @@
+// `chartroom bars`: what is cached, and getting it in and out.
+
+import { importBars, type ImportResult } from '../market/import.ts'
+import { type Bars, BAR_FIELDS } from '../market/bars.ts'
+import { seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { loadSamples } from '../market/sample.ts'
+import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { intervalOf, tickerOf } from './script-bars.ts'
+import { formatBytes, formatNumber, formatTime, progressBar, tableLines } from './table.ts'
+
+const SERIES_FLAGS = {
+  ...DATA_FLAGS,
+  exchange: { type: 'string' },
+  symbol: { type: 'string' },
+  interval: { type: 'string' },
+} as const
+
+const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
+  list: listBars,
+  import: importFile,
+  export: exportBars,
+  remove: removeBars,
+}
+
+export const barsCommand: Command = {
+  name: 'bars',
+  usage: 'list | import FILE | export | remove  --exchange E --symbol S --interval I',
+  summary: 'List, import and export cached bars.',
+  help: () =>
+    [
+      '  bars list                       What is cached',
+      '  bars import FILE                CSV (own, TradingView, Binance) or JSON; all rows or none. - reads standard input',
+      '  bars export [--output FILE]     As CSV; --from and --to (ISO dates, to exclusive) or --last N narrow it',
+      '  bars remove                     Forget a series',
+      '',
+      '  --exchange E --symbol S --interval I',
+      '                       The series; --symbol BINANCE:BTCUSDT names both',
+      '  --format csv|json    Of the imported file, where its name does not tell',
+      DATA_HELP,
+    ].join('\n'),
+  run: async (context) => {
+    const [name = '', ...args] = context.args
+    const subcommand = SUBCOMMANDS[name]
+    if (!subcommand) throw new UsageError(name ? `There is no "bars ${name}".` : 'What about bars?')
+    return subcommand({ ...context, args })
+  },
+}
+
+async function listBars(context: CommandContext): Promise<number> {
+  const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+  return withData(context, flags, async ({ bars }) => {
+    await loadSamples(bars)
+    const rows = bars.store
+      .list()
+      .map(({ exchange, symbol, interval, count, first, last }) => [
+        `${exchange}:${symbol}`,
+        interval,
+        formatNumber(count, 0),
+        formatTime(first),
+        formatTime(last),
+      ])
+    const columns = [
+      { title: 'SYMBOL' },
+      { title: 'INTERVAL' },
+      { title: 'BARS', align: 'right' },
+      { title: 'FIRST (UTC)' },
+      { title: 'LAST (UTC)' },
+    ] as const
+    for (const line of tableLines(columns, rows)) context.print(line)
+    return 0
+  })
+}
+
+async function importFile(context: CommandContext): Promise<number> {
+  const { values: flags, positionals } = parseFlags({
+    args: [...context.args],
+    options: { ...SERIES_FLAGS, format: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const [path, ...more] = positionals
+  if (path === undefined || more.length > 0) throw new UsageError('Name one file to import.')
+  const key = keyOf(flags)
+  const file = path === '-' ? Bun.stdin : Bun.file(path)
+  if (path !== '-' && !(await file.exists())) throw new UsageError(`There is no file ${path}.`)
+  const format = flags.format ?? (path.endsWith('.json') ? 'json' : 'csv')
+  if (format !== 'csv' && format !== 'json') throw new UsageError('--format is csv or json.')
+  const { size } = file
+  return withData(context, flags, async ({ bars }) => {
+    let shown = 0
+    const result = await importBars(bars, key, file.stream(), {
+      format,
+      progress: (bytes) => {
+        if (bytes - shown < 1 << 20) return
+        shown = bytes
+        const bar = Number.isFinite(size) && size > 0 ? `${progressBar(bytes / size)}  ` : ''
+        context.progress?.(`${bar}${formatBytes(bytes)}`)
+      },
+    }).finally(() => context.progress?.(null))
+    for (const line of importLines(key, result)) context.print(line)
+    for (const { message } of result.warnings) context.warn(`warning: ${message}`)
+    return 0
+  })
+}
+
+function importLines(key: SeriesKey, { series, symbol, inserted, updated }: ImportResult): string[] {
+  return [
+    `${seriesName(key)}: ${formatNumber(inserted, 0)} bars added, ${formatNumber(updated, 0)} replaced.`,
+    `Now ${formatNumber(series.count, 0)} bars from ${formatTime(series.first)} to ${formatTime(series.last)} UTC.`,
+    `Tick ${symbol.mintick}, session ${symbol.session} ${symbol.timezone}, currency ${symbol.currency}.`,
+  ]
+}
+
+async function exportBars(context: CommandContext): Promise<number> {
+  const { values: flags } = parseFlags({
+    args: [...context.args],
+    options: {
+      ...SERIES_FLAGS,
+      output: { type: 'string', short: 'o' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      last: { type: 'string' },
+    },
+  })
+  const key = keyOf(flags)
+  const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
+  const to = flags.to === undefined ? undefined : timeOf('--to', flags.to)
+  const last = flags.last === undefined ? undefined : Number(flags.last)
+  if (last !== undefined && !(Number.isInteger(last) && last > 0))
+    throw new UsageError('--last is a number of bars.')
+  return withData(context, flags, async ({ bars }) => {
+    const found = bars.read(key, {
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      ...(last !== undefined && { last }),
+    })
+    if (found.length === 0) {
+      context.warn(`No bars of ${seriesName(key)} are cached there. \`chartroom bars list\` shows what is.`)
+      return 1
+    }
+    if (flags.output === undefined) for (const line of barLines(found)) context.print(line)
+    else {
+      const writer = Bun.file(flags.output).writer()
+      for (const line of barLines(found)) await writer.write(`${line}\n`)
+      await writer.end()
+      context.print(`${formatNumber(found.length, 0)} bars of ${seriesName(key)} in ${flags.output}`)
+    }
+    return 0
+  })
+}
+
+/** CSV that the import reads back bit for bit. */
+function* barLines(bars: Bars): Generator<string> {
+  yield BAR_FIELDS.join(',')
+  for (let i = 0; i < bars.length; i++) yield BAR_FIELDS.map((field) => bars[field][i]).join(',')
+}
+
+async function removeBars(context: CommandContext): Promise<number> {
+  const { values: flags } = parseFlags({ args: [...context.args], options: SERIES_FLAGS })
+  const key = keyOf(flags)
+  return withData(context, flags, async ({ bars }) => {
+    const removed = await bars.remove(key)
+    if (removed) context.print(`${seriesName(key)} is removed.`)
+    else context.warn(`There are no bars of ${seriesName(key)}.`)
+    return removed ? 0 : 1
+  })
+}
+
+function keyOf(flags: {
+  exchange?: string | undefined
+  symbol?: string | undefined
+  interval?: string | undefined
+}) {
+  const { exchange, symbol } = tickerOf(flags)
+  if (exchange === '' || symbol === '' || flags.interval === undefined)
+    throw new UsageError('Name the series with --exchange, --symbol and --interval.')
+  return seriesKey(exchange, symbol, intervalOf(flags.interval))
+}
+
+function timeOf(flag: string, text: string): number {
+  const time = Date.parse(text)
+  if (Number.isNaN(time))
+    throw new UsageError(`${flag} is a date such as 2024-03-05 or 2024-03-05T14:30:00Z.`)
+  return time
+}

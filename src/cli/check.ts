@@ -1,0 +1,224 @@
+// `chartroom check`: compiles scripts, many at a time, and with bars runs them too.
+
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { runBacktest, wireDiagnostic, type WireDiagnostic } from '../backtest/run.ts'
+import { Problem } from '../lib/problem.ts'
+import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../pine/builtins/table.ts'
+import { compile } from '../pine/compile.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { Source } from '../pine/source.ts'
+import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
+import { BARS_FLAGS, BARS_HELP, type BarsFlags, type ScriptBars, withScriptBars } from './script-bars.ts'
+import { librariesBeside } from './script-file.ts'
+import { formatNumber } from './table.ts'
+
+const FLAGS = {
+  ...BARS_FLAGS,
+  libraries: { type: 'string' },
+  'time-ms': { type: 'string' },
+  jsonl: { type: 'boolean' },
+  builtins: { type: 'boolean' },
+} as const
+
+/** One line of `--jsonl`. */
+export interface CheckResult {
+  readonly file: string
+  /** null where the script does not say and did not compile. */
+  readonly version: number | null
+  readonly kind: string | null
+  readonly compiled: boolean
+  /** null where it was not tried: no bars, a library, or it did not compile. */
+  readonly ran: boolean | null
+  readonly diagnostics: readonly WireDiagnostic[]
+  /** What stopped the run. */
+  readonly error: { readonly code: string; readonly message: string } | null
+  readonly bars: number | null
+  readonly trades: number | null
+  readonly compileMs: number
+  readonly runMs: number | null
+}
+
+export const checkCommand: Command = {
+  name: 'check',
+  usage: 'PATHS… [--bars FILE.csv] [--jsonl] | --builtins',
+  summary: 'Compile scripts, and with bars run them; folders are searched for *.pine.',
+  help: () =>
+    [
+      '  PATHS…                Scripts and folders',
+      ...BARS_HELP,
+      '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
+      '  --time-ms N           Longest a script may run (60000)',
+      '  --jsonl               One line of JSON a script',
+      '  --builtins            List the built-ins the compiler knows, as kind and name',
+    ].join('\n'),
+  run: async (context) => {
+    const { values: flags, positionals } = parseFlags({
+      args: [...context.args],
+      options: FLAGS,
+      allowPositionals: true,
+    })
+    if (flags.builtins) return listBuiltins(context)
+    if (positionals.length === 0) throw new UsageError('Name scripts or folders.')
+    const timeMs = Number(flags['time-ms'] ?? DEFAULT_LIMITS.timeMs)
+    if (!(timeMs > 0)) throw new UsageError('--time-ms is a number of milliseconds.')
+    const files = positionals.flatMap(scriptsOf)
+    const check = (bars: ScriptBars | null) =>
+      checkFiles(context, files, { bars, libraries: flags.libraries, timeMs, jsonl: flags.jsonl ?? false })
+    return wantsBars(flags) ? withScriptBars(context, flags, check) : check(null)
+  },
+}
+
+function wantsBars(flags: BarsFlags): boolean {
+  return flags.bars !== undefined || flags.symbol !== undefined
+}
+
+interface CheckOptions {
+  readonly bars: ScriptBars | null
+  readonly libraries: string | undefined
+  readonly timeMs: number
+  readonly jsonl: boolean
+}
+
+async function checkFiles(
+  context: CommandContext,
+  files: readonly string[],
+  options: CheckOptions,
+): Promise<number> {
+  let compiled = 0
+  let ran = 0
+  let tried = 0
+  for (const [i, file] of files.entries()) {
+    context.progress?.(`${i + 1} of ${files.length}  ${file}`)
+    const source = await Bun.file(file).text()
+    const result = checkScript(file, source, options)
+    context.progress?.(null)
+    if (result.compiled) compiled++
+    if (result.ran !== null) tried++
+    if (result.ran) ran++
+    if (options.jsonl) context.print(JSON.stringify(result))
+    else for (const line of resultLines(result, source)) context.print(line)
+  }
+  if (!options.jsonl) {
+    const counts = [`${compiled} of ${files.length} scripts compile`]
+    if (options.bars) counts.push(`${ran} of ${tried} run`)
+    context.print(`${counts.join(', ')}.`)
+  }
+  return compiled === files.length && ran === tried ? 0 : 1
+}
+
+/** Never throws for what a script does. */
+export function checkScript(file: string, source: string, options: CheckOptions): CheckResult {
+  const library = librariesBeside(file, options.libraries)
+  const started = performance.now()
+  const { script, diagnostics, error } = compiledScript(source, library)
+  const compileMs = performance.now() - started
+  const kind = script?.program.declaration.kind ?? null
+  const result = {
+    file,
+    version: script?.program.version ?? versionLine(source),
+    kind,
+    compiled: script !== null,
+    diagnostics,
+    compileMs,
+    error,
+  }
+  const none = { ...result, ran: null, bars: null, trades: null, runMs: null }
+  if (!script || !options.bars || kind === 'library') return none
+  const { bars, symbol, interval, finer, series } = options.bars
+  const from = performance.now()
+  // The door compiles again; that is not the run's time.
+  const elapsed = () => Math.max(0, performance.now() - from - compileMs)
+  try {
+    const { report } = runBacktest({
+      source,
+      inputs: {},
+      bars,
+      symbol,
+      interval,
+      finer,
+      series,
+      library,
+      limits: { ...DEFAULT_LIMITS, timeMs: options.timeMs },
+      now: () => performance.now(),
+    })
+    const trades = report.trades.filter(({ status }) => status === 'closed').length
+    return { ...result, ran: true, bars: bars.length, trades, runMs: report.timings.runMs }
+  } catch (thrown) {
+    const found = diagnosticsOf(thrown)
+    return {
+      ...result,
+      diagnostics: found.length > 0 ? found : diagnostics,
+      error: errorOf(thrown),
+      ran: false,
+      bars: bars.length,
+      trades: null,
+      runMs: elapsed(),
+    }
+  }
+}
+
+/** compile() promises not to throw. Where it does, a survey of many scripts should say which one, and go on. */
+function compiledScript(source: string, library: ReturnType<typeof librariesBeside>) {
+  try {
+    const text = new Source(source)
+    const { script, diagnostics } = compile(source, { library })
+    return { script, diagnostics: diagnostics.map((one) => wireDiagnostic(one, text)), error: null }
+  } catch (thrown) {
+    return { script: null, diagnostics: [], error: errorOf(thrown) }
+  }
+}
+
+function errorOf(thrown: unknown): { code: string; message: string } {
+  if (thrown instanceof Problem) return { code: thrown.code, message: thrown.message }
+  return {
+    code: 'internal_error',
+    message: thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown),
+  }
+}
+
+function versionLine(source: string): number | null {
+  const match = /^\s*\/\/\s*@version\s*=\s*(\d+)/m.exec(source)
+  return match ? Number(match[1]) : null
+}
+
+function resultLines(result: CheckResult, source: string): string[] {
+  const shown = result.compiled && result.ran !== false ? [] : result.diagnostics.filter(isError)
+  const head =
+    shown.length > 0 || result.error
+      ? []
+      : [
+          result.ran
+            ? `ok  ${result.file}  ${result.kind} v${result.version}, ${formatNumber(result.trades, 0)} trades, ${formatNumber(result.runMs, 0)} ms`
+            : `ok  ${result.file}  ${result.kind} v${result.version}`,
+        ]
+  const error = result.error && shown.length === 0 ? [`${result.file}: error: ${result.error.message}`] : []
+  return [...head, ...error, ...diagnosticLines(result.file, source, shown)]
+}
+
+function isError({ severity }: WireDiagnostic): boolean {
+  return severity === 'error'
+}
+
+function scriptsOf(path: string): string[] {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (!found) throw new UsageError(`There is no file or folder ${path}.`)
+  if (!found.isDirectory()) return [path]
+  return [...new Bun.Glob('**/*.pine').scanSync(path)].sort().map((name) => join(path, name))
+}
+
+function listBuiltins({ print }: CommandContext): number {
+  const names = [
+    ...[...BUILTIN_FUNCTIONS.values()].map(({ name, status }) => `function ${name}${source(status)}`),
+    ...[...BUILTIN_VARIABLES.values()].map(({ name, status }) => `variable ${name}${source(status)}`),
+    ...[...BUILTIN_CONSTANTS.values()].map(({ name }) => `constant ${name}`),
+  ]
+  for (const name of names.sort()) print(name)
+  return 0
+}
+
+/** Accepted, but there is no data for it: it answers na with a warning. */
+function source(status: 'implemented' | 'source'): string {
+  return status === 'source' ? ' (no data source)' : ''
+}

@@ -1,0 +1,128 @@
+// A backtest for people at a terminal: what was run, the numbers by side, the last trades, the warnings.
+
+import type { Report, ReportColumn, ReportTrade } from '../backtest/report/report.ts'
+import { formatNumber, formatPercent, formatTime, tableLines } from './table.ts'
+
+const TRADES_SHOWN = 10
+
+export function reportLines(report: Report): string[] {
+  const { script, range, currency } = report
+  const name = script.title || 'Untitled'
+  const bars = `${formatNumber(range.bars, 0)} bars`
+  const span =
+    range.from === null || range.to === null
+      ? bars
+      : `${bars}, ${formatTime(range.from, { date: true })} to ${formatTime(range.to, { date: true })}`
+  const head = [
+    `${name} · ${script.kind} · Pine v${script.pineVersion}`,
+    `${report.exchange}:${report.symbol} ${report.interval} · ${span}`,
+  ]
+  const inputs = Object.entries(report.inputs)
+  if (inputs.length > 0) head.push(inputs.map(([title, value]) => `${title} ${String(value)}`).join(' · '))
+  const body =
+    script.kind === 'strategy'
+      ? ['', ...summaryLines(report), '', ...equityLines(report), '', ...tradeLines(report.trades, currency)]
+      : ['', 'An indicator: it plots, and trades nothing. --plots FILE writes its values.']
+  const warnings = report.warnings.map(({ message }) => `warning: ${message}`)
+  const { compileMs, runMs } = report.timings
+  const time = `Compiled in ${formatNumber(compileMs, 1)} ms, ran in ${formatNumber(runMs, 1)} ms.`
+  return [...head, ...body, '', ...warnings, time]
+}
+
+function summaryLines({ all, long, short, currency }: Report): string[] {
+  const sides = [all, long, short]
+  const money = (pick: (column: ReportColumn) => number | null) =>
+    sides.map((side) => formatNumber(pick(side)))
+  const percent = (pick: (column: ReportColumn) => number | null) =>
+    sides.map((side) => formatPercent(pick(side)))
+  const count = (pick: (column: ReportColumn) => number | null) =>
+    sides.map((side) => formatNumber(pick(side), 0))
+  return tableLines(
+    [
+      { title: '' },
+      { title: 'All', align: 'right' },
+      { title: 'Long', align: 'right' },
+      { title: 'Short', align: 'right' },
+    ],
+    [
+      [`Net profit, ${currency}`, ...money((side) => side.netProfit)],
+      ['Net profit', ...percent((side) => side.netProfitPct)],
+      [`Gross profit, ${currency}`, ...money((side) => side.grossProfit)],
+      [`Gross loss, ${currency}`, ...money((side) => side.grossLoss)],
+      [`Commission paid, ${currency}`, ...money((side) => side.commissionPaid)],
+      ['Profit factor', ...sides.map((side) => formatNumber(side.profitFactor, 3))],
+      ['Closed trades', ...count((side) => side.trades)],
+      ['Open trades', ...count((side) => side.openTrades)],
+      ['Winning trades', ...percent((side) => side.winRate)],
+      [`Average trade, ${currency}`, ...money((side) => side.averageTrade)],
+      ['Average bars in a trade', ...count((side) => side.averageBars)],
+    ],
+  )
+}
+
+function equityLines({ equity, initialCapital, currency }: Report): string[] {
+  return tableLines(
+    [{ title: 'Equity' }, { title: '', align: 'right' }, { title: '', align: 'right' }],
+    [
+      [`Initial capital, ${currency}`, formatNumber(initialCapital)],
+      [`Final equity, ${currency}`, formatNumber(equity.final)],
+      ['Max drawdown', formatNumber(equity.maxDrawdown), formatPercent(equity.maxDrawdownPct)],
+      ['Max run-up', formatNumber(equity.maxRunup), formatPercent(equity.maxRunupPct)],
+      ['Buy and hold', formatNumber(equity.buyHold), formatPercent(equity.buyHoldPct)],
+      ['Growth a year (CAGR)', '', formatPercent(equity.cagr)],
+      ['Time in the market', '', formatPercent(equity.timeInMarketPct)],
+      ['Sharpe ratio, monthly', formatNumber(equity.sharpe, 3)],
+      ['Sortino ratio, monthly', formatNumber(equity.sortino, 3)],
+    ],
+  )
+}
+
+function tradeLines(trades: readonly ReportTrade[], currency: string): string[] {
+  if (trades.length === 0) return ['No trades.']
+  const shown = trades.slice(-TRADES_SHOWN)
+  const title =
+    shown.length === trades.length
+      ? `${trades.length} trades`
+      : `The last ${shown.length} of ${formatNumber(trades.length, 0)} trades`
+  const rows = shown.map((trade) => [
+    String(trade.n),
+    trade.side,
+    entrySignal(trade),
+    formatTime(trade.entryTime),
+    String(trade.entryPrice),
+    trade.status === 'open' ? 'open' : exitSignal(trade),
+    formatTime(trade.exitTime),
+    String(trade.exitPrice),
+    String(trade.qty),
+    formatNumber(trade.profit),
+    formatPercent(trade.profitPct),
+  ])
+  return [
+    title,
+    ...tableLines(
+      [
+        { title: '#', align: 'right' },
+        { title: 'Side' },
+        { title: 'Entry' },
+        { title: 'Time (UTC)' },
+        { title: 'Price', align: 'right' },
+        { title: 'Exit' },
+        { title: 'Time (UTC)' },
+        { title: 'Price', align: 'right' },
+        { title: 'Quantity', align: 'right' },
+        { title: `Profit, ${currency}`, align: 'right' },
+        { title: '', align: 'right' },
+      ],
+      rows,
+    ),
+  ]
+}
+
+/** TradingView's "Signal" is an order's comment, or else its id. */
+export function entrySignal({ entryComment, entryId }: ReportTrade): string {
+  return entryComment || entryId
+}
+
+export function exitSignal({ exitComment, exitId }: ReportTrade): string {
+  return exitComment || exitId
+}

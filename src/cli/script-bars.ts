@@ -1,0 +1,198 @@
+// The bars a script runs on, from a file or from the cache, as the flags say.
+
+import { Problem } from '../lib/problem.ts'
+import { BarCache } from '../market/bar-cache.ts'
+import { type Bars, selectBars } from '../market/bars.ts'
+import { memoryBars, type SeriesKey, seriesKey, seriesName } from '../market/bar-store.ts'
+import { inferInterval, readBars } from '../market/import.ts'
+import { formatInterval, normalizeInterval } from '../market/interval.ts'
+import { loadSamples } from '../market/sample.ts'
+import type { SymbolInfo } from '../market/symbol.ts'
+import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
+import type { Series } from '../pine/compile.ts'
+import { UsageError, type CommandContext } from './command.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+
+export const BARS_FLAGS = {
+  ...DATA_FLAGS,
+  bars: { type: 'string' },
+  symbol: { type: 'string' },
+  exchange: { type: 'string' },
+  interval: { type: 'string' },
+  last: { type: 'string' },
+  syminfo: { type: 'string' },
+  finer: { type: 'string' },
+} as const
+
+export const BARS_HELP = [
+  '  --bars FILE           Bars from a CSV or JSON file',
+  '  --exchange E          … or cached ones: the exchange, with --symbol and --interval (SP:SPX 1d is always there)',
+  '  --symbol S            Symbol, also EXCHANGE:SYMBOL',
+  '  --interval I          15m, 1h, 1d, 1w, 1M or as TradingView writes it; read off the bars of a file',
+  '  --last N              Only the last N bars',
+  '  --syminfo FILE.json   Facts of the symbol by Pine name: mintick, pointvalue, mincontract, timezone, session, …',
+  '  --finer FILE:INTERVAL Finer bars for the bar magnifier and request.security_lower_tf()',
+  DATA_HELP,
+]
+
+export type BarsFlags = { readonly [Flag in keyof typeof BARS_FLAGS]?: string | undefined }
+
+export interface ScriptBars extends Series {
+  readonly key: SeriesKey
+  readonly finer: { readonly bars: Bars; readonly interval: string } | null
+  /** For request.*: every series of the file or the cache, coarser intervals included. */
+  readonly series: (exchange: string, symbol: string, interval: string) => Series | null
+}
+
+/** Hands `work` the bars that the flags name. Throws UsageError, or Problem 404 when nothing is cached. */
+export async function withScriptBars<T>(
+  context: CommandContext,
+  flags: BarsFlags,
+  work: (bars: ScriptBars) => Promise<T> | T,
+): Promise<T> {
+  if (flags.bars !== undefined) return work(await fromFile(flags))
+  const { exchange, symbol } = tickerOf(flags)
+  if (exchange === '' || symbol === '' || flags.interval === undefined)
+    throw new UsageError('Name the bars: --bars FILE, or --exchange, --symbol and --interval.')
+  const key = seriesKey(exchange, symbol, intervalOf(flags.interval))
+  return withData(context, flags, async ({ bars: cache }) => {
+    await loadSamples(cache)
+    const info = await symbolOf(flags, cache.symbol(key.exchange, key.symbol))
+    const bars = lastOf(cache.read(key), flags.last)
+    if (bars.length === 0) throw nothingCached(cache, key)
+    return work(scriptBars(cache, key, info, bars, await finerOf(flags, info)))
+  })
+}
+
+async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
+  const { exchange, symbol } = tickerOf(flags)
+  const path = flags.bars ?? ''
+  const guess = await symbolOf(flags, defaultSymbol(exchange, symbol || fileSymbol(path)))
+  const all = await readBarsFile(path, guess)
+  // Nobody said what the tick is, and the exchange does not tell either: the prices do.
+  const info = exchange === '' && flags.syminfo === undefined ? { ...guess, ...inferTick(all) } : guess
+  const found = inferInterval(all)
+  const interval = flags.interval === undefined ? found && formatInterval(found) : intervalOf(flags.interval)
+  if (!interval) throw new UsageError('The interval cannot be read off the bars. Name it with --interval.')
+  const cache = new BarCache(memoryBars())
+  const key = seriesKey(info.exchange, info.symbol, interval)
+  const bars = lastOf(all, flags.last)
+  await cache.store.putSymbol(info)
+  await cache.upsert(key, bars)
+  const finer = await finerOf(flags, info)
+  if (finer) await cache.upsert({ ...key, interval: finer.interval }, finer.bars)
+  return scriptBars(cache, key, info, bars, finer)
+}
+
+function scriptBars(
+  cache: BarCache,
+  key: SeriesKey,
+  symbol: SymbolInfo,
+  bars: Bars,
+  finer: ScriptBars['finer'],
+): ScriptBars {
+  return {
+    key,
+    bars,
+    symbol,
+    interval: key.interval,
+    finer,
+    series: (exchange, ticker, interval) => {
+      const other = seriesKey(
+        exchange === '' ? exchangeOf(cache, ticker) : exchange,
+        ticker,
+        normalizeInterval(interval) ?? interval,
+      )
+      const found = cache.read(other)
+      if (found.length === 0) return null
+      const own = other.exchange === key.exchange && other.symbol === key.symbol
+      return {
+        bars: found,
+        symbol: own ? symbol : cache.symbol(other.exchange, other.symbol),
+        interval: other.interval,
+      }
+    },
+  }
+}
+
+/** A currency pair is asked for without an exchange: any that has it will do. */
+function exchangeOf(cache: BarCache, ticker: string): string {
+  return cache.store.list().find(({ symbol }) => symbol === ticker.toUpperCase())?.exchange ?? ''
+}
+
+export async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
+  const file = Bun.file(path)
+  if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
+  return readBars(file.stream(), { format: path.endsWith('.json') ? 'json' : 'csv', symbol })
+}
+
+export function intervalOf(text: string): string {
+  const interval = normalizeInterval(text)
+  if (interval === null) throw new UsageError(`"${text}" is no interval. Write 15m, 1h, 1d, 1w or 1M.`)
+  return interval
+}
+
+/** `--symbol NASDAQ:AAPL` or `--exchange NASDAQ --symbol AAPL`. */
+export function tickerOf(flags: {
+  readonly exchange?: string | undefined
+  readonly symbol?: string | undefined
+}) {
+  const [prefix = '', ticker] = (flags.symbol ?? '').split(':')
+  return ticker === undefined
+    ? { exchange: flags.exchange ?? '', symbol: prefix }
+    : { exchange: flags.exchange ?? prefix, symbol: ticker }
+}
+
+async function symbolOf(flags: BarsFlags, base: SymbolInfo): Promise<SymbolInfo> {
+  if (flags.syminfo === undefined) return base
+  const text = await Bun.file(flags.syminfo)
+    .text()
+    .catch(() => {
+      throw new UsageError(`There is no file ${flags.syminfo}.`)
+    })
+  const value = parseJsonObject(text, '--syminfo')
+  const named = symbolOfSyminfo(value)
+  // What the file does not say is guessed from its own name, or else from the flags.
+  return named.symbol === '' ? symbolOfSyminfo(value, base) : named
+}
+
+async function finerOf(flags: BarsFlags, symbol: SymbolInfo): Promise<ScriptBars['finer']> {
+  if (flags.finer === undefined) return null
+  const colon = flags.finer.lastIndexOf(':')
+  if (colon < 1) throw new UsageError('--finer is FILE:INTERVAL, for example minutes.csv:1m.')
+  const interval = intervalOf(flags.finer.slice(colon + 1))
+  return { bars: await readBarsFile(flags.finer.slice(0, colon), symbol), interval }
+}
+
+function lastOf(bars: Bars, last: string | undefined): Bars {
+  if (last === undefined) return bars
+  const count = Number(last)
+  if (!/^\d+$/.test(last) || count < 1) throw new UsageError('--last is a number of bars, 1 or more.')
+  return selectBars(bars, { last: count })
+}
+
+export function parseJsonObject(text: string, flag: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>
+  } catch {
+    // Said below.
+  }
+  throw new UsageError(`${flag} is not a JSON object.`)
+}
+
+function nothingCached(cache: BarCache, key: SeriesKey): Problem {
+  const cached = cache.store.list().map(seriesName)
+  return new Problem(
+    404,
+    'bars_not_found',
+    `No bars of ${seriesName(key)} are cached. There are: ${cached.slice(0, 20).join(', ') || 'none'}.`,
+  )
+}
+
+/** A file's name is as good a ticker as any. */
+function fileSymbol(path: string): string {
+  const name = path.split('/').at(-1)?.split('.')[0] ?? ''
+  return name.toUpperCase().replace(/[^A-Z0-9_]/g, '') || 'BARS'
+}

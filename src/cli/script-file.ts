@@ -1,0 +1,29 @@
+// Scripts on disk, and the libraries they import.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { UsageError, type CommandContext } from './command.ts'
+
+export interface ScriptFile {
+  readonly name: string
+  readonly source: string
+}
+
+/** `-` is standard input. */
+export async function readScript(context: CommandContext, path: string): Promise<ScriptFile> {
+  if (path === '-') return { name: 'stdin', source: (await context.input?.()) ?? '' }
+  const file = Bun.file(path)
+  if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
+  return { name: path, source: await file.text() }
+}
+
+/** `import user/library/version` is user/library/version.pine or user/library.pine beside the script, or below `folder`. */
+export function librariesBeside(script: string, folder: string | undefined) {
+  const roots = [...(folder === undefined ? [] : [folder]), dirname(script)]
+  return (user: string, library: string, version: number): string | null => {
+    for (const root of roots)
+      for (const path of [join(root, user, library, `${version}.pine`), join(root, user, `${library}.pine`)])
+        if (existsSync(path)) return readFileSync(path, 'utf8')
+    return null
+  }
+}

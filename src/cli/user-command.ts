@@ -1,0 +1,107 @@
+// `chartroom user`: accounts, for whoever holds the data directory.
+
+import { type AccountDeps, users } from '../accounts/accounts.ts'
+import { addUser, emailKey, setPassword, type User } from '../accounts/users.ts'
+import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { formatTime, tableLines } from './table.ts'
+
+const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<number>>> = {
+  add,
+  list,
+  'reset-password': resetPassword,
+}
+
+export const userCommand: Command = {
+  name: 'user',
+  usage: 'add EMAIL [--name NAME] | list | reset-password EMAIL',
+  summary: 'Add and list accounts, and reset a password.',
+  help: () =>
+    [
+      '  user add EMAIL              The first one is the owner',
+      '  user list',
+      '  user reset-password EMAIL   Ends all sessions of the account',
+      '',
+      '  --name NAME          Shown to others',
+      '  --password-stdin     Read the password from standard input; without it one is made and printed',
+      DATA_HELP,
+    ].join('\n'),
+  run: async (context) => {
+    const [name = '', ...args] = context.args
+    const subcommand = SUBCOMMANDS[name]
+    if (!subcommand) throw new UsageError(name ? `There is no "user ${name}".` : 'What about users?')
+    return subcommand({ ...context, args })
+  },
+}
+
+const USER_FLAGS = { ...DATA_FLAGS, name: { type: 'string' }, 'password-stdin': { type: 'boolean' } } as const
+
+async function add(context: CommandContext): Promise<number> {
+  const { email, flags } = emailOf(context)
+  const { password, made } = await passwordOf(context, flags['password-stdin'] ?? false)
+  return withData(context, flags, async ({ accounts }) => {
+    const user = await addUser(accounts, { email, password, name: flags.name })
+    context.print(`${user.email} can sign in now (${user.role}).`)
+    if (made) context.print(`Password: ${password}`)
+    return 0
+  })
+}
+
+async function resetPassword(context: CommandContext): Promise<number> {
+  const { email, flags } = emailOf(context)
+  const { password, made } = await passwordOf(context, flags['password-stdin'] ?? false)
+  return withData(context, flags, async ({ accounts }) => {
+    const user = findUser(accounts, email)
+    await setPassword(accounts, user.id, password)
+    context.print(`${user.email} has a new password; all sessions are ended.`)
+    if (made) context.print(`Password: ${password}`)
+    return 0
+  })
+}
+
+async function list(context: CommandContext): Promise<number> {
+  const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+  return withData(context, flags, ({ accounts }) => {
+    const columns = [
+      { title: 'E-MAIL' },
+      { title: 'NAME' },
+      { title: 'ROLE' },
+      { title: 'SINCE (UTC)' },
+      { title: 'ID' },
+    ]
+    const rows = [...users(accounts.kv).each()].map((user) => [
+      user.email,
+      user.name,
+      user.role,
+      formatTime(user.createdAt),
+      user.id,
+    ])
+    for (const line of tableLines(columns, rows)) context.print(line)
+    return 0
+  })
+}
+
+/** Throws UsageError where there is no such user. */
+export function findUser(accounts: AccountDeps, email: string): User {
+  const user = users(accounts.kv).find('email', [emailKey(email)])
+  if (!user)
+    throw new UsageError('There is no account with this e-mail address. `chartroom user list` shows them.')
+  return user
+}
+
+function emailOf(context: CommandContext) {
+  const { values: flags, positionals } = parseFlags({
+    args: [...context.args],
+    options: USER_FLAGS,
+    allowPositionals: true,
+  })
+  const [email, ...more] = positionals
+  if (email === undefined || more.length > 0) throw new UsageError('Name one e-mail address.')
+  return { email, flags }
+}
+
+async function passwordOf({ random, input }: CommandContext, fromInput: boolean) {
+  if (!fromInput) return { password: Buffer.from(random.bytes(15)).toString('base64url'), made: true }
+  const text = (await input?.()) ?? ''
+  return { password: text.replace(/\r?\n$/, ''), made: false }
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { chartroom, temporaryFolder, withInput } from './run.ts'
+
+const CSV = 'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12.5,6\n'
+const SERIES = ['--symbol', 'BINANCE:BTCUSDT', '--interval', '1']
+
+function csvFile(text = CSV): string {
+  const path = `${temporaryFolder()}/bars.csv`
+  writeFileSync(path, text)
+  return path
+}
+
+describe('bars', () => {
+  test('what is imported is listed, and exported bit for bit', async () => {
+    const data = temporaryFolder()
+    const imported = await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+    expect(imported).toMatchObject({ code: 0, err: '' })
+    expect(imported.out.split('\n')[0]).toBe('BINANCE:BTCUSDT 1m: 2 bars added, 0 replaced.')
+    expect(
+      (await chartroom(data, 'bars', 'list')).out.split('\n').map((line) => line.split(/ {2,}/)),
+    ).toEqual([
+      ['SYMBOL', 'INTERVAL', 'BARS', 'FIRST (UTC)', 'LAST (UTC)'],
+      ['BINANCE:BTCUSDT', '1m', '2', '2024-03-05 10:00', '2024-03-05 10:01'],
+      ['NASDAQ:AAPL', '1d', '1,260', '2013-05-13 13:30', '2018-05-11 13:30'],
+      ['SP:SPX', '1d', '5,105', '2000-01-03 14:30', '2020-04-17 13:30'],
+    ])
+    expect((await chartroom(data, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
+    const output = `${temporaryFolder()}/out.csv`
+    await chartroom(data, 'bars', 'export', ...SERIES, '--last', '1', '-o', output)
+    expect(readFileSync(output, 'utf8')).toBe(CSV.split('\n').toSpliced(1, 1).join('\n'))
+  })
+
+  test('a bad file names its rows, and leaves nothing', async () => {
+    const data = temporaryFolder()
+    const path = csvFile(`${CSV}1709632920000,10,8,9,10,5\n`)
+    expect(await chartroom(data, 'bars', 'import', path, ...SERIES)).toEqual({
+      code: 1,
+      out: '',
+      err: 'Nothing was imported: row 4: high is below low.',
+    })
+    expect((await chartroom(data, 'bars', 'export', ...SERIES)).code).toBe(1)
+  })
+
+  test('removing', async () => {
+    const data = temporaryFolder()
+    await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+    expect((await chartroom(data, 'bars', 'remove', ...SERIES)).out).toBe('BINANCE:BTCUSDT 1m is removed.')
+    expect((await chartroom(data, 'bars', 'remove', ...SERIES)).code).toBe(1)
+  })
+})
+
+describe('user and token', () => {
+  test('an account with a password of its own, a token, and its end', async () => {
+    const data = temporaryFolder()
+    const added = await withInput(
+      'correct horse\n',
+      data,
+      'user',
+      'add',
+      'Ann@Example.com',
+      '--password-stdin',
+    )
+    expect(added).toEqual({ code: 0, out: 'Ann@Example.com can sign in now (owner).', err: '' })
+    expect((await chartroom(data, 'user', 'list')).out).toContain('Ann@Example.com  Ann')
+    const token = await chartroom(
+      data,
+      'token',
+      'create',
+      '--user',
+      'ann@example.com',
+      '--scope',
+      'bars:read,search:read',
+    )
+    expect(token.out).toMatch(/^crm_pat_\w{36}$/)
+    const id = /tok_\w+/.exec(token.err)?.[0] ?? ''
+    expect(token.err).toBe(`${id} (API token): bars:read search:read`)
+    expect((await chartroom(data, 'token', 'list', '--user', 'ann@example.com')).out).toContain('active')
+    expect((await chartroom(data, 'token', 'revoke', id, '--user', 'ann@example.com')).code).toBe(0)
+    expect((await chartroom(data, 'token', 'list', '--user', 'ann@example.com')).out).toContain('revoked')
+    const reset = await chartroom(data, 'user', 'reset-password', 'ann@example.com')
+    expect(reset.out).toMatch(/\nPassword: \S{20}$/)
+  })
+
+  test('a password that is too short is refused', async () => {
+    const outcome = await withInput(
+      'short',
+      temporaryFolder(),
+      'user',
+      'add',
+      'ann@example.com',
+      '--password-stdin',
+    )
+    expect(outcome).toEqual({ code: 1, out: '', err: 'expected at least 8 characters' })
+  })
+})
+
+test('a backup is a data directory, and comes back', async () => {
+  const data = temporaryFolder()
+  await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+  writeFileSync(`${data}/instance.key`, 'secret')
+  const backup = `${temporaryFolder()}/backup`
+  expect((await chartroom(data, 'backup', backup)).code).toBe(0)
+  expect((await chartroom(backup, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
+  const restored = `${temporaryFolder()}/restored`
+  expect((await chartroom(restored, 'restore', backup)).code).toBe(0)
+  expect((await chartroom(restored, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
+  expect(readFileSync(`${restored}/instance.key`, 'utf8')).toBe('secret')
+  expect((await chartroom(restored, 'restore', backup)).code).toBe(2)
+  expect((await chartroom(data, 'backup', backup)).code).toBe(2)
+  expect(existsSync(`${backup}.partial`)).toBe(false)
+})
+
+describe('what is no command line we know ends with 2 and the usage', () => {
+  test.each([
+    [['bars']],
+    [['bars', 'eat']],
+    [['bars', 'import']],
+    [['bars', 'import', 'missing.csv', ...SERIES]],
+    [['bars', 'export', '--symbol', 'AAPL', '--interval', '1d']],
+    [['bars', 'export', '--symbol', 'NASDAQ:AAPL', '--interval', 'often']],
+    [['bars', 'list', '--colour']],
+    [['user', 'add']],
+    [['token', 'list']],
+    [['token', 'create', '--user', 'nobody@example.com']],
+    [['backup']],
+    [['restore', '/nowhere']],
+  ])('%j', async (args) => {
+    const outcome = await chartroom(temporaryFolder(), ...args)
+    expect(outcome.code).toBe(2)
+    expect(outcome.err).toContain('Usage: chartroom ')
+  })
+
+  test.each(['bars', 'user', 'token', 'backup', 'restore'])('%s --help', async (name) => {
+    const outcome = await chartroom(temporaryFolder(), name, '--help')
+    expect(outcome.code).toBe(0)
+    expect(outcome.out).toContain('--data-dir')
+  })
+})

@@ -1,0 +1,44 @@
+// Runs a command as `main.ts` does, but with a data directory of its own, a clock that stands and captured output.
+
+import { afterAll } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { runCommand } from '../../src/cli/commands.ts'
+
+export interface Outcome {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+})
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-cli-`)
+  folders.push(folder)
+  return folder
+}
+
+/** `chartroom(dir, 'bars', 'list')`. */
+export async function chartroom(directory: string, ...args: string[]): Promise<Outcome> {
+  return withInput('', directory, ...args)
+}
+
+export async function withInput(input: string, directory: string, ...args: string[]): Promise<Outcome> {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await runCommand({
+    args,
+    environment: { DATA_DIR: directory },
+    clock: { now: () => Date.UTC(2026, 10, 20), sleep: () => Promise.resolve() },
+    random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
+    version: '0.0.0',
+    print: (line) => out.push(line),
+    warn: (line) => err.push(line),
+    input: () => Promise.resolve(input),
+  })
+  return { code, out: out.join('\n'), err: err.join('\n') }
+}
