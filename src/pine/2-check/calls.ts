@@ -18,7 +18,7 @@ import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { Expr } from './program.ts'
 import { temporary } from './statements.ts'
-import { ERROR, FLOAT, typeText } from './types.ts'
+import { ERROR, QUOTIENT, typeText } from './types.ts'
 import type { Type } from './types.ts'
 import { nowCalled } from './version.ts'
 
@@ -314,7 +314,8 @@ export function builtinCall(
   if (receiver !== null) written.unshift({ name: null, expr: receiver })
   // v4's `rsi(x, y)` of two series is the index of a rise `x` and a fall `y`.
   const ratio = x.module.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
-  if (ratio !== undefined && written[1]?.expr.type === FLOAT) return chosenCall(x, ratio, written, [], node)
+  if (ratio !== undefined && written[1] !== undefined && isFraction(written[1].expr.type))
+    return chosenCall(x, ratio, written, [], node)
   const adapted = adapt(x, builtin, written, node)
   const typeArguments = node.typeArguments.map((one) => typeOf(x, one) ?? ERROR)
   const given =
@@ -338,6 +339,10 @@ export function builtinCall(
     start: node.start,
     end: node.end,
   }
+}
+
+function isFraction(type: Type): boolean {
+  return type.kind === 'float' && type !== QUOTIENT
 }
 
 export function chosenCall(

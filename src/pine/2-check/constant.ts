@@ -4,6 +4,7 @@
 // be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
 
 import type { Check, ConstValue } from './context.ts'
+import { ScriptError } from '../runtime/runtime.ts'
 import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
 
 /** undefined = not known now. */
@@ -84,8 +85,18 @@ function call(check: Check, expr: BuiltinCallExpr): ConstValue | undefined {
     const isNumeric = kind === 'int' || kind === 'float' || kind === 'color'
     args.push(value === null && isNumeric ? Number.NaN : value)
   }
-  const result = (implementation.fn as (...values: ConstValue[]) => unknown)(...args)
+  const result = attempt(() => (implementation.fn as (...values: ConstValue[]) => unknown)(...args))
   return typeof result === 'number' || typeof result === 'string' || typeof result === 'boolean'
     ? result
     : undefined
+}
+
+/** What a built-in refuses (a date that is none) is told when the script runs, at its place. */
+function attempt(compute: () => unknown): unknown {
+  try {
+    return compute()
+  } catch (error) {
+    if (error instanceof ScriptError) return undefined
+    throw error
+  }
 }

@@ -591,7 +591,7 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
   const counter = declareLoopVariable(
     scope,
     node.counter,
-    isInt || node.counterType?.name === 'int' ? INT : FLOAT,
+    isInt || node.counterType?.name === 'int' ? INT : QUOTIENT,
   )
   const { body, type } = loopResult(block(scope, node.body, use), use)
   return {

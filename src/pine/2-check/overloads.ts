@@ -10,7 +10,7 @@ import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Expr } from './program.ts'
-import { ERROR, FLOAT, INT, QUALIFIERS, latest, typeText } from './types.ts'
+import { ERROR, FLOAT, INT, PRIMITIVES, QUALIFIERS, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 
 export interface Given {
@@ -31,7 +31,12 @@ interface Fit {
   readonly variables: ReadonlyMap<string, Type>
   readonly cost: number
   readonly problem: Problem | null
+  /** Mistakes that only what is drawn suffers from: told as warnings, the argument left out. */
+  readonly ignored: readonly { readonly at: Range; readonly message: messages.Message }[]
 }
+
+/** What a script draws changes nothing of what it computes or trades. */
+const DRAWN = /^(plot|hline|fill|bgcolor|barcolor|color\.|label\.|line\.|box\.|table\.|linefill\.|polyline\.)/
 
 export interface Chosen {
   readonly overload: Overload
@@ -61,6 +66,7 @@ export function choose(
     x.check.report(x, best.problem.at, best.problem.message)
     return null
   }
+  for (const { at, message } of best.ignored) x.check.report(x, at, { ...message, severity: 'warning' })
   const chosen = finish(x, best, node)
   // With an argument we could not make sense of, the overload is a guess: so would be its type.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
@@ -82,7 +88,8 @@ function tryOverload(
 ): Fit {
   const { parameters } = overload
   // Up to v5 an argument given twice counts as it is given last.
-  const placed = place(name, parameters, given, node, x.module.version === 6)
+  const isLenient = x.module.version < 6
+  const placed = place(name, parameters, given, node, isLenient)
   const variables = new Map<string, Type>()
   bindTypeArguments(overload.returns, typeArguments, variables)
   let cost = 0
@@ -106,7 +113,8 @@ function tryOverload(
   }
   // v4's own checks of `simple` are not documented; they let more through than v5's.
   if (problem === null && x.module.version > 4) problem = qualifierProblem(name, parameters, placed.places)
-  return { overload, places: placed.places, variables, cost, problem }
+  const { places, ignored } = placed
+  return { overload, places, variables, cost: cost + ignored.length, problem, ignored }
 }
 
 function place(
@@ -114,19 +122,28 @@ function place(
   parameters: readonly ParameterSpec[],
   given: readonly Given[],
   node: Range,
-  strict: boolean,
-): { places: (Expr | null)[]; problem: Problem | null } {
+  takesTwice: boolean,
+): { places: (Expr | null)[]; problem: Problem | null; ignored: Fit['ignored'] } {
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Problem | null = null
   const note = (at: Range, message: messages.Message, progress: number): void => {
     problem ??= { at, message, progress }
+  }
+  const ignored: { at: Range; message: messages.Message }[] = []
+  const isDrawn = DRAWN.test(name)
+  const misplaced = (at: Range, message: messages.Message, progress: number): void => {
+    if (isDrawn) ignored.push({ at, message })
+    else note(at, message, progress)
   }
   let position = 0
   let named = false
   const isVariadic = parameters.at(-1)?.variadic === true
   for (const one of given) {
     if (one.name === null) {
-      if (named) note(one.expr, messages.positionalAfterNamed(), 50)
+      if (named) {
+        misplaced(one.expr, messages.positionalAfterNamed(), 50)
+        continue
+      }
       if (position < parameters.length || isVariadic) places[position++] = one.expr
       else note(one.expr, messages.tooManyArguments(name, parameters.length, given.length), 10)
       continue
@@ -138,9 +155,9 @@ function place(
         one.name,
         parameters.map((parameter) => parameter.name),
       )
-      note(one.expr, messages.unknownArgument(name, one.name, near), 20)
-    } else if (places[index] !== null && strict) {
-      note(one.expr, messages.duplicateArgument(name, one.name), 60)
+      misplaced(one.expr, messages.unknownArgument(name, one.name, near), 20)
+    } else if (places[index] !== null && !takesTwice) {
+      misplaced(one.expr, messages.duplicateArgument(name, one.name), 60)
     } else {
       places[index] = one.expr
     }
@@ -150,7 +167,7 @@ function place(
       note(node, messages.missingArgument(name, parameter.name), 30)
   }
   if (isVariadic && places.at(-1) === null) places.pop()
-  return { places, problem }
+  return { places, problem, ignored }
 }
 
 function qualifierProblem(
@@ -223,8 +240,8 @@ function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Ty
     }
     default: {
       if (type.kind === spec.kind) return 0
-      // Up to v4 a bool may be plotted or counted with.
-      if (type.kind === 'bool' && spec.kind === 'float' && x.module.version < 5) return 5
+      // Up to v5 a bool may be plotted or counted with.
+      if (type.kind === 'bool' && spec.kind === 'float' && x.module.version < 6) return 5
       if (!fits(x, type, spec)) return null
       return type.kind === 'na' ? 3 : type.kind === 'int' ? (spec.kind === 'float' ? 1 : 4) : 4
     }
@@ -280,7 +297,10 @@ function finish(x: Context, fit: Fit, node: Range): Chosen {
     if (returns.qualifier === null) qualifier = latest(qualifier, expr.qualifier)
     return asArgument(expr, wanted(x, parameter, expr, variables))
   })
-  return { overload, args, type: substitute(returns.type, variables), qualifier }
+  const type = substitute(returns.type, variables)
+  // Objects change from bar to bar, whatever they were made of.
+  const isValue = PRIMITIVES.some((kind) => kind === type.kind)
+  return { overload, args, type, qualifier: isValue || returns.qualifier !== null ? qualifier : 'series' }
 }
 
 function asArgument(expr: Expr, type: Type): Expr {

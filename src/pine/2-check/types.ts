@@ -97,7 +97,7 @@ export function typeText(type: Type): string {
 }
 
 export function sameType(a: Type, b: Type): boolean {
-  if (a === b) return true
+  if (a === b || a.kind === 'error' || b.kind === 'error') return true
   if (a.kind !== b.kind) return false
   switch (a.kind) {
     case 'array':

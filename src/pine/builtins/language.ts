@@ -398,7 +398,7 @@ const ALERTS: readonly BuiltinEntry[] = [
   fn(
     'alertcondition',
     'A condition that an alert may be made for.',
-    '(series bool condition, const string title = "", const string message = "") void',
+    '(series bool condition, const string title = "", input string message = "") void',
     SPECIAL,
   ),
 ]
