@@ -70,7 +70,10 @@ function builtinFunction(x: Context, written: string): BuiltinFunction | null {
 }
 
 function unknownFunction(x: Context, name: string): messages.Message {
-  if (x.module.functions.has(name)) return messages.usedBeforeDeclaration(name)
+  const declared = x.module.functions.get(name) ?? []
+  // Its own body stands after a function's name, but before it exists.
+  if (declared.some((one) => one.node.start === x.horizon)) return messages.recursion(name)
+  if (declared.length > 0) return messages.usedBeforeDeclaration(name)
   const now = nowCalled(name)
   if (x.module.version > 4 && now !== null && BUILTIN_FUNCTIONS.has(now))
     return messages.renamed(name, now, 5)

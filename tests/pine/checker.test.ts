@@ -1,0 +1,367 @@
+// What the checker makes of a script: source → program, and source → mistakes, in tables.
+
+import { describe, expect, test } from 'bun:test'
+import { parse } from '../../src/pine/1-parse/parser.ts'
+import { check } from '../../src/pine/2-check/check.ts'
+import type { CheckOptions } from '../../src/pine/2-check/context.ts'
+import { Source } from '../../src/pine/source.ts'
+import { programText } from './program-text.ts'
+
+const LIBRARIES: Readonly<Record<string, string>> = {
+  'me/Tools/1': `//@version=6
+library("Tools")
+int LENGTH = 14
+export const float RATIO = 0.5
+export enum Side
+    up = "Up"
+    down
+export type Trade
+    float price = 1.0
+    int bars
+hidden(float x) => x * 2
+export double(float x) => hidden(x)
+export average(float x) => ta.sma(x, LENGTH)
+export method value(Trade this) => this.price * this.bars
+`,
+  'me/Broken/1': `//@version=6
+library("Broken")
+export f(float x) => x
+type T
+    flaot x
+`,
+}
+
+const OPTIONS: CheckOptions = {
+  library: (user, library, version) => LIBRARIES[`${user}/${library}/${version}`] ?? null,
+}
+
+function checked(source: string): string {
+  const { script, diagnostics } = parse(source)
+  const result = check(script, OPTIONS)
+  const lines = new Source(source)
+  const found = [...diagnostics, ...result.diagnostics].map(({ code, start }) => {
+    const { line, column } = lines.position(start)
+    // The first two lines say version and kind.
+    return `${code}@${line - 2}:${column}`
+  })
+  return [...(result.program === null ? [] : [programText(result.program)]), ...found].join(' ! ')
+}
+
+function rows(version: number, table: readonly (readonly [source: string, expected: string])[]): void {
+  const kind = version === 4 ? 'study' : 'indicator'
+  for (const [source, expected] of table) {
+    test(source, () => {
+      expect(checked(`//@version=${version}\n${kind}("")\n${source}`)).toBe(expected)
+    })
+  }
+}
+
+function strategyRows(
+  version: number,
+  table: readonly (readonly [source: string, expected: string])[],
+): void {
+  for (const [source, expected] of table) {
+    test(`v${version}: ${source}`, () => {
+      expect(checked(`//@version=${version}\nstrategy("")\n${source}`)).toBe(expected)
+    })
+  }
+}
+
+describe('variables', () => {
+  rows(6, [
+    ['x = 1', 'const int x = 1'],
+    ['x = close', 'series float x = close'],
+    ['float x = 1', 'const float x = 1'],
+    ['float x = na', 'const float x = na:float'],
+    ['var x = 0.0\nx := close', 'var series float x = 0; x := close'],
+    ['int x = 1\nx += 2', 'series int x = 1; x := (x + 2)'],
+    ['x = close\ny = x[1]', 'series float x! = close; series float y = x[1]'],
+    ['x = 1\nif true\n    x = 2.5', 'const int x = 1; if true {const float x = 2.5}'],
+    ['close = 5\ny = close', 'const int close = 5; const int y = close'],
+    [
+      '[a, _, c] = ta.macd(close, 12, 26, 9)',
+      '[series float a, _, series float c] = ta.macd(close, 12, 26, 9)',
+    ],
+    ['array<float> a = na', 'const array<float> a = na:array<float>'],
+    ['a = array.new<int>(3, 0)', 'series array<int> a = array.new(3, 0)'],
+    ['a = array.from(1, 2.5)', 'series array<float> a = array.from(1, 2.5)'],
+    ['m = map.new<string, float>()', 'series map<string, float> m = map.new(na:string, na:float)'],
+  ])
+})
+
+describe('values and qualifiers', () => {
+  rows(6, [
+    ['x = 1 + 2 * 3.0', 'const float x = (1 + (2 * 3))'],
+    ['x = 7 / 2', 'const float x = (7 / 2)'],
+    ['x = "a" + "b"', 'const string x = ("a" + "b")'],
+    ['x = close > open and not na(volume)', 'series bool x = ((close > open) and (not na(volume)))'],
+    ['x = close > open ? 1 : 2.5', 'series float x = ((close > open) ? 1 : 2.5)'],
+    ['x = close > open ? close : na', 'series float x = ((close > open) ? close : na:float)'],
+    ['x = input.int(5)\ny = x * 2', 'input int x = input#0; input int y = (x * 2)'],
+    ['x = math.max(1, 2)', 'const int x = math.max(1, 2)'],
+    ['x = -3', 'const int x = -3'],
+    ['x = ta.wma(close, 9 / 2)', 'series float x = ta.wma(close, int<-(9 / 2))'],
+    ['x = if close > open\n    1', 'series int x = if (close > open) {1} else {na:int}'],
+    ['x = if close > open\n    true', 'series bool x = if (close > open) {true} else {false}'],
+    [
+      'x = switch input.string("a")\n    "a" => 1\n    => 2.0',
+      'input float x = switch input#0 {"a" => {1}, => {2}}',
+    ],
+    [
+      's = 0.0\nfor i = 0 to 9\n    if i > 5\n        break\n    s += close[i]',
+      'series float s = 0; for int i = 0 to 9 {if (i > 5) {break}; s := (s + close[i])}',
+    ],
+    ['x = for i = 0 to 3\n    i * 2.0', 'series float x = for int i = 0 to 3 {(i * 2)}'],
+    [
+      'a = array.from(1.5)\nfor [i, v] in a\n    a.set(i, v + 1)',
+      'series array<float> a = array.from(1.5); for [int i, float v] in a {array.set(a, i, (v + 1))}',
+    ],
+  ])
+})
+
+describe('functions', () => {
+  rows(6, [
+    [
+      'f(x) => x + 1\na = f(1)\nb = f(close)',
+      'f(const int x) => int {(x + 1)}; f(series float x) => float {(x + 1)}; const int a = f(1); series float b = f(close)',
+    ],
+    [
+      'f(float x, int n = 3) => x / n\ny = f(n = 2, x = 4)',
+      'f(const float x, const int n) => float {(x / n)}; const float y = f(4, 2)',
+    ],
+    [
+      'f(x) =>\n    y = x * 2\n    [y, x > 0]\n[a, b] = f(close)',
+      'f(series float x) => [float, bool] {series float y = (x * 2); [y, (x > 0)]}; [series float a, series bool b] = f(close)',
+    ],
+    [
+      'f() =>\n    var n = 0\n    n += 1\ny = f()',
+      'f() => int {var series int n = 0; n := (n + 1); n}; series int y = f()',
+    ],
+    [
+      'f(int x) => 1\nf(string x) => 2.5\ny = f("a")',
+      'f(const string x) => float {2.5}; const float y = f("a")',
+    ],
+    [
+      'method twice(float this) => this * 2\ny = close.twice()\nz = twice(1)',
+      'twice(series float this) => float {(this * 2)}; twice(const float this) => float {(this * 2)}; series float y = twice(close); const float z = twice(1)',
+    ],
+    ['rsi(x) => x\ny = rsi(close)', 'rsi(series float x) => float {x}; series float y = rsi(close)'],
+  ])
+})
+
+describe('types, enums and methods', () => {
+  rows(6, [
+    [
+      'type P\n    float x = 1.0\n    int n\np = P.new(n = 3)\np.x := 5\nq = p.copy()\ny = p.x',
+      'series P p = P.new(1, 3); p.x := 5; series P q = copy(p); series float y = p.x',
+    ],
+    ['type P\n    float x\nvar P p = na\ny = (p[1]).x', 'var const P p! = na:P; series float y = p[1].x'],
+    [
+      'type N\n    N next\n    array<N> all\nn = N.new()\nm = n.next.all',
+      'series N n = N.new(na:N, na:array<N>); series array<N> m = n.next.all',
+    ],
+    [
+      'type P\n    float x\nmethod grow(P this, float by) =>\n    this.x += by\n    this\np = P.new(1).grow(2)',
+      'grow(series P this, const float by) => P {this.x := (this.x + by); this}; series P p = grow(P.new(1), 2)',
+    ],
+    ['enum S\n    a = "A"\n    b\nx = S.a == S.b', 'const bool x = (S.a == S.b)'],
+    [
+      'a = array.new<float>()\na.push(close)\ny = a.avg()',
+      'series array<float> a = array.new(0, na:float); array.push(a, close); series float y = array.avg(a)',
+    ],
+  ])
+})
+
+describe('libraries', () => {
+  rows(6, [
+    [
+      'import me/Tools/1\ny = Tools.double(close)',
+      'Tools.hidden(series float x) => float {(x * 2)}; Tools.double(series float x) => float {Tools.hidden(x)}; series float y = Tools.double(close)',
+    ],
+    [
+      'import me/Tools/1 as t\ny = t.average(close)',
+      't.average(series float x) => float {ta.sma(x, LENGTH)}; const int LENGTH = 14; series float y = t.average(close)',
+    ],
+    [
+      'import me/Tools/1 as t\nt.Trade p = t.Trade.new(bars = 2)\ny = p.value()\ns = t.Side.up\nr = t.RATIO',
+      't.value(series t.Trade this) => float {(this.price * this.bars)}; const float RATIO = 0.5; series t.Trade p = t.Trade.new(1, 2); series float y = t.value(p); const t.Side s = t.Side.up; const float r = RATIO',
+    ],
+    ['import me/Tools/1 as t\ny = t.hidden(close)', 'not-exported@2:5'],
+    ['import me/Tools/2', 'library-not-found@1:1'],
+    ['import me/Broken/1', 'library-broken@1:1'],
+  ])
+})
+
+describe('versions 4 and 5', () => {
+  rows(4, [
+    ['x = sma(close, 5)', 'series float x = ta.sma(close, 5)'],
+    ['rsi = rsi(close, 14)\ny = rsi', 'series float rsi = ta.rsi(close, 14); series float y = rsi'],
+    ['n1 = n\nc = red', 'series int n1 = bar_index; const color c = #f23645ff'],
+    ['x = iff(close > open, 1, 2)', 'series int x = ·iff((close > open), 1, 2)'],
+    ['x = offset(close, 2)', 'series float x = close[2]'],
+    ['x = input(5, "Length", type=input.integer, minval=1)', 'input int x = input#0'],
+    ['x = tostring(close)', 'series string x = str.tostring(close, "#.##########")'],
+    ['x = close ? 1 : 0', 'series int x = (bool<-close ? 1 : 0)'],
+    ['x = 7 / 2', 'const int x = int<-(7 / 2)'],
+    ['bool b = na', 'const bool b = na:bool'],
+  ])
+  strategyRows(4, [
+    [
+      'strategy.entry("L", true, when = close > open)',
+      'if (close > open) {strategy.entry("L", (true ? "long" : "short"), na:float, na:float, na:float, na:string, "none", na:string, na:string, false)}',
+    ],
+    [
+      'strategy.close("L", close > open)',
+      'if (close > open) {strategy.close("L", na:string, na:float, na:float, na:string, false, false)}',
+    ],
+  ])
+})
+
+describe('mistakes', () => {
+  rows(6, [
+    ['x = clsoe', 'undeclared-name@1:5'],
+    ['x = foo(1)', 'undeclared-function@1:5'],
+    ['x = sma(close, 5)', 'renamed@1:5'],
+    ['f(x) => x\ny = f', 'not-a-value@2:5'],
+    ['x = 1\ny = x(2)', 'not-a-function@2:5'],
+    ['x = ta.smaa(close, 5)', 'unknown-member@1:5'],
+    ['x = color.bleu', 'unknown-member@1:5'],
+    ['x = y\ny = 1', 'used-before-declaration@1:5'],
+    ['y = f(1)\nf(x) => f2(x)\nf2(x) => x', 'used-before-declaration@2:9'],
+    ['x = 1\nx = 2', 'already-declared@2:1'],
+    ['x := 1', 'assigned-undeclared@1:1'],
+    ['f(x) => 1\nf(y) => 2', 'function-twice@2:1'],
+    ['type T\n    int x\ntype T\n    int y', 'type-twice@3:6'],
+    ['flaot x = 1', 'unknown-type@1:1'],
+    ['map<int> x = na', 'type-argument-count@1:1'],
+    ['f(x) => f(x)\ny = f(1)', 'recursion@1:9'],
+    ['int x = "a"', 'type-mismatch@1:9'],
+    ['x = 1\nx := "a"', 'type-mismatch@2:6'],
+    ['x = na', 'na-without-type@1:1'],
+    ['bool x = na', 'na-bool@1:10'],
+    ['x = bgcolor(color.red)', 'void-value@1:5'],
+    ['x = ta.macd(close, 1, 2, 3)', 'tuple-value@1:5'],
+    ['[a, b] = close', 'not-a-tuple@1:10'],
+    ['[a, b] = ta.macd(close, 1, 2, 3)', 'tuple-count@1:1'],
+    ['x = "a" * 2', 'operand-types@1:5'],
+    ['x = -"a"', 'operand-type@1:5'],
+    ['if close\n    x = 1', 'not-a-bool@1:4'],
+    ['x = close > open ? 1 : "a"', 'branch-types@1:5'],
+    ['x = if true\n    1\nelse\n    "a"', 'branch-types@1:5'],
+    ['for i = "a" to 5\n    x = i', 'not-a-number@1:9'],
+    ['for x in 5\n    y = x', 'not-a-collection@1:10'],
+    ['m = map.new<string, int>()\nfor x in m\n    y = x', 'map-needs-both@2:5'],
+    ['x = log.info("a")[1]', 'no-history@1:5'],
+    ['x = close\ny = x.foo', 'not-an-object@2:7'],
+    ['1 := 2', 'not-assignable@1:1'],
+    ['a = array.new<int>()\na.psh(1)', 'no-method@2:3'],
+    ['x = 1\nf() =>\n    x := 2\n    x\ny = f()', 'global-from-function@3:5'],
+    ['break', 'jump-outside-loop@1:1'],
+    ['x = ta.sma(close, lenght = 5)', 'unknown-argument@1:28'],
+    ['x = ta.sma(close)', 'missing-argument@1:5'],
+    ['x = ta.sma(close, 5, 6)', 'too-many-arguments@1:22'],
+    ['x = ta.sma(close, 5, length = 6)', 'duplicate-argument@1:31'],
+    ['x = ta.sma(source = close, 5)', 'positional-after-named@1:28'],
+    ['x = ta.sma(close, "a")', 'argument-type@1:19'],
+    ['x = ta.ema(close, bar_index)', 'argument-qualifier@1:19'],
+    ['plot(close, str.tostring(close))', 'argument-qualifier@1:13'],
+    ['indicator("again")', 'declaration-twice@1:1'],
+    ['if true\n    plot(close)', 'not-in-local-scope@2:5'],
+    ['x = input.int(5, options = [1, 2])', 'default-not-an-option@1:15'],
+    ['x = input.int(5, mnival = 1)', 'unknown-argument@1:18'],
+    ['type T\n    int x\nt = T.new(y = 1)', 'unknown-argument@3:15'],
+    ['enum E\n    a\nx = E.b', 'unknown-member@3:5'],
+    [
+      'x = request.financial("A", "B", "C")',
+      'series float x = request.financial("A", "B", "C", false, false) ! no-data-source@1:5',
+    ],
+    ['x = foo + bar\ny = baz', 'undeclared-name@1:5 ! undeclared-name@1:11 ! undeclared-name@2:5'],
+    ['f(x) => x + foo\na = f(1)\nb = f(1.5)', 'undeclared-name@1:13'],
+    ['f(x) => x + foo', 'undeclared-name@1:13'],
+  ])
+
+  test('a script that does not say what it is', () => {
+    expect(checked('//@version=6\n\nx = 1')).toBe('no-declaration@-1:1')
+  })
+})
+
+describe('hints', () => {
+  test.each([
+    ['x = clsoe', 'did you mean `close`?'],
+    ['x = ta.smaa(close, 5)', 'did you mean `sma`?'],
+    ['x = sma(close, 5)', '`sma` is `ta.sma` since v5'],
+    ['x = ta.sma(close, lenght = 5)', 'did you mean `length`?'],
+    ['x = 1\nx = 2', 'to change its value write `x := …`'],
+    ['x := 1', 'declare it first: `x = …`'],
+    ['if close\n    x = 1', 'numbers are no conditions since v6: compare it, or write `bool(…)`'],
+  ])('%s', (source, hint) => {
+    const { script } = parse(`//@version=6\nindicator("")\n${source}`)
+    expect(check(script).diagnostics[0]?.hint).toBe(hint)
+  })
+})
+
+describe('the declaration', () => {
+  test('has the defaults of its version', () => {
+    const args = (version: number) => {
+      const { script } = parse(`//@version=${version}\nstrategy("S", initial_capital = 100 * 10)`)
+      return check(script).program?.declaration.args
+    }
+    expect(args(6)).toMatchObject({
+      title: 'S',
+      shorttitle: 'S',
+      initial_capital: 1000,
+      margin_long: 100,
+      margin_short: 100,
+      pyramiding: 0,
+      default_qty_type: 'fixed',
+      default_qty_value: 1,
+      currency: 'NONE',
+      commission_type: 'percent',
+      close_entries_rule: 'FIFO',
+    })
+    expect(args(5)).toMatchObject({ margin_long: 0, margin_short: 0 })
+  })
+})
+
+describe('inputs', () => {
+  const inputs = (version: number, source: string) =>
+    check(parse(`//@version=${version}\n${version === 4 ? 'study' : 'indicator'}("")\n${source}`).script)
+      .program?.inputs
+
+  test('are read with title, limits and options', () => {
+    expect(
+      inputs(
+        6,
+        'a = input.int(5, "Length", minval = 1, maxval = 2 * 50, step = 5, group = "G", tooltip = "T", inline = "I")\n' +
+          'b = input.string("x", options = ["x", "y"])\nc = input(hl2)\nd = input.color(color.new(#112233, 50))',
+      ),
+    ).toMatchObject([
+      { kind: 'int', name: 'a', title: 'Length', defval: 5, minval: 1, maxval: 100, step: 5, group: 'G' },
+      { kind: 'string', name: 'b', title: 'b', defval: 'x', options: ['x', 'y'] },
+      { kind: 'source', name: 'c', defval: 'hl2', sourceExpr: null },
+      { kind: 'color', name: 'd', defval: 0x11223380 },
+    ])
+  })
+
+  test('of v4 have their kind by type=', () => {
+    expect(
+      inputs(4, 'a = input(1, type=input.float)\nb = input("60", type=input.resolution)\nc = input(true)'),
+    ).toMatchObject([
+      { kind: 'float', defval: 1 },
+      { kind: 'timeframe', defval: '60' },
+      { kind: 'bool', defval: true },
+    ])
+  })
+
+  test('of an enum keep its members', () => {
+    const found = inputs(6, 'enum E\n    a = "A"\n    b\nx = input.enum(E.b, "Mode")')
+    expect(found?.[0]).toMatchObject({ kind: 'enum', title: 'Mode', defval: { name: 'b' } })
+    expect(found?.[0]?.enum?.members.map((one) => one.title)).toEqual(['A', 'b'])
+  })
+})
+
+test('a script without a version is one of v6 if it can be, else of v5', () => {
+  const version = (source: string) => check(parse(source).script).program?.version
+  expect(version('indicator("")\nx = close')).toBe(6)
+  expect(version('indicator("")\nbool x = na')).toBe(5)
+})
