@@ -6,6 +6,7 @@
 import { EPSILON, History } from './window.ts'
 
 const ROOM_FIRST = 16
+const BLOCK = 32
 
 /** Numbers in rising order, exactly. */
 export class SortedValues {
@@ -105,13 +106,91 @@ export class TolerantValues extends SortedValues {
   }
 }
 
+/**
+ * Numbers in rising order cut into blocks that know their sums, for what is asked of all numbers above or below another.
+ *
+ * With n numbers there are about √n blocks of about √n, so that both a change and a question cost √n. A block that changes
+ * is added up again, so no sum ever carries the rounding of a number that has gone.
+ */
+export class SortedBlocks {
+  private readonly blocks: SortedValues[] = [new SortedValues()]
+  private readonly sums = [0]
+  private count = 0
+
+  add(value: number): void {
+    const at = this.blockOf(value)
+    const block = this.blocks[at]!
+    block.add(value)
+    this.count++
+    if (block.count > 2 * BLOCK && block.count > 2 * Math.sqrt(this.count)) this.split(at)
+    this.sumUp(at)
+  }
+
+  remove(value: number): void {
+    const at = this.blockOf(value)
+    const block = this.blocks[at]!
+    block.remove(value)
+    this.count--
+    if (block.count > 0 || this.blocks.length === 1) this.sumUp(at)
+    else {
+      this.blocks.splice(at, 1)
+      this.sums.splice(at, 1)
+    }
+  }
+
+  /** The sum of all distances from `center`. */
+  distancesFrom(center: number): number {
+    let total = 0
+    for (let at = 0; at < this.blocks.length; at++) {
+      const { values, count } = this.blocks[at]!
+      if (count === 0) continue
+      if (values[count - 1]! <= center) total += center * count - this.sums[at]!
+      else if (values[0]! >= center) total += this.sums[at]! - center * count
+      else for (let i = 0; i < count; i++) total += Math.abs(values[i]! - center)
+    }
+    return total
+  }
+
+  /** The first block that does not end below the value, or the last one. */
+  private blockOf(value: number): number {
+    let from = 0
+    let to = this.blocks.length - 1
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      const { values, count } = this.blocks[middle]!
+      if (values[count - 1]! < value) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+
+  private split(at: number): void {
+    const block = this.blocks[at]!
+    const half = block.count >>> 1
+    const upper = new SortedValues()
+    upper.values = block.values.slice(half, block.count)
+    upper.count = block.count - half
+    block.count = half
+    this.blocks.splice(at + 1, 0, upper)
+    this.sums.splice(at + 1, 0, 0)
+    this.sumUp(at + 1)
+  }
+
+  private sumUp(at: number): void {
+    const { values, count } = this.blocks[at]!
+    let sum = 0
+    for (let i = 0; i < count; i++) sum += values[i]!
+    this.sums[at] = sum
+  }
+}
+
 /** The last n values in order; na ones are part of the window but not of the order. n may change from bar to bar. */
-export class SortedWindow {
+export class SortedWindow<Sorted extends SortedValues | SortedBlocks = SortedValues> {
   readonly history = new History()
-  readonly sorted: SortedValues
+  readonly sorted: Sorted
   private inWindow = 0
 
-  constructor(sorted: SortedValues) {
+  constructor(sorted: Sorted) {
     this.sorted = sorted
   }
 

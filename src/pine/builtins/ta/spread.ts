@@ -7,7 +7,10 @@ import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { Sma } from './moving-averages.ts'
 import { RollingSum } from './rolling-sum.ts'
-import { EPSILON, History, lengthOf } from './window.ts'
+import { SortedBlocks, SortedWindow } from './sorted-window.ts'
+import { EPSILON, lengthOf } from './window.ts'
+
+const ADDED_UP = 256
 
 /** `biased` divides by n, otherwise by n − 1, in the order of operations TradingView has. */
 export class Variance {
@@ -33,22 +36,31 @@ export class Stdev {
 }
 
 /**
- * Mean distance from the sma, newest first. The mean moves with every bar and with it each distance, so a bar costs n;
- * 5,000 bars are the longest history a script of TradingView's has.
+ * Mean distance from the sma, newest first as TradingView adds it up, so that a bar costs n. Past a length of 256 the
+ * window is kept in order, in blocks, instead, and a bar costs √n.
  */
 export class Dev {
   private readonly mean = new Sma()
-  private readonly history = new History()
+  private readonly window = new SortedWindow(new SortedBlocks())
+  private sorting = false
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.dev')
     const mean = this.mean.next(source, n)
-    if (source === source) this.history.push(source, n)
+    if (n > ADDED_UP) this.sorting = true
+    if (source !== source) {
+      if (this.sorting) this.window.resize(n)
+    } else if (this.sorting) this.window.push(source, n)
+    else this.window.history.push(source, n)
     if (mean !== mean) return NaN
-    const { values, mask, count } = this.history
+    return (n > ADDED_UP ? this.window.sorted.distancesFrom(mean) : this.addUp(mean, n)) / n
+  }
+
+  private addUp(mean: number, n: number): number {
+    const { values, mask, count } = this.window.history
     let sum = 0
     for (let i = count - 1; i >= count - n; i--) sum += Math.abs(values[i & mask]! - mean)
-    return sum / n
+    return sum
   }
 }
 
