@@ -17,8 +17,8 @@ import { objectOf } from '../runtime/operators.ts'
 import { convert, encode, expression, fieldName } from './expressions.ts'
 import { Frame, variableName, Writer, type EmittedFunction, type Module, type Scope } from './module.ts'
 
-/** Takes the text of a block's value and writes the line that uses it. */
-type Sink = (text: string) => void
+/** Takes the text of a block's value and writes the line that uses it; `offset` is where the value itself stands. */
+type Sink = (text: string, offset?: number) => void
 
 export function block(module: Module, block: Block, scope: Scope, sink: Sink | null): void {
   for (const each of block.statements) statement(module, each, scope)
@@ -60,12 +60,12 @@ function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): voi
     }
     case 'Convert':
       if (isBlockLike(expr.operand) && sink) {
-        value(module, expr.operand, scope, (text) => sink(convert(module, expr, text)))
+        value(module, expr.operand, scope, (text, at) => sink(convert(module, expr, text), at))
         return
       }
       break
   }
-  if (sink) sink(expression(module, expr, scope))
+  if (sink) sink(expression(module, expr, scope), expr.start)
   else if (module.plan.hasEffects(expr)) {
     const text = expression(module, expr, scope)
     // A plot whose values are columns already leaves nothing to do but its number.
@@ -195,7 +195,7 @@ function statement(module: Module, statement: Stmt, scope: Scope): void {
     case 'Assign': {
       const { variable } = statement
       const name = target(module, variable, scope)
-      value(module, statement.value, scope, (text) => out.line(`${name}=${text};`, statement.start))
+      value(module, statement.value, scope, (text, at) => out.line(`${name}=${text};`, at ?? statement.start))
       remember(module, variable, scope, statement.start)
       return
     }
@@ -248,20 +248,20 @@ function declaration(module: Module, variable: Variable, init: Expr, scope: Scop
       const flag = frame.field(`b${variable.id}`, 'false')
       if (variable.mode === 'varip') frame.varip.push(name, flag)
       out.line(`if(!${state}.${flag}){${state}.${flag}=true;`, offset)
-      value(module, init, scope, (text) => out.line(`${state}.${name}=${text};`, offset))
+      value(module, init, scope, (text, at) => out.line(`${state}.${name}=${text};`, at ?? offset))
       out.line('}')
       remember(module, variable, scope, offset)
       return
     }
     case 'module':
       module.moduleVariables.set(variable.id, module.naOf(variable.type))
-      value(module, init, scope, (text) => out.line(`${name}=${text};`, offset))
+      value(module, init, scope, (text, at) => out.line(`${name}=${text};`, at ?? offset))
       remember(module, variable, scope, offset)
       return
     case 'local':
       if (isBlockLike(init) || (init.kind === 'Convert' && isBlockLike(init.operand))) {
         out.line(`let ${name}=${module.naOf(variable.type)};`, offset)
-        value(module, init, scope, (text) => out.line(`${name}=${text};`, offset))
+        value(module, init, scope, (text, at) => out.line(`${name}=${text};`, at ?? offset))
       } else out.line(`let ${name}=${expression(module, init, scope)};`, offset)
       remember(module, variable, scope, offset)
       return
@@ -282,7 +282,7 @@ function tupleDeclaration(
   }
   const list = module.temporary()
   out.line(`let ${list}=${module.naOf(init.type)};`)
-  value(module, init, scope, (text) => out.line(`${list}=${text};`, offset))
+  value(module, init, scope, (text, at) => out.line(`${list}=${text};`, at ?? offset))
   for (const [i, variable] of variables.entries()) {
     if (!variable) continue
     const { place } = module.plan.storageOf(variable)
@@ -304,7 +304,10 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
   const out = new Writer()
   const scope: Scope = { frame: emitted.frame, state: 'F', fn, out, hoisted: false }
   for (const parameter of fn.parameters) remember(module, parameter, scope, -1)
-  block(module, fn.body, scope, (text) => out.line(`return ${text};`, fn.body.result?.start ?? -1))
+  block(module, fn.body, scope, (text, at) =>
+    // Not `return f(x)`: JavaScriptCore makes a tail call of that, and the stack would not name this line.
+    out.line(`{const r=${text};return r;}`, at ?? fn.body.result?.start ?? -1),
+  )
   if (!fn.body.result) out.line(`return ${module.naOf(fn.returns)};`)
   module.emitted.set(fn, emitted)
   const parameters = fn.parameters.map(variableName)

@@ -1,0 +1,305 @@
+// Runs: bar by bar as all at once, back to a snapshot, inputs, errors with their place, limits.
+
+import { describe, expect, test } from 'bun:test'
+import { sliceBars } from '../../src/market/bars.ts'
+import { InputError, type ScriptRun } from '../../src/pine/compile.ts'
+import { DEFAULT_LIMITS, ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { barsOf, open, plotted, recordingBroker, runScript, walk, type Order } from './run-script.ts'
+
+const VARIED = `//@version=6
+strategy("varied", overlay = true)
+len = input.int(7, "Length", minval = 1)
+src = input.source(hlc3, "Source")
+type Swing
+    float price
+    int bar
+var swings = array.new<Swing>()
+var m = map.new<string, float>()
+varip ticks = 0
+ticks += 1
+ma(x, n) =>
+    var float last = na
+    last := nz(last, x) + (x - nz(last, x)) / n
+    last[1] + ta.sma(x, n)
+[macd, signal, hist] = ta.macd(src, 5, 9, 3)
+fast = ma(src, len)
+slow = close > open ? ta.ema(close, 4) : ta.rma(open, 5)
+hour = request.security(syminfo.tickerid, "60", ta.ema(close, 3))
+ahead = request.security(syminfo.tickerid, "60", close, gaps = barmerge.gaps_on)
+if ta.crossover(src, fast)
+    swings.push(Swing.new(close, bar_index))
+    m.put(str.tostring(swings.size() % 5), close)
+    strategy.entry("L", strategy.long)
+total = 0.0
+for s in swings
+    total += s.price * (s.bar % 3)
+trend = 0
+trend := hist > 0 ? 1 : hist < 0 ? -1 : nz(trend[1])
+plot(fast)
+plot(slow)
+plot(hour)
+plot(ahead)
+plot(total + m.size())
+plot(trend, color = trend > trend[1] ? color.green : color.red)
+plotshape(ta.rising(close, 2) and not ta.falling(open, 2))
+`
+
+function outputs(run: ScriptRun): unknown[] {
+  return run.plots.map((plot) => [
+    ...Object.values(plot.columns).map((column) => [...column]),
+    ...Object.values(plot.colors).map((column) => [...column]),
+  ])
+}
+
+describe('batch equals incremental', () => {
+  const bars = barsOf(walk(700))
+
+  test('bar by bar gives what all at once gives', () => {
+    const whole = runScript(VARIED, bars)
+    const one = open(VARIED, bars)
+    for (let end = 1; end <= bars.length; end++) one.advance(end)
+    expect(outputs(one)).toEqual(outputs(whole))
+  })
+
+  test('going back to a snapshot leaves no trace', () => {
+    const whole = runScript(VARIED, bars)
+    const run = open(VARIED, bars)
+    let end = 0
+    for (const [step, peek] of [
+      [50, 3],
+      [1, 120],
+      [33, 1],
+      [200, 7],
+      [1, 1],
+      [415, 0],
+    ] as const) {
+      end += step
+      run.advance(end)
+      const snapshot = run.snapshot()
+      for (let again = 0; again < 2; again++) {
+        run.advance(Math.min(bars.length, end + peek))
+        run.restore(snapshot)
+      }
+    }
+    expect(run.position).toBe(bars.length)
+    expect(outputs(run)).toEqual(outputs(whole))
+  })
+
+  test('without a look ahead, bars to come change nothing', () => {
+    const part = runScript(VARIED, sliceBars(bars, 0, 400))
+    const whole = runScript(VARIED, bars)
+    const cut = outputs(whole).map((columns) => (columns as number[][]).map((column) => column.slice(0, 400)))
+    expect(outputs(part)).toEqual(cut)
+  })
+})
+
+describe('calc_on_order_fills', () => {
+  test('var goes back to the bar’s start before each run, varip does not', () => {
+    const orders: Order[] = []
+    const broker = recordingBroker(orders, {
+      busy: true,
+      onBar: (bar: number, rerun: () => void) => {
+        for (let n = 0; n < bar % 3; n++) rerun()
+      },
+    })
+    const run = runScript(
+      '//@version=6\nstrategy("x", calc_on_order_fills = true)\nf() =>\n    varip int n = 0\n    n += 1\n    n\nvar a = 0\nvarip b = 0\na += 1\nb += 1\nplot(a)\nplot(b)\nplot(f())\n',
+      barsOf([1, 2, 3, 4, 5, 6]),
+      { broker },
+    )
+    expect(plotted(run, 0)).toEqual([1, 2, 3, 4, 5, 6])
+    expect(plotted(run, 1)).toEqual([1, 3, 6, 7, 9, 12])
+    expect(plotted(run, 2)).toEqual([1, 3, 6, 7, 9, 12])
+  })
+})
+
+describe('orders', () => {
+  test('reach the broker with their arguments in place and the call site named', () => {
+    const orders: Order[] = []
+    runScript(
+      '//@version=6\nstrategy("x")\nif bar_index == 1\n    strategy.entry("L", strategy.long, stop = 12, comment = "up")\n    strategy.close("L", immediately = true)\n',
+      barsOf([1, 2, 3]),
+      { broker: recordingBroker(orders) },
+    )
+    expect(orders.map(({ method, args }) => [method, ...args.slice(0, -1)])).toEqual([
+      ['entry', 'L', 1, Number.NaN, Number.NaN, 12, null, 'none', 'up', null, false],
+      ['close', 'L', null, Number.NaN, Number.NaN, null, true, false],
+    ])
+    expect(new Set(orders.map(({ args }) => args.at(-1))).size).toBe(2)
+  })
+})
+
+describe('inputs', () => {
+  const script = `//@version=6
+indicator("x")
+n = input.int(3, "Length", minval = 1, maxval = 9)
+s = input.source(close, "Source")
+t = input.string("a", "Kind", options = ["a", "b"])
+c = input.color(color.red, "Colour")
+f = input.float(0.5)
+plot(n + s + (t == "b" ? 100 : 0) + f)
+`
+  const bars = barsOf([10, 20])
+
+  test('take their defaults', () => {
+    const run = runScript(script, bars)
+    expect(plotted(run)).toEqual([13.5, 23.5])
+    expect(run.inputs['Length']).toBe(3)
+  })
+
+  test('are chosen by title or by variable', () => {
+    const run = runScript(script, bars, {
+      inputs: { Length: 4, Source: 'hl2', t: 'b', f: 1, Colour: '#00ff0080' },
+    })
+    expect(plotted(run)).toEqual([115, 120])
+    expect(run.inputs).toMatchObject({ Length: 4, Source: 'hl2', Kind: 'b', Colour: '#00FF0080' })
+  })
+
+  for (const [inputs, input] of [
+    [{ Length: 0 }, 'Length'],
+    [{ Length: 10 }, 'Length'],
+    [{ Length: 2.5 }, 'Length'],
+    [{ Length: 'x' }, 'Length'],
+    [{ Kind: 'c' }, 'Kind'],
+    [{ Source: 'constructor' }, 'Source'],
+    [{ Colour: 'red' }, 'Colour'],
+    [{ nothing: 1 }, 'nothing'],
+    [{ toString: 1 }, 'toString'],
+  ] as const)
+    test(`refuse ${JSON.stringify(inputs)}`, () => {
+      let refused: unknown
+      try {
+        runScript(script, bars, { inputs })
+      } catch (error) {
+        refused = error
+      }
+      expect(refused).toBeInstanceOf(InputError)
+      expect((refused as InputError).input).toBe(input)
+    })
+})
+
+/** The error a script ends with, and the line it names. */
+function failure(
+  body: string,
+  more: Parameters<typeof open>[2] = {},
+): { code: string; line: number; message: string } {
+  const source = `//@version=6\nindicator("x")\n${body}\n`
+  try {
+    runScript(source, barsOf(walk(50)), more)
+  } catch (error) {
+    if (!(error instanceof ScriptError)) throw error
+    return {
+      code: error.code,
+      line: error.offset < 0 ? -1 : source.slice(0, error.offset).split('\n').length,
+      message: error.message,
+    }
+  }
+  throw new Error('the script did not fail')
+}
+
+describe('errors name their line', () => {
+  test('runtime.error', () => {
+    expect(failure('x = close\nif bar_index == 7\n    runtime.error("seven")\nplot(x)')).toMatchObject({
+      code: 'script_runtime_error',
+      line: 5,
+      message: 'seven',
+    })
+  })
+  test('an index out of range, inside a function', () => {
+    expect(
+      failure('f(a) =>\n    y = 1\n    array.get(a, 3)\nz = array.from(1, 2)\nplot(f(z))'),
+    ).toMatchObject({
+      code: 'script_runtime_error',
+      line: 5,
+    })
+  })
+  test('a field of na', () => {
+    expect(failure('type T\n    float v\nvar T t = na\nplot(close)\nplot(t.v)')).toMatchObject({
+      code: 'script_runtime_error',
+      line: 7,
+    })
+  })
+  test('a length that is not one, in a hoisted indicator', () => {
+    expect(failure('n = input.int(0)\nx = 1\nplot(ta.sma(close, n))')).toMatchObject({
+      code: 'script_runtime_error',
+      line: 5,
+    })
+  })
+  test('a negative history offset', () => {
+    expect(failure('n = -1\nn := n - bar_index\nplot(close[n])')).toMatchObject({
+      code: 'script_runtime_error',
+      line: 5,
+    })
+  })
+})
+
+describe('limits', () => {
+  const limits = { ...DEFAULT_LIMITS, loopsPerBar: 20_000, collectionSize: 100, stringLength: 1000 }
+  test('a loop without end', () => {
+    expect(failure('n = 0\nwhile true\n    n += 1\nplot(n)', { limits })).toMatchObject({
+      code: 'script_limit_exceeded',
+      line: 4,
+    })
+  })
+  test('loops in functions count for the bar they run on', () => {
+    expect(
+      failure('f() =>\n    n = 0\n    for i = 0 to 9999\n        n += 1\n    n\nplot(f() + f() + f())', {
+        limits,
+      }).code,
+    ).toBe('script_limit_exceeded')
+  })
+  test('an array that grows', () => {
+    expect(
+      failure('var a = array.new<int>()\nfor i = 0 to 9\n    a.push(i)\nplot(a.size())', { limits }),
+    ).toMatchObject({
+      code: 'script_limit_exceeded',
+      line: 5,
+    })
+  })
+  test('a text that grows', () => {
+    expect(failure('var s = "x"\ns += s\nplot(str.length(s))', { limits })).toMatchObject({
+      code: 'script_limit_exceeded',
+      line: 4,
+    })
+  })
+  test('functions that call each other in too many places', () => {
+    const layers = Array.from({ length: 20 }, (_, i) => `f${i + 1}(x) =>\n    f${i}(x) + f${i}(x + 1)`).join(
+      '\n',
+    )
+    expect(failure(`f0(x) =>\n    ta.sma(x, 2)\n${layers}\nplot(f20(close))`).code).toBe(
+      'script_limit_exceeded',
+    )
+  })
+  test('the host may stop a run between blocks and in loops', () => {
+    const stop = () => {
+      throw new Error('stopped by the host')
+    }
+    expect(() =>
+      runScript(
+        '//@version=6\nindicator("x")\nn = 0\nwhile n < 4000000\n    n += 1\nplot(n)\n',
+        barsOf(walk(9)),
+        {
+          progress: stop,
+        },
+      ),
+    ).toThrow('stopped by the host')
+  })
+})
+
+describe('alerts and logs', () => {
+  test('are collected with their bars', () => {
+    const run = runScript(
+      '//@version=6\nindicator("x")\nif close > 2\n    alert("over " + str.tostring(close))\n    alert("over " + str.tostring(close))\n    log.info("seen")\nalertcondition(close > 3, "Three", "more than three")\n',
+      barsOf([1, 3, 4]),
+    )
+    expect(run.alerts.map(({ bar, title, message }) => [bar, title, message])).toEqual([
+      [1, '', 'over 3'],
+      [2, '', 'over 4'],
+      [2, 'Three', 'more than three'],
+    ])
+    expect(run.logs.map(({ bar, level, message }) => [bar, level, message])).toEqual([
+      [1, 'info', 'seen'],
+      [2, 'info', 'seen'],
+    ])
+  })
+})
