@@ -28,12 +28,16 @@ process.on('unhandledRejection', (error) => {
   )
 })
 
+// The address holds from source and in the executable alike because this file is at the root of both.
+const spawnWorker = () => new Worker(new URL('./backtest/worker.ts', import.meta.url).href)
+
 process.exitCode = await runCommand({
   args: process.argv.slice(2),
   environment: process.env,
   clock,
   random,
   version: packageJson.version,
+  spawnWorker,
   print: (line) => console.log(line),
   warn: (line) => console.error(line),
   progress: process.stderr.isTTY ? (line) => void process.stderr.write(`\r\x1b[2K${line ?? ''}`) : undefined,

@@ -20,9 +20,6 @@ export interface WorkerThread {
   terminate(): void
 }
 
-/** The real thing. The address is the same from source and in the executable, which contains the worker as an entry. */
-export const spawnWorker = (): WorkerThread => new Worker(new URL('./worker.ts', import.meta.url).href)
-
 export interface PoolOptions {
   readonly workers: number
   readonly clock: Clock

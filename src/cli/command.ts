@@ -1,6 +1,7 @@
 // What a command of the executable is: one file of this folder each, listed in `commands.ts`.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
+import type { WorkerThread } from '../backtest/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 
@@ -11,6 +12,8 @@ export interface CommandContext {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
+  /** A thread that runs `backtest/worker.ts`. */
+  readonly spawnWorker: () => WorkerThread
   /** Standard output, a line at a time. */
   readonly print: (line: string) => void
   /** Standard error. */

@@ -9,7 +9,7 @@ import { sweepTokens } from '../accounts/tokens.ts'
 import type { Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createApp } from '../app.ts'
-import { BacktestPool, spawnWorker } from '../backtest/pool.ts'
+import { BacktestPool } from '../backtest/pool.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { BarCache } from '../market/bar-cache.ts'
@@ -53,7 +53,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const pool = new BacktestPool({
     workers: config.WORKERS || Math.max(1, availableParallelism() - 1),
     clock,
-    spawn: spawnWorker,
+    spawn: context.spawnWorker,
     memory: () => process.memoryUsage.rss(),
   })
   const newId = idSource({ clock, random })
