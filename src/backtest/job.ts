@@ -8,6 +8,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
+import type { ReportSummary } from './report/report.ts'
 
 /** A BacktestRequest without its functions. */
 export interface BacktestJob {
@@ -52,15 +53,4 @@ export interface BacktestOutput {
   readonly tracks: string
   /** The report's `summary`. */
   readonly summary: ReportSummary
-}
-
-/** The seven figures of `report.summary`, each finite. */
-export interface ReportSummary {
-  readonly trades: number
-  readonly netProfit: number
-  readonly netProfitPct: number
-  readonly winRate: number
-  readonly profitFactor: number
-  readonly maxDrawdownPct: number
-  readonly sharpe: number
 }

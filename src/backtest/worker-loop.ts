@@ -3,7 +3,7 @@
 import { Problem } from '../lib/problem.ts'
 import { seriesName } from '../market/bar-store.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
-import type { BacktestOutput, FromWorker, ReportSummary, ToWorker } from './job.ts'
+import type { BacktestOutput, FromWorker, ToWorker } from './job.ts'
 import type { BacktestRequest, BacktestResult } from './run.ts'
 
 declare const self: Worker
@@ -11,13 +11,15 @@ declare const self: Worker
 /** Progress is told at most once in so many bars: a message costs 10 us, a bar less. */
 const PROGRESS_BARS = 5000
 
-export function serveBacktests(run: (request: BacktestRequest) => BacktestResult): void {
+type RunBacktest = (request: BacktestRequest) => BacktestResult
+
+export function serveBacktests(run: RunBacktest): void {
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     self.postMessage(answer(run, data))
   }
 }
 
-function answer(run: (request: BacktestRequest) => BacktestResult, { job, series }: ToWorker): FromWorker {
+function answer(run: RunBacktest, { job, series }: ToWorker): FromWorker {
   let told = 0
   try {
     const { libraries, ...request } = job
@@ -46,6 +48,5 @@ function answer(run: (request: BacktestRequest) => BacktestResult, { job, series
 }
 
 function output({ report, tracks }: BacktestResult): BacktestOutput {
-  const { summary } = report as unknown as { summary: ReportSummary }
-  return { report: JSON.stringify(report), tracks: JSON.stringify(tracks), summary }
+  return { report: JSON.stringify(report), tracks: JSON.stringify(tracks), summary: report.summary }
 }

@@ -3,4 +3,4 @@
 import { runBacktest } from './run.ts'
 import { serveBacktests } from './worker-loop.ts'
 
-serveBacktests(runBacktest)
+serveBacktests((request) => runBacktest({ ...request, now: () => performance.now() }))

@@ -4,8 +4,9 @@
 // start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
-import type { BacktestOutput, ReportSummary } from '../backtest/job.ts'
+import type { BacktestOutput } from '../backtest/job.ts'
 import { cancelled, type BacktestPool } from '../backtest/pool.ts'
+import type { ReportSummary } from '../backtest/report/report.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -387,9 +388,19 @@ function barsNotFound(cache: BarCache, key: SeriesKey): Problem {
 function seriesFor(cache: BarCache, exchange: string, symbol: string, interval: string): Series | null {
   const normal = normalizeInterval(interval)
   if (normal === null) return null
-  const key = seriesKey(exchange, symbol, normal)
+  const key = exchange === '' ? anyExchange(cache, symbol, normal) : seriesKey(exchange, symbol, normal)
   const bars = cache.read(key)
   return bars.length === 0 ? null : { bars, symbol: cache.symbol(key.exchange, key.symbol), interval: normal }
+}
+
+/** A symbol without its exchange (a currency pair, mostly): the one with most bars. */
+function anyExchange(cache: BarCache, symbol: string, interval: string): SeriesKey {
+  const wanted = symbol.toUpperCase()
+  const [most] = cache.store
+    .list()
+    .filter((info) => info.symbol === wanted)
+    .sort((a, b) => b.count - a.count)
+  return seriesKey(most?.exchange ?? '', wanted, interval)
 }
 
 /** Only scripts that look inside a bar pay for loading what is inside. */
