@@ -62,7 +62,7 @@ const result = await Bun.build({
     autoloadBunfig: false,
   },
 })
-for (const line of result.logs) console.error(String(line))
+for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
 const size = Bun.file(outfile).size || Bun.file(`${outfile}.exe`).size
 console.log(`${outfile} ${(size / 1e6).toFixed(1)} MB for ${target}`)
