@@ -37,7 +37,7 @@ export interface SignUp {
   readonly password: string
   readonly name?: string | undefined
   /** A setup code or an invitation. */
-  readonly code?: string | undefined
+  readonly invitation?: string | undefined
 }
 
 export interface SignUpPolicy {
@@ -103,7 +103,7 @@ function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy
   // The check of the counter (absent, for the first) makes sure that two first users cannot both become owner.
   const first = users(kv).count('all', []) === 0
   if (first) {
-    const invited = policy.setupCode !== null && request.code === policy.setupCode
+    const invited = policy.setupCode !== null && request.invitation === policy.setupCode
     if (policy.local || invited) return { role: 'owner', changes: {} }
     throw new Problem(
       403,
@@ -111,8 +111,8 @@ function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy
       'This server has no owner yet. Open the setup link that it printed on its console, or sign up from the same machine.',
     )
   }
-  if (request.code !== undefined) {
-    const invitation = invitations(kv).find('hash', [sha256(request.code)])
+  if (request.invitation !== undefined) {
+    const invitation = invitations(kv).find('hash', [sha256(request.invitation)])
     const stored = invitation && invitations(kv).stored(invitation.id)
     if (stored && stored.record.expiresAt > clock.now())
       return { role: 'member', changes: invitations(kv).remove(stored) }

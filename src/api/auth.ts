@@ -59,12 +59,12 @@ export function authRoutes(deps: ApiDeps) {
           email: Text(254),
           password: Password,
           name: Type.Optional(Text(100)),
-          code: Type.Optional(Text(100)),
+          invitation: Type.Optional(Text(100)),
         }),
         detail: doc(
           'Sign up and be signed in',
           signedIn,
-          'The first user owns the server. `code` is a setup code or an invitation.',
+          'The first user owns the server. `invitation` is the code of an invitation, or of the setup link.',
         ),
       },
     )
@@ -139,7 +139,7 @@ export function authRoutes(deps: ApiDeps) {
       async ({ caller, request }) => {
         const { code, expiresAt } = await invite(deps, caller.user)
         const base = settings.publicUrl ?? new URL(request.url).origin
-        return { code, expiresAt, url: `${base}/sign-up?code=${code}` }
+        return { code, expiresAt, url: `${base}/sign-up?invitation=${code}` }
       },
       {
         access: { to: 'session only', secret: true },

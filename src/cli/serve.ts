@@ -148,7 +148,7 @@ function welcome({ kv, setupCode }: Services, config: Config, port: number): str
     `Chartroom is at ${address}`,
     '',
     'It has no owner yet. Whoever signs up first, from this machine or with this link, will own it:',
-    `  ${address}/sign-up?code=${setupCode}`,
+    `  ${address}/sign-up?invitation=${setupCode}`,
   ]
 }
 
