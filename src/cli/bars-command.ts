@@ -129,6 +129,7 @@ async function exportBars(context: CommandContext): Promise<number> {
   if (last !== undefined && !(Number.isInteger(last) && last > 0))
     throw new UsageError('--last is a number of bars.')
   return withData(context, flags, async ({ bars }) => {
+    await loadSamples(bars)
     const found = bars.read(key, {
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),

@@ -8,6 +8,7 @@ import { barsCommand } from './bars-command.ts'
 import { checkCommand } from './check.ts'
 import { configCommand } from './config-command.ts'
 import { healthcheckCommand } from './healthcheck.ts'
+import { parityCommand } from './parity.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token-command.ts'
 import { userCommand } from './user-command.ts'
@@ -16,6 +17,7 @@ const COMMANDS: readonly Command[] = [
   serveCommand,
   backtestCommand,
   checkCommand,
+  parityCommand,
   barsCommand,
   userCommand,
   tokenCommand,

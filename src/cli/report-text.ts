@@ -6,7 +6,7 @@ import { formatNumber, formatPercent, formatTime, tableLines } from './table.ts'
 const TRADES_SHOWN = 10
 
 export function reportLines(report: Report): string[] {
-  const { script, range, currency } = report
+  const { script, range } = report
   const name = script.title || 'Untitled'
   const bars = `${formatNumber(range.bars, 0)} bars`
   const span =
@@ -21,7 +21,7 @@ export function reportLines(report: Report): string[] {
   if (inputs.length > 0) head.push(inputs.map(([title, value]) => `${title} ${String(value)}`).join(' · '))
   const body =
     script.kind === 'strategy'
-      ? ['', ...summaryLines(report), '', ...equityLines(report), '', ...tradeLines(report.trades, currency)]
+      ? ['', ...summaryLines(report), '', ...equityLines(report), '', ...tradeLines(report)]
       : ['', 'An indicator: it plots, and trades nothing. --plots FILE writes its values.']
   const warnings = report.warnings.map(({ message }) => `warning: ${message}`)
   const { compileMs, runMs } = report.timings
@@ -77,7 +77,8 @@ function equityLines({ equity, initialCapital, currency }: Report): string[] {
   )
 }
 
-function tradeLines(trades: readonly ReportTrade[], currency: string): string[] {
+function tradeLines({ trades, currency, mintick }: Report): string[] {
+  const digits = tickDigits(mintick)
   if (trades.length === 0) return ['No trades.']
   const shown = trades.slice(-TRADES_SHOWN)
   const title =
@@ -89,10 +90,10 @@ function tradeLines(trades: readonly ReportTrade[], currency: string): string[] 
     trade.side,
     entrySignal(trade),
     formatTime(trade.entryTime),
-    String(trade.entryPrice),
+    trade.entryPrice.toFixed(digits),
     trade.status === 'open' ? 'open' : exitSignal(trade),
     formatTime(trade.exitTime),
-    String(trade.exitPrice),
+    trade.exitPrice.toFixed(digits),
     String(trade.qty),
     formatNumber(trade.profit),
     formatPercent(trade.profitPct),
@@ -116,6 +117,13 @@ function tradeLines(trades: readonly ReportTrade[], currency: string): string[] 
       rows,
     ),
   ]
+}
+
+/** Digits behind the point that a multiple of the tick needs. */
+function tickDigits(mintick: number): number {
+  for (let digits = 0; digits < 10; digits++)
+    if (Math.abs(mintick * 10 ** digits - Math.round(mintick * 10 ** digits)) < 1e-6) return digits
+  return 10
 }
 
 /** TradingView's "Signal" is an order's comment, or else its id. */

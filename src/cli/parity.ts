@@ -1,0 +1,37 @@
+// `chartroom parity`: how exactly the engine reproduces TradingView's numbers, case by case.
+
+import { existsSync } from 'node:fs'
+import { parityCommand as measure } from '../tools/parity.ts'
+import { parseFlags, type Command, UsageError } from './command.ts'
+
+export const parityCommand: Command = {
+  name: 'parity',
+  usage: 'DIR [--only A,B] [--jsonl]',
+  summary: "Compare the engine with TradingView's own trade lists and values.",
+  help: () =>
+    [
+      '  DIR                   Expected numbers: lists.json, micro.json, ta.json and other.json, or',
+      '                        validation/NAME/{strategy.pine,tv_trades.csv} with data/*.csv',
+      '  --only A,B            Only cases whose id begins so',
+      '  --jsonl               One line of JSON a case',
+    ].join('\n'),
+  run: ({ args, print }) => {
+    const { values: flags, positionals } = parseFlags({
+      args: [...args],
+      options: { only: { type: 'string' }, jsonl: { type: 'boolean' } },
+      allowPositionals: true,
+    })
+    const [folder, ...more] = positionals
+    if (folder === undefined || more.length > 0) throw new UsageError('Name one folder.')
+    if (!existsSync(folder)) throw new UsageError(`There is no folder ${folder}.`)
+    const exact = measure(
+      [
+        folder,
+        ...(flags.only === undefined ? [] : ['--only', flags.only]),
+        ...(flags.jsonl ? ['--jsonl'] : []),
+      ],
+      print,
+    )
+    return Promise.resolve(exact ? 0 : 1)
+  },
+}

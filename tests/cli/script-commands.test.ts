@@ -1,0 +1,224 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
+import { chartroom, temporaryFolder, withInput } from './run.ts'
+
+const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']
+const CROSS = `//@version=6
+strategy("Cross", overlay = true)
+length = input.int(20, "Length", minval = 1)
+average = ta.sma(close, length)
+plot(average, "Average")
+if ta.crossover(close, average)
+    strategy.entry("Long", strategy.long, comment = "up, and away")
+if ta.crossunder(close, average)
+    strategy.close("Long")
+`
+
+function scripts(files: Readonly<Record<string, string>>): string {
+  const folder = temporaryFolder()
+  for (const [name, source] of Object.entries(files)) {
+    mkdirSync(`${folder}/${name}`.replace(/\/[^/]*$/, ''), { recursive: true })
+    writeFileSync(`${folder}/${name}`, source)
+  }
+  return folder
+}
+
+describe('backtest', () => {
+  test('shows a report, and writes trades and plots', async () => {
+    const folder = scripts({ 'cross.pine': CROSS })
+    const outcome = await chartroom(
+      temporaryFolder(),
+      'backtest',
+      `${folder}/cross.pine`,
+      ...SERIES,
+      '--last',
+      '1000',
+      '--inputs',
+      '{"Length": 10}',
+      '--trades',
+      `${folder}/trades.csv`,
+      '--plots',
+      `${folder}/plots.csv`,
+    )
+    expect(outcome).toMatchObject({ code: 0, err: '' })
+    const lines = outcome.out.split('\n')
+    expect(lines[0]).toBe('Cross · strategy · Pine v6')
+    expect(lines[1]).toContain('SP:SPX 1d · 1,000 bars, ')
+    expect(lines[2]).toBe('Length 10')
+    const trades = readFileSync(`${folder}/trades.csv`, 'utf8').trim().split('\n')
+    expect(trades[0]).toBe(
+      'n,side,entry_time,entry_price,entry_signal,exit_time,exit_price,exit_signal,qty,profit,status',
+    )
+    expect(trades.length).toBeGreaterThan(10)
+    expect(trades[1]).toMatch(/^1,long,\d{13},\d+\.\d+,"up, and away",\d{13},/)
+    const plots = readFileSync(`${folder}/plots.csv`, 'utf8').trim().split('\n')
+    expect(plots.length).toBe(1001)
+    expect(plots[0]).toBe('time,Average')
+    expect(plots[9]).toMatch(/^\d{13},na$/)
+    expect(plots[10]).toMatch(/^\d{13},\d+\.\d+$/)
+  })
+
+  test('the same from a file of bars, read from standard input, as JSON', async () => {
+    const data = temporaryFolder()
+    const csv = `${temporaryFolder()}/spx.csv`
+    await chartroom(data, 'bars', 'export', ...SERIES, '-o', csv)
+    const fromFile = await withInput(
+      CROSS,
+      data,
+      'backtest',
+      '-',
+      '--bars',
+      csv,
+      '--symbol',
+      'SP:SPX',
+      '--json',
+    )
+    const cached = await withInput(CROSS, data, 'backtest', '-', ...SERIES, '--json')
+    const reportOf = (text: string) =>
+      (JSON.parse(text) as { report: { hash: string; trades: unknown[] } }).report
+    expect(reportOf(fromFile.out).trades.length).toBeGreaterThan(100)
+    expect(reportOf(fromFile.out).hash).toBe(reportOf(cached.out).hash)
+  })
+
+  test('a script with mistakes shows where, and ends with 1', async () => {
+    const folder = scripts({
+      'bad.pine': '//@version=6\nindicator("Bad")\nplot(clsoe)\nplot(ta.sma(close))\n',
+    })
+    const outcome = await chartroom(temporaryFolder(), 'backtest', `${folder}/bad.pine`, ...SERIES)
+    expect(outcome.code).toBe(1)
+    expect(outcome.err).toContain('bad.pine:3:6: error: ')
+    expect(outcome.err).toContain(' 3 | plot(clsoe)\n   |      ^^^^^')
+    expect(outcome.err).toContain('bad.pine:4:')
+  })
+
+  test('bars that are not cached are named', async () => {
+    const folder = scripts({ 'cross.pine': CROSS })
+    const outcome = await chartroom(
+      temporaryFolder(),
+      'backtest',
+      `${folder}/cross.pine`,
+      '--symbol',
+      'SP:NDX',
+      '--interval',
+      'D',
+    )
+    expect(outcome).toEqual({
+      code: 1,
+      out: '',
+      err: 'No bars of SP:NDX 1d are cached. There are: NASDAQ:AAPL 1d, SP:SPX 1d.',
+    })
+  })
+
+  test('an input out of range is named', async () => {
+    const outcome = await withInput(
+      CROSS,
+      temporaryFolder(),
+      'backtest',
+      '-',
+      ...SERIES,
+      '--inputs',
+      '{"Length":0}',
+    )
+    expect(outcome.code).toBe(1)
+    expect(outcome.err).toContain('Length')
+  })
+})
+
+describe('check', () => {
+  test('a line of JSON a script, in order, and 1 if one does not compile', async () => {
+    const folder = scripts({
+      'a/cross.pine': CROSS,
+      'b.pine': '//@version=5\nindicator("B")\nplot(nonsense)\n',
+      'c.pine': '//@version=6\nindicator("C")\nplot(close)\n',
+      'notes.txt': 'not a script',
+    })
+    const outcome = await chartroom(temporaryFolder(), 'check', folder, ...SERIES, '--jsonl')
+    expect(outcome.code).toBe(1)
+    const results = outcome.out.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(
+      results.map(({ file, version, kind, compiled, ran, bars }) => [
+        String(file).slice(folder.length + 1),
+        version,
+        kind,
+        compiled,
+        ran,
+        bars,
+      ]),
+    ).toEqual([
+      ['a/cross.pine', 6, 'strategy', true, true, 5105],
+      ['b.pine', 5, null, false, null, null],
+      ['c.pine', 6, 'indicator', true, true, 5105],
+    ])
+    expect(results[0]?.['trades']).toBeGreaterThan(100)
+    expect(results[1]?.['diagnostics']).toMatchObject([{ severity: 'error', line: 3, column: 6 }])
+  })
+
+  test('for people, and 0 when all is well', async () => {
+    const folder = scripts({ 'cross.pine': CROSS })
+    const outcome = await chartroom(temporaryFolder(), 'check', folder)
+    expect(outcome).toEqual({
+      code: 0,
+      out: `ok  ${folder}/cross.pine  strategy v6\n1 of 1 scripts compile.`,
+      err: '',
+    })
+  })
+
+  test('a run that fails says why', async () => {
+    const folder = scripts({
+      'stop.pine': '//@version=6\nindicator("Stop")\nruntime.error("enough")\nplot(close)\n',
+    })
+    const outcome = await chartroom(temporaryFolder(), 'check', folder, ...SERIES)
+    expect(outcome.code).toBe(1)
+    expect(outcome.out).toContain('enough')
+    expect(outcome.out).toContain('1 of 1 scripts compile, 0 of 1 run.')
+  })
+
+  test('--builtins lists names', async () => {
+    const names = (await chartroom(temporaryFolder(), 'check', '--builtins')).out.split('\n')
+    expect(names).toContain('function ta.sma')
+    expect(names).toContain('variable close')
+  })
+})
+
+describe('usage', () => {
+  test.each([
+    [['backtest']],
+    [['backtest', 'missing.pine', ...SERIES]],
+    [['check']],
+    [['check', '/nowhere']],
+    [['parity']],
+    [['parity', '/nowhere']],
+    [['nonsense']],
+  ])('%j ends with 2', async (args) => {
+    expect((await chartroom(temporaryFolder(), ...args)).code).toBe(2)
+  })
+
+  test('--help lists every command', async () => {
+    const { code, out } = await chartroom(temporaryFolder(), '--help')
+    expect(code).toBe(0)
+    for (const name of ['serve', 'backtest', 'check', 'parity', 'bars', 'user', 'token', 'backup', 'restore'])
+      expect(out).toContain(`\n  ${name} `)
+  })
+})
+
+test('tables align, and numbers are grouped', () => {
+  expect(
+    tableLines(
+      [{ title: 'A' }, { title: 'B', align: 'right' }],
+      [
+        ['x', '1,000'],
+        ['longer', '5'],
+      ],
+    ),
+  ).toEqual(['A           B', 'x       1,000', 'longer      5'])
+  expect([
+    formatNumber(1234567.891),
+    formatNumber(-0.001),
+    formatNumber(null),
+    formatNumber(-1234.5, 0),
+  ]).toEqual(['1,234,567.89', '0.00', '–', '-1,235'])
+  expect(formatPercent(0.12345)).toBe('12.35 %')
+  expect(formatBytes(1_500_000)).toBe('1.5 MB')
+  expect(progressBar(0.5, 10)).toBe('[====>     ]  50 %')
+})
