@@ -300,6 +300,17 @@ const TOP_ONLY: ReadonlySet<string> = new Set([
   'library',
 ])
 
+/** What an indicator has no broker for. */
+const ORDERS: ReadonlySet<string> = new Set([
+  'strategy.entry',
+  'strategy.order',
+  'strategy.exit',
+  'strategy.close',
+  'strategy.close_all',
+  'strategy.cancel',
+  'strategy.cancel_all',
+])
+
 export function builtinCall(
   x: Context,
   node: tree.Call,
@@ -312,6 +323,8 @@ export function builtinCall(
   if (name === 'strategy' || name === 'indicator' || name === 'library')
     return declarationCall(x, node, builtin)
   if (name === 'input' || name.startsWith('input.')) return inputCall(x, node, builtin)
+  if (ORDERS.has(name) && x.check.declaration?.kind === 'indicator')
+    x.check.report(x, node.callee, messages.strategyOnly(name))
   if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
   const written = givenArguments(x, node)
   if (receiver !== null) written.unshift({ name: null, expr: receiver })

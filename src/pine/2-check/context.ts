@@ -43,6 +43,7 @@ export class Check {
   readonly libraries = new Map<string, Module | null>()
   declaration: Declaration | null = null
   siteCount = 0
+  functionCount = 0
   variableCount = 0
   /** Libraries being read: their mistakes are told at the import. */
   readonly #seen = new Set<string>()

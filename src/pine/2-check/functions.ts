@@ -151,7 +151,7 @@ function instantiate(
   const { check } = x
   const { node: declaration, module } = template
   const fn: Mutable<FunctionInstance> = {
-    id: check.functions.length,
+    id: check.functionCount++,
     name: module.prefix + template.name,
     parameters: [],
     body: { statements: [], result: null },

@@ -105,8 +105,6 @@ export const noMethod = (name: string, type: string, near: string | null): Messa
   error('no-method', `${type} has no method \`${name}\``, didYouMean(near))
 export const globalFromFunction = (name: string): Message =>
   error('global-from-function', `\`${name}\` belongs to the script: a function cannot change it`)
-export const loopVariableAssigned = (name: string): Message =>
-  error('loop-variable-assigned', `\`${name}\` counts the loop and cannot be changed`)
 export const jumpOutsideLoop = (word: string): Message =>
   error('jump-outside-loop', `\`${word}\` stands outside a loop`)
 
