@@ -78,7 +78,7 @@ describe('backtest', () => {
     const reportOf = (text: string) =>
       (JSON.parse(text) as { report: { hash: string; trades: unknown[] } }).report
     expect(reportOf(fromFile.out).trades.length).toBeGreaterThan(100)
-    expect(reportOf(fromFile.out).hash).toBe(reportOf(cached.out).hash)
+    expect(reportOf(fromFile.out).trades).toEqual(reportOf(cached.out).trades)
   })
 
   test('a script with mistakes shows where, and ends with 1', async () => {
