@@ -2,10 +2,14 @@
 
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
+import type { ReportTrade } from '../backtest/report/report.ts'
+import type { Track } from '../backtest/tracks.ts'
 import { Problem } from '../lib/problem.ts'
+import { backtestSession, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { RUN_STATES, RUNS_MAX, type Run, type RunProgress } from '../runs/runs.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
+import { replayText, ReplayWire } from './replay-wire.ts'
 import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Text, Time } from './schemas.ts'
 
 const SOURCE_MAX = 1 << 20
@@ -146,6 +150,37 @@ export function backtestRoutes(deps: ApiDeps) {
       {
         access: { to: 'session backtests:read', etag: true },
         detail: doc('What a chart draws of it', { id: idOf('bt'), tracks: Type.Array(Type.Object({})) }),
+      },
+    )
+    .post(
+      '/:id/replay',
+      async ({ caller, params: { id }, query }) => {
+        const run = runs.get(caller.user.id, id)
+        const report = runs.report(caller.user.id, id)
+        const tracks = runs.tracks(caller.user.id, id)
+        if (!run.range || report === null || tracks === null)
+          throw new Problem(409, 'conflict', 'Only a backtest that is done can be replayed.')
+        const { trades } = JSON.parse(report) as { trades: ReportTrade[] }
+        const backtest = { ...run, range: run.range, trades, tracks: JSON.parse(tracks) as Track[] }
+        const { session, cut } = await backtestSession(deps, backtest, query.exchange ?? run.exchange)
+        const warning = {
+          code: 'fewer_bars',
+          message: `A replay has at most ${REPLAY_BARS_MAX} bars; the first ${cut} were left out.`,
+        }
+        return {
+          id: session.id,
+          replay: new JsonText(replayText(session)),
+          ...(cut > 0 && { warnings: [warning] }),
+        }
+      },
+      {
+        access: 'session replay:write',
+        query: Type.Object({ exchange: Type.Optional(Text(64)) }),
+        detail: doc(
+          'Replay a backtest',
+          { id: idOf('rp'), replay: ReplayWire },
+          'The same backtest and exchange answer the same id.',
+        ),
       },
     )
     .delete(

@@ -11,6 +11,7 @@ import { normalizeInterval } from '../market/interval.ts'
 import { SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
 import { withSymbolFields } from '../market/symbols.ts'
 import { access, type ApiDeps } from './access.ts'
+import { BarColumns, barColumns } from './bar-columns.ts'
 import { JsonText } from './json-text.ts'
 import { doc, nullable, oneOf, QueryInteger, Text, Time } from './schemas.ts'
 import { validationFailed } from './validate.ts'
@@ -42,10 +43,6 @@ const SymbolWire = Type.Object(
     series: Type.Array(SeriesWire),
   },
   { $id: 'Symbol' },
-)
-const Columns = Type.Object(
-  Object.fromEntries(BAR_FIELDS.map((field) => [field, Type.Array(Type.Number())])),
-  { $id: 'Bars' },
 )
 const seriesQuery = { symbol: Text(64), exchange: Text(64), interval: Text(16) }
 
@@ -99,7 +96,7 @@ export function barRoutes(deps: ApiDeps) {
         return {
           ...key,
           builtFrom: source.interval === key.interval ? null : source.interval,
-          bars: new JsonText(columns(found)),
+          bars: new JsonText(barColumns(found)),
         }
       },
       {
@@ -112,7 +109,7 @@ export function barRoutes(deps: ApiDeps) {
         }),
         detail: doc(
           'Cached bars as columns',
-          { bars: Columns, builtFrom: nullable(Type.String()) },
+          { bars: BarColumns, builtFrom: nullable(Type.String()) },
           '`start` and `end` (both inclusive) are ISO 8601 or UTC ms; at most 50,000 bars. An interval that is not cached is built from a finer one.',
         ),
       },
@@ -203,10 +200,6 @@ function head(bars: Bars, limit: number): Bars {
   if (bars.length <= limit) return bars
   const cut = Object.fromEntries(BAR_FIELDS.map((field) => [field, bars[field].subarray(0, limit)]))
   return { ...(cut as unknown as Bars), length: limit }
-}
-
-function columns(bars: Bars): string {
-  return `{${BAR_FIELDS.map((field) => `"${field}":[${bars[field].join(',')}]`).join(',')}}`
 }
 
 function seriesWire({ interval, count, first, last }: SeriesInfo): Static<typeof SeriesWire> {

@@ -218,3 +218,28 @@ describe('bars and symbols', () => {
     pool.close()
   })
 })
+
+describe('replaying a backtest', () => {
+  test('answers bars, trades, tracks and equity under one id an exchange', async () => {
+    const { post, call, cookie, pool } = await open()
+    const { id } = (await post(RUN)).json
+    const replay = (query = '') =>
+      call('POST', `/api/platform/backtests/${id}/replay${query}`, { headers: cookie })
+    const first = await replay()
+    expect(first.json.id).toMatch(/^rp_/)
+    expect(first.json.replay).toMatchObject({
+      id: first.json.id,
+      source: 'backtest',
+      backtestId: id,
+      exchange: 'X',
+      start: '2024-01-11T00:00:00.000Z',
+      end: '2024-01-30T00:00:00.000Z',
+      cursor: null,
+      bookmarks: [],
+    })
+    expect(first.json.replay.bars.time).toHaveLength(20)
+    expect((await replay('?exchange=x')).json.id).toBe(first.json.id)
+    expect((await replay('?exchange=other')).json.error.code).toBe('bars_not_found')
+    pool.close()
+  })
+})

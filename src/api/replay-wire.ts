@@ -1,0 +1,41 @@
+// A replay session on the wire; for converted backtests and for sessions of the market.
+
+import { Type } from '@sinclair/typebox'
+import { REPLAY_SOURCES, type ReplaySession } from '../replay/session.ts'
+import { BarColumns, barColumns } from './bar-columns.ts'
+import { idOf, nullable, oneOf } from './schemas.ts'
+
+export const ReplayWire = Type.Object(
+  {
+    id: nullable(idOf('rp')),
+    source: oneOf(REPLAY_SOURCES),
+    backtestId: nullable(idOf('bt')),
+    symbol: Type.String(),
+    exchange: Type.String(),
+    interval: Type.String(),
+    timezone: Type.String(),
+    mintick: Type.Number(),
+    start: Type.String(),
+    end: Type.String(),
+    bars: BarColumns,
+    trades: Type.Array(Type.Object({})),
+    tracks: Type.Array(Type.Object({})),
+    equity: Type.Array(Type.Number()),
+    cursor: nullable(Type.Object({})),
+    bookmarks: Type.Array(Type.Object({})),
+    barsHash: Type.String(),
+  },
+  { $id: 'Replay' },
+)
+
+/** JSON text; `places` is where the caller stands in it. */
+export function replayText(
+  { bars, ...session }: ReplaySession,
+  places: { readonly cursor: object | null; readonly bookmarks: readonly object[] } = {
+    cursor: null,
+    bookmarks: [],
+  },
+): string {
+  const rest = JSON.stringify({ ...session, ...places })
+  return `{"bars":${barColumns(bars)},${rest.slice(1)}`
+}

@@ -1,0 +1,181 @@
+// A replay session: everything a chart needs to play bars again, one after the other, with what happened on them.
+//
+// Of the market alone it is bars; of a backtest also its trades, tracks and equity. Trades know their bars by index,
+// so they are counted anew from the first bar of the session. A session is not stored: its parts are, and made from
+// them it is the same every time. What is stored is that a backtest was converted, and under which id.
+
+import { barsHash } from '../backtest/report/hash.ts'
+import type { ReportTrade } from '../backtest/report/report.ts'
+import type { Track } from '../backtest/tracks.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { Problem } from '../lib/problem.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import type { SeriesKey } from '../market/bar-store.ts'
+import { type Bars, lowerBound } from '../market/bars.ts'
+import { collection, NameTaken, transact } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+
+export const REPLAY_SOURCES = ['market', 'backtest'] as const
+
+/** Most bars of a session. */
+export const REPLAY_BARS_MAX = 50_000
+
+export interface ReplaySession {
+  /** null for one of the market: there is nothing it would be the id of. */
+  readonly id: string | null
+  readonly source: (typeof REPLAY_SOURCES)[number]
+  readonly backtestId: string | null
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  readonly timezone: string
+  readonly mintick: number
+  /** ISO 8601 UTC: times of the first and last bar. */
+  readonly start: string
+  readonly end: string
+  readonly bars: Bars
+  readonly trades: readonly ReportTrade[]
+  readonly tracks: readonly Track[]
+  /** One value a bar; empty for the market. */
+  readonly equity: readonly number[]
+  readonly barsHash: string
+}
+
+/** The parts of a finished backtest that a session is made of. */
+export interface ReplayedBacktest {
+  readonly id: string
+  readonly userId: string
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  /** Times of the first and last bar it ran on. */
+  readonly range: { readonly from: number; readonly to: number }
+  readonly trades: readonly ReportTrade[]
+  readonly tracks: readonly Track[]
+}
+
+export interface ReplayDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly bars: BarCache
+}
+
+interface ReplayRecord {
+  readonly id: string
+  readonly userId: string
+  readonly backtestId: string
+  readonly exchange: string
+  readonly createdAt: number
+}
+
+const replays = (kv: Kv) =>
+  collection<ReplayRecord>(kv, 'replays', {
+    unique: { backtest: ({ backtestId, exchange }) => [backtestId, exchange] },
+    indexes: { user: ({ userId }) => [userId] },
+  })
+
+/** Bars without a backtest. `bars` are not empty. */
+export function marketSession(
+  { bars: cache }: Pick<ReplayDeps, 'bars'>,
+  key: SeriesKey,
+  bars: Bars,
+): ReplaySession {
+  return {
+    ...frame(cache, key, bars),
+    id: null,
+    source: 'market',
+    backtestId: null,
+    trades: [],
+    tracks: [],
+    equity: [],
+  }
+}
+
+/**
+ * Converts a backtest, on its own exchange's bars or on another's over the same time. The same backtest and exchange
+ * give the same id. Of more bars than a session holds, the last ones; `cut` says how many were left out.
+ */
+export async function backtestSession(
+  deps: ReplayDeps,
+  backtest: ReplayedBacktest,
+  exchange: string,
+): Promise<{ readonly session: ReplaySession & { readonly id: string }; readonly cut: number }> {
+  const { symbol, interval, range } = backtest
+  const key = { exchange: exchange.toUpperCase(), symbol, interval }
+  const all = deps.bars.read(key, { from: range.from, to: range.to + 1 })
+  if (all.length === 0)
+    throw new Problem(
+      404,
+      'bars_not_found',
+      'There are no bars of this exchange over the time of the backtest.',
+    )
+  const bars = deps.bars.read(key, { from: range.from, to: range.to + 1, last: REPLAY_BARS_MAX })
+  const id = await idOfReplay(deps, backtest, key.exchange)
+  const first = bars.time[0] ?? 0
+  const trades = backtest.trades
+    .filter(({ exitTime }) => exitTime >= first)
+    .map((trade) => ({
+      ...trade,
+      entryBar: lowerBound(bars.time, trade.entryTime),
+      exitBar: Math.min(bars.length - 1, lowerBound(bars.time, trade.exitTime)),
+    }))
+  const session: ReplaySession & { readonly id: string } = {
+    ...frame(deps.bars, key, bars),
+    id,
+    source: 'backtest',
+    backtestId: backtest.id,
+    trades,
+    tracks: backtest.tracks,
+    equity: equityOn(bars, backtest.tracks),
+  }
+  return { session, cut: all.length - bars.length }
+}
+
+async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBacktest, exchange: string) {
+  const found = replays(kv).find('backtest', [backtest.id, exchange])
+  if (found) return found.id
+  const id = newId('rp')
+  const record = { id, userId: backtest.userId, backtestId: backtest.id, exchange, createdAt: clock.now() }
+  try {
+    await transact(kv, () => replays(kv).insert(record))
+    return id
+  } catch (error) {
+    // Somebody converted it at the same time.
+    const first = error instanceof NameTaken ? replays(kv).find('backtest', [backtest.id, exchange]) : null
+    if (first) return first.id
+    throw error
+  }
+}
+
+function frame(cache: BarCache, { exchange, symbol, interval }: SeriesKey, bars: Bars) {
+  const { timezone, mintick } = cache.symbol(exchange, symbol)
+  return {
+    symbol,
+    exchange,
+    interval,
+    timezone,
+    mintick,
+    start: iso(bars.time[0] ?? 0),
+    end: iso(bars.time.at(-1) ?? 0),
+    bars,
+    barsHash: barsHash(bars),
+  }
+}
+
+const iso = (time: number) => new Date(time).toISOString()
+
+/** The equity known at each bar: the backtest's value of that time, or the last one before it. */
+function equityOn(bars: Bars, tracks: readonly Track[]): number[] {
+  const times = tracks.find(({ kind }) => kind === 'time')?.['data'] as readonly number[] | undefined
+  const values = tracks.find(({ kind }) => kind === 'equity')?.['data'] as readonly number[] | undefined
+  if (!times || !values || times.length === 0) return []
+  const found: number[] = []
+  let at = 0
+  for (const time of bars.time) {
+    while (at + 1 < times.length && (times[at + 1] ?? Infinity) <= time) at += 1
+    found.push(values[at] ?? 0)
+  }
+  return found
+}
