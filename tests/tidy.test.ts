@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   replay: ['lib', 'market', 'store', 'backtest'],
   support: ['lib', 'market', 'store'],
   errors: ['lib', 'market', 'store'],
+  mail: ['lib', 'store'],
   webhooks: ['lib', 'store'],
   search: ['lib', 'store'],
   api: [
@@ -39,6 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'replay',
     'support',
     'errors',
+    'mail',
     'webhooks',
     'search',
   ],

@@ -36,6 +36,8 @@ export interface AccessOptions {
   /** Most bytes of a body; 64 KiB if not said. */
   readonly bodyBytes?: number
   readonly bodyTypes?: readonly string[]
+  /** A request without a body is one with `{}`: for POSTs that say everything in their address. */
+  readonly emptyBody?: boolean
   /** The handler reads `request.body` itself. */
   readonly streams?: boolean
   /** The answer carries an ETag and may be 304. For GETs of stored objects. */
@@ -258,12 +260,16 @@ export class Gate {
 
   async #readBody(
     context: EnterContext,
-    { bodyBytes = BODY_BYTES, bodyTypes }: AccessOptions,
+    { bodyBytes = BODY_BYTES, bodyTypes, emptyBody }: AccessOptions,
   ): Promise<void> {
     const { request, route } = context
     const schema = this.bodySchemas.get(`${request.method} ${route}`)
     if (!schema) return
     const visit = this.visit(request)
+    if (emptyBody && request.body === null) {
+      context.body = {}
+      return
+    }
     const body = await jsonBody(request, bodyBytes, bodyTypes)
     visit.bodyHash = body.hash
     context.body = checkBody(schema, body.value, visit.unknownFields)

@@ -5,6 +5,7 @@ import type { AccountDeps } from '../accounts/accounts.ts'
 import type { Log } from '../lib/log.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import type { Runs } from '../runs/runs.ts'
+import type { Rooms } from './rooms.ts'
 import type { DocsFile } from './docs.ts'
 import type { RatePolicies } from './limits.ts'
 
@@ -31,6 +32,7 @@ export interface Services extends AccountDeps {
   readonly settings: ApiSettings
   readonly bars: BarCache
   readonly runs: Runs
+  readonly rooms: Rooms
   /** What the setup link carries while there is no owner. */
   readonly setupCode: string
   readonly dashboard: ServeDashboard

@@ -39,22 +39,40 @@ import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps, type Visit } from './access.ts'
 import { authRoutes } from './auth.ts'
+import { alertRoutes } from './alerts.ts'
 import { backtestRoutes } from './backtests.ts'
 import { barRoutes } from './bars.ts'
 import type { Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
+import { errorRoutes } from './errors.ts'
 import { healthRoutes } from './health.ts'
+import { ideaRoutes } from './ideas.ts'
 import { Metrics } from './metrics.ts'
 import type { Route } from './openapi.ts'
 import { hostName } from './peer.ts'
 import { asProblem, internalError, problemResponse } from './problem.ts'
+import { replayRoutes } from './replay.ts'
+import { scriptRoutes } from './scripts.ts'
+import { searchRoutes } from './search.ts'
+import { supportRoutes } from './support.ts'
 import { tokenRoutes } from './tokens.ts'
+import { watchlistRoutes } from './watchlists.ts'
+import { webhookRoutes } from './webhooks.ts'
 
 const resources = (deps: ApiDeps) =>
   new Elysia({ normalize: false })
     .use(authRoutes(deps))
     .use(tokenRoutes(deps))
     .use(backtestRoutes(deps))
+    .use(alertRoutes(deps))
+    .use(ideaRoutes(deps))
+    .use(scriptRoutes(deps))
+    .use(watchlistRoutes(deps))
+    .use(replayRoutes(deps))
+    .use(webhookRoutes(deps))
+    .use(searchRoutes(deps))
+    .use(supportRoutes(deps))
+    .use(errorRoutes(deps))
     .use(barRoutes(deps))
 
 /** The whole HTTP side: API, documentation, metrics and the dashboard's files. */

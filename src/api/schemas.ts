@@ -4,6 +4,7 @@
 // (`0x5`, ` 5`). `numberOf` reads them.
 
 import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
+import { Problem } from '../lib/problem.ts'
 import type { Page } from '../store/collection.ts'
 
 /** Text of at most `maxLength` UTF-16 units; not empty unless `minLength` is 0. */
@@ -24,6 +25,30 @@ export const Time = Type.Integer({
   maximum: 8.64e15,
   expected: 'a time in UTC milliseconds',
 })
+
+/** A moment in a body: UTC milliseconds, or ISO 8601 text. `instantOf` reads it. */
+export const Instant = Type.Union([Time, Type.String({ maxLength: 40 })], {
+  expected: 'a time in UTC milliseconds or as ISO 8601',
+})
+/** ISO 8601 text, in a query or where the contract has it. `isoTimeOf` reads it. */
+export const IsoTime = Type.String({ minLength: 4, maxLength: 40, expected: 'a time as ISO 8601' })
+
+/** UTC ms. Throws Problem 422 naming `path`. Temporal takes what is a date and nothing else: no 30th of February. */
+export function isoTimeOf(text: string, where: 'body' | 'query', path: string): number {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
+  try {
+    return Temporal.Instant.from(day).epochMilliseconds
+  } catch {
+    const message = 'Expected a time as ISO 8601 with its zone: 2024-01-31T09:30:00Z.'
+    throw new Problem(422, 'validation_failed', message, {
+      fields: [{ in: where, path, code: 'format', message }],
+    })
+  }
+}
+
+export function instantOf(value: number | string | null | undefined, path: string): number | null {
+  return typeof value === 'string' ? isoTimeOf(value, 'body', path) : (value ?? null)
+}
 
 /** A whole number in a query. */
 export const QueryInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a whole number' })

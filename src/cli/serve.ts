@@ -1,6 +1,7 @@
 // `chartroom serve`: opens the store, plugs everything together and listens until it is told to stop.
 
-import { mkdirSync } from 'node:fs'
+import { lookup } from 'node:dns/promises'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
@@ -8,8 +9,15 @@ import { sweepSessions } from '../accounts/sessions.ts'
 import { sweepTokens } from '../accounts/tokens.ts'
 import type { Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
+import { createRooms } from '../api/rooms.ts'
 import { createApp } from '../app.ts'
 import { BacktestPool } from '../backtest/pool.ts'
+import { smtpTransport } from '../mail/smtp.ts'
+import { ARTICLES } from '../support/articles.ts'
+import { parseAllowList } from '../webhooks/address.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { createSend } from '../webhooks/send.ts'
+import type { Random } from '../lib/random.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { BarCache } from '../market/bar-cache.ts'
@@ -62,7 +70,37 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     timeMs: config.SCRIPT_TIME_MS,
     memoryBytes: config.SCRIPT_MEMORY_MB * 2 ** 20,
   }
-  const runs = new Runs({ kv, clock, newId, log, bars, pool, limits, onFinished: [], library: () => null })
+  const passwords = argon2Passwords()
+  const rooms = createRooms({
+    kv,
+    clock,
+    random,
+    newId,
+    passwords,
+    log,
+    bars,
+    pool,
+    limits,
+    box: await createSecretBox(instanceKey(config.DATA_DIR, random), (count) => random.bytes(count)),
+    webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
+    resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+    send: createSend(),
+    mailTransport: config.SMTP_URL === null ? null : smtpTransport(config.SMTP_URL),
+    articles: ARTICLES,
+    version: context.version,
+  })
+  const libraryFor = (userId: string) => rooms.scripts.libraryFor(userId)
+  const runs = new Runs({
+    kv,
+    clock,
+    newId,
+    log,
+    bars,
+    pool,
+    limits,
+    onFinished: [rooms.onFinished],
+    libraryFor,
+  })
   await runs.recover()
   let stopping = false
   const services: Services = {
@@ -72,7 +110,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     newId,
     bars,
     runs,
-    passwords: argon2Passwords(),
+    passwords,
+    rooms,
     log,
     settings: {
       version: context.version,
@@ -114,6 +153,13 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   for (const line of welcome(services, config, port)) print(line)
   log('info', 'listening', { host: config.HOST, port })
   pool.warm()
+  const stopLoops = new AbortController()
+  const loops = rooms.start(stopLoops.signal)
+  bars.onChange(({ key }) => {
+    rooms.alerts
+      .barsArrived(key)
+      .catch((error: unknown) => log('error', 'alerts failed', { error: String(error) }))
+  })
 
   const sweep = setInterval(() => {
     const jobs = [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
@@ -134,6 +180,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     void app.stop(true)
   }, DRAIN_MS)
   await app.stop()
+  stopLoops.abort()
+  await loops
   clearTimeout(cut)
   pool.close()
   await kv.close()
@@ -158,4 +206,11 @@ function jsonLog({ clock, warn }: CommandContext, least: LogLevel): Log {
     if (LOG_LEVELS.indexOf(level) > loudest) return
     warn(JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message, ...fields }))
   }
+}
+
+/** 32 bytes that webhook secrets are sealed with, in a file beside the database: a copied database gives none away. */
+function instanceKey(dataDir: string, random: Random): Uint8Array {
+  const path = `${dataDir}/instance.key`
+  if (!existsSync(path)) writeFileSync(path, random.bytes(32), { mode: 0o600, flag: 'wx' })
+  return readFileSync(path)
 }

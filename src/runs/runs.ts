@@ -58,6 +58,8 @@ export interface Run extends RunRequest {
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
 }
 
+export type Library = (user: string, library: string, version: number) => string | null
+
 export interface RunDeps {
   readonly kv: Kv
   readonly clock: Clock
@@ -68,8 +70,8 @@ export interface RunDeps {
   readonly limits: Limits
   /** Asked when a run is done, for what to write in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
-  /** A published library, for `import user/library/version`; null = there is none. */
-  readonly library: (user: string, library: string, version: number) => string | null
+  /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
+  readonly libraryFor: (userId: string) => Library
 }
 
 export interface FinishedHook {
@@ -286,7 +288,7 @@ export class Runs {
 
   /** `kept` is the record that is stored already; null = there is none yet. */
   async #execute(live: Live, { run, key, bars, warnings }: Plan, kept: Run | null): Promise<FinishedRun> {
-    const { kv, clock, bars: cache, pool, limits, onFinished, library } = this.#deps
+    const { kv, clock, bars: cache, pool, limits, onFinished, libraryFor } = this.#deps
     let startedAt = run.createdAt
     const output = await pool.run(
       {
@@ -298,7 +300,7 @@ export class Runs {
         interval: key.interval,
         finer: wantsFiner(run.source) ? finerSeries(cache, key, bars) : null,
         limits,
-        libraries: importedLibraries(run.source, library),
+        libraries: importedLibraries(run.source, libraryFor(run.userId)),
       },
       {
         user: run.userId,
@@ -385,7 +387,12 @@ function barsNotFound(cache: BarCache, key: SeriesKey): Problem {
   return new Problem(404, 'bars_not_found', `There are no bars for this symbol and interval. ${cached}`)
 }
 
-function seriesFor(cache: BarCache, exchange: string, symbol: string, interval: string): Series | null {
+export function seriesFor(
+  cache: BarCache,
+  exchange: string,
+  symbol: string,
+  interval: string,
+): Series | null {
   const normal = normalizeInterval(interval)
   if (normal === null) return null
   const key = exchange === '' ? anyExchange(cache, symbol, normal) : seriesKey(exchange, symbol, normal)
@@ -426,7 +433,7 @@ function finerSeries(cache: BarCache, key: SeriesKey, bars: Bars): { bars: Bars;
 }
 
 /** Sources of what a script imports, and of what those import. */
-function importedLibraries(source: string, library: RunDeps['library']): Record<string, string> {
+export function importedLibraries(source: string, library: Library): Record<string, string> {
   const found: Record<string, string> = {}
   const open = [source]
   for (let text = open.pop(); text !== undefined; text = open.pop())

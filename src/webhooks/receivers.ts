@@ -41,19 +41,12 @@ export interface Receiver {
   readonly failingSince: number | null
 }
 
-/** What the API shows: everything but the secrets. */
-export interface ReceiverView {
-  readonly id: string
-  readonly name: string
-  readonly url: string
-  readonly events: readonly EventKind[]
-  readonly status: Receiver['status']
-  readonly disabledReason: Receiver['disabledReason']
+/** What the API shows: everything but the secrets. Times UTC ms. */
+export interface ReceiverView extends Omit<
+  Receiver,
+  'ownerId' | 'sealedSecret' | 'sealedOldSecret' | 'oldSecretUntil'
+> {
   readonly rotating: boolean
-  readonly createdAt: string
-  readonly updatedAt: string
-  readonly lastSuccessAt: string | null
-  readonly failingSince: string | null
 }
 
 export interface ReceiverDeps {
@@ -79,23 +72,15 @@ export function receiverCollection(kv: Kv): Collection<Receiver> {
   })
 }
 
-const isoOrNull = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
-
 export function viewOf(receiver: Receiver): ReceiverView {
-  const { id, name, url, events, status, disabledReason, createdAt, updatedAt } = receiver
-  return {
-    id,
-    name,
-    url,
-    events,
-    status,
-    disabledReason,
-    rotating: receiver.sealedOldSecret !== null,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
-    lastSuccessAt: isoOrNull(receiver.lastSuccessAt),
-    failingSince: isoOrNull(receiver.failingSince),
-  }
+  const {
+    ownerId: _owner,
+    sealedSecret: _secret,
+    sealedOldSecret,
+    oldSecretUntil: _until,
+    ...shown
+  } = receiver
+  return { ...shown, rotating: sealedOldSecret !== null }
 }
 
 export type Receivers = ReturnType<typeof createReceivers>

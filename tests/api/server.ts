@@ -3,6 +3,7 @@
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
+import { createRooms } from '../../src/api/rooms.ts'
 import { createApp } from '../../src/app.ts'
 import { BacktestPool } from '../../src/backtest/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
@@ -11,6 +12,8 @@ import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars } from '../../src/market/bar-store.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
+import { ARTICLES } from '../../src/support/articles.ts'
+import { parseAllowList } from '../../src/webhooks/address.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
 export class FakeClock {
@@ -47,6 +50,9 @@ const fakePasswords = {
   verify: async (password: string, hash: string) => hash === `hash of ${password}`,
 }
 
+/** Seals nothing; the real one has its own test. */
+const sealedByNobody = { seal: async (text: string) => text, open: async (text: string) => text }
+
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -75,6 +81,25 @@ export function testServer(change: (services: Services) => Partial<Services> = (
   })
   const onFinished: FinishedHook[] = []
   const limits = { ...DEFAULT_LIMITS, timeMs: 300 }
+  const rooms = createRooms({
+    kv,
+    clock,
+    random,
+    newId,
+    passwords: fakePasswords,
+    bars,
+    log: silentLog,
+    box: sealedByNobody,
+    webhookAllow: parseAllowList(''),
+    resolve: async () => ['93.184.215.14'],
+    send: async () => ({ status: 200, retryAfter: null, excerpt: '', failure: null }),
+    mailTransport: null,
+    articles: ARTICLES,
+    version: '0.0.0',
+    pool,
+    limits,
+  })
+  onFinished.push(rooms.onFinished)
   const runs = new Runs({
     kv,
     clock,
@@ -84,7 +109,7 @@ export function testServer(change: (services: Services) => Partial<Services> = (
     pool,
     limits,
     onFinished,
-    library: () => null,
+    libraryFor: (userId) => rooms.scripts.libraryFor(userId),
   })
   const base: Services = {
     kv,
@@ -93,6 +118,7 @@ export function testServer(change: (services: Services) => Partial<Services> = (
     newId,
     bars,
     runs,
+    rooms,
     passwords: fakePasswords,
     log: silentLog,
     settings: {

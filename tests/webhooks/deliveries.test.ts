@@ -42,7 +42,7 @@ class TestClock implements Clock {
       const onTheirWay = deliverers.flatMap((deliverer) => deliverer.idle() ?? [])
       if (onTheirWay.length === 0) return
       // One that hangs on purpose does not hold up the others for long.
-      const patience = round === 0 ? 30 : 5
+      const patience = round === 0 ? 300 : 50
       const result = await Promise.race([Promise.all(onTheirWay), Bun.sleep(patience).then(() => 'hangs')])
       if (result === 'hangs') return
     }

@@ -1,0 +1,309 @@
+// Replays of the market, and where somebody stands in one: cursor and bookmarks.
+
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { barsHash } from '../backtest/report/hash.ts'
+import { Problem } from '../lib/problem.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import { lowerBound } from '../market/bars.ts'
+import { normalizeInterval } from '../market/interval.ts'
+import type { Bookmark, Cursor } from '../replay/places.ts'
+import { access, type ApiDeps } from './access.ts'
+import { doc, IsoTime, isoTimeOf, Listed, nullable, QueryInteger, Text, Time } from './schemas.ts'
+
+const BARS_MAX = 50_000
+
+const place = { symbol: Text(60), interval: Text(10) }
+const CursorWire = Type.Object(
+  {
+    symbol: Type.String(),
+    interval: Type.String(),
+    exchange: nullable(Type.String()),
+    cursorBar: Type.Integer(),
+    barTime: nullable(Time),
+    speed: Type.Number(),
+    start: Type.String(),
+    end: Type.String(),
+    updatedAt: Time,
+  },
+  { $id: 'Cursor' },
+)
+const BookmarkWire = Type.Object(
+  {
+    symbol: Type.String(),
+    interval: Type.String(),
+    bar: Type.Integer(),
+    note: nullable(Type.String()),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { $id: 'Bookmark' },
+)
+const Column = Type.Array(Type.Number())
+export const ReplayWire = Type.Object(
+  {
+    id: nullable(Type.String()),
+    source: Type.Union([Type.Literal('market'), Type.Literal('backtest')]),
+    backtestId: nullable(Type.String()),
+    symbol: Type.String(),
+    exchange: Type.String(),
+    interval: Type.String(),
+    timezone: Type.String(),
+    mintick: Type.Number(),
+    start: Type.String(),
+    end: Type.String(),
+    bars: Type.Object({
+      time: Column,
+      open: Column,
+      high: Column,
+      low: Column,
+      close: Column,
+      volume: Column,
+    }),
+    trades: Type.Array(Type.Unknown()),
+    tracks: Type.Array(Type.Unknown()),
+    equity: Type.Array(Type.Unknown()),
+    cursor: nullable(CursorWire),
+    bookmarks: Type.Array(BookmarkWire),
+    barsHash: Type.String(),
+  },
+  { $id: 'Replay' },
+)
+
+export function replayRoutes(deps: ApiDeps) {
+  const { places } = deps.rooms
+  const { bars } = deps
+  return new Elysia({ prefix: '/api/platform/replay', tags: ['Replays'], normalize: false })
+    .use(access(deps))
+    .get(
+      '',
+      ({ visitor, query }) => {
+        const symbol = query.symbol.toUpperCase()
+        const interval = checkedInterval(query.interval, 'query')
+        const from = query.start === undefined ? undefined : isoTimeOf(query.start, 'query', '/start')
+        const to = query.end === undefined ? undefined : isoTimeOf(query.end, 'query', '/end')
+        if (from !== undefined && to !== undefined && from > to)
+          throw wrongQuery('/start', 'range', 'start lies behind end.')
+        const exchange = query.exchange?.toUpperCase() ?? exchangeWithMost(bars, symbol, interval)
+        // `to` is the last bar's time; ranges end before it.
+        const found = bars.read(
+          { exchange, symbol, interval },
+          { ...(from !== undefined && { from }), ...(to !== undefined && { to: to + 1 }) },
+        )
+        if (found.length === 0 && bars.source({ exchange, symbol, interval }) === null)
+          throw barsNotFound(bars, exchange, symbol, interval)
+        if (found.length > BARS_MAX)
+          throw wrongQuery(
+            '/start',
+            'too_many_bars',
+            `A replay has at most ${BARS_MAX} bars; this range has ${found.length}. Choose a shorter one.`,
+          )
+        const userId = visitor !== null && query.userId === visitor.user.id ? visitor.user.id : null
+        const info = bars.symbol(exchange, symbol)
+        const edge = (time: number | undefined, given: number | undefined) =>
+          new Date(given ?? time ?? 0).toISOString()
+        return {
+          replay: {
+            id: null,
+            source: 'market' as const,
+            backtestId: null,
+            symbol,
+            exchange,
+            interval,
+            timezone: info.timezone,
+            mintick: info.mintick,
+            start: edge(found.time[0], from),
+            end: edge(found.time.at(-1), to),
+            bars: {
+              time: [...found.time],
+              open: [...found.open],
+              high: [...found.high],
+              low: [...found.low],
+              close: [...found.close],
+              volume: [...found.volume],
+            },
+            trades: [],
+            tracks: [],
+            equity: [],
+            cursor: userId === null ? null : places.cursor(userId, symbol, interval),
+            bookmarks: userId === null ? [] : places.bookmarks(userId, symbol, interval),
+            barsHash: barsHash(found),
+          },
+        }
+      },
+      {
+        access: 'none',
+        query: Type.Object({
+          ...place,
+          exchange: Type.Optional(Text(30)),
+          start: Type.Optional(IsoTime),
+          end: Type.Optional(IsoTime),
+          userId: Type.Optional(Text(100)),
+        }),
+        detail: doc(
+          'Fetch a replay session',
+          { replay: ReplayWire },
+          'userId adds cursor and bookmarks, and counts only when it is the caller.',
+        ),
+      },
+    )
+    .get(
+      '/resume',
+      ({ caller, query }) => ({
+        cursor: places.cursor(caller.user.id, ...placeOf(query)) satisfies Cursor | null,
+      }),
+      {
+        access: 'api-token replay:read',
+        query: Type.Object(place),
+        detail: doc('The saved cursor', { cursor: nullable(CursorWire) }),
+      },
+    )
+    .post(
+      '/resume',
+      async ({ caller, body }) => {
+        const symbol = body.symbol.toUpperCase()
+        const interval = checkedInterval(body.interval, 'body')
+        const start = isoTimeOf(body.start, 'body', '/start')
+        const end = isoTimeOf(body.end, 'body', '/end')
+        if (start > end) throw wrongBody('/start', 'range', 'start lies behind end.')
+        const exchange = body.exchange?.toUpperCase() ?? null
+        const barTime = timeOfBar(bars, exchange, symbol, interval, start, body.cursorBar)
+        const cursor = await places.saveCursor(caller.user.id, {
+          symbol,
+          interval,
+          exchange,
+          cursorBar: body.cursorBar,
+          barTime,
+          speed: body.speed,
+          start: new Date(start).toISOString(),
+          end: new Date(end).toISOString(),
+        })
+        return { cursor }
+      },
+      {
+        access: 'api-token replay:write',
+        body: Type.Object({
+          ...place,
+          exchange: Type.Optional(nullable(Text(30))),
+          cursorBar: Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
+          speed: Type.Number({ exclusiveMinimum: 0, maximum: 100 }),
+          start: IsoTime,
+          end: IsoTime,
+        }),
+        detail: doc(
+          'Save the cursor',
+          { cursor: CursorWire },
+          'cursorBar counts from start; speed is bars a second.',
+        ),
+      },
+    )
+    .delete(
+      '/resume',
+      async ({ caller, query }) => ({ deleted: await places.clearCursor(caller.user.id, ...placeOf(query)) }),
+      {
+        access: 'api-token replay:write',
+        query: Type.Object(place),
+        detail: doc('Clear the saved cursor', { deleted: Type.Boolean() }),
+      },
+    )
+    .get(
+      '/bookmarks',
+      ({ caller, query }) => ({
+        bookmarks: places.bookmarks(caller.user.id, ...placeOf(query)),
+        nextCursor: null,
+      }),
+      {
+        access: 'api-token replay:read',
+        query: Type.Object(place),
+        detail: doc('List bookmarks, by bar', Listed('bookmarks', BookmarkWire)),
+      },
+    )
+    .post(
+      '/bookmarks',
+      async ({ caller, query, body }) => {
+        const bookmark: Bookmark = await places.saveBookmark(
+          caller.user.id,
+          ...placeOf(query),
+          barOf(query.bar),
+          body?.note,
+        )
+        return { bookmark }
+      },
+      {
+        access: { to: 'api-token replay:write', emptyBody: true },
+        query: Type.Object({ ...place, bar: QueryInteger }),
+        body: Type.Object({ note: Type.Optional(nullable(Text(1000, 0))) }),
+        detail: doc('Save a bookmark', { bookmark: BookmarkWire }),
+      },
+    )
+    .delete(
+      '/bookmarks',
+      async ({ caller, query }) => ({
+        deleted: await places.removeBookmark(caller.user.id, ...placeOf(query), barOf(query.bar)),
+      }),
+      {
+        access: 'api-token replay:write',
+        query: Type.Object({ ...place, bar: QueryInteger }),
+        detail: doc('Remove a bookmark', { deleted: Type.Boolean() }),
+      },
+    )
+}
+
+const wrong = (where: 'query' | 'body') => (path: string, code: string, message: string) =>
+  new Problem(422, 'validation_failed', message, { fields: [{ in: where, path, code, message }] })
+const wrongQuery = wrong('query')
+const wrongBody = wrong('body')
+
+function placeOf(query: { symbol: string; interval: string }): [symbol: string, interval: string] {
+  return [query.symbol.toUpperCase(), checkedInterval(query.interval, 'query')]
+}
+
+function barOf(text: string): number {
+  const bar = Number(text)
+  if (bar > 2_000_000_000) throw wrongQuery('/bar', 'maximum', 'There is no such bar.')
+  return bar
+}
+
+function checkedInterval(text: string, where: 'query' | 'body'): string {
+  const interval = normalizeInterval(text)
+  if (interval === null)
+    throw wrong(where)('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
+  return interval
+}
+
+/** Of several exchanges that have the symbol, the one with most bars of this interval, or of any. */
+function exchangeWithMost(bars: BarCache, symbol: string, interval: string): string {
+  const series = bars.store.list().filter((one) => one.symbol === symbol)
+  const exact = series.filter((one) => one.interval === interval)
+  const best = (exact.length > 0 ? exact : series).toSorted((a, b) => b.count - a.count)[0]
+  return best?.exchange ?? ''
+}
+
+function timeOfBar(
+  bars: BarCache,
+  exchange: string | null,
+  symbol: string,
+  interval: string,
+  start: number,
+  bar: number,
+): number | null {
+  const key = { exchange: exchange ?? exchangeWithMost(bars, symbol, interval), symbol, interval }
+  const series = bars.read(key)
+  return series.time[lowerBound(series.time, start) + bar] ?? null
+}
+
+/** 404 that says what there is instead. */
+export function barsNotFound(bars: BarCache, exchange: string, symbol: string, interval: string): Problem {
+  const there = bars.store
+    .list()
+    .filter((one) => one.symbol === symbol)
+    .map((one) => `${one.exchange}:${one.symbol} ${one.interval}`)
+  const all =
+    there.length > 0 ? there : bars.store.list().map((one) => `${one.exchange}:${one.symbol} ${one.interval}`)
+  const cached = all.length === 0 ? 'Nothing is cached yet.' : `Cached: ${all.slice(0, 20).join(', ')}.`
+  return new Problem(
+    404,
+    'bars_not_found',
+    `No bars of ${exchange === '' ? '' : `${exchange}:`}${symbol} ${interval} are cached. ${cached} Import some first.`,
+  )
+}

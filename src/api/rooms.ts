@@ -1,0 +1,352 @@
+// Where the features meet: each is a room that knows nothing of the others, and here they are tied together.
+//
+// A firing of an alert becomes outbox entries and a letter in one commit; a published idea becomes a search entry; a new bar
+// makes the alerts look. The loops that deliver, mail and tidy up run from `start` until its signal aborts.
+
+import { users, type AccountDeps } from '../accounts/accounts.ts'
+import type { Alert, Firing } from '../alerts/alert.ts'
+import { createAlerts, type Alerts, type ScriptEvents } from '../alerts/alerts.ts'
+
+import type { BacktestPool } from '../backtest/pool.ts'
+import type { Report, ReportSummary } from '../backtest/report/report.ts'
+import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'
+import { createIdeas, type Idea, type Ideas } from '../ideas/ideas.ts'
+import type { Log } from '../lib/log.ts'
+import { createMail, type Mail, type Transport } from '../mail/mail.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import type { Bars } from '../market/bars.ts'
+import { calendarOf } from '../market/calendar.ts'
+import { parseInterval } from '../market/interval.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import { createPlaces, type Places } from '../replay/places.ts'
+import { importedLibraries, runs, seriesFor, type FinishedHook, type Run } from '../runs/runs.ts'
+import { createScripts, type Script, type Scripts } from '../scripts/scripts.ts'
+import { createSearch, type Search, type SearchItem } from '../search/search.ts'
+import type { Changes } from '../store/collection.ts'
+import { createSupport, type Article, type Support } from '../support/support.ts'
+import { createWatchlists, type Watchlist, type Watchlists } from '../watchlists/watchlists.ts'
+import type { AllowList, Resolve } from '../webhooks/address.ts'
+import { createDeliverer, createOutbox, type Outbox } from '../webhooks/deliveries.ts'
+import { createReceivers, type Receivers } from '../webhooks/receivers.ts'
+import type { SecretBox } from '../webhooks/secret-box.ts'
+import type { Send } from '../webhooks/send.ts'
+
+export interface Rooms {
+  readonly alerts: Alerts
+  readonly clientErrors: ClientErrors
+  readonly ideas: Ideas
+  readonly mail: Mail
+  readonly outbox: Outbox
+  readonly places: Places
+  readonly receivers: Receivers
+  readonly scripts: Scripts
+  readonly search: Search
+  readonly support: Support
+  readonly watchlists: Watchlists
+  /** Something was put into the webhooks' outbox. */
+  wakeDeliveries(): void
+  /** Told of every firing, after it was committed. The function that is returned ends it. */
+  onFired(listener: (firing: Firing) => void): () => void
+  /** What a finished backtest sets off. */
+  readonly onFinished: FinishedHook
+  /** Builds the index and runs the loops until the signal aborts. */
+  start(signal: AbortSignal): Promise<void>
+}
+
+export interface RoomDeps extends AccountDeps {
+  readonly bars: BarCache
+  readonly log: Log
+  readonly box: SecretBox
+  readonly webhookAllow: AllowList
+  readonly resolve: Resolve
+  readonly send: Send
+  readonly mailTransport: Transport | null
+  readonly articles: readonly Article[]
+  readonly version: string
+  /** Runs alerts' scripts, within the budget of any other. */
+  readonly pool: BacktestPool
+  readonly limits: Limits
+}
+
+const TIDY_MS = 3_600_000
+
+export function createRooms(deps: RoomDeps): Rooms {
+  const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
+  const ideas = createIdeas({ kv, clock, newId, random })
+  const scripts = createScripts({ kv, clock, newId })
+  const watchlists = createWatchlists({ kv, clock, newId })
+  const outbox = createOutbox({ kv, clock, newId })
+  const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
+  const mail = createMail({
+    kv,
+    clock,
+    newId,
+    transport: deps.mailTransport,
+    log: (message, fields) => log('info', message, fields),
+  })
+  const deliverer = createDeliverer({
+    kv,
+    clock,
+    box,
+    allow,
+    resolve,
+    send: deps.send,
+    spread: () => (random.bytes(1)[0] ?? 0) / 256,
+    userAgent: `Chartroom/${deps.version}`,
+    log: (message, fields) => log('info', message, fields),
+  })
+  const search = createSearch({
+    *all() {
+      for (const script of scripts.each()) yield scriptItem(script)
+      for (const idea of ideas.each()) if (idea.visibility !== 'unlisted') yield ideaItem(idea)
+    },
+    *privateOf(userId) {
+      for (const script of scripts.eachOf(userId)) yield scriptItem(script)
+      for (const idea of ideas.eachOf(userId)) if (idea.visibility === 'private') yield ideaItem(idea)
+      for (const list of watchlists.eachOf(userId)) yield watchlistItem(list)
+      for (const run of runs(kv).each('user', [userId])) if (run.state === 'done') yield runItem(run)
+    },
+    pause: () => clock.sleep(0),
+  })
+  const listeners = new Set<(firing: Firing) => void>()
+
+  function deliver(alert: Alert, firing: Firing): Changes[] {
+    const changes: Changes[] = []
+    if (alert.channels.includes('webhook'))
+      changes.push(
+        ...outbox.enqueue(alert.ownerId, 'alert.triggered', firedEvent(alert, firing), alert.webhookIds),
+      )
+    const owner = alert.channels.includes('email') ? users(kv).get(alert.ownerId) : null
+    if (owner)
+      changes.push(
+        mail.enqueue({
+          ownerId: owner.id,
+          to: owner.email,
+          subject: `Alert: ${alert.name}`,
+          text: letterText(alert, firing),
+        }),
+      )
+    return changes
+  }
+
+  const alerts = createAlerts({
+    kv,
+    clock,
+    newId,
+    bars: (series, count) => bars.read(series, { last: count }),
+    closesAt(series, time) {
+      const interval = parseInterval(series.interval)
+      if (!interval) return time
+      return calendarOf(bars.symbol(series.exchange, series.symbol)).period(time, interval).end
+    },
+    runScript: (alert, window) => runAlertScript(deps, scripts, alert, window),
+    deliver,
+    fired(firings) {
+      deliverer.wake()
+      mail.wake()
+      for (const firing of firings) for (const listener of listeners) listener(firing)
+    },
+  })
+
+  return {
+    alerts,
+    clientErrors: createClientErrors({ kv, clock, newId }),
+    ideas,
+    mail,
+    outbox,
+    places: createPlaces({ kv, clock }),
+    receivers,
+    scripts,
+    search,
+    support: createSupport({ kv, clock, newId, articles: deps.articles }),
+    watchlists,
+    wakeDeliveries: deliverer.wake,
+    onFinished: {
+      changes: (run) => outbox.enqueue(run.userId, 'backtest.reportReady', reportReadyEvent(run)),
+      written(run) {
+        search.put(runItem(run))
+        deliverer.wake()
+      },
+    },
+    onFired(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    async start(signal) {
+      const complain = (what: string) => (error: unknown) =>
+        log('error', `${what} failed`, { error: String(error) })
+      const tidy = async () => {
+        while (!signal.aborted) {
+          await outbox.purge()
+          await mail.purge()
+          await clock.sleep(TIDY_MS, signal)
+        }
+      }
+      await Promise.all([
+        search.rebuild().catch(complain('building the search index')),
+        deliverer.run(signal).catch(complain('delivering webhooks')),
+        mail.run(signal).catch(complain('sending mail')),
+        tidy().catch(complain('tidying up')),
+      ])
+    },
+  }
+}
+
+/** Runs an alert's script over the newest bars, and reads what it said from the report and the plots. */
+async function runAlertScript(
+  { pool, bars, limits }: RoomDeps,
+  scripts: Scripts,
+  alert: Alert,
+  window: Bars,
+): Promise<ScriptEvents> {
+  const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
+  const output = await pool.run(
+    {
+      source,
+      inputs: alert.inputs,
+      overrides: {},
+      bars: window,
+      symbol: bars.symbol(alert.exchange, alert.symbol),
+      interval: alert.interval,
+      finer: null,
+      limits,
+      libraries: importedLibraries(source, scripts.libraryFor(alert.ownerId)),
+    },
+    // Not the owner's turn: alerts must not wait behind their backtests, nor count against them.
+    { user: alert.id, series: (exchange, symbol, interval) => seriesFor(bars, exchange, symbol, interval) },
+  )
+  const report = JSON.parse(output.report) as Pick<Report, 'alerts' | 'orders'>
+  const tracks = JSON.parse(output.tracks) as readonly PlotOnWire[]
+  const plots = Object.fromEntries(
+    tracks
+      .filter((track) => track.kind === 'plot' && track.data)
+      .map((track) => [
+        track.title ?? '',
+        Float64Array.from(track.data ?? [], (value) => value ?? Number.NaN),
+      ]),
+  )
+  const events =
+    alert.kind === 'strategy'
+      ? report.orders.map((order) => ({ bar: order.bar, message: `${order.id} filled at ${order.price}` }))
+      : report.alerts.map(({ bar, message, title }) => ({ bar, message: message || title }))
+  const plot = alert.plot === '' ? Object.values(plots)[0] : plots[alert.plot]
+  return { plot: plot ?? null, plots, events }
+}
+interface PlotOnWire {
+  readonly kind: string
+  readonly title?: string
+  readonly data?: readonly (number | null)[]
+}
+
+export function runItem(run: Run): SearchItem {
+  const { id, name, source, symbol, userId } = run
+  return {
+    type: 'backtest',
+    id,
+    title: name,
+    text: source,
+    tags: [run.exchange, run.interval],
+    symbol,
+    author: '',
+    ownerId: userId,
+    public: false,
+  }
+}
+
+/** `data` of the event backtest.reportReady, as the contract's §6 has it. */
+function reportReadyEvent(run: Run & { readonly summary: ReportSummary }): Record<string, unknown> {
+  const { id, name, symbol, interval, summary } = run
+  const { trades, netProfit, netProfitPct, winRate, profitFactor, maxDrawdownPct, sharpe } = summary
+  return {
+    backtestId: id,
+    name,
+    symbol,
+    interval,
+    trades,
+    netProfit,
+    netProfitPct,
+    winRate,
+    profitFactor,
+    maxDrawdownPct,
+    sharpe,
+  }
+}
+
+export function ideaItem(idea: Idea): SearchItem {
+  const { id, title, body, tags, symbol, author, ownerId } = idea
+  return {
+    type: 'idea',
+    id,
+    title,
+    text: body,
+    tags,
+    symbol,
+    author,
+    ownerId,
+    public: idea.visibility === 'public',
+  }
+}
+
+export function scriptItem(script: Script): SearchItem {
+  const { id, name, source, kind, author, ownerId } = script
+  return {
+    type: 'script',
+    id,
+    title: name,
+    text: source,
+    tags: [kind],
+    symbol: null,
+    author,
+    ownerId,
+    public: script.visibility === 'public',
+  }
+}
+
+export function watchlistItem(list: Watchlist): SearchItem {
+  const text = list.items
+    .map(({ exchange, symbol, note }) => `${exchange} ${symbol} ${note ?? ''}`)
+    .join('\n')
+  return {
+    type: 'watchlist',
+    id: list.id,
+    title: list.name,
+    text,
+    tags: [],
+    symbol: null,
+    author: '',
+    ownerId: list.ownerId,
+    public: false,
+  }
+}
+
+/** `data` of the event alert.triggered. */
+function firedEvent(alert: Alert, firing: Firing): Record<string, unknown> {
+  const { id, name, kind, op, price, price2, percent } = alert
+  return {
+    alertId: id,
+    firingId: firing.id,
+    name,
+    symbol: alert.symbol,
+    exchange: alert.exchange,
+    interval: alert.interval,
+    kind,
+    op,
+    price,
+    price2,
+    percent,
+    barTime: new Date(firing.barTime).toISOString(),
+    close: firing.price,
+    message: firing.message,
+    firedAt: new Date(firing.firedAt).toISOString(),
+  }
+}
+
+function letterText(alert: Alert, firing: Firing): string {
+  return [
+    firing.message,
+    '',
+    `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
+    `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
+    `Alert ${alert.id}`,
+  ].join('\n')
+}

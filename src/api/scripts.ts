@@ -1,0 +1,200 @@
+// Scripts: stored Pine source with its diagnostics and versions, and the check that an editor calls as one types.
+
+import { Type, type Static } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Diagnostic } from '../pine/diagnostic.ts'
+import { format } from '../pine/format.ts'
+import { Source } from '../pine/source.ts'
+import { SCRIPT_VISIBILITIES, SCRIPTS_PER_USER, type Script } from '../scripts/scripts.ts'
+import { access, type ApiDeps } from './access.ts'
+import { scriptItem } from './rooms.ts'
+import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+
+const SOURCE_CHARACTERS = 500_000
+const BODY_BYTES = 1024 * 1024
+
+export const DiagnosticWire = Type.Object(
+  {
+    severity: oneOf(['error', 'warning'] as const),
+    line: Type.Integer(),
+    column: Type.Integer(),
+    endLine: Type.Integer(),
+    endColumn: Type.Integer(),
+    code: Type.String(),
+    message: Type.String(),
+    hint: nullable(Type.String()),
+  },
+  { $id: 'Diagnostic' },
+)
+
+export const ScriptWire = Type.Object(
+  {
+    id: idOf('scr'),
+    name: Type.String(),
+    source: Type.String(),
+    visibility: oneOf(SCRIPT_VISIBILITIES),
+    kind: oneOf(['strategy', 'indicator', 'library', 'draft'] as const),
+    pineVersion: nullable(Type.Integer()),
+    revision: Type.Integer(),
+    author: Type.String(),
+    mine: Type.Boolean(),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { $id: 'Script' },
+)
+const ScriptBody = Type.Object({
+  name: Text(200),
+  source: Text(SOURCE_CHARACTERS, 0),
+  visibility: Type.Optional(oneOf(SCRIPT_VISIBILITIES)),
+})
+
+export function scriptRoutes(deps: ApiDeps) {
+  const { scripts, search } = deps.rooms
+  const wireFor =
+    (userId: string | null) =>
+    ({ ownerId, ...shown }: Script): Static<typeof ScriptWire> => ({ ...shown, mine: ownerId === userId })
+
+  return new Elysia({ prefix: '/api/platform/scripts', tags: ['Scripts'], normalize: false })
+    .use(access(deps))
+    .post(
+      '',
+      async ({ caller, body }) => {
+        const { script, diagnostics } = await scripts.create(caller.user.id, caller.user.name, body)
+        search.put(scriptItem(script))
+        return {
+          id: script.id,
+          script: wireFor(caller.user.id)(script),
+          diagnostics: wireDiagnostics(body.source, diagnostics),
+        }
+      },
+      {
+        access: { to: 'session scripts:write', bodyBytes: BODY_BYTES },
+        body: ScriptBody,
+        detail: doc(
+          'Store a script',
+          { id: idOf('scr'), script: ScriptWire, diagnostics: Type.Array(DiagnosticWire) },
+          'One that does not compile is stored as a draft.',
+        ),
+      },
+    )
+    .post(
+      '/check',
+      ({ caller, body }) => {
+        const { diagnostics, kind, pineVersion } = scripts.examine(body.source, caller.user.id)
+        return { kind, pineVersion, diagnostics: wireDiagnostics(body.source, diagnostics) }
+      },
+      {
+        access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
+        body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
+        detail: doc('Check a script without storing it', {
+          kind: Type.String(),
+          pineVersion: nullable(Type.Integer()),
+          diagnostics: Type.Array(DiagnosticWire),
+        }),
+      },
+    )
+    .post('/format', ({ body }) => ({ source: format(body.source) }), {
+      access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
+      body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
+      detail: doc('Tidy the spaces of a script', { source: Type.String() }),
+    })
+    .get(
+      '',
+      ({ visitor, query }) => {
+        const userId = visitor?.user.id ?? null
+        const everybodys = query.feed === 'public' || userId === null
+        const page = pageOf(query, everybodys ? 100 : SCRIPTS_PER_USER)
+        return listed(
+          'scripts',
+          everybodys ? scripts.listPublic(page) : scripts.listOf(userId, page),
+          wireFor(userId),
+        )
+      },
+      {
+        access: 'none',
+        query: Type.Object({ ...PageQuery, feed: Type.Optional(oneOf(['public', 'mine'] as const)) }),
+        detail: doc(
+          'List scripts',
+          Listed('scripts', ScriptWire),
+          "One's own; the public ones with feed=public or when nobody is signed in.",
+        ),
+      },
+    )
+    .get(
+      '/:id',
+      ({ visitor, params }) => ({
+        script: wireFor(visitor?.user.id ?? null)(scripts.get(params.id, visitor?.user.id ?? null)),
+      }),
+      {
+        access: { to: 'none', etag: true },
+        detail: doc('One script', { script: ScriptWire }),
+      },
+    )
+    .get(
+      '/:id/revisions',
+      ({ caller, params, query }) =>
+        listed(
+          'revisions',
+          scripts.revisions(caller.user.id, params.id, pageOf(query, 50)),
+          ({ revision, source, savedAt }) => ({ revision, source, savedAt }),
+        ),
+      {
+        access: 'session scripts:read',
+        query: Type.Object(PageQuery),
+        detail: doc(
+          'Earlier texts of a script',
+          Listed(
+            'revisions',
+            Type.Object({ revision: Type.Integer(), source: Type.String(), savedAt: Time }),
+          ),
+        ),
+      },
+    )
+    .patch(
+      '/:id',
+      async ({ caller, params, body }) => {
+        const { script, diagnostics } = await scripts.change(caller.user.id, params.id, body)
+        search.put(scriptItem(script))
+        return {
+          script: wireFor(caller.user.id)(script),
+          diagnostics: wireDiagnostics(script.source, diagnostics),
+        }
+      },
+      {
+        access: { to: 'session scripts:write', bodyBytes: BODY_BYTES },
+        body: Type.Partial(ScriptBody),
+        detail: doc('Change a script', { script: ScriptWire, diagnostics: Type.Array(DiagnosticWire) }),
+      },
+    )
+    .delete(
+      '/:id',
+      async ({ caller, params }) => {
+        await scripts.remove(caller.user.id, params.id)
+        search.remove('script', params.id, caller.user.id)
+        return { id: params.id }
+      },
+      { access: 'session scripts:write', detail: doc('Delete a script', { id: idOf('scr') }) },
+    )
+}
+
+export function wireDiagnostics(
+  source: string,
+  diagnostics: readonly Diagnostic[],
+): Static<typeof DiagnosticWire>[] {
+  const text = new Source(source)
+  return diagnostics.map(({ severity, start, end, code, message, hint }) => {
+    const from = text.position(start)
+    const to = text.position(end)
+    return {
+      severity,
+      line: from.line,
+      column: from.column,
+      endLine: to.line,
+      endColumn: to.column,
+      code,
+      message,
+      hint: hint ?? null,
+    }
+  })
+}

@@ -1,0 +1,110 @@
+// Help: articles, the chat that finds them, and tickets.
+
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import { isEmail } from '../accounts/users.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { transact } from '../store/collection.ts'
+import { users } from '../accounts/accounts.ts'
+import { access, type ApiDeps } from './access.ts'
+import { doc, idOf, Listed, listed, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+
+const TicketWire = Type.Object(
+  {
+    id: idOf('tkt'),
+    email: Type.String(),
+    subject: Type.String(),
+    body: Type.String(),
+    state: oneOf(['open', 'closed'] as const),
+    createdAt: Time,
+  },
+  { $id: 'Ticket' },
+)
+const AnswerWire = Type.Object(
+  {
+    id: Type.String(),
+    title: Type.String(),
+    excerpt: Type.String(),
+    url: Type.String(),
+    score: Type.Number(),
+  },
+  { $id: 'ChatAnswer' },
+)
+const ArticleHead = Type.Object({ id: Type.String(), title: Type.String() })
+
+export function supportRoutes(deps: ApiDeps) {
+  const { support, mail } = deps.rooms
+  return new Elysia({ prefix: '/api/support', tags: ['Support'], normalize: false })
+    .use(access(deps))
+    .post(
+      '/contact',
+      async ({ visitor, body }) => {
+        if (!isEmail(body.email)) throw invalidField('/email', 'email', 'Expected an e-mail address.')
+        const { userId: _user, ...ticket } = await support.open(body, visitor?.user.id ?? null)
+        const owner = ownerOf(deps)
+        if (owner && mail.configured) {
+          const text = `${ticket.body}\n\nFrom ${ticket.email}, ticket ${ticket.id}`
+          await transact(deps.kv, () =>
+            mail.enqueue({ ownerId: owner.id, to: owner.email, subject: `Support: ${ticket.subject}`, text }),
+          )
+          mail.wake()
+        }
+        return { id: ticket.id, ticket }
+      },
+      {
+        access: { to: 'none', rate: 'contact' },
+        body: Type.Object({ email: Text(254), subject: Text(200), body: Text(20_000) }),
+        detail: doc('Open a support ticket', { id: idOf('tkt'), ticket: TicketWire }),
+      },
+    )
+    .post('/chat', ({ body }) => ({ answers: support.ask(body.query) }), {
+      access: { to: 'none', rate: 'chat' },
+      body: Type.Object({ query: Text(1000) }),
+      detail: doc(
+        'Ask the help articles',
+        { answers: Type.Array(AnswerWire) },
+        'Matched by keyword; an empty list when nothing fits.',
+      ),
+    })
+    .get(
+      '/articles',
+      () => ({ articles: support.articles.map(({ id, title }) => ({ id, title })), nextCursor: null }),
+      {
+        access: 'none',
+        detail: doc('List help articles', Listed('articles', ArticleHead)),
+      },
+    )
+    .get('/articles/:id', ({ params }) => ({ article: support.article(params.id) }), {
+      access: { to: 'none', etag: true },
+      detail: doc('One help article', {
+        article: Type.Object({
+          id: Type.String(),
+          title: Type.String(),
+          keywords: Type.String(),
+          body: Type.String(),
+        }),
+      }),
+    })
+    .get(
+      '/tickets',
+      ({ caller, query }) => {
+        if (caller.user.role !== 'owner') throw new Problem(404, 'not_found', 'There is nothing here.')
+        return listed(
+          'tickets',
+          support.tickets(pageOf(query, 500)),
+          ({ userId: _user, ...ticket }) => ticket,
+        )
+      },
+      {
+        access: 'session only',
+        query: Type.Object(PageQuery),
+        detail: doc('List tickets (owner)', Listed('tickets', TicketWire)),
+      },
+    )
+}
+
+/** The account the server belongs to. */
+function ownerOf({ kv }: ApiDeps) {
+  for (const user of users(kv).each()) if (user.role === 'owner') return user
+  return null
+}

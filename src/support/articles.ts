@@ -1,0 +1,8 @@
+// The shipped help articles: the user manual in the dashboard, and what the support chat searches.
+
+import { readArticles } from './read-articles.ts' with { type: 'macro' }
+import { parseArticle, type Article } from './support.ts'
+
+export const ARTICLES: readonly Article[] = Object.entries(readArticles()).map(([id, text]) =>
+  parseArticle(id, text),
+)
