@@ -424,7 +424,7 @@ export class BrokerEmulator implements Broker {
     if (order.kind === 'order') return raw
     const against = held * order.direction < 0
     if (order.reduceOnly) return against ? Math.min(order.flip, Math.abs(held)) : 0
-    if (against) return raw + (isMarket(order) ? Math.min(order.flip, Math.abs(held)) : order.flip)
+    if (against) return raw + order.flip
     // C9: a priced order that meets no position any more still brings what it was to close.
     return held === 0 && !isMarket(order) ? raw + order.flip : raw
   }

@@ -1,0 +1,165 @@
+// Drives the broker without a compiler: a script is a function of the bar, calling the broker's port.
+
+import { BrokerEmulator, type BrokerOptions } from '../../src/backtest/broker/broker.ts'
+import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
+import { emptyBars, type Bars } from '../../src/market/bars.ts'
+import type { SymbolInfo } from '../../src/market/symbol.ts'
+import type { ExitOrder, OcaType } from '../../src/pine/broker.ts'
+
+export const TEST_SYMBOL: SymbolInfo = {
+  exchange: 'TEST',
+  symbol: 'TEST',
+  description: '',
+  type: 'crypto',
+  currency: 'USD',
+  baseCurrency: '',
+  mintick: 0.01,
+  priceScale: 100,
+  minMove: 1,
+  pointValue: 1,
+  minQuantity: 0.0001,
+  timezone: 'UTC',
+  session: '24x7',
+  volumeType: 'base',
+}
+
+const MINUTE = 60_000
+const START = 1_704_067_200_000
+
+/** `open/high/low/close` a bar, a minute apart. */
+export function barsFrom(text: string, step = MINUTE): Bars {
+  const rows = text
+    .trim()
+    .split(/\s+/)
+    .map((bar) => bar.split('/').map(Number))
+  const bars = emptyBars(rows.length)
+  for (const [i, [open, high, low, close]] of rows.entries()) {
+    bars.time[i] = START + i * step
+    bars.open[i] = open!
+    bars.high[i] = high!
+    bars.low[i] = low!
+    bars.close[i] = close!
+  }
+  return bars
+}
+
+interface OrderCall {
+  readonly qty?: number
+  readonly limit?: number
+  readonly stop?: number
+  readonly oca?: readonly [string, OcaType]
+  readonly comment?: string
+}
+
+/** The commands with named arguments, as a script would write them. */
+export interface Orders {
+  readonly broker: BrokerEmulator
+  readonly bar: number
+  long(id: string, call?: OrderCall): void
+  short(id: string, call?: OrderCall): void
+  order(id: string, direction: 1 | -1, call?: OrderCall): void
+  exit(id: string, from: string | null, call: Partial<ExitOrder>): void
+  close(
+    id: string,
+    call?: { qty?: number; qtyPercent?: number; comment?: string; immediately?: boolean },
+  ): void
+  closeAll(comment?: string): void
+}
+
+const NO_EXIT: ExitOrder = {
+  fromEntry: null,
+  qty: NaN,
+  qtyPercent: NaN,
+  profit: NaN,
+  limit: NaN,
+  loss: NaN,
+  stop: NaN,
+  trailPrice: NaN,
+  trailPoints: NaN,
+  trailOffset: NaN,
+  ocaName: null,
+  comment: null,
+  commentProfit: null,
+  commentLoss: null,
+  commentTrailing: null,
+  alertMessage: null,
+  alertProfit: null,
+  alertLoss: null,
+  alertTrailing: null,
+  disableAlert: false,
+}
+
+function ordersOn(broker: BrokerEmulator, bar: number): Orders {
+  let site = 0
+  const place = (kind: 'entry' | 'order', id: string, direction: 1 | -1, call: OrderCall) => {
+    const [ocaName, ocaType] = call.oca ?? [null, 'none' as const]
+    const { qty = NaN, limit = NaN, stop = NaN, comment = null } = call
+    broker[kind](id, direction, qty, limit, stop, ocaName, ocaType, comment, null, false, ++site)
+  }
+  return {
+    broker,
+    bar,
+    long: (id, call = {}) => {
+      place('entry', id, 1, call)
+    },
+    short: (id, call = {}) => {
+      place('entry', id, -1, call)
+    },
+    order: (id, direction, call = {}) => {
+      place('order', id, direction, call)
+    },
+    exit: (id, from, call) => {
+      broker.exit(id, { ...NO_EXIT, fromEntry: from, ...call }, ++site)
+    },
+    close: (id, { qty = NaN, qtyPercent = NaN, comment, immediately = false } = {}) => {
+      broker.close(id, comment ?? null, qty, qtyPercent, null, immediately, false, ++site)
+    },
+    closeAll: (comment) => {
+      broker.closeAll(comment ?? null, null, false, false, ++site)
+    },
+  }
+}
+
+export type TestScript = (orders: Orders) => void
+
+export interface Driven {
+  readonly broker: BrokerEmulator
+  /** Position at each bar's close. */
+  readonly positions: readonly number[]
+  /** A line a closed trade: `long 1 A@1 100 → X@2 110 = 10`. */
+  readonly trades: readonly string[]
+}
+
+export function drive(
+  bars: Bars,
+  args: DeclarationArgs,
+  script: TestScript,
+  options: Partial<BrokerOptions> = {},
+): Driven {
+  const symbol = options.symbol ?? TEST_SYMBOL
+  const settings = brokerSettings({ margin_long: 100, margin_short: 100, ...args }, symbol, 6)
+  const broker = new BrokerEmulator({ ...options, bars, symbol, settings })
+  const positions: number[] = []
+  for (let bar = 0; bar < bars.length; bar++) step(broker, bar, script, positions)
+  return { broker, positions, trades: tradeLines(broker) }
+}
+
+/** One bar, the way generated code does it. */
+export function step(broker: BrokerEmulator, bar: number, script: TestScript, positions: number[]): void {
+  broker.bar = bar
+  const run = () => {
+    script(ordersOn(broker, bar))
+  }
+  if (broker.busy) broker.onBar(bar, run)
+  run()
+  if (broker.dirty) broker.afterScript(bar)
+  positions.push(broker.positionSize)
+}
+
+export function tradeLines(broker: BrokerEmulator): string[] {
+  const short = (value: number) => String(Number(value.toFixed(6)))
+  return broker.position.closed.map(
+    (trade) =>
+      `${trade.direction === 1 ? 'long' : 'short'} ${trade.units / 1e8} ${trade.entryId}@${trade.entryBar} ${short(trade.entryPrice)} → ${trade.exitComment || trade.exitId}@${trade.exitBar} ${short(trade.exitPrice)} = ${short(trade.profit)}`,
+  )
+}
