@@ -6,14 +6,14 @@
 // (validation/<name>/{strategy.pine,tv_trades.csv} and data/*.csv). Every case says how many of its trades or values
 // are exact, and the first that is not.
 
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
 import { compareTrades, type ComparedField } from '../backtest/compare.ts'
 import type { ReportTrade } from '../backtest/report/report.ts'
 import { openBacktest, type BacktestRequest } from '../backtest/run.ts'
-import { parseTradeList } from '../backtest/trade-csv.ts'
-import { emptyBars, sliceBars, type Bars } from '../market/bars.ts'
+import { parseTradeList, type ExportedTrade } from '../backtest/trade-csv.ts'
+import { emptyBars, lowerBound, sliceBars, type Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { normalizeInterval, parseInterval } from '../market/interval.ts'
 import { resample } from '../market/resample.ts'
@@ -398,10 +398,7 @@ const FIELDS: readonly ComparedField[] = ['side', 'entryTime', 'exitTime', 'entr
 function probeCases(dir: string): ParityCase[] {
   const folder = join(dir, 'validation')
   const names = readdirSync(folder)
-    .filter(
-      (name) =>
-        existsSync(join(folder, name, 'strategy.pine')) && existsSync(join(folder, name, 'tv_trades.csv')),
-    )
+    .filter((name) => isProbe(join(folder, name)))
     .sort()
   const data = readdirSync(join(dir, 'data')).find((name) => name.endsWith('.csv'))
   if (!data) return []
@@ -412,14 +409,7 @@ function probeCases(dir: string): ParityCase[] {
       parseTradeList(readFileSync(join(folder, name, 'tv_trades.csv'), 'utf8')).trades,
     ]),
   )
-  // The exports share one deep-backtest range: whole UTC days, from the first entry of any to the last exit of any.
-  const times = [...lists.values()]
-    .flat()
-    .map(({ entry, exit }) => [entry.wall - 8 * 3_600_000, exit.wall - 8 * 3_600_000])
-  const from = Math.floor(Math.min(...times.map(([entry]) => entry ?? Infinity)) / DAY) * DAY
-  const to = Math.max(...times.map(([, exit]) => exit ?? 0))
-  const end = all.time.findLastIndex((time) => time <= to) + 1
-  const bars = sliceBars(all, 0, end)
+  const windows = exportWindows([...lists.values()])
   const symbol: SymbolInfo = {
     exchange: 'BINANCE',
     symbol: 'ETHUSDT.P',
@@ -438,15 +428,18 @@ function probeCases(dir: string): ParityCase[] {
   }
   return names.map((name) => {
     const source = readFileSync(join(folder, name, 'strategy.pine'), 'utf8')
+    const list = lists.get(name) ?? []
+    const window = windowOf(list, windows)
+    const bars = sliceBars(all, lowerBound(all.time, window.from), lowerBound(all.time, window.to + 1))
     // Sizes of a share of equity contain TradingView's USDT rate; fixed ones have to be equal.
     const sized = /default_qty_type\s*=\s*strategy\.(percent_of_equity|cash)/.test(source)
     return {
       suite: 'probes',
       id: name,
-      request: { ...requestFor(source, bars, symbol, '15'), tradeFrom: from },
+      request: { ...requestFor(source, bars, symbol, '15'), series: seriesFrom(all, symbol, '15m') },
       check: ({ trades }) => {
         const fields = sized ? FIELDS : [...FIELDS, 'qty' as const]
-        const comparison = compareTrades(lists.get(name) ?? [], trades, bars, {
+        const comparison = compareTrades(list, trades, bars, {
           timezone: PROBE_ZONE,
           mintick: symbol.mintick,
           fields,
@@ -464,6 +457,48 @@ function probeCases(dir: string): ParityCase[] {
       },
     }
   })
+}
+
+/** A folder whose script or list is empty holds nothing to measure. */
+function isProbe(folder: string): boolean {
+  return ['strategy.pine', 'tv_trades.csv'].every((name) => {
+    const file = join(folder, name)
+    return existsSync(file) && statSync(file).size > 0
+  })
+}
+
+interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * The ranges the lists were exported over, which no file names. A list with a position still open ends where its range
+ * does, so the ends are known; each list belongs to the first end that is not before its last row. A range starts at
+ * the UTC midnight before the earliest entry of its lists, and TradingView's chart bars start there too (a moving
+ * average over 152 bars is na for its first 152).
+ */
+function exportWindows(lists: readonly (readonly ExportedTrade[])[]): Window[] {
+  const ends = [...new Set(lists.flat().flatMap((trade) => (trade.open ? [utc(trade.exit.wall)] : [])))]
+  const windows = ends.sort((a, b) => a - b).map((to) => ({ from: Infinity, to }))
+  for (const list of lists) {
+    const window = windows.find(({ to }) => to >= lastTime(list))
+    for (const { entry } of list)
+      if (window) window.from = Math.min(window.from, Math.floor(utc(entry.wall) / DAY) * DAY)
+  }
+  return windows
+}
+
+function windowOf(list: readonly ExportedTrade[], windows: readonly Window[]): Window {
+  return windows.find(({ to }) => to >= lastTime(list)) ?? { from: 0, to: Infinity }
+}
+
+function lastTime(list: readonly ExportedTrade[]): number {
+  return list.reduce((last, { exit }) => Math.max(last, utc(exit.wall)), 0)
+}
+
+function utc(wall: number): number {
+  return wall - 8 * 3_600_000
 }
 
 // ——— files ———

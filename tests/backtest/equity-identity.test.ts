@@ -2,7 +2,7 @@
 // up to, and a snapshot in the middle changes nothing.
 
 import { expect, test } from 'bun:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
 import { brokerSettings } from '../../src/backtest/broker/settings.ts'
 import { equityColumns } from '../../src/backtest/equity.ts'
