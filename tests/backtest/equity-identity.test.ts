@@ -85,7 +85,10 @@ function scriptOf(commands: readonly Command[]): TestScript {
       else if (one.what === 'order') orders.order(one.id, one.direction, call)
       else if (one.what === 'exit')
         orders.exit(`X${one.id}`, one.direction === 1 ? one.id : null, {
-          ...{ qty, qtyPercent: percent, limit, stop },
+          qty,
+          qtyPercent: percent,
+          limit,
+          stop,
           ...(trail === undefined ? {} : { trailPoints: trail, trailOffset: trail }),
         })
       else if (one.what === 'close')

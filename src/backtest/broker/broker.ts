@@ -195,12 +195,12 @@ export class BrokerEmulator implements Broker {
   }
 
   /**
-   * C3: a priced add that pyramiding refuses is refused on its first bar, reached or not; it does not wait for the
-   * position to go. (parity list slippage_limit: 264 of 280 trades hang on it.)
+   * C3: a priced add that pyramiding refuses is refused on its first bar, reached or not, and does not wait for the
+   * position to go (parity list slippage_limit: 264 of 280 trades hang on it). One that was placed earlier waits on.
    */
   private dropOverCap(): void {
-    if (this.orders.some((order) => this.overCap(order)))
-      this.orders = this.orders.filter((order) => !this.overCap(order))
+    const refused = (order: Order) => order.bar >= this.bar - 1 && this.overCap(order)
+    if (this.orders.some(refused)) this.orders = this.orders.filter((order) => !refused(order))
   }
 
   private fillMarket(ticks: number): void {
@@ -212,7 +212,7 @@ export class BrokerEmulator implements Broker {
     for (;;) {
       const { orders, legs } = this
       if (orders.length === 0 && legs.length === 0) return
-      const entries = orders.filter((order) => !isMarket(order) && this.passed(order, open))
+      const entries = orders.filter((order) => !isMarket(order) && this.passed(order, open)).sort(gapOrder)
       const side = this.position.units > 0 ? 1 : -1
       // E3: which way the path sets out decides whether the open is the worst price so far.
       const atWorst = first === open && (side === 1 ? first <= second : first >= second)
@@ -422,11 +422,9 @@ export class BrokerEmulator implements Broker {
           this.risk.positionMax,
         )
     if (order.kind === 'order') return raw
-    const against = held * order.direction < 0
-    if (order.reduceOnly) return against ? Math.min(order.flip, Math.abs(held)) : 0
-    if (against) return raw + order.flip
-    // C9: a priced order that meets no position any more still brings what it was to close.
-    return held === 0 && !isMarket(order) ? raw + order.flip : raw
+    if (order.reduceOnly) return held * order.direction < 0 ? Math.min(order.flip, Math.abs(held)) : 0
+    // C9: a priced order that meets no position against it any more still brings what it was to close.
+    return held * order.direction < 0 || !isMarket(order) ? raw + order.flip : raw
   }
 
   /** C3, C5, G2: pyramiding and margin, judged when the order is processed. */
@@ -1039,6 +1037,9 @@ export class BrokerEmulator implements Broker {
     return (
       order.kind === 'entry' &&
       units * order.direction > 0 &&
+      // An order placed against a position reverses, whatever became of that position since
+      // (probe order-opposite-entry-close-same-pass-01: the second short of two fills, and twice its quantity).
+      order.flip === 0 &&
       entries.length >= Math.max(1, this.settings.pyramiding)
     )
   }
@@ -1318,6 +1319,16 @@ export class BrokerEmulator implements Broker {
       callAbove,
     }
   }
+}
+
+/** A15: at one open buy stops go before sell stops, and limits come last. */
+function gapOrder(a: Order, b: Order): number {
+  return gapRank(a) - gapRank(b) || a.sequence - b.sequence
+}
+
+function gapRank(order: Order): number {
+  if (Number.isNaN(order.stop)) return 2
+  return order.direction === 1 ? 0 : 1
 }
 
 function isMarket(order: Order): boolean {
