@@ -113,7 +113,10 @@ export function builtinValue(x: Context, written: string, node: Range): Expr | n
 /** By v6 name; defaults of signatures ask here too. */
 export function builtinByName(x: Context, name: string, node: Range): Expr | null {
   const known = BUILTIN_CONSTANTS.get(name)
-  if (known !== undefined) return constant(node, known.type, known.value)
+  if (known !== undefined) {
+    const before6 = x.module.version < 6 ? known.valueBefore6 : undefined
+    return constant(node, known.type, before6 ?? known.value)
+  }
   const builtin = BUILTIN_VARIABLES.get(name)
   if (builtin === undefined) return null
   if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))

@@ -1,7 +1,7 @@
 // Time: the parts of a date as variables and functions, time(), time_close() and timestamp().
 
 import type { Zone } from '../../market/zone.ts'
-import type { Period } from '../../market/calendar.ts'
+import type { Calendar, Period } from '../../market/calendar.ts'
 import { parseDate } from '../runtime/date-format.ts'
 import * as dates from '../runtime/date-parts.ts'
 import { instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
@@ -138,14 +138,39 @@ function periodBack(
   return steps === 0 ? period : step(runtime, period, timeframe, -steps)
 }
 
-/** Moves along the symbol's grid of a timeframe, `count` periods on (negative: back). */
+/** Moves along the symbol's grid of a timeframe, `count` periods on (negative: back), over the times the market is closed. */
 function step(runtime: Runtime, from: Period | null, timeframe: Text, count: number): Period | null {
   const calendar = symbolCalendar(runtime)
   const interval = intervalOf(runtime, timeframe)
   let period = from
-  for (let left = Math.min(Math.abs(count), 5000); left > 0 && period !== null; left--)
-    period = calendar.period(count > 0 ? period.end : period.start - 1, interval)
+  for (let left = Math.min(Math.abs(count), 5000); left > 0 && period !== null; left--) {
+    const time: number | null =
+      count > 0 ? openFrom(calendar, period.end) : openUntil(calendar, period.start - 1)
+    period = time === null ? null : calendar.period(time, interval)
+  }
   return period
+}
+
+/** The first instant from `time` on at which the market is open; null where that is weeks away. */
+function openFrom(calendar: Calendar, time: number): number | null {
+  for (let day = calendar.tradingDay(time); day < calendar.tradingDay(time) + 14; day++) {
+    const open = calendar.open(day)
+    const close = calendar.close(day)
+    if (!calendar.isOpen(open)) continue
+    for (let at = Math.max(time, open); at < close; at += 60_000) if (calendar.isOpen(at)) return at
+  }
+  return null
+}
+
+/** The last instant up to `time` at which the market is open. */
+function openUntil(calendar: Calendar, time: number): number | null {
+  for (let day = calendar.tradingDay(time); day > calendar.tradingDay(time) - 14; day--) {
+    const open = calendar.open(day)
+    if (!calendar.isOpen(open)) continue
+    for (let at = Math.min(time, calendar.close(day) - 1); at >= open; at -= 60_000)
+      if (calendar.isOpen(at)) return at
+  }
+  return null
 }
 
 function timeOfText(text: Text): number {

@@ -100,7 +100,8 @@ function fromSeconds(seconds: number): string | null {
 
 function change(runtime: Runtime, timeframe: string | null): boolean {
   if (runtime.bar === 0) return false
-  const now = periodOf(runtime, runtime.bar, timeframe, null, null)
+  // In time's order, which is the fastest to answer.
   const before = periodOf(runtime, runtime.bar - 1, timeframe, null, null)
+  const now = periodOf(runtime, runtime.bar, timeframe, null, null)
   return now !== null && before !== null && now.start !== before.start
 }

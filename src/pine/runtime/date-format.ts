@@ -153,7 +153,7 @@ export function parseDate(text: string): number {
   const clock = /^[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(.*)$/.exec(rest)
   const zoneText = (clock === null ? rest : clock[6]!).trim()
   if (clock === null && /^\S*\d+:/.test(zoneText)) return Number.NaN
-  const zone = zoneOf(zoneText === '' ? 'UTC' : zoneText)
+  const zone = dateZone(zoneText)
   if (zone === null) return Number.NaN
   if (clock === null) return timeOf(zone, year, month, day)
   const half = clock[5]?.toLowerCase()
@@ -166,6 +166,14 @@ export function parseDate(text: string): number {
   return timeOf(zone, year, month, day, hour, minute, second) + ms
 }
 
+/** Offsets of more than a day are read as they are written, as Java does: `-3000` is 30 hours. */
+function dateZone(text: string): Zone | null {
+  const offset = /^(?:UTC|GMT)?([+-])(\d{2}):?(\d{2})$/.exec(text)
+  if (offset === null) return zoneOf(text === '' ? 'UTC' : text)
+  const ms = (Number(offset[2]) * 60 + Number(offset[3])) * (offset[1] === '-' ? -60_000 : 60_000)
+  return { name: text, offsetAt: () => ms, toUtc: (local) => local - ms }
+}
+
 interface DateParts {
   readonly year: number
   readonly month: number
@@ -174,7 +182,7 @@ interface DateParts {
 }
 
 function isoParts(text: string): DateParts | null {
-  const match = /^\s*(\d{4})[-/.](\d{1,2})(?:[-/.](\d{1,2}))?(?!\d)(.*)$/.exec(text)
+  const match = /^\s*(\d{4})[-/. ](\d{1,2})(?:[-/. ](\d{1,2}))?(?!\d)(.*)$/.exec(text)
   if (match === null) return null
   return {
     year: Number(match[1]),
