@@ -23,6 +23,10 @@ export double(float x) => hidden(x)
 export average(float x) => ta.sma(x, LENGTH)
 export method value(Trade this) => this.price * this.bars
 `,
+  'me/Late/1': `//@version=6
+library("Late")
+export f(float x) => x + nothing
+`,
   'me/Broken/1': `//@version=6
 library("Broken")
 export f(float x) => x
@@ -96,6 +100,11 @@ describe('values and qualifiers', () => {
     ['x = "a" + "b"', 'const string x = ("a" + "b")'],
     ['x = close > open and not na(volume)', 'series bool x = ((close > open) and (not na(volume)))'],
     ['x = close > open ? 1 : 2.5', 'series float x = ((close > open) ? 1 : 2.5)'],
+    ['string x = close > open ? na : na', 'series string x = ((close > open) ? na:string : na:string)'],
+    [
+      '[a, b] = if close > open\n    [1, "a"]\nelse\n    [na, na]',
+      '[series int a, series string b] = if (close > open) {[1, "a"]} else {[na:int, na:string]}',
+    ],
     ['x = close > open ? close : na', 'series float x = ((close > open) ? close : na:float)'],
     ['x = input.int(5)\ny = x * 2', 'input int x = input#0; input int y = (x * 2)'],
     ['x = math.max(1, 2)', 'const int x = math.max(1, 2)'],
@@ -188,7 +197,9 @@ describe('libraries', () => {
     ],
     ['import me/Tools/1 as t\ny = t.hidden(close)', 'not-exported@2:5'],
     ['import me/Tools/2', 'library-not-found@1:1'],
+    ['import me/Gone/1\nGone.T t = Gone.f(close)\nx = t.y + Gone.Z', 'library-not-found@1:1'],
     ['import me/Broken/1', 'library-broken@1:1'],
+    ['import me/Late/1\nx = Late.f(close)', 'library-broken@1:1'],
   ])
 })
 

@@ -89,6 +89,10 @@ function memberCall(x: Context, node: tree.Call, callee: tree.Member): Expr {
   if (parts !== null && root !== undefined) {
     const variable = findVariable(x, root)
     const builtin = builtinFunction(x, parts.join('.'))
+    if (variable === null && builtin === null && x.module.missing.has(root)) {
+      givenArguments(x, node)
+      return errorExpr(node)
+    }
     if (builtin !== null && (variable === null || !isMethodOf(x, variable.type, node, root, method)))
       return builtinCall(x, node, builtin, null)
     if (variable === null) {
@@ -249,6 +253,8 @@ function methodCall(x: Context, node: tree.Call, object: Expr, name: tree.Name):
     return builtinCall(x, node, builtin, object)
   if (type.kind === 'udt' && name.name === 'copy') return copyObject(object, node)
   givenArguments(x, node)
+  // It may be one of a library that was not found.
+  if (x.module.missing.size > 0) return errorExpr(node)
   const prefix = `${type.kind}.`
   const known = [...BUILTIN_FUNCTIONS.keys()]
     .filter((one) => one.startsWith(prefix))

@@ -12,7 +12,7 @@ import { Check } from './context.ts'
 import type { CheckOptions } from './context.ts'
 import { checkUncalled } from './functions.ts'
 import * as messages from './messages.ts'
-import { collect, newModule, topContext } from './modules.ts'
+import { collect, newModule, reportBrokenLibraries, topContext } from './modules.ts'
 import type { PineVersion, Program, Semantics } from './program.ts'
 import { statement } from './statements.ts'
 
@@ -41,6 +41,7 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
   collect(x, script.statements)
   for (const one of script.statements) statement(x, one)
   checkUncalled(x)
+  reportBrokenLibraries(run)
   if (run.declaration === null)
     run.report(x, { start: script.start, end: script.start }, messages.noDeclaration(version))
   const diagnostics = module.diagnostics.toSorted((a, b) => a.start - b.start)

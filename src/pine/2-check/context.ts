@@ -40,6 +40,12 @@ export class Check {
   readonly constants = new Map<Variable, ConstValue>()
   /** Of the items of a function's tuple. */
   readonly resultQualifiers = new Map<FunctionInstance, readonly Qualifier[]>()
+  readonly imported: {
+    readonly at: { readonly x: Context; readonly node: tree.Node }
+    readonly path: string
+    readonly source: string
+    readonly library: Module
+  }[] = []
   readonly libraries = new Map<string, Module | null>()
   declaration: Declaration | null = null
   siteCount = 0
@@ -76,6 +82,8 @@ export interface Module {
   readonly types: Map<string, UdtInfo>
   readonly enums: Map<string, { readonly type: EnumType; readonly exported: boolean }>
   readonly imports: Map<string, Module>
+  /** Aliases of libraries that were not found: told once, what is used of them is not. */
+  readonly missing: Set<string>
   readonly scope: Scope
   /** Top-level variables by name, for `used-before-declaration` and for libraries, whose globals are taken when needed. */
   readonly globals: Map<string, tree.VariableDeclaration | tree.TupleDeclaration>

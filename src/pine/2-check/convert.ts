@@ -3,7 +3,7 @@
 // int goes where float is wanted, na goes nearly everywhere, and up to v5 numbers go where a bool is wanted.
 
 import type { Context } from './context.ts'
-import type { Expr } from './program.ts'
+import type { Block, Expr } from './program.ts'
 import { BOOL, ERROR, FLOAT, INT, QUOTIENT, sameType, typeText } from './types.ts'
 import type { Type } from './types.ts'
 
@@ -51,7 +51,7 @@ export function fits(x: Context, from: Type, to: Type): boolean {
 /** The expression as a value of `to`, into which its type fits. */
 export function coerce(expr: Expr, to: Type): Expr {
   const from = expr.type
-  if (from.kind === 'na' || from.kind === 'error') return { ...expr, type: to }
+  if (from.kind === 'na' || from.kind === 'error' || from.kind === 'tuple') return retyped(expr, to)
   if (to.kind === 'bool' && isNumber(from)) {
     return {
       kind: 'Convert',
@@ -64,6 +64,39 @@ export function coerce(expr: Expr, to: Type): Expr {
   }
   if (expr.kind === 'Const' && from.kind === 'int' && to.kind === 'float') return { ...expr, type: FLOAT }
   return expr
+}
+
+/** na is another value in each type: what is na inside gets the type as well. */
+function retyped(expr: Expr, to: Type): Expr {
+  const inBlock = (block: Block): Block =>
+    block.result === null ? block : { statements: block.statements, result: coerce(block.result, to) }
+  switch (expr.kind) {
+    case 'Tuple':
+      if (to.kind !== 'tuple') return { ...expr, type: to }
+      return { ...expr, type: to, items: expr.items.map((item, i) => coerce(item, to.items[i] ?? item.type)) }
+    case 'Ternary':
+      return {
+        ...expr,
+        type: to,
+        consequent: coerce(expr.consequent, to),
+        alternate: coerce(expr.alternate, to),
+      }
+    case 'If':
+      return {
+        ...expr,
+        type: to,
+        consequent: inBlock(expr.consequent),
+        alternate: expr.alternate === null ? null : inBlock(expr.alternate),
+      }
+    case 'Switch':
+      return {
+        ...expr,
+        type: to,
+        cases: expr.cases.map((one) => ({ test: one.test, body: inBlock(one.body) })),
+      }
+    default:
+      return { ...expr, type: to }
+  }
 }
 
 /** The type of a value that is either an `a` or a `b`; null = there is none. */

@@ -164,6 +164,7 @@ function member(x: Context, node: tree.Member): Expr {
   const root = parts?.[0]
   if (parts !== null && root !== undefined) {
     const variable = findVariable(x, root)
+    if (variable === null && x.module.missing.has(root)) return errorExpr(node)
     if (variable === null || (parts.length === 2 && fieldType(variable.type, node.property.name) === null)) {
       const named = namedMember(x, parts, node)
       if (named !== null) return named

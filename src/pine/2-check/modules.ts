@@ -30,6 +30,7 @@ export function newModule(
     types: new Map(),
     enums: new Map(),
     imports: new Map(),
+    missing: new Set(),
     scope: new Scope(null, assigned),
     globals: new Map(),
     isLibrary,
@@ -127,6 +128,7 @@ function importLibrary(x: Context, node: tree.Import): void {
   const library = known === undefined ? readLibrary(x, node, path, alias) : known
   check.libraries.set(path, library)
   if (library !== null) module.imports.set(alias, library)
+  else module.missing.add(alias)
 }
 
 function readLibrary(x: Context, node: tree.Import, path: string, alias: string): Module | null {
@@ -143,12 +145,19 @@ function readLibrary(x: Context, node: tree.Import, path: string, alias: string)
   const library = newModule(script, version, `${alias}.`, true)
   const inside = { ...topContext(check, library), out: check.prologue }
   collect(inside, script.statements)
-  const broken = [...diagnostics, ...library.diagnostics].find((one) => one.severity === 'error')
-  if (broken !== undefined) {
-    const { line } = new Source(source).position(broken.start)
-    check.report(x, node, messages.libraryBroken(path, line, broken.message))
-  }
+  library.diagnostics.push(...diagnostics)
+  check.imported.push({ at: { x, node }, path, source, library })
   return library
+}
+
+/** Mistakes of libraries, told where they are imported; those inside a function are known once it has been called. */
+export function reportBrokenLibraries(check: Check): void {
+  for (const { at, path, source, library } of check.imported) {
+    const broken = library.diagnostics.find((one) => one.severity === 'error')
+    if (broken === undefined) continue
+    const { line } = new Source(source).position(broken.start)
+    check.report(at.x, at.node, messages.libraryBroken(path, line, broken.message))
+  }
 }
 
 // Types
@@ -165,6 +174,7 @@ export function typeOf(x: Context, node: tree.TypeNode): Type | null {
       ? { kind: 'map', key: argument(x, node, 0), value: argument(x, node, 1) }
       : ERROR
   }
+  if (x.module.missing.has(name.slice(0, Math.max(0, name.indexOf('.'))))) return ERROR
   const own = namedType(x, name, node)
   if (own !== null) return own
   const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)

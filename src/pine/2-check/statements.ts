@@ -113,8 +113,8 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     type = declared
     expr = coerce(expr, type)
     if (node.type?.qualifier) qualifier = latest(qualifier, node.type.qualifier)
-  } else if (type.kind === 'na' && expr.kind === 'Const') {
-    if (x.module.version > 4 || !x.scope.assigned.has(name))
+  } else if (type.kind === 'na') {
+    if (expr.kind === 'Const' && (x.module.version > 4 || !x.scope.assigned.has(name)))
       x.check.report(x, node, messages.naWithoutType(name))
     type = FLOAT
     expr = coerce(expr, type)
