@@ -113,6 +113,7 @@ export function callsOn(program: Program, path: string): readonly UserCallExpr[]
 
 /** Whether a statement gives a needed variable its value or changes the object it holds. */
 function touches(statement: Stmt, needed: ReadonlySet<Variable>): boolean {
+  if (statement.kind === 'Expression' && isOutput(statement.value)) return false
   let found = false
   const visit = (one: Stmt): void => {
     if (one.kind === 'Declare' || one.kind === 'Assign') found ||= needed.has(one.variable)
@@ -121,21 +122,23 @@ function touches(statement: Stmt, needed: ReadonlySet<Variable>): boolean {
     else if (one.kind === 'AssignField') found ||= mentions(one.object, needed)
   }
   const expression = (expr: Expr): void => {
-    if (expr.kind === 'BuiltinCall') {
-      const { implementation } = expr.overload
-      if ('fn' in implementation && !implementation.pure)
-        found ||= expr.args.some((arg) => arg && holds(arg, needed))
-    } else if (expr.kind === 'UserCall') found ||= expr.args.some((arg) => holds(arg, needed))
+    if (expr.kind === 'BuiltinCall') found ||= changes(expr, needed)
+    if (expr.kind !== 'UserCall') return
+    found ||= expr.args.some((arg) => holds(arg, needed))
     // A function may change a collection of the script's it sees without being handed it.
-    if (expr.kind === 'UserCall') {
-      walkBlock(expr.fn.body, (inner) => {
-        if (inner.kind === 'BuiltinCall' && 'fn' in inner.overload.implementation)
-          found ||= !inner.overload.implementation.pure && inner.args.some((arg) => arg && holds(arg, needed))
-      })
-    }
+    walkBlock(expr.fn.body, (inner) => {
+      if (inner.kind === 'BuiltinCall') found ||= changes(inner, needed)
+    })
   }
   walkBlock({ statements: [statement], result: null }, expression, visit)
   return found
+}
+
+const CHANGERS =
+  /^(?:array|matrix|map)\.(?:push|pop|shift|unshift|insert|remove|set|clear|fill|reverse|sort|concat|put|put_all|add_row|add_col|remove_row|remove_col|swap_rows|swap_columns|reshape)$/
+
+function changes(call: BuiltinCallExpr, needed: ReadonlySet<Variable>): boolean {
+  return CHANGERS.test(call.builtin.name) && call.args.some((arg) => arg !== null && holds(arg, needed))
 }
 
 const REFERENCES = new Set(['array', 'matrix', 'map', 'udt', 'chart.point'])

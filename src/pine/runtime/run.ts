@@ -23,6 +23,9 @@ const BLOCK = 4096
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
 
+/** request.security() within request.security(). */
+const REQUEST_DEPTH = 12
+
 interface Snapshot {
   readonly position: number
   readonly state: object
@@ -40,10 +43,12 @@ export class Run implements ScriptRun {
   readonly #resolved: ResolvedInputs
   readonly #sources: (Float64Array | null)[]
   readonly #shared: ReadonlySet<unknown>
+  readonly #depth: number
   #position = 0
   #beforeBar: { bar: number; state: object; drawings: object } | null = null
 
-  constructor(program: Program, generated: Generated, env: RunEnvironment) {
+  constructor(program: Program, generated: Generated, env: RunEnvironment, depth = 0) {
+    this.#depth = depth
     this.#program = program
     this.#generated = generated
     this.#resolved = resolveInputs(program, env.inputs)
@@ -137,6 +142,10 @@ export class Run implements ScriptRun {
 
   /** The slice behind a request's call site, on other bars. */
   #spawn(site: number, path: string, series: Series): ChildRun {
+    if (this.#depth >= REQUEST_DEPTH)
+      throw new ScriptError(
+        'A request.security() needs its own result: what it evaluates leads back to the call itself.',
+      )
     const { slices } = this.#generated
     const key = `${site}@${path}`
     let slice = slices.get(key)
@@ -148,11 +157,12 @@ export class Run implements ScriptRun {
       slices.set(key, slice)
     }
     const { env } = this.context
-    const run = new Run(slice.program, slice.generated, {
-      ...env,
-      ...series,
-      progress: () => env.progress?.(this.context.bar),
-    })
+    const run = new Run(
+      slice.program,
+      slice.generated,
+      { ...env, ...series, progress: () => env.progress?.(this.context.bar) },
+      this.#depth + 1,
+    )
     run.context.warnings = this.context.warnings
     return run.asChild()
   }

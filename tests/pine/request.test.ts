@@ -1,0 +1,188 @@
+// request.security on other bars: what a bar of the chart may know of them, and when (rules L2 to L5).
+
+import { describe, expect, test } from 'bun:test'
+import type { RunEnvironment, Series } from '../../src/pine/compile.ts'
+import { ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
+import { barsOf, plotted, runScript, SYMBOL } from './run-script.ts'
+
+const NA = Number.NaN
+/** Three hours of quarters. */
+const CLOSES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
+
+function run(body: string, more: Partial<RunEnvironment> = {}, version = 6): number[] {
+  return plotted(runScript(`//@version=${version}\nindicator("x")\n${body}\n`, barsOf(CLOSES), more))
+}
+
+describe('a coarser interval of the chart’s symbol', () => {
+  for (const [name, body, expected] of [
+    [
+      'gives the last closed bar, on the bar that closes it',
+      'plot(request.security(syminfo.tickerid, "60", close))',
+      [NA, NA, NA, 4, 4, 4, 4, 8, 8, 8, 8, 12],
+    ],
+    [
+      'with gaps only when it comes',
+      'plot(request.security(syminfo.tickerid, "60", close, barmerge.gaps_on))',
+      [NA, NA, NA, 4, NA, NA, NA, 8, NA, NA, NA, 12],
+    ],
+    [
+      'looks ahead when told to',
+      'plot(request.security(syminfo.tickerid, "60", close, lookahead = barmerge.lookahead_on))',
+      [4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12],
+    ],
+    [
+      'close[1] with lookahead is the bar before',
+      'plot(request.security(syminfo.tickerid, "60", close[1], lookahead = barmerge.lookahead_on))',
+      [NA, NA, NA, NA, 4, 4, 4, 4, 8, 8, 8, 8],
+    ],
+    [
+      'high, low, open and volume are put together',
+      'plot(request.security(syminfo.tickerid, "60", high * 1000 + low * 100 + open))',
+      [NA, NA, NA, 4551, 4551, 4551, 4551, 8854, 8854, 8854, 8854, 13258],
+    ],
+    [
+      'indicators run on its bars',
+      'plot(request.security("", "60", ta.sma(close, 2)))',
+      [NA, NA, NA, NA, NA, NA, NA, 6, 6, 6, 6, 10],
+    ],
+    [
+      'variables, functions and inputs come along',
+      'n = input.int(2)\nvar c = 0\nc += n\nf(x) =>\n    var k = 0\n    k += 10\n    k + x\nother = 5\nplot(request.security("", "60", f(c)))',
+      [NA, NA, NA, 12, 12, 12, 12, 24, 24, 24, 24, 36],
+    ],
+    [
+      'tuples',
+      '[a, b] = request.security("", "60", [close, open])\nplot(a * 100 + b)',
+      [NA, NA, NA, 401, 401, 401, 401, 804, 804, 804, 804, 1208],
+    ],
+    [
+      'inside a function, with its parameters',
+      'f(tf, x) =>\n    y = x * 2\n    request.security("", tf, y + bar_index)\nplot(f("60", close) + f("30", open) * 100)',
+      [NA, NA, NA, 508, 508, 1008, 1008, 1517, 1517, 2017, 2017, 2526],
+    ],
+    [
+      'the chart’s own interval is the bar itself',
+      'plot(request.security("", timeframe.period, close + close[1]))',
+      [NA, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23],
+    ],
+    [
+      'a bool',
+      'b = request.security("", "60", close > 5)\nplot(b ? 1 : 0)',
+      [0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1],
+    ],
+    [
+      'an array that the script fills',
+      'var a = array.new<float>()\na.push(close)\nplot(request.security("", "60", a.size() * 100 + a.last()))',
+      [NA, NA, NA, 104, 104, 104, 104, 208, 208, 208, 208, 312],
+    ],
+    [
+      'security within security',
+      'f() => request.security("", "60", close)\nplot(request.security("", "30", f()))',
+      [NA, NA, NA, 4, 4, 4, 4, 8, 8, 8, 8, 12],
+    ],
+    [
+      'a timeframe that changes',
+      'tf = bar_index < 6 ? "30" : "60"\nplot(request.security("", tf, close))',
+      [NA, 2, 2, 4, 4, 6, 4, 8, 8, 8, 8, 12],
+    ],
+  ] as const)
+    test(name, () => {
+      expect(run(body)).toEqual([...expected])
+    })
+
+  test('an hour whose last quarter is missing closes when the next begins', () => {
+    const bars = barsOf(CLOSES)
+    for (let i = 3; i < 12; i++) bars.time[i] = (bars.time[i] ?? 0) + 900_000
+    const got = plotted(
+      runScript('//@version=6\nindicator("x")\nplot(request.security("", "60", close))\n', bars),
+    )
+    expect(got).toEqual([NA, NA, NA, 3, 3, 3, 7, 7, 7, 7, 11, 11])
+  })
+
+  test('Heikin-Ashi bars', () => {
+    expect(
+      run('t = ticker.heikinashi(syminfo.tickerid)\nplot(request.security(t, "", close))').slice(0, 3),
+    ).toEqual([1, 1.5, 2.5])
+  })
+})
+
+test('a request that needs its own result is an error, not a run without end', () => {
+  expect(() =>
+    run(
+      'var a = array.from(1.0)\nfor i = 0 to 1\n    a.push(request.security("", "60", a.last()))\nplot(a.size())',
+    ),
+  ).toThrow('needs its own result')
+})
+
+describe('other symbols and finer intervals', () => {
+  const minutes = barsOf(
+    Array.from({ length: 180 }, (_, i) => i),
+    60_000,
+  )
+  const series = (exchange: string, symbol: string, interval: string): Series | null => {
+    if (symbol === 'GONE') return null
+    if (interval === '1m') return { bars: minutes, symbol: { ...SYMBOL, exchange, symbol }, interval }
+    return { bars: barsOf([100, 200, 300], 3_600_000), symbol: { ...SYMBOL, exchange, symbol }, interval }
+  }
+
+  for (const [name, body, expected] of [
+    [
+      'another symbol’s closed bar',
+      'plot(request.security("OTHER:X", "60", close))',
+      [NA, NA, NA, 100, 100, 100, 100, 200, 200, 200, 200, 300],
+    ],
+    [
+      'another symbol’s bar with lookahead',
+      'plot(request.security("OTHER:X", "60", close, lookahead = barmerge.lookahead_on))',
+      [100, 100, 100, 100, 200, 200, 200, 200, 300, 300, 300, 300],
+    ],
+    [
+      'its own facts',
+      'plot(request.security("OTHER:X", "60", str.length(syminfo.ticker) * 100 + str.length(timeframe.period)))',
+      [NA, NA, NA, 102, 102, 102, 102, 102, 102, 102, 102, 102],
+    ],
+    [
+      'of finer bars the last within',
+      'plot(request.security("", "1", close))',
+      [14, 29, 44, 59, 74, 89, 104, 119, 134, 149, 164, 179],
+    ],
+    [
+      'of finer bars the first within, with lookahead',
+      'plot(request.security("", "1", close, lookahead = barmerge.lookahead_on))',
+      [0, 15, 30, 45, 60, 75, 90, 105, 120, 135, 150, 165],
+    ],
+    [
+      'all finer bars within',
+      'a = request.security_lower_tf("", "1", close)\nplot(a.size() * 1000 + a.first())',
+      [15000, 15015, 15030, 15045, 15060, 15075, 15090, 15105, 15120, 15135, 15150, 15165],
+    ],
+    [
+      'nothing to be found, and na asked for',
+      'plot(request.security("OTHER:GONE", "60", close, ignore_invalid_symbol = true))',
+      CLOSES.map(() => NA),
+    ],
+  ] as const)
+    test(name, () => {
+      expect(run(body, { series })).toEqual([...expected])
+    })
+
+  test('bars that are not here are named', () => {
+    expect(() => run('plot(request.security("OTHER:GONE", "60", close))', { series })).toThrow(ScriptError)
+    expect(() => run('plot(request.security("OTHER:GONE", "60", close))', { series })).toThrow(
+      '1h bars of OTHER:GONE',
+    )
+  })
+  test('bars that are not loaded are asked for', () => {
+    expect(() => run('plot(request.security("OTHER:X", "D", close))', { series: () => undefined })).toThrow(
+      SeriesNeeded,
+    )
+  })
+  test('what has no source is na, with a warning once', () => {
+    const done = runScript(
+      '//@version=6\nindicator("x")\nplot(request.financial("NASDAQ:AAPL", "EPS", "FQ"))\n',
+      barsOf(CLOSES),
+    )
+    expect(plotted(done)).toEqual(CLOSES.map(() => NA))
+    expect(done.warnings.length).toBe(1)
+  })
+})
