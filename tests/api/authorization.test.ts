@@ -1,0 +1,169 @@
+// Who gets in where: every API route against every kind of credential, from the routes' own access labels.
+
+import { describe, expect, test } from 'bun:test'
+import { SCOPES } from '../../src/accounts/tokens.ts'
+import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
+import { testServer } from './server.ts'
+
+const unlimited = Object.fromEntries(
+  Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }]),
+) as unknown as RatePolicies
+const server = testServer((services) => ({ settings: { ...services.settings, rates: unlimited } }))
+const { call, signUp, clock } = server
+
+const cookie = await signUp('owner@example.com')
+const stranger = await signUp('stranger@example.com')
+async function token(scopes: readonly string[], expiresAt?: number) {
+  const made = await call('POST', '/api/platform/tokens', {
+    headers: cookie,
+    body: { scopes, ...(expiresAt !== undefined && { expiresAt }) },
+  })
+  const { id, secret } = made.json as { id: string; secret: string }
+  return { id, secret, headers: { authorization: `Bearer ${secret}` } }
+}
+const every = await token(SCOPES)
+const byMissingScope = new Map(
+  await Promise.all(
+    SCOPES.map(async (scope) => [scope, await token(SCOPES.filter((other) => other !== scope))] as const),
+  ),
+)
+const expiring = await token(SCOPES, clock.now() + 1000)
+const revoked = await token(SCOPES)
+await call('DELETE', `/api/platform/tokens?id=${revoked.id}`, { headers: cookie })
+clock.advance(2000)
+
+interface RouteInfo {
+  readonly method: string
+  readonly path: string
+  readonly access: string
+}
+const routes: RouteInfo[] = (
+  server.app.routes as unknown as {
+    method: string
+    path: string
+    hooks: { detail?: { 'x-access'?: string } }
+  }[]
+)
+  .filter((route) => route.path.startsWith('/api/') && route.hooks.detail?.['x-access'] !== undefined)
+  .map(({ method, path, hooks }) => ({
+    method,
+    path: path.replace(/\/$/, ''),
+    access: hooks.detail?.['x-access'] ?? '',
+  }))
+  // Signing out would end the session the other rows use; it has its own test.
+  .filter(({ path }) => !path.startsWith('/api/auth/sign-'))
+
+/** An id nobody has; enough of a query to get past nothing but the gate. */
+const urlOf = ({ path }: RouteInfo) => path.replace(/:(\w+)/g, 'none_0')
+async function codeOf(route: RouteInfo, headers: Record<string, string>, query = ''): Promise<string> {
+  const { status, json } = await call(route.method, urlOf(route) + query, {
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+  return status < 400 ? 'in' : String(json?.error?.code ?? status)
+}
+/** Past the gate: whatever is wrong now is about what was asked, not about who asks. */
+const GATE = new Set([
+  'unauthenticated',
+  'invalid_token',
+  'token_expired',
+  'token_revoked',
+  'session_expired',
+  'insufficient_scope',
+  'session_required',
+  'cross_origin_blocked',
+])
+const pastGate = async (route: RouteInfo, headers: Record<string, string>, query = '') =>
+  !GATE.has(await codeOf(route, headers, query))
+
+test('there are routes of every label', () => {
+  expect(routes.length).toBeGreaterThan(40)
+  expect(new Set(routes.map((route) => route.access.split(' ')[0]))).toEqual(
+    new Set(['session', 'api-token', 'none']),
+  )
+})
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s',
+  (_name, route) => {
+    const [label, scope = ''] = route.access.split(' ')
+    test('nobody', async () => {
+      const code = await codeOf(route, {})
+      if (label === 'none') expect(GATE.has(code)).toBe(false)
+      else expect(code).toBe('unauthenticated')
+    })
+    test('a session', async () => {
+      expect(await pastGate(route, cookie)).toBe(true)
+    })
+    test('a session from a page of another site', async () => {
+      const code = await codeOf(route, { ...cookie, 'sec-fetch-site': 'cross-site' })
+      if (route.method === 'GET') expect(GATE.has(code)).toBe(false)
+      else expect(code).toBe('cross_origin_blocked')
+    })
+    test('a token with every scope', async () => {
+      const code = await codeOf(route, every.headers)
+      if (scope === 'only') expect(code).toBe('session_required')
+      else expect(GATE.has(code)).toBe(false)
+    })
+    test('a token with every other scope', async () => {
+      const without = byMissingScope.get(scope as (typeof SCOPES)[number])
+      if (without) expect(await codeOf(route, without.headers)).toBe('insufficient_scope')
+    })
+    test.each([
+      ['expired', expiring.headers, 'token_expired'],
+      ['revoked', revoked.headers, 'token_revoked'],
+      ['malformed', { authorization: 'Bearer crm_pat_nonsense' }, 'invalid_token'],
+      [
+        'with a wrong checksum',
+        { authorization: `Bearer ${every.secret.slice(0, -1)}${every.secret.endsWith('0') ? '1' : '0'}` },
+        'invalid_token',
+      ],
+      ['malformed beside a good cookie', { ...cookie, authorization: 'Bearer nonsense' }, 'invalid_token'],
+    ] as const)('a token that is %s', async (_kind, headers, expected) => {
+      expect(await codeOf(route, headers)).toBe(expected)
+    })
+    test('a token in the address', async () => {
+      const code = await codeOf(route, {}, `?access_token=${every.secret}`)
+      if (label !== 'none') expect(code).toBe('unauthenticated')
+    })
+  },
+)
+
+test("somebody else's objects are not there", async () => {
+  const post = async (path: string, body: unknown) => {
+    const made = await call('POST', path, { headers: cookie, body })
+    return (made.json as { id: string }).id
+  }
+  const mine = {
+    alerts: await post('/api/platform/alerts', {
+      symbol: 'S',
+      exchange: 'E',
+      interval: '1h',
+      kind: 'price',
+      op: 'above',
+      price: 1,
+      channels: [],
+    }),
+    ideas: await post('/api/platform/ideas', { title: 't', body: '', visibility: 'private' }),
+    scripts: await post('/api/platform/scripts', { name: 'n', source: '' }),
+    watchlists: await post('/api/platform/watchlists/import', { name: 'w', items: [] }),
+    webhooks: await post('/api/platform/webhooks', {
+      name: 'n',
+      url: 'https://e.example/',
+      events: ['backtest.reportReady'],
+    }),
+  }
+  for (const [noun, id] of Object.entries(mine))
+    for (const route of routes.filter(({ path }) => path.startsWith(`/api/platform/${noun}/:id`))) {
+      const url = route.path.replace(':id', id)
+      const { status, json } = await call(route.method, url, {
+        headers: { ...stranger, 'content-type': 'application/json' },
+        ...(route.method !== 'GET' && { body: {} }),
+      })
+      expect([route.method, url, status, String(json?.error?.code).endsWith('_not_found')]).toEqual([
+        route.method,
+        url,
+        404,
+        true,
+      ])
+    }
+})
