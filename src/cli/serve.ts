@@ -31,6 +31,7 @@ import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
 import { parseFlags, type Command, type CommandContext } from './command.ts'
 import { configFlags, configHelp } from './config-command.ts'
 import { readConfig, type Config } from './config.ts'
+import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
@@ -150,7 +151,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     return 1
   }
   const port = app.server?.port ?? config.PORT
-  for (const line of welcome(services, config, port)) print(line)
+  const firstRun = users(kv).count('all', []) === 0
+  for (const line of welcome(addressOf(config, port), firstRun ? services.setupCode : null)) print(line)
   log('info', 'listening', { host: config.HOST, port })
   pool.warm()
   const stopLoops = new AbortController()
@@ -186,18 +188,6 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   pool.close()
   await kv.close()
   return 0
-}
-
-function welcome({ kv, setupCode }: Services, config: Config, port: number): string[] {
-  const shown = config.HOST === '0.0.0.0' || config.HOST === '::' ? 'localhost' : config.HOST
-  const address = config.PUBLIC_URL ?? `http://${shown.includes(':') ? `[${shown}]` : shown}:${port}`
-  if (users(kv).count('all', []) > 0) return [`Chartroom is at ${address}`]
-  return [
-    `Chartroom is at ${address}`,
-    '',
-    'It has no owner yet. Whoever signs up first, from this machine or with this link, will own it:',
-    `  ${address}/sign-up?invitation=${setupCode}`,
-  ]
 }
 
 function jsonLog({ clock, warn }: CommandContext, least: LogLevel): Log {

@@ -3,3 +3,7 @@ declare module '*.csv' {
   const text: string
   export default text
 }
+declare module '*.pine' {
+  const text: string
+  export default text
+}

@@ -1,0 +1,50 @@
+// What `serve` says when it is up: where it is, how to make the first account, and something to paste that shows it all.
+
+import smaCross from '../../data/samples/sma-cross.pine' with { type: 'text' }
+import type { Config } from './config.ts'
+
+/** Where a person on this machine finds the server. */
+export function addressOf({ HOST, PUBLIC_URL }: Pick<Config, 'HOST' | 'PUBLIC_URL'>, port: number): string {
+  const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST
+  return PUBLIC_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** `setupCode` is null once there is an owner. */
+export function welcome(address: string, setupCode: string | null): string[] {
+  if (setupCode === null) return [`Chartroom is at ${address}`]
+  return [
+    `Chartroom is at ${address}`,
+    '',
+    'It has no owner yet. Open this link to make the first account, which will own this server:',
+    `  ${address}/sign-up?invitation=${setupCode}`,
+    '',
+    'Or paste this: it signs up, runs the sample strategy on 20 years of the S&P 500, and shows the result.',
+    '',
+    tour(address, setupCode),
+    '',
+  ]
+}
+
+function tour(address: string, setupCode: string): string {
+  const account = { email: 'owner@example.com', password: 'change me soon', invitation: setupCode }
+  const backtest = {
+    name: 'SMA cross',
+    symbol: 'SPX',
+    exchange: 'SP',
+    interval: '1d',
+    bars: 5104,
+    inputs: {},
+    source: smaCross.replace(/^\/\/(?!@).*\n/gm, ''),
+  }
+  const call = `curl -s --cookie-jar chartroom.cookie --cookie chartroom.cookie -H 'Content-Type: application/json'`
+  return [
+    `${call} ${address}/api/auth/sign-up -d ${quoted(account)} &&`,
+    `${call} ${address}/api/platform/backtests -o report.json -d ${quoted(backtest)} &&`,
+    `${call} ${address}/api/platform/backtests`,
+  ].join('\n')
+}
+
+/** JSON in single quotes: an apostrophe would end them, so it is written by its number. */
+function quoted(value: object): string {
+  return `'${JSON.stringify(value).replaceAll("'", '\\u0027')}'`
+}
