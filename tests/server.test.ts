@@ -69,8 +69,7 @@ describe.each(modes)('%s', (mode, commandIn) => {
         status: response.status,
         headers: response.headers,
         text,
-        // oxlint-disable-next-line typescript/no-explicit-any -- whatever came over the wire
-        json: (text.startsWith('{') ? JSON.parse(text) : null) as any,
+        json: text.startsWith('{') ? JSON.parse(text) : null,
       }
     }
     const backtest = (source: string) => ({

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { addressList } from '../../src/api/peer.ts'
+import { memoryKv } from '../../src/store/memory.ts'
 import { testServer, type Call } from './server.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -229,6 +230,30 @@ test('an address is believed from a trusted proxy only', async () => {
   expect((await call('GET', '/api/health', { headers: { 'x-forwarded-for': '203.0.113.2' } })).status).toBe(
     429,
   )
+})
+
+test('a full disk is 507, and reading goes on', async () => {
+  const { call } = testServer(() => ({ kv: memoryKv({ maxBytes: 0 }) }))
+  const body = (email: string) => ({ body: { email, password: 'correct horse' } })
+  const first = await call('POST', '/api/auth/sign-up', body('a@example.com'))
+  expect([first.status, first.json.error.code]).toEqual([507, 'storage_full'])
+  expect((await call('GET', '/api/ready')).status).toBe(200)
+})
+
+test('a stopping server says so', async () => {
+  const { call } = testServer(() => ({ ready: () => false }))
+  const answer = await call('GET', '/api/ready')
+  expect([answer.status, answer.json.error.code, answer.headers.get('retry-after')]).toEqual([
+    503,
+    'shutting_down',
+    '5',
+  ])
+})
+
+test('HEAD is GET without the body', async () => {
+  const { call } = testServer()
+  const answer = await call('HEAD', '/api/health')
+  expect([answer.status, answer.text]).toEqual([200, ''])
 })
 
 describe('idempotency', () => {
