@@ -80,7 +80,7 @@ describe('variables', () => {
     ['var x = 0.0\nx := close', 'var series float x = 0; x := close'],
     ['int x = 1\nx += 2', 'series int x = 1; x := (x + 2)'],
     ['x = close\ny = x[1]', 'series float x! = close; series float y = x[1]'],
-    ['x = 1\nif true\n    x = 2.5', 'const int x = 1; if true {const float x = 2.5}'],
+    ['x = 1\nif true\n    x = 2.5', 'const int x = 1; if true {const float x = 2.5} ! shadowed@3:5'],
     ['close = 5\ny = close', 'const int close = 5; const int y = close'],
     [
       '[a, _, c] = ta.macd(close, 12, 26, 9)',
@@ -207,7 +207,7 @@ describe('versions 4 and 5', () => {
   rows(4, [
     ['x = sma(close, 5)', 'series float x = ta.sma(close, 5)'],
     ['rsi = rsi(close, 14)\ny = rsi', 'series float rsi = ta.rsi(close, 14); series float y = rsi'],
-    ['n1 = n\nc = red', 'series int n1 = bar_index; const color c = #f23645ff'],
+    ['n1 = n\nc = lime', 'series int n1 = bar_index; const color c = #00e676ff'],
     ['x = iff(close > open, 1, 2)', 'series int x = ·iff((close > open), 1, 2)'],
     ['x = offset(close, 2)', 'series float x = close[2]'],
     ['x = input(5, "Length", type=input.integer, minval=1)', 'input int x = input#0'],
@@ -295,6 +295,26 @@ describe('mistakes', () => {
 
   test('a script that does not say what it is', () => {
     expect(checked('//@version=6\n\nx = 1')).toBe('no-declaration@-1:1')
+  })
+})
+
+describe('warnings', () => {
+  const warnings = (source: string): string => {
+    const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${source}`).script)
+    return diagnostics.map((one) => `${one.severity} ${one.code}`).join(', ')
+  }
+
+  test.each([
+    ['x = 1\nif close > open\n    x = 2', 'warning shadowed'],
+    ['x = 1\nf() =>\n    x = 2\n    x\ny = f()', ''],
+    ['x = close == na', 'warning compared-with-na'],
+    ['x = close > open ? ta.sma(close, 5) : na', 'warning conditional-call'],
+    ['x = close > open and ta.rising(close, 5)', 'warning conditional-call'],
+    ['if close > open\n    x = ta.sma(close, 5)', 'warning conditional-call'],
+    ['x = ta.sma(close, 5)', ''],
+    ['plot(close, linewith = 2)', 'warning unknown-argument'],
+  ])('%s', (source, expected) => {
+    expect(warnings(source)).toBe(expected)
   })
 })
 

@@ -269,7 +269,7 @@ function methodTemplates(x: Context, type: Type, name: string): readonly Functio
   const take = (module: Module, isImported: boolean): void => {
     for (const one of module.functions.get(name) ?? []) {
       if (!one.node.method || (isImported && !one.node.exported)) continue
-      if (!isImported && one.node.start > x.horizon) continue
+      if (!isImported && one.node.start >= x.horizon) continue
       const [first] = parameterTypes(topContext(x.check, module), one.node)
       if (first === undefined || first === null || fits(x, type, first)) found.push(one)
     }
@@ -376,6 +376,8 @@ export function chosenCall(
 ): Expr {
   const chosen = choose(x, builtin, given, typeArguments, node)
   if (chosen === null) return errorExpr(node)
+  if (x.conditional && 'state' in chosen.overload.implementation)
+    x.check.report(x, node, messages.conditionalCall(builtin.name))
   return {
     kind: 'BuiltinCall',
     builtin,

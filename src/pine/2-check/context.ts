@@ -126,6 +126,8 @@ export interface Context {
   readonly inLoop: boolean
   /** Directly in the body of the script or of a function. */
   readonly topLevel: boolean
+  /** What stands here is not executed on every bar, or many times on one. */
+  readonly conditional: boolean
   /** The variable the value being checked goes to; an input takes its name. */
   readonly target: string
 }

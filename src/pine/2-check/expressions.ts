@@ -342,7 +342,10 @@ function unary(x: Context, node: tree.Unary): Expr {
 }
 
 function binary(x: Context, node: tree.Binary): Expr {
-  return operation(x, node.operator, value(x, node.left), value(x, node.right), node)
+  // Only v6 leaves the right side alone when the left one decides.
+  const isLazy = (node.operator === 'and' || node.operator === 'or') && x.module.version === 6
+  const right = isLazy ? { ...x, conditional: true } : x
+  return operation(x, node.operator, value(x, node.left), value(right, node.right), node)
 }
 
 /** Also for `x += y`, which is `x := x + y`. */
@@ -376,6 +379,7 @@ export function operation(
     isNumber(type) || type.kind === 'na' || (type.kind === 'bool' && x.module.version < 5)
   if (operator === '==' || operator === '!=') {
     const type = unify(x, a, b)
+    if (isNa(left) || isNa(right)) x.check.report(x, node, messages.comparedWithNa(operator))
     if (type !== null && type.kind !== 'void') return made(BOOL, coerce(left, type), coerce(right, type))
     if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
   } else if (operator === '+' && (a.kind === 'string' || b.kind === 'string')) {
@@ -401,6 +405,10 @@ export function operation(
   return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
 }
 
+function isNa(expr: Expr): boolean {
+  return expr.kind === 'Const' && expr.type.kind === 'na'
+}
+
 const COMPARISONS: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '!='])
 
 function number(expr: Expr): Expr {
@@ -420,8 +428,9 @@ export function condition(x: Context, expr: Expr, node: Range): Expr {
 
 function ternary(x: Context, node: tree.Ternary): Expr {
   const test = condition(x, value(x, node.test), node.test)
-  const consequent = value(x, node.consequent)
-  const alternate = value(x, node.alternate)
+  const branch = { ...x, conditional: true }
+  const consequent = value(branch, node.consequent)
+  const alternate = value(branch, node.alternate)
   let type = unify(x, consequent.type, alternate.type)
   if (type === null) {
     x.check.report(x, node, messages.branchTypes(describe(consequent), describe(alternate)))

@@ -166,6 +166,7 @@ function instantiate(
     horizon: declaration.start,
     inLoop: false,
     topLevel: true,
+    conditional: false,
     target: '',
   }
   fn.parameters = declaration.parameters.map((parameter, i) => {

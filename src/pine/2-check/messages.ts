@@ -108,6 +108,25 @@ export const globalFromFunction = (name: string): Message =>
 export const jumpOutsideLoop = (word: string): Message =>
   error('jump-outside-loop', `\`${word}\` stands outside a loop`)
 
+export const shadowed = (name: string): Message =>
+  warning(
+    'shadowed',
+    `this declares another \`${name}\` inside the block, the outer one stays as it was`,
+    `to change the outer one write \`${name} := …\``,
+  )
+export const comparedWithNa = (operator: string): Message =>
+  warning(
+    'compared-with-na',
+    `\`${operator}\` with na is never true`,
+    operator === '==' ? 'write `na(x)`' : 'write `not na(x)`',
+  )
+export const conditionalCall = (name: string): Message =>
+  warning(
+    'conditional-call',
+    `\`${name}\` looks at the bars before, but is not called on every bar here`,
+    'give its value a name outside the block and use that',
+  )
+
 // Arguments
 
 export const unknownArgument = (fn: string, name: string, near: string | null): Message =>

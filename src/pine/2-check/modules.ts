@@ -49,6 +49,7 @@ export function topContext(check: Check, module: Module): Context {
     horizon: Number.POSITIVE_INFINITY,
     inLoop: false,
     topLevel: true,
+    conditional: false,
     target: '',
   }
 }

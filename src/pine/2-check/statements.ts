@@ -28,7 +28,14 @@ export function block(x: Context, node: tree.Block, use: Use): Block {
 }
 
 export function inner(x: Context, node: tree.Block, change: Partial<Context>): Context {
-  return { ...x, scope: new Scope(x.scope, assignedNames(node)), out: [], topLevel: false, ...change }
+  return {
+    ...x,
+    scope: new Scope(x.scope, assignedNames(node)),
+    out: [],
+    topLevel: false,
+    conditional: true,
+    ...change,
+  }
 }
 
 /** The statements of the script, of a function or of a block; the last one's value is the result. */
@@ -95,6 +102,9 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
   const { name } = node.name
   const isHidden = isDeclaredHere(x, name)
   if (isHidden) x.check.report(x, node.name, messages.alreadyDeclared(name))
+  const outer = x.topLevel ? null : x.scope.find(name)
+  if (!isHidden && outer !== null && outer.owner === x.owner && name !== '_')
+    x.check.report(x, node.name, messages.shadowed(name))
   let expr = value({ ...x, target: name }, node.value)
   let type = expr.type
   let qualifier = expr.qualifier
@@ -325,6 +335,7 @@ export function libraryGlobal(x: Context, name: string): Variable | null {
     horizon: node.start,
     inLoop: false,
     topLevel: true,
+    conditional: false,
     target: '',
   }
   if (node.kind === 'VariableDeclaration') variableDeclaration(at, node)
