@@ -199,8 +199,16 @@ export class BrokerEmulator implements Broker {
    * position to go (parity list slippage_limit: 264 of 280 trades hang on it). One that was placed earlier waits on.
    */
   private dropOverCap(): void {
-    const refused = (order: Order) => order.bar >= this.bar - 1 && this.overCap(order)
-    if (this.orders.some(refused)) this.orders = this.orders.filter((order) => !refused(order))
+    if (this.orders.some((order) => this.refused(order)))
+      this.orders = this.orders.filter((order) => !this.refused(order))
+  }
+
+  /**
+   * C3: pyramiding is looked at while an order is new. One that has rested longer is taken however many entries there
+   * are by then (probe order-dual-stop-both-touch-priority-01: two resting stops fill on one bar, pyramiding 1).
+   */
+  private refused(order: Order): boolean {
+    return order.bar >= this.bar - 1 && this.overCap(order)
   }
 
   private fillMarket(ticks: number): void {
@@ -431,7 +439,7 @@ export class BrokerEmulator implements Broker {
   private accepts(order: Order, units: number, ticks: number): boolean {
     const { position } = this
     if (position.units * order.direction > 0) {
-      return !this.overCap(order)
+      return !this.refused(order)
     }
     return this.affordable(order, units, ticks)
   }
