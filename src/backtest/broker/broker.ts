@@ -142,7 +142,7 @@ export class BrokerEmulator implements Broker {
     const to = this.finerStarts?.[bar + 1] ?? 0
     if (this.finer && to > from) this.walkFiner(this.finer, from, to)
     else {
-      this.openTick(path[0], path[1], path[2])
+      this.openTick(path[0])
       this.walkSegments(path)
     }
     this.nowTicks = NaN
@@ -161,7 +161,7 @@ export class BrokerEmulator implements Broker {
     for (let i = from; i < to; i++) {
       const before = path[3]
       pathOf(finer, i, this.mintick, path)
-      if (i === from) this.openTick(path[0], path[1], path[2])
+      if (i === from) this.openTick(path[0])
       else this.segment(before, path[0], Math.sign(path[0] - before))
       this.walkSegments(path)
     }
@@ -178,17 +178,17 @@ export class BrokerEmulator implements Broker {
   }
 
   /** A11, A12: market orders in the order they were placed, then what the open has passed: entries, then exits. */
-  private openTick(open: number, first: number, second: number): void {
+  private openTick(open: number): void {
     this.point = 0
     this.nowTicks = open
     this.fillMarket(open)
     this.dropOverCap()
-    this.fillGaps(open, first, second)
+    this.fillGaps(open)
     this.callMargin(open)
     // A8: the second fill of a bar is at the open too.
     if (this.runAgain()) {
       this.fillMarket(open)
-      this.fillGaps(open, first, second)
+      this.fillGaps(open)
       this.callMargin(open)
       this.runAgain()
     }
@@ -216,15 +216,12 @@ export class BrokerEmulator implements Broker {
     for (const order of this.orders.filter(isMarket)) if (this.take(order)) this.fill(order, ticks, true)
   }
 
-  private fillGaps(open: number, first: number, second: number): void {
+  private fillGaps(open: number): void {
     for (;;) {
       const { orders, legs } = this
       if (orders.length === 0 && legs.length === 0) return
       const entries = orders.filter((order) => !isMarket(order) && this.passed(order, open)).sort(gapOrder)
-      const side = this.position.units > 0 ? 1 : -1
-      // E3: which way the path sets out decides whether the open is the worst price so far.
-      const atWorst = first === open && (side === 1 ? first <= second : first >= second)
-      const exits = legs.filter((leg) => !leg.done && this.legAt(leg, open, open, 0, atWorst) !== null)
+      const exits = legs.filter((leg) => !leg.done && this.legAt(leg, open, open, 0, true) !== null)
       if (entries.length === 0 && exits.length === 0) return
       const entriesBefore = this.position.entries
       let flipped = false
@@ -239,7 +236,7 @@ export class BrokerEmulator implements Broker {
         if (flipped && entriesBefore.includes(leg.entry) && !this.position.entries.includes(leg.entry))
           this.fillOrphan(leg, open)
         else if (!leg.done && this.legs.includes(leg)) {
-          const kind = this.legAt(leg, open, open, 0, atWorst)
+          const kind = this.legAt(leg, open, open, 0, true)
           if (kind !== null) this.fillLeg(leg, open, kind.rank)
         }
       }
@@ -289,7 +286,7 @@ export class BrokerEmulator implements Broker {
       }
       for (const one of this.legs) {
         if (one.done) continue
-        const hit = this.legAt(one, at, to, direction, null)
+        const hit = this.legAt(one, at, to, direction, false)
         if (hit === null) continue
         const far = Math.abs(hit.ticks - at)
         if (
@@ -348,23 +345,22 @@ export class BrokerEmulator implements Broker {
     return direction === 1 ? Math.min(limit, at) : Math.max(limit, at)
   }
 
-  /** Where a leg fills between two prices and as what; `atWorst` is given on the open only. */
+  /** Where a leg fills between two prices and as what; on the open trails look at where it opened. */
   private legAt(
     leg: Leg,
     at: number,
     to: number,
     direction: number,
-    atWorst: boolean | null,
+    atOpen: boolean,
   ): { ticks: number; rank: number } | null {
     const side = leg.entry.direction
     let ticks = NaN
     let rank = STOP
     if (!Number.isNaN(leg.stop)) ticks = reach(leg.stop, at, to, side === -1)
     if (leg.trail) {
-      const trail =
-        atWorst === null
-          ? trailOnSegment(leg.trail, at, to, direction * side > 0, side)
-          : trailAtOpen(leg.trail, at, atWorst, side)
+      const trail = atOpen
+        ? trailAtOpen(leg.trail, at, side)
+        : trailOnSegment(leg.trail, at, to, direction * side > 0, side)
       if (!Number.isNaN(trail) && !(Math.abs(ticks - at) <= Math.abs(trail - at))) {
         ticks = trail
         rank = TRAIL

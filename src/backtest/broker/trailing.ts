@@ -26,8 +26,11 @@ export function freshTrail(activation: number, offset: number, fill: number, sid
   return { activation, offset, armed: reached(fill, activation, side), mark: fill }
 }
 
-/** The price it would fill at on the open, NaN = it does not (E3). `atWorst`: the bar opens at its worst price. */
-export function trailAtOpen(trail: Trail, open: number, atWorst: boolean, side: Direction): number {
+/**
+ * The price it fills at on the open, NaN = it does not. An open beyond the stop fills there; one beyond the mark moves
+ * the mark, whichever way the path sets out (E3; probes bracket-trail-*: 46 of 46 fills that hang on it).
+ */
+export function trailAtOpen(trail: Trail, open: number, side: Direction): number {
   if (!trail.armed) {
     if (!reached(open, trail.activation, side)) return NaN
     trail.armed = true
@@ -37,11 +40,7 @@ export function trailAtOpen(trail: Trail, open: number, atWorst: boolean, side: 
   }
   const stop = stopOf(trail, side)
   if (!reached(open, stop, side) || open === stop) return open
-  // E3: a bar that opens at its own worst price folds that open into the mark and, without room, fills there.
-  if (atWorst && (trail.offset === 0 || Number.isNaN(trail.offset))) {
-    trail.mark = open
-    return open
-  }
+  if (reached(open, trail.mark, side)) trail.mark = open
   return NaN
 }
 
