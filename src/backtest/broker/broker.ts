@@ -527,7 +527,7 @@ export class BrokerEmulator implements Broker {
     )
     if (closing > 0) this.dropOrphans()
     this.setCallRange()
-    this.countFilled(ticks)
+    this.countFilled(ticks, entry !== null)
     return entry
   }
 
@@ -719,12 +719,23 @@ export class BrokerEmulator implements Broker {
       this.stopTrading(this.nowTicks, RISK_COMMENTS.lossDays, 'forever')
   }
 
-  /** H1: every filled order counts, a reversal once. */
-  private countFilled(ticks: number): void {
+  /**
+   * H1: every filled order counts, a reversal once. What is still open when the day's last order filled is closed at
+   * that order's price, or at the bar's extreme where an entry fired inside the bar beyond its open
+   * (probe composite-bracket-cap-range-pending-stop-01: 178 of 178).
+   */
+  private countFilled(ticks: number, opened: boolean): void {
     const { risk } = this
     if (risk.filledOrdersMax === Infinity || risk.halted !== 'no') return
     risk.filledToday++
-    if (risk.filledToday >= risk.filledOrdersMax) this.stopTrading(ticks, RISK_COMMENTS.filledOrders, 'day')
+    if (risk.filledToday < risk.filledOrdersMax) return
+    let at = ticks
+    if (opened && this.point > 0 && this.point < 4) {
+      const open = tickOf(this.bars.open[this.bar]!, this.mintick)
+      if (ticks > open) at = tickOf(this.bars.high[this.bar]!, this.mintick)
+      else if (ticks < open) at = tickOf(this.bars.low[this.bar]!, this.mintick)
+    }
+    this.stopTrading(at, RISK_COMMENTS.filledOrders, 'day')
   }
 
   /** H2. */

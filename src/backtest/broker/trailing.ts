@@ -35,9 +35,11 @@ export function trailAtOpen(trail: Trail, open: number, side: Direction): number
     if (!reached(open, trail.activation, side)) return NaN
     trail.armed = true
     trail.mark = open
-    // E5: without an offset the activation level itself is where it fills, the open being past it already.
     return Number.isNaN(trail.offset) ? open : NaN
   }
+  // E5: without an offset it does not ride; once it is armed any open fills it
+  // (probe bracket-exit-stop-limit-trail-same-bar-01: 45 of 45).
+  if (Number.isNaN(trail.offset)) return open
   const stop = stopOf(trail, side)
   if (!reached(open, stop, side) || open === stop) return open
   if (reached(open, trail.mark, side)) trail.mark = open
