@@ -76,6 +76,16 @@ describe('a coarser interval of the chart’s symbol', () => {
       [NA, NA, NA, 104, 104, 104, 104, 208, 208, 208, 208, 312],
     ],
     [
+      'a variable set beside the one wanted',
+      'a = 0.0\nb = 0.0\nif close > 4\n    a := close\n    b := open\nplot(request.security("", "60", a))',
+      [NA, NA, NA, 0, 0, 0, 0, 8, 8, 8, 8, 12],
+    ],
+    [
+      'inside a block, with what the block declares',
+      'float y = na\nif close > 0\n    z = close * 10\n    y := request.security("", "60", z)\nplot(y)',
+      [NA, NA, NA, 40, 40, 40, 40, 80, 80, 80, 80, 120],
+    ],
+    [
       'security within security',
       'f() => request.security("", "60", close)\nplot(request.security("", "30", f()))',
       [NA, NA, NA, 4, 4, 4, 4, 8, 8, 8, 8, 12],

@@ -37,14 +37,17 @@ export const RESULT: BuiltinFunction = {
 /** `path`: the calls that lead to the function the expression stands in, outermost first; empty at the top level. */
 export function sliceProgram(program: Program, path: readonly UserCallExpr[], wanted: Expr): Program {
   const items = wanted.kind === 'Tuple' ? wanted.items : [wanted]
-  // The body as it would be if every function on the path were written where it is called.
-  const statements: Stmt[] = [...program.body.statements]
-  for (const call of path) {
+  /** Statements with the expression somewhere inside: what their blocks declare stands beside them as well. */
+  const around = new Set<Stmt>()
+  // The body as it would be if every function on the path were written where it is called, and if the blocks around
+  // the calls and the expression were always entered.
+  const statements: Stmt[] = opened(program.body, path[0] ?? wanted, around)
+  for (const [depth, call] of path.entries()) {
     for (const [i, variable] of call.fn.parameters.entries()) {
       const value = call.args[i]
       if (value) statements.push({ kind: 'Declare', variable, value, start: call.start })
     }
-    statements.push(...call.fn.body.statements)
+    statements.push(...opened(call.fn.body, path[depth + 1] ?? wanted, around))
   }
   const needed = new Set<Variable>()
   const functions = new Set<FunctionInstance>()
@@ -61,9 +64,12 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
   for (let before = -1; before !== kept.size + needed.size;) {
     before = kept.size + needed.size
     for (const statement of statements.toReversed()) {
-      if (kept.has(statement) || !touches(statement, needed)) continue
+      if (kept.has(statement) || !touches(statement, needed, around.has(statement))) continue
       kept.add(statement)
-      walkBlock({ statements: [statement], result: null }, read)
+      walkBlock({ statements: [statement], result: null }, read, (inner) => {
+        // What it sets besides has to exist.
+        if (inner.kind === 'Assign') needed.add(inner.variable)
+      })
     }
   }
   const overload = RESULT.overloads[0]
@@ -94,6 +100,50 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
   }
 }
 
+/** A block's statements, and after the one that contains `target` those of the inner block it is in. */
+function opened(block: Block, target: Expr, around: Set<Stmt>): Stmt[] {
+  const statements: Stmt[] = []
+  const inside = (found: Expr | Block): boolean => {
+    let contains = false
+    const visit = (expr: Expr): void => {
+      contains ||= expr === target
+    }
+    if ('statements' in found) walkBlock(found, visit)
+    else walkExpr(found, visit)
+    return contains
+  }
+  const enter = (expr: Expr | null): void => {
+    if (!expr || !inside(expr)) return
+    if (expr.kind === 'For')
+      statements.push({ kind: 'Declare', variable: expr.counter, value: expr.from, start: expr.start })
+    for (const inner of blocksOf(expr)) if (inside(inner)) statements.push(...opened(inner, target, around))
+    if (expr.kind === 'Convert') enter(expr.operand)
+  }
+  for (const statement of block.statements) {
+    statements.push(statement)
+    if (!('value' in statement) || !inside(statement.value)) continue
+    around.add(statement)
+    enter(statement.value)
+  }
+  enter(block.result)
+  return statements
+}
+
+function blocksOf(expr: Expr): readonly Block[] {
+  switch (expr.kind) {
+    case 'If':
+      return expr.alternate ? [expr.consequent, expr.alternate] : [expr.consequent]
+    case 'Switch':
+      return expr.cases.map(({ body }) => body)
+    case 'For':
+    case 'ForIn':
+    case 'While':
+      return [expr.body]
+    default:
+      return []
+  }
+}
+
 /** The calls a path names: `/12/30` is the call at site 30 in the function that site 12 calls. */
 export function callsOn(program: Program, path: string): readonly UserCallExpr[] {
   let body = program.body
@@ -112,10 +162,11 @@ export function callsOn(program: Program, path: string): readonly UserCallExpr[]
 }
 
 /** Whether a statement gives a needed variable its value or changes the object it holds. */
-function touches(statement: Stmt, needed: ReadonlySet<Variable>): boolean {
+function touches(statement: Stmt, needed: ReadonlySet<Variable>, isAround: boolean): boolean {
   if (statement.kind === 'Expression' && isOutput(statement.value)) return false
   let found = false
   const visit = (one: Stmt): void => {
+    if (isAround && one !== statement && (one.kind === 'Declare' || one.kind === 'DeclareTuple')) return
     if (one.kind === 'Declare' || one.kind === 'Assign') found ||= needed.has(one.variable)
     else if (one.kind === 'DeclareTuple')
       found ||= one.variables.some((variable) => variable !== null && needed.has(variable))
