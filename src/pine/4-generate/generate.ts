@@ -77,7 +77,8 @@ export function generate(plan: Plan): Generated {
   for (const [udt, name] of module.udts) {
     const names = udt.fields.map((_, i) => `p${i}`)
     text.line(
-      `class ${name}{constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
+      // The names are for array.sort(sort_field=), which is told one.
+      `class ${name}{static fields=${JSON.stringify(udt.fields.map((field) => field.name))};constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
     )
   }
   text.append(module.fixed)

@@ -323,8 +323,8 @@ function sortedIndices(values: readonly unknown[], order: Order, field: string |
 
 function sortKey(value: unknown, field: string | null): number | string {
   if (typeof value === 'number' || typeof value === 'string') return value
-  if (typeof value === 'object' && value !== null && field !== null && Object.hasOwn(value, field)) {
-    const key: unknown = Reflect.get(value, field)
+  if (typeof value === 'object' && value !== null && field !== null) {
+    const key = fieldOf(value, field)
     if (typeof key === 'number' || typeof key === 'string') return key
     if (key === null) return Number.NaN
   }
@@ -334,6 +334,13 @@ function sortKey(value: unknown, field: string | null): number | string {
       ? "Only numbers and strings can be sorted. For objects, name the field to sort by with 'sort_field'."
       : `Cannot sort by the field '${field}': it has to be a number or a string of every object.`,
   )
+}
+
+/** Objects of a script's types are of generated classes that list their fields, kept as p0, p1…, by name. */
+function fieldOf(object: object, name: string): unknown {
+  const { fields = [] } = object.constructor as { readonly fields?: readonly string[] }
+  const place = fields.indexOf(name)
+  return place < 0 ? undefined : (Reflect.get(object, `p${place}`) as unknown)
 }
 
 /** na after everything. */
