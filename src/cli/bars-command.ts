@@ -3,6 +3,8 @@
 import { importBars, type ImportResult } from '../market/import.ts'
 import { type Bars, BAR_FIELDS } from '../market/bars.ts'
 import { seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { fetchSeries } from '../market/providers/fetch-bars.ts'
+import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
@@ -20,18 +22,21 @@ const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<
   list: listBars,
   import: importFile,
   export: exportBars,
+  fetch: fetchBars,
   remove: removeBars,
 }
 
 export const barsCommand: Command = {
   name: 'bars',
-  usage: 'list | import FILE | export | remove  --exchange E --symbol S --interval I',
-  summary: 'List, import and export cached bars.',
+  usage: 'list | import FILE | export | fetch | remove  --exchange E --symbol S --interval I',
+  summary: 'List, import, export and fetch cached bars.',
   help: () =>
     [
       '  bars list                       What is cached',
       '  bars import FILE                CSV (own, TradingView, Binance) or JSON; all rows or none. - reads standard input',
       '  bars export [--output FILE]     As CSV; --from and --to (ISO dates, to exclusive) or --last N narrow it',
+      '  bars fetch                      From Binance, Coinbase, Kraken or Yahoo Finance, by exchange: from where the',
+      '                                  series ends, or from --from DATE; cut short, it goes on where it was',
       '  bars remove                     Forget a series',
       '',
       '  --exchange E --symbol S --interval I',
@@ -155,6 +160,51 @@ function* barLines(bars: Bars): Generator<string> {
   yield BAR_FIELDS.join(',')
   for (let i = 0; i < bars.length; i++) yield BAR_FIELDS.map((field) => bars[field][i]).join(',')
 }
+
+async function fetchBars(context: CommandContext): Promise<number> {
+  const { values: flags } = parseFlags({
+    args: [...context.args],
+    options: { ...SERIES_FLAGS, from: { type: 'string' }, to: { type: 'string' } },
+  })
+  const key = keyOf(flags)
+  const from = flags.from === undefined ? undefined : timeOf('--from', flags.from)
+  const to = flags.to === undefined ? undefined : timeOf('--to', flags.to)
+  const http = context.http ?? defaultHttp
+  return withData(context, flags, async ({ bars }) => {
+    try {
+      const { inserted, updated } = await fetchSeries(
+        bars,
+        key,
+        { http, clock: context.clock },
+        {
+          ...(from !== undefined && { from }),
+          ...(to !== undefined && { to }),
+          progress: (fraction, count) =>
+            context.progress?.(
+              `${progressBar(fraction)}  ${formatNumber(count, 0)} bars of ${seriesName(key)}`,
+            ),
+        },
+      ).finally(() => context.progress?.(null))
+      context.print(
+        `${seriesName(key)}: ${formatNumber(inserted, 0)} bars added, ${formatNumber(updated, 0)} replaced.`,
+      )
+      return 0
+    } catch (error) {
+      if (!(error instanceof ProviderError)) throw error
+      context.warn(error.message)
+      return 1
+    }
+  })
+}
+
+/** Nobody waits longer than this for a page. */
+const HTTP_TIMEOUT_MS = 20_000
+
+const defaultHttp: Http = (url, signal) =>
+  fetch(url, {
+    headers: { 'user-agent': 'Mozilla/5.0 (compatible; Chartroom)' },
+    signal: AbortSignal.any([AbortSignal.timeout(HTTP_TIMEOUT_MS), ...(signal ? [signal] : [])]),
+  })
 
 async function removeBars(context: CommandContext): Promise<number> {
   const { values: flags } = parseFlags({ args: [...context.args], options: SERIES_FLAGS })

@@ -3,6 +3,7 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { WorkerThread } from '../backtest/pool.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Http } from '../market/providers/provider.ts'
 import type { Random } from '../lib/random.ts'
 
 export interface CommandContext {
@@ -22,6 +23,8 @@ export interface CommandContext {
   readonly progress?: ((line: string | null) => void) | undefined
   /** All of standard input. */
   readonly input?: (() => Promise<string>) | undefined
+  /** The network, where a test stands in for it. */
+  readonly http?: Http | undefined
 }
 
 export interface Command {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { chartroom, temporaryFolder, withInput } from './run.ts'
+import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
 
 const CSV = 'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12.5,6\n'
 const SERIES = ['--symbol', 'BINANCE:BTCUSDT', '--interval', '1']
@@ -40,6 +40,22 @@ describe('bars', () => {
       err: 'Nothing was imported: row 4: high is below low.',
     })
     expect((await chartroom(data, 'bars', 'export', ...SERIES)).code).toBe(1)
+  })
+
+  test('fetching stores what the provider has, or says why not', async () => {
+    const data = temporaryFolder()
+    const kline = [1709632800000, '10', '12', '9', '11', '5', 1709632859999]
+    const fetched = await withHttp(() => Promise.resolve(Response.json([kline])), data, [
+      'bars',
+      'fetch',
+      ...SERIES,
+    ])
+    expect(fetched).toEqual({ code: 0, out: 'BINANCE:BTCUSDT 1m: 0 bars added, 0 replaced.', err: '' })
+    const since = ['bars', 'fetch', ...SERIES, '--from', '2024-03-05']
+    const again = await withHttp(() => Promise.resolve(Response.json([kline])), data, since)
+    expect(again).toEqual({ code: 0, out: 'BINANCE:BTCUSDT 1m: 1 bars added, 0 replaced.', err: '' })
+    const down = await withHttp(() => Promise.resolve(new Response('', { status: 418 })), data, since)
+    expect(down).toEqual({ code: 1, out: '', err: 'Binance answered 418: it has shut us out for a while.' })
   })
 
   test('removing', async () => {

@@ -28,6 +28,15 @@ export async function chartroom(directory: string, ...args: string[]): Promise<O
 }
 
 export async function withInput(input: string, directory: string, ...args: string[]): Promise<Outcome> {
+  return withHttp(() => Promise.reject(new Error('there is no network')), directory, args, input)
+}
+
+export async function withHttp(
+  http: (url: string) => Promise<Response>,
+  directory: string,
+  args: readonly string[],
+  input = '',
+): Promise<Outcome> {
   const out: string[] = []
   const err: string[] = []
   const code = await runCommand({
@@ -40,6 +49,7 @@ export async function withInput(input: string, directory: string, ...args: strin
     print: (line) => out.push(line),
     warn: (line) => err.push(line),
     input: () => Promise.resolve(input),
+    http,
   })
   return { code, out: out.join('\n'), err: err.join('\n') }
 }

@@ -1,0 +1,43 @@
+// Coinbase Exchange, GET /products/BTC-USD/candles: up to 300 bars a page, newest first, 10 requests a second.
+// Where nothing was traded there are no bars, so an empty page does not mean the end.
+
+import { intervalMs } from '../interval.ts'
+import { asList, type BarRow, malformed, type Provider } from './provider.ts'
+
+const GRANULARITIES = new Set([60, 300, 900, 3600, 21_600, 86_400])
+const PAGE = 300
+const QUOTES = /(USDT|USDC|USD|EUR|GBP|BTC|ETH)$/
+
+export const coinbase: Provider = {
+  name: 'Coinbase',
+  exchanges: ['COINBASE'],
+  gapMs: 120,
+  intervalName(interval) {
+    const seconds = intervalMs(interval) / 1000
+    return GRANULARITIES.has(seconds) ? String(seconds) : null
+  },
+  pageUrl({ symbol, interval, from, to }) {
+    const step = intervalMs(interval)
+    const query = new URLSearchParams({
+      granularity: String(step / 1000),
+      start: new Date(from).toISOString(),
+      // Both ends are inclusive.
+      end: new Date(Math.min(to - 1, from + step * (PAGE - 1))).toISOString(),
+    })
+    const product = symbol.includes('-') ? symbol : symbol.replace(QUOTES, '-$1')
+    return `https://api.exchange.coinbase.com/products/${encodeURIComponent(product)}/candles?${query.toString()}`
+  },
+  readPage(body, { interval, from, to }) {
+    const list = asList(body)
+    if (!list) throw malformed(coinbase)
+    const rows = list.map((item): BarRow => {
+      const row = asList(item)
+      if (!row || row.length < 6) throw malformed(coinbase)
+      // Low before high before open.
+      const [time, low, high, open, close, volume] = row.map(Number)
+      return [(time ?? 0) * 1000, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0]
+    })
+    const next = from + intervalMs(interval) * PAGE
+    return { rows, next: next < to ? next : null }
+  },
+}

@@ -1,0 +1,61 @@
+// Fetching a series: from where it ends, or as far back as asked, page by page into the store.
+//
+// Each page is stored before the next one is asked for, so a fetch that is cut short goes on where it was.
+
+import { type SeriesKey, seriesName, type UpsertResult } from '../bar-store.ts'
+import { type ImportTarget, storeBars } from '../import.ts'
+import { intervalMs, parseInterval } from '../interval.ts'
+import { binance } from './binance.ts'
+import { coinbase } from './coinbase.ts'
+import { kraken } from './kraken.ts'
+import { fetchPages, type Provider, type ProviderDeps, ProviderError } from './provider.ts'
+import { yahoo } from './yahoo.ts'
+
+export const PROVIDERS: readonly Provider[] = [binance, coinbase, kraken, yahoo]
+
+/** The provider of an exchange's symbols; null where there is none. */
+export function providerOf(exchange: string): Provider | null {
+  return PROVIDERS.find(({ exchanges }) => exchanges.includes(exchange)) ?? null
+}
+
+export interface FetchOptions {
+  /** Absent: from the newest bar that is cached, itself included, for it may have been forming. */
+  readonly from?: number
+  /** Exclusive; absent: now. */
+  readonly to?: number
+  readonly signal?: AbortSignal
+  /** After each page: the part of the time that is done, and bars so far. */
+  readonly progress?: (fraction: number, bars: number) => void
+}
+
+export type FetchResult = Pick<UpsertResult, 'inserted' | 'updated'> & { readonly pages: number }
+
+/** How far back a series that is not cached yet begins, where nobody says: 5,000 bars. */
+const BARS_AT_FIRST = 5000
+
+/** Throws ProviderError. What arrived before it is stored. */
+export async function fetchSeries(
+  target: ImportTarget,
+  key: SeriesKey,
+  deps: ProviderDeps,
+  { from, to = deps.clock.now(), signal, progress }: FetchOptions = {},
+): Promise<FetchResult> {
+  const provider = providerOf(key.exchange)
+  const interval = parseInterval(key.interval)
+  if (!provider || !interval)
+    throw new ProviderError('unknown_symbol', `There is no provider of ${seriesName(key)}.`)
+  const step = intervalMs(interval)
+  const start = from ?? target.store.info(key)?.last ?? Math.max(0, to - step * BARS_AT_FIRST)
+  let inserted = 0
+  let updated = 0
+  let pages = 0
+  const query = { exchange: key.exchange, symbol: key.symbol, interval, from: start, to }
+  for await (const bars of fetchPages(provider, query, deps, signal)) {
+    const result = await storeBars(target, key, bars)
+    inserted += result.inserted
+    updated += result.updated
+    pages++
+    progress?.(((bars.time.at(-1) ?? start) - start) / Math.max(1, to - start), inserted + updated)
+  }
+  return { inserted, updated, pages }
+}

@@ -1,0 +1,159 @@
+// The poller: keeps followed series fresh, one request at a time.
+//
+// A series is due when its forming bar is over, and a few times while it forms. A failure waits twice as long each
+// time, up to a quarter of an hour, and says so; a symbol that nobody knows is not asked for again. After a break of
+// the network the next fetch begins at the newest bar that is there, so the gap fills itself.
+
+import type { Clock } from '../../lib/clock.ts'
+import type { BarCache } from '../bar-cache.ts'
+import { type SeriesKey, seriesName } from '../bar-store.ts'
+import { intervalMs, parseInterval } from '../interval.ts'
+import { fetchSeries, providerOf } from './fetch-bars.ts'
+import { type Http, ProviderError } from './provider.ts'
+
+export const FEED_STATES = ['waiting', 'fresh', 'retrying', 'stopped'] as const
+export type FeedState = (typeof FEED_STATES)[number]
+
+/** What is true of a followed series now. */
+export interface FeedStatus {
+  readonly key: SeriesKey
+  readonly state: FeedState
+  readonly provider: string | null
+  readonly lastSuccessAt: number | null
+  readonly lastError: string | null
+  /** Failures since the last success. */
+  readonly failures: number
+  /** null where it is stopped. */
+  readonly nextAt: number | null
+  /** Time of the newest bar that is cached. */
+  readonly newestBar: number | null
+}
+
+type Feed = Omit<FeedStatus, 'newestBar'>
+
+export interface PollerDeps {
+  readonly cache: BarCache
+  readonly http: Http
+  readonly clock: Clock
+}
+
+/** The forming bar is looked at this many times, but not more often than POLL_MIN_MS. */
+const LOOKS_A_BAR = 4
+const POLL_MIN_MS = 10_000
+const POLL_MAX_MS = 15 * 60_000
+/** Exchanges need a moment to close a bar. */
+const CLOSING_MS = 2000
+const BACKOFF_MIN_MS = 5000
+const IDLE_MS = 60_000
+
+export class Poller {
+  readonly #deps: PollerDeps
+  readonly #feeds = new Map<string, Feed>()
+  // Wakes the loop when something is followed; replaced each time it is used.
+  #wake = new AbortController()
+
+  constructor(deps: PollerDeps) {
+    this.#deps = deps
+  }
+
+  /** Following twice is as good as once. A series without a provider is stopped at once, and says why. */
+  follow(key: SeriesKey): void {
+    const id = seriesName(key)
+    if (this.#feeds.has(id)) return
+    const provider = providerOf(key.exchange)
+    const interval = parseInterval(key.interval)
+    const possible = provider && interval && provider.intervalName(interval) !== null
+    this.#feeds.set(id, {
+      key,
+      state: possible ? 'waiting' : 'stopped',
+      provider: provider?.name ?? null,
+      lastSuccessAt: null,
+      lastError: possible
+        ? null
+        : provider
+          ? `${provider.name} has no bars of this interval.`
+          : `No provider has symbols of ${key.exchange}.`,
+      failures: 0,
+      nextAt: possible ? this.#deps.clock.now() : null,
+    })
+    this.#wake.abort()
+  }
+
+  unfollow(key: SeriesKey): void {
+    this.#feeds.delete(seriesName(key))
+  }
+
+  status(): FeedStatus[] {
+    return [...this.#feeds.values()].map((feed) => ({
+      ...feed,
+      newestBar: this.#deps.cache.store.info(feed.key)?.last ?? null,
+    }))
+  }
+
+  /** Runs until the signal says stop. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#deps
+    while (!signal.aborted) {
+      const due = this.#next()
+      const now = clock.now()
+      if (due?.nextAt !== undefined && due.nextAt !== null && due.nextAt <= now)
+        await this.#fetch(due, signal)
+      else {
+        this.#wake = new AbortController()
+        await clock.sleep(
+          Math.min(IDLE_MS, (due?.nextAt ?? now + IDLE_MS) - now),
+          AbortSignal.any([signal, this.#wake.signal]),
+        )
+      }
+    }
+  }
+
+  #next(): Feed | null {
+    let next: Feed | null = null
+    for (const feed of this.#feeds.values())
+      if (feed.nextAt !== null && (next?.nextAt == null || feed.nextAt < next.nextAt)) next = feed
+    return next
+  }
+
+  async #fetch(feed: Feed, signal: AbortSignal): Promise<void> {
+    const { cache, http, clock } = this.#deps
+    let after: Feed
+    try {
+      await fetchSeries(cache, feed.key, { http, clock }, { signal })
+      const now = clock.now()
+      after = {
+        ...feed,
+        state: 'fresh',
+        lastSuccessAt: now,
+        lastError: null,
+        failures: 0,
+        nextAt: nextLook(now, feed.key),
+      }
+    } catch (error) {
+      after = failed(feed, error, clock.now())
+    }
+    // It may have been unfollowed meanwhile.
+    if (this.#feeds.has(seriesName(feed.key))) this.#feeds.set(seriesName(feed.key), after)
+  }
+}
+
+function failed(feed: Feed, error: unknown, now: number): Feed {
+  const failures = feed.failures + 1
+  const lastError = error instanceof Error ? error.message : String(error)
+  const kind = error instanceof ProviderError ? error.kind : 'unavailable'
+  if (kind === 'unknown_symbol' || kind === 'unsupported_interval')
+    return { ...feed, state: 'stopped', failures, lastError, nextAt: null }
+  const asked = error instanceof ProviderError ? error.retryAfterMs : null
+  const backoff =
+    kind === 'banned' ? POLL_MAX_MS : Math.min(POLL_MAX_MS, BACKOFF_MIN_MS * 2 ** (failures - 1))
+  return { ...feed, state: 'retrying', failures, lastError, nextAt: now + Math.max(asked ?? 0, backoff) }
+}
+
+/** A quarter of a bar on, or a moment after the bar is over, whichever is first. */
+function nextLook(now: number, key: SeriesKey): number {
+  const interval = parseInterval(key.interval)
+  const length = interval ? intervalMs(interval) : POLL_MAX_MS
+  const closes = (Math.floor(now / length) + 1) * length + CLOSING_MS
+  const step = Math.min(POLL_MAX_MS, Math.max(POLL_MIN_MS, length / LOOKS_A_BAR))
+  return Math.min(now + step, Math.max(closes, now + CLOSING_MS))
+}

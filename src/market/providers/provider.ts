@@ -1,0 +1,202 @@
+// Providers: public sources of bars, one file each, all behind one interface.
+//
+// A provider only knows how to ask for a page and how to read the answer. Turning pages, keeping to the rate limit,
+// waiting and trying again are the same for all of them and are here. Network and clock are handed in.
+
+import type { Clock } from '../../lib/clock.ts'
+import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
+import type { Interval } from '../interval.ts'
+
+export interface BarQuery {
+  /** Ticker as our series has it: `BTCUSDT`, `BTCUSD`, `AAPL`. */
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: Interval
+  /** UTC ms; `to` is exclusive. */
+  readonly from: number
+  readonly to: number
+}
+
+/** time in UTC ms, open, high, low, close, volume. */
+export type BarRow = readonly [
+  time: number,
+  open: number,
+  high: number,
+  low: number,
+  close: number,
+  volume: number,
+]
+
+export interface BarPage {
+  readonly rows: readonly BarRow[]
+  /** Where the next page starts; null = there is no more. */
+  readonly next: number | null
+}
+
+export interface Provider {
+  readonly name: string
+  /** Exchanges whose symbols it knows. */
+  readonly exchanges: readonly string[]
+  /** Its own word for an interval; null where it does not have it. */
+  intervalName(interval: Interval): string | null
+  pageUrl(query: BarQuery): string
+  /** Reads an answer with status 200. Throws ProviderError. */
+  readPage(body: unknown, query: BarQuery): BarPage
+  /** What an answer with an error status says, where the status alone does not tell. */
+  errorKind?(status: number, body: unknown): ProviderErrorKind | null
+  /** Least time between two requests. */
+  readonly gapMs: number
+}
+
+export const PROVIDER_ERRORS = [
+  'unknown_symbol',
+  'unsupported_interval',
+  'rate_limited',
+  'banned',
+  'unavailable',
+  'malformed',
+] as const
+export type ProviderErrorKind = (typeof PROVIDER_ERRORS)[number]
+
+export class ProviderError extends Error {
+  readonly kind: ProviderErrorKind
+  /** What the provider asked us to wait; null where it did not say. */
+  readonly retryAfterMs: number | null
+  constructor(kind: ProviderErrorKind, message: string, retryAfterMs: number | null = null) {
+    super(message)
+    this.name = 'ProviderError'
+    this.kind = kind
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+export type Http = (url: string, signal?: AbortSignal) => Promise<Response>
+
+export interface ProviderDeps {
+  readonly http: Http
+  readonly clock: Clock
+}
+
+const ATTEMPTS = 5
+const BACKOFF_MS = 1000
+/** Longer than this nobody waits in a request; the caller is told when to come back. */
+const WAIT_MAX_MS = 60_000
+
+/** Pages of bars, oldest first, each sorted and without bars that are none. Throws ProviderError. */
+export async function* fetchPages(
+  provider: Provider,
+  query: BarQuery,
+  deps: ProviderDeps,
+  signal?: AbortSignal,
+): AsyncGenerator<Bars> {
+  if (provider.intervalName(query.interval) === null)
+    throw new ProviderError('unsupported_interval', `${provider.name} has no bars of this interval.`)
+  let from = query.from
+  while (from < query.to) {
+    if (signal?.aborted) return
+    const page = { ...query, from }
+    const asked = deps.clock.now()
+    const { rows, next } = await withRetries(() => askFor(provider, page, deps, signal), deps.clock, signal)
+    const bars = barsOf(rows, page)
+    if (bars.length > 0) yield bars
+    // A page that does not lead on would be asked for ever.
+    if (next === null || next <= from) return
+    from = next
+    if (from < query.to)
+      await deps.clock.sleep(Math.max(0, asked + provider.gapMs - deps.clock.now()), signal)
+  }
+}
+
+async function askFor(
+  provider: Provider,
+  query: BarQuery,
+  { http }: ProviderDeps,
+  signal: AbortSignal | undefined,
+): Promise<BarPage> {
+  const response = await http(provider.pageUrl(query), signal).catch((error: unknown) => {
+    throw new ProviderError('unavailable', `${provider.name} cannot be reached: ${String(error)}`)
+  })
+  const body: unknown = await response.json().catch(() => undefined)
+  if (response.ok) {
+    if (body === undefined) throw malformed(provider)
+    return provider.readPage(body, query)
+  }
+  const kind = provider.errorKind?.(response.status, body) ?? kindOf(response.status)
+  throw new ProviderError(
+    kind,
+    `${provider.name} answered ${response.status}: ${WORDS[kind]}.`,
+    retryAfter(response),
+  )
+}
+
+const WORDS: Readonly<Record<ProviderErrorKind, string>> = {
+  unknown_symbol: 'it does not know the symbol',
+  unsupported_interval: 'it does not have the interval',
+  rate_limited: 'too many requests',
+  banned: 'it has shut us out for a while',
+  unavailable: 'it is not available',
+  malformed: 'it did not understand the request',
+}
+
+function kindOf(status: number): ProviderErrorKind {
+  if (status === 418 || status === 403) return 'banned'
+  if (status === 429) return 'rate_limited'
+  if (status === 404) return 'unknown_symbol'
+  return status >= 500 ? 'unavailable' : 'malformed'
+}
+
+/** Seconds; the date form is not used by any of them. */
+function retryAfter(response: Response): number | null {
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null
+}
+
+export function malformed(provider: Pick<Provider, 'name'>): ProviderError {
+  return new ProviderError('malformed', `${provider.name} answered something that is no list of bars.`)
+}
+
+/** Waits as asked, or twice as long each time, and tries again what may pass. */
+async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      const passes =
+        error instanceof ProviderError && (error.kind === 'rate_limited' || error.kind === 'unavailable')
+      if (!passes || attempt >= ATTEMPTS || signal?.aborted) throw error
+      const wait = error.retryAfterMs ?? BACKOFF_MS * 2 ** (attempt - 1)
+      if (wait > WAIT_MAX_MS) throw error
+      await clock.sleep(wait, signal)
+    }
+  }
+}
+
+/** Sorted, each time once, inside the query, and only what is a bar: providers send the odd null or broken row. */
+function barsOf(rows: readonly BarRow[], { from, to }: BarQuery): Bars {
+  const good = rows
+    .filter(
+      ([time, open, high, low, close, volume]) =>
+        time >= from &&
+        time < to &&
+        high >= Math.max(open, close) &&
+        low <= Math.min(open, close) &&
+        volume >= 0 &&
+        Number.isFinite(high - low + volume),
+    )
+    .sort((a, b) => a[0] - b[0])
+    .filter(([time], i, sorted) => i === 0 || time !== sorted[i - 1]?.[0])
+  const bars = emptyBars(good.length)
+  for (const [i, row] of good.entries())
+    for (const [column, field] of BAR_FIELDS.entries()) bars[field][i] = row[column] ?? 0
+  return bars
+}
+
+export function asList(value: unknown): readonly unknown[] | null {
+  return Array.isArray(value) ? value : null
+}
+
+export function asRecord(value: unknown): Readonly<Record<string, unknown>> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : null
+}

@@ -1,0 +1,125 @@
+// Yahoo Finance's chart endpoint, GET /v8/finance/chart/AAPL: all bars of a stretch at once, nulls where there was no
+// trade. Intraday history is short: a week of minutes a request and a month back, two years of hours.
+//
+// Our own forty lines rather than yahoo-finance2: it needs cookies and half a megabyte for endpoints we do not use.
+
+import { formatInterval } from '../interval.ts'
+import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
+
+const INTERVALS: Readonly<Record<string, string>> = {
+  '1m': '1m',
+  '2m': '2m',
+  '5m': '5m',
+  '15m': '15m',
+  '30m': '30m',
+  '1h': '60m',
+  '90m': '90m',
+  '1d': '1d',
+  '1w': '1wk',
+  '1M': '1mo',
+  '3M': '3mo',
+}
+const DAY = 86_400_000
+/** Longest stretch of one request; the others are asked for at once. */
+const SPAN_DAYS: Readonly<Record<string, number>> = {
+  '1m': 7,
+  '2m': 59,
+  '5m': 59,
+  '15m': 59,
+  '30m': 59,
+  '90m': 59,
+  '1h': 700,
+}
+
+/** Suffix of an exchange's tickers. */
+const SUFFIXES: Readonly<Record<string, string>> = {
+  NASDAQ: '',
+  NYSE: '',
+  AMEX: '',
+  ARCA: '',
+  OTC: '',
+  SP: '',
+  DJ: '',
+  CBOE: '',
+  FX: '=X',
+  FX_IDC: '=X',
+  LSE: '.L',
+  XETR: '.DE',
+  EURONEXT: '.PA',
+  MIL: '.MI',
+  BME: '.MC',
+  SIX: '.SW',
+  TSX: '.TO',
+  TSE: '.T',
+  HKEX: '.HK',
+  NSE: '.NS',
+  BSE: '.BO',
+  ASX: '.AX',
+  KRX: '.KS',
+}
+/** Indices have names of their own. */
+const INDICES: Readonly<Record<string, string>> = {
+  'SP:SPX': '^GSPC',
+  'DJ:DJI': '^DJI',
+  'NASDAQ:IXIC': '^IXIC',
+  'NASDAQ:NDX': '^NDX',
+  'CBOE:VIX': '^VIX',
+}
+
+export const yahoo: Provider = {
+  name: 'Yahoo Finance',
+  exchanges: Object.keys(SUFFIXES),
+  gapMs: 500,
+  intervalName: (interval) => INTERVALS[formatInterval(interval)] ?? null,
+  pageUrl({ exchange, symbol, interval, from, to }) {
+    const ticker =
+      INDICES[`${exchange}:${symbol}`] ?? `${symbol.replace('.', '-')}${SUFFIXES[exchange] ?? ''}`
+    const name = formatInterval(interval)
+    const query = new URLSearchParams({
+      period1: String(Math.floor(from / 1000)),
+      period2: String(Math.ceil(endOf(name, from, to) / 1000)),
+      interval: INTERVALS[name] ?? name,
+      includePrePost: 'false',
+    })
+    return `https://query1.finance.yahoo.com/v8/finance/chart/${encodeURIComponent(ticker)}?${query.toString()}`
+  },
+  readPage(body, { interval, from, to }) {
+    const chart = asRecord(asRecord(body)?.['chart'])
+    const result = asRecord(asList(chart?.['result'])?.[0])
+    if (!result) throw new ProviderError('unknown_symbol', 'Yahoo Finance does not know the symbol.')
+    const end = endOf(formatInterval(interval), from, to)
+    const next = end < to ? end : null
+    const times = asList(result['timestamp'])
+    // A stretch without trades has no list at all.
+    if (!times) return { rows: [], next }
+    const quote = asRecord(asList(asRecord(result['indicators'])?.['quote'])?.[0])
+    const [open, high, low, close, volume] = ['open', 'high', 'low', 'close', 'volume'].map((name) =>
+      asList(quote?.[name]),
+    )
+    if (!open || !high || !low || !close) throw malformed(yahoo)
+    const rows = times.map((time, i): BarRow => [
+      Number(time) * 1000,
+      price(open[i]),
+      price(high[i]),
+      price(low[i]),
+      price(close[i]),
+      Number(volume?.[i] ?? 0),
+    ])
+    return { rows, next }
+  },
+  errorKind: (status, body) =>
+    status === 404 || asRecord(asRecord(body)?.['chart'])?.['error'] === 'Not Found'
+      ? 'unknown_symbol'
+      : null,
+}
+
+function endOf(interval: string, from: number, to: number): number {
+  const days = SPAN_DAYS[interval]
+  return days === undefined ? to : Math.min(to, from + days * DAY)
+}
+
+/** Prices are 32-bit floats: 1438.3599853515625 was 1438.36. NaN for null: a row without a trade is no bar. */
+function price(value: unknown): number {
+  if (typeof value !== 'number') return Number.NaN
+  return Math.fround(value) === value ? Number(value.toPrecision(7)) : value
+}
