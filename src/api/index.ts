@@ -47,6 +47,7 @@ import { docsRoutes } from './docs.ts'
 import { errorRoutes } from './errors.ts'
 import { healthRoutes } from './health.ts'
 import { ideaRoutes } from './ideas.ts'
+import { mcpRoutes, type Handle } from './mcp.ts'
 import { Metrics } from './metrics.ts'
 import type { Route } from './openapi.ts'
 import { hostName } from './peer.ts'
@@ -85,6 +86,10 @@ export function createApi(services: Services) {
   // Filled below, once they are known; read when a request asks.
   const routes: Route[] = []
   const patterns: { readonly method: string; readonly pattern: RegExp }[] = []
+
+  // The agent's tools call the API from inside.
+  const inner: Handle = (request) => handle(request)
+  let handle: Handle = () => Promise.reject(new Error('assertion failed: the app is not there yet'))
 
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, server, set }) => {
@@ -135,6 +140,7 @@ export function createApi(services: Services) {
     .use(resources(deps))
     .use(healthRoutes(deps, metrics))
     .use(docsRoutes(deps, routes))
+    .use(mcpRoutes(deps, routes, inner))
     .get('/*', ({ request, path }) => {
       const found = path.startsWith('/api/') ? null : services.dashboard(request, path)
       if (!found) throw notFound(request, path)
@@ -158,6 +164,7 @@ export function createApi(services: Services) {
     return [...methods]
   }
 
+  handle = (request) => app.handle(request)
   routes.push(...app.routes)
   for (const { method, path, hooks } of routes) {
     const { body } = hooks as { body?: TSchema }

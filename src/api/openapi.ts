@@ -17,7 +17,7 @@ interface Detail {
   readonly 'x-answer'?: TSchema
 }
 
-interface Hooks {
+export interface Hooks {
   readonly body?: TSchema
   readonly query?: TSchema
   readonly params?: TSchema
