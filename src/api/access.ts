@@ -183,6 +183,7 @@ export class Gate {
       return undefined
     }
     set.headers['idempotent-replayed'] = 'true'
+    set.status = begun.status
     return JSON.parse(begun.answer) as unknown
   }
 
@@ -202,7 +203,12 @@ export class Gate {
     if (visit.claim) {
       const claim = visit.claim
       visit.claim = null
-      await this.idempotency.finish(claim, answerText(answer), options.secret === true)
+      const status = typeof set.status === 'number' ? set.status : 200
+      await this.idempotency.finish(claim, {
+        answer: answerText(answer),
+        status,
+        sealed: options.secret === true,
+      })
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)

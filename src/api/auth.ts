@@ -49,7 +49,9 @@ export function authRoutes(deps: ApiDeps) {
     .post(
       '/sign-up',
       async ({ body, visit, request, setCookie }) => {
-        const policy = { open: settings.signUpOpen, local: visit.peer.local, setupCode: deps.setupCode }
+        // With a public address there is a proxy in front, and then everybody comes from this machine.
+        const local = visit.peer.local && settings.publicUrl === null
+        const policy = { open: settings.signUpOpen, local, setupCode: deps.setupCode }
         const user = await signUp(deps, body, policy)
         return signedInAs(user, visit, request, setCookie)
       },

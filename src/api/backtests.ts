@@ -110,8 +110,7 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) =>
-        listed('backtests', runs.list(caller.user.id, pageOf(query, RUNS_MAX)), shortWire),
+      ({ caller, query }) => listed('backtests', runs.list(caller.user.id, pageOf(query, RUNS_MAX)), wire),
       {
         access: 'session backtests:read',
         query: Type.Object(PageQuery),
@@ -128,7 +127,7 @@ export function backtestRoutes(deps: ApiDeps) {
         const run = runs.get(caller.user.id, id)
         const report = runs.report(caller.user.id, id)
         return {
-          backtest: wire(run),
+          backtest: { ...wire(run), ...runs.script(caller.user.id, id) },
           result: report === null ? null : new JsonText(`{"report":${report}}`),
         }
       },
@@ -242,16 +241,12 @@ async function* events({ runs }: ApiDeps, userId: string, id: string, signal: Ab
     }
   }
   await watching
-  if (!signal.aborted) yield sse({ event: 'end', data: { backtest: shortWire(runs.get(userId, id)) } })
+  if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(runs.get(userId, id)) } })
 }
 
 type Wire = Static<typeof BacktestWire>
 
 function wire(run: Run): Wire {
-  return { ...shortWire(run), source: run.source, inputs: run.inputs, overrides: run.overrides }
-}
-
-function shortWire(run: Run): Wire {
-  const { userId: _owner, source: _source, inputs: _inputs, overrides: _overrides, error, ...shown } = run
+  const { userId: _owner, error, ...shown } = run
   return { ...shown, error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] } }
 }

@@ -16,6 +16,7 @@ interface Kept {
   /** Which run of the server this is from: one that is running in an earlier run never finished. */
   readonly boot: string
   readonly at: number
+  readonly status?: number
   readonly answer?: string
   readonly sealed?: boolean
 }
@@ -49,7 +50,7 @@ export class Idempotency {
   async begin(
     header: string,
     { client, path, bodyHash }: { readonly client: string; readonly path: string; readonly bodyHash: string },
-  ): Promise<{ readonly answer: string } | Claim> {
+  ): Promise<{ readonly answer: string; readonly status: number } | Claim> {
     if (header.length < 1 || header.length > 255)
       throw new Problem(422, 'validation_failed', 'Idempotency-Key: expected 1 to 255 characters.', {
         fields: [
@@ -65,7 +66,7 @@ export class Idempotency {
       if (kept && clock.now() - kept.at < KEPT_MS) {
         if (kept.bodyHash !== bodyHash)
           throw new Problem(422, 'idempotency_key_reused', 'This Idempotency-Key was used with another body.')
-        if (kept.state === 'done') return { answer: this.#open(kept, secret) }
+        if (kept.state === 'done') return { answer: this.#open(kept, secret), status: kept.status ?? 200 }
         if (kept.boot === this.#boot)
           throw new Problem(
             409,
@@ -81,9 +82,16 @@ export class Idempotency {
     }
   }
 
-  async finish({ key, secret, bodyHash, at }: Claim, answer: string, sealed: boolean): Promise<void> {
+  async finish(
+    { key, secret, bodyHash, at }: Claim,
+    {
+      answer,
+      status,
+      sealed,
+    }: { readonly answer: string; readonly status: number; readonly sealed: boolean },
+  ): Promise<void> {
     const text = sealed ? this.#seal(answer, secret) : answer
-    const done: Kept = { state: 'done', bodyHash, boot: this.#boot, at, answer: text, sealed }
+    const done: Kept = { state: 'done', bodyHash, boot: this.#boot, at, status, answer: text, sealed }
     await this.#deps.kv.commit({ sets: [{ key, value: JSON.stringify(done) }] })
   }
 

@@ -93,7 +93,9 @@ export function createApi(services: Services) {
 
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, server, set }) => {
-      const visit = gate.open(request, server?.requestIP(request)?.address ?? '127.0.0.1')
+      // Without a server this is a test; with one, an address it does not know is nobody's.
+      const address = server ? (server.requestIP(request)?.address ?? '') : '127.0.0.1'
+      const visit = gate.open(request, address)
       Object.assign(set.headers, commonHeaders(visit))
       if (!allowedHosts(visit.peer.host))
         throw new Problem(

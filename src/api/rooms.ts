@@ -19,7 +19,7 @@ import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { createPlaces, type Places } from '../replay/places.ts'
-import { importedLibraries, runs, seriesFor, type FinishedHook, type Run } from '../runs/runs.ts'
+import { importedLibraries, runs, scriptOf, seriesFor, type FinishedHook, type Run } from '../runs/runs.ts'
 import { createScripts, type Script, type Scripts } from '../scripts/scripts.ts'
 import { createSearch, type Search, type SearchItem } from '../search/search.ts'
 import type { Changes } from '../store/collection.ts'
@@ -104,7 +104,8 @@ export function createRooms(deps: RoomDeps): Rooms {
       for (const script of scripts.eachOf(userId)) yield scriptItem(script)
       for (const idea of ideas.eachOf(userId)) if (idea.visibility === 'private') yield ideaItem(idea)
       for (const list of watchlists.eachOf(userId)) yield watchlistItem(list)
-      for (const run of runs(kv).each('user', [userId])) if (run.state === 'done') yield runItem(run)
+      for (const run of runs(kv).each('user', [userId]))
+        if (run.state === 'done') yield runItem(run, scriptOf(kv, run.id).source)
     },
     pause: () => clock.sleep(0),
   })
@@ -164,7 +165,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     onFinished: {
       changes: (run) => outbox.enqueue(run.userId, 'backtest.reportReady', reportReadyEvent(run)),
       written(run) {
-        search.put(runItem(run))
+        search.put(runItem(run, scriptOf(kv, run.id).source))
         deliverer.wake()
       },
     },
@@ -238,8 +239,8 @@ interface PlotOnWire {
   readonly data?: readonly (number | null)[]
 }
 
-export function runItem(run: Run): SearchItem {
-  const { id, name, source, symbol, userId } = run
+export function runItem(run: Run, source: string): SearchItem {
+  const { id, name, symbol, userId } = run
   return {
     type: 'backtest',
     id,

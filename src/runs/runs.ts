@@ -7,6 +7,7 @@
 import type { BacktestOutput } from '../backtest/job.ts'
 import { cancelled, type BacktestPool } from '../backtest/pool.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
+import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -26,17 +27,21 @@ export type RunState = (typeof RUN_STATES)[number]
 /** Most runs a user may keep. */
 export const RUNS_MAX = 5000
 
-export interface RunRequest {
+/** What is run; kept beside the record, which lists would otherwise read megabytes of. */
+export interface RunScript {
+  readonly source: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** Declaration arguments to run with instead of the script's. */
+  readonly overrides: Readonly<Record<string, number | string | boolean>>
+}
+
+export interface RunRequest extends RunScript {
   readonly name: string
   readonly symbol: string
   readonly interval: string
   readonly exchange: string
   /** The last so many cached bars. */
   readonly bars: number
-  readonly source: string
-  readonly inputs: Readonly<Record<string, unknown>>
-  /** Declaration arguments to run with instead of the script's. */
-  readonly overrides: Readonly<Record<string, number | string | boolean>>
 }
 
 export interface RunError {
@@ -45,7 +50,7 @@ export interface RunError {
   readonly diagnostics?: readonly unknown[]
 }
 
-export interface Run extends RunRequest {
+export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly id: string
   readonly userId: string
   readonly state: RunState
@@ -114,8 +119,16 @@ export const runs = (kv: Kv): Collection<Run> =>
     counts: { user: { of: ({ userId }) => [userId], max: RUNS_MAX, noun: 'backtests' } },
   })
 
+const scriptKey = (id: string): Key => ['backtest-script', id]
 const reportKey = (id: string): Key => ['backtest-report', id]
 const tracksKey = (id: string): Key => ['backtest-tracks', id]
+
+/** What a stored run ran. */
+export function scriptOf(kv: Kv, id: string): RunScript {
+  const entry = kv.get(scriptKey(id))
+  assert(entry !== null, 'a run without its script')
+  return JSON.parse(entry.value) as RunScript
+}
 
 export class Runs {
   readonly #deps: RunDeps
@@ -157,7 +170,7 @@ export class Runs {
     const { kv, log } = this.#deps
     const live = this.#enter(plan.run)
     try {
-      await transact(kv, () => runs(kv).insert(plan.run))
+      await transact(kv, () => [runs(kv).insert(plan.run), keepScript(plan)])
     } catch (error) {
       this.#live.delete(live.run.id)
       throw error
@@ -187,6 +200,11 @@ export class Runs {
     }
   }
 
+  script(userId: string, id: string): RunScript {
+    this.get(userId, id)
+    return scriptOf(this.#deps.kv, id)
+  }
+
   /** JSON text of the report; null while there is none. */
   report(userId: string, id: string): string | null {
     this.get(userId, id)
@@ -203,7 +221,7 @@ export class Runs {
     this.get(userId, id)
     this.#live.get(id)?.abort.abort()
     const { kv } = this.#deps
-    await runs(kv).delete(id, () => ({ deletes: [reportKey(id), tracksKey(id)] }))
+    await runs(kv).delete(id, () => ({ deletes: [scriptKey(id), reportKey(id), tracksKey(id)] }))
   }
 
   /** Calls `watch` with where the run is now and with every change, until it is finished or the signal aborts. */
@@ -254,8 +272,10 @@ export class Runs {
     if (!cache.source(key)) throw barsNotFound(cache, key)
     pool.assertRoom(userId)
     const bars = cache.read(key, { last: request.bars })
+    const { name, bars: wanted, source, inputs, overrides } = request
     const run: Run = {
-      ...request,
+      name,
+      bars: wanted,
       ...key,
       id: newId('bt'),
       userId,
@@ -276,7 +296,7 @@ export class Runs {
             },
           ]
         : []
-    return { run, key, bars, warnings }
+    return { run, script: { source, inputs, overrides }, key, bars, warnings }
   }
 
   #enter(run: Run): Live {
@@ -287,20 +307,19 @@ export class Runs {
   }
 
   /** `kept` is the record that is stored already; null = there is none yet. */
-  async #execute(live: Live, { run, key, bars, warnings }: Plan, kept: Run | null): Promise<FinishedRun> {
+  async #execute(live: Live, plan: Plan, kept: Run | null): Promise<FinishedRun> {
+    const { run, script, key, bars, warnings } = plan
     const { kv, clock, bars: cache, pool, limits, onFinished, libraryFor } = this.#deps
     let startedAt = run.createdAt
     const output = await pool.run(
       {
-        source: run.source,
-        inputs: run.inputs,
-        overrides: run.overrides,
+        ...script,
         bars,
         symbol: cache.symbol(key.exchange, key.symbol),
         interval: key.interval,
-        finer: wantsFiner(run.source) ? finerSeries(cache, key, bars) : null,
+        finer: wantsFiner(script.source) ? finerSeries(cache, key, bars) : null,
         limits,
-        libraries: importedLibraries(run.source, libraryFor(run.userId)),
+        libraries: importedLibraries(script.source, libraryFor(run.userId)),
       },
       {
         user: run.userId,
@@ -326,7 +345,7 @@ export class Runs {
       // Removed while it ran: then it was cancelled a moment too late.
       if (kept && !stored) throw cancelled()
       return [
-        stored ? runs(kv).replace(stored, done) : runs(kv).insert(done),
+        ...(stored ? [runs(kv).replace(stored, done)] : [runs(kv).insert(done), keepScript(plan)]),
         {
           sets: [
             { key: reportKey(run.id), value: output.report },
@@ -361,8 +380,13 @@ export class Runs {
   }
 }
 
+const keepScript = ({ run, script }: Plan): Changes => ({
+  sets: [{ key: scriptKey(run.id), value: JSON.stringify(script) }],
+})
+
 interface Plan {
   readonly run: Run
+  readonly script: RunScript
   readonly key: SeriesKey
   readonly bars: Bars
   readonly warnings: readonly RunWarning[]

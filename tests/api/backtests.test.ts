@@ -96,6 +96,9 @@ test('fewer bars than asked for is a warning', async () => {
 test('respond-async answers at once; events follow it to the end', async () => {
   const { post, get, pool, app, cookie } = await open()
   const answer = await post(RUN, { prefer: 'respond-async' })
+  const again = await post(RUN, { prefer: 'respond-async', 'idempotency-key': 'k' })
+  const replayed = await post(RUN, { prefer: 'respond-async', 'idempotency-key': 'k' })
+  expect([replayed.status, replayed.json]).toEqual([202, again.json])
   expect([answer.status, answer.json.state, answer.headers.get('preference-applied')]).toEqual([
     202,
     'queued',
