@@ -277,9 +277,10 @@ describe('Yahoo Finance', () => {
       }),
     )
     const { bars } = await fetched(APPLE, yahoo, START, START + 5 * 24 * HOUR)
+    // Dated at the session's open.
     expect(bars).toEqual([
-      [START, 1438.36, 1440.1, 1430.05, 1439.99, 1000],
-      [START + 2 * 24 * HOUR, 2, 3, 1, 2.5, 0],
+      [START + 14.5 * HOUR, 1438.36, 1440.1, 1430.05, 1439.99, 1000],
+      [START + 62.5 * HOUR, 2, 3, 1, 2.5, 0],
     ])
     expect(yahoo.requests[0]?.pathname).toBe('/v8/finance/chart/AAPL')
   })
@@ -293,6 +294,21 @@ describe('Yahoo Finance', () => {
     const yahoo = local(() => chart({ meta: {} }))
     await fetched(seriesKey(exchange, symbol, '1d'), yahoo, START, START + HOUR)
     expect(yahoo.requests[0]?.pathname).toBe(path)
+  })
+
+  test('the forming day, dated by its last trade, stays one bar', async () => {
+    let trade = START + 15 * HOUR
+    const yahoo = local(
+      () => {
+        trade += HOUR
+        const quote = [{ open: [1], high: [3], low: [1], close: [2], volume: [trade / HOUR] }]
+        return chart({ meta: {}, timestamp: [trade / 1000], indicators: { quote } })
+      },
+      START + 20 * HOUR,
+    )
+    const { cache } = await fetched(APPLE, yahoo, START, START + 20 * HOUR)
+    expect(await fetchSeries(cache, APPLE, yahoo.deps)).toMatchObject({ inserted: 0, updated: 1 })
+    expect(rows(cache.read(APPLE)).map(([time]) => time)).toEqual([START + 14.5 * HOUR])
   })
 
   test('a month of minutes is asked for a week at a time', async () => {

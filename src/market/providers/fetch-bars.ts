@@ -2,9 +2,12 @@
 //
 // Each page is stored before the next one is asked for, so a fetch that is cut short goes on where it was.
 
+import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
 import { type SeriesKey, seriesName, type UpsertResult } from '../bar-store.ts'
+import { type Calendar, calendarOf, sessionInstant } from '../calendar.ts'
 import { type ImportTarget, storeBars } from '../import.ts'
-import { intervalMs, parseInterval } from '../interval.ts'
+import { type Interval, intervalMs, isIntraday, parseInterval } from '../interval.ts'
+import { defaultSymbol } from '../symbols.ts'
 import { binance } from './binance.ts'
 import { coinbase } from './coinbase.ts'
 import { kraken } from './kraken.ts'
@@ -32,6 +35,7 @@ export type FetchResult = Pick<UpsertResult, 'inserted' | 'updated'> & { readonl
 
 /** How far back a series that is not cached yet begins, where nobody says: 5,000 bars. */
 const BARS_AT_FIRST = 5000
+const DATED_MARGIN_MS = 4 * 86_400_000
 
 /** Throws ProviderError. What arrived before it is stored. */
 export async function fetchSeries(
@@ -45,17 +49,38 @@ export async function fetchSeries(
   if (!provider || !interval)
     throw new ProviderError('unknown_symbol', `There is no provider of ${seriesName(key)}.`)
   const step = intervalMs(interval)
-  const start = from ?? target.store.info(key)?.last ?? Math.max(0, to - step * BARS_AT_FIRST)
+  const last = target.store.info(key)?.last
+  // Providers date long bars by midnight or by the first of the month, which may lie before the session's open.
+  const margin = isIntraday(interval) ? 0 : DATED_MARGIN_MS
+  const start = from ?? (last === undefined ? Math.max(0, to - step * BARS_AT_FIRST) : last - margin)
+  const symbol = target.store.symbol(key.exchange, key.symbol) ?? defaultSymbol(key.exchange, key.symbol)
+  const calendar = calendarOf(symbol)
   let inserted = 0
   let updated = 0
   let pages = 0
   const query = { exchange: key.exchange, symbol: key.symbol, interval, from: start, to }
   for await (const bars of fetchPages(provider, query, deps, signal)) {
-    const result = await storeBars(target, key, bars)
+    const result = await storeBars(target, key, isIntraday(interval) ? bars : dated(bars, interval, calendar))
     inserted += result.inserted
     updated += result.updated
     pages++
     progress?.(((bars.time.at(-1) ?? start) - start) / Math.max(1, to - start), inserted + updated)
   }
   return { inserted, updated, pages }
+}
+
+/**
+ * Days, weeks and months get the time their period opens. Yahoo dates the forming day by its last trade, which would
+ * make a new bar of every look at it.
+ */
+function dated(bars: Bars, interval: Interval, calendar: Calendar): Bars {
+  const opens = bars.time.map(
+    (time) => calendar.period(sessionInstant(calendar, time, interval), interval).start,
+  )
+  // Of two bars of one period the later one knows more.
+  const kept = [...opens.keys()].filter((i) => opens[i] !== opens[i + 1])
+  const all = { ...bars, time: opens }
+  const result = emptyBars(kept.length)
+  for (const field of BAR_FIELDS) result[field].set(kept.map((i) => all[field][i] ?? 0))
+  return result
 }
