@@ -298,6 +298,18 @@ describe('mistakes', () => {
   })
 })
 
+test('functions call one another 500 deep and no deeper', () => {
+  const chain = (count: number): string =>
+    Array.from({ length: count }, (_, i) => (i === 0 ? 'f0(x) => x' : `f${i}(x) => f${i - 1}(x) + 1`)).join(
+      '\n',
+    )
+  const found = (count: number): string | undefined =>
+    check(parse(`//@version=6\nindicator("")\n${chain(count)}\ny = f${count - 1}(1)`).script).diagnostics[0]
+      ?.code
+  expect(found(500)).toBeUndefined()
+  expect(found(501)).toBe('too-many-calls')
+})
+
 describe('warnings', () => {
   const warnings = (source: string): string => {
     const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${source}`).script)

@@ -50,6 +50,8 @@ export class Check {
   declaration: Declaration | null = null
   siteCount = 0
   functionCount = 0
+  /** Functions being checked, one inside the call of the other. */
+  depth = 0
   variableCount = 0
   /** Libraries being read: their mistakes are told at the import. */
   readonly #seen = new Set<string>()

@@ -14,6 +14,9 @@ import { assignedNames, body } from './statements.ts'
 import { ERROR, FLOAT, VOID, typeText } from './types.ts'
 import type { Type } from './types.ts'
 
+/** How many functions may be checked one inside the other: our stack has an end, and so has TradingView's patience. */
+const DEPTH = 500
+
 type Range = { readonly start: number; readonly end: number }
 
 interface Bound {
@@ -147,8 +150,13 @@ function instantiate(
   const known = template.instances.get(key)
   if (known === null) x.check.report(x, node, messages.recursion(template.name))
   if (known !== undefined) return known
-  template.instances.set(key, null)
   const { check } = x
+  if (check.depth === DEPTH) {
+    check.report(x, node, messages.tooManyCalls())
+    return null
+  }
+  template.instances.set(key, null)
+  check.depth++
   const { node: declaration, module } = template
   const fn: Mutable<FunctionInstance> = {
     id: check.functionCount++,
@@ -184,6 +192,7 @@ function instantiate(
       result.items.map((item) => item.qualifier),
     )
   const instance: Instance = { fn, qualifier: result?.qualifier ?? 'series' }
+  check.depth--
   check.functions.push(fn)
   template.instances.set(key, instance)
   return instance

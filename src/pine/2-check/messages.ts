@@ -58,6 +58,8 @@ export const typeArgumentCount = (name: string, expected: number, found: number)
   error('type-argument-count', `\`${name}\` takes ${count(expected, 'type')} in <>, not ${found}`)
 export const recursion = (name: string): Message =>
   error('recursion', `\`${name}\` calls itself`, 'Pine has no recursion: use a loop')
+export const tooManyCalls = (): Message =>
+  error('too-many-calls', 'functions call one another too deep here', 'use fewer functions within functions')
 
 // Values and types
 
