@@ -43,6 +43,7 @@ export interface BacktestRequest {
 
 export interface BacktestResult {
   readonly report: Report
+  /** Made when first read: of a million bars they take longer than the run. */
   readonly tracks: readonly Track[]
 }
 
@@ -208,7 +209,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
         kind === 'strategy'
           ? { columns, fills: broker.position.fills, trades: results.trades, initialCapital }
           : null
-      return { report, tracks: buildTracks(run, bars, overlay, strategy) }
+      let tracks: readonly Track[] | null = null
+      return {
+        report,
+        get tracks() {
+          return (tracks ??= buildTracks(run, bars, overlay, strategy))
+        },
+      }
     },
   }
 }
