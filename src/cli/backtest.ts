@@ -9,6 +9,7 @@ import { plotsCsv, tradesCsv } from './run-files.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
 import { progressBar } from './table.ts'
+import { verifyRun } from './verify-run.ts'
 
 const FLAGS = {
   ...BARS_FLAGS,
@@ -18,6 +19,7 @@ const FLAGS = {
   json: { type: 'boolean' },
   trades: { type: 'string' },
   plots: { type: 'string' },
+  verify: { type: 'string' },
 } as const
 
 export const backtestCommand: Command = {
@@ -34,6 +36,7 @@ export const backtestCommand: Command = {
       '  --json                Report and tracks as JSON on standard output',
       '  --trades OUT.csv      Write the list of trades',
       '  --plots OUT.csv       Write the plots, a row a bar',
+      '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
     ].join('\n'),
   run: async (context) => {
     const { values: flags, positionals } = parseFlags({
@@ -41,6 +44,7 @@ export const backtestCommand: Command = {
       options: FLAGS,
       allowPositionals: true,
     })
+    if (flags.verify !== undefined) return verifyRun(context, flags, flags.verify)
     const [path, ...more] = positionals
     if (path === undefined || more.length > 0) throw new UsageError('Name one script.')
     const script = await readScript(context, path)

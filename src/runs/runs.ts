@@ -123,6 +123,11 @@ const scriptKey = (id: string): Key => ['backtest-script', id]
 const reportKey = (id: string): Key => ['backtest-report', id]
 const tracksKey = (id: string): Key => ['backtest-tracks', id]
 
+/** JSON text of a run's report; null while there is none. */
+export function reportOf(kv: Kv, id: string): string | null {
+  return kv.get(reportKey(id))?.value ?? null
+}
+
 /** What a stored run ran. */
 export function scriptOf(kv: Kv, id: string): RunScript {
   const entry = kv.get(scriptKey(id))
@@ -208,7 +213,7 @@ export class Runs {
   /** JSON text of the report; null while there is none. */
   report(userId: string, id: string): string | null {
     this.get(userId, id)
-    return this.#deps.kv.get(reportKey(id))?.value ?? null
+    return reportOf(this.#deps.kv, id)
   }
 
   tracks(userId: string, id: string): string | null {
@@ -317,7 +322,7 @@ export class Runs {
         bars,
         symbol: cache.symbol(key.exchange, key.symbol),
         interval: key.interval,
-        finer: wantsFiner(script.source) ? finerSeries(cache, key, bars) : null,
+        finer: finerFor(script, cache, key, bars),
         limits,
         libraries: importedLibraries(script.source, libraryFor(run.userId)),
       },
@@ -437,6 +442,11 @@ function anyExchange(cache: BarCache, symbol: string, interval: string): SeriesK
 /** Only scripts that look inside a bar pay for loading what is inside. */
 function wantsFiner(source: string): boolean {
   return /use_bar_magnifier|security_lower_tf/.test(source)
+}
+
+/** Bars for the bar magnifier and request.security_lower_tf, where the script wants them and there are some. */
+export function finerFor({ source }: RunScript, cache: BarCache, key: SeriesKey, bars: Bars) {
+  return wantsFiner(source) ? finerSeries(cache, key, bars) : null
 }
 
 /** The finest cached series of the symbol, over the time of the bars. */

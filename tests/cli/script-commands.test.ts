@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { formatBytes, formatNumber, formatPercent, progressBar, tableLines } from '../../src/cli/table.ts'
+import { runs, type Run } from '../../src/runs/runs.ts'
+import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withInput } from './run.ts'
 
 const SERIES = ['--symbol', 'SP:SPX', '--interval', '1d']
@@ -122,6 +124,48 @@ describe('backtest', () => {
     )
     expect(outcome.code).toBe(1)
     expect(outcome.err).toContain('Length')
+  })
+})
+
+describe('backtest --verify', () => {
+  /** What the server would have stored of this script on the last 500 days of the S&P 500. */
+  async function storedRun(change: (report: { trades: { profit: number }[] }) => void = () => undefined) {
+    const data = temporaryFolder()
+    const { out } = await withInput(CROSS, data, 'backtest', '-', ...SERIES, '--last', '500', '--json')
+    const { report } = JSON.parse(out) as { report: { range: object; trades: { profit: number }[] } }
+    change(report)
+    const run = { id: 'bt_1', userId: 'usr_1', state: 'done', exchange: 'SP', symbol: 'SPX', interval: '1d' }
+    const kv = lmdbKv({ path: `${data}/db` })
+    await kv.commit({
+      sets: [
+        ...(runs(kv).insert({ ...run, range: report.range } as unknown as Run).sets ?? []),
+        {
+          key: ['backtest-script', 'bt_1'],
+          value: JSON.stringify({ source: CROSS, inputs: {}, overrides: {} }),
+        },
+        { key: ['backtest-report', 'bt_1'], value: JSON.stringify(report) },
+      ],
+    })
+    await kv.close()
+    return data
+  }
+
+  test('an honest report is reproduced to the byte', async () => {
+    const outcome = await chartroom(await storedRun(), 'backtest', '--verify', 'bt_1')
+    expect(outcome).toMatchObject({ code: 0, err: '' })
+    expect(outcome.out).toMatch(/^bt_1 is reproduced to the byte: [0-9a-f]{64}$/)
+  })
+
+  test('one changed number is found', async () => {
+    const data = await storedRun((report) => {
+      for (const trade of report.trades.slice(2, 3)) trade.profit += 1
+    })
+    expect(await chartroom(data, 'backtest', '--verify', 'bt_1')).toEqual({
+      code: 1,
+      out: '',
+      err: 'bt_1 comes out otherwise today; the first difference is at /trades/2/profit.',
+    })
+    expect((await chartroom(data, 'backtest', '--verify', 'bt_2')).err).toBe('There is no backtest bt_2.')
   })
 })
 

@@ -1,0 +1,46 @@
+// `chartroom backtest --verify ID`: runs a stored backtest again and compares every byte of its report.
+
+import type { Report } from '../backtest/report/report.ts'
+import { verifyReport } from '../backtest/verify.ts'
+import { seriesKey } from '../market/bar-store.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { finerFor, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
+import { createScripts } from '../scripts/scripts.ts'
+import type { CommandContext } from './command.ts'
+import { withData } from './data.ts'
+
+export async function verifyRun(
+  context: CommandContext,
+  flags: { readonly 'data-dir'?: string | undefined },
+  id: string,
+): Promise<number> {
+  const { print, warn } = context
+  return withData(context, flags, ({ kv, bars: cache, accounts }) => {
+    const run = runs(kv).get(id)
+    const stored = run && reportOf(kv, id)
+    if (!run?.range || !stored) {
+      warn(run ? `${id} is ${run.state}: it has no report.` : `There is no backtest ${id}.`)
+      return 1
+    }
+    const script = scriptOf(kv, id)
+    const key = seriesKey(run.exchange, run.symbol, run.interval)
+    const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 })
+    const { equal, hash, difference } = verifyReport(JSON.parse(stored) as Report, {
+      ...script,
+      bars,
+      symbol: cache.symbol(key.exchange, key.symbol),
+      interval: key.interval,
+      finer: finerFor(script, cache, key, bars),
+      series: (exchange, symbol, interval) => seriesFor(cache, exchange, symbol, interval),
+      library: createScripts(accounts).libraryFor(run.userId),
+      limits: DEFAULT_LIMITS,
+    })
+    if (equal) print(`${id} is reproduced to the byte: ${hash}`)
+    else {
+      warn(`${id} comes out otherwise today; the first difference is at ${difference}.`)
+      if (bars.length !== run.range.bars)
+        warn(`It ran on ${run.range.bars} bars, of which ${bars.length} are there now.`)
+    }
+    return equal ? 0 : 1
+  })
+}
