@@ -23,6 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   support: ['lib', 'market', 'store'],
   errors: ['lib', 'market', 'store'],
   mail: ['lib', 'store'],
+  feeds: ['lib', 'market', 'store'],
   webhooks: ['lib', 'store'],
   search: ['lib', 'store'],
   api: [
@@ -40,6 +41,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'replay',
     'support',
     'errors',
+    'feeds',
     'mail',
     'webhooks',
     'search',

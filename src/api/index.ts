@@ -45,6 +45,7 @@ import { barRoutes } from './bars.ts'
 import type { Services } from './deps.ts'
 import { docsRoutes } from './docs.ts'
 import { errorRoutes } from './errors.ts'
+import { feedRoutes } from './feeds.ts'
 import { healthRoutes } from './health.ts'
 import { ideaRoutes } from './ideas.ts'
 import { mcpRoutes, type Handle } from './mcp.ts'
@@ -55,6 +56,7 @@ import { asProblem, internalError, problemResponse } from './problem.ts'
 import { replayRoutes } from './replay.ts'
 import { scriptRoutes } from './scripts.ts'
 import { searchRoutes } from './search.ts'
+import { streamRoutes } from './stream.ts'
 import { supportRoutes } from './support.ts'
 import { tokenRoutes } from './tokens.ts'
 import { watchlistRoutes } from './watchlists.ts'
@@ -74,6 +76,8 @@ const resources = (deps: ApiDeps) =>
     .use(searchRoutes(deps))
     .use(supportRoutes(deps))
     .use(errorRoutes(deps))
+    .use(feedRoutes(deps))
+    .use(streamRoutes(deps))
     .use(barRoutes(deps))
 
 /** The whole HTTP side: API, documentation, metrics and the dashboard's files. */

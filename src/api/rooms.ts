@@ -9,6 +9,7 @@ import { createAlerts, type Alerts, type ScriptEvents } from '../alerts/alerts.t
 
 import type { BacktestPool } from '../backtest/pool.ts'
 import type { Report, ReportSummary } from '../backtest/report/report.ts'
+import { createFeeds, type Feeds } from '../feeds/feeds.ts'
 import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'
 import { createIdeas, type Idea, type Ideas } from '../ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
@@ -18,6 +19,8 @@ import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
+import { Poller } from '../market/providers/poller.ts'
+import type { Http } from '../market/providers/provider.ts'
 import { createPlaces, type Places } from '../replay/places.ts'
 import { importedLibraries, runs, scriptOf, seriesFor, type FinishedHook, type Run } from '../runs/runs.ts'
 import { createScripts, type Script, type Scripts } from '../scripts/scripts.ts'
@@ -34,6 +37,9 @@ import type { Send } from '../webhooks/send.ts'
 export interface Rooms {
   readonly alerts: Alerts
   readonly clientErrors: ClientErrors
+  readonly feeds: Feeds
+  /** How providers are asked. */
+  readonly http: Http
   readonly ideas: Ideas
   readonly mail: Mail
   readonly outbox: Outbox
@@ -47,6 +53,8 @@ export interface Rooms {
   wakeDeliveries(): void
   /** Told of every firing, after it was committed. The function that is returned ends it. */
   onFired(listener: (firing: Firing) => void): () => void
+  /** Likewise, of every finished backtest. */
+  onRunDone(listener: (run: Run) => void): () => void
   /** What a finished backtest sets off. */
   readonly onFinished: FinishedHook
   /** Builds the index and runs the loops until the signal aborts. */
@@ -63,12 +71,17 @@ export interface RoomDeps extends AccountDeps {
   readonly mailTransport: Transport | null
   readonly articles: readonly Article[]
   readonly version: string
+  readonly http: Http
+  /** Whether series are kept fresh from providers. */
+  readonly feeds: boolean
   /** Runs alerts' scripts, within the budget of any other. */
   readonly pool: BacktestPool
   readonly limits: Limits
 }
 
 const TIDY_MS = 3_600_000
+/** What a watchlist shows last price and change of. */
+const WATCHED_INTERVAL = '1d'
 
 export function createRooms(deps: RoomDeps): Rooms {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
@@ -110,6 +123,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     pause: () => clock.sleep(0),
   })
   const listeners = new Set<(firing: Firing) => void>()
+  const runListeners = new Set<(run: Run) => void>()
 
   function deliver(alert: Alert, firing: Firing): Changes[] {
     const changes: Changes[] = []
@@ -149,8 +163,21 @@ export function createRooms(deps: RoomDeps): Rooms {
     },
   })
 
+  const feeds = createFeeds({
+    kv,
+    clock,
+    poller: deps.feeds ? new Poller({ cache: bars, http: deps.http, clock }) : null,
+    *wanted() {
+      yield* alerts.watchedSeries()
+      for (const { items } of watchlists.each())
+        for (const { exchange, symbol } of items) yield { exchange, symbol, interval: WATCHED_INTERVAL }
+    },
+  })
+
   return {
     alerts,
+    feeds,
+    http: deps.http,
     clientErrors: createClientErrors({ kv, clock, newId }),
     ideas,
     mail,
@@ -167,11 +194,16 @@ export function createRooms(deps: RoomDeps): Rooms {
       written(run) {
         search.put(runItem(run, scriptOf(kv, run.id).source))
         deliverer.wake()
+        for (const listener of runListeners) listener(run)
       },
     },
     onFired(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
+    },
+    onRunDone(listener) {
+      runListeners.add(listener)
+      return () => runListeners.delete(listener)
     },
     async start(signal) {
       const complain = (what: string) => (error: unknown) =>
@@ -187,6 +219,7 @@ export function createRooms(deps: RoomDeps): Rooms {
         search.rebuild().catch(complain('building the search index')),
         deliverer.run(signal).catch(complain('delivering webhooks')),
         mail.run(signal).catch(complain('sending mail')),
+        feeds.run(signal).catch(complain('keeping bars fresh')),
         tidy().catch(complain('tidying up')),
       ])
     },

@@ -98,6 +98,11 @@ const OPTIONS = {
   ),
   MAIL_FROM: option('', text, 'Sender of mails; default chartroom@ the host of PUBLIC_URL'),
   WEBHOOK_ALLOW: option('', list, 'Opens blocked webhook targets: loopback, private, ranges, host names'),
+  FEEDS: option(
+    'on',
+    choice(['on', 'off']),
+    'Whether followed series are fetched from providers; off = no request leaves',
+  ),
   WORKERS: option('0', integer(0, 256), 'Script worker threads; 0 = processors less one'),
   SCRIPT_TIME_MS: option('60000', integer(100, 3_600_000), 'Longest a script may run'),
   SCRIPT_MEMORY_MB: option('1024', integer(64, 1_048_576), 'Most memory a script may take'),

@@ -89,6 +89,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     mailTransport: config.SMTP_URL === null ? null : smtpTransport(config.SMTP_URL),
     articles: ARTICLES,
     version: context.version,
+    http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
+    feeds: config.FEEDS === 'on',
   })
   const libraryFor = (userId: string) => rooms.scripts.libraryFor(userId)
   const runs = new Runs({

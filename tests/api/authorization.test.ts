@@ -56,10 +56,16 @@ const routes: RouteInfo[] = (
 /** An id nobody has; enough of a query to get past nothing but the gate. */
 const urlOf = ({ path }: RouteInfo) => path.replace(/:(\w+)/g, 'none_0')
 async function codeOf(route: RouteInfo, headers: Record<string, string>, query = ''): Promise<string> {
-  const { status, json } = await call(route.method, urlOf(route) + query, {
-    headers: { 'content-type': 'application/json', ...headers },
-  })
-  return status < 400 ? 'in' : String(json?.error?.code ?? status)
+  const response = await server.app.handle(
+    new Request(`http://localhost${urlOf(route)}${query}`, {
+      method: route.method,
+      headers: { 'content-type': 'application/json', ...headers },
+    }),
+  )
+  // A stream would go on for ever; who was let in is all that is asked.
+  if (response.ok) return response.body?.cancel().then(() => 'in') ?? 'in'
+  const answer = (await response.json()) as { error?: { code?: string } }
+  return answer.error?.code ?? String(response.status)
 }
 /** Past the gate: whatever is wrong now is about what was asked, not about who asks. */
 const GATE = new Set([

@@ -96,6 +96,8 @@ export function testServer(change: (services: Services) => Partial<Services> = (
     mailTransport: null,
     articles: ARTICLES,
     version: '0.0.0',
+    http: () => Promise.reject(new Error('no network in tests')),
+    feeds: false,
     pool,
     limits,
   })

@@ -1,0 +1,132 @@
+// Bars from providers: fetch a series now, or follow it.
+
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { Feed } from '../feeds/feeds.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { seriesKey, type SeriesKey } from '../market/bar-store.ts'
+import { normalizeInterval } from '../market/interval.ts'
+import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
+import { FEED_STATES } from '../market/providers/poller.ts'
+import { ProviderError } from '../market/providers/provider.ts'
+import { access, type ApiDeps } from './access.ts'
+import { doc, Instant, instantOf, Listed, nullable, oneOf, Text, Time } from './schemas.ts'
+
+const series = { exchange: Text(64), symbol: Text(64), interval: Text(16) }
+
+const FeedWire = Type.Object(
+  {
+    exchange: Type.String(),
+    symbol: Type.String(),
+    interval: Type.String(),
+    state: oneOf(FEED_STATES),
+    followed: Type.Boolean(),
+    provider: nullable(Type.String()),
+    lastSuccessAt: nullable(Time),
+    lastError: nullable(Type.String()),
+    failures: Type.Integer(),
+    nextAt: nullable(Time),
+    newestBar: nullable(Time),
+  },
+  { $id: 'Feed' },
+)
+const wire = ({ key, ...shown }: Feed) => ({ ...key, ...shown })
+
+export function feedRoutes(deps: ApiDeps) {
+  const { feeds } = deps.rooms
+  return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
+    .use(access(deps))
+    .post(
+      '/bars/fetch',
+      async ({ body, request, server }) => {
+        if (!feeds.enabled)
+          throw new Problem(
+            503,
+            'feeds_disabled',
+            'Requests to providers are switched off on this server (FEEDS=off).',
+            { retryAfter: 3600 },
+          )
+        server?.timeout(request, 0)
+        const key = keyOf(body)
+        const from = instantOf(body.from, '/from')
+        const to = instantOf(body.to, '/to')
+        try {
+          const options = {
+            ...(from !== null && { from }),
+            ...(to !== null && { to }),
+            signal: request.signal,
+          }
+          const { inserted, updated, pages } = await fetchSeries(
+            deps.bars,
+            key,
+            { http: deps.rooms.http, clock: deps.clock },
+            options,
+          )
+          return { ...key, inserted, updated, pages }
+        } catch (error) {
+          throw error instanceof ProviderError ? problemOf(error) : error
+        }
+      },
+      {
+        access: 'session bars:write',
+        body: Type.Object({
+          ...series,
+          from: Type.Optional(nullable(Instant)),
+          to: Type.Optional(nullable(Instant)),
+        }),
+        detail: doc(
+          'Fetch bars from a provider',
+          { ...series, inserted: Type.Integer(), updated: Type.Integer(), pages: Type.Integer() },
+          'From the newest cached bar, or from `from`. What arrived before a failure is kept, so the same request goes on.',
+        ),
+      },
+    )
+    .get(
+      '/feeds',
+      () => ({
+        feeds: feeds.list().map(wire),
+        nextCursor: null,
+        providers: PROVIDERS.map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
+      }),
+      {
+        access: 'session bars:read',
+        detail: doc('How followed series are doing', {
+          ...Listed('feeds', FeedWire),
+          providers: Type.Array(Type.Object({ name: Type.String(), exchanges: Type.Array(Type.String()) })),
+        }),
+      },
+    )
+    .post(
+      '/feeds',
+      async ({ body }) => {
+        const key = keyOf(body)
+        await feeds.follow(key)
+        return key
+      },
+      {
+        access: 'session bars:write',
+        body: Type.Object(series),
+        detail: doc('Follow a series', series, 'It is kept up to date from its provider.'),
+      },
+    )
+    .delete('/feeds', async ({ query }) => ({ deleted: await feeds.unfollow(keyOf(query)) }), {
+      access: 'session bars:write',
+      query: Type.Object(series),
+      detail: doc('Stop following a series', { deleted: Type.Boolean() }),
+    })
+}
+
+function keyOf(fields: { exchange: string; symbol: string; interval: string }): SeriesKey {
+  const interval = normalizeInterval(fields.interval)
+  if (interval === null)
+    throw invalidField('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
+  return seriesKey(fields.exchange, fields.symbol, interval)
+}
+
+/** The provider's no, said as ours. */
+function problemOf({ kind, message, retryAfterMs }: ProviderError): Problem {
+  if (kind === 'unknown_symbol') return new Problem(404, 'symbol_not_found', message)
+  if (kind === 'unsupported_interval') return invalidField('/interval', 'unsupported_interval', message)
+  const retryAfter = Math.ceil((retryAfterMs ?? 30_000) / 1000)
+  return new Problem(503, 'provider_unavailable', message, { retryAfter })
+}

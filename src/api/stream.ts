@@ -1,0 +1,83 @@
+// What happens, as it happens: new bars, firings of one's alerts, one's finished backtests, as server-sent events.
+
+import { Type } from '@sinclair/typebox'
+import { Elysia, sse } from 'elysia'
+import { access, type ApiDeps } from './access.ts'
+import { doc, Text } from './schemas.ts'
+
+const HEARTBEAT_MS = 15_000
+/** A reader that falls further behind than this loses the oldest events: it can always ask for the state. */
+const WAITING_MAX = 256
+
+interface StreamEvent {
+  readonly event: 'bars' | 'firing' | 'backtest'
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export function streamRoutes(deps: ApiDeps) {
+  return new Elysia({ prefix: '/api/platform/stream', tags: ['Stream'], normalize: false })
+    .use(access(deps))
+    .get(
+      '',
+      ({ caller, query, request, server }) => {
+        server?.timeout(request, 0)
+        return follow(deps, caller.user.id, query.symbol?.toUpperCase(), request.signal)
+      },
+      {
+        access: 'session bars:read',
+        query: Type.Object({ symbol: Type.Optional(Text(64)) }),
+        detail: doc(
+          'Follow what happens',
+          {},
+          'Server-sent events: `bars` {exchange,symbol,interval,last,inserted,updated}, `firing` and `backtest`; with `symbol` only the bars of that one.',
+        ),
+      },
+    )
+}
+
+async function* follow(
+  { bars, rooms }: ApiDeps,
+  userId: string,
+  symbol: string | undefined,
+  signal: AbortSignal,
+) {
+  const waiting: StreamEvent[] = []
+  let wake = () => {}
+  const tell = (event: StreamEvent) => {
+    if (waiting.push(event) > WAITING_MAX) waiting.shift()
+    wake()
+  }
+  const stops = [
+    bars.onChange(({ key, inserted, updated, bars: written }) => {
+      if (symbol === undefined || key.symbol === symbol)
+        tell({ event: 'bars', data: { ...key, last: written.time.at(-1) ?? null, inserted, updated } })
+    }),
+    rooms.onFired(({ ownerId, ...firing }) => {
+      if (ownerId === userId) tell({ event: 'firing', data: firing })
+    }),
+    rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) => {
+      if (ownerId === userId) tell({ event: 'backtest', data: { id, name, state, summary } })
+    }),
+  ]
+  const end = () => wake()
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    yield sse({ event: 'hello', data: {} })
+    while (!signal.aborted) {
+      const next = waiting.shift()
+      if (next) yield sse({ event: next.event, data: next.data })
+      else {
+        const quiet = await new Promise<boolean>((resolve) => {
+          const timer = setTimeout(() => resolve(true), HEARTBEAT_MS)
+          wake = () => {
+            clearTimeout(timer)
+            resolve(false)
+          }
+        })
+        if (quiet && !signal.aborted) yield sse({ event: 'alive', data: {} })
+      }
+    }
+  } finally {
+    for (const stop of stops) stop()
+  }
+}

@@ -1,0 +1,95 @@
+// Feeds: which series are kept fresh, and how they are doing.
+//
+// A series is kept fresh because somebody follows it, an alert waits on it, or it stands in a watchlist. What is wanted is
+// worked out anew every minute; the poller does the rest. Only follows are stored: the other two are in their own records.
+
+import type { Clock } from '../lib/clock.ts'
+import { seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { providerOf } from '../market/providers/fetch-bars.ts'
+import type { FeedStatus, Poller } from '../market/providers/poller.ts'
+import type { Key, Kv } from '../store/kv.ts'
+
+export interface FeedDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  /** null = outside requests are switched off: what is wanted is known, but nobody asks. */
+  readonly poller: Poller | null
+  /** Series that something else waits on. */
+  readonly wanted: () => Iterable<SeriesKey>
+}
+
+export interface Feed extends FeedStatus {
+  /** Somebody asked for it by name. */
+  readonly followed: boolean
+}
+
+const SYNC_MS = 60_000
+const FOLLOWS_MAX = 1000
+
+export type Feeds = ReturnType<typeof createFeeds>
+
+export function createFeeds({ kv, clock, poller, wanted }: FeedDeps) {
+  const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
+
+  function follows(): SeriesKey[] {
+    return kv.list({ prefix: ['follows'] }, { limit: FOLLOWS_MAX }).map(({ key }) => ({
+      exchange: String(key[1]),
+      symbol: String(key[2]),
+      interval: String(key[3]),
+    }))
+  }
+
+  /** Tells the poller what is wanted now, and what is not any more. */
+  function sync(): void {
+    if (!poller) return
+    // What no provider has is only worth a word when somebody asked for it by name.
+    const others = [...wanted()].filter(({ exchange }) => providerOf(exchange) !== null)
+    const all = new Map([...follows(), ...others].map((key) => [seriesName(key), key]))
+    for (const { key } of poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
+    for (const key of all.values()) poller.follow(key)
+  }
+
+  return {
+    /** Whether anybody asks outside at all. */
+    enabled: poller !== null,
+    list(): Feed[] {
+      const followed = new Map(follows().map((key) => [seriesName(key), key]))
+      const running = poller?.status() ?? []
+      const shown = running.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
+      const known = new Set(running.map(({ key }) => seriesName(key)))
+      const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
+      return [...shown, ...idle.map((key) => ({ ...SWITCHED_OFF, key, followed: true }))]
+    },
+    async follow(key: SeriesKey): Promise<void> {
+      await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
+      sync()
+    },
+    /** Whether it was followed. */
+    async unfollow(key: SeriesKey): Promise<boolean> {
+      const there = kv.get(keyOf(key)) !== null
+      if (there) await kv.commit({ deletes: [keyOf(key)] })
+      sync()
+      return there
+    },
+    sync,
+    async run(signal: AbortSignal): Promise<void> {
+      if (!poller) return
+      const polling = poller.run(signal)
+      while (!signal.aborted) {
+        sync()
+        await clock.sleep(SYNC_MS, signal)
+      }
+      await polling
+    },
+  }
+}
+
+const SWITCHED_OFF = {
+  state: 'stopped',
+  provider: null,
+  lastSuccessAt: null,
+  lastError: 'Requests to providers are switched off on this server (FEEDS=off).',
+  failures: 0,
+  nextAt: null,
+  newestBar: null,
+} as const

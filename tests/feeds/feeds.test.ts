@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { createFeeds } from '../../src/feeds/feeds.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { memoryBars } from '../../src/market/bar-store.ts'
+import { Poller } from '../../src/market/providers/poller.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+
+const clock = { now: () => 1000, sleep: () => Promise.resolve() }
+const poller = () =>
+  new Poller({
+    cache: new BarCache(memoryBars()),
+    http: () => Promise.reject(new Error('no network')),
+    clock,
+  })
+const coin = { exchange: 'BINANCE', symbol: 'BTCUSDT', interval: '1h' }
+const daily = { exchange: 'NASDAQ', symbol: 'AAPL', interval: '1d' }
+const unknown = { exchange: 'NOWHERE', symbol: 'X', interval: '1d' }
+
+test('what is followed and what is waited on is kept fresh, and nothing else', async () => {
+  let wanted = [daily, unknown]
+  const feeds = createFeeds({ kv: memoryKv(), clock, poller: poller(), wanted: () => wanted })
+  await feeds.follow(coin)
+  const names = () =>
+    feeds.list().map(({ key, followed }) => `${key.exchange}:${key.symbol}${followed ? ' followed' : ''}`)
+  expect(names()).toEqual(['BINANCE:BTCUSDT followed', 'NASDAQ:AAPL'])
+  wanted = []
+  feeds.sync()
+  expect(names()).toEqual(['BINANCE:BTCUSDT followed'])
+  expect([await feeds.unfollow(coin), await feeds.unfollow(coin)]).toEqual([true, false])
+  expect(names()).toEqual([])
+})
+test('a followed series that no provider has says so', async () => {
+  const feeds = createFeeds({ kv: memoryKv(), clock, poller: poller(), wanted: () => [] })
+  await feeds.follow(unknown)
+  expect(feeds.list()).toMatchObject([{ state: 'stopped', lastError: 'No provider has symbols of NOWHERE.' }])
+})
+test('switched off, follows are kept and nobody asks', async () => {
+  const feeds = createFeeds({ kv: memoryKv(), clock, poller: null, wanted: () => [daily] })
+  await feeds.follow(coin)
+  expect(feeds.list()).toMatchObject([
+    { state: 'stopped', followed: true, lastError: expect.stringContaining('FEEDS') },
+  ])
+})
