@@ -11,7 +11,6 @@ import { limited } from './str.ts'
 
 type Any = PineArray | null
 type Numbers = PineArray<number> | null
-type Order = 'ascending' | 'descending'
 
 /** The array is na. */
 function absent(name: string): never {
@@ -167,7 +166,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     'Sorts the elements; objects by one of their fields.',
     '(array<T> id, string order = order.ascending, const string sort_field = na) void',
     {
-      fn: (id: Any, order: Order, field: string | null) => {
+      fn: (id: Any, order: string, field: string | null) => {
         const array = id ?? absent('array.sort')
         const values = array.values()
         array.replace(sortedIndices(values, order, field).map((index) => values[index]))
@@ -179,7 +178,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     'The indexes of the elements in sorted order.',
     '(array<T> id, string order = order.ascending, const string sort_field = na) array<int>',
     {
-      fn: (id: Any, order: Order, field: string | null) => {
+      fn: (id: Any, order: string, field: string | null) => {
         const array = id ?? absent('array.sort_indices')
         return array.derive(sortedIndices(array.values(), order, field), Number.NaN)
       },
@@ -315,7 +314,8 @@ function isTrue(value: unknown): boolean {
   return typeof value === 'number' ? value !== 0 && !Number.isNaN(value) : value === true
 }
 
-function sortedIndices(values: readonly unknown[], order: Order, field: string | null): number[] {
+/** Places of `values` in sorted order, na last; objects by the field named. */
+export function sortedIndices(values: readonly unknown[], order: string, field: string | null): number[] {
   const keys = values.map((value) => sortKey(value, field))
   const direction = order === 'descending' ? -1 : 1
   return values.map((_, i) => i).sort((i, j) => direction * compare(keys[i]!, keys[j]!))

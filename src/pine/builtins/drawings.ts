@@ -117,6 +117,10 @@ const LINE: readonly BuiltinEntry[] = [
     {
       fn: (line: Line | null, x: number) => {
         if (line === null) return NAN
+        if (line.xloc === 'bar_time')
+          throw new ScriptError(
+            'line.get_price() needs a line with xloc.bar_index; this one has xloc.bar_time.',
+          )
         return line.y1 + ((x - line.x1) / (line.x2 - line.x1)) * (line.y2 - line.y1)
       },
     },
@@ -521,7 +525,11 @@ function newTable(
     throw new ScriptError(
       `Cannot make a table of ${columns} × ${rows} cells: give it fewer, and one at least.`,
     )
-  return runtime.drawings.add<Table>({
+  const { drawings, bar } = runtime
+  // Only the last table at a place is shown; scripts that make one on every bar rely on it.
+  const before = drawings.alive.table.find((table) => table.kind === 'table' && table.position === position)
+  if (before !== undefined) drawings.remove(before, bar)
+  return drawings.add<Table>({
     kind: 'table',
     ...born(runtime),
     position,
@@ -587,9 +595,16 @@ function fillCell(
 
 function putCell(runtime: Runtime, table: Table, column: number, row: number, fields: Partial<Cell>): void {
   const place = cellPlace(table, column, row)
-  const cells = new Map(table.cells)
-  cells.set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
-  runtime.drawings.set(table, 'cells', cells, runtime.bar)
+  writableCells(runtime, table).set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
+}
+
+/** The cells as they were at the end of the bar before are kept, so the first write on a bar copies them. */
+function writableCells(runtime: Runtime, table: Table): Map<number, Cell> {
+  const { drawings, bar } = runtime
+  const last = table.changes.at(-1)
+  const isOwn = table.createdBar === bar || (last?.bar === bar && Object.hasOwn(last, 'cells'))
+  if (!isOwn) drawings.set(table, 'cells', new Map(table.cells), bar)
+  return table.cells
 }
 
 function cellPlace(table: Table, column: number, row: number): number {
@@ -621,8 +636,8 @@ function clearCells(
     const row = Math.floor(place / table.columns)
     return column >= startColumn && column <= lastColumn && row >= startRow && row <= lastRow
   }
-  const cells = new Map([...table.cells].filter(([place]) => !inside(place)))
-  runtime.drawings.set(table, 'cells', cells, runtime.bar)
+  const cells = writableCells(runtime, table)
+  for (const place of cells.keys()) if (inside(place)) cells.delete(place)
 }
 
 function newPolyline(

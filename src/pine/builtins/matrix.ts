@@ -6,7 +6,7 @@ import { PineMatrix } from '../runtime/matrix.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import * as statistics from '../runtime/statistics.ts'
-import { naLike } from './array.ts'
+import { naLike, sortedIndices } from './array.ts'
 import { fn } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction } from './registry.ts'
 
@@ -131,7 +131,7 @@ export const MATRIX: readonly BuiltinEntry[] = [
   fn(
     'matrix.sort',
     'Sorts the rows by the elements of a column.',
-    '(matrix<T> id, int column = 0, string order = order.ascending) void',
+    '(matrix<T> id, int column = 0, string order = order.ascending, const string sort_field = na) void',
     { fn: sort },
   ),
 
@@ -385,21 +385,10 @@ function reshape(id: Any, rows: number, columns: number): void {
   matrix.become(height, width, matrix.items)
 }
 
-function sort(id: Any, column: number, order: string): void {
+function sort(id: Any, column: number, order: string, field: string | null): void {
   const matrix = id ?? absent('matrix.sort')
-  const by = matrix.column(column)
-  const direction = order === 'descending' ? -1 : 1
-  const rows = Array.from({ length: matrix.rows }, (_, row) => matrix.rowValues(row))
-  rows.sort((a, b) => direction * compareElements(a[by], b[by]))
-  matrix.items = rows.flat()
-}
-
-/** na last. */
-function compareElements(a: unknown, b: unknown): number {
-  const isNaA = typeof a === 'number' ? Number.isNaN(a) : typeof a !== 'string'
-  const isNaB = typeof b === 'number' ? Number.isNaN(b) : typeof b !== 'string'
-  if (isNaA || isNaB) return Number(isNaA) - Number(isNaB)
-  return (a as number) < (b as number) ? -1 : (a as number) > (b as number) ? 1 : 0
+  const places = sortedIndices(matrix.columnValues(matrix.column(column)), order, field)
+  matrix.items = places.flatMap((row) => matrix.rowValues(row))
 }
 
 function rowsOf(matrix: PineMatrix<number>): algebra.Rows {

@@ -66,7 +66,7 @@ export const STR: readonly BuiltinEntry[] = [
     pure: true,
   }),
   fn('str.trim', 'The text without white space at both ends.', '(string source) string', {
-    fn: (source: Text) => source?.trim() ?? null,
+    fn: (source: Text) => source?.trim() ?? '',
     pure: true,
   }),
   fn(

@@ -4,7 +4,7 @@ import type { Zone } from '../../market/zone.ts'
 import type { Calendar, Period } from '../../market/calendar.ts'
 import { parseDate } from '../runtime/date-format.ts'
 import * as dates from '../runtime/date-parts.ts'
-import { instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
+import { chartInterval, instantOf, intervalOf, periodOf, symbolCalendar } from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
@@ -51,7 +51,15 @@ export const TIME: readonly BuiltinEntry[] = [
     get: (runtime) => runtime.timeClose[runtime.bar] ?? Number.NaN,
   }),
   variable('time_tradingday', "Midnight UTC of the bar's trading day.", 'series int', {
-    get: (runtime) => symbolCalendar(runtime).tradingDay(instantOf(runtime, runtime.bar)) * 86_400_000,
+    get: (runtime) => {
+      const { unit, count } = chartInterval(runtime)
+      // Of bars longer than a day, the last one.
+      const isLong = unit === 'w' || unit === 'M' || (unit === 'd' && count > 1)
+      const time = isLong
+        ? (runtime.timeClose[runtime.bar] ?? Number.NaN) - 1
+        : instantOf(runtime, runtime.bar)
+      return symbolCalendar(runtime).tradingDay(time) * 86_400_000
+    },
   }),
   variable(
     'timenow',

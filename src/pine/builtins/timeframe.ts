@@ -1,10 +1,9 @@
 // timeframe.*: how long the chart's bars are, and arithmetic on timeframes.
 
-import { formatInterval, intervalMs, isIntraday, toTimeframe } from '../../market/interval.ts'
+import { intervalMs, isIntraday, toTimeframe } from '../../market/interval.ts'
 import type { Interval } from '../../market/interval.ts'
 import { chartInterval, intervalOf, periodOf } from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { ScriptError } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
 
@@ -74,28 +73,37 @@ function timeframeText(runtime: Runtime): string {
   return runtime.version < 6 ? text.replace(/^1(?=[DWM]$)/, '') : text
 }
 
-const UNITS = [
-  ['s', 1, 60],
-  ['m', 60, 1440],
-  ['d', 86_400, 365],
-  ['w', 604_800, 52],
-  ['M', 2_628_003, 12],
-] as const
+/** Units of timeframes, largest last, with the numbers there are of each. */
+const UNITS: readonly (readonly [suffix: string, seconds: number, counts: readonly number[]])[] = [
+  ['S', 1, [1, 5, 10, 15, 30, 45]],
+  ['', 60, upTo(1440)],
+  ['D', 86_400, upTo(366)],
+  ['W', 604_800, upTo(52)],
+  ['M', 2_628_003, upTo(12)],
+]
 
-/** Steps of seconds are 1, 5, 10, 15, 30 and 45 on TradingView; others make the next one up. */
-const SECOND_STEPS = [1, 5, 10, 15, 30, 45]
+function upTo(most: number): number[] {
+  return Array.from({ length: most }, (_, i) => i + 1)
+}
 
+/**
+ * The shortest timeframe that is not shorter. Of several, the one in the larger unit if it fits exactly: 604,800 seconds
+ * are `1W`, one second less is `7D`.
+ */
 function fromSeconds(seconds: number): string | null {
   if (Number.isNaN(seconds)) return null
-  if (!(seconds > 0))
-    throw new ScriptError(`Cannot make a timeframe of ${seconds} seconds: 'seconds' must be above 0.`)
-  if (seconds < 60) {
-    const step = SECOND_STEPS.find((each) => each >= seconds)
-    return step === undefined ? '1' : `${step}S`
-  }
-  const [unit, length] = UNITS.find(([, size, most]) => seconds <= size * most) ?? UNITS[4]
-  const count = Math.min(12 * (unit === 'M' ? 1 : 1e9), Math.max(1, Math.ceil(seconds / length)))
-  return unit === 'm' ? String(count) : formatInterval({ count, unit }).toUpperCase()
+  let best = '12M'
+  let bestSeconds = Infinity
+  if (seconds <= 366 * 86_400)
+    for (const [suffix, length, counts] of UNITS) {
+      const count = counts.find((each) => each * length >= seconds)
+      if (count === undefined) continue
+      const total = count * length
+      if (total > bestSeconds || (total === bestSeconds && total !== seconds)) continue
+      best = `${count}${suffix}`
+      bestSeconds = total
+    }
+  return best
 }
 
 function change(runtime: Runtime, timeframe: string | null): boolean {

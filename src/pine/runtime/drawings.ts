@@ -117,8 +117,8 @@ export interface Table extends Life {
   border_color: number
   border_width: number
   readonly force_overlay: boolean
-  /** By row × columns + column; replaced whole when changed (map and cells). */
-  cells: ReadonlyMap<number, Cell>
+  /** By row × columns + column. Copied before the first change on a bar; cells are replaced whole. */
+  cells: Map<number, Cell>
   /** Each [from column, from row, to column, to row]. */
   merged: readonly (readonly number[])[]
 }

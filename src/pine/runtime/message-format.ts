@@ -77,7 +77,7 @@ function placeholder(inner: string, args: readonly unknown[], pattern: string): 
     case 'time':
       return dateText(value, TIME_STYLES.get(style.trim()) ?? style)
     default:
-      return formatNumber(value, NUMBER_STYLES.get(style.trim()) ?? style)
+      return formatNumber(value, NUMBER_STYLES.get(style.trim()) ?? style.trim())
   }
 }
 

@@ -61,6 +61,10 @@ table('str', [
   ['str.format("{0,date,yyyy.MM.dd} {0,time,HH:mm}", 1704724200000)', '2024.01.08 14:30'],
   ["str.format(\"it''s '{0}' {0}\", 1)", "it's {0} 1"],
   ['str.format("{0} {1}", 1)', '1 {1}'],
+  ['str.format("{0} != {0, number, #.#}", 1.34)', '1.34 != 1.3'],
+  ['str.format("{0, number, integer} of {1, number, integer}", 1.34, 1.52)', '1 of 2'],
+  ['str.format("{0, number, percent} - {1, number, percent}", 0.1, 0.2)', '10% - 20%'],
+  ['str.length(str.trim(string(na)))', '0'],
   ['str.format_time(1704724200000, "yyyy-MM-dd HH:mm:ss")', '2024-01-08 09:30:00'],
   ['str.format_time(1704724200000)', '2024-01-08T09:30:00-0500'],
   ['str.format_time(1704724200000, "EEEE, d MMM yy h:mm a", "UTC+1")', 'Monday, 8 Jan 24 3:30 PM'],
@@ -89,6 +93,11 @@ table('array', [
   ['array.from(true, false).every()', 'false'],
   ['array.from(true, false).some()', 'true'],
   ['a', '[5, 1, -2]', 'a = array.from(5, -2, 1)\na.sort(order.descending)'],
+  [
+    'a.get(0).score',
+    '1',
+    'type P\n    string name\n    float score\na = array.from(P.new("x", 3), P.new("y", 1))\na.sort(order.ascending, "score")',
+  ],
   ['a', '[a, b, c]', 'a = array.from("c", "a", "b")\na.sort()'],
   ['array.from(5, -2, 0, 9, 1).sort_indices()', '[1, 2, 4, 0, 3]'],
   ['array.from(-2, 0, 1, 5, 9).binary_search(0)', '1'],
@@ -217,7 +226,12 @@ table('timeframe', [
   ['timeframe.in_seconds()', '3600'],
   ['timeframe.from_seconds(3600)', '60'],
   ['timeframe.from_seconds(7)', '10S'],
-  ['timeframe.from_seconds(86400 * 7)', '7D'],
+  ['timeframe.from_seconds(0)', '1S'],
+  ['timeframe.from_seconds(86400 * 7)', '1W'],
+  ['timeframe.from_seconds(86400 * 7 - 1)', '7D'],
+  ['timeframe.from_seconds(86400)', '1D'],
+  ['timeframe.from_seconds(86400 * 400)', '12M'],
+  ['timeframe.in_seconds("2M")', '5256006'],
 ])
 table(
   'timeframe of daily bars',
@@ -282,6 +296,10 @@ describe('mistakes', () => {
     ['str.format("{0", 1)', "a '{' has no '}'"],
     ['str.match("a", "(a")', "a ')' is missing"],
     ['matrix.det(matrix.new<float>(1, 2, 0))', 'needs as many rows as columns'],
+    [
+      'line.get_price(line.new(time, 1, time, 2, xloc = xloc.bar_time), 1)',
+      'needs a line with xloc.bar_index',
+    ],
     ['matrix.get(matrix.new<float>(1, 2, 0), 1, 0)', 'The row index 1 is out of bounds'],
   ]
   for (const [expression, message] of rows)
