@@ -1,7 +1,8 @@
 // "Bring your TradingView export": trade by trade, what agrees between an exported list of trades and a report, and
 // the first divergence with its bar.
 //
-// Rows are paired in order. The export's clock is the chart's, which the file does not name: unless it is given, the
+// A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one trade too many
+// does not put every later one in the wrong; what finds no partner is missing or extra. The export's clock is the chart's, which the file does not name: unless it is given, the
 // zone is the one in which most entries fall on entries of the report.
 
 import { lowerBound, type Bars } from '../market/bars.ts'
@@ -111,16 +112,17 @@ export function compareTrades(
   const trades: ComparedTrade[] = []
   let exact = 0
   let first: Comparison['firstDivergence'] = null
-  for (let i = 0; i < Math.max(expected.length, found.length); i++) {
-    const [want, got] = [expected[i], found[i]]
+  for (const [want, got] of pairs(expected, found, zone)) {
     const differences = compareTrade(want, got, zone, options.mintick, fields)
     const row = { n: want?.n ?? got!.n, agrees: differences.length === 0, differences }
     trades.push(row)
-    if (row.agrees) exact++
-    else if (!first) {
-      const time = Math.min(want ? zone.toUtc(want.entry.wall) : Infinity, got ? got.entryTime : Infinity)
-      first = { ...row, time, bar: Math.min(bars.length - 1, lowerBound(bars.time, time)) }
+    if (row.agrees) {
+      exact++
+      continue
     }
+    const time = Math.min(want ? zone.toUtc(want.entry.wall) : Infinity, got ? got.entryTime : Infinity)
+    if (!first || time < first.time)
+      first = { ...row, time, bar: Math.min(bars.length - 1, lowerBound(bars.time, time)) }
   }
   return {
     timezone: zone.name,
@@ -131,6 +133,52 @@ export function compareTrades(
     firstDivergence: first,
     trades,
   }
+}
+
+type Pair = readonly [ExportedTrade | undefined, ReportTrade | undefined]
+
+function pairs(expected: readonly ExportedTrade[], found: readonly ReportTrade[], zone: Zone): Pair[] {
+  const waiting = new Map<string, ReportTrade[]>()
+  for (const trade of found) {
+    const key = `${trade.side} ${minute(trade.entryTime)}`
+    const group = waiting.get(key)
+    if (group) group.push(trade)
+    else waiting.set(key, [trade])
+  }
+  // Exports of daily bars carry no minutes: they are paired by day.
+  const byDay = expected.some((trade) => trade.entry.dateOnly)
+  if (byDay || waiting.size === 0)
+    return Array.from({ length: Math.max(expected.length, found.length) }, (_, i): Pair => [
+      expected[i],
+      found[i],
+    ])
+  const result: Pair[] = []
+  const taken = new Set<ReportTrade>()
+  for (const want of expected) {
+    const group = waiting.get(`${want.side} ${minute(zone.toUtc(want.entry.wall))}`) ?? []
+    const exit = zone.toUtc(want.exit.wall)
+    let best: ReportTrade | undefined
+    let cost = Infinity
+    for (const got of group) {
+      const far = taken.has(got)
+        ? Infinity
+        : Math.abs(got.exitTime - exit) +
+          Math.abs(got.exitPrice - want.exit.price) +
+          Math.abs(got.entryPrice - want.entry.price)
+      if (far < cost) {
+        cost = far
+        best = got
+      }
+    }
+    if (best) taken.add(best)
+    result.push([want, best])
+  }
+  for (const got of found) if (!taken.has(got)) result.push([undefined, got])
+  return result
+}
+
+function minute(time: number): number {
+  return Math.floor(time / 60_000)
 }
 
 function compareTrade(

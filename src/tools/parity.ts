@@ -436,7 +436,7 @@ function probeCases(dir: string): ParityCase[] {
     return {
       suite: 'probes',
       id: name,
-      request: { ...requestFor(source, bars, symbol, '15'), series: seriesFrom(all, symbol, '15m') },
+      request: { ...requestFor(source, bars, symbol, '15') },
       check: ({ trades }) => {
         const fields = sized ? FIELDS : [...FIELDS, 'qty' as const]
         const comparison = compareTrades(list, trades, bars, {
