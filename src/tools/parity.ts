@@ -430,13 +430,23 @@ function probeCases(dir: string): ParityCase[] {
     const source = readFileSync(join(folder, name, 'strategy.pine'), 'utf8')
     const list = lists.get(name) ?? []
     const window = windowOf(list, windows)
-    const bars = sliceBars(all, lowerBound(all.time, window.from), lowerBound(all.time, window.to + 1))
+    // A list that begins weeks after its range and ends more than a week before it does was exported over a shorter
+    // stretch of it: only what trades in that stretch can be judged.
+    const short = firstDay(list) > window.from + 14 * DAY && lastTime(list) < window.to - 7 * DAY
+    const bars = sliceBars(
+      all,
+      lowerBound(all.time, window.from),
+      lowerBound(all.time, (short ? lastTime(list) : window.to) + 1),
+    )
     // Sizes of a share of equity contain TradingView's USDT rate; fixed ones have to be equal.
     const sized = /default_qty_type\s*=\s*strategy\.(percent_of_equity|cash)/.test(source)
     return {
       suite: 'probes',
       id: name,
-      request: { ...requestFor(source, bars, symbol, '15') },
+      request: {
+        ...requestFor(source, bars, symbol, '15'),
+        ...(short ? { tradeFrom: firstDay(list) } : {}),
+      },
       check: ({ trades }) => {
         const fields = sized ? FIELDS : [...FIELDS, 'qty' as const]
         const comparison = compareTrades(list, trades, bars, {
@@ -474,7 +484,7 @@ interface Window {
 
 /**
  * The ranges the lists were exported over, which no file names. A list with a position still open ends where its range
- * does, so the ends are known; each list belongs to the first end that is not before its last row. A range starts at
+ * does, so most ends are known, and a list belongs to the first end that is not before its last row. A range starts at
  * the UTC midnight before the earliest entry of its lists, and TradingView's chart bars start there too (a moving
  * average over 152 bars is na for its first 152).
  */
@@ -483,14 +493,17 @@ function exportWindows(lists: readonly (readonly ExportedTrade[])[]): Window[] {
   const windows = ends.sort((a, b) => a - b).map((to) => ({ from: Infinity, to }))
   for (const list of lists) {
     const window = windows.find(({ to }) => to >= lastTime(list))
-    for (const { entry } of list)
-      if (window) window.from = Math.min(window.from, Math.floor(utc(entry.wall) / DAY) * DAY)
+    if (window) window.from = Math.min(window.from, firstDay(list))
   }
   return windows
 }
 
 function windowOf(list: readonly ExportedTrade[], windows: readonly Window[]): Window {
   return windows.find(({ to }) => to >= lastTime(list)) ?? { from: 0, to: Infinity }
+}
+
+function firstDay(list: readonly ExportedTrade[]): number {
+  return list.reduce((first, { entry }) => Math.min(first, Math.floor(utc(entry.wall) / DAY) * DAY), Infinity)
 }
 
 function lastTime(list: readonly ExportedTrade[]): number {
