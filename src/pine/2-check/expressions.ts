@@ -146,6 +146,7 @@ function unknownName(x: Context, node: tree.Identifier): messages.Message {
 
 export function* namesInSight(x: Context): Generator<string> {
   yield* x.scope.all()
+  yield* ['true', 'false', 'na']
   for (const name of BUILTIN_VARIABLES.keys()) if (!name.includes('.')) yield name
 }
 
@@ -286,7 +287,8 @@ export function field(x: Context, object: Expr, name: tree.Name, node: Range): E
 function history(x: Context, node: tree.Index): Expr {
   const base = expression(x, node.object)
   const offset = value(x, node.index)
-  if (base.type.kind === 'void') {
+  const isLiteral = base.kind === 'Const' && base.type.kind !== 'error' && x.module.version === 6
+  if (base.type.kind === 'void' || isLiteral) {
     x.check.report(x, node, messages.historyOfVoid(describe(base)))
     return errorExpr(node)
   }

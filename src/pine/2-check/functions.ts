@@ -11,7 +11,7 @@ import { nearest } from './nearest.ts'
 import type { Given } from './overloads.ts'
 import type { Expr, FunctionInstance } from './program.ts'
 import { assignedNames, body } from './statements.ts'
-import { ERROR, FLOAT, VOID, typeText } from './types.ts'
+import { ERROR, FLOAT, VOID, isLater, isPrimitive, typeText } from './types.ts'
 import type { Type } from './types.ts'
 
 /** How many functions may be checked one inside the other: our stack has an end, and so has TradingView's patience. */
@@ -102,6 +102,22 @@ function bind(x: Context, template: FunctionTemplate, given: readonly Given[], n
       const parameter = parameters[index]?.name.name ?? ''
       note(one.expr, messages.argumentType(name, parameter, typeText(type), describe(one.expr)), 100 + index)
     } else if (type === null || type.kind !== one.expr.type.kind) cost++
+    const written = parameters[index]?.type
+    if (
+      written?.qualifier &&
+      type !== null &&
+      isPrimitive(type) &&
+      isLater(one.expr.qualifier, written.qualifier)
+    ) {
+      const expected = `${written.qualifier} ${typeText(type)}`
+      const message = messages.argumentQualifier(
+        name,
+        parameters[index]?.name.name ?? '',
+        expected,
+        describe(one.expr),
+      )
+      note(one.expr, message, 90)
+    }
   }
   for (const [i, parameter] of parameters.entries()) {
     if (places[i] === null && parameter.default === null)

@@ -65,6 +65,8 @@ export const tooManyCalls = (): Message =>
 
 export const typeMismatch = (name: string, expected: string, found: string): Message =>
   error('type-mismatch', `\`${name}\` is ${expected}, it cannot take ${found}`)
+export const declaredQualifier = (name: string, declared: string, found: string): Message =>
+  error('declared-qualifier', `\`${name}\` is declared ${declared}, it cannot be ${found}`)
 export const naWithoutType = (name: string): Message =>
   error('na-without-type', `na says nothing of the type of \`${name}\``, `write it: \`float ${name} = na\``)
 export const naBool = (): Message =>

@@ -10,7 +10,7 @@ import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Expr } from './program.ts'
-import { ERROR, FLOAT, INT, PRIMITIVES, QUALIFIERS, latest, typeText } from './types.ts'
+import { ERROR, FLOAT, INT, QUALIFIERS, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 
 export interface Given {
@@ -299,8 +299,12 @@ function finish(x: Context, fit: Fit, node: Range): Chosen {
   })
   const type = substitute(returns.type, variables)
   // Objects change from bar to bar, whatever they were made of.
-  const isValue = PRIMITIVES.some((kind) => kind === type.kind)
-  return { overload, args, type, qualifier: isValue || returns.qualifier !== null ? qualifier : 'series' }
+  return {
+    overload,
+    args,
+    type,
+    qualifier: isPrimitive(type) || returns.qualifier !== null ? qualifier : 'series',
+  }
 }
 
 function asArgument(expr: Expr, type: Type): Expr {

@@ -19,7 +19,7 @@ import * as messages from './messages.ts'
 import { typeOf } from './modules.ts'
 import { nearest } from './nearest.ts'
 import type { Block, Expr, Variable } from './program.ts'
-import { ERROR, FLOAT, VOID, latest, typeText } from './types.ts'
+import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 
 /** A block inside what stands here, with names of its own. */
@@ -122,6 +122,8 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     }
     type = declared
     expr = coerce(expr, type)
+    if (node.type?.qualifier && isPrimitive(declared) && isLater(qualifier, node.type.qualifier))
+      x.check.report(x, node.value, messages.declaredQualifier(name, node.type.qualifier, describe(expr)))
     if (node.type?.qualifier) qualifier = latest(qualifier, node.type.qualifier)
   } else if (type.kind === 'na') {
     if (expr.kind === 'Const' && (x.module.version > 4 || !x.scope.assigned.has(name)))

@@ -120,6 +120,15 @@ export function sameType(a: Type, b: Type): boolean {
   }
 }
 
+export function isPrimitive(type: Type): boolean {
+  return PRIMITIVES.some((kind) => kind === type.kind)
+}
+
 export function latest(a: Qualifier, b: Qualifier): Qualifier {
-  return QUALIFIERS.indexOf(a) >= QUALIFIERS.indexOf(b) ? a : b
+  return isLater(b, a) ? b : a
+}
+
+/** Known later than the other, so that it cannot stand where the other is asked for. */
+export function isLater(a: Qualifier, b: Qualifier): boolean {
+  return QUALIFIERS.indexOf(a) > QUALIFIERS.indexOf(b)
 }
