@@ -12,12 +12,12 @@ import { addressList } from '../api/peer.ts'
 import { createRooms } from '../api/rooms.ts'
 import { createApp } from '../app.ts'
 import { BacktestPool } from '../backtest/pool.ts'
-import { smtpTransport } from '../mail/smtp.ts'
 import { ARTICLES } from '../support/articles.ts'
 import { parseAllowList } from '../webhooks/address.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSend } from '../webhooks/send.ts'
 import type { Random } from '../lib/random.ts'
+import type { Transport } from '../mail/mail.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { BarCache } from '../market/bar-cache.ts'
@@ -36,6 +36,7 @@ import { addressOf, welcome } from './welcome.ts'
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
 const SWEEP_MS = 3600_000
+const WARM_MS = 150
 
 export const serveCommand: Command = {
   name: 'serve',
@@ -86,7 +87,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     send: createSend(),
-    mailTransport: config.SMTP_URL === null ? null : smtpTransport(config.SMTP_URL),
+    mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL),
     articles: ARTICLES,
     version: context.version,
     http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
@@ -156,7 +157,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const firstRun = users(kv).count('all', []) === 0
   for (const line of welcome(addressOf(config, port), firstRun ? services.setupCode : null)) print(line)
   log('info', 'listening', { host: config.HOST, port })
-  pool.warm()
+  // Not at once: loading the engine a second time would hold up the first answers.
+  const warm = setTimeout(() => pool.warm(), WARM_MS)
   const stopLoops = new AbortController()
   const loops = rooms.start(stopLoops.signal)
   bars.onChange(({ key }) => {
@@ -179,6 +181,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   })
   log('info', 'stopping', { signal })
   clearInterval(sweep)
+  clearTimeout(warm)
   const cut = setTimeout(() => {
     pool.close()
     void app.stop(true)
@@ -190,6 +193,12 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   pool.close()
   await kv.close()
   return 0
+}
+
+/** Loaded only where mail is set up: it would be a tenth of the time to start. */
+async function mailTransport(url: string): Promise<Transport> {
+  const { smtpTransport } = await import('../mail/smtp.ts')
+  return smtpTransport(url)
 }
 
 function jsonLog({ clock, warn }: CommandContext, least: LogLevel): Log {
