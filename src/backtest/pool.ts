@@ -55,6 +55,8 @@ interface Running {
 
 /** Jobs a user may have waiting behind the one that runs. */
 export const WAITING_MAX = 10
+/** Jobs waiting, of all users together. */
+const OVERLOAD = 1000
 const LOOK_MS = 20
 /** request.* may ask for this many series. */
 const SERIES_MAX = 64
@@ -85,8 +87,12 @@ export class BacktestPool {
     return this.#waiting.length
   }
 
-  /** Throws Problem 429 `concurrency_limited` when the user has too many jobs waiting. Call it before promising anything. */
+  /** Throws Problem 429 `concurrency_limited` when the user has too many jobs waiting, 503 when everybody has. Call it before promising anything. */
   assertRoom(user: string): void {
+    if (this.#waiting.length >= OVERLOAD)
+      throw new Problem(503, 'overloaded', 'The server has too many backtests waiting. Try again later.', {
+        retryAfter: 10,
+      })
     const of = (tasks: Iterable<Task>) => [...tasks].filter(({ options }) => options.user === user).length
     const jobs = of(this.#waiting) + of([...this.#running].map(({ task }) => task))
     if (jobs <= WAITING_MAX) return
