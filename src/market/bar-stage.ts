@@ -80,13 +80,15 @@ export class BarStage {
   /** The bars, sorted by time. Throws Problem 422 naming rows when anything was wrong, and when there are no bars. */
   finish(): Bars {
     const bars = emptyBars(this.#length)
-    const rows = new Uint32Array(this.#length)
-    for (const [i, block] of this.#blocks.entries()) {
-      const size = Math.min(BLOCK_ROWS, this.#length - i * BLOCK_ROWS)
-      copyBars(bars, i * BLOCK_ROWS, sliceBars(block.bars, 0, size))
-      rows.set(block.rows.subarray(0, size), i * BLOCK_ROWS)
+    const rows = new Uint32Array(this.#ascending ? 0 : this.#length)
+    // Each block is let go when it is copied, so that a large import is not in memory twice.
+    let at = 0
+    for (let block = this.#blocks.shift(); block; block = this.#blocks.shift()) {
+      const size = Math.min(BLOCK_ROWS, this.#length - at)
+      copyBars(bars, at, sliceBars(block.bars, 0, size))
+      if (!this.#ascending) rows.set(block.rows.subarray(0, size), at)
+      at += size
     }
-    this.#blocks.length = 0
     if (!this.#ascending && this.#length > 1) {
       if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
       else this.#sort(bars, rows)
