@@ -92,7 +92,12 @@ export class PineArray<T = unknown> {
     const place = this.from + this.size
     const added = values.slice()
     if (this.parent === null) for (const value of added) this.items.push(value)
-    else this.items.splice(place, 0, ...added)
+    else {
+      // Not spread into splice(): 100,000 arguments are too many for a call.
+      const rest = this.items.splice(place)
+      for (const value of added) this.items.push(value)
+      for (const value of rest) this.items.push(value)
+    }
     grow(this, added.length)
   }
 

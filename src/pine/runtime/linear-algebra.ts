@@ -49,7 +49,7 @@ export function inverse(matrix: Rows): Rows | null {
   const n = matrix.length
   const unit = identity(n)
   const a = matrix.map((row, i) => [...row, ...unit[i]!])
-  const scale = Math.max(...matrix.flat().map(Math.abs))
+  const scale = largest(matrix)
   for (let k = 0; k < n; k++) {
     const pivot = pivotRow(a, k)
     if (!(Math.abs(a[pivot]![k]!) > scale * n * Number.EPSILON)) return null
@@ -59,6 +59,13 @@ export function inverse(matrix: Rows): Rows | null {
     for (let i = 0; i < n; i++) if (i !== k) subtract(a[i]!, a[k]!, a[i]![k]!, 0)
   }
   return a.map((row) => row.slice(n))
+}
+
+/** Of the absolute values. A loop: a call cannot take 100,000 arguments. */
+function largest(a: Rows): number {
+  let most = 0
+  for (const row of a) for (const value of row) most = Math.max(most, Math.abs(value))
+  return most
 }
 
 function pivotRow(a: Rows, column: number): number {
@@ -335,7 +342,7 @@ function doubleStep(a: Rows, start: number, end: number, x: number, y: number, w
 
 /** Inverse iteration, started a hair off the value so that the matrix to invert is not singular. */
 function eigenvectorOf(matrix: Rows, value: number): number[] {
-  const scale = Math.max(...matrix.flat().map(Math.abs))
+  const scale = largest(matrix)
   for (const distance of [1e-12, 1e-10, 1e-8]) {
     const near = value + distance * Math.max(scale, 1e-300)
     const solver = inverse(matrix.map((row, i) => row.map((each, j) => (i === j ? each - near : each))))

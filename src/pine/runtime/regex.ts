@@ -9,6 +9,9 @@
 import { ScriptError } from './runtime.ts'
 
 const PROGRAM_MAX = 5000
+/** Pieces of a pattern handled while compiling it: repeats of nothing would take for ever without adding to the program. */
+const STEPS_MAX = 50_000
+const DEPTH_MAX = 200
 
 type Test = (code: number) => boolean
 
@@ -150,6 +153,8 @@ class Compiler {
   #multiline = false
   #dotAll = false
   readonly #program: Instruction[] = []
+  #steps = 0
+  #depth = 0
 
   constructor(pattern: string) {
     this.#pattern = pattern
@@ -178,8 +183,10 @@ class Compiler {
   }
 
   #choice(): Node {
+    if (++this.#depth > DEPTH_MAX) throw this.#wrong('its groups are nested too deep')
     const parts = [this.#sequence()]
     while (this.#eat('|')) parts.push(this.#sequence())
+    this.#depth--
     return parts.length === 1 ? parts[0]! : { kind: 'choice', parts }
   }
 
@@ -356,6 +363,7 @@ class Compiler {
   }
 
   #class(): Test {
+    if (++this.#depth > DEPTH_MAX) throw this.#wrong('its classes are nested too deep')
     const negated = this.#eat('^')
     const tests: Test[] = []
     let isFirst = true
@@ -375,6 +383,7 @@ class Compiler {
       tests.push(this.#classItem())
     }
     this.#at++
+    this.#depth--
     const any: Test = (code) => {
       for (const test of tests) if (test(code)) return true
       return false
@@ -420,6 +429,7 @@ class Compiler {
   }
 
   #emit(node: Node): void {
+    if (++this.#steps > STEPS_MAX) throw this.#wrong('it is too long; use smaller repeat counts')
     switch (node.kind) {
       case 'empty':
         return
