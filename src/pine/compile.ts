@@ -46,6 +46,8 @@ export interface Series {
 }
 
 export interface RunEnvironment extends Series {
+  /** The script's own symbol and interval, for runs that request.* opens on others; without it these are its own. */
+  readonly main?: Pick<Series, 'symbol' | 'interval'>
   /** By title or variable name. */
   readonly inputs: Readonly<Record<string, unknown>>
   readonly broker: Broker

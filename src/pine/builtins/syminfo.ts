@@ -8,7 +8,15 @@ import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
 export const SYMINFO: readonly BuiltinEntry[] = [
   fact('ticker', 'Symbol without its exchange.', 'string', (symbol) => symbol.symbol),
   fact('tickerid', 'Exchange and symbol, for request.*().', 'string', tickerIdOf),
-  fact('main_tickerid', "Exchange and symbol of the chart's own symbol.", 'string', tickerIdOf),
+  variable(
+    'syminfo.main_tickerid',
+    "Exchange and symbol of the script's own symbol, also inside request.*().",
+    'simple string',
+    {
+      get: (runtime) => tickerIdOf(runtime.main.symbol),
+      fixed: true,
+    },
+  ),
   fact('prefix', 'The exchange.', 'string', (symbol) => symbol.exchange),
   fact(
     'root',

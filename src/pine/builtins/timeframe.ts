@@ -2,18 +2,18 @@
 
 import { intervalMs, isIntraday, toTimeframe } from '../../market/interval.ts'
 import type { Interval } from '../../market/interval.ts'
-import { chartInterval, intervalOf, periodOf } from '../runtime/periods.ts'
+import { chartInterval, intervalNamed, intervalOf, periodOf } from '../runtime/periods.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { fn, variable } from './define.ts'
 import type { BuiltinEntry, BuiltinVariable } from './registry.ts'
 
 export const TIMEFRAME: readonly BuiltinEntry[] = [
   variable('timeframe.period', "The chart's timeframe, as request.security() takes it.", 'simple string', {
-    get: timeframeText,
+    get: (runtime) => timeframeText(runtime, runtime.interval),
     fixed: true,
   }),
   variable('timeframe.main_period', "The script's timeframe, also inside request.*().", 'simple string', {
-    get: timeframeText,
+    get: (runtime) => timeframeText(runtime, runtime.main.interval),
     fixed: true,
   }),
   variable('timeframe.multiplier', 'The number in the timeframe: 60 for 1 hour.', 'simple int', {
@@ -68,8 +68,8 @@ function is(name: string, doc: string, holds: (interval: Interval) => boolean): 
 }
 
 /** v6 writes `1D`, v4 and v5 `D`. */
-function timeframeText(runtime: Runtime): string {
-  const text = toTimeframe(chartInterval(runtime))
+function timeframeText(runtime: Runtime, interval: string): string {
+  const text = toTimeframe(intervalNamed(interval))
   return runtime.version < 6 ? text.replace(/^1(?=[DWM]$)/, '') : text
 }
 

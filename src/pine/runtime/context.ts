@@ -65,6 +65,9 @@ export class Context implements Runtime {
   get env(): RunEnvironment {
     return this.#env
   }
+  get main(): Pick<Series, 'symbol' | 'interval'> {
+    return this.#env.main ?? this.#env
+  }
   get bars(): Bars {
     return this.#env.bars
   }

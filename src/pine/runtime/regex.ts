@@ -179,7 +179,7 @@ class Compiler {
   }
 
   #wrong(what: string): ScriptError {
-    return new ScriptError(`Cannot use the regular expression '${this.#pattern}': ${what}.`)
+    return new ScriptError(`Cannot use the regular expression '${this.#pattern.slice(0, 80)}': ${what}.`)
   }
 
   #choice(): Node {

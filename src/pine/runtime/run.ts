@@ -160,7 +160,7 @@ export class Run implements ScriptRun {
     const run = new Run(
       slice.program,
       slice.generated,
-      { ...env, ...series, progress: () => env.progress?.(this.context.bar) },
+      { ...env, ...series, main: this.context.main, progress: () => env.progress?.(this.context.bar) },
       this.#depth + 1,
     )
     run.context.warnings = this.context.warnings

@@ -21,6 +21,8 @@ export interface Runtime {
   readonly symbol: SymbolInfo
   /** Our spelling: `15m`, `1d`; `market/interval.ts` converts to TradingView's. */
   readonly interval: string
+  /** The script's own, also where request.* evaluates on others. */
+  readonly main: { readonly symbol: SymbolInfo; readonly interval: string }
   /** IANA zone of the exchange. */
   readonly timezone: string
   /** What `timenow` answers: the close of the last bar, since a run never reads the clock. */

@@ -333,3 +333,21 @@ test('the last bar of a day and the first of the next are known', () => {
   expect(plots['market']?.slice(0, 9)).toEqual([1, 1, 1, 1, 1, 1, 1, 0, 0])
   expect(plots['day']).toEqual(plots['first']?.map((value, i) => (i === 0 ? 0 : value)))
 })
+
+test('inside request.security() the main symbol and timeframe are those of the script', () => {
+  const told =
+    'request.security(syminfo.tickerid, "1D", timeframe.main_period + " " + timeframe.period, lookahead = barmerge.lookahead_on)'
+  expect(answer(told)).toBe('60 1D')
+})
+
+describe('regular expressions that would cost too much', () => {
+  for (const pattern of [
+    '"(((){5000}){5000}){5000}"',
+    'str.repeat("(", 30000)',
+    'str.repeat("[", 30000)',
+    '"a{9999}"',
+  ])
+    test(`${pattern} is refused`, () => {
+      expect(() => answer(`str.match("a", ${pattern})`)).toThrow('Cannot use the regular expression')
+    })
+})
