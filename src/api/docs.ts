@@ -2,6 +2,7 @@
 
 import { Elysia, NotFoundError } from 'elysia'
 import { access, type ApiDeps } from './access.ts'
+import { clientText } from './client-text.ts'
 import { openApiDocument, type Route } from './openapi.ts'
 
 /** Files of swagger-ui-dist and our two, by name; read when asked for. */
@@ -24,6 +25,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
   let text: string | undefined
+  let client: string | undefined
   return new Elysia({ normalize: false })
     .use(access(deps))
     .get(
@@ -33,6 +35,15 @@ export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
         const { version, publicUrl } = deps.settings
         text ??= JSON.stringify(openApiDocument(routes, { version, url: publicUrl ?? '/' }))
         return text
+      },
+      { access: 'none', detail: { hide: true } },
+    )
+    .get(
+      '/api/client.ts',
+      () => {
+        const { version, publicUrl } = deps.settings
+        client ??= clientText(openApiDocument(routes, { version, url: publicUrl ?? '/' }))
+        return page(client, 'text/typescript; charset=utf-8')
       },
       { access: 'none', detail: { hide: true } },
     )
