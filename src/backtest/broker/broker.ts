@@ -143,6 +143,11 @@ export class BrokerEmulator implements Broker {
     if (this.finer && to > from) this.walkFiner(this.finer, from, to)
     else {
       this.openTick(path[0])
+      if (this.isCalmAfterOpen(bar)) {
+        this.nowTicks = NaN
+        this.settle()
+        return
+      }
       this.walkSegments(path)
     }
     this.nowTicks = NaN
@@ -153,6 +158,18 @@ export class BrokerEmulator implements Broker {
     this.recheckResting()
     this.settle()
     this.rerun = null
+  }
+
+  /** Nothing is left to fill, call or watch: the rest of the path need not be walked. */
+  private isCalmAfterOpen(bar: number): boolean {
+    return (
+      this.orders.length === 0 &&
+      this.legs.length === 0 &&
+      this.rerun === null &&
+      this.bars.low[bar]! > this.callBelow &&
+      this.bars.high[bar]! < this.callAbove &&
+      !watches(this.risk)
+    )
   }
 
   /** A5: market orders and gaps belong to the first finer bar; the rest is one long path. */
@@ -199,7 +216,7 @@ export class BrokerEmulator implements Broker {
    * position to go (parity list slippage_limit: 264 of 280 trades hang on it). One that was placed earlier waits on.
    */
   private dropOverCap(): void {
-    if (this.orders.some((order) => this.refused(order)))
+    if (this.orders.length > 0 && this.orders.some((order) => this.refused(order)))
       this.orders = this.orders.filter((order) => !this.refused(order))
   }
 
@@ -212,8 +229,17 @@ export class BrokerEmulator implements Broker {
   }
 
   private fillMarket(ticks: number): void {
-    if (!this.orders.some(isMarket)) return
-    for (const order of this.orders.filter(isMarket)) if (this.take(order)) this.fill(order, ticks, true)
+    for (let i = 0; i < this.orders.length;) {
+      const order = this.orders[i]!
+      if (!isMarket(order)) {
+        i++
+        continue
+      }
+      this.orders.splice(i, 1)
+      this.fill(order, ticks, true)
+      // A fill may have taken others off the list.
+      i = 0
+    }
   }
 
   private fillGaps(open: number): void {
@@ -655,6 +681,7 @@ export class BrokerEmulator implements Broker {
     const margin = this.margin(direction)
     if (margin === 0) return
     const price = ticks * this.mintick
+    if (price > this.callBelow && price < this.callAbove) return
     const units = marginCallUnits(
       Math.abs(held),
       this.equityAt(price),
@@ -781,9 +808,21 @@ export class BrokerEmulator implements Broker {
     disableAlert: boolean,
     site: number,
   ): void {
-    const order = this.newOrder('entry', id, direction, qty, limit, stop, site)
-    if (order)
-      this.place({ ...order, ocaName, ocaType, comment, alertMessage: disableAlert ? null : alertMessage })
+    const alert = disableAlert ? null : alertMessage
+    const order = this.newOrder(
+      'entry',
+      id,
+      direction,
+      qty,
+      limit,
+      stop,
+      ocaName,
+      ocaType,
+      comment,
+      alert,
+      site,
+    )
+    if (order) this.place(order)
   }
 
   order(
@@ -799,9 +838,21 @@ export class BrokerEmulator implements Broker {
     disableAlert: boolean,
     site: number,
   ): void {
-    const order = this.newOrder('order', id, direction, qty, limit, stop, site)
-    if (order)
-      this.place({ ...order, ocaName, ocaType, comment, alertMessage: disableAlert ? null : alertMessage })
+    const alert = disableAlert ? null : alertMessage
+    const order = this.newOrder(
+      'order',
+      id,
+      direction,
+      qty,
+      limit,
+      stop,
+      ocaName,
+      ocaType,
+      comment,
+      alert,
+      site,
+    )
+    if (order) this.place(order)
   }
 
   /** Sizes and checks an order; null = it is not placed (F12, G1, H). */
@@ -812,6 +863,10 @@ export class BrokerEmulator implements Broker {
     qty: number,
     limit: number,
     stop: number,
+    ocaName: string | null,
+    ocaType: OcaType,
+    comment: string | null,
+    alertMessage: string | null,
     site: number,
   ): Order | null {
     if (this.risk.halted !== 'no' || this.bar < this.firstBar) return null
@@ -860,10 +915,10 @@ export class BrokerEmulator implements Broker {
       limit: limitTicks,
       stop: stopTicks,
       triggered: false,
-      ocaName: null,
-      ocaType: 'none',
-      comment: null,
-      alertMessage: null,
+      ocaName,
+      ocaType,
+      comment,
+      alertMessage,
       bar: this.bar,
       sequence: ++this.sequence,
       afterClose: claimed > 0,
@@ -880,8 +935,9 @@ export class BrokerEmulator implements Broker {
    */
   private projected(direction: Direction, priced: boolean): number {
     let units = this.position.units
+    if (this.orders.length === 0 && this.immediates.length === 0) return units
     let count = this.position.entries.length
-    for (const order of [...this.immediates, ...this.orders]) {
+    for (const order of this.immediates.concat(this.orders)) {
       if (order.kind === 'close') units -= Math.sign(units) * Math.min(Math.abs(units), order.units)
       else if (!priced && order.kind === 'entry' && order.direction !== direction && isMarket(order)) {
         if (units * order.direction > 0 && count >= Math.max(1, this.settings.pyramiding)) continue
@@ -906,7 +962,10 @@ export class BrokerEmulator implements Broker {
 
   /** C2: an order with the id of one that waits takes its place. */
   private place(order: Order): void {
-    const index = this.orders.findIndex((other) => other.id === order.id && other.kind !== 'close')
+    const index =
+      this.orders.length === 0
+        ? -1
+        : this.orders.findIndex((other) => other.id === order.id && other.kind !== 'close')
     if (index >= 0) this.orders[index] = order
     else this.orders.push(order)
     this.touched()
@@ -1121,7 +1180,10 @@ export class BrokerEmulator implements Broker {
 
   /** After anything changed: is there something to look at on the next bar? */
   private settle(): void {
-    this.active = this.orders.length > 0 || this.legs.some((leg) => !leg.done) || watches(this.risk)
+    this.active =
+      this.orders.length > 0 ||
+      (this.legs.length > 0 && this.legs.some((leg) => !leg.done)) ||
+      watches(this.risk)
     this.busy = this.active || this.callBelow !== -Infinity || this.callAbove !== Infinity
   }
 

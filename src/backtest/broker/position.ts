@@ -188,8 +188,7 @@ export class Position {
     if (targets) for (const entry of targets) left = spend(entry, left)
     for (const entry of this.entries) left = spend(entry, left)
     if (this.units === 0) this.entries = []
-    else if (this.entries.some((entry) => entry.bound === 0))
-      this.entries = this.entries.filter((entry) => entry.bound > 0)
+    else this.entries = this.entries.filter((entry) => entry.bound > 0)
   }
 
   private book(trade: Trade, execution: Execution, fee: number): void {

@@ -20,24 +20,36 @@ export function excursionOf(trade: Trade, bars: Bars, lastBar: number): Excursio
   const end = open ? lastBar : trade.exitBar
   let high = trade.entryPrice
   let low = trade.entryPrice
-  const see = (price: number) => {
-    if (price > high) high = price
-    if (price < low) low = price
+  if (!open) {
+    high = Math.max(high, trade.exitPrice)
+    low = Math.min(low, trade.exitPrice)
   }
-  if (!open) see(trade.exitPrice)
-  for (let bar = trade.entryBar; bar <= end; bar++) {
-    const from = bar === trade.entryBar ? trade.entryPoint : 0
-    const to = !open && bar === trade.exitBar ? trade.exitPoint : 4
-    if (from === 0 && to === 4) {
-      if (bars.high[bar]! > high) high = bars.high[bar]!
-      if (bars.low[bar]! < low) low = bars.low[bar]!
-      continue
+  // Bars it saw the whole of.
+  const from = trade.entryPoint === 0 ? trade.entryBar : trade.entryBar + 1
+  const to = open || trade.exitPoint === 4 ? end : end - 1
+  const highs = bars.high
+  const lows = bars.low
+  for (let bar = from; bar <= to; bar++) {
+    if (highs[bar]! > high) high = highs[bar]!
+    if (lows[bar]! < low) low = lows[bar]!
+  }
+  // And of the others the points of the path between the two fills: point n is the end of segment n.
+  for (const bar of trade.entryBar === end ? [end] : [trade.entryBar, end]) {
+    if (bar >= from && bar <= to) continue
+    const after = bar === trade.entryBar ? trade.entryPoint : 0
+    const before = !open && bar === end ? trade.exitPoint : 4
+    if (before === 0) continue
+    const highFirst = goesHighFirst(bars.open[bar]!, highs[bar]!, lows[bar]!)
+    const points = [
+      highFirst ? highs[bar]! : lows[bar]!,
+      highFirst ? lows[bar]! : highs[bar]!,
+      bars.close[bar]!,
+    ]
+    for (const [i, price] of points.entries()) {
+      if (after > i + 1 || before <= i + 1) continue
+      high = Math.max(high, price)
+      low = Math.min(low, price)
     }
-    // The path's points that lie between the two fills: point n is the end of segment n.
-    const highFirst = goesHighFirst(bars.open[bar]!, bars.high[bar]!, bars.low[bar]!)
-    if (from <= 1 && to > 1) see(highFirst ? bars.high[bar]! : bars.low[bar]!)
-    if (from <= 2 && to > 2) see(highFirst ? bars.low[bar]! : bars.high[bar]!)
-    if (from <= 3 && to > 3) see(bars.close[bar]!)
   }
   return trade.direction === 1 ? { best: high, worst: low } : { best: low, worst: high }
 }
