@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 
 const root = `${import.meta.dir}/..`
@@ -160,6 +161,39 @@ describe.each(modes)('%s', (mode, commandIn) => {
         expect((await call('GET', path)).status).toBe(200)
       expect((await call('GET', '/api/docs')).text).not.toContain('//unpkg')
       expect(Object.keys((await call('GET', '/api/openapi.json')).json.paths).length).toBeGreaterThan(15)
+    })
+
+    test('requests that no client would send get the same kind of answer', async () => {
+      const { hostname, port, host } = new URL(server.base)
+      const send = (text: string) =>
+        new Promise<string>((resolve) => {
+          let answer = ''
+          const socket = connect(Number(port), hostname, () => socket.write(text))
+          socket.on('data', (data) => {
+            answer += data
+            if (/\r\n\r\n./.test(answer)) socket.destroy()
+          })
+          socket.on('close', () => resolve(answer))
+        })
+      const scenarios: readonly (readonly [string, number, string])[] = [
+        [`GET /api/health HTTP/1.1\r\nHost: \r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/health HTTP/1.1\r\nHost: a b\r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/health HTTP/1.1\r\nHost: localhost@evil.example\r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/health HTTP/1.0\r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/%zz HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 404, 'not_found'],
+        [`GET //api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 404, 'not_found'],
+        [`GET /api/docs/..%2fpackage.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 404, 'not_found'],
+        [`TRACE /api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 405, 'method_not_allowed'],
+        [
+          `POST /api/auth/sign-in HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n11170\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`,
+          413,
+          'payload_too_large',
+        ],
+      ]
+      for (const [text, status, code] of scenarios) {
+        const answer = await send(text)
+        expect([answer.slice(9, 12), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([String(status), code])
+      }
     })
 
     test('a second server on the port says so', async () => {

@@ -148,7 +148,7 @@ export function createApi(services: Services) {
     .use(docsRoutes(deps, routes))
     .use(mcpRoutes(deps, routes, inner))
     .get('/*', ({ request, path }) => {
-      const found = path.startsWith('/api/') ? null : services.dashboard(request, path)
+      const found = /^\/+api(\/|$)/.test(path) ? null : services.dashboard(request, path)
       if (!found) throw notFound(request, path)
       for (const [name, value] of Object.entries(commonHeaders(gate.visit(request))))
         if (!found.headers.has(name)) found.headers.set(name, value)
@@ -159,7 +159,8 @@ export function createApi(services: Services) {
   function notFound(request: Request, path: string): Problem {
     gate.limitAnonymous(request)
     const methods = methodsOf(path)
-    if (methods.length === 0) return new Problem(404, 'not_found', 'There is nothing at this address.')
+    if (methods.length === 0 || methods.includes(request.method))
+      return new Problem(404, 'not_found', 'There is nothing at this address.')
     const allow = methods.join(', ')
     return new Problem(405, 'method_not_allowed', `This address takes ${allow}.`, { headers: { allow } })
   }

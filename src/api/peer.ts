@@ -36,7 +36,6 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 const LOOPBACK = addressList(['loopback'])
 
 export function peerOf(request: Request, address: string, trusted: BlockList): Peer {
-  const url = new URL(request.url)
   const direct = plainAddress(address)
   const believed = contains(trusted, direct)
   const forwarded = (name: string) => (believed ? request.headers.get(name) : null)
@@ -44,14 +43,18 @@ export function peerOf(request: Request, address: string, trusted: BlockList): P
   const client = hops.findLast((hop) => isIP(hop) > 0 && !contains(trusted, hop))
   const ip = client ?? direct
   const proto = forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
-  const host = forwarded('x-forwarded-host')?.split(',')[0]?.trim() ?? request.headers.get('host') ?? url.host
+  const host =
+    forwarded('x-forwarded-host')?.split(',')[0]?.trim() ??
+    request.headers.get('host') ??
+    URL.parse(request.url)?.host ??
+    ''
   return {
     ip,
     network: isIP(ip) === 6 ? `${ipv6Groups(ip).slice(0, 4).join(':')}::/64` : ip,
     // A proxy on this machine makes everybody look local, so a request that came through one is not.
     local:
       contains(LOOPBACK, ip) && !request.headers.has('x-forwarded-for') && !request.headers.has('forwarded'),
-    https: proto === undefined ? url.protocol === 'https:' : proto === 'https',
+    https: proto === undefined ? request.url.startsWith('https:') : proto === 'https',
     host: host.toLowerCase(),
   }
 }
