@@ -6,8 +6,6 @@ import type { Runtime } from '../runtime/runtime.ts'
 import { variable } from './define.ts'
 import type { BuiltinEntry } from './registry.ts'
 
-const DAY = 86_400_000
-
 export const SESSION: readonly BuiltinEntry[] = [
   variable('session.ismarket', 'True in regular trading hours.', 'series bool', { get: isMarket }),
   variable('session.ispremarket', 'True before regular trading hours.', 'series bool', {
@@ -49,7 +47,6 @@ export const SESSION: readonly BuiltinEntry[] = [
   }),
   variable('chart.right_visible_bar_time', 'Time of the rightmost bar: the last one.', 'input int', {
     get: (runtime) => runtime.bars.time[runtime.lastBar] ?? Number.NaN,
-    fixed: true,
   }),
 ]
 
@@ -78,5 +75,5 @@ function isLast(runtime: Runtime): boolean {
   if (!isIntraday(chartInterval(runtime))) return true
   const calendar = symbolCalendar(runtime)
   const close = calendar.close(calendar.tradingDay(instantOf(runtime, runtime.bar)))
-  return (runtime.timeClose[runtime.bar] ?? 0) >= close - (close % DAY === 0 ? 0 : 1)
+  return (runtime.timeClose[runtime.bar] ?? 0) >= close
 }

@@ -45,7 +45,6 @@ export const TIME: readonly BuiltinEntry[] = [
   variable('time', 'Time the bar opened at, in ms since 1970 UTC.', 'series int', { column: 'time' }),
   variable('last_bar_time', 'Time the last bar opened at.', 'series int', {
     get: (runtime) => runtime.bars.time[runtime.lastBar] ?? Number.NaN,
-    fixed: true,
   }),
   variable('time_close', 'Time the bar closes at, in ms since 1970 UTC.', 'series int', {
     get: (runtime) => runtime.timeClose[runtime.bar] ?? Number.NaN,
@@ -67,7 +66,6 @@ export const TIME: readonly BuiltinEntry[] = [
     'series int',
     {
       get: (runtime) => runtime.now,
-      fixed: true,
     },
   ),
 
