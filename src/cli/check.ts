@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { runBacktest, wireDiagnostic, type WireDiagnostic } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
+import { emptyBars } from '../market/bars.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../pine/builtins/table.ts'
 import { compile } from '../pine/compile.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
@@ -34,6 +35,8 @@ export interface CheckResult {
   readonly diagnostics: readonly WireDiagnostic[]
   /** What stopped the run. */
   readonly error: { readonly code: string; readonly message: string } | null
+  /** Series that request.* asked for and that were not at hand: they were na. */
+  readonly needs: readonly string[]
   readonly bars: number | null
   readonly trades: number | null
   readonly compileMs: number
@@ -124,9 +127,17 @@ export function checkScript(file: string, source: string, options: CheckOptions)
     compileMs,
     error,
   }
-  const none = { ...result, ran: null, bars: null, trades: null, runMs: null }
+  const none = { ...result, needs: [], ran: null, bars: null, trades: null, runMs: null }
   if (!script || !options.bars || kind === 'library') return none
   const { bars, symbol, interval, finer, series } = options.bars
+  // A survey has one series: what a script asks for besides is named, and na, rather than the end of its run.
+  const needs = new Set<string>()
+  const seriesOrNothing: ScriptBars['series'] = (exchange, ticker, wanted) => {
+    const found = series(exchange, ticker, wanted)
+    if (found) return found
+    needs.add(`${exchange === '' ? ticker : `${exchange}:${ticker}`} ${wanted}`)
+    return { bars: emptyBars(0), symbol: { ...symbol, exchange, symbol: ticker }, interval: wanted }
+  }
   const from = performance.now()
   // The door compiles again; that is not the run's time.
   const elapsed = () => Math.max(0, performance.now() - from - compileMs)
@@ -138,19 +149,20 @@ export function checkScript(file: string, source: string, options: CheckOptions)
       symbol,
       interval,
       finer,
-      series,
+      series: seriesOrNothing,
       library,
       limits: { ...DEFAULT_LIMITS, timeMs: options.timeMs },
       now: () => performance.now(),
     })
     const trades = report.trades.filter(({ status }) => status === 'closed').length
-    return { ...result, ran: true, bars: bars.length, trades, runMs: report.timings.runMs }
+    return { ...result, needs: [...needs], ran: true, bars: bars.length, trades, runMs: report.timings.runMs }
   } catch (thrown) {
     const found = diagnosticsOf(thrown)
     return {
       ...result,
       diagnostics: found.length > 0 ? found : diagnostics,
       error: errorOf(thrown),
+      needs: [...needs],
       ran: false,
       bars: bars.length,
       trades: null,
