@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { parse } from '../../src/pine/1-parse/parser.ts'
-import { check } from '../../src/pine/2-check/check.ts'
+import { check, checkBroken } from '../../src/pine/2-check/check.ts'
 import type { CheckOptions } from '../../src/pine/2-check/context.ts'
 import { Source } from '../../src/pine/source.ts'
 import { programText } from './program-text.ts'
@@ -312,6 +312,11 @@ test('functions call one another 500 deep and no deeper', () => {
       ?.code
   expect(found(500)).toBeUndefined()
   expect(found(501)).toBe('too-many-calls')
+})
+
+test('a script with broken text has its other mistakes told, but not names that may be in the broken lines', () => {
+  const { script } = parse('//@version=6\nindicator("")\nx = = 1\ny = x + z\nw = ta.sma(close, "a")')
+  expect(checkBroken(script).map((one) => one.code)).toEqual(['argument-type'])
 })
 
 describe('warnings', () => {
