@@ -4,6 +4,7 @@
 // Trusted Types. File names carry a hash of their content, so they may be cached for ever; the page itself never is.
 
 import { readdirSync } from 'node:fs'
+import type { BunPlugin } from 'bun'
 import type { ServeDashboard } from '../api/deps.ts'
 import type { DocsFile } from '../api/docs.ts'
 
@@ -42,10 +43,33 @@ const CSP = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
+const DASHBOARD = `${import.meta.dir}/../dashboard`
+
+/**
+ * Bun writes a style sheet for every chunk that is fetched later, and nobody fetches it. So the first page imports every
+ * CSS module there is: one small sheet, each rule once, in an order that does not depend on what was opened first.
+ */
+const allStyles: BunPlugin = {
+  name: 'all-styles',
+  setup(build) {
+    build.onLoad({ filter: /dashboard[\\/]main\.tsx$/ }, async ({ path }) => {
+      const sheets = [...new Bun.Glob('**/*.module.css').scanSync(DASHBOARD)].map((sheet) =>
+        sheet.replaceAll('\\', '/'),
+      )
+      // What everything is made of comes first, so that a part of the page may override it.
+      const rank = (sheet: string) => (sheet.startsWith('ui/') ? 0 : sheet.startsWith('frame/') ? 1 : 2)
+      sheets.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+      const imports = sheets.map((sheet) => `import './${sheet}'\n`).join('')
+      return { contents: imports + (await Bun.file(path).text()), loader: 'tsx' }
+    })
+  },
+}
+
 /** Builds the dashboard for a browser: name → content. 50-70 ms. */
 export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const { outputs } = await Bun.build({
-    entrypoints: [`${import.meta.dir}/../dashboard/index.html`],
+    entrypoints: [`${DASHBOARD}/index.html`],
+    plugins: [allStyles],
     target: 'browser',
     minify: true,
     splitting: true,
@@ -59,7 +83,10 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
     const name = output.path.split('/').pop() ?? ''
     return [name, new Uint8Array(await output.arrayBuffer())] as const
   })
-  return new Map(await Promise.all(files))
+  const built = new Map(await Promise.all(files))
+  const page = new TextDecoder().decode(built.get('index.html'))
+  for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
+  return built
 }
 
 export async function loadDashboard(): Promise<ServeDashboard> {
