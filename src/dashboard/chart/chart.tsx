@@ -1,5 +1,455 @@
-import { Empty } from '../ui/ui.tsx'
+// The chart: the view (canvas) with what is laid over it (legends, tables, tooltip, dialogs), and the keys it answers to.
+
+import { batch, effect, useSignalEffect } from '@preact/signals'
+import { render } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { addCommands, type Command } from '../commands.ts'
+import { money, percent, price, quantity, time as timeText } from '../format.ts'
+import { href, navigate, query } from '../router.ts'
+import { palette, theme } from '../settings.ts'
+import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
+import { ApiError } from '../api-client.ts'
+import { lastRun, openBacktest, rerunOnChange, runScript } from '../run-script.ts'
+import { alertAt, bottom, lookAt, market, run, running, runProblem, script, side } from '../workspace.ts'
+import { barAt, loadBars, showsClock } from './bars.ts'
+import { ChartBar } from './chart-bar.tsx'
+import s from './chart.module.css'
+import {
+  chartProblem,
+  chartType,
+  dateDialog,
+  hover,
+  hoveredTrade,
+  litTime,
+  loadSymbols,
+  markedTrade,
+  mintick,
+  paneBoxes,
+  priceScale,
+  replayOnChart,
+  shown,
+  showScript,
+  showTrades,
+  showVolume,
+  stepInterval,
+  symbols,
+  symbolSearch,
+  zone,
+} from './chart-state.ts'
+import { DateDialog } from './date-dialog.tsx'
+import { Legends } from './legend.tsx'
+import { MenuList, type MenuItem } from './menu.tsx'
+import { savePicture } from './picture.ts'
+import { buildScene } from './scene.ts'
+import { SymbolSearch } from './symbol-search.tsx'
+import { Tables } from './tables.tsx'
+import type { TradeMarks } from './trades.ts'
+import { ChartView } from './view.ts'
+
+/** The view on screen, for whoever moves it: the replay, the keys, a click in a list. */
+let onScreen: ChartView | null = null
+export const chartView = (): ChartView | null => onScreen
+
+/** What the run on hand draws on the bars on hand; null where it is of another market. */
+function sceneOf(current: typeof run.value, chart: typeof shown.value) {
+  if (!current || !chart) return null
+  const { report, tracks } = current
+  const { exchange, symbol: name, interval } = chart.market
+  if (report.exchange !== exchange || report.symbol !== name || report.interval !== interval) return null
+  const scene = buildScene(
+    report.script.shorttitle || report.script.title || current.name,
+    tracks,
+    chart.bars,
+  )
+  const trades: TradeMarks = { trades: report.trades, base: scene.base }
+  return { scene, trades }
+}
 
 export function Chart() {
-  return <Empty title="Chart" />
+  const host = useRef<HTMLDivElement>(null)
+  const [view, setView] = useState<ChartView | null>(null)
+  const [menu, setMenu] = useState<{ x: number; y: number; price: number | null } | null>(null)
+  const drawn = useMemo(() => sceneOf(run.value, shown.value), [run.value, shown.value])
+
+  useEffect(() => {
+    const made = new ChartView(host.current!, {
+      onHover: (now) =>
+        batch(() => {
+          hover.value = now
+          const trade = now?.trade?.n ?? null
+          if (trade !== hoveredTrade.peek()) hoveredTrade.value = trade
+        }),
+      onClick: (now) => {
+        markedTrade.value = now.trade?.n ?? null
+      },
+      onLayout: (boxes) => (paneBoxes.value = boxes),
+    })
+    onScreen = made
+    setView(made)
+    if (symbols.peek() === null) loadSymbols().catch(toastError)
+    const slot = document.getElementById('bar-slot')
+    if (slot) render(<ChartBar />, slot)
+    const stopRuns = rerunOnChange()
+    return () => {
+      stopRuns()
+      if (slot) render(null, slot)
+      onScreen = null
+      made.destroy()
+      paneBoxes.value = []
+      hover.value = null
+    }
+  }, [])
+
+  useBars()
+  useFirstRun()
+  useEffect(() => addCommands(chartCommands()), [])
+  useLookAt(view)
+
+  // The state of the page is put into the view here, and nowhere else.
+  useSignalEffect(() => {
+    const replay = replayOnChart.value
+    const chart = shown.value
+    const lit = litTime.value
+    if (!view || !chart) return
+    view.set({
+      ...(view.state.bars !== chart.bars && { bars: chart.bars }),
+      interval: chart.market.interval,
+      mintick: mintick.value,
+      zone: zone.value,
+      type: chartType.value,
+      scale: priceScale.value,
+      volume: showVolume.value,
+      cut: replay?.cut ?? null,
+      levels: replay?.levels ?? [],
+      hideDates: replay?.blind ?? false,
+      litBar: lit === null ? null : barAt(chart.bars, lit),
+    })
+  })
+  useEffect(() => {
+    view?.set({
+      scene: showScript.value ? (drawn?.scene ?? null) : null,
+      trades: showTrades.value && showScript.value ? (drawn?.trades ?? null) : null,
+    })
+  }, [view, drawn, showTrades.value, showScript.value])
+  useSignalEffect(() => {
+    const [hovered, marked] = [hoveredTrade.value, markedTrade.value]
+    view?.set({ hoveredTrade: hovered, markedTrade: marked })
+  })
+  useSignalEffect(() => {
+    void [theme.value, palette.value]
+    view?.refreshTheme()
+  })
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const replaying = replayOnChart.value !== null
+    const step = event.shiftKey ? 30 : 5
+    if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
+      symbolSearch.value = event.key.toUpperCase()
+    else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
+    else if (event.key === 'ArrowRight' && !replaying) view?.scroll(step)
+    else if (event.key === 'ArrowUp' || event.key === '+' || event.key === '=') view?.zoom(0.8)
+    else if (event.key === 'ArrowDown' || event.key === '-') view?.zoom(1.25)
+    else if (event.key === 'End') view?.toEnd()
+    else if (event.key === 'Home') view?.fit()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  const problem = chartProblem.value
+  return (
+    <div
+      class={s.chart}
+      onKeyDown={onKeyDown}
+      onContextMenu={(event) => {
+        event.preventDefault()
+        const top = host.current!.getBoundingClientRect().top
+        setMenu({ x: event.clientX, y: event.clientY, price: view?.priceAt(event.clientY - top) ?? null })
+      }}
+    >
+      <div
+        ref={host}
+        class={s.host}
+        tabIndex={0}
+        role="application"
+        aria-roledescription="price chart"
+        aria-label={`Chart of ${market.value.symbol}, ${market.value.interval}. Arrow keys scroll and zoom, a letter searches symbols, comma and full stop change the interval.`}
+        onPointerLeave={() => (hover.value = null)}
+      />
+      {running.value && (
+        <div class={s.running}>
+          <Progress fraction={null} label="The script is running" />
+        </div>
+      )}
+      {drawn && showScript.value && <Tables scene={drawn.scene} />}
+      <Legends scene={drawn && showScript.value ? drawn.scene : null} />
+      {hover.value?.trade && <TradeTooltip />}
+      {runProblem.value && !problem && <RunProblem />}
+      {problem ? (
+        <div class={s.cover}>
+          <ChartProblem problem={problem} />
+        </div>
+      ) : (
+        !shown.value && (
+          <div class={s.cover} aria-busy="true">
+            <span class="muted">Loading bars…</span>
+          </div>
+        )
+      )}
+      <a class={s.attribution} href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
+        Charts by TradingView
+      </a>
+      <SymbolSearch />
+      {dateDialog.value && <DateDialog />}
+      {menu && (
+        <MenuList
+          label="Chart"
+          items={contextItems(menu.price)}
+          x={menu.x}
+          y={menu.y}
+          onClose={() => setMenu(null)}
+        />
+      )}
+    </div>
+  )
+}
+
+/** Loads the bars of the market on the chart. */
+function useBars(): void {
+  useEffect(() => {
+    let loading: AbortController | null = null
+    return effect(() => {
+      const wanted = market.value
+      loading?.abort()
+      const mine = new AbortController()
+      loading = mine
+      const now = shown.peek()
+      if (
+        now &&
+        (now.market.symbol !== wanted.symbol ||
+          now.market.exchange !== wanted.exchange ||
+          now.market.interval !== wanted.interval)
+      )
+        shown.value = null
+      chartProblem.value = null
+      loadBars(wanted, mine.signal, (bars) => (shown.value = { market: wanted, bars })).catch(
+        (error: unknown) => {
+          if (!mine.signal.aborted) chartProblem.value = error
+        },
+      )
+    })
+  }, [])
+}
+
+/** What was on the chart before: the backtest of the address, else the last run, else the open script's first. */
+function useFirstRun(): void {
+  useEffect(() => {
+    const asked = query.peek().get('backtest')
+    const again = asked ?? lastRun.peek()
+    if (run.peek() && !asked) return
+    const begin = () => {
+      if (script.peek().source !== '') void runScript()
+    }
+    if (again === '') return begin()
+    openBacktest(again).catch((error: unknown) => {
+      if (asked) toastError(error)
+      else begin()
+    })
+  }, [])
+}
+
+function useLookAt(view: ChartView | null): void {
+  useSignalEffect(() => {
+    const asked = lookAt.value
+    const chart = shown.value
+    if (!asked || !chart || !view) return
+    if (asked.trade !== undefined) markedTrade.value = asked.trade
+    view.lookAt(barAt(chart.bars, asked.time))
+  })
+}
+
+function contextItems(at: number | null): readonly MenuItem[] {
+  const shownPrice = at === null ? '' : price(at, mintick.value)
+  return [
+    ...(at === null
+      ? []
+      : [
+          {
+            id: 'alert',
+            text: `Alert at ${shownPrice}…`,
+            hint: 'Alt A',
+            icon: 'bell' as const,
+            run: () => askAlert(at),
+          },
+          {
+            id: 'copy',
+            text: `Copy ${shownPrice}`,
+            icon: 'copy' as const,
+            run: () => void navigator.clipboard.writeText(String(at)).catch(toastError),
+          },
+        ]),
+    { id: 'reset', text: 'Reset the view', hint: 'Alt R', icon: 'expand', run: () => onScreen?.resetScale() },
+    { id: 'date', text: 'Go to date…', hint: 'Alt G', icon: 'clock', run: () => (dateDialog.value = true) },
+    { id: 'picture', text: 'Save a picture', hint: 'Alt S', icon: 'camera', run: takePicture },
+    { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => (bottom.value = 'replay') },
+  ]
+}
+
+function askAlert(at: number): void {
+  const tick = mintick.value
+  alertAt.value = { market: market.value, price: Number((Math.round(at / tick) * tick).toFixed(10)) }
+  side.value = 'alerts'
+}
+
+function takePicture(): void {
+  if (!onScreen || !shown.value) return
+  savePicture(onScreen.picture(), shown.value).catch(toastError)
+}
+
+export function chartCommands(): readonly Command[] {
+  const section = 'Chart'
+  return [
+    { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },
+    { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
+    { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
+    { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },
+    { id: 'chart:reset', title: 'Reset the view', section, keys: 'Alt+R', run: () => onScreen?.resetScale() },
+    { id: 'chart:fit', title: 'Show all bars', section, keys: 'Alt+F', run: () => onScreen?.fit() },
+    {
+      id: 'chart:log',
+      title: 'Logarithmic scale',
+      section,
+      keys: 'Alt+L',
+      run: () => (priceScale.value = priceScale.value === 'log' ? 'linear' : 'log'),
+    },
+    {
+      id: 'chart:percent',
+      title: 'Scale in per cent',
+      section,
+      keys: 'Alt+P',
+      run: () => (priceScale.value = priceScale.value === 'percent' ? 'linear' : 'percent'),
+    },
+    { id: 'chart:picture', title: 'Save a picture of the chart', section, keys: 'Alt+S', run: takePicture },
+    {
+      id: 'chart:volume',
+      title: 'Show or hide volume',
+      section,
+      run: () => (showVolume.value = !showVolume.value),
+    },
+    {
+      id: 'chart:trades',
+      title: 'Show or hide trades',
+      section,
+      run: () => (showTrades.value = !showTrades.value),
+    },
+    {
+      id: 'chart:alert',
+      title: 'Alert at the crosshair',
+      section: 'Alerts',
+      keys: 'Alt+A',
+      run: () => {
+        const bars = shown.value?.bars
+        const at = hover.value?.price ?? bars?.close[bars.length - 1]
+        if (at !== undefined) askAlert(at)
+      },
+    },
+  ]
+}
+
+function TradeTooltip() {
+  const now = hover.value
+  const trade = now?.trade
+  const report = run.value?.report
+  if (!now || !trade || !report) return null
+  const clock = showsClock(report.interval)
+  const box = paneBoxes.value[0]
+  const right = now.x > (box?.width ?? 800) - 260
+  return (
+    <div
+      class={s.tooltip}
+      style={{ left: right ? now.x - 252 : now.x + 16, top: Math.max(8, now.y - 60) }}
+      aria-hidden="true"
+    >
+      <div class={s.tooltipHead}>
+        <span>
+          #{trade.n} {trade.side === 'long' ? 'Long' : 'Short'} {quantity(trade.qty)}
+        </span>
+        <span class={cx('num', trade.profit >= 0 ? 'up' : 'down')}>
+          {money(trade.profit, report.currency, { plus: true })}
+        </span>
+      </div>
+      <dl class={s.tooltipList}>
+        <dt>{trade.entryComment || trade.entryId}</dt>
+        <dd class="num">
+          {price(trade.entryPrice, report.mintick)}
+          <span class="muted"> {timeText(trade.entryTime, zone.value, clock)}</span>
+        </dd>
+        <dt>{trade.status === 'open' ? 'Still open' : trade.exitComment || trade.exitId}</dt>
+        <dd class="num">
+          {price(trade.exitPrice, report.mintick)}
+          <span class="muted"> {timeText(trade.exitTime, zone.value, clock)}</span>
+        </dd>
+        <dt>Result</dt>
+        <dd class="num">
+          {percent(trade.profitPct, { plus: true })}
+          <span class="muted"> in {trade.bars} bars</span>
+        </dd>
+        <dt>Best, worst</dt>
+        <dd class="num">
+          {percent(trade.runupPct, { plus: true })} <span class="muted">/</span> {percent(trade.drawdownPct)}
+        </dd>
+      </dl>
+    </div>
+  )
+}
+
+function RunProblem() {
+  const problem = runProblem.value
+  if (!problem) return null
+  const id = problem instanceof ApiError ? problem.requestId : ''
+  return (
+    <div class={s.runProblem} role="alert">
+      <span>{problem.message}</span>
+      {id && <code class="muted">{id}</code>}
+      <Button size="small" onClick={() => void runScript()}>
+        Run again
+      </Button>
+      <Button
+        variant="quiet"
+        size="small"
+        icon="close"
+        label="Dismiss"
+        onClick={() => (runProblem.value = null)}
+      />
+    </div>
+  )
+}
+
+function ChartProblem({ problem }: { readonly problem: unknown }) {
+  const missing = problem instanceof ApiError && problem.status === 404
+  if (!missing) return <Failure error={problem} onRetry={() => (market.value = { ...market.value })} />
+  const { exchange, symbol: name, interval } = market.value
+  return (
+    <Empty
+      title={`No bars of ${exchange}:${name} at ${interval}`}
+      action={
+        <span class={s.choices}>
+          <Button variant="primary" onClick={() => (symbolSearch.value = '')}>
+            Choose a symbol
+          </Button>
+          <a
+            href={href('/settings/bars')}
+            onClick={(event) => {
+              event.preventDefault()
+              navigate('/settings/bars')
+            }}
+          >
+            Import bars
+          </a>
+        </span>
+      }
+    >
+      {problem.message}
+    </Empty>
+  )
 }

@@ -1,0 +1,106 @@
+// The bars of a chart: columns as the API sends them, newest first so that something is there at once.
+
+import { emptyBars, lowerBound, type Bars } from '../../market/bars.ts'
+import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
+import { get } from '../api-client.ts'
+import type { Market } from '../workspace.ts'
+
+/** As many as a chart holds; the first page is small so that it is drawn soon. */
+export const BARS_SHOWN = 200_000
+const FIRST_PAGE = 10_000
+const PAGE = 50_000
+
+type Columns = Readonly<Record<'time' | 'open' | 'high' | 'low' | 'close' | 'volume', readonly number[]>>
+
+/** Calls `onBars` with the newest bars, and again when all that are kept are there. */
+export async function loadBars(
+  market: Market,
+  signal: AbortSignal,
+  onBars: (bars: Bars, complete: boolean) => void,
+): Promise<void> {
+  const page = async (end: number | null, limit: number) => {
+    const answer = await get<{ bars: Columns }>('/api/platform/bars', { ...market, end, limit }, signal)
+    return toBars(answer.bars)
+  }
+  let bars = await page(null, FIRST_PAGE)
+  signal.throwIfAborted()
+  let complete = bars.length < FIRST_PAGE
+  onBars(bars, complete)
+  const parts = [bars]
+  let size = bars.length
+  while (!complete && size < BARS_SHOWN) {
+    const older = await page(bars.time[0]! - 1, Math.min(PAGE, BARS_SHOWN - size)).catch((error: unknown) => {
+      signal.throwIfAborted()
+      // Nothing older: the newest page was all there is.
+      if (parts.length > 0) return emptyBars(0)
+      throw error
+    })
+    if (older.length > 0) {
+      parts.unshift(older)
+      bars = older
+      size += older.length
+    }
+    complete = older.length < PAGE
+  }
+  if (parts.length > 1) onBars(joined(parts, size), true)
+}
+
+export function toBars(columns: Columns): Bars {
+  return {
+    length: columns.time.length,
+    time: Float64Array.from(columns.time),
+    open: Float64Array.from(columns.open),
+    high: Float64Array.from(columns.high),
+    low: Float64Array.from(columns.low),
+    close: Float64Array.from(columns.close),
+    volume: Float64Array.from(columns.volume),
+  }
+}
+
+function joined(parts: readonly Bars[], size: number): Bars {
+  const all = emptyBars(size)
+  let at = 0
+  for (const part of parts) {
+    for (const field of ['time', 'open', 'high', 'low', 'close', 'volume'] as const)
+      all[field].set(part[field], at)
+    at += part.length
+  }
+  return all
+}
+
+/** Index of the bar in which `time` lies; the first one for times before it. */
+export function barAt(bars: Bars, time: number): number {
+  return Math.max(0, Math.min(bars.length, lowerBound(bars.time, time + 1)) - 1)
+}
+
+/** Where `time` lies on the axis, in bars: between bars and beyond both ends too. */
+export function placeOf(bars: Bars, time: number, interval: string): number {
+  if (bars.length === 0) return 0
+  const first = bars.time[0]!
+  const last = bars.time[bars.length - 1]!
+  const parsed = parseInterval(interval)
+  const step = parsed ? intervalMs(parsed) : 86_400_000
+  if (time <= first) return (time - first) / step
+  if (time >= last) return bars.length - 1 + (time - last) / step
+  const i = barAt(bars, time)
+  return i + (time - bars.time[i]!) / (bars.time[i + 1]! - bars.time[i]!)
+}
+
+/** Heikin-Ashi: averages that smooth. Time and volume stay. */
+export function heikinAshi(bars: Bars): Bars {
+  const made = { ...emptyBars(bars.length), time: bars.time, volume: bars.volume }
+  for (let i = 0; i < bars.length; i++) {
+    const [open, high, low, close] = [bars.open[i]!, bars.high[i]!, bars.low[i]!, bars.close[i]!]
+    made.close[i] = (open + high + low + close) / 4
+    made.open[i] = i === 0 ? (open + close) / 2 : (made.open[i - 1]! + made.close[i - 1]!) / 2
+    made.high[i] = Math.max(high, made.open[i]!, made.close[i]!)
+    made.low[i] = Math.min(low, made.open[i]!, made.close[i]!)
+  }
+  return made
+}
+
+/** Does a time of such a bar need its clock shown? */
+export function showsClock(interval: string): boolean {
+  const parsed = parseInterval(interval)
+  return parsed !== null && isIntraday(parsed)
+}

@@ -1,0 +1,205 @@
+// The chart's controls in the top bar: symbol, interval, type, scale, zone, what is shown, picture.
+
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { Button } from '../ui/ui.tsx'
+import { timezone } from '../settings.ts'
+import { bottom, market } from '../workspace.ts'
+import { chartView, chartCommands } from './chart.tsx'
+import s from './chart.module.css'
+import {
+  chartType,
+  dateDialog,
+  intervalsOf,
+  intervalText,
+  priceScale,
+  replayOnChart,
+  showMarket,
+  showScript,
+  showTrades,
+  showVolume,
+  symbol,
+  symbolSearch,
+  zone,
+} from './chart-state.ts'
+import { CHART_TYPES, type ChartType } from './draw-bars.ts'
+import { Menu, type MenuItem } from './menu.tsx'
+
+const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
+  candles: 'Candles',
+  hollow: 'Hollow candles',
+  bars: 'Bars',
+  line: 'Line',
+  area: 'Area',
+  'heikin-ashi': 'Heikin-Ashi',
+}
+const ZONES = [
+  'UTC',
+  'America/Los_Angeles',
+  'America/Chicago',
+  'America/New_York',
+  'America/Sao_Paulo',
+  'Europe/London',
+  'Europe/Berlin',
+  'Europe/Athens',
+  'Asia/Dubai',
+  'Asia/Kolkata',
+  'Asia/Singapore',
+  'Asia/Hong_Kong',
+  'Asia/Tokyo',
+  'Australia/Sydney',
+]
+
+export function ChartBar() {
+  const blind = replayOnChart.value?.blind === true
+  return (
+    <div class={s.bar}>
+      <button
+        type="button"
+        class={s.symbolButton}
+        onClick={() => (symbolSearch.value = '')}
+        aria-label={`Symbol ${blind ? 'hidden' : market.value.symbol}, change`}
+        title="Change symbol (/)"
+        disabled={blind}
+      >
+        {blind ? '•••' : market.value.symbol}
+        <Icon name="chevron" size={12} />
+      </button>
+      <Menu label="Interval" items={intervalItems}>
+        {intervalText(market.value.interval)}
+        <Icon name="chevron" size={12} />
+      </Menu>
+      <span class={s.rule} />
+      <Menu label={`Chart type: ${TYPE_NAMES[chartType.value]}`} items={typeItems}>
+        <Icon name={chartType.value === 'line' || chartType.value === 'area' ? 'chart' : 'candles'} />
+        <span class={s.wide}>{TYPE_NAMES[chartType.value]}</span>
+      </Menu>
+      <Menu label="Scale and time zone" items={scaleItems} class={s.hideNarrow}>
+        {priceScale.value === 'log' ? 'Log' : priceScale.value === 'percent' ? '%' : 'Auto'}
+        <span class={s.wide}> · {zoneText(zone.value)}</span>
+      </Menu>
+      <Menu label="What is shown" items={shownItems}>
+        <Icon name="eye" />
+        <span class={s.wide}>Show</span>
+      </Menu>
+      <span class={s.rule} />
+      <Button
+        variant="quiet"
+        class={s.hideNarrow ?? ''}
+        icon="code"
+        onClick={() => (bottom.value = 'script')}
+        title="Scripts and indicators"
+      >
+        <span class={s.wide}>Indicators</span>
+      </Button>
+      <Button variant="quiet" icon="replay" onClick={() => (bottom.value = 'replay')} title="Replay">
+        <span class={s.wide}>Replay</span>
+      </Button>
+      <Button
+        variant="quiet"
+        class={s.hideNarrow ?? ''}
+        icon="camera"
+        label="Save a picture of the chart"
+        onClick={() =>
+          chartCommands()
+            .find((one) => one.id === 'chart:picture')
+            ?.run()
+        }
+      />
+    </div>
+  )
+}
+
+const zoneText = (name: string): string => name.split('/').at(-1)!.replaceAll('_', ' ')
+
+function intervalItems(): readonly MenuItem[] {
+  return intervalsOf(symbol.value).map((interval) => ({
+    id: interval,
+    text: intervalWords(interval),
+    checked: interval === market.value.interval,
+    run: () => showMarket({ ...market.value, interval }),
+  }))
+}
+
+function intervalWords(interval: string): string {
+  const [, many = '1', unit = ''] = /^(\d+)(\w)$/.exec(interval) ?? []
+  const word = { s: 'second', m: 'minute', h: 'hour', d: 'day', w: 'week', M: 'month' }[unit] ?? interval
+  return `${many} ${word}${many === '1' ? '' : 's'}`
+}
+
+function typeItems(): readonly MenuItem[] {
+  return CHART_TYPES.map((type) => ({
+    id: type,
+    text: TYPE_NAMES[type],
+    checked: chartType.value === type,
+    run: () => (chartType.value = type),
+  }))
+}
+
+function scaleItems(): readonly MenuItem[] {
+  const scales = [
+    ['linear', 'Linear', ''],
+    ['log', 'Logarithmic', 'Alt L'],
+    ['percent', 'Per cent', 'Alt P'],
+  ] as const
+  const local = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const zones = ['', ...new Set([local, ...ZONES])]
+  return [
+    ...scales.map(([id, text, hint]) => ({
+      id,
+      text,
+      hint,
+      section: 'Price scale',
+      checked: priceScale.value === id,
+      run: () => (priceScale.value = id),
+    })),
+    ...zones.map((name) => ({
+      id: `zone:${name}`,
+      text: name === '' ? `Exchange (${symbol.value?.timezone ?? 'UTC'})` : name.replaceAll('_', ' '),
+      section: 'Time zone',
+      checked: timezone.value === name,
+      run: () => (timezone.value = name),
+    })),
+  ]
+}
+
+function shownItems(): readonly MenuItem[] {
+  const switches = [
+    ['Volume', showVolume],
+    ['Trades', showTrades],
+    ['Script', showScript],
+  ] as const
+  const icon: IconName = 'expand'
+  return [
+    ...switches.map(([text, value]) => ({
+      id: text,
+      text,
+      section: 'Show',
+      checked: value.value,
+      run: () => (value.value = !value.value),
+    })),
+    {
+      id: 'fit',
+      text: 'All bars',
+      hint: 'Alt F',
+      icon,
+      section: 'View',
+      run: () => chartView()?.fit(),
+    },
+    {
+      id: 'reset',
+      text: 'Reset',
+      hint: 'Alt R',
+      icon,
+      section: 'View',
+      run: () => chartView()?.resetScale(),
+    },
+    {
+      id: 'date',
+      text: 'Go to date…',
+      hint: 'Alt G',
+      icon: 'clock',
+      section: 'View',
+      run: () => (dateDialog.value = true),
+    },
+  ]
+}

@@ -1,0 +1,47 @@
+// Go to a date, in the chart's zone.
+
+import { useState } from 'preact/hooks'
+import { time } from '../format.ts'
+import { Button, Dialog, Field } from '../ui/ui.tsx'
+import { lookAt } from '../workspace.ts'
+import { showsClock } from './bars.ts'
+import { dateDialog, shown, zone } from './chart-state.ts'
+import { toUtc } from './zone.ts'
+
+export function DateDialog() {
+  const chart = shown.value
+  const clock = showsClock(chart?.market.interval ?? '1d')
+  const bars = chart?.bars
+  const first = bars?.time[0]
+  const last = bars && bars.length > 0 ? bars.time[bars.length - 1] : undefined
+  const [text, setText] = useState(time(last, zone.value, clock).replace(' ', 'T'))
+  const local = Date.parse(`${text}Z`)
+  const close = () => (dateDialog.value = false)
+  const go = (event: Event) => {
+    event.preventDefault()
+    if (!Number.isFinite(local)) return
+    close()
+    lookAt.value = { time: toUtc(local, zone.value) }
+  }
+  return (
+    <Dialog title="Go to date" onClose={close} width={360}>
+      <form onSubmit={go} style={{ display: 'grid', gap: 14 }}>
+        <Field
+          label={`Date${clock ? ' and time' : ''} (${zone.value})`}
+          type={clock ? 'datetime-local' : 'date'}
+          value={text}
+          onInput={setText}
+          autofocus
+          hint={
+            first === undefined
+              ? ''
+              : `Bars from ${time(first, zone.value, clock)} to ${time(last, zone.value, clock)}`
+          }
+        />
+        <Button variant="primary" type="submit" disabled={!Number.isFinite(local)}>
+          Go
+        </Button>
+      </form>
+    </Dialog>
+  )
+}

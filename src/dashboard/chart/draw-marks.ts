@@ -1,0 +1,459 @@
+// Plots, levels, fills, shapes, arrows, candles of a script and coloured grounds, each as TradingView draws it.
+
+import {
+  colorAt,
+  DISPLAY,
+  groundAt,
+  type ArrowMark,
+  type CandleMark,
+  type Colors,
+  type FillMark,
+  type GroundMark,
+  type LevelMark,
+  type Mark,
+  type PlotMark,
+  type ShapeMark,
+} from './scene.ts'
+import type { Bars } from '../../market/bars.ts'
+import { bodyWidth, lineWidth, setDash, textSize, type Paint } from './paint.ts'
+import { drawShape } from './shapes.ts'
+
+/** Grounds and fills, which lie under everything. */
+export function drawBehind(paint: Paint, marks: readonly Mark[]): void {
+  for (const mark of marks) {
+    if ((mark.display & DISPLAY.pane) === 0) continue
+    if (mark.kind === 'bgcolor') drawGround(paint, mark)
+  }
+}
+
+export function drawMarks(paint: Paint, marks: readonly Mark[], bars: Bars): void {
+  for (const mark of marks)
+    if (mark.kind === 'fill' && (mark.display & DISPLAY.pane) !== 0) drawFill(paint, mark)
+  const stacks = { above: new Map<number, number>(), below: new Map<number, number>() }
+  for (const mark of marks) {
+    if ((mark.display & DISPLAY.pane) === 0) continue
+    paint.ctx.save()
+    if (mark.kind === 'plot') drawPlot(paint, mark)
+    else if (mark.kind === 'hline') drawLevel(paint, mark)
+    else if (mark.kind === 'shape') drawShapes(paint, mark, bars, stacks)
+    else if (mark.kind === 'arrow') drawArrows(paint, mark, bars)
+    else if (mark.kind === 'candle' || mark.kind === 'bar') drawScriptBars(paint, mark)
+    paint.ctx.restore()
+  }
+}
+
+/** Bars of the mark that are on screen: indexes into its columns. */
+function span(
+  paint: Paint,
+  mark: { readonly start: number; readonly last: number },
+  length: number,
+): [number, number] {
+  const oldest = mark.last > 0 ? Math.max(0, length - mark.last) : 0
+  return [Math.max(oldest, paint.from - mark.start), Math.min(length - 1, paint.known, paint.to - mark.start)]
+}
+
+function drawGround(paint: Paint, mark: GroundMark): void {
+  const { ctx, x, spacing, height } = paint
+  const half = spacing / 2
+  for (let bar = paint.from; bar <= paint.to;) {
+    if (bar - mark.start > paint.known) break
+    const color = groundAt(mark, bar)
+    let end = bar + 1
+    while (end <= paint.to && end - mark.start <= paint.known && groundAt(mark, end) === color) end++
+    if (color) {
+      ctx.fillStyle = color
+      const left = Math.round(x(bar) - half)
+      ctx.fillRect(left, 0, Math.round(x(end) - half) - left, height)
+    }
+    bar = end
+  }
+}
+
+function drawLevel(paint: Paint, mark: LevelMark): void {
+  const { ctx, y, width } = paint
+  if (mark.color === null || !Number.isFinite(mark.price)) return
+  ctx.strokeStyle = mark.color
+  ctx.lineWidth = lineWidth(paint, mark.width)
+  setDash(paint, mark.dash, mark.width)
+  const at = Math.round(y(mark.price)) + (ctx.lineWidth % 2 ? 0.5 : 0)
+  ctx.beginPath()
+  ctx.moveTo(0, at)
+  ctx.lineTo(width, at)
+  ctx.stroke()
+}
+
+function drawPlot(paint: Paint, mark: PlotMark): void {
+  switch (mark.style) {
+    case 'histogram':
+    case 'columns':
+      drawColumns(paint, mark)
+      break
+    case 'circles':
+    case 'cross':
+      drawPoints(paint, mark)
+      break
+    case 'area':
+    case 'areabr':
+      drawArea(paint, mark)
+      break
+    default:
+      drawLine(paint, mark)
+  }
+  if (mark.trackprice) drawTrack(paint, mark)
+}
+
+function drawTrack(paint: Paint, mark: PlotMark): void {
+  const i = lastValue(mark.values, Math.min(mark.values.length - 1, paint.known))
+  const color = i < 0 ? null : colorAt(mark.colors, i)
+  if (color === null) return
+  const { ctx, y, width } = paint
+  ctx.strokeStyle = color
+  ctx.lineWidth = lineWidth(paint, 1)
+  setDash(paint, 'dotted', 1)
+  const at = Math.round(y(mark.values[i]!)) + 0.5
+  ctx.beginPath()
+  ctx.moveTo(0, at)
+  ctx.lineTo(width, at)
+  ctx.stroke()
+}
+
+/** The last bar at or before `i` that has a value; -1 = none. */
+export function lastValue(values: Float64Array, i: number): number {
+  while (i >= 0 && values[i] !== values[i]) i--
+  return i
+}
+
+/**
+ * Lines and steps. A stretch to a bar has that bar's colour; where it is na there is none. `line` and `stepline` go on
+ * over bars without a value, the styles in `br` do not.
+ */
+function drawLine(paint: Paint, mark: PlotMark): void {
+  const { ctx, x, y } = paint
+  const { values, start } = mark
+  const steps = mark.style.startsWith('stepline')
+  const breaks = mark.style.endsWith('br')
+  let [first, last] = span(paint, mark, values.length)
+  if (last < 0 || first >= values.length) return
+  // The stretch into the screen starts before it, the one out of it ends after it.
+  first = Math.max(0, breaks ? first - 1 : lastValue(values, first - 1))
+  const end = Math.min(values.length - 1, paint.known)
+  last = Math.min(end, last + 1)
+  if (!breaks) while (last < end && values[last] !== values[last]) last++
+  ctx.lineWidth = lineWidth(paint, mark.width)
+  ctx.lineJoin = 'round'
+  ctx.lineCap = mark.dash === 'solid' ? 'round' : 'butt'
+  setDash(paint, mark.dash, mark.width)
+  let previous = -1
+  let color: string | null = null
+  let open = false
+  const finish = () => {
+    if (open) ctx.stroke()
+    open = false
+  }
+  for (let i = first; i <= last; i++) {
+    const value = values[i]!
+    if (value !== value) {
+      if (breaks) {
+        finish()
+        previous = -1
+      }
+      continue
+    }
+    if (previous >= 0) {
+      const next = colorAt(mark.colors, i)
+      if (next !== color || !open) {
+        finish()
+        color = next
+        if (color !== null) {
+          ctx.strokeStyle = color
+          ctx.beginPath()
+          ctx.moveTo(x(previous + start), y(values[previous]!))
+          open = true
+        }
+      }
+      if (open) {
+        const across = x(i + start)
+        if (steps) ctx.lineTo(across, y(values[previous]!))
+        ctx.lineTo(across, y(value))
+      }
+    }
+    previous = i
+  }
+  finish()
+  if (mark.style === 'stepline_diamond') drawDiamonds(paint, mark, first, last)
+}
+
+function drawDiamonds(paint: Paint, mark: PlotMark, first: number, last: number): void {
+  const { ctx, x, y, hr } = paint
+  ctx.setLineDash([])
+  const size = (mark.width + 2) * hr
+  for (let i = Math.max(1, first); i <= last; i++) {
+    if (mark.values[i] === mark.values[i - 1] || mark.values[i] !== mark.values[i]) continue
+    const color = colorAt(mark.colors, i)
+    if (color === null) continue
+    ctx.fillStyle = color
+    drawShape(ctx, 'diamond', x(i + mark.start), y(mark.values[i]!), size)
+  }
+}
+
+function drawColumns(paint: Paint, mark: PlotMark): void {
+  const { ctx, x, y, hr, spacing } = paint
+  const [first, last] = span(paint, mark, mark.values.length)
+  const wide =
+    mark.style === 'columns'
+      ? bodyWidth(spacing, hr)
+      : Math.max(1, Math.round(Math.min(spacing, mark.width * hr)))
+  const ground = Math.round(y(mark.base))
+  for (let i = first; i <= last; i++) {
+    const value = mark.values[i]!
+    const color = value === value ? colorAt(mark.colors, i) : null
+    if (color === null) continue
+    ctx.fillStyle = color
+    const top = Math.round(y(value))
+    ctx.fillRect(
+      Math.round(x(i + mark.start)) - (wide >> 1),
+      Math.min(top, ground),
+      wide,
+      Math.max(1, Math.abs(ground - top)),
+    )
+  }
+}
+
+function drawPoints(paint: Paint, mark: PlotMark): void {
+  const { ctx, x, y, hr } = paint
+  const [first, last] = span(paint, mark, mark.values.length)
+  if (mark.join) drawLine(paint, { ...mark, style: 'line', join: false })
+  const size = mark.style === 'circles' ? (mark.width + 1) * hr : (mark.width + 3) * hr
+  for (let i = first; i <= last; i++) {
+    const value = mark.values[i]!
+    const color = value === value ? colorAt(mark.colors, i) : null
+    if (color === null) continue
+    ctx.fillStyle = color
+    drawShape(ctx, mark.style === 'circles' ? 'circle' : 'cross', x(i + mark.start), y(value), size)
+  }
+}
+
+function drawArea(paint: Paint, mark: PlotMark): void {
+  const { ctx, x, y } = paint
+  const ground = y(mark.base)
+  const [from, to] = span(paint, mark, mark.values.length)
+  let previous = lastValue(mark.values, Math.max(0, from - 1))
+  for (let i = Math.max(0, from); i <= Math.min(mark.values.length - 1, paint.known, to + 1); i++) {
+    const value = mark.values[i]!
+    if (value !== value) {
+      if (mark.style === 'areabr') previous = -1
+      continue
+    }
+    const color = colorAt(mark.colors, i)
+    if (previous >= 0 && previous !== i && color !== null) {
+      ctx.fillStyle = color
+      ctx.globalAlpha = 0.4
+      const [left, right] = [x(previous + mark.start), x(i + mark.start)]
+      ctx.beginPath()
+      ctx.moveTo(left, ground)
+      ctx.lineTo(left, y(mark.values[previous]!))
+      ctx.lineTo(right, y(value))
+      ctx.lineTo(right, ground)
+      ctx.fill()
+    }
+    previous = i
+  }
+  ctx.globalAlpha = 1
+  drawLine(paint, { ...mark, style: mark.style === 'areabr' ? 'linebr' : 'line' })
+}
+
+/** Between two lines, quad by quad, joined where the colour stays. */
+function drawFill(paint: Paint, mark: FillMark): void {
+  const { ctx, x, y } = paint
+  const { a, b } = mark
+  const at = (side: PlotMark | LevelMark, bar: number): number => {
+    if (side.kind === 'hline') return side.price
+    const value = side.values[bar - side.start] ?? Number.NaN
+    if (value === value || !mark.fillgaps) return value
+    const i = lastValue(side.values, Math.min(side.values.length - 1, bar - side.start))
+    return i < 0 ? Number.NaN : side.values[i]!
+  }
+  const start = a.kind === 'plot' ? a.start : b.kind === 'plot' ? b.start : mark.start
+  const length = a.kind === 'plot' ? a.values.length : b.kind === 'plot' ? b.values.length : 0
+  if (a.kind === 'hline' && b.kind === 'hline') {
+    const color = colorAt(mark.colors, 0)
+    if (color === null) return
+    ctx.fillStyle = color
+    ctx.fillRect(0, y(Math.max(a.price, b.price)), paint.width, Math.abs(y(a.price) - y(b.price)))
+    return
+  }
+  const first = Math.max(start + 1, paint.from)
+  const last = Math.min(start + length - 1, start + paint.known, paint.to + 1)
+  let edge: [number, number, number][] = []
+  let color: string | CanvasGradient | null = null
+  const finish = () => {
+    if (edge.length > 1 && color !== null) {
+      ctx.fillStyle = color
+      ctx.beginPath()
+      for (const [across, top] of edge) ctx.lineTo(across, top)
+      for (let i = edge.length - 1; i >= 0; i--) ctx.lineTo(edge[i]![0], edge[i]![2])
+      ctx.closePath()
+      ctx.fill()
+    }
+    edge = []
+  }
+  for (let bar = first; bar <= last; bar++) {
+    const [one, two, was, wasTwo] = [at(a, bar), at(b, bar), at(a, bar - 1), at(b, bar - 1)]
+    if (one !== one || two !== two || was !== was || wasTwo !== wasTwo) {
+      finish()
+      color = null
+      continue
+    }
+    const i = bar - start
+    const next = mark.gradient ? gradientAt(paint, mark.gradient, i) : colorAt(mark.colors, i)
+    if (next !== color || edge.length === 0) {
+      finish()
+      color = next
+      edge.push([x(bar - 1), y(was), y(wasTwo)])
+    }
+    edge.push([x(bar), y(one), y(two)])
+  }
+  finish()
+}
+
+function gradientAt(
+  paint: Paint,
+  gradient: NonNullable<FillMark['gradient']>,
+  i: number,
+): CanvasGradient | null {
+  const value = (side: Float64Array | number) => (typeof side === 'number' ? side : (side[i] ?? Number.NaN))
+  const [top, bottom] = [value(gradient.top), value(gradient.bottom)]
+  if (top !== top || bottom !== bottom) return null
+  const made = paint.ctx.createLinearGradient(0, paint.y(top), 0, paint.y(bottom))
+  made.addColorStop(0, colorAt(gradient.topColors, i) ?? '#00000000')
+  made.addColorStop(1, colorAt(gradient.bottomColors, i) ?? '#00000000')
+  return made
+}
+
+interface Stacks {
+  readonly above: Map<number, number>
+  readonly below: Map<number, number>
+}
+
+/** Shapes of several plots on one bar stand on each other, as they were called. */
+function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): void {
+  const { ctx, x, y, hr, vr, height, spacing } = paint
+  const [first, last] = span(paint, mark, mark.values.length)
+  const size =
+    mark.size === 'auto'
+      ? Math.max(5, Math.min(14, spacing / hr))
+      : textSize(mark.size) * (mark.shape === 'char' ? 1.1 : 0.95)
+  const lines = mark.text === '' ? [] : mark.text.split('\n')
+  const textPx = 11
+  const tall = size + 4 + lines.length * (textPx + 2)
+  ctx.textAlign = 'center'
+  ctx.textBaseline = 'middle'
+  for (let i = first; i <= last; i++) {
+    const value = mark.values[i]!
+    // For location.absolute the value is the price, and 0 is one; elsewhere it says whether.
+    if (value !== value || (value === 0 && mark.location !== 'absolute')) continue
+    const color = colorAt(mark.colors, i)
+    const bar = i + mark.start
+    const across = x(bar)
+    let middle: number
+    let outwards = -1
+    if (mark.location === 'abovebar' || mark.location === 'belowbar') {
+      const above = mark.location === 'abovebar'
+      const stack = above ? stacks.above : stacks.below
+      const used = stack.get(bar) ?? 0
+      stack.set(bar, used + tall)
+      const price = (above ? bars.high : bars.low)[bar]
+      if (price === undefined) continue
+      outwards = above ? -1 : 1
+      middle = y(price) + outwards * (6 + used + size / 2) * vr
+    } else if (mark.location === 'top') {
+      middle = (14 + size / 2) * vr
+      outwards = 1
+    } else if (mark.location === 'bottom') middle = height - (8 + size / 2) * vr
+    else middle = y(value)
+    if (color !== null) {
+      ctx.fillStyle = color
+      if (mark.shape === 'char') {
+        ctx.font = `${size * 1.15 * vr}px ${paint.theme.font}`
+        ctx.fillText(mark.char, across, middle)
+      } else drawShape(ctx, mark.shape, across, middle, size * hr)
+    }
+    const textColor = colorAt(mark.textColors, i)
+    if (lines.length > 0 && textColor !== null && spacing > 2 * hr) {
+      ctx.fillStyle = textColor
+      ctx.font = `${textPx * vr}px ${paint.theme.font}`
+      const inside = mark.shape.startsWith('label')
+      for (const [n, line] of lines.entries()) {
+        const away = inside ? 0 : size / 2 + 2 + textPx / 2
+        const row = outwards > 0 ? n : lines.length - 1 - n
+        ctx.fillText(line, across, middle + outwards * (away + row * (textPx + 2)) * vr)
+      }
+    }
+  }
+}
+
+function drawArrows(paint: Paint, mark: ArrowMark, bars: Bars): void {
+  const { ctx, x, y, hr, vr } = paint
+  const [first, last] = span(paint, mark, mark.values.length)
+  for (let i = first; i <= last; i++) {
+    const value = mark.values[i]!
+    if (value !== value || value === 0) continue
+    const color = colorAt(value > 0 ? mark.up : mark.down, i)
+    const bar = i + mark.start
+    const price = (value > 0 ? bars.low : bars.high)[bar]
+    if (color === null || price === undefined) continue
+    const share = mark.largest === 0 ? 0 : Math.abs(value) / mark.largest
+    const tall = (mark.minheight + (mark.maxheight - mark.minheight) * share) * vr * 0.6
+    const way = value > 0 ? 1 : -1
+    const tip = y(price) + way * 4 * vr
+    const head = Math.min(tall / 2, 6 * vr)
+    const across = x(bar)
+    ctx.fillStyle = color
+    ctx.beginPath()
+    ctx.moveTo(across, tip)
+    ctx.lineTo(across + 5 * hr, tip + way * head)
+    ctx.lineTo(across + 2 * hr, tip + way * head)
+    ctx.lineTo(across + 2 * hr, tip + way * tall)
+    ctx.lineTo(across - 2 * hr, tip + way * tall)
+    ctx.lineTo(across - 2 * hr, tip + way * head)
+    ctx.lineTo(across - 5 * hr, tip + way * head)
+    ctx.fill()
+  }
+}
+
+function drawScriptBars(paint: Paint, mark: CandleMark): void {
+  const { ctx, x, y, hr, spacing } = paint
+  const [first, last] = span(paint, mark, mark.close.length)
+  const thin = Math.max(1, Math.floor(hr))
+  const body = bodyWidth(spacing, hr)
+  const colour = (colors: Colors | null, i: number) => (colors ? colorAt(colors, i) : null)
+  for (let i = first; i <= last; i++) {
+    const [open, high, low, close] = [mark.open[i]!, mark.high[i]!, mark.low[i]!, mark.close[i]!]
+    const color = colorAt(mark.colors, i)
+    if (color === null || open !== open || close !== close) continue
+    const middle = Math.round(x(i + mark.start))
+    const [top, bottom] = [Math.round(y(high)), Math.round(y(low))]
+    ctx.fillStyle = colour(mark.wicks, i) ?? color
+    ctx.fillRect(middle - (thin >> 1), top, thin, Math.max(1, bottom - top))
+    if (mark.kind === 'bar') {
+      const arm = body >> 1
+      ctx.fillRect(middle - arm, Math.round(y(open)), arm, thin)
+      ctx.fillRect(middle, Math.round(y(close)), arm, thin)
+      continue
+    }
+    const [bodyTop, bodyBottom] = [Math.round(y(Math.max(open, close))), Math.round(y(Math.min(open, close)))]
+    ctx.fillStyle = color
+    ctx.fillRect(middle - (body >> 1), bodyTop, body, Math.max(1, bodyBottom - bodyTop))
+    const border = colour(mark.borders, i)
+    if (border !== null && body > 2) {
+      ctx.strokeStyle = border
+      ctx.lineWidth = thin
+      ctx.strokeRect(
+        middle - (body >> 1) + thin / 2,
+        bodyTop + thin / 2,
+        body - thin,
+        Math.max(1, bodyBottom - bodyTop - thin),
+      )
+    }
+  }
+}

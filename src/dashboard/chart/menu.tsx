@@ -1,0 +1,152 @@
+// A button with a list under it: arrow keys, Escape, a click elsewhere; placed so that nothing clips it.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { cx } from '../ui/ui.tsx'
+import s from './chart.module.css'
+
+export interface MenuItem {
+  readonly id: string
+  readonly text: string
+  readonly hint?: string
+  readonly icon?: IconName
+  readonly checked?: boolean
+  readonly section?: string
+  readonly run: () => void
+}
+
+interface MenuProps {
+  readonly label: string
+  readonly items: () => readonly MenuItem[]
+  readonly children: ComponentChildren
+  readonly class?: string | undefined
+}
+
+export function Menu({ label, items, children, class: more }: MenuProps) {
+  const button = useRef<HTMLButtonElement>(null)
+  const [at, setAt] = useState<{ x: number; y: number } | null>(null)
+  const id = useId()
+  const toggle = () => {
+    const box = button.current?.getBoundingClientRect()
+    setAt(at || !box ? null : { x: box.left, y: box.bottom + 4 })
+  }
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        class={cx(s.control, more)}
+        aria-haspopup="menu"
+        aria-expanded={at !== null}
+        aria-controls={at ? id : undefined}
+        aria-label={label}
+        title={label}
+        onClick={toggle}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowDown') {
+            event.preventDefault()
+            toggle()
+          }
+        }}
+      >
+        {children}
+      </button>
+      {at && (
+        <MenuList
+          id={id}
+          label={label}
+          items={items()}
+          x={at.x}
+          y={at.y}
+          onClose={(refocus) => {
+            setAt(null)
+            if (refocus) button.current?.focus()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface MenuListProps {
+  readonly id?: string
+  readonly label: string
+  readonly items: readonly MenuItem[]
+  readonly x: number
+  readonly y: number
+  readonly onClose: (refocus: boolean) => void
+}
+
+export function MenuList({ id, label, items, x, y, onClose }: MenuListProps) {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = list.current!
+    // Inline styles would be against the page's policy in markup; through the object model they are not.
+    const box = element.getBoundingClientRect()
+    element.style.left = `${Math.max(4, Math.min(x, innerWidth - box.width - 8))}px`
+    element.style.top = `${y + box.height > innerHeight - 8 ? Math.max(8, innerHeight - box.height - 8) : y}px`
+    const buttons = () => [...element.querySelectorAll<HTMLElement>('[role^="menuitem"]')]
+    ;(element.querySelector<HTMLElement>('[aria-checked="true"]') ?? buttons()[0])?.focus()
+    const onKey = (event: KeyboardEvent) => {
+      const all = buttons()
+      const now = all.indexOf(document.activeElement as HTMLElement)
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+      if (event.key === 'Escape' || event.key === 'Tab') onClose(true)
+      else if (step) all[(now + step + all.length) % all.length]?.focus()
+      else if (event.key === 'Home') all[0]?.focus()
+      else if (event.key === 'End') all.at(-1)?.focus()
+      else return
+      event.preventDefault()
+      event.stopPropagation()
+    }
+    const onDown = (event: PointerEvent) => {
+      if (!element.contains(event.target as Node)) onClose(false)
+    }
+    element.addEventListener('keydown', onKey)
+    document.addEventListener('pointerdown', onDown, true)
+    return () => {
+      element.removeEventListener('keydown', onKey)
+      document.removeEventListener('pointerdown', onDown, true)
+    }
+  }, [])
+  const marked = items.some((item) => item.checked !== undefined)
+  let section: string | undefined
+  return (
+    <div ref={list} id={id} class={s.menu} role="menu" aria-label={label}>
+      {items.map((item) => {
+        const head = item.section !== section && item.section
+        section = item.section
+        return (
+          <>
+            {head && (
+              <div class={s.menuHead} role="presentation">
+                {head}
+              </div>
+            )}
+            <button
+              key={item.id}
+              type="button"
+              class={s.menuItem}
+              role={item.checked === undefined ? 'menuitem' : 'menuitemradio'}
+              aria-checked={item.checked}
+              tabIndex={-1}
+              onClick={() => {
+                onClose(true)
+                item.run()
+              }}
+            >
+              {item.icon ? (
+                <Icon name={item.icon} />
+              ) : (
+                marked && <span class={s.menuTick}>{item.checked && <Icon name="check" size={14} />}</span>
+              )}
+              <span>{item.text}</span>
+              {item.hint && <span class={s.menuHint}>{item.hint}</span>}
+            </button>
+          </>
+        )
+      })}
+    </div>
+  )
+}

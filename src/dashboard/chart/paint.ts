@@ -1,0 +1,94 @@
+// What every renderer is handed: a canvas in device pixels, and two straight lines from bars and prices to them.
+//
+// The library's own conversions cost a search a point. Over one frame both are affine (but for a log scale), so a frame
+// asks twice and multiplies from then on.
+
+export interface Paint {
+  readonly ctx: CanvasRenderingContext2D
+  /** Visible bars, whole numbers, both drawn. */
+  readonly from: number
+  readonly to: number
+  /** In a replay nothing after this bar of the run is known; else Infinity. */
+  readonly known: number
+  readonly x: (bar: number) => number
+  readonly y: (price: number) => number
+  readonly width: number
+  readonly height: number
+  /** Device pixels a CSS pixel, across and down. */
+  readonly hr: number
+  readonly vr: number
+  /** Device pixels from bar to bar. */
+  readonly spacing: number
+  readonly theme: ChartTheme
+}
+
+export interface ChartTheme {
+  readonly surface: string
+  readonly raised: string
+  readonly line: string
+  readonly lineStrong: string
+  readonly text: string
+  readonly muted: string
+  readonly accent: string
+  readonly up: string
+  readonly down: string
+  readonly warn: string
+  readonly font: string
+}
+
+/** The page's tokens as they are now. */
+export function themeOf(element: Element): ChartTheme {
+  const style = getComputedStyle(element)
+  const token = (name: string) => style.getPropertyValue(name).trim()
+  return {
+    surface: token('--surface'),
+    raised: token('--raised'),
+    line: token('--line'),
+    lineStrong: token('--line-strong'),
+    text: token('--text'),
+    muted: token('--muted'),
+    accent: token('--accent'),
+    up: token('--up'),
+    down: token('--down'),
+    warn: token('--warn'),
+    font: token('--font'),
+  }
+}
+
+/** `#rrggbb` with the opacity given, 0 to 1. */
+export function faded(color: string, opacity: number): string {
+  const alpha = Math.round(opacity * 255)
+    .toString(16)
+    .padStart(2, '0')
+  return color.slice(0, 7) + alpha
+}
+
+/** Width of a bar's body in device pixels: odd, so that the wick is in its middle. */
+export function bodyWidth(spacing: number, hr: number): number {
+  if (spacing < 2 * hr) return Math.max(1, Math.floor(hr))
+  const width = Math.floor(spacing * 0.8)
+  const wick = Math.max(1, Math.floor(hr))
+  return Math.max(wick, width % 2 === wick % 2 ? width : width - 1)
+}
+
+/** Device width of a line so many CSS pixels wide; lines 1 px wide stay crisp. */
+export const lineWidth = (paint: Paint, width: number): number => Math.max(1, Math.floor(width * paint.hr))
+
+export function setDash(paint: Paint, dash: string, width: number): void {
+  const unit = Math.max(1, width) * paint.hr
+  paint.ctx.setLineDash(dash === 'dashed' ? [4 * unit, 3 * unit] : dash === 'dotted' ? [unit, 2 * unit] : [])
+}
+
+const SIZES: Readonly<Record<string, number>> = {
+  auto: 12,
+  tiny: 9,
+  small: 11,
+  normal: 13,
+  large: 18,
+  huge: 28,
+}
+/** CSS pixels of Pine's size.*, or of a number of points. */
+export function textSize(size: unknown, fallback = 12): number {
+  if (typeof size === 'number') return size > 0 ? Math.min(200, size) : fallback
+  return SIZES[String(size)] ?? fallback
+}

@@ -1,0 +1,156 @@
+// Which market: type a few letters, arrow to it, Enter. Opens from the bar, with `/`, and when one types on the chart.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { count, time } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { market } from '../workspace.ts'
+import s from './chart.module.css'
+import {
+  intervalsOf,
+  intervalText,
+  loadSymbols,
+  showMarket,
+  symbols,
+  symbolSearch,
+  type ListedSymbol,
+} from './chart-state.ts'
+
+export function SymbolSearch() {
+  const typed = symbolSearch.value
+  return typed === null ? null : <SymbolDialog typed={typed} />
+}
+
+function SymbolDialog({ typed }: { readonly typed: string }) {
+  const [text, setText] = useState(typed)
+  const [at, setAt] = useState(0)
+  const [problem, setProblem] = useState<unknown>(null)
+  const field = useRef<HTMLInputElement>(null)
+  const list = useRef<HTMLUListElement>(null)
+  const load = () => {
+    setProblem(null)
+    loadSymbols().catch(setProblem)
+  }
+  useEffect(() => {
+    load()
+    // A letter typed on the chart is already in the field: the next one goes behind it.
+    field.current?.setSelectionRange(typed.length, typed.length)
+  }, [])
+  const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])
+  const close = () => (symbolSearch.value = null)
+  const choose = (one: ListedSymbol) => {
+    close()
+    const known = intervalsOf(one)
+    const interval = known.includes(market.value.interval)
+      ? market.value.interval
+      : (one.series[0]?.interval ?? '1d')
+    showMarket({ exchange: one.exchange, symbol: one.symbol, interval })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step) {
+      event.preventDefault()
+      const next = Math.max(0, Math.min(found.length - 1, at + step))
+      setAt(next)
+      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
+    } else if (event.key === 'Enter' && found[at]) {
+      event.preventDefault()
+      choose(found[at])
+    }
+  }
+  return (
+    <Dialog title="Symbol" onClose={close} width={560}>
+      <input
+        ref={field}
+        class={s.searchField}
+        value={text}
+        placeholder="Symbol, name or exchange"
+        aria-label="Symbol, name or exchange"
+        role="combobox"
+        aria-expanded={found.length > 0}
+        aria-controls="symbol-list"
+        aria-activedescendant={found[at] ? `symbol-${at}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        autofocus
+        onInput={(event) => {
+          setText((event.target as HTMLInputElement).value)
+          setAt(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      {problem ? (
+        <Failure error={problem} onRetry={load} />
+      ) : symbols.value === null ? (
+        <div class={s.symbolList} aria-busy="true">
+          <Skeleton height={44} />
+          <Skeleton height={44} />
+        </div>
+      ) : found.length === 0 ? (
+        <Empty
+          title={symbols.value.length === 0 ? 'No bars yet' : `Nothing is called “${text}”`}
+          action={
+            <a
+              href={href('/settings/bars')}
+              onClick={(event) => {
+                event.preventDefault()
+                close()
+                navigate('/settings/bars')
+              }}
+            >
+              Import bars
+            </a>
+          }
+        >
+          Symbols appear here once bars of them are stored: drop a CSV file, or fetch some with a provider.
+        </Empty>
+      ) : (
+        <ul ref={list} id="symbol-list" class={s.symbolList} role="listbox" aria-label="Symbols">
+          {found.map((one, i) => (
+            <li
+              key={`${one.exchange}:${one.symbol}`}
+              id={`symbol-${i}`}
+              class={s.symbolRow}
+              role="option"
+              aria-selected={i === at}
+              onClick={() => choose(one)}
+              onPointerMove={() => setAt(i)}
+            >
+              <span class={s.symbolName}>{one.symbol}</span>
+              <span class={s.symbolText}>
+                <span>{one.description || one.symbol}</span>
+                <span class="muted">
+                  {one.series
+                    .slice(0, 4)
+                    .map(
+                      (line) =>
+                        `${intervalText(line.interval)} · ${count(line.count)} bars to ${time(line.last, 'UTC', false)}`,
+                    )
+                    .join('   ')}
+                </span>
+              </span>
+              <Badge>{one.type}</Badge>
+              <span class="muted">{one.exchange}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  )
+}
+
+/** Symbols that start with the text first, then those that have it in their name. */
+function matching(all: readonly ListedSymbol[], text: string): readonly ListedSymbol[] {
+  const wanted = text.trim().toUpperCase()
+  const rank = (one: ListedSymbol): number => {
+    const full = `${one.exchange}:${one.symbol}`
+    if (one.symbol === wanted || full === wanted) return 0
+    if (one.symbol.startsWith(wanted)) return 1
+    if (full.includes(wanted)) return 2
+    return one.description.toUpperCase().includes(wanted) ? 3 : 9
+  }
+  return all
+    .filter((one) => rank(one) < 9)
+    .sort((a, b) => rank(a) - rank(b) || (a.symbol < b.symbol ? -1 : 1))
+    .slice(0, 200)
+}

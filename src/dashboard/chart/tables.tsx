@@ -1,0 +1,140 @@
+// table.new(): a grid of cells in one of nine places over its pane, as HTML, so that its text can be read and copied.
+
+import type { CSSProperties } from 'preact'
+import type { Cell } from '../../pine/runtime/drawings.ts'
+import s from './chart.module.css'
+import { paneBoxes, replayOnChart } from './chart-state.ts'
+import { itemsAt } from './draw-drawings.ts'
+import { textSize } from './paint.ts'
+import type { DrawingsMark, Scene } from './scene.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+type WireCell = { readonly [Field in keyof Cell]: Cell[Field] | string }
+
+export function Tables({ scene }: { readonly scene: Scene }) {
+  const cut = replayOnChart.value?.cut ?? null
+  const at = cut === null ? null : cut - scene.base
+  return (
+    <>
+      {scene.panes.flatMap((pane) => {
+        const box = paneBoxes.value.find((one) => one.name === pane.name)
+        return box
+          ? pane.marks
+              .filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
+              .flatMap((mark) =>
+                itemsAt(mark, at).map((item, i) =>
+                  item?.['kind'] === 'table' ? (
+                    <div
+                      key={`${pane.name}${i}`}
+                      class={s.tablePlace}
+                      data-place={String(item['position'])}
+                      style={{ top: box.top, height: box.height, width: box.width }}
+                    >
+                      <Table table={item} width={box.width} height={box.height} />
+                    </div>
+                  ) : null,
+                ),
+              )
+          : []
+      })}
+    </>
+  )
+}
+
+function Table({
+  table,
+  width,
+  height,
+}: {
+  readonly table: Fields
+  readonly width: number
+  readonly height: number
+}) {
+  const columns = Number(table['columns'])
+  const cells = new Map((table['cells'] ?? []) as readonly (readonly [number, WireCell])[])
+  const spans = new Map<number, readonly [number, number]>()
+  const covered = new Set<number>()
+  for (const [left = 0, top = 0, right = 0, bottom = 0] of (table['merged'] ??
+    []) as readonly (readonly number[])[]) {
+    spans.set(top * columns + left, [right - left + 1, bottom - top + 1])
+    for (let row = top; row <= bottom; row++)
+      for (let column = left; column <= right; column++)
+        if (row !== top || column !== left) covered.add(row * columns + column)
+  }
+  const places = [...cells.keys()].filter((place) => !covered.has(place)).sort((a, b) => a - b)
+  if (places.length === 0) return null
+  const border = Number(table['border_width']) || 0
+  const frame = Number(table['frame_width']) || 0
+  return (
+    <div
+      class={s.table}
+      style={{
+        background: color(table['bgcolor']),
+        gap: `${border}px`,
+        boxShadow: border > 0 ? `inset 0 0 0 ${border}px ${color(table['border_color'])}` : 'none',
+        border: frame > 0 ? `${frame}px solid ${color(table['frame_color'])}` : '0',
+        padding: `${border}px`,
+      }}
+    >
+      {places.map((place) => {
+        const cell = cells.get(place)!
+        const [across, down] = spans.get(place) ?? [1, 1]
+        return (
+          <div
+            key={place}
+            title={typeof cell.tooltip === 'string' ? cell.tooltip : undefined}
+            style={cellStyle(
+              cell,
+              place,
+              columns,
+              across,
+              down,
+              width,
+              height,
+              border,
+              table['border_color'],
+            )}
+          >
+            {cell.text}
+          </div>
+        )
+      })}
+    </div>
+  )
+}
+
+const color = (value: unknown): string => (typeof value === 'string' ? value : 'transparent')
+
+function cellStyle(
+  cell: WireCell,
+  place: number,
+  columns: number,
+  across: number,
+  down: number,
+  width: number,
+  height: number,
+  border: number,
+  borderColor: unknown,
+): CSSProperties {
+  const formatting = cell.text_formatting ?? ''
+  const vertical = { top: 'start', bottom: 'end' }[String(cell.text_valign)] ?? 'center'
+  const horizontal = { left: 'start', right: 'end' }[String(cell.text_halign)] ?? 'center'
+  return {
+    gridColumn: `${(place % columns) + 1} / span ${across}`,
+    gridRow: `${Math.floor(place / columns) + 1} / span ${down}`,
+    display: 'grid',
+    alignItems: vertical,
+    justifyItems: horizontal,
+    textAlign: horizontal === 'start' ? 'left' : horizontal === 'end' ? 'right' : 'center',
+    padding: '2px 6px',
+    background: color(cell.bgcolor),
+    outline: border > 0 ? `${border}px solid ${color(borderColor)}` : 'none',
+    color: color(cell.text_color),
+    fontSize: `${textSize(cell.text_size)}px`,
+    fontFamily: cell.text_font_family === 'monospace' ? 'var(--mono)' : 'inherit',
+    fontWeight: formatting.includes('bold') ? 600 : 400,
+    fontStyle: formatting.includes('italic') ? 'italic' : 'normal',
+    ...(Number(cell.width) > 0 && { minWidth: `${(Number(cell.width) / 100) * width}px` }),
+    ...(Number(cell.height) > 0 && { minHeight: `${(Number(cell.height) / 100) * height}px` }),
+  }
+}

@@ -1,0 +1,130 @@
+// Runs the open script over the bars on the chart and puts the result where every part of the page reads it.
+//
+// One run at a time: a new one takes the place of the one before, which is given up. The last good result stays on screen
+// until the next one is there.
+
+import { ApiError, get, post } from './api-client.ts'
+import { remembered } from './settings.ts'
+import {
+  bottom,
+  diagnostics,
+  inputs,
+  market,
+  run,
+  running,
+  runProblem,
+  script,
+  type Run,
+} from './workspace.ts'
+
+/** How many of the newest bars a run sees. */
+export const runBars = remembered('run.bars', 20_000)
+/** The last run, so that a reload shows it again. */
+export const lastRun = remembered('run.last', '')
+
+/** Changes of the inputs are waited for this long. */
+const INPUT_DELAY_MS = 60
+
+interface RunAnswer {
+  readonly id: string
+  readonly result: Pick<Run, 'report' | 'tracks'>
+}
+
+let current: AbortController | null = null
+
+/** Gives up the run that is under way, if there is one. */
+export function cancelRun(): void {
+  current?.abort()
+  current = null
+  running.value = false
+}
+
+/** `reveal`: open the report when it is there and nothing is open that would show it. */
+export async function runScript({ reveal = false } = {}): Promise<void> {
+  const { source, name } = script.peek()
+  if (source.trim() === '') return
+  current?.abort()
+  const mine = new AbortController()
+  current = mine
+  running.value = true
+  const { exchange, symbol, interval } = market.peek()
+  const body = {
+    name: name || titleOf(source) || 'Untitled',
+    exchange,
+    symbol,
+    interval,
+    bars: runBars.peek(),
+    source,
+    inputs: inputs.peek(),
+  }
+  try {
+    const { id, result } = await post<RunAnswer>('/api/platform/backtests', body, { signal: mine.signal })
+    diagnostics.value = []
+    runProblem.value = null
+    run.value = { id, name: body.name, report: result.report, tracks: result.tracks }
+    lastRun.value = id
+    if (reveal && bottom.peek() === '') bottom.value = 'report'
+  } catch (error) {
+    if (mine.signal.aborted) return
+    if (error instanceof ApiError && error.diagnostics.length > 0) {
+      diagnostics.value = error.diagnostics
+      runProblem.value = null
+    } else runProblem.value = error instanceof Error ? error : new Error(String(error))
+  } finally {
+    if (current === mine) {
+      current = null
+      running.value = false
+    }
+  }
+}
+
+/** Shows a stored backtest, and its market on the chart. */
+export async function openBacktest(id: string, signal?: AbortSignal): Promise<void> {
+  const path = `/api/platform/backtests/${encodeURIComponent(id)}`
+  const [stored, drawn] = await Promise.all([
+    get<{ backtest: { name: string }; result: Pick<Run, 'report'> | null }>(path, {}, signal),
+    get<{ tracks: Run['tracks'] }>(`${path}/tracks`, {}, signal),
+  ])
+  if (!stored.result) return
+  const { report } = stored.result
+  const { exchange, symbol, interval } = report
+  market.value = { exchange, symbol, interval }
+  run.value = { id, name: stored.backtest.name, report, tracks: drawn.tracks }
+  lastRun.value = id
+}
+
+/** Runs again when an input or the market changes, once there is a result to replace. Returns what ends it. */
+export function rerunOnChange(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const later = () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      if (run.peek() || running.peek() || runProblem.peek()) void runScript()
+    }, INPUT_DELAY_MS)
+  }
+  let firstInputs = true
+  const stopInputs = inputs.subscribe(() => {
+    if (!firstInputs) later()
+    firstInputs = false
+  })
+  const stopMarket = market.subscribe(({ exchange, symbol, interval }) => {
+    const shown = run.peek()?.report
+    const same =
+      shown && shown.exchange === exchange && shown.symbol === symbol && shown.interval === interval
+    if (shown && !same) later()
+  })
+  return () => {
+    clearTimeout(timer)
+    stopInputs()
+    stopMarket()
+  }
+}
+
+/** The title in the declaration, as far as a plain look finds it. */
+function titleOf(source: string): string {
+  return (
+    /\b(?:strategy|indicator|study|library)\s*\(\s*(?:title\s*=\s*)?["']([^"'\n]{1,120})["']/.exec(
+      source,
+    )?.[1] ?? ''
+  )
+}
