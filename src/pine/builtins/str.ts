@@ -8,6 +8,8 @@ import { DEFAULT_DATE_PATTERN, formatDate } from '../runtime/date-format.ts'
 import { formatMessage } from '../runtime/message-format.ts'
 import {
   DEFAULT_PATTERN,
+  decimalsOf,
+  fixed,
   formatMintick,
   formatNumber,
   formatPercent,
@@ -203,9 +205,12 @@ function toText(runtime: Runtime, value: unknown, pattern: Text): string {
 function numberText(runtime: Runtime, value: number, pattern: string): string {
   switch (pattern) {
     case 'mintick':
-    case 'price':
-    case 'inherit':
       return formatMintick(value, runtime.symbol.mintick)
+    case 'price':
+    case 'inherit': {
+      const { precision } = runtime.declaration
+      return fixed(value, typeof precision === 'number' ? precision : decimalsOf(runtime.symbol.mintick))
+    }
     case 'percent':
       return formatPercent(value)
     case 'volume':

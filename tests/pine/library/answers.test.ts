@@ -48,6 +48,7 @@ table('str', [
   ['str.tostring(0.1 + 0.2)', '0.3'],
   ['str.tostring(123.456, format.mintick)', '123.46'],
   ['str.tostring(5, format.mintick)', '5.00'],
+  ['str.tostring(123.456, format.price)', '123.46'],
   ['str.tostring(12.3456, format.percent)', '12.35%'],
   ['str.tostring(1234567, format.volume)', '1.235M'],
   ['str.tostring(float(na))', 'NaN'],
@@ -69,6 +70,10 @@ table('str', [
   ['str.format_time(1704724200000)', '2024-01-08T09:30:00-0500'],
   ['str.format_time(1704724200000, "EEEE, d MMM yy h:mm a", "UTC+1")', 'Monday, 8 Jan 24 3:30 PM'],
 ])
+
+table('str with a precision', [['str.tostring(123.456, format.price)', '123.5']], {
+  declaration: 'indicator("test", precision = 1)',
+})
 
 table('array', [
   ['array.new<int>(3, 7)', '[7, 7, 7]'],
