@@ -269,13 +269,20 @@ export class Runs {
 
   /** Everything that can be refused before a worker is asked. */
   #plan(userId: string, request: RunRequest): Plan {
-    const { clock, newId, bars: cache, pool } = this.#deps
+    const { kv, clock, newId, bars: cache, pool } = this.#deps
     const interval = normalizeInterval(request.interval)
     if (interval === null)
       throw invalidField('/interval', 'interval', 'expected an interval such as 15m, 1h or 1d')
     const key = seriesKey(request.exchange, request.symbol, interval)
     if (!cache.source(key)) throw barsNotFound(cache, key)
     pool.assertRoom(userId)
+    // The commit checks it too; asked here, nobody waits for a report that cannot be kept.
+    if (runs(kv).count('user', [userId]) >= RUNS_MAX)
+      throw new Problem(
+        422,
+        'quota_exceeded',
+        `You can keep at most ${RUNS_MAX} backtests. Delete some first.`,
+      )
     const bars = cache.read(key, { last: request.bars })
     const { name, bars: wanted, source, inputs, overrides } = request
     const run: Run = {
