@@ -31,7 +31,7 @@ import {
   strictOr,
   truthy,
 } from '../runtime/operators.ts'
-import { literal, variableName, Writer, type Module, type Scope } from './module.ts'
+import { BLOCK, literal, variableName, Writer, type Module, type Scope } from './module.ts'
 import { special } from './special.ts'
 import { block, functionOf } from './statements.ts'
 
@@ -116,7 +116,7 @@ function variable(module: Module, variable: Variable, scope: Scope): string {
       return variableName(variable)
     case 'column':
       assert(storage.column, 'a hoisted variable has a column')
-      return decode(module, storage.column, columnText(storage.column), variable.type)
+      return decode(module, storage.column, columnText(module, storage.column), variable.type)
     case 'state':
       return `${variable.owner === null ? 'G' : scope.state}.${variableName(variable)}`
     default:
@@ -124,8 +124,24 @@ function variable(module: Module, variable: Variable, scope: Scope): string {
   }
 }
 
-export function columnText(column: Column, index = 'i'): string {
+/**
+ * An entry of a column. What is only ever read on its own bar needs no more than a block of entries; whether it is, is
+ * known when all has been written, so the current bar's index is a mark until then (`settleIndexes`). No literal can
+ * contain the mark: JSON escapes control characters.
+ */
+export function columnText(module: Module, column: Column, index = 'i'): string {
+  if (index === 'i') return `c${column.index}[i${MARK}]`
+  module.keep(column)
   return `c${column.index}[${index}]`
+}
+
+const MARK = '\u0001'
+
+/** Writes the marked indexes out. */
+export function settleIndexes(module: Module, text: string): string {
+  return text.replaceAll(new RegExp(`c(\\d+)\\[i${MARK}\\]`, 'g'), (_, number: string) =>
+    module.isKept(Number(number)) ? `c${number}[i]` : `c${number}[i&${BLOCK - 1}]`,
+  )
 }
 
 /** An entry of a column as a value. */
@@ -170,7 +186,7 @@ function builtinVariable(module: Module, expr: BuiltinVariableExpr): string {
   if ('state' in implementation) {
     const column = module.plan.columnsOf(expr)?.[0]
     assert(column, 'a built-in variable with state is hoisted')
-    return decode(module, column, columnText(column), expr.type)
+    return decode(module, column, columnText(module, column), expr.type)
   }
   if (implementation.fixed)
     return fixedOnce(module, `b:${expr.builtin.name}`, `${module.constant(implementation.get)}(R)`)
@@ -220,7 +236,7 @@ function history(module: Module, expr: HistoryExpr, scope: Scope): string {
     if (storage.place === 'fixed') return back(offset, () => variableName(base.variable), na)
     if (storage.column) {
       const { column } = storage
-      return back(offset, (index) => decode(module, column, columnText(column, index), base.type), na)
+      return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
     }
     if (storage.history === 'buffer')
       return `${base.variable.owner === null ? 'G' : scope.state}.h${base.variable.id}.at(${offset})`
@@ -231,14 +247,15 @@ function history(module: Module, expr: HistoryExpr, scope: Scope): string {
       return back(offset, (index) => barColumn(module, implementation.column, index), na)
     const column = module.plan.columnsOf(base)?.[0] ?? module.plan.recorded.get(base.builtin.name)?.column
     if (column)
-      return back(offset, (index) => decode(module, column, columnText(column, index), base.type), na)
+      return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
   }
   if (base.kind === 'Input' && base.input.kind === 'source' && !base.input.sourceExpr) {
     module.sources.add(base.input.index)
     return back(offset, (index) => `s${base.input.index}[${index}]`, na)
   }
   const column = module.plan.valueColumnOf(base)
-  if (column) return back(offset, (index) => decode(module, column, columnText(column, index), base.type), na)
+  if (column)
+    return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
   if (module.plan.rankOf(base) === 'fixed') return back(offset, () => expression(module, base, scope), na)
   assert(!scope.hoisted, 'a hoisted history reference has a column')
   // The past of an expression: kept for this site, one entry a bar it is executed on.
@@ -356,7 +373,7 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
   if (columns) {
     const items = expr.type.kind === 'tuple' ? expr.type.items : [expr.type]
     const texts = columns.map((column, i) =>
-      decode(module, column, columnText(column), items[i] ?? expr.type),
+      decode(module, column, columnText(module, column), items[i] ?? expr.type),
     )
     return expr.type.kind === 'tuple' ? `[${texts.join(',')}]` : (texts[0] ?? 'NaN')
   }

@@ -9,7 +9,7 @@
 import { assert } from '../../lib/assert.ts'
 import type { Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
-import { columnText, encode, expression, newState } from './expressions.ts'
+import { columnText, encode, expression, newState, settleIndexes } from './expressions.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { argumentTexts, implicits } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Scope, type TrackSpec } from './module.ts'
@@ -20,7 +20,7 @@ export interface Generated {
   readonly constants: readonly unknown[]
   /** Source offset by line of the text, -1 where there is none. */
   readonly offsets: Int32Array
-  readonly columns: readonly Column[]
+  readonly columns: readonly RunColumn[]
   readonly tracks: readonly TrackSpec[]
   /** Frames one run makes. */
   readonly frameCount: number
@@ -30,6 +30,11 @@ export interface Generated {
   /** Slices made so far, by call site and path. */
   readonly slices: Map<string, { readonly program: Program; readonly generated: Generated }>
   readonly instantiate: Instantiate
+}
+
+/** `kept`: all of it is there; else only the block at work. */
+export interface RunColumn extends Column {
+  readonly kept: boolean
 }
 
 export type Instantiate = (
@@ -57,9 +62,12 @@ export function generate(plan: Plan): Generated {
   const main: Scope = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
   block(module, plan.program.body, main, null)
   const recorded = [...plan.recorded.values()].map(
-    ({ expr, column }) => `${columnText(column)}=${encode(module, column, expression(module, expr, main))};`,
+    ({ expr, column }) =>
+      `${columnText(module, column)}=${encode(module, column, expression(module, expr, main))};`,
   )
-  const hoists = plan.hoists.map((hoist) => hoistLoop(module, hoist))
+  const hoists: { lines: Writer; parameters: readonly string[] }[] = []
+  for (let i = 0; i < plan.hoists.length; i += LOOPS_FUSED)
+    hoists.push(hoistLoop(module, plan.hoists.slice(i, i + LOOPS_FUSED), hoists.length))
 
   const text = new Writer()
   text.line('"use strict";')
@@ -107,7 +115,7 @@ export function generate(plan: Plan): Generated {
   text.line('}')
   text.line(`//# sourceURL=${GENERATED_NAME}`)
 
-  const source = text.lines.map((line) => line.text).join('\n')
+  const source = settleIndexes(module, text.lines.map((line) => line.text).join('\n'))
   // The text is ours from end to end (see the top of the file): this is the one place where text becomes code.
   // oxlint-disable-next-line typescript/no-implied-eval
   const factory = new Function('K', source) as (constants: readonly unknown[]) => Instantiate
@@ -115,7 +123,7 @@ export function generate(plan: Plan): Generated {
     text: source,
     constants: module.constants,
     offsets: Int32Array.from(text.lines, (line) => line.offset),
-    columns: module.columns,
+    columns: module.columns.map((column) => ({ ...column, kept: module.isKept(column.index) })),
     tracks: module.tracks,
     requests: module.requests,
     results: module.results,
@@ -132,45 +140,56 @@ function frameClass(out: Writer, frame: Frame): void {
   if (frame.varip.length > 0) out.line(`${frame.name}.varip=${JSON.stringify(frame.varip)};`)
 }
 
+/** Loops a function takes: chains of additions that do not wait for each other run side by side in the processor. */
+const LOOPS_FUSED = 6
+
 /**
- * One loop over a block of bars. The columns it touches are its parameters: locals are cheaper than variables of the
- * surrounding function, and each loop is compiled by itself.
+ * One loop over a block of bars for several hoists. The columns it touches are its parameters: locals are cheaper than
+ * variables of the surrounding function, and each loop is compiled by itself.
  */
-function hoistLoop(module: Module, hoist: Hoist): { lines: Writer; parameters: readonly string[] } {
-  const index = module.hoistCount++
+function hoistLoop(
+  module: Module,
+  hoists: readonly Hoist[],
+  index: number,
+): { lines: Writer; parameters: readonly string[] } {
   const lines = new Writer()
   const scope: Scope = { frame: module.hoistFrame, state: 'G', fn: null, out: lines, hoisted: true }
-  let before = ''
-  let body: string
-  let start: number
-  if (hoist.kind === 'value') {
-    start = hoist.value.start
-    body = `${columnText(hoist.column)}=${encode(module, hoist.column, expression(module, hoist.value, scope))};`
-  } else {
-    const { call, columns } = hoist
-    start = call.start
-    const implementation =
-      call.kind === 'BuiltinCall' ? call.overload.implementation : call.builtin.implementation
-    assert('state' in implementation, 'a hoisted call has state')
-    const args = call.kind === 'BuiltinCall' ? argumentTexts(module, call, scope) : []
-    args.push(...implicits(module, implementation.implicit ?? []))
-    const field = module.hoistFrame.field(`s${index}`, newState(module, implementation.state))
-    before = `const s=H.${field};`
-    const next = `s.next(${args.join(',')})`
-    const wantsRuntime = (implementation.state as { runtime?: unknown }).runtime === true
-    const tick = wantsRuntime ? 'R.bar=i;' : ''
-    const [only] = columns
-    assert(only, 'a hoisted call fills a column')
-    body =
-      columns.length === 1 && call.type.kind !== 'tuple'
-        ? `${tick}${columnText(only)}=${encode(module, only, next)};`
-        : `${tick}const t=${next};${columns.map((column, i) => `${columnText(column)}=${encode(module, column, `t[${i}]`)};`).join('')}`
-  }
-  const parameters = [...new Set(body.match(/(?:\$[a-zA-Z]+|\b[cs]\d+)(?=\[)/g) ?? [])]
-  lines.line(
-    `function h${index}(from,to${parameters.map((name) => `,${name}`).join('')}){${before}for(let i=from;i<to;i++){`,
-  )
-  lines.line(body, start)
+  const bodies = hoists.map((hoist, i) => hoistText(module, hoist, `${index}_${i}`, scope))
+  const all = bodies.map(({ text }) => text).join('')
+  const parameters = [...new Set(all.match(/(?:\$[a-zA-Z]+|\b[cs]\d+)(?=\[)/g) ?? [])]
+  const states = bodies.map(({ state }) => state).join('')
+  const names = parameters.map((name) => `,${name}`).join('')
+  lines.line(`function h${index}(from,to${names}){${states}for(let i=from;i<to;i++){`)
+  for (const { text, start } of bodies) lines.line(text, start)
   lines.line('}}')
   return { lines, parameters }
+}
+
+function hoistText(
+  module: Module,
+  hoist: Hoist,
+  name: string,
+  scope: Scope,
+): { state: string; text: string; start: number } {
+  if (hoist.kind === 'value') {
+    const { value, column } = hoist
+    const text = `${columnText(module, column)}=${encode(module, column, expression(module, value, scope))};`
+    return { state: '', text, start: value.start }
+  }
+  const { call, columns } = hoist
+  const implementation =
+    call.kind === 'BuiltinCall' ? call.overload.implementation : call.builtin.implementation
+  assert('state' in implementation, 'a hoisted call has state')
+  const args = call.kind === 'BuiltinCall' ? argumentTexts(module, call, scope) : []
+  args.push(...implicits(module, implementation.implicit ?? []))
+  const field = module.hoistFrame.field(`s${name}`, newState(module, implementation.state))
+  const next = `a${name}.next(${args.join(',')})`
+  const tick = implementation.state.runtime === true ? 'R.bar=i;' : ''
+  const [only] = columns
+  assert(only, 'a hoisted call fills a column')
+  const text =
+    call.type.kind === 'tuple'
+      ? `const t${name}=${next};${columns.map((column, i) => `${columnText(module, column)}=${encode(module, column, `t${name}[${i}]`)};`).join('')}`
+      : `${columnText(module, only)}=${encode(module, only, next)};`
+  return { state: `const a${name}=H.${field};`, text: tick + text, start: call.start }
 }

@@ -7,6 +7,9 @@ import type { Expr, FunctionInstance, Program, Variable } from '../2-check/progr
 import type { Type, Udt } from '../2-check/types.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
 
+/** Bars that are computed ahead at a time. A power of two: columns of one block are indexed with a mask. */
+export const BLOCK = 4096
+
 /** One line of text and the offset in the script it stands for; -1 = none. */
 interface Line {
   readonly text: string
@@ -110,7 +113,6 @@ export class Module {
   readonly results: Column[] = []
   readonly once = new Map<string, string>()
   usesLoops = false
-  hoistCount = 0
   functionCount = 0
   #temporaries = 0
 
@@ -118,6 +120,16 @@ export class Module {
     this.plan = plan
     this.program = plan.program
     this.columns = [...plan.columns]
+  }
+
+  readonly #kept = new Set<number>()
+
+  /** Somebody reads the column's past or shows it: it has to be there as a whole. */
+  keep(column: Column): void {
+    this.#kept.add(column.index)
+  }
+  isKept(index: number): boolean {
+    return this.#kept.has(index)
   }
 
   constant(value: unknown): string {

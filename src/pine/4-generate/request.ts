@@ -3,7 +3,7 @@
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
 import { Request } from '../runtime/request.ts'
-import { encode, expression } from './expressions.ts'
+import { columnText, encode, expression } from './expressions.ts'
 import type { Module, Scope } from './module.ts'
 
 export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
@@ -58,18 +58,21 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], scope: S
       scope.out.line(`const ${list}=${expression(module, item, scope)};`, item.start)
       for (const [i, type] of item.type.items.entries()) {
         const column = module.newColumn(type)
-        writes.push(`c${column.index}[i]=${encode(module, column, `${list}[${i}]`)}`)
+        writes.push(`${columnText(module, column)}=${encode(module, column, `${list}[${i}]`)}`)
+        module.keep(column)
         module.results.push(column)
       }
       continue
     }
     const known = module.plan.valueColumnOf(item)
     if (known) {
+      module.keep(known)
       module.results.push(known)
       continue
     }
     const column = module.newColumn(item.type)
-    writes.push(`c${column.index}[i]=${encode(module, column, expression(module, item, scope))}`)
+    writes.push(`${columnText(module, column)}=${encode(module, column, expression(module, item, scope))}`)
+    module.keep(column)
     module.results.push(column)
   }
   return writes.length === 0 ? '0' : `(${writes.join(',')},0)`

@@ -2,7 +2,7 @@
 
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
-import { encode, expression, missing } from './expressions.ts'
+import { columnText, encode, expression, missing } from './expressions.ts'
 import { literal, type Module, type Scope, type TrackSpec } from './module.ts'
 import { request } from './request.ts'
 
@@ -88,9 +88,13 @@ function optionText(module: Module, expr: Expr, scope: Scope): string {
 /** The column a value is kept in: one it has already, or a new one that is written on each bar. */
 function record(module: Module, expr: Expr, scope: Scope, writes: string[]): number {
   const known = module.plan.valueColumnOf(expr)
-  if (known) return known.index
+  if (known) {
+    module.keep(known)
+    return known.index
+  }
   const column: Column = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
-  writes.push(`c${column.index}[i]=${encode(module, column, expression(module, expr, scope))}`)
+  module.keep(column)
+  writes.push(`${columnText(module, column)}=${encode(module, column, expression(module, expr, scope))}`)
   return column.index
 }
 

@@ -14,7 +14,7 @@ import type {
 import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf } from '../runtime/iterate.ts'
 import { objectOf } from '../runtime/operators.ts'
-import { convert, encode, expression, fieldName } from './expressions.ts'
+import { columnText, convert, encode, expression, fieldName } from './expressions.ts'
 import { Frame, variableName, Writer, type EmittedFunction, type Module, type Scope } from './module.ts'
 
 /** Takes the text of a block's value and writes the line that uses it; `offset` is where the value itself stands. */
@@ -172,7 +172,7 @@ function remember(module: Module, variable: Variable, scope: Scope, offset: numb
   const owner = variable.owner === null ? 'G' : scope.state
   const text = storage.place === 'state' ? `${owner}.${variableName(variable)}` : variableName(variable)
   if (storage.column) {
-    scope.out.line(`c${storage.column.index}[i]=${encode(module, storage.column, text)};`, offset)
+    scope.out.line(`${columnText(module, storage.column)}=${encode(module, storage.column, text)};`, offset)
     return
   }
   const frame = variable.owner === null ? module.main : scope.frame

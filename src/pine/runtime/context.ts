@@ -5,7 +5,8 @@ import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import { parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { PineVersion, Program } from '../2-check/program.ts'
-import type { Column } from '../3-plan/plan.ts'
+import type { RunColumn } from '../4-generate/generate.ts'
+import { BLOCK } from '../4-generate/module.ts'
 import type { Broker } from '../broker.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
 import type { Drawings } from './drawings.ts'
@@ -39,14 +40,14 @@ export class Context implements Runtime {
     throw new Error('assertion failed: a context that runs can open others')
   }
   readonly #env: RunEnvironment
-  readonly #kinds: readonly Column[]
+  readonly #kinds: readonly RunColumn[]
   #capacity = 0
   #timeClose = new Float64Array(0)
   #timeCloseDone = 0
   #alertedBar = new Set<string>()
   #alertedOn = -1
 
-  constructor(program: Program, columns: readonly Column[], env: RunEnvironment, drawings: Drawings) {
+  constructor(program: Program, columns: readonly RunColumn[], env: RunEnvironment, drawings: Drawings) {
     this.#env = env
     this.#kinds = columns
     this.version = program.version
@@ -57,9 +58,10 @@ export class Context implements Runtime {
     this.broker = env.broker
     this.limits = env.limits
     this.drawings = drawings
-    this.columns = columns.map(({ kind }) =>
-      kind === 'f64' ? new Float64Array(0) : kind === 'u8' ? new Uint8Array(0) : [],
-    )
+    this.columns = columns.map(({ kind, kept }) => {
+      const length = kept ? 0 : BLOCK
+      return kind === 'f64' ? new Float64Array(length) : kind === 'u8' ? new Uint8Array(length) : []
+    })
   }
 
   get env(): RunEnvironment {
@@ -103,9 +105,9 @@ export class Context implements Runtime {
   grow(end: number): void {
     if (end <= this.#capacity) return
     const capacity = this.#capacity === 0 ? end : Math.max(end, this.#capacity * 2)
-    for (const [i, { kind }] of this.#kinds.entries()) {
+    for (const [i, { kind, kept }] of this.#kinds.entries()) {
       const old = this.columns[i]
-      if (kind === 'any') continue
+      if (kind === 'any' || !kept) continue
       const grown = kind === 'f64' ? new Float64Array(capacity) : new Uint8Array(capacity)
       if (this.#capacity > 0) grown.set(old as Float64Array)
       this.columns[i] = grown

@@ -4,6 +4,7 @@
 // a block ahead: handing bars in one at a time gives the same numbers as all at once.
 
 import { assert } from '../../lib/assert.ts'
+import { BLOCK } from '../4-generate/module.ts'
 import { generate, type Generated, type Instance } from '../4-generate/generate.ts'
 import { sliceProgram } from '../3-plan/slice.ts'
 import { callsOn } from '../3-plan/slice.ts'
@@ -19,7 +20,6 @@ import { tracksOf, type PlotTrack } from './plots.ts'
 import { ScriptError } from './runtime.ts'
 import { copyGraph, rollBack } from './snapshot.ts'
 
-const BLOCK = 4096
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
 
