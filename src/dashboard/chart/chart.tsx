@@ -367,7 +367,7 @@ function TradeTooltip() {
   return (
     <div
       class={s.tooltip}
-      style={{ left: right ? now.x - 252 : now.x + 16, top: Math.max(8, now.y - 60) }}
+      style={{ left: `${right ? now.x - 252 : now.x + 16}px`, top: `${Math.max(8, now.y - 60)}px` }}
       aria-hidden="true"
     >
       <div class={s.tooltipHead}>

@@ -25,7 +25,7 @@ export function DateDialog() {
   }
   return (
     <Dialog title="Go to date" onClose={close} width={360}>
-      <form onSubmit={go} style={{ display: 'grid', gap: 14 }}>
+      <form onSubmit={go} style={{ display: 'grid', gap: '14px' }}>
         <Field
           label={`Date${clock ? ' and time' : ''} (${zone.value})`}
           type={clock ? 'datetime-local' : 'date'}

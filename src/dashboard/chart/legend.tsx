@@ -27,7 +27,7 @@ export function Legends({ scene }: { readonly scene: Scene | null }) {
   return (
     <>
       {paneBoxes.value.map((box) => (
-        <div key={box.name} class={s.legend} style={{ top: box.top + 8 }}>
+        <div key={box.name} class={s.legend} style={{ top: `${box.top + 8}px` }}>
           {box.name === 'price' && <PriceLine bars={bars} bar={bar} />}
           {scene && <ScriptLine scene={scene} pane={box.name} bar={bar} />}
         </div>

@@ -28,7 +28,7 @@ export function Tables({ scene }: { readonly scene: Scene }) {
                       key={`${pane.name}${i}`}
                       class={s.tablePlace}
                       data-place={String(item['position'])}
-                      style={{ top: box.top, height: box.height, width: box.width }}
+                      style={{ top: `${box.top}px`, height: `${box.height}px`, width: `${box.width}px` }}
                     >
                       <Table table={item} width={box.width} height={box.height} />
                     </div>

@@ -78,7 +78,11 @@ export function Workspace({
         <section
           class={s.bottom}
           style={
-            BottomBody ? (bottomMaximised.value ? { flex: 1 } : { height: bottomHeight.value }) : undefined
+            BottomBody
+              ? bottomMaximised.value
+                ? { flex: 1 }
+                : { height: `${bottomHeight.value}px` }
+              : undefined
           }
           aria-label="Drawer"
         >
@@ -131,7 +135,7 @@ export function Workspace({
             min={260}
             max={() => Math.min(520, innerWidth - 320)}
           />
-          <aside class={s.side} style={{ width: sideWidth.value }} aria-label="Side drawer">
+          <aside class={s.side} style={{ width: `${sideWidth.value}px` }} aria-label="Side drawer">
             <Tabs
               label="Side drawer"
               tabs={SIDES.map((id) => [id, SIDE_NAMES[id]] as const)}

@@ -219,7 +219,13 @@ export function Skeleton({
   readonly width?: number | string
   readonly height?: number
 }) {
-  return <div class={s.skeleton} style={{ width, height }} aria-hidden="true" />
+  return (
+    <div
+      class={s.skeleton}
+      style={{ width: typeof width === 'number' ? `${width}px` : width, height: `${height}px` }}
+      aria-hidden="true"
+    />
+  )
 }
 
 /** `fraction` null = it is not known how long. */
