@@ -98,6 +98,7 @@ export interface EquityColumns {
   readonly position: Float64Array
 }
 
+/** The report needs the equity alone; the other two are made for the chart, when it asks. */
 export function equityColumns(
   bars: Bars,
   ledger: FillLedger,
@@ -107,36 +108,49 @@ export function equityColumns(
 ): EquityColumns {
   const { length, close } = bars
   const equity = new Float64Array(length)
-  const closed = new Float64Array(length)
-  const position = new Float64Array(length)
+  stretches(ledger, length, (from, to, k) => {
+    const size = k < 0 ? 0 : ledger.size[k]!
+    const value = k < 0 ? 0 : ledger.value[k]!
+    const base = k < 0 ? initial : initial + ledger.net[k]! - ledger.fees[k]!
+    if (size === 0) for (let i = from; i < to; i++) equity[i] = base
+    else if (rates)
+      for (let i = from; i < to; i++) equity[i] = base + (size * close[i]! - value) * pointValue * rates[i]!
+    else for (let i = from; i < to; i++) equity[i] = base + (size * close[i]! - value) * pointValue
+  })
+  const held = (of: (fill: number) => number, before: number) => {
+    const column = new Float64Array(length)
+    stretches(ledger, length, (from, to, k) => {
+      const now = k < 0 ? before : of(k)
+      // Not `fill`: its call costs more than the 26 bars that are usual between two fills.
+      for (let i = from; i < to; i++) column[i] = now
+    })
+    return column
+  }
+  let closed: Float64Array | null = null
+  let position: Float64Array | null = null
+  return {
+    equity,
+    get closed() {
+      return (closed ??= held((k) => initial + ledger.net[k]!, initial))
+    },
+    get position() {
+      return (position ??= held((k) => ledger.size[k]!, 0))
+    },
+  }
+}
+
+/** The bars after fill `k` (-1 = before the first), up to those of the next. */
+function stretches(
+  ledger: FillLedger,
+  length: number,
+  visit: (from: number, to: number, k: number) => void,
+): void {
   const fills = ledger.bar.length
   let from = 0
-  let size = 0
-  let value = 0
-  let net = 0
-  let fees = 0
   for (let k = 0; k <= fills; k++) {
     const to = k < fills ? Math.min(ledger.bar[k]!, length) : length
-    if (to > from) {
-      const done = initial + net
-      closed.fill(done, from, to)
-      if (size === 0) equity.fill(done - fees, from, to)
-      else {
-        position.fill(size, from, to)
-        const base = done - fees
-        if (rates)
-          for (let i = from; i < to; i++)
-            equity[i] = base + (size * close[i]! - value) * pointValue * rates[i]!
-        else for (let i = from; i < to; i++) equity[i] = base + (size * close[i]! - value) * pointValue
-      }
-      from = to
-    }
-    if (k < fills) {
-      size = ledger.size[k]!
-      value = ledger.value[k]!
-      net = ledger.net[k]!
-      fees = ledger.fees[k]!
-    }
+    if (to <= from) continue
+    visit(from, to, k - 1)
+    from = to
   }
-  return { equity, closed, position }
 }

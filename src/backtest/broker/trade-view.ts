@@ -34,21 +34,16 @@ export function excursionOf(trade: Trade, bars: Bars, lastBar: number): Excursio
     if (lows[bar]! < low) low = lows[bar]!
   }
   // And of the others the points of the path between the two fills: point n is the end of segment n.
-  for (const bar of trade.entryBar === end ? [end] : [trade.entryBar, end]) {
+  for (let bar = trade.entryBar; bar <= end; bar = bar === end ? end + 1 : end) {
     if (bar >= from && bar <= to) continue
     const after = bar === trade.entryBar ? trade.entryPoint : 0
     const before = !open && bar === end ? trade.exitPoint : 4
     if (before === 0) continue
     const highFirst = goesHighFirst(bars.open[bar]!, highs[bar]!, lows[bar]!)
-    const points = [
-      highFirst ? highs[bar]! : lows[bar]!,
-      highFirst ? lows[bar]! : highs[bar]!,
-      bars.close[bar]!,
-    ]
-    for (const [i, price] of points.entries()) {
-      if (after > i + 1 || before <= i + 1) continue
-      high = Math.max(high, price)
-      low = Math.min(low, price)
+    for (let point = Math.max(1, after); point <= 3 && point < before; point++) {
+      const price = point === 3 ? bars.close[bar]! : (point === 1) === highFirst ? highs[bar]! : lows[bar]!
+      if (price > high) high = price
+      if (price < low) low = price
     }
   }
   return trade.direction === 1 ? { best: high, worst: low } : { best: low, worst: high }

@@ -7,20 +7,40 @@ export interface ColumnFacts {
   readonly initialCapital: number
 }
 
+/** One pass: a strategy that trades often has tens of thousands of rows, and there are three columns. */
 export function reportColumn(trades: readonly ReportTrade[], facts: ColumnFacts): ReportColumn {
-  const closed = trades.filter((trade) => trade.status === 'closed')
-  const open = trades.filter((trade) => trade.status === 'open')
-  const wins = closed.filter((trade) => trade.profit > 0)
-  const losses = closed.filter((trade) => trade.profit < 0)
-  const grossProfit = sum(wins, (trade) => trade.profit)
-  const grossLoss = -sum(losses, (trade) => trade.profit)
+  const all = new Tally()
+  const wins = new Tally()
+  const losses = new Tally()
+  let openTrades = 0
+  let openProfit = 0
+  let commissionPaid = 0
+  let marginCalls = 0
+  let [winsInRow, maxWinsInRow, lossesInRow, maxLossesInRow] = [0, 0, 0, 0]
+  for (const trade of trades) {
+    commissionPaid += trade.commission
+    if (trade.status === 'open') {
+      openTrades++
+      openProfit += trade.profit
+      continue
+    }
+    all.add(trade)
+    if (trade.profit > 0) wins.add(trade)
+    else if (trade.profit < 0) losses.add(trade)
+    winsInRow = trade.profit > 0 ? winsInRow + 1 : 0
+    lossesInRow = trade.profit < 0 ? lossesInRow + 1 : 0
+    if (winsInRow > maxWinsInRow) maxWinsInRow = winsInRow
+    if (lossesInRow > maxLossesInRow) maxLossesInRow = lossesInRow
+    if (trade.exitComment === 'Margin call') marginCalls++
+  }
+  const grossProfit = wins.profit
+  const grossLoss = -losses.profit
   const netProfit = grossProfit - grossLoss
-  const openProfit = sum(open, (trade) => trade.profit)
   const share = (amount: number) => amount / facts.initialCapital
-  const averageWin = mean(wins, (trade) => trade.profit)
-  const averageLoss = mean(losses, (trade) => -trade.profit)
-  const largestWin = largest(wins, (trade) => trade.profit)
-  const largestLoss = largest(losses, (trade) => -trade.profit)
+  const averageWin = wins.mean(wins.profit)
+  const averageLoss = losses.mean(-losses.profit)
+  const largestWin = wins.count === 0 ? null : wins.most
+  const largestLoss = losses.count === 0 ? null : -losses.least
   return {
     netProfit,
     netProfitPct: share(netProfit),
@@ -30,66 +50,69 @@ export function reportColumn(trades: readonly ReportTrade[], facts: ColumnFacts)
     grossLossPct: share(grossLoss),
     openProfit,
     openProfitPct: share(openProfit),
-    commissionPaid: sum(trades, (trade) => trade.commission),
+    commissionPaid,
     profitFactor: ratio(grossProfit, grossLoss),
-    expectancy: closed.length === 0 ? null : netProfit / closed.length,
-    trades: closed.length,
-    openTrades: open.length,
-    winningTrades: wins.length,
-    losingTrades: losses.length,
-    evenTrades: closed.length - wins.length - losses.length,
-    winRate: ratio(wins.length, closed.length),
-    averageTrade: mean(closed, (trade) => trade.profit),
-    averageTradePct: mean(closed, (trade) => trade.profitPct),
+    expectancy: all.count === 0 ? null : netProfit / all.count,
+    trades: all.count,
+    openTrades,
+    winningTrades: wins.count,
+    losingTrades: losses.count,
+    evenTrades: all.count - wins.count - losses.count,
+    winRate: ratio(wins.count, all.count),
+    averageTrade: all.mean(all.profit),
+    averageTradePct: all.mean(all.profitPct),
     averageWin,
-    averageWinPct: mean(wins, (trade) => trade.profitPct),
+    averageWinPct: wins.mean(wins.profitPct),
     averageLoss,
-    averageLossPct: mean(losses, (trade) => -trade.profitPct),
+    averageLossPct: losses.mean(-losses.profitPct),
     averageWinLossRatio: averageWin === null || averageLoss === null ? null : averageWin / averageLoss,
     largestWin,
-    largestWinPct: largest(wins, (trade) => trade.profitPct),
+    largestWinPct: wins.count === 0 ? null : wins.mostPct,
     largestWinShare: largestWin === null ? null : ratio(largestWin, grossProfit),
     largestLoss,
-    largestLossPct: largest(losses, (trade) => -trade.profitPct),
+    largestLossPct: losses.count === 0 ? null : -losses.leastPct,
     largestLossShare: largestLoss === null ? null : ratio(largestLoss, grossLoss),
-    averageBars: mean(closed, (trade) => trade.bars),
-    averageBarsWin: mean(wins, (trade) => trade.bars),
-    averageBarsLoss: mean(losses, (trade) => trade.bars),
-    maxWinsInRow: longestRun(closed, (trade) => trade.profit > 0),
-    maxLossesInRow: longestRun(closed, (trade) => trade.profit < 0),
+    averageBars: all.mean(all.bars),
+    averageBarsWin: wins.mean(wins.bars),
+    averageBarsLoss: losses.mean(losses.bars),
+    maxWinsInRow,
+    maxLossesInRow,
     maxContractsHeld: facts.maxContractsHeld,
-    marginCalls: closed.filter((trade) => trade.exitComment === 'Margin call').length,
-    averageRunup: mean(closed, (trade) => trade.runup),
-    averageDrawdown: mean(closed, (trade) => -trade.drawdown),
+    marginCalls,
+    averageRunup: all.mean(all.runup),
+    averageDrawdown: all.mean(0 - all.drawdown),
   }
 }
 
-type Of<T> = (trade: ReportTrade) => T
+/** Sums and extremes of some closed trades. */
+class Tally {
+  count = 0
+  profit = 0
+  profitPct = 0
+  bars = 0
+  runup = 0
+  drawdown = 0
+  most = -Infinity
+  mostPct = -Infinity
+  least = Infinity
+  leastPct = Infinity
 
-function sum(trades: readonly ReportTrade[], of: Of<number>): number {
-  let total = 0
-  for (const trade of trades) total += of(trade)
-  return total
-}
-
-function mean(trades: readonly ReportTrade[], of: Of<number>): number | null {
-  return trades.length === 0 ? null : sum(trades, of) / trades.length
-}
-
-function largest(trades: readonly ReportTrade[], of: Of<number>): number | null {
-  let most: number | null = null
-  for (const trade of trades) if (most === null || of(trade) > most) most = of(trade)
-  return most
-}
-
-function longestRun(trades: readonly ReportTrade[], is: Of<boolean>): number {
-  let longest = 0
-  let run = 0
-  for (const trade of trades) {
-    run = is(trade) ? run + 1 : 0
-    if (run > longest) longest = run
+  add(trade: ReportTrade): void {
+    this.count++
+    this.profit += trade.profit
+    this.profitPct += trade.profitPct
+    this.bars += trade.bars
+    this.runup += trade.runup
+    this.drawdown += trade.drawdown
+    if (trade.profit > this.most) this.most = trade.profit
+    if (trade.profitPct > this.mostPct) this.mostPct = trade.profitPct
+    if (trade.profit < this.least) this.least = trade.profit
+    if (trade.profitPct < this.leastPct) this.leastPct = trade.profitPct
   }
-  return longest
+
+  mean(sum: number): number | null {
+    return this.count === 0 ? null : sum / this.count
+  }
 }
 
 function ratio(above: number, below: number): number | null {
