@@ -230,8 +230,12 @@ describe.each(modes)('%s', (mode, commandIn) => {
     })
 
     test('what was stored is there after a restart, and so is the session', async () => {
+      // Somebody follows events meanwhile: that stream ends, and does not hold up the stop.
+      const stream = await fetch(`${server.base}/api/platform/stream`, { headers: cookie })
+      expect(stream.status).toBe(200)
       server.process.kill('SIGTERM')
       expect(await server.process.exited).toBe(0)
+      expect(await stream.text()).toContain('event: hello')
       server = await start(command, folder)
       expect(server.said).not.toContain('no owner')
       expect((await call('GET', '/api/platform/backtests')).json.backtests).toHaveLength(1)

@@ -198,7 +198,7 @@ export function backtestRoutes(deps: ApiDeps) {
       ({ caller, params: { id }, request, server }) => {
         runs.get(caller.user.id, id)
         server?.timeout(request, 0)
-        return events(deps, caller.user.id, id, request.signal)
+        return events(deps, caller.user.id, id, AbortSignal.any([request.signal, deps.stopping]))
       },
       {
         access: 'session backtests:read',

@@ -37,6 +37,6 @@ export interface Services extends AccountDeps {
   readonly setupCode: string
   readonly dashboard: ServeDashboard
   readonly docsFile: DocsFile
-  /** false once the server is stopping. */
-  readonly ready: () => boolean
+  /** Aborts when the server begins to stop: streams end, and it is not ready any more. */
+  readonly stopping: AbortSignal
 }

@@ -18,7 +18,7 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
     .get(
       '/api/ready',
       () => {
-        if (!deps.ready())
+        if (deps.stopping.aborted)
           throw new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
         // A read shows that the store is open.
         deps.kv.get(['meta', 'schema'])

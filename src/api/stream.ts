@@ -21,7 +21,8 @@ export function streamRoutes(deps: ApiDeps) {
       '',
       ({ caller, query, request, server }) => {
         server?.timeout(request, 0)
-        return follow(deps, caller.user.id, query.symbol?.toUpperCase(), request.signal)
+        const signal = AbortSignal.any([request.signal, deps.stopping])
+        return follow(deps, caller.user.id, query.symbol?.toUpperCase(), signal)
       },
       {
         access: 'session bars:read',

@@ -106,7 +106,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     libraryFor,
   })
   await runs.recover()
-  let stopping = false
+  const stopping = new AbortController()
   const services: Services = {
     kv,
     clock,
@@ -130,7 +130,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
     dashboard: await loadDashboard(),
     docsFile: loadDocsFile,
-    ready: () => !stopping,
+    stopping: stopping.signal,
   }
   const app = createApp(services)
   try {
@@ -154,8 +154,13 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     return 1
   }
   const port = app.server?.port ?? config.PORT
+  const password = Buffer.from(random.bytes(9)).toString('base64url')
   const firstRun = users(kv).count('all', []) === 0
-  for (const line of welcome(addressOf(config, port), firstRun ? services.setupCode : null)) print(line)
+  for (const line of welcome(
+    addressOf(config, port),
+    firstRun ? { setupCode: services.setupCode, password } : null,
+  ))
+    print(line)
   log('info', 'listening', { host: config.HOST, port })
   // Not at once: loading the engine a second time would hold up the first answers.
   const warm = setTimeout(() => pool.warm(), WARM_MS)
@@ -174,8 +179,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const)
       process.on(name, () => {
-        if (stopping) process.exit(1)
-        stopping = true
+        if (stopping.signal.aborted) process.exit(1)
+        stopping.abort()
         resolve(name)
       })
   })

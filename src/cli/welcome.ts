@@ -9,24 +9,30 @@ export function addressOf({ HOST, PUBLIC_URL }: Pick<Config, 'HOST' | 'PUBLIC_UR
   return PUBLIC_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** `setupCode` is null once there is an owner. */
-export function welcome(address: string, setupCode: string | null): string[] {
-  if (setupCode === null) return [`Chartroom is at ${address}`]
+interface FirstRun {
+  readonly setupCode: string
+  /** For the account that the tour makes: a fixed one would be known to everybody. */
+  readonly password: string
+}
+
+/** `first` is null once there is an owner. */
+export function welcome(address: string, first: FirstRun | null): string[] {
+  if (first === null) return [`Chartroom is at ${address}`]
   return [
     `Chartroom is at ${address}`,
     '',
     'It has no owner yet. Open this link to make the first account, which will own this server:',
-    `  ${address}/sign-up?invitation=${setupCode}`,
+    `  ${address}/sign-up?invitation=${first.setupCode}`,
     '',
     'Or paste this: it signs up, runs the sample strategy on 20 years of the S&P 500, and shows the result.',
     '',
-    tour(address, setupCode),
+    tour(address, first),
     '',
   ]
 }
 
-function tour(address: string, setupCode: string): string {
-  const account = { email: 'owner@example.com', password: 'change me soon', invitation: setupCode }
+function tour(address: string, { setupCode, password }: FirstRun): string {
+  const account = { email: 'owner@example.com', password, invitation: setupCode }
   const backtest = {
     name: 'SMA cross',
     symbol: 'SPX',

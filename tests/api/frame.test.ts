@@ -165,8 +165,11 @@ test('a mistake of ours is a bare 500 that names the log entry', async () => {
   const lines: unknown[] = []
   const { call } = testServer(() => ({
     log: (_level, _message, fields) => void lines.push(fields),
-    ready: () => {
-      throw new Error('secret detail')
+    kv: {
+      ...memoryKv(),
+      get: () => {
+        throw new Error('secret detail')
+      },
     },
   }))
   const answer = await call('GET', '/api/ready')
@@ -241,7 +244,7 @@ test('a full disk is 507, and reading goes on', async () => {
 })
 
 test('a stopping server says so', async () => {
-  const { call } = testServer(() => ({ ready: () => false }))
+  const { call } = testServer(() => ({ stopping: AbortSignal.abort() }))
   const answer = await call('GET', '/api/ready')
   expect([answer.status, answer.json.error.code, answer.headers.get('retry-after')]).toEqual([
     503,

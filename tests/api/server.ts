@@ -136,7 +136,7 @@ export function testServer(change: (services: Services) => Partial<Services> = (
     setupCode: 'setup-code',
     dashboard: () => null,
     docsFile: async () => null,
-    ready: () => true,
+    stopping: new AbortController().signal,
   }
   const services = { ...base, ...change(base) }
   const app = createApp(services)
