@@ -1,0 +1,176 @@
+// The door of the room: what a run answers, and how it refuses.
+
+import { describe, expect, test } from 'bun:test'
+import { Problem } from '../../src/lib/problem.ts'
+import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
+import { barsFrom, TEST_SYMBOL } from './drive.ts'
+
+const SOURCE = `//@version=6
+strategy("Cross", shorttitle="CR", overlay=true, initial_capital=1000)
+length = input.int(2, "Length", minval=1)
+average = ta.sma(close, length)
+plot(average, "Average", color=color.red)
+if ta.crossover(close, average)
+    strategy.entry("L", strategy.long, alert_message="go")
+if ta.crossunder(close, average)
+    strategy.close("L")
+`
+const BARS = barsFrom(
+  '100/101/99/100 100/101/98/99 99/103/99/102 102/105/102/104 104/104/100/101 101/102/99/100 100/103/99/102',
+  86_400_000,
+)
+
+function request(change: Partial<BacktestRequest> = {}): BacktestRequest {
+  return {
+    source: SOURCE,
+    inputs: {},
+    bars: BARS,
+    symbol: TEST_SYMBOL,
+    interval: '1d',
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+    ...change,
+  }
+}
+
+function refusal(change: Partial<BacktestRequest>): Problem {
+  try {
+    runBacktest(request(change))
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+  throw new Error('expected a Problem')
+}
+
+describe('runBacktest', () => {
+  test('answers a report and tracks', () => {
+    const { report, tracks } = runBacktest(request())
+    expect(report.script).toMatchObject({
+      title: 'Cross',
+      shorttitle: 'CR',
+      pineVersion: 6,
+      kind: 'strategy',
+    })
+    expect(
+      report.trades.map(({ side, entryBar, exitBar, status }) => [side, entryBar, exitBar, status]),
+    ).toEqual([['long', 3, 5, 'closed']])
+    expect(report.inputs).toEqual({ Length: 2 })
+    expect(report.orders.map((order) => order.alertMessage)).toEqual(['go', null])
+    expect(tracks.map((track) => [track.id, track.kind])).toEqual([
+      ['time', 'time'],
+      ['Average', 'plot'],
+      ['equity', 'equity'],
+      ['drawdown', 'drawdown'],
+      ['buyhold', 'buyhold'],
+      ['position', 'position'],
+      ['markers', 'markers'],
+    ])
+    for (const track of tracks)
+      if (Array.isArray(track['data'])) expect(track['data']).toHaveLength(BARS.length)
+    expect(JSON.parse(JSON.stringify(tracks[1]))).toMatchObject({
+      data: [null, 99.5, 100.5, 103, 102.5, 100.5, 101],
+    })
+  })
+
+  test('is byte-equal from run to run, and its hash moves with what the numbers depend on', () => {
+    const first = runBacktest(request())
+    expect(JSON.stringify(runBacktest(request()))).toBe(JSON.stringify(first))
+    const hashes = [
+      first.report.hash,
+      runBacktest(request({ inputs: { Length: 3 } })).report.hash,
+      runBacktest(request({ source: `${SOURCE}\n// more` })).report.hash,
+      runBacktest(request({ overrides: { initial_capital: 2000 } })).report.hash,
+      runBacktest(request({ bars: barsFrom('1/1/1/1') })).report.hash,
+      runBacktest(request({ symbol: { ...TEST_SYMBOL, mintick: 0.1 } })).report.hash,
+    ]
+    expect(new Set(hashes).size).toBe(hashes.length)
+  })
+
+  test('measures time only with the clock it is handed', () => {
+    expect(runBacktest(request()).report.timings).toEqual({ compileMs: 0, runMs: 0, bars: 7 })
+    let now = 0
+    const { timings } = runBacktest(request({ now: () => (now += 5) })).report
+    expect([timings.compileMs > 0, timings.runMs > 0]).toEqual([true, true])
+  })
+
+  test('runs with other declaration arguments, and refuses one that does not exist', () => {
+    const { report } = runBacktest(request({ overrides: { initial_capital: 5000, default_qty_value: 2 } }))
+    expect([report.initialCapital, report.trades[0]?.qty]).toEqual([5000, 2])
+    expect(refusal({ overrides: { capital: 1 } }).details.fields?.[0]).toMatchObject({
+      path: '/overrides/capital',
+      code: 'unknown_setting',
+    })
+  })
+
+  test('an indicator has tracks and a report without trades', () => {
+    const { report, tracks } = runBacktest(request({ source: '//@version=6\nindicator("I")\nplot(close)' }))
+    expect(report.summary).toEqual({
+      trades: 0,
+      netProfit: 0,
+      netProfitPct: 0,
+      winRate: 0,
+      profitFactor: 0,
+      maxDrawdownPct: 0,
+      sharpe: 0,
+    })
+    expect(tracks.map((track) => track.kind)).toEqual(['time', 'plot'])
+  })
+
+  test('no bars give an empty report', () => {
+    const { report } = runBacktest(request({ bars: empty() }))
+    expect([report.range, report.trades]).toEqual([{ from: null, to: null, bars: 0 }, []])
+  })
+
+  test('a script that does not compile is refused with its places', () => {
+    const { status, code, details } = refusal({ source: '//@version=6\nstrategy("x")\nplot(closed)' })
+    expect([status, code]).toEqual([422, 'script_invalid'])
+    expect(details.diagnostics?.[0]).toMatchObject({ severity: 'error', line: 3, column: 6 })
+  })
+
+  test('a library does not run by itself', () => {
+    expect(refusal({ source: '//@version=6\nlibrary("x")\nexport f(float a) => a' }).code).toBe(
+      'script_invalid',
+    )
+  })
+
+  test('an input outside its range, or unknown, is refused by name', () => {
+    expect(refusal({ inputs: { Length: 0 } }).details.fields?.[0]?.path).toBe('/inputs/Length')
+    expect(refusal({ inputs: { 'No/such': 0 } }).details.fields?.[0]?.path).toBe('/inputs/No~1such')
+  })
+
+  test("a run-time error carries the script's line", () => {
+    const { code, details } = refusal({
+      source: '//@version=6\nindicator("x")\nif bar_index == 3\n    runtime.error("stop here")\nplot(close)',
+    })
+    expect(code).toBe('script_runtime_error')
+    expect(details.diagnostics?.[0]).toMatchObject({ line: 4, message: 'stop here' })
+  })
+
+  test('bars that are not loaded yet are asked for', () => {
+    const source = `//@version=6\nstrategy("x", currency=currency.EUR)\nstrategy.entry("L", strategy.long)`
+    expect(() => runBacktest(request({ source, series: () => undefined }))).toThrow(SeriesNeeded)
+    const { report } = runBacktest(request({ source }))
+    expect([report.currency, report.warnings.map((warning) => warning.code)]).toEqual([
+      'EUR',
+      ['currency_rate_missing'],
+    ])
+  })
+
+  test("the account currency's rate is the pair's close of the day before", () => {
+    const source = `//@version=6\nstrategy("x", currency=currency.EUR)\nif bar_index == 0\n    strategy.entry("L", strategy.long)\nif bar_index == 2\n    strategy.close("L")`
+    const pair = barsFrom('2/2/2/2 4/4/4/4 5/5/5/5 8/8/8/8 8/8/8/8 8/8/8/8 8/8/8/8', 86_400_000)
+    const series: BacktestRequest['series'] = (_, symbol) =>
+      symbol === 'EURUSD' ? { bars: pair, symbol: { ...TEST_SYMBOL, symbol }, interval: '1d' } : null
+    const { report } = runBacktest(request({ source, series }))
+    // Bought at 100, sold at 102 on the fourth day: the pair closed at 5 the day before.
+    expect(report.trades[0]).toMatchObject({ entryPrice: 100, exitPrice: 102, profit: 2 / 5 })
+    expect(report.warnings).toEqual([])
+  })
+})
+
+function empty(): BacktestRequest['bars'] {
+  const none = new Float64Array(0)
+  return { length: 0, time: none, open: none, high: none, low: none, close: none, volume: none }
+}
