@@ -13,6 +13,7 @@ import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.
 import { Source } from '../pine/source.ts'
 import { BrokerEmulator } from './broker/broker.ts'
 import { ratesFor } from './broker/currency.ts'
+import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import { ENGINE } from './engine.ts'
 import { equityColumns } from './equity.ts'
@@ -122,7 +123,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     symbol: request.symbol,
     settings,
     rates,
-    finer: request.finer?.bars ?? null,
+    finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
     firstBar: request.tradeFrom === undefined ? 0 : lowerBound(request.bars.time, request.tradeFrom),
     dayOf: (bar) => calendar.tradingDay(request.bars.time[bar]!),
   })

@@ -445,16 +445,20 @@ export class BrokerEmulator implements Broker {
   /** F2, C1, C9: what the order asks for at this price, its flip part included. */
   private unitsAtFill(order: Order, ticks: number): number {
     const { units: held } = this.position
-    const raw = Number.isNaN(order.budget)
+    const wanted = Number.isNaN(order.budget)
       ? order.units
-      : Math.min(
-          unitsFor(this.settings, order.budget, ticks * this.mintick, this.pointValue, this.rate(), this.lot),
-          this.risk.positionMax,
-        )
-    if (order.kind === 'order') return raw
+      : unitsFor(this.settings, order.budget, ticks * this.mintick, this.pointValue, this.rate(), this.lot)
+    if (order.kind === 'order') return wanted
+    const raw = Math.min(wanted, this.roomFor(order.direction))
     if (order.reduceOnly) return held * order.direction < 0 ? Math.min(order.flip, Math.abs(held)) : 0
     // C9: a priced order that meets no position against it any more still brings what it was to close.
     return held * order.direction < 0 || !isMarket(order) ? raw + order.flip : raw
+  }
+
+  /** What strategy.risk.max_position_size leaves an entry of this direction. */
+  private roomFor(direction: Direction): number {
+    const held = this.position.units * direction > 0 ? Math.abs(this.position.units) : 0
+    return Math.max(0, this.risk.positionMax - held)
   }
 
   /** C3, C5, G2: pyramiding and margin, judged when the order is processed. */
@@ -898,11 +902,8 @@ export class BrokerEmulator implements Broker {
     // C12: the disallowed side only closes.
     const reduceOnly = kind === 'entry' && forbidden
     if (reduceOnly && flip === 0) return null
-    if (kind === 'entry' && this.risk.positionMax !== Infinity && !reduceOnly) {
-      const held = position.units * direction > 0 ? Math.abs(position.units) : 0
-      units = Math.min(units, Math.max(0, this.risk.positionMax - held))
-      if (units <= 0) return null
-    }
+    if (kind === 'entry' && !reduceOnly) units = Math.min(units, this.roomFor(direction))
+    if (units <= 0) return null
     if (!reduceOnly && !this.withinMargin(direction, units, price)) return null
     if (kind === 'entry' && flip > 0) flip = this.settleFlip(id, direction, flip, priced)
     return {
