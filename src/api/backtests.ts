@@ -5,7 +5,7 @@ import { Elysia, sse } from 'elysia'
 import type { ReportTrade } from '../backtest/report/report.ts'
 import type { Track } from '../backtest/tracks.ts'
 import { Problem } from '../lib/problem.ts'
-import { backtestSession, REPLAY_BARS_MAX } from '../replay/session.ts'
+import { backtestSession, removeReplays, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { RUN_STATES, RUNS_MAX, type Run, type RunProgress } from '../runs/runs.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
@@ -186,6 +186,8 @@ export function backtestRoutes(deps: ApiDeps) {
       '/:id',
       async ({ caller, params: { id } }) => {
         await runs.remove(caller.user.id, id)
+        await removeReplays(deps, id)
+        deps.rooms.search.remove('backtest', id, caller.user.id)
         return { id, deleted: true }
       },
       {

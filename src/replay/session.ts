@@ -73,7 +73,7 @@ interface ReplayRecord {
 const replays = (kv: Kv) =>
   collection<ReplayRecord>(kv, 'replays', {
     unique: { backtest: ({ backtestId, exchange }) => [backtestId, exchange] },
-    indexes: { user: ({ userId }) => [userId] },
+    indexes: { backtest: ({ backtestId }) => [backtestId] },
   })
 
 /** Bars without a backtest. `bars` are not empty. */
@@ -131,6 +131,11 @@ export async function backtestSession(
     equity: equityOn(bars, backtest.tracks),
   }
   return { session, cut: all.length - bars.length }
+}
+
+/** The backtest is gone, and with it what it was converted to. */
+export async function removeReplays({ kv }: Pick<ReplayDeps, 'kv'>, backtestId: string): Promise<void> {
+  for (const { id } of replays(kv).each('backtest', [backtestId])) await replays(kv).delete(id)
 }
 
 async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBacktest, exchange: string) {

@@ -246,3 +246,18 @@ describe('replaying a backtest', () => {
     pool.close()
   })
 })
+
+test('a removed backtest leaves nothing behind, but the events it caused', async () => {
+  const { post, get, call, cookie, services, pool } = await open()
+  const { id } = (await post({ ...RUN, name: 'findable' })).json
+  await call('POST', `/api/platform/backtests/${id}/replay`, { headers: cookie })
+  expect((await get('/api/search?q=findable')).json.results).toHaveLength(1)
+  await call('DELETE', `/api/platform/backtests/${id}`, { headers: cookie })
+  expect((await get('/api/search?q=findable')).json.results).toEqual([])
+  const left = services.kv
+    .list({ prefix: [] }, { limit: 1000 })
+    .map(({ key, value }) => JSON.stringify([key, value]))
+    .filter((text) => text.includes(id))
+  expect(left).toEqual([])
+  pool.close()
+})
