@@ -2,7 +2,7 @@
 
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
-import { parseInterval } from '../../market/interval.ts'
+import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { PineVersion, Program } from '../2-check/program.ts'
 import type { RunColumn } from '../4-generate/generate.ts'
@@ -14,6 +14,8 @@ import type { ChildRun } from './request.ts'
 import { ScriptError, type Limits, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
+
+const DAY = 86_400_000
 
 /** Lines a script may log; later ones are counted, not kept. */
 const LOG_LIMIT = 10_000
@@ -90,7 +92,12 @@ export class Context implements Runtime {
       this.#timeClose = grown
     }
     const interval = parseInterval(this.interval)
-    if (interval) {
+    // Round the clock in UTC every bar of minutes ends on a multiple of its length; asking the calendar costs 0.2 µs a bar.
+    const step = interval && isIntraday(interval) ? intervalMs(interval) : 0
+    if (step > 0 && DAY % step === 0 && this.symbol.session === '24x7' && this.timezone === 'UTC') {
+      for (let i = this.#timeCloseDone; i < bars.length; i++)
+        this.#timeClose[i] = (Math.floor((bars.time[i] ?? Number.NaN) / step) + 1) * step
+    } else if (interval) {
       const find = periodFinder(calendarOf(this.symbol), interval, interval)
       for (let i = this.#timeCloseDone; i < bars.length; i++)
         this.#timeClose[i] = find(bars.time[i] ?? Number.NaN).end
