@@ -3,6 +3,7 @@
 import { cookie } from '@elysiajs/cookie'
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { users } from '../accounts/accounts.ts'
 import {
   endOtherSessions,
   endSession,
@@ -25,6 +26,7 @@ export const SessionWire = Type.Object(
   { id: idOf('ses'), createdAt: Time, lastSeenAt: Time, userAgent: Type.String(), current: Type.Boolean() },
   { $id: 'Session' },
 )
+const SIGN_UPS = ['owner', 'open', 'invited'] as const
 const Password = Type.String({ minLength: 1, maxLength: 1000 })
 const signedIn = { id: idOf('usr'), user: UserWire }
 
@@ -88,6 +90,21 @@ export function authRoutes(deps: ApiDeps) {
         return {}
       },
       { access: { to: 'none', sameOrigin: true }, detail: doc('Sign out') },
+    )
+    .get(
+      '/visitor',
+      ({ visitor }) => ({
+        user: visitor ? userWire(visitor.user) : null,
+        signUp: signUpState(deps),
+      }),
+      {
+        access: 'none',
+        detail: doc(
+          'Who is asking, and who may sign up',
+          { user: nullable(UserWire), signUp: oneOf(SIGN_UPS) },
+          'For pages that are shown to anybody: `user` is null where nobody is signed in. `signUp` is `owner` while the server has none, then `open` or `invited`.',
+        ),
+      },
     )
     .get(
       '/session',
@@ -156,6 +173,11 @@ export function authRoutes(deps: ApiDeps) {
 
 function writeCookie(setCookie: SetCookie, { peer }: Visit, secret: string): void {
   setCookie(sessionCookieName(peer.https), secret, { secure: peer.https, maxAge: SESSION_LIFE_MS / 1000 })
+}
+
+function signUpState({ kv, settings }: ApiDeps): (typeof SIGN_UPS)[number] {
+  if (users(kv).count('all', []) === 0) return 'owner'
+  return settings.signUpOpen ? 'open' : 'invited'
 }
 
 function ownSession(caller: Caller): Session {

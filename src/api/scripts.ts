@@ -2,6 +2,7 @@
 
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { INPUT_KINDS } from '../pine/2-check/program.ts'
 import type { Diagnostic } from '../pine/diagnostic.ts'
 import { format } from '../pine/format.ts'
 import { Source } from '../pine/source.ts'
@@ -43,6 +44,23 @@ export const ScriptWire = Type.Object(
   },
   { $id: 'Script' },
 )
+/** What a form for an input needs. */
+const InputWire = Type.Object(
+  {
+    label: Type.String(),
+    kind: oneOf(INPUT_KINDS),
+    default: Type.Unknown(),
+    minval: nullable(Type.Number()),
+    maxval: nullable(Type.Number()),
+    step: nullable(Type.Number()),
+    options: nullable(Type.Array(Type.Union([Type.Number(), Type.String()]))),
+    tooltip: Type.String(),
+    group: Type.String(),
+    inline: Type.String(),
+    active: Type.Boolean(),
+  },
+  { $id: 'Input' },
+)
 const ScriptBody = Type.Object({
   name: Text(200),
   source: Text(SOURCE_CHARACTERS, 0),
@@ -81,8 +99,8 @@ export function scriptRoutes(deps: ApiDeps) {
     .post(
       '/check',
       ({ caller, body }) => {
-        const { diagnostics, kind, pineVersion } = scripts.examine(body.source, caller.user.id)
-        return { kind, pineVersion, diagnostics: wireDiagnostics(body.source, diagnostics) }
+        const { diagnostics, kind, pineVersion, inputs } = scripts.examine(body.source, caller.user.id)
+        return { kind, pineVersion, inputs, diagnostics: wireDiagnostics(body.source, diagnostics) }
       },
       {
         access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
@@ -90,6 +108,7 @@ export function scriptRoutes(deps: ApiDeps) {
         detail: doc('Check a script without storing it', {
           kind: Type.String(),
           pineVersion: nullable(Type.Integer()),
+          inputs: Type.Array(InputWire),
           diagnostics: Type.Array(DiagnosticWire),
         }),
       },

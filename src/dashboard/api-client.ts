@@ -1,6 +1,8 @@
 // Talks to the API: JSON in, JSON out, one kind of failure.
 //
-// Addresses are relative to the page's base, so the dashboard works under a sub-path behind a proxy.
+// Addresses are below the page's base, so the dashboard works under a sub-path behind a proxy.
+
+import { base } from './base.ts'
 
 export interface FieldMessage {
   readonly in: string
@@ -59,7 +61,7 @@ export interface CallOptions {
 
 /** The full address of an API path: `api('/api/search', { q })`. */
 export function apiUrl(path: string, query: CallOptions['query'] = {}): URL {
-  const url = new URL(path.replace(/^\//, ''), document.baseURI)
+  const url = new URL(base + path, location.origin)
   for (const [name, value] of Object.entries(query))
     if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, String(value))
   return url

@@ -3,8 +3,7 @@
 // Paths are relative to the page's base, so '/alerts' is '/charts/alerts' under a proxy that serves us there.
 
 import { computed, signal } from '@preact/signals'
-
-const base = new URL(document.baseURI).pathname.replace(/\/$/, '')
+import { base } from './base.ts'
 
 function read(): { path: string; query: URLSearchParams } {
   const path = location.pathname.startsWith(base) ? location.pathname.slice(base.length) : location.pathname

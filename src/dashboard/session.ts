@@ -11,10 +11,16 @@ export interface User {
 }
 
 export const user = signal<User | null | undefined>(undefined)
+/** Who may sign up: the first user (who will own the server), everybody, or who was invited. */
+export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 
 export async function loadSession(): Promise<void> {
   try {
-    user.value = (await get<{ user: User | null }>('/api/auth/session')).user
+    const visitor = await get<{ user: User | null; signUp: 'owner' | 'open' | 'invited' }>(
+      '/api/auth/visitor',
+    )
+    signUpState.value = visitor.signUp
+    user.value = visitor.user
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) user.value = null
     else throw error

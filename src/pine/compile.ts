@@ -19,7 +19,7 @@ import type { PlotTrack } from './runtime/plots.ts'
 import { Run } from './runtime/run.ts'
 import type { Limits } from './runtime/runtime.ts'
 
-export { InputError } from './runtime/inputs.ts'
+export { InputError, inputViews, type InputView } from './runtime/inputs.ts'
 
 export interface CompileOptions {
   /** Source of a library stored here, for `import user/library/version`; null = not found. */

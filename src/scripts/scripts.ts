@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import { compile } from '../pine/compile.ts'
+import { compile, inputViews, type InputView } from '../pine/compile.ts'
 import type { Diagnostic } from '../pine/diagnostic.ts'
 import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -84,12 +84,18 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
   function examine(
     source: string,
     readerId: string,
-  ): { diagnostics: readonly Diagnostic[]; kind: Script['kind']; pineVersion: number | null } {
+  ): {
+    diagnostics: readonly Diagnostic[]
+    kind: Script['kind']
+    pineVersion: number | null
+    inputs: readonly InputView[]
+  } {
     const { script, diagnostics } = compile(source, { library: libraryFor(readerId) })
     return {
       diagnostics,
       kind: script?.program.declaration.kind ?? 'draft',
       pineVersion: script?.program.version ?? null,
+      inputs: script ? inputViews(script.program) : [],
     }
   }
   const revisionOf = (script: Script): ScriptRevision => ({

@@ -26,6 +26,43 @@ export function labelOf(input: Input): string {
 
 export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
 
+/** An input as a form needs it: values as a report shows them. */
+export interface InputView {
+  /** What a value is given under. */
+  readonly label: string
+  readonly kind: Input['kind']
+  readonly default: unknown
+  readonly minval: number | null
+  readonly maxval: number | null
+  readonly step: number | null
+  readonly options: readonly (number | string)[] | null
+  readonly tooltip: string
+  readonly group: string
+  readonly inline: string
+  readonly active: boolean
+}
+
+export function inputViews(program: Program): InputView[] {
+  return program.inputs.map((input) => {
+    const { kind, minval, maxval, step, tooltip, group, inline, active } = input
+    const options = input.options ?? input.enum?.members ?? null
+    return {
+      label: labelOf(input),
+      kind,
+      default: shownValue(input, input.defval),
+      minval,
+      maxval,
+      step,
+      options:
+        options?.map((one) => (typeof one === 'object' ? (one as EnumMemberValue).title : one)) ?? null,
+      tooltip,
+      group,
+      inline,
+      active,
+    }
+  })
+}
+
 export function resolveInputs(program: Program, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
   const given = new Map<Input, unknown>()
   for (const [name, value] of Object.entries(chosen)) {
