@@ -3,3 +3,9 @@ declare module '*.module.css' {
   const classes: Readonly<Record<string, string>>
   export { classes as default }
 }
+
+// A sample script, as text in the chunk that shows the gallery.
+declare module '*.pine' {
+  const text: string
+  export { text as default }
+}

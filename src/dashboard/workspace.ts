@@ -16,8 +16,8 @@ export const market = remembered<Market>('market', { exchange: 'SP', symbol: 'SP
 
 export const SIDES = ['watchlists', 'alerts', 'ideas'] as const
 export type Side = (typeof SIDES)[number]
-/** The drawer on the right; '' = closed. */
-export const side = remembered<Side | ''>('side', 'watchlists')
+/** The drawer on the right; '' = closed, as it starts where there is no room beside the chart. */
+export const side = remembered<Side | ''>('side', innerWidth > 760 ? 'watchlists' : '')
 
 export const BOTTOMS = ['script', 'report', 'trades', 'replay', 'deliveries'] as const
 export type Bottom = (typeof BOTTOMS)[number]

@@ -1,5 +1,320 @@
-import { Empty } from '../ui/ui.tsx'
+// The script under the chart: its text, its inputs, what is wrong with it, and everything one does with a script.
+
+import { useSignalEffect } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { addCommands, keyText } from '../commands.ts'
+import { attempt, Confirm, Segments } from '../pages/page.tsx'
+import { runScript } from '../run-script.ts'
+import { remembered } from '../settings.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Button } from '../ui/ui.tsx'
+import { bottom, jumpTo, run, running, script } from '../workspace.ts'
+import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
+import {
+  checked,
+  checkScript,
+  deleteScript,
+  formatScript,
+  newScript,
+  openCopy,
+  problems,
+  saveScript,
+  setVisibility,
+  unsaved,
+  visibility,
+} from './documents.ts'
+import s from './editor.module.css'
+import { Gallery, OpenScripts } from './gallery.tsx'
+import { InputsPanel } from './inputs-panel.tsx'
+import { SAMPLES } from './samples.ts'
+import { Versions } from './versions.tsx'
+
+const CHECK_DELAY_MS = 250
+const inputsShown = remembered('script.inputs', true)
+
+type DialogName = 'gallery' | 'open' | 'versions' | 'delete'
 
 export function ScriptDrawer() {
-  return <Empty title="Script" />
+  const host = useRef<HTMLDivElement>(null)
+  const editor = useRef<CodeEditor | null>(null)
+  const [dialog, setDialog] = useState<DialogName | null>(null)
+  const [narrowInputs, setNarrowInputs] = useState(false)
+  const close = () => setDialog(null)
+
+  useEffect(() => {
+    // A fresh start opens with something to look at.
+    const sample = SAMPLES[0]
+    if (script.value.source === '' && script.value.id === null && sample) openCopy(sample.name, sample.source)
+    if (!host.current) return undefined
+    editor.current = mountCodeEditor(host.current, {
+      text: script.value.source,
+      onChange: (source) => {
+        if (source !== script.value.source) script.value = { ...script.value, source }
+      },
+      onRun: () => void runScript(),
+      onSave: () => void saveScript(),
+      onFormat: () => attempt(formatScript()),
+    })
+    return () => editor.current?.destroy()
+  }, [])
+
+  useSignalEffect(() => {
+    const { source } = script.value
+    editor.current?.setText(source)
+    const timer = setTimeout(() => void checkScript(), CHECK_DELAY_MS)
+    return () => clearTimeout(timer)
+  })
+  useSignalEffect(() => editor.current?.setProblems(problems.value))
+  useSignalEffect(() => {
+    const to = jumpTo.value
+    if (to) editor.current?.jumpTo(to.line, to.column)
+  })
+
+  useEffect(
+    () =>
+      addCommands([
+        {
+          id: 'script:run',
+          title: 'Run script',
+          section: 'Script',
+          keys: 'Mod+Enter',
+          run: () => void runScript(),
+        },
+        {
+          id: 'script:save',
+          title: 'Save script',
+          section: 'Script',
+          keys: 'Mod+S',
+          run: () => void saveScript(),
+        },
+        { id: 'script:new', title: 'New script', section: 'Script', run: newScript },
+        { id: 'script:open', title: 'Open script…', section: 'Script', run: () => setDialog('open') },
+        {
+          id: 'script:examples',
+          title: 'Open an example…',
+          section: 'Script',
+          run: () => setDialog('gallery'),
+        },
+        {
+          id: 'script:versions',
+          title: 'Versions of the script…',
+          section: 'Script',
+          when: () => script.value.id !== null,
+          run: () => setDialog('versions'),
+        },
+        {
+          id: 'script:format',
+          title: 'Format script',
+          section: 'Script',
+          keys: 'Shift+Alt+F',
+          run: () => attempt(formatScript()),
+        },
+        { id: 'script:find', title: 'Find in script', section: 'Script', run: () => editor.current?.find() },
+        {
+          id: 'script:comment',
+          title: 'Comment or uncomment lines',
+          section: 'Script',
+          run: () => editor.current?.toggleComment(),
+        },
+      ]),
+    [],
+  )
+
+  const { id, name } = script.value
+  const list = checked.value?.inputs ?? []
+  const showInputs = list.length > 0 && inputsShown.value
+  return (
+    <div class={s.drawer}>
+      <div class={s.tools}>
+        <Button
+          size="small"
+          variant="primary"
+          icon="play"
+          disabled={running.value}
+          title={`Run (${keyText('Mod+Enter')})`}
+          onClick={() => void runScript()}
+        >
+          {running.value ? 'Running' : 'Run'}
+        </Button>
+        <input
+          class={s.name}
+          aria-label="Name of the script"
+          placeholder="Name it"
+          value={name}
+          maxLength={200}
+          onInput={(event) => (script.value = { ...script.value, name: event.currentTarget.value })}
+        />
+        <span class={s.state} role="status">
+          {unsaved.value && (
+            <>
+              <span class={s.dot} />
+              Not saved
+            </>
+          )}
+        </span>
+        <span class={s.grow} />
+        <Button
+          size="small"
+          disabled={!unsaved.value}
+          title={`Save (${keyText('Mod+S')})`}
+          onClick={() => void saveScript()}
+        >
+          Save
+        </Button>
+        <Button size="small" variant="quiet" onClick={() => setDialog('open')}>
+          Open
+        </Button>
+        <Button size="small" variant="quiet" onClick={() => setDialog('gallery')}>
+          Examples
+        </Button>
+        {list.length > 0 && (
+          <Button
+            size="small"
+            variant="quiet"
+            icon="tune"
+            label="Inputs"
+            pressed={innerWidth > 760 ? inputsShown.value : narrowInputs}
+            onClick={() =>
+              innerWidth > 760 ? (inputsShown.value = !inputsShown.value) : setNarrowInputs(!narrowInputs)
+            }
+          />
+        )}
+        <Menu
+          label="More for this script"
+          size="small"
+          items={[
+            { text: 'New script', icon: 'plus', run: newScript },
+            {
+              text: 'Format',
+              icon: 'code',
+              keys: keyText('Shift+Alt+F'),
+              run: () => attempt(formatScript()),
+            },
+            {
+              text: 'Find and replace',
+              icon: 'search',
+              keys: keyText('Mod+F'),
+              run: () => editor.current?.find(),
+            },
+            {
+              text: 'Comment lines',
+              icon: 'list',
+              keys: keyText('Mod+/'),
+              run: () => editor.current?.toggleComment(),
+            },
+            '-',
+            { text: 'Versions', icon: 'clock', disabled: id === null, run: () => setDialog('versions') },
+            {
+              text: visibility.value === 'public' ? 'Make private' : 'Publish',
+              note:
+                visibility.value === 'public'
+                  ? 'Everybody on this server can find it.'
+                  : 'Only you can see it.',
+              icon: 'eye',
+              disabled: id === null,
+              run: () => attempt(setVisibility(visibility.value === 'public' ? 'private' : 'public')),
+            },
+            { text: 'Make a copy', icon: 'copy', run: () => openCopy(`${name} copy`, script.value.source) },
+            '-',
+            {
+              text: 'Delete',
+              icon: 'trash',
+              danger: true,
+              disabled: id === null,
+              run: () => setDialog('delete'),
+            },
+          ]}
+        />
+      </div>
+      <div class={s.body} data-inputs={showInputs && narrowInputs}>
+        <div ref={host} class={s.host} data-editor="pine" />
+        {showInputs && (innerWidth > 760 || narrowInputs) && <InputsPanel list={list} />}
+      </div>
+      <Problems />
+      {dialog === 'gallery' && <Gallery onClose={close} />}
+      {dialog === 'open' && <OpenScripts onClose={close} />}
+      {dialog === 'versions' && id !== null && <Versions id={id} onClose={close} />}
+      {dialog === 'delete' && id !== null && (
+        <Confirm
+          title={`Delete “${name}”?`}
+          action="Delete script"
+          onConfirm={() => deleteScript(id)}
+          onClose={close}
+        >
+          Its versions go with it. Backtests that were run with it stay.
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+/** One line that says how the script stands; what is wrong with it below, each a jump away. */
+function Problems() {
+  const [filter, setFilter] = useState<'all' | 'error'>('all')
+  const found = problems.value
+  const errors = found.filter((one) => (one.severity ?? 'error') === 'error').length
+  const warnings = found.length - errors
+  const shown = filter === 'error' ? found.filter((one) => (one.severity ?? 'error') === 'error') : found
+  const state = checked.value
+  const last = run.value
+  return (
+    <div class={s.foot}>
+      <div class={s.status}>
+        {state && (
+          <span>
+            {state.kind === 'draft' ? 'Draft' : state.kind.charAt(0).toUpperCase() + state.kind.slice(1)}
+            {state.pineVersion !== null && ` · Pine v${state.pineVersion}`}
+          </span>
+        )}
+        <span role="status" class={errors > 0 ? 'down' : undefined}>
+          {errors > 0
+            ? `${errors} ${errors === 1 ? 'error' : 'errors'}`
+            : warnings > 0
+              ? `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
+              : state
+                ? 'No problems'
+                : ''}
+        </span>
+        <span class={s.grow} />
+        {last && !running.value && (
+          <Button size="small" variant="quiet" icon="report" onClick={() => (bottom.value = 'report')}>
+            Open the report
+          </Button>
+        )}
+        {errors > 0 && warnings > 0 && (
+          <Segments
+            label="Shown problems"
+            value={filter}
+            options={[
+              ['all', 'All'],
+              ['error', 'Errors'],
+            ]}
+            onChange={setFilter}
+          />
+        )}
+      </div>
+      {shown.length > 0 && (
+        <ul class={s.problems} aria-label="Problems">
+          {shown.slice(0, 100).map((one, i) => (
+            <li key={i}>
+              <button
+                type="button"
+                class={s.problem}
+                data-severity={one.severity ?? 'error'}
+                onClick={() => (jumpTo.value = { line: one.line, column: one.column })}
+              >
+                <i />
+                <span class={s.where}>
+                  {one.line}:{one.column}
+                </span>
+                <span>
+                  {one.message} {one.hint && <small>{one.hint}</small>}
+                </span>
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
 }

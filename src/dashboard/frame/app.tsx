@@ -8,6 +8,7 @@ import { loadSession, user } from '../session.ts'
 import { palette as colours, theme } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button, Skeleton, Toasts } from '../ui/ui.tsx'
+import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import { paletteOpen } from './overlays.ts'
@@ -58,6 +59,14 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/webhooks', 'Webhooks', 'webhook'],
 ]
 
+const SIDE_BUTTONS: readonly (readonly [Side, string, IconName])[] = [
+  ['watchlists', 'Watchlist', 'list'],
+  ['alerts', 'Alerts', 'bell'],
+  ['ideas', 'Ideas', 'bulb'],
+]
+
+const onChart = (): boolean => path.value === '/' || path.value.startsWith('/chart')
+
 function Page() {
   for (const [pattern, Component] of ROUTES) {
     const values = match(pattern, path.value)
@@ -88,8 +97,7 @@ function RailLink({
   readonly text: string
   readonly icon: IconName
 }) {
-  const current =
-    to === '/' ? path.value === '/' || path.value.startsWith('/chart') : path.value.startsWith(to)
+  const current = to === '/' ? onChart() : path.value.startsWith(to)
   return (
     <a
       class={s.railLink}
@@ -162,12 +170,26 @@ export function App() {
           type="button"
           class={s.search}
           onClick={() => (paletteOpen.value = true)}
-          aria-label="Search everything"
+          title="Search everything"
         >
           <Icon name="search" />
           <span>Search</span>
-          <kbd>{keyText('Mod+K')}</kbd>
+          <kbd aria-hidden="true">{keyText('Mod+K')}</kbd>
         </button>
+        {onChart() && (
+          <div class={s.sideButtons} role="group" aria-label="Side drawer">
+            {SIDE_BUTTONS.map(([id, text, icon]) => (
+              <Button
+                key={id}
+                variant="quiet"
+                icon={icon}
+                label={text}
+                pressed={side.value === id}
+                onClick={() => (side.value = side.value === id ? '' : id)}
+              />
+            ))}
+          </div>
+        )}
         <Button
           variant="quiet"
           icon={theme.value === 'dark' ? 'sun' : 'moon'}

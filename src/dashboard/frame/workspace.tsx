@@ -60,6 +60,9 @@ export function Workspace({
   return (
     <>
       <main id="main" class={s.stage} tabIndex={-1}>
+        <h1 class="visually-hidden">
+          {market.value.exchange}:{market.value.symbol} {market.value.interval}
+        </h1>
         {!(bottomMaximised.value && BottomBody) && (
           <div class={s.chart}>
             <Chart />
@@ -128,14 +131,14 @@ export function Workspace({
       </main>
       {SideBody && (
         <>
-          <Splitter
-            label="Width of the drawer"
-            axis="x"
-            size={sideWidth}
-            min={260}
-            max={() => Math.min(520, innerWidth - 320)}
-          />
           <aside class={s.side} style={{ width: `${sideWidth.value}px` }} aria-label="Side drawer">
+            <Splitter
+              label="Width of the drawer"
+              axis="x"
+              size={sideWidth}
+              min={260}
+              max={() => Math.min(520, innerWidth - 320)}
+            />
             <Tabs
               label="Side drawer"
               tabs={SIDES.map((id) => [id, SIDE_NAMES[id]] as const)}

@@ -1,5 +1,175 @@
-import { Empty } from '../ui/ui.tsx'
+// Signing in and up. The first account owns the server; after it, an invitation opens the door.
+
+import { useEffect, useState } from 'preact/hooks'
+import { ApiError } from '../api-client.ts'
+import { Logo } from '../frame/app.tsx'
+import { navigate, path, query } from '../router.ts'
+import { signIn, signUp, signUpState } from '../session.ts'
+import { Button, Field } from '../ui/ui.tsx'
+import { FormProblem, problemAt, useSubmit } from './page.tsx'
+import s from './sign-in.module.css'
+
+const FIELDS = ['/email', '/password', '/name', '/invitation']
 
 export function SignIn() {
-  return <Empty title="Sign in" />
+  // The setup link and invitations lead to /sign-up?invitation=…; `code` is read as well.
+  const code = query.value.get('invitation') ?? query.value.get('code') ?? ''
+  const firstEver = signUpState.value === 'owner'
+  const signingUp = path.value === '/sign-up' || (firstEver && path.value !== '/sign-in')
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  const [name, setName] = useState('')
+  const [invitation, setInvitation] = useState(code)
+  const { busy, error, submit, clear } = useSubmit(async () => {
+    if (signingUp) await signUp(email, password, name, invitation.trim())
+    else await signIn(email, password)
+    if (path.value === '/sign-up' || path.value === '/sign-in') navigate('/', { replace: true })
+  })
+  useEffect(() => setInvitation(code), [code])
+  useEffect(() => {
+    document.title = signingUp ? 'Sign up · Chartroom' : 'Sign in · Chartroom'
+  }, [signingUp])
+  const needsCode =
+    code !== '' ||
+    signUpState.value !== 'open' ||
+    (error instanceof ApiError && ['setup_required', 'signup_closed'].includes(error.code))
+
+  return (
+    <div class={s.screen}>
+      <main class={s.side} id="main">
+        <form class={s.form} onSubmit={submit} aria-labelledby="sign-in-title">
+          <div class={s.brand}>
+            <Logo size={26} />
+            Chartroom
+          </div>
+          <div>
+            <h1 id="sign-in-title">
+              {signingUp ? (firstEver ? 'Welcome to your Chartroom' : 'Create your account') : 'Sign in'}
+            </h1>
+            {signingUp && (
+              <p class={s.lead}>
+                {firstEver
+                  ? code === ''
+                    ? 'This server is new: the first account owns it. Open the setup link that it printed on its console, or paste the code from it below.'
+                    : 'This server is new, and your account will own it.'
+                  : signUpState.value === 'open'
+                    ? 'Everybody may sign up here.'
+                    : 'You need an invitation from the owner of this server.'}
+              </p>
+            )}
+          </div>
+          {signingUp && (
+            <Field
+              label="Name"
+              name="name"
+              value={name}
+              onInput={setName}
+              autocomplete="name"
+              hint="Others see it on what you publish."
+              problem={problemAt(error, '/name')}
+            />
+          )}
+          <Field
+            key={signingUp ? 'up' : 'in'}
+            label="E-mail"
+            name="email"
+            type="email"
+            value={email}
+            onInput={setEmail}
+            autocomplete="username"
+            required
+            autofocus
+            problem={problemAt(error, '/email')}
+          />
+          <Field
+            label="Password"
+            name="password"
+            type="password"
+            value={password}
+            onInput={setPassword}
+            autocomplete={signingUp ? 'new-password' : 'current-password'}
+            required
+            {...(signingUp && { hint: 'A short sentence is better than a short riddle.' })}
+            problem={problemAt(error, '/password')}
+          />
+          {signingUp && needsCode && (
+            <Field
+              label="Setup or invitation code"
+              name="invitation"
+              value={invitation}
+              onInput={setInvitation}
+              autocomplete="off"
+              problem={problemAt(error, '/invitation')}
+            />
+          )}
+          <FormProblem error={error} paths={FIELDS} />
+          <Button type="submit" variant="primary" class={s.submit ?? ''} disabled={busy}>
+            {busy ? 'One moment…' : signingUp ? 'Create account' : 'Sign in'}
+          </Button>
+          <p class={s.switch}>
+            {signingUp ? 'There is an account already?' : 'New here?'}{' '}
+            <button
+              type="button"
+              onClick={() => {
+                clear()
+                navigate(signingUp ? '/sign-in' : '/sign-up')
+              }}
+            >
+              {signingUp ? 'Sign in' : 'Create an account'}
+            </button>
+          </p>
+        </form>
+      </main>
+      <aside class={s.picture} aria-label="About Chartroom">
+        <Picture />
+        <div class={s.promise}>
+          <h2>Test it before you trade it.</h2>
+          <p>
+            Pine Script strategies, run on your own bars, in your own house: trades that match TradingView’s,
+            replays, alerts and signed webhooks.
+          </p>
+        </div>
+      </aside>
+    </div>
+  )
+}
+
+/** Sixty bars of a walk that is the same for everybody. */
+function Picture() {
+  let state = 23
+  const random = () => {
+    state = (state * 1103515245 + 12345) % 2147483648
+    return state / 2147483648 - 0.46
+  }
+  let close = 420
+  const bars = Array.from({ length: 64 }, () => {
+    const open = close
+    close = Math.min(600, Math.max(90, open - random() * 34))
+    const wick = 4 + Math.abs(random()) * 22
+    return { open, close, high: Math.min(open, close) - wick, low: Math.max(open, close) + wick * 0.8 }
+  })
+  return (
+    <svg viewBox="0 0 900 760" preserveAspectRatio="xMidYMid slice" aria-hidden="true">
+      {[120, 240, 360, 480, 600].map((y) => (
+        <line key={y} x1="0" x2="900" y1={y} y2={y} stroke="var(--line)" stroke-width="1" />
+      ))}
+      {bars.map((bar, i) => {
+        const x = 12 + i * 14
+        const colour = bar.close <= bar.open ? 'var(--up)' : 'var(--down)'
+        return (
+          <g key={i} fill={colour} stroke={colour} opacity={0.35 + (0.6 * i) / bars.length}>
+            <line x1={x} x2={x} y1={bar.high} y2={bar.low} stroke-width="1.2" />
+            <rect
+              x={x - 4}
+              width="8"
+              y={Math.min(bar.open, bar.close)}
+              height={Math.max(1.5, Math.abs(bar.open - bar.close))}
+              rx="1"
+              stroke="none"
+            />
+          </g>
+        )
+      })}
+    </svg>
+  )
 }

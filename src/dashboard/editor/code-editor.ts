@@ -1,0 +1,284 @@
+// The text editor: CodeMirror in a shadow root.
+//
+// The root is what lets its style sheets be adopted ones, which a page without inline styles may have. Colours are the
+// page's own custom properties, which reach into the root, so a change of theme costs nothing.
+
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap, indentWithTab, toggleComment } from '@codemirror/commands'
+import { bracketMatching, HighlightStyle, indentUnit, syntaxHighlighting } from '@codemirror/language'
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint'
+import { highlightSelectionMatches, openSearchPanel, search, searchKeymap } from '@codemirror/search'
+import { EditorState, type Extension, type Text } from '@codemirror/state'
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import type { ScriptDiagnostic } from '../api-client.ts'
+import { help } from './help.ts'
+import { pine, pineIndent, seriesTag } from './highlight.ts'
+
+export interface CodeEditor {
+  /** Replaces the text, if it is another, keeping undo. */
+  setText(text: string): void
+  setProblems(problems: readonly ScriptDiagnostic[]): void
+  /** Lines and columns count from 1. */
+  jumpTo(line: number, column: number): void
+  focus(): void
+  find(): void
+  toggleComment(): void
+  destroy(): void
+}
+
+export interface CodeEditorOptions {
+  readonly text: string
+  readonly onChange: (text: string) => void
+  readonly onRun: () => void
+  readonly onSave: () => void
+  readonly onFormat: () => void
+  readonly readOnly?: boolean
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: 'var(--code-keyword)' },
+  { tag: tags.atom, color: 'var(--code-number)' },
+  { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
+  { tag: tags.meta, color: 'var(--code-comment)' },
+  { tag: tags.string, color: 'var(--code-string)' },
+  { tag: tags.number, color: 'var(--code-number)' },
+  { tag: tags.color, color: 'var(--code-number)' },
+  { tag: tags.function(tags.variableName), color: 'var(--code-function)' },
+  { tag: tags.namespace, color: 'var(--code-namespace)' },
+  { tag: tags.propertyName, color: 'var(--code-property)' },
+  { tag: tags.typeName, color: 'var(--code-type)' },
+  { tag: seriesTag, color: 'var(--code-series)' },
+  { tag: tags.operator, color: 'var(--code-operator)' },
+])
+
+const look = EditorView.theme({
+  '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--surface)', fontSize: '13px' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '20px' },
+  '.cm-content': { caretColor: 'var(--accent)', padding: '8px 0 40px' },
+  '.cm-cursor': { borderLeftColor: 'var(--accent)', borderLeftWidth: '2px' },
+  '.cm-line': { padding: '0 12px 0 6px' },
+  '.cm-gutters': { backgroundColor: 'var(--surface)', color: 'var(--muted)', border: 'none' },
+  '.cm-lineNumbers .cm-gutterElement': { padding: '0 6px 0 10px', minWidth: '32px' },
+  '.cm-gutter-lint': { width: '12px' },
+  '.cm-lint-marker': { width: '8px', height: '8px', padding: '6px 0 0 2px' },
+  '.cm-activeLine': { backgroundColor: 'var(--code-line)' },
+  '.cm-activeLineGutter': { backgroundColor: 'transparent', color: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    background: 'var(--code-selection)',
+  },
+  '.cm-selectionMatch': { backgroundColor: 'var(--warn-soft)' },
+  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'var(--accent-soft)',
+    outline: '1px solid var(--line-strong)',
+  },
+  '.cm-tooltip': {
+    maxWidth: '560px',
+    border: '1px solid var(--line-strong)',
+    borderRadius: '6px',
+    background: 'var(--raised)',
+    color: 'var(--text)',
+    boxShadow: 'var(--shadow)',
+    fontFamily: 'var(--font)',
+    fontSize: '12px',
+    lineHeight: '18px',
+    overflow: 'hidden',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': {
+    fontFamily: 'var(--mono)',
+    fontSize: '12px',
+    maxHeight: '220px',
+    minWidth: '220px',
+  },
+  '.cm-tooltip-autocomplete ul li': { padding: '3px 10px 3px 4px', lineHeight: '18px' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { background: 'var(--accent-soft)', color: 'var(--text)' },
+  '.cm-completionMatchedText': { textDecoration: 'none', color: 'var(--accent)' },
+  '.cm-completionDetail': {
+    color: 'var(--muted)',
+    fontStyle: 'normal',
+    marginLeft: '14px',
+    display: 'inline-block',
+    maxWidth: '260px',
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    verticalAlign: 'bottom',
+  },
+  '.cm-completionIcon': { color: 'var(--muted)', opacity: '1', width: '20px', fontSize: '11px' },
+  '.cm-tooltip.cm-completionInfo': { padding: '8px 12px', maxWidth: '380px' },
+  '.pine-signature': { fontFamily: 'var(--mono)', whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' },
+  '.pine-doc': { color: 'var(--muted)', marginTop: '4px', maxWidth: '62ch' },
+  '.pine-argument': { color: 'var(--accent)', fontWeight: '600' },
+  '.pine-help': { padding: '7px 12px', maxHeight: '190px', overflow: 'auto' },
+  '.cm-diagnostic': { padding: '6px 12px', borderLeft: 'none' },
+  '.cm-diagnostic-error': { boxShadow: 'inset 2px 0 var(--down)' },
+  '.cm-diagnostic-warning': { boxShadow: 'inset 2px 0 var(--warn)' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--down) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--warn) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-panels': { backgroundColor: 'var(--raised)', color: 'var(--text)' },
+  '.cm-panels.cm-panels-top': { borderBottom: '1px solid var(--line)' },
+  '.cm-panel.cm-search': { padding: '6px 10px', fontFamily: 'var(--font)', fontSize: '12px' },
+  '.cm-panel.cm-search label': { fontSize: '12px', color: 'var(--muted)' },
+  '.cm-panel.cm-search [name=close]': {
+    color: 'var(--muted)',
+    cursor: 'pointer',
+    fontSize: '16px',
+    padding: '0 6px',
+  },
+  '.cm-textfield': {
+    border: '1px solid var(--line-strong)',
+    borderRadius: '4px',
+    background: 'var(--bg)',
+    color: 'var(--text)',
+    fontSize: '12px',
+    padding: '3px 6px',
+  },
+  '.cm-button': {
+    border: '1px solid var(--line-strong)',
+    borderRadius: '4px',
+    background: 'var(--surface)',
+    backgroundImage: 'none',
+    color: 'var(--text)',
+    fontSize: '12px',
+    padding: '3px 8px',
+  },
+})
+
+export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions): CodeEditor {
+  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
+  const own = (run: () => void) => () => {
+    run()
+    return true
+  }
+  const extensions: Extension[] = [
+    lineNumbers(),
+    lintGutter(),
+    highlightActiveLineGutter(),
+    highlightSpecialChars(),
+    history(),
+    drawSelection(),
+    EditorState.allowMultipleSelections.of(true),
+    indentUnit.of('    '),
+    bracketMatching(),
+    closeBrackets(),
+    highlightActiveLine(),
+    highlightSelectionMatches(),
+    search({ top: true }),
+    pine,
+    pineIndent,
+    syntaxHighlighting(colours),
+    autocompletion({ icons: true, maxRenderedOptions: 80 }),
+    help(),
+    keymap.of([
+      { key: 'Mod-Enter', run: own(options.onRun) },
+      { key: 'Mod-s', run: own(options.onSave), preventDefault: true },
+      { key: 'Shift-Alt-f', run: own(options.onFormat) },
+      ...closeBracketsKeymap,
+      ...defaultKeymap,
+      ...searchKeymap,
+      ...historyKeymap,
+      ...completionKeymap,
+      ...lintKeymap,
+      indentWithTab,
+    ]),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) options.onChange(update.state.doc.toString())
+    }),
+    EditorView.contentAttributes.of({
+      'aria-label': 'Pine Script source',
+      'data-editor': 'pine',
+      tabindex: '0',
+    }),
+    ...(options.readOnly ? [EditorState.readOnly.of(true)] : []),
+    look,
+  ]
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({ doc: options.text, extensions }),
+  })
+  return {
+    setText(text) {
+      const before = view.state.doc.toString()
+      if (before !== text) view.dispatch({ changes: smallestChange(before, text) })
+    },
+    setProblems(problems) {
+      const marks = problems.map((problem) => mark(view.state.doc, problem))
+      view.dispatch(setDiagnostics(view.state, marks))
+      // The list of problems takes room from the text; the line one writes on stays in sight.
+      if (view.hasFocus)
+        requestAnimationFrame(() =>
+          view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head) }),
+        )
+    },
+    jumpTo(line, column) {
+      const anchor = offsetOf(view.state.doc, line, column)
+      view.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: 'center' }) })
+      view.focus()
+    },
+    focus: () => view.focus(),
+    find: () => void openSearchPanel(view),
+    toggleComment: () => void toggleComment(view),
+    destroy: () => view.destroy(),
+  }
+}
+
+/** What differs between two texts, so that undo and the cursor survive a format. */
+export function smallestChange(before: string, after: string): { from: number; to: number; insert: string } {
+  let from = 0
+  const shorter = Math.min(before.length, after.length)
+  while (from < shorter && before[from] === after[from]) from++
+  let tail = 0
+  while (tail < shorter - from && before.at(-1 - tail) === after.at(-1 - tail)) tail++
+  return { from, to: before.length - tail, insert: after.slice(from, after.length - tail) }
+}
+
+function offsetOf(doc: Text, line: number, column: number): number {
+  const at = doc.line(Math.max(1, Math.min(doc.lines, line)))
+  return Math.min(at.to, at.from + Math.max(0, column - 1))
+}
+
+function mark(doc: Text, problem: ScriptDiagnostic): Diagnostic {
+  const from = offsetOf(doc, problem.line, problem.column)
+  const to = Math.max(from, offsetOf(doc, problem.endLine, problem.endColumn))
+  return {
+    from,
+    to,
+    severity: problem.severity ?? 'error',
+    message: problem.message,
+    renderMessage: () => {
+      const box = document.createElement('div')
+      const text = document.createElement('div')
+      text.textContent = problem.message
+      box.append(text)
+      if (problem.hint) {
+        const hint = document.createElement('div')
+        hint.className = 'pine-doc'
+        hint.textContent = problem.hint
+        box.append(hint)
+      }
+      return box
+    },
+  }
+}

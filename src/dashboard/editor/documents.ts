@@ -1,0 +1,168 @@
+// The script on the desk: opening, saving, renaming, deleting it, and what the last check found in it.
+
+import { computed, signal } from '@preact/signals'
+import { ApiError, del, get, patch, post, type ScriptDiagnostic } from '../api-client.ts'
+import { runScript } from '../run-script.ts'
+import { remembered } from '../settings.ts'
+import { toast, toastError } from '../ui/ui.tsx'
+import { bottom, diagnostics, inputs, run, script } from '../workspace.ts'
+
+export type ScriptKind = 'strategy' | 'indicator' | 'library' | 'draft'
+export interface StoredScript {
+  readonly id: string
+  readonly name: string
+  readonly source: string
+  readonly visibility: 'public' | 'private'
+  readonly kind: ScriptKind
+  readonly pineVersion: number | null
+  readonly revision: number
+  readonly author: string
+  readonly mine: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+export interface ScriptInput {
+  readonly label: string
+  readonly kind: string
+  readonly default: unknown
+  readonly minval: number | null
+  readonly maxval: number | null
+  readonly step: number | null
+  readonly options: readonly (number | string)[] | null
+  readonly tooltip: string
+  readonly group: string
+  readonly inline: string
+  readonly active: boolean
+}
+export interface Checked {
+  readonly kind: ScriptKind
+  readonly pineVersion: number | null
+  readonly inputs: readonly ScriptInput[]
+  readonly diagnostics: readonly ScriptDiagnostic[]
+}
+
+/** The text and name as they are stored; null = never stored, or not known yet. */
+const saved = remembered<{ id: string; name: string; source: string; visibility: string } | null>(
+  'script.saved',
+  null,
+)
+export const visibility = computed(() =>
+  saved.value?.id === script.value.id ? saved.value?.visibility : 'private',
+)
+export const unsaved = computed(() => {
+  const { id, name, source } = script.value
+  if (id === null) return source.trim() !== ''
+  return saved.value?.id !== id || saved.value.name !== name || saved.value.source !== source
+})
+
+export const checked = signal<Checked | null>(null)
+export const checking = signal(false)
+/** What the last run stumbled over, else what the last check found. */
+export const problems = computed(() =>
+  diagnostics.value.length > 0 ? diagnostics.value : (checked.value?.diagnostics ?? []),
+)
+
+const EMPTY = `//@version=6
+strategy("My strategy", overlay = true, initial_capital = 10000,
+     default_qty_type = strategy.percent_of_equity, default_qty_value = 100)
+
+`
+
+function show(name: string, source: string, stored: StoredScript | null): void {
+  saved.value = stored && stored.mine ? { id: stored.id, name, source, visibility: stored.visibility } : null
+  inputs.value = {}
+  diagnostics.value = []
+  run.value = null
+  checked.value = null
+  // Somebody else's script is a copy of one's own as soon as it is saved.
+  script.value = { id: stored?.mine ? stored.id : null, name, source }
+  bottom.value = bottom.value === '' ? 'script' : bottom.value
+}
+
+export function newScript(): void {
+  show('My strategy', EMPTY, null)
+}
+
+export function openCopy(name: string, source: string): void {
+  show(name, source, null)
+  void runScript()
+}
+
+export async function openScript(id: string): Promise<void> {
+  const { script: stored } = await get<{ script: StoredScript }>(`/api/platform/scripts/${id}`)
+  show(stored.name, stored.source, stored)
+  void runScript()
+}
+
+export async function saveScript(): Promise<void> {
+  const { id, source } = script.value
+  const name = script.value.name.trim() || 'Untitled script'
+  try {
+    const path = '/api/platform/scripts'
+    const { script: stored } =
+      id === null
+        ? await post<{ script: StoredScript }>(path, { name, source })
+        : await patch<{ script: StoredScript }>(`${path}/${id}`, { name, source })
+    saved.value = { id: stored.id, name, source, visibility: stored.visibility }
+    // What was typed while the answer was on its way is not lost.
+    script.value = {
+      ...script.value,
+      id: stored.id,
+      name: script.value.name.trim() === '' ? name : script.value.name,
+    }
+    toast(`Saved as version ${stored.revision}`, { tone: 'up' })
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404 && id !== null) {
+      script.value = { ...script.value, id: null }
+      toast('This script was deleted meanwhile. Save again to store it as a new one.', { tone: 'down' })
+    } else toastError(error)
+  }
+}
+
+export async function setVisibility(next: 'public' | 'private'): Promise<void> {
+  const { id } = script.value
+  if (id === null) return
+  await patch(`/api/platform/scripts/${id}`, { visibility: next })
+  if (saved.value) saved.value = { ...saved.value, visibility: next }
+  toast(next === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
+    tone: 'up',
+  })
+}
+
+export async function deleteScript(id: string): Promise<void> {
+  await del(`/api/platform/scripts/${id}`)
+  if (script.value.id === id) newScript()
+}
+
+export async function formatScript(): Promise<void> {
+  const before = script.value.source
+  const { source } = await post<{ source: string }>('/api/platform/scripts/format', { source: before })
+  if (script.value.source === before) script.value = { ...script.value, source }
+}
+
+let last: AbortController | null = null
+
+/** Asks the server what it finds in the text; only the newest answer counts. */
+export async function checkScript(): Promise<void> {
+  last?.abort()
+  const abort = (last = new AbortController())
+  const { source } = script.value
+  if (source.trim() === '') {
+    checked.value = null
+    return
+  }
+  checking.value = true
+  try {
+    const answer = await post<Checked>('/api/platform/scripts/check', { source }, { signal: abort.signal })
+    if (abort.signal.aborted) return
+    // A script that is broken for the moment keeps the form it had.
+    const kept = answer.kind === 'draft' ? (checked.value?.inputs ?? []) : answer.inputs
+    checked.value = { ...answer, inputs: kept }
+    diagnostics.value = answer.diagnostics
+  } catch (error) {
+    // Offline the editor still edits; the next key press asks again.
+    if (!abort.signal.aborted && !(error instanceof ApiError)) throw error
+  } finally {
+    if (last === abort) checking.value = false
+  }
+}

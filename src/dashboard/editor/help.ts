@@ -1,0 +1,235 @@
+// Completion, parameter help and hover: what the language knows, as the editor shows it.
+//
+// The language itself (64 kB compressed) is a chunk of its own, fetched once the editor stands.
+
+import {
+  startCompletion,
+  type Completion as Option,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete'
+import { EditorState, StateEffect, StateField, type Extension } from '@codemirror/state'
+import {
+  EditorView,
+  hoverTooltip,
+  keymap,
+  showTooltip,
+  ViewPlugin,
+  type Tooltip,
+  type ViewUpdate,
+} from '@codemirror/view'
+import type { Completion, SignatureHelp } from '../../pine/editor.ts'
+
+type Language = typeof import('../../pine/editor.ts')
+let language: Language | null = null
+const loading = async (): Promise<Language> => (language ??= await import('../../pine/editor.ts'))
+
+/** Above this a completion would parse for longer than a key press takes. */
+const SOURCE_MAX = 300_000
+
+export function help(): Extension {
+  return [
+    EditorState.languageData.of(() => [{ autocomplete: complete }]),
+    hover,
+    signature,
+    signatureUpdates,
+    keymap.of([{ key: 'Escape', run: closeSignature }]),
+  ]
+}
+
+async function complete(context: CompletionContext): Promise<CompletionResult | null> {
+  const word = context.matchBefore(/[A-Za-z_][\w.]*/)
+  if (!word && !context.explicit) return null
+  if (word && insideTextOrComment(context.state, word.from)) return null
+  const source = context.state.doc.toString()
+  if (source.length > SOURCE_MAX) return null
+  const { completions } = await loading()
+  if (context.aborted) return null
+  const options = completions(source, context.pos).map(optionOf)
+  return { from: word?.from ?? context.pos, options, validFor: /^\w*$/ }
+}
+
+function optionOf(one: Completion): Option {
+  return {
+    label: one.name,
+    type: one.kind,
+    ...(one.detail !== '' && { detail: shortened(one.detail) }),
+    ...(one.own && { boost: 2 }),
+    ...((one.doc !== '' || one.detail !== '') && { info: () => described(one) }),
+    apply: (view, _option, from, to) => {
+      const call = one.kind === 'function' && view.state.sliceDoc(to, to + 1) !== '('
+      const space = one.kind === 'namespace'
+      const text = one.name + (call ? '()' : space ? '.' : '')
+      const inside = call && !/^\(\s*\)/.test(one.detail) ? 1 : 0
+      view.dispatch({
+        changes: { from, to, insert: text },
+        selection: { anchor: from + text.length - inside },
+        userEvent: 'input.complete',
+      })
+      if (space) startCompletion(view)
+    },
+  }
+}
+
+const shortened = (text: string) => (text.length > 48 ? `${text.slice(0, 47)}…` : text)
+
+function described(one: Pick<Completion, 'name' | 'detail' | 'doc'>): HTMLElement {
+  const box = document.createElement('div')
+  const head = document.createElement('div')
+  head.className = 'pine-signature'
+  head.textContent = one.detail.startsWith('(') ? one.name + one.detail : `${one.name}  ${one.detail}`
+  box.append(head)
+  if (one.doc !== '') box.append(paragraph(one.doc))
+  return box
+}
+
+function paragraph(text: string): HTMLElement {
+  const doc = document.createElement('div')
+  doc.className = 'pine-doc'
+  doc.textContent = text
+  return doc
+}
+
+const hover = hoverTooltip(async (view, pos) => {
+  const { text, from } = view.state.doc.lineAt(pos)
+  const at = pos - from
+  const before = /[A-Za-z_][\w.]*$/.exec(text.slice(0, at))?.[0] ?? ''
+  const after = /^\w*/.exec(text.slice(at))?.[0] ?? ''
+  const name = before + after
+  if (name === '' || insideTextOrComment(view.state, pos)) return null
+  const start = pos - before.length
+  const source = view.state.doc.toString()
+  if (source.length > SOURCE_MAX) return null
+  const { completions } = await loading()
+  const found = completions(source, start + name.length).find((one) => one.name === name)
+  if (!found || (found.detail === '' && found.doc === '')) return null
+  return {
+    pos: start,
+    end: start + name.length,
+    above: true,
+    create: () => {
+      const dom = described(found)
+      dom.classList.add('pine-help')
+      return { dom }
+    },
+  }
+})
+
+const setSignature = StateEffect.define<Tooltip | null>()
+const signature = StateField.define<Tooltip | null>({
+  create: () => null,
+  update(value, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setSignature)) return effect.value
+    return value && transaction.docChanged ? { ...value, pos: transaction.changes.mapPos(value.pos) } : value
+  },
+  provide: (field) => showTooltip.from(field),
+})
+
+const signatureUpdates = ViewPlugin.fromClass(
+  class {
+    readonly #view: EditorView
+    #shown = ''
+    constructor(view: EditorView) {
+      this.#view = view
+    }
+    update(update: ViewUpdate): void {
+      if (!update.docChanged && !update.selectionSet && !update.focusChanged) return
+      // Dispatching inside an update is not allowed; a microtask later it is.
+      queueMicrotask(() => void this.#refresh())
+    }
+    async #refresh(): Promise<void> {
+      const { state } = this.#view
+      const pos = state.selection.main.head
+      const source = state.doc.toString()
+      const wanted = this.#view.hasFocus && state.selection.main.empty && source.length <= SOURCE_MAX
+      const { signatureHelp } = wanted ? await loading() : { signatureHelp: () => null }
+      if (this.#view.state !== state) return
+      const found = wanted ? signatureHelp(source, pos) : null
+      const text = found ? JSON.stringify(found) : ''
+      if (text === this.#shown) return
+      this.#shown = text
+      const tooltip: Tooltip | null = found && {
+        pos,
+        above: true,
+        strictSide: false,
+        create: () => ({ dom: signatureDom(found) }),
+      }
+      this.#view.dispatch({ effects: setSignature.of(tooltip) })
+    }
+  },
+)
+
+function closeSignature(view: EditorView): boolean {
+  if (!view.state.field(signature)) return false
+  view.dispatch({ effects: setSignature.of(null) })
+  return true
+}
+
+function signatureDom(found: SignatureHelp): HTMLElement {
+  const box = document.createElement('div')
+  box.className = 'pine-help'
+  for (const text of found.signatures.slice(0, 4)) {
+    const line = document.createElement('div')
+    line.className = 'pine-signature'
+    line.append(found.name)
+    for (const part of partsOf(text, found)) {
+      const span = document.createElement('span')
+      span.textContent = part.text
+      if (part.current) span.className = 'pine-argument'
+      line.append(span)
+    }
+    box.append(line)
+  }
+  if (found.doc !== '') box.append(paragraph(found.doc))
+  return box
+}
+
+/** A signature in pieces, the argument the cursor is in among them. */
+export function partsOf(
+  signatureText: string,
+  { argument, argumentName }: Pick<SignatureHelp, 'argument' | 'argumentName'>,
+): { text: string; current: boolean }[] {
+  const close = signatureText.lastIndexOf(')')
+  if (!signatureText.startsWith('(') || close < 0) return [{ text: signatureText, current: false }]
+  const inner = signatureText.slice(1, close)
+  const parameters: string[] = []
+  let depth = 0
+  let from = 0
+  for (let i = 0; i <= inner.length; i++) {
+    const character = inner[i]
+    if (character === '<' || character === '(' || character === '[') depth++
+    else if (character === '>' || character === ')' || character === ']') depth--
+    else if (i === inner.length || (character === ',' && depth === 0)) {
+      parameters.push(inner.slice(from, i))
+      from = i + 1
+    }
+  }
+  const nameOf = (text: string) => /([A-Za-z_]\w*)\??\s*(?:=.*)?$/.exec(text.trim())?.[1]
+  const named = argumentName === null ? -1 : parameters.findIndex((text) => nameOf(text) === argumentName)
+  const last = parameters.length - 1
+  const repeats = (parameters[last] ?? '').includes('...')
+  const current =
+    named >= 0 ? named : argumentName !== null ? -1 : repeats ? Math.min(argument, last) : argument
+  const parts: { text: string; current: boolean }[] = [{ text: '(', current: false }]
+  for (const [i, text] of parameters.entries()) {
+    if (i > 0) parts.push({ text: ',', current: false })
+    parts.push({ text, current: i === current })
+  }
+  parts.push({ text: signatureText.slice(close), current: false })
+  return parts
+}
+
+/** Names inside a comment or a string are no names. */
+function insideTextOrComment(state: EditorState, pos: number): boolean {
+  const line = state.doc.lineAt(pos)
+  let quote = ''
+  for (let i = 0; i < pos - line.from; i++) {
+    const character = line.text[i] ?? ''
+    if (quote !== '') {
+      if (character === '\\') i++
+      else if (character === quote) quote = ''
+    } else if (character === '"' || character === "'") quote = character
+    else if (character === '/' && line.text[i + 1] === '/') return true
+  }
+  return quote !== ''
+}

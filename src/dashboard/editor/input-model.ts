@@ -1,0 +1,45 @@
+// What the inputs panel knows without drawing anything.
+
+import type { ScriptInput } from './documents.ts'
+
+export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
+
+export interface InputGroup {
+  readonly name: string
+  /** Inputs of one `inline` name stand in one row. */
+  readonly rows: readonly (readonly ScriptInput[])[]
+}
+
+/** Groups in the order they first appear, as TradingView has them. */
+export function groupsOf(list: readonly ScriptInput[]): InputGroup[] {
+  const groups = new Map<string, ScriptInput[][]>()
+  for (const input of list) {
+    const rows = groups.get(input.group) ?? []
+    groups.set(input.group, rows)
+    const row = input.inline === '' ? undefined : rows.find((one) => one[0]?.inline === input.inline)
+    if (row) row.push(input)
+    else rows.push([input])
+  }
+  return [...groups].map(([name, rows]) => ({ name, rows }))
+}
+
+export const isChanged = (input: ScriptInput, given: Readonly<Record<string, unknown>>): boolean =>
+  given[input.label] !== undefined && given[input.label] !== input.default
+
+/** The number, or what is wrong with the text. */
+export function readNumber(input: ScriptInput, text: string): number | string {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) return 'Not a number.'
+  if (input.kind === 'int' && !Number.isInteger(value)) return 'A whole number, please.'
+  if (input.minval !== null && value < input.minval) return `${input.minval} or more.`
+  if (input.maxval !== null && value > input.maxval) return `${input.maxval} or less.`
+  return value
+}
+
+/** `#RRGGBBAA` in two parts, as a browser's colour field wants it. */
+export function toHex(value: unknown): { rgb: string; alpha: number } {
+  const match = typeof value === 'string' ? /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(value) : null
+  return match
+    ? { rgb: `#${(match[1] ?? '').toLowerCase()}`, alpha: Number.parseInt(match[2] ?? 'ff', 16) }
+    : { rgb: '#2962ff', alpha: 255 }
+}

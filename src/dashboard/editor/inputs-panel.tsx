@@ -1,0 +1,283 @@
+// A form made from the script's inputs. A change runs the script again (run-script.ts sees to that); a value the input
+// refuses stays in its field.
+
+import type { JSX } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import { Icon } from '../ui/icon.tsx'
+import { Button, uiStyles } from '../ui/ui.tsx'
+import { inputs } from '../workspace.ts'
+import type { ScriptInput } from './documents.ts'
+import s from './editor.module.css'
+import { groupsOf, isChanged, readNumber, SOURCES, toHex } from './input-model.ts'
+
+const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
+
+function setInput(label: string, value: unknown): void {
+  const { [label]: _before, ...others } = inputs.value
+  inputs.value = value === undefined ? others : { ...others, [label]: value }
+}
+
+export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
+  const changed = list.filter((one) => isChanged(one, inputs.value))
+  return (
+    <div class={s.inputs}>
+      <div class={s.inputsHead}>
+        <h2>Inputs</h2>
+        {changed.length > 0 && (
+          <Button size="small" variant="quiet" onClick={() => (inputs.value = {})}>
+            Reset {changed.length === 1 ? 'one' : `all ${changed.length}`}
+          </Button>
+        )}
+      </div>
+      {groupsOf(list).map(({ name, rows }) => (
+        <fieldset key={name} class={s.group}>
+          {name !== '' && <legend>{name}</legend>}
+          {rows.map((row) => (
+            <div key={row[0]?.label} class={s.inputRow} data-inline={row.length > 1}>
+              {row.map((input) => (
+                <InputField key={input.label} input={input} />
+              ))}
+            </div>
+          ))}
+        </fieldset>
+      ))}
+    </div>
+  )
+}
+
+function InputField({ input }: { readonly input: ScriptInput }) {
+  const id = useId()
+  const given = inputs.value[input.label]
+  const value = given === undefined ? input.default : given
+  const changed = isChanged(input, inputs.value)
+  const set = (next: unknown) => setInput(input.label, next === input.default ? undefined : next)
+  const label = (
+    <label class={s.inputLabel} for={id} title={input.label}>
+      {input.label}
+      {changed && <span class={s.changed} title="Changed" />}
+    </label>
+  )
+  const tip = input.tooltip !== '' && (
+    <span class={s.tip} tabIndex={0} role="note" aria-label={input.tooltip} data-tip={input.tooltip}>
+      <Icon name="help" size={13} />
+    </span>
+  )
+  if (input.kind === 'bool')
+    return (
+      <div class={s.input} data-kind="bool">
+        <input
+          id={id}
+          type="checkbox"
+          checked={value === true}
+          disabled={!input.active}
+          onChange={(event) => set(event.currentTarget.checked)}
+        />
+        {label}
+        {tip}
+      </div>
+    )
+  return (
+    <div class={s.input} data-kind={input.kind}>
+      {label}
+      <Control id={id} input={input} value={value} set={set} />
+      {tip}
+    </div>
+  )
+}
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+
+interface ControlProps {
+  readonly id: string
+  readonly input: ScriptInput
+  readonly value: unknown
+  readonly set: (value: unknown) => void
+}
+
+function Control({ id, input, value, set }: ControlProps): JSX.Element {
+  const disabled = !input.active
+  const isNumber = input.kind === 'int' || input.kind === 'float' || input.kind === 'price'
+  if (input.options)
+    return (
+      <Choice
+        id={id}
+        value={textOf(value)}
+        disabled={disabled}
+        options={input.options.map((one) => [String(one), String(one)])}
+        set={(text) => set(isNumber ? Number(text) : text)}
+      />
+    )
+  switch (input.kind) {
+    case 'int':
+    case 'float':
+    case 'price':
+      return <NumberControl id={id} input={input} value={value} set={set} />
+    case 'source': {
+      const own = value === null || value === '' ? [['', 'Script’s own'] as const] : []
+      return (
+        <Choice
+          id={id}
+          value={textOf(value)}
+          disabled={disabled}
+          set={set}
+          options={[...own, ...SOURCES.map((one) => [one, one] as const)]}
+        />
+      )
+    }
+    case 'timeframe': {
+      const known = TIMEFRAMES.includes(textOf(value)) ? TIMEFRAMES : [textOf(value), ...TIMEFRAMES]
+      return (
+        <Choice
+          id={id}
+          value={textOf(value)}
+          disabled={disabled}
+          set={set}
+          options={known.map((one) => [one, one === '' ? 'Chart' : one] as const)}
+        />
+      )
+    }
+    case 'color':
+      return <ColourControl id={id} value={value} set={set} disabled={disabled} />
+    case 'time':
+      return (
+        <input
+          id={id}
+          class={uiStyles['input']}
+          type="datetime-local"
+          disabled={disabled}
+          value={typeof value === 'number' ? new Date(value).toISOString().slice(0, 16) : ''}
+          title="UTC"
+          onChange={(event) => {
+            const time = Date.parse(`${event.currentTarget.value}Z`)
+            if (Number.isFinite(time)) set(time)
+          }}
+        />
+      )
+    case 'text_area':
+      return (
+        <textarea
+          id={id}
+          class={uiStyles['input']}
+          rows={3}
+          disabled={disabled}
+          value={textOf(value)}
+          onInput={(event) => set(event.currentTarget.value)}
+        />
+      )
+    default:
+      return (
+        <input
+          id={id}
+          class={uiStyles['input']}
+          type="text"
+          disabled={disabled}
+          value={textOf(value)}
+          placeholder={input.kind === 'session' ? '0930-1600:23456' : input.kind === 'symbol' ? 'SP:SPX' : ''}
+          onChange={(event) => set(event.currentTarget.value)}
+        />
+      )
+  }
+}
+
+function Choice({
+  id,
+  value,
+  options,
+  set,
+  disabled,
+}: {
+  readonly id: string
+  readonly value: string
+  readonly options: readonly (readonly [string, string])[]
+  readonly set: (value: string) => void
+  readonly disabled: boolean
+}) {
+  return (
+    <select
+      id={id}
+      class={uiStyles['input']}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => set(event.currentTarget.value)}
+    >
+      {options.map(([option, text]) => (
+        <option key={option} value={option}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** What is typed is kept as it is until it is a number the input takes. */
+function NumberControl({ id, input, value, set }: ControlProps) {
+  const [text, setText] = useState(textOf(value))
+  useEffect(() => {
+    if (readNumber(input, text) !== value) setText(textOf(value))
+  }, [value])
+  const wrong = typeof readNumber(input, text) === 'string'
+  return (
+    <>
+      <input
+        id={id}
+        class={uiStyles['input']}
+        type="number"
+        value={text}
+        disabled={!input.active}
+        min={input.minval ?? undefined}
+        max={input.maxval ?? undefined}
+        step={input.step ?? (input.kind === 'int' ? 1 : 'any')}
+        aria-invalid={wrong}
+        aria-describedby={wrong ? `${id}-wrong` : undefined}
+        onInput={(event) => {
+          const typed = event.currentTarget.value
+          setText(typed)
+          const next = readNumber(input, typed)
+          if (typeof next === 'number') set(next)
+        }}
+      />
+      {wrong && (
+        <span id={`${id}-wrong`} class={s.inputWrong}>
+          {readNumber(input, text)}
+        </span>
+      )}
+    </>
+  )
+}
+
+function ColourControl({
+  id,
+  value,
+  set,
+  disabled,
+}: {
+  readonly id: string
+  readonly value: unknown
+  readonly set: (value: unknown) => void
+  readonly disabled: boolean
+}) {
+  const { rgb, alpha } = toHex(value)
+  const write = (colour: string, opacity: number) =>
+    set(`${colour}${opacity.toString(16).padStart(2, '0')}`.toUpperCase())
+  return (
+    <span class={s.colour}>
+      <input
+        id={id}
+        type="color"
+        value={rgb}
+        disabled={disabled}
+        onInput={(event) => write(event.currentTarget.value, alpha)}
+      />
+      <input
+        type="range"
+        min={0}
+        max={255}
+        value={alpha}
+        disabled={disabled}
+        aria-label="Opacity"
+        onChange={(event) => write(rgb, Number(event.currentTarget.value))}
+      />
+    </span>
+  )
+}

@@ -1,0 +1,36 @@
+// The scripts that come with Chartroom, for the gallery and for the first start. Their first comment says what they are.
+
+import bollingerBreakout from '../../../data/samples/bollinger-breakout.pine' with { type: 'text' }
+import macdMomentum from '../../../data/samples/macd-momentum.pine' with { type: 'text' }
+import rsiReversal from '../../../data/samples/rsi-reversal.pine' with { type: 'text' }
+import smaCross from '../../../data/samples/sma-cross.pine' with { type: 'text' }
+import supertrend from '../../../data/samples/supertrend.pine' with { type: 'text' }
+import swingLevels from '../../../data/samples/swing-levels.pine' with { type: 'text' }
+import turtle from '../../../data/samples/turtle.pine' with { type: 'text' }
+import volatilityTarget from '../../../data/samples/volatility-target.pine' with { type: 'text' }
+
+export interface Sample {
+  readonly name: string
+  readonly about: string
+  readonly kind: 'strategy' | 'indicator'
+  readonly source: string
+}
+
+export const SAMPLES: readonly Sample[] = [
+  smaCross,
+  rsiReversal,
+  macdMomentum,
+  supertrend,
+  bollingerBreakout,
+  turtle,
+  volatilityTarget,
+  swingLevels,
+].map(sampleOf)
+
+/** Name, kind and description stand in the text itself. */
+export function sampleOf(source: string): Sample {
+  const [, kind = 'strategy', name = 'Sample'] = /^(strategy|indicator)\(\s*"([^"]+)"/m.exec(source) ?? []
+  const comment = source.split('\n').filter((line) => /^\/\/(?!\s*@)/.test(line))
+  const first = comment.map((line) => line.replace(/^\/\/\s?/, '')).join(' ')
+  return { name, kind: kind === 'indicator' ? 'indicator' : 'strategy', about: first.trim(), source }
+}

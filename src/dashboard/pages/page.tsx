@@ -1,0 +1,364 @@
+// What pages are made of: a head, data that loads, fields that know what the API said of them, secrets, drop zones.
+
+import type { ComponentChildren } from 'preact'
+import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../api-client.ts'
+import { href } from '../router.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Button, cx, Dialog, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
+import s from './page.module.css'
+
+interface PageProps {
+  readonly title: string
+  readonly about?: ComponentChildren
+  readonly actions?: ComponentChildren
+  /** Where this page belongs: shown above the title. */
+  readonly back?: readonly [to: string, text: string]
+  readonly narrow?: boolean
+  readonly children: ComponentChildren
+}
+
+export function Page({ title, about, actions, back, narrow, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Chartroom`
+    return () => {
+      document.title = 'Chartroom'
+    }
+  }, [title])
+  return (
+    <div class={cx(s.page, narrow && s.narrow)}>
+      {back && (
+        <a class={s.back} href={href(back[0])}>
+          <Icon name="chevron" size={14} />
+          {back[1]}
+        </a>
+      )}
+      <div class={s.head}>
+        <div>
+          <h1>{title}</h1>
+          {about && <p>{about}</p>}
+        </div>
+        {actions && <div class={s.actions}>{actions}</div>}
+      </div>
+      {children}
+    </div>
+  )
+}
+
+export interface Loaded<T> {
+  readonly data: T | null
+  readonly error: unknown
+  /** Fetches again; what is there stays until the answer. */
+  readonly reload: () => void
+  /** Shows another value at once, before the server has said so too. */
+  readonly set: (change: (before: T) => T) => void
+}
+
+/** Loads when `keys` change. An answer that comes after the next question is dropped. */
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+  const [data, setData] = useState<T | null>(null)
+  const [error, setError] = useState<unknown>(null)
+  const [round, setRound] = useState(0)
+  useEffect(() => {
+    const abort = new AbortController()
+    load(abort.signal).then(
+      (value) => {
+        if (abort.signal.aborted) return
+        setData(value)
+        setError(null)
+      },
+      (failure: unknown) => {
+        if (!abort.signal.aborted) setError(failure)
+      },
+    )
+    return () => abort.abort()
+  }, [...keys, round])
+  const reload = useCallback(() => setRound((n) => n + 1), [])
+  const set = useCallback(
+    (change: (before: T) => T) => setData((before) => (before === null ? before : change(before))),
+    [],
+  )
+  return { data, error, reload, set }
+}
+
+/** The three states of what loads. */
+export function Show<T>({
+  of,
+  children,
+}: {
+  readonly of: Loaded<T>
+  readonly children: (data: T) => ComponentChildren
+}) {
+  if (of.data !== null) return <>{children(of.data)}</>
+  if (of.error) return <Failure error={of.error} onRetry={of.reload} />
+  return (
+    <div class={s.rows} aria-busy="true" aria-label="Loading">
+      {[72, 58, 64, 40].map((width) => (
+        <Skeleton key={width} width={`${width}%`} height={18} />
+      ))}
+    </div>
+  )
+}
+
+/** `problemAt(error, '/email')`: what the API said of that field, if it did. */
+export function problemAt(error: unknown, path: string): string | undefined {
+  return error instanceof ApiError ? error.fields.find((field) => field.path === path)?.message : undefined
+}
+
+/** What went wrong, unless every part of it stands next to a field of `paths`. */
+export function FormProblem({
+  error,
+  paths = [],
+}: {
+  readonly error: unknown
+  readonly paths?: readonly string[]
+}) {
+  if (!error) return null
+  const api = error instanceof ApiError ? error : null
+  const elsewhere = api?.fields.filter((field) => !paths.includes(field.path)) ?? []
+  if (api && api.fields.length > 0 && elsewhere.length === 0) return null
+  return (
+    <div class={s.note} data-tone="down" role="alert">
+      <span>{error instanceof Error ? error.message : 'Something went wrong.'}</span>
+      {elsewhere
+        .filter((field) => field.message !== api?.message)
+        .map((field) => (
+          <span key={field.path} class={s.cellNote}>
+            <code>{field.path}</code> {field.message}
+          </span>
+        ))}
+      {api && api.status >= 500 && <code class="muted">{api.requestId}</code>}
+    </div>
+  )
+}
+
+export interface Submission {
+  readonly busy: boolean
+  readonly error: unknown
+  readonly submit: (event?: Event) => void
+  readonly clear: () => void
+}
+
+/** One form's sending: busy while it runs, its failure afterwards. */
+export function useSubmit(send: () => Promise<void>): Submission {
+  const [busy, setBusy] = useState(false)
+  const [error, setError] = useState<unknown>(null)
+  const submit = (event?: Event) => {
+    event?.preventDefault()
+    if (busy) return
+    setBusy(true)
+    send().then(
+      () => {
+        setBusy(false)
+        setError(null)
+      },
+      (failure: unknown) => {
+        setBusy(false)
+        setError(failure)
+      },
+    )
+  }
+  return { busy, error, submit, clear: () => setError(null) }
+}
+
+/** Runs something; what goes wrong becomes a toast. */
+export function attempt(work: Promise<unknown>): void {
+  work.catch(toastError)
+}
+
+export function copyText(text: string, what = 'Copied'): void {
+  // Without https there is no clipboard API: the old way then.
+  const legacy = () => {
+    const area = document.createElement('textarea')
+    area.value = text
+    area.style.position = 'fixed'
+    area.style.opacity = '0'
+    document.body.append(area)
+    area.select()
+    const done = document.execCommand('copy')
+    area.remove()
+    return done ? Promise.resolve() : Promise.reject(new Error('The browser did not let us copy.'))
+  }
+  const copied = navigator.clipboard ? navigator.clipboard.writeText(text).catch(legacy) : legacy()
+  copied.then(() => toast(what, { tone: 'up' }), toastError)
+}
+
+/** A secret that is shown once. */
+export function Secret({ value, label }: { readonly value: string; readonly label: string }) {
+  return (
+    <div class={s.secret}>
+      <code aria-label={label}>{value}</code>
+      <Button size="small" icon="copy" onClick={() => copyText(value)}>
+        Copy
+      </Button>
+    </div>
+  )
+}
+
+export function CodeBlock({ text, label }: { readonly text: string; readonly label: string }) {
+  return (
+    <div class={s.codeBox}>
+      <pre class={s.code} tabIndex={0} aria-label={label}>
+        <code>{text}</code>
+      </pre>
+      <Button
+        size="small"
+        variant="quiet"
+        icon="copy"
+        label={`Copy ${label}`}
+        onClick={() => copyText(text)}
+      />
+    </div>
+  )
+}
+
+interface ConfirmProps {
+  readonly title: string
+  readonly children: ComponentChildren
+  readonly action: string
+  readonly onConfirm: () => Promise<void>
+  readonly onClose: () => void
+}
+
+/** Asks before what cannot be undone. The button says what it does. */
+export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+  const { busy, error, submit } = useSubmit(async () => {
+    await onConfirm()
+    onClose()
+  })
+  return (
+    <Dialog
+      title={title}
+      onClose={onClose}
+      width={420}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="danger" disabled={busy} onClick={submit} autofocus>
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <p class="muted">{children}</p>
+      <FormProblem error={error} />
+    </Dialog>
+  )
+}
+
+interface DropZoneProps {
+  readonly accept: string
+  readonly onFiles: (files: File[]) => void
+  readonly children: ComponentChildren
+  readonly multiple?: boolean
+  readonly disabled?: boolean
+}
+
+/** Drag files on it, or click it to choose them. */
+export function DropZone({ accept, onFiles, children, multiple = false, disabled = false }: DropZoneProps) {
+  const [over, setOver] = useState(false)
+  const input = useRef<HTMLInputElement>(null)
+  const id = useId()
+  return (
+    <div
+      class={s.drop}
+      data-over={over}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(!disabled)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault()
+        setOver(false)
+        const files = [...(event.dataTransfer?.files ?? [])]
+        if (!disabled && files.length > 0) onFiles(multiple ? files : files.slice(0, 1))
+      }}
+    >
+      {children}
+      <input
+        ref={input}
+        id={id}
+        class="visually-hidden"
+        type="file"
+        accept={accept}
+        multiple={multiple}
+        disabled={disabled}
+        tabIndex={-1}
+        aria-label="File"
+        onChange={(event) => {
+          const chosen = event.currentTarget
+          const files = [...(chosen.files ?? [])]
+          if (files.length > 0) onFiles(files)
+          chosen.value = ''
+        }}
+      />
+      <Button size="small" icon="upload" disabled={disabled} onClick={() => input.current?.click()}>
+        Choose {multiple ? 'files' : 'a file'}
+      </Button>
+    </div>
+  )
+}
+
+export function Check({
+  checked,
+  onChange,
+  children,
+  disabled = false,
+}: {
+  readonly checked: boolean
+  readonly onChange: (checked: boolean) => void
+  readonly children: ComponentChildren
+  readonly disabled?: boolean
+}) {
+  return (
+    <label class={s.check}>
+      <input
+        type="checkbox"
+        checked={checked}
+        disabled={disabled}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span>{children}</span>
+    </label>
+  )
+}
+
+/** A choice of two or three, all of them in sight. */
+export function Segments<T extends string>({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: T
+  readonly options: readonly (readonly [T, string])[]
+  readonly onChange: (value: T) => void
+}) {
+  return (
+    <div class={s.segments} role="group" aria-label={label}>
+      {options.map(([option, text]) => (
+        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
+          {text}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** Every page of a list. */
+export async function all<T>(
+  read: (cursor: string | null) => Promise<{ items: readonly T[]; nextCursor: string | null }>,
+): Promise<T[]> {
+  const found: T[] = []
+  let cursor: string | null = null
+  do {
+    const page: { items: readonly T[]; nextCursor: string | null } = await read(cursor)
+    found.push(...page.items)
+    cursor = page.nextCursor
+  } while (cursor !== null && found.length < 10_000)
+  return found
+}
+
+export { s as pageStyles }
