@@ -103,7 +103,7 @@ describe('rooms', () => {
   test('imports follow the table', () => {
     const broken = imports.flatMap(({ file, target, typeOnly }) => {
       const path = resolve(file, target)
-      if (path === null || path.startsWith('node_modules/') || path.endsWith('.json')) return []
+      if (path === null || /^node_modules\/|\.(json|pine)$/.test(path)) return []
       const from = roomOf(file)
       const to = roomOf(path)
       const allowed = MAY_IMPORT[from] ?? []
