@@ -326,6 +326,25 @@ const CASES: readonly RuleCase[] = [
     positions: [0, 1, -2],
   },
   {
+    rule: 'D15: what a gapped exit opened is served first, off the oldest row',
+    bars: `${FLAT} ${FLAT} 80/81/79/80 80/80/80/80 70/70/70/70`,
+    script: ({ bar, broker, long, short, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) {
+        short('S', { qty: 5, stop: 95 })
+        exit('X', 'L', { stop: 90 })
+      }
+      if (broker.positionSize < 0) exit('OUT', null, { limit: 75 })
+    },
+    trades: [
+      'long 1 L@1 100 → S@2 80 = -20',
+      'short 1 S@2 80 → OUT@4 70 = 10',
+      'short 4 S@2 80 → OUT@4 70 = 40',
+      'short 1 X@2 80 → OUT@4 70 = 10',
+    ],
+    positions: [0, 1, -6, -6, 0],
+  },
+  {
     rule: 'D16: orders of an OCA cancel group cancel each other',
     bars: `${FLAT} 100/102/97/98 98/98/98/98`,
     script: ({ bar, long, short }) => {

@@ -144,10 +144,10 @@ export class Position {
       exitFee: NaN,
       profit: NaN,
     }
-    this.entries.push(entry)
-    // D15: what a gapped exit opened is served before the rest.
-    if (first) this.open.unshift(trade)
-    else this.open.push(trade)
+    // D15: what a gapped exit opened is served before the rest, though off the oldest row.
+    if (first) this.entries.unshift(entry)
+    else this.entries.push(entry)
+    this.open.push(trade)
     this.units += direction * opening
     const held = Math.abs(this.units)
     this.heldAll = Math.max(this.heldAll, held)
