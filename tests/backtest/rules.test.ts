@@ -265,6 +265,17 @@ const CASES: readonly RuleCase[] = [
     positions: [0, 2, 1, 1, 1],
   },
   {
+    rule: 'D3: an exit without from_entry covers what is opened after the call, until the position closes',
+    args: { pyramiding: 2 },
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/111/100/110 ${FLAT} ${FLAT} 100/111/100/110`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0 || bar === 1 || bar === 4) long(`L${bar}`)
+      if (bar === 1) exit('X', null, { limit: 110 })
+    },
+    trades: ['long 1 L0@1 100 → X@3 110 = 10', 'long 1 L1@2 100 → X@3 110 = 10'],
+    positions: [0, 1, 2, 0, 0, 1, 1],
+  },
+  {
     rule: 'D4: an exit without quantity takes what the others have not reserved',
     args: { default_qty_value: 2 },
     bars: `${FLAT} ${FLAT} 99/99.5/94/95 95/96/94.5/95.5`,
@@ -354,6 +365,18 @@ const CASES: readonly RuleCase[] = [
     },
     trades: [],
     positions: [0, 1, 1],
+  },
+  {
+    rule: 'D16: but not what executes on the same tick',
+    bars: `${FLAT} ${FLAT} 80/80/80/80 80/80/80/80`,
+    script: ({ bar, long, order }) => {
+      if (bar === 0) long('L', { qty: 3 })
+      if (bar !== 1) return
+      order('A', -1, { qty: 1, stop: 95, oca: ['G', 'cancel'] })
+      order('B', -1, { qty: 1, stop: 90, oca: ['G', 'cancel'] })
+    },
+    trades: ['long 1 L@1 100 → A@2 80 = -20', 'long 1 L@1 100 → B@2 80 = -20'],
+    positions: [0, 3, 1, 1],
   },
   {
     rule: 'D16: and of a reduce group shrink each other',

@@ -78,6 +78,8 @@ export class BrokerEmulator implements Broker {
   private orders: Order[] = []
   private templates: ExitTemplate[] = []
   private legs: Leg[] = []
+  /** Exits without from_entry: they cover what is opened after the call too, until the position closes. */
+  private standing: ExitTemplate[] = []
   private immediates: Order[] = []
   private risk: RiskState
   private sequence = 0
@@ -439,7 +441,7 @@ export class BrokerEmulator implements Broker {
       !order.reduceOnly,
     )
     if (opened) this.bindTemplates(opened)
-    if (order.ocaName !== null && order.ocaType !== 'none') this.settleOca(order, units)
+    if (order.ocaName !== null && order.ocaType !== 'none') this.settleOca(order, units, ticks)
   }
 
   /** F2, C1, C9: what the order asks for at this price, its flip part included. */
@@ -555,7 +557,10 @@ export class BrokerEmulator implements Broker {
       targets,
       first,
     )
-    if (closing > 0) this.dropOrphans()
+    if (closing > 0) {
+      this.dropOrphans()
+      if (position.units * held <= 0) this.standing = []
+    }
     this.setCallRange()
     this.countFilled(ticks, entry !== null)
     return entry
@@ -571,8 +576,10 @@ export class BrokerEmulator implements Broker {
     if (this.legs.some((leg) => leg.entry.bound <= 0)) this.dropOrphans()
   }
 
-  private settleOca(filled: Order, units: number): void {
+  /** D16. What executes on the same tick can be neither cancelled nor reduced (TradingView's reference, strategy.oca). */
+  private settleOca(filled: Order, units: number, ticks: number): void {
     for (const other of this.orders.filter((one) => one.ocaName === filled.ocaName)) {
+      if (isMarket(other) || this.passed(other, ticks)) continue
       if (filled.ocaType === 'cancel') this.take(other)
       else {
         other.units -= units
@@ -583,34 +590,38 @@ export class BrokerEmulator implements Broker {
 
   /** D1, D3: exits that waited for this entry are bound to it now. */
   private bindTemplates(entry: Entry): void {
-    if (this.templates.length === 0) return
-    for (const template of this.templates.filter((one) => one.entryId === entry.id)) {
-      const { exit, id } = template
-      const reserved = reservation(exit, entry, this.legs, id, this.lot)
-      if (reserved <= 0) continue
-      const levels = exitLevels(exit, entry, this.mintick, this.settings.nearerLevelWins)
-      this.legs.push({
-        id,
-        entry,
-        exit,
-        reserved,
-        filled: 0,
-        limit: levels.limit,
-        stop: levels.stop,
-        trail: Number.isNaN(levels.activation)
-          ? null
-          : freshTrail(
-              levels.activation,
-              levels.offset,
-              Math.round(entry.price / this.mintick),
-              entry.direction,
-            ),
-        bar: template.bar,
-        sequence: template.sequence,
-        done: false,
-      })
-    }
+    if (this.templates.length === 0 && this.standing.length === 0) return
+    for (const template of this.templates)
+      if (template.entryId === entry.id) this.bindTemplate(template, entry)
+    for (const template of this.standing)
+      if (!this.legs.some((leg) => leg.entry === entry && leg.id === template.id))
+        this.bindTemplate(template, entry)
     this.templates = this.templates.filter((one) => one.entryId !== entry.id)
+  }
+
+  private bindTemplate({ exit, id, bar, sequence }: ExitTemplate, entry: Entry): void {
+    const reserved = reservation(exit, entry, this.legs, id, this.lot)
+    if (reserved <= 0) return
+    const { limit, stop, activation, offset } = exitLevels(
+      exit,
+      entry,
+      this.mintick,
+      this.settings.nearerLevelWins,
+    )
+    const fill = Math.round(entry.price / this.mintick)
+    this.legs.push({
+      id,
+      entry,
+      exit,
+      reserved,
+      filled: 0,
+      limit,
+      stop,
+      trail: Number.isNaN(activation) ? null : freshTrail(activation, offset, fill, entry.direction),
+      bar,
+      sequence,
+      done: false,
+    })
   }
 
   // ——— calc_on_order_fills ———
@@ -790,6 +801,7 @@ export class BrokerEmulator implements Broker {
     this.risk.halted = until
     this.orders = []
     this.templates = []
+    this.standing = []
     this.legs = []
     const held = this.position.units
     if (held !== 0)
@@ -1103,6 +1115,10 @@ export class BrokerEmulator implements Broker {
       if (index >= 0) this.templates[index] = template
       else this.templates.push(template)
     }
+    if (from === null && (position.units !== 0 || this.templates.length > 0)) {
+      const template = { id, entryId: '', exit: alert, bar: this.bar, sequence: ++this.sequence }
+      this.standing = [...this.standing.filter((one) => one.id !== id), template]
+    }
     if (this.legs.length > 0) this.touched()
   }
 
@@ -1162,6 +1178,7 @@ export class BrokerEmulator implements Broker {
   cancel(id: string): void {
     this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
     this.templates = this.templates.filter((template) => template.id !== id)
+    this.standing = this.standing.filter((template) => template.id !== id)
     this.legs = this.legs.filter((leg) => leg.id !== id || leg.filled > 0)
     this.settle()
   }
@@ -1169,6 +1186,7 @@ export class BrokerEmulator implements Broker {
   cancelAll(): void {
     this.orders = []
     this.templates = []
+    this.standing = []
     this.legs = this.legs.filter((leg) => leg.filled > 0)
     this.settle()
   }
@@ -1378,7 +1396,8 @@ export class BrokerEmulator implements Broker {
     const { units, entries, open, closed, fills, value, fees, grossProfit, grossLoss } = this.position
     const { wins, losses, evens, heldAll, heldLong, heldShort, ledger } = this.position
     const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
-    const { bar, busy, dirty, orders, templates, legs, immediates, risk, sequence, marginCalls } = this
+    const { bar, busy, dirty, orders, templates, standing, legs, immediates, risk, sequence, marginCalls } =
+      this
     const { active, callBelow, callAbove } = this
     return {
       position: { units, entries, open, closed, fills, ledger, ...sums },
@@ -1387,6 +1406,7 @@ export class BrokerEmulator implements Broker {
       dirty,
       orders,
       templates,
+      standing,
       legs,
       immediates,
       risk,
