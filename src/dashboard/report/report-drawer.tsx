@@ -1,5 +1,161 @@
-import { Empty } from '../ui/ui.tsx'
+// The report of the last run: overview, performance, properties, comparison; verify and share.
+
+import { signal } from '@preact/signals'
+import { useState } from 'preact/hooks'
+import { post } from '../api-client.ts'
+import { zone } from '../chart/chart-state.ts'
+import { showsClock } from '../chart/bars.ts'
+import { lazy } from '../frame/lazy.tsx'
+import { count, duration, time as timeText } from '../format.ts'
+import { runScript } from '../run-script.ts'
+import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { bottom, diagnostics, run, running, runProblem, script, type Run } from '../workspace.ts'
+import { Overview } from './overview.tsx'
+import s from './report.module.css'
+
+const Performance = lazy(async () => (await import('./performance.tsx')).Performance)
+const Properties = lazy(async () => (await import('./properties.tsx')).Properties)
+const Compare = lazy(async () => (await import('./compare.tsx')).Compare)
+const Share = lazy(async () => (await import('./share.tsx')).Share)
+
+const VIEWS = [
+  ['overview', 'Overview'],
+  ['performance', 'Performance'],
+  ['properties', 'Properties'],
+  ['compare', 'Compare'],
+] as const
+const view = signal<(typeof VIEWS)[number][0]>('overview')
 
 export function ReportDrawer() {
-  return <Empty title="Report" />
+  const current = run.value
+  if (!current) return <NoReport />
+  return <ReportOf run={current} />
+}
+
+function NoReport() {
+  if (running.value)
+    return (
+      <div class={s.loading} aria-busy="true" aria-label="The script is running">
+        <Skeleton width={220} height={28} />
+        <Skeleton height={160} />
+      </div>
+    )
+  if (runProblem.value) return <Failure error={runProblem.value} onRetry={() => void runScript()} />
+  if (diagnostics.value.length > 0)
+    return (
+      <Empty
+        title="The script has a mistake"
+        action={<Button onClick={() => (bottom.value = 'script')}>Show it</Button>}
+      >
+        Line {diagnostics.value[0]!.line}: {diagnostics.value[0]!.message}
+      </Empty>
+    )
+  const empty = script.value.source.trim() === ''
+  return (
+    <Empty
+      title="No report yet"
+      action={
+        empty ? (
+          <Button variant="primary" onClick={() => (bottom.value = 'script')}>
+            Open a script
+          </Button>
+        ) : (
+          <Button variant="primary" icon="play" onClick={() => void runScript()}>
+            Run the script
+          </Button>
+        )
+      }
+    >
+      Run a strategy over the bars on the chart and see what it would have made.
+    </Empty>
+  )
+}
+
+function ReportOf({ run: current }: { readonly run: Run }) {
+  const { report } = current
+  const [sharing, setSharing] = useState(false)
+  const clock = showsClock(report.interval)
+  return (
+    <div class={s.report} aria-busy={running.value}>
+      <header class={s.head}>
+        <div class={s.headText}>
+          <h2 title={current.name}>{current.name}</h2>
+          <span class="muted">
+            {report.exchange}:{report.symbol} {report.interval} · {count(report.range.bars)} bars,{' '}
+            <span class="num">
+              {timeText(report.range.from, zone.value, clock)} –{' '}
+              {timeText(report.range.to, zone.value, clock)}
+            </span>{' '}
+            · ran in {duration(report.timings.runMs)}
+          </span>
+        </div>
+        {running.value && <Badge tone="accent">Running…</Badge>}
+        <span class={s.grow} />
+        <div class={s.views} role="group" aria-label="View of the report">
+          {VIEWS.map(([id, text]) => (
+            <button
+              key={id}
+              type="button"
+              class={s.view}
+              aria-pressed={view.value === id}
+              onClick={() => (view.value = id)}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+        <VerifyButton id={current.id} />
+        <Button size="small" icon="external" onClick={() => setSharing(true)}>
+          Share
+        </Button>
+      </header>
+      {view.value === 'overview' && <Overview run={current} />}
+      {view.value === 'performance' && <Performance report={report} />}
+      {view.value === 'properties' && <Properties report={report} />}
+      {view.value === 'compare' && <Compare run={current} />}
+      {sharing && <Share run={current} onClose={() => setSharing(false)} />}
+    </div>
+  )
+}
+
+interface Verification {
+  readonly equal: boolean
+  readonly hash: string
+  readonly difference: string | null
+}
+const verified = signal<{ readonly id: string; readonly result: Verification } | null>(null)
+
+/** Runs the stored backtest again on the server and compares every number. */
+function VerifyButton({ id }: { readonly id: string }) {
+  const [busy, setBusy] = useState(false)
+  const known = verified.value?.id === id ? verified.value.result : null
+  const verify = async () => {
+    setBusy(true)
+    try {
+      const answer = await post<{ verification?: Verification } & Partial<Verification>>(
+        `/api/platform/backtests/${id}/verify`,
+      )
+      const result = answer.verification ?? (answer as Verification)
+      verified.value = { id, result }
+      if (result.equal)
+        toast('Run again: every number is the same.', { tone: 'up', detail: result.hash.slice(0, 16) })
+      else toast(`Run again, and it differs at ${result.difference ?? 'some value'}.`, { tone: 'down' })
+    } catch (error) {
+      toastError(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  if (known?.equal)
+    return (
+      <Badge tone="up">
+        <Icon name="check" size={12} /> Verified
+      </Badge>
+    )
+  return (
+    <Button size="small" icon="check" disabled={busy} onClick={() => void verify()}>
+      {busy ? 'Verifying…' : 'Verify'}
+    </Button>
+  )
 }

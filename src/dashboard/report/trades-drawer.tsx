@@ -1,5 +1,257 @@
-import { Empty } from '../ui/ui.tsx'
+// The list of trades: sorted by any column, as many rows as there are (only those on screen exist), CSV, keys.
+
+import { useSignalEffect } from '@preact/signals'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Report, ReportTrade } from '../../backtest/report/report.ts'
+import { hoveredTrade, markedTrade, zone } from '../chart/chart-state.ts'
+import { showsClock } from '../chart/bars.ts'
+import { download } from '../chart/picture.ts'
+import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { Button, cx, Empty } from '../ui/ui.tsx'
+import { bottom, lookAt, run, running } from '../workspace.ts'
+import s from './report.module.css'
+import { tradesCsv } from './trades-csv.ts'
+
+const ROW = 32
+
+interface Column {
+  readonly id: string
+  readonly text: string
+  readonly wide: string
+  readonly by: (trade: ReportTrade) => number | string
+  readonly left?: boolean
+}
+const COLUMNS: readonly Column[] = [
+  { id: 'n', text: '#', wide: '56px', by: (trade) => trade.n },
+  { id: 'side', text: 'Side', wide: '64px', by: (trade) => trade.side, left: true },
+  { id: 'entry', text: 'Entry', wide: 'minmax(190px,1.4fr)', by: (trade) => trade.entryTime, left: true },
+  { id: 'entryPrice', text: 'Price', wide: '96px', by: (trade) => trade.entryPrice },
+  { id: 'exit', text: 'Exit', wide: 'minmax(190px,1.4fr)', by: (trade) => trade.exitTime, left: true },
+  { id: 'exitPrice', text: 'Price', wide: '96px', by: (trade) => trade.exitPrice },
+  { id: 'qty', text: 'Size', wide: '90px', by: (trade) => trade.qty },
+  { id: 'profit', text: 'Profit', wide: 'minmax(150px,1fr)', by: (trade) => trade.profit },
+  { id: 'profitPct', text: '%', wide: '84px', by: (trade) => trade.profitPct },
+  { id: 'cum', text: 'Total', wide: 'minmax(120px,.9fr)', by: (trade) => trade.cumProfit },
+  { id: 'runup', text: 'Best', wide: '80px', by: (trade) => trade.runupPct },
+  { id: 'drawdown', text: 'Worst', wide: '80px', by: (trade) => trade.drawdownPct },
+  { id: 'bars', text: 'Bars', wide: '64px', by: (trade) => trade.bars },
+]
+const TEMPLATE = COLUMNS.map((column) => column.wide).join(' ')
 
 export function TradesDrawer() {
-  return <Empty title="Trades" />
+  const current = run.value
+  if (!current || current.report.trades.length === 0)
+    return (
+      <Empty
+        title={running.value ? 'The script is running…' : 'No trades'}
+        action={!running.value && <Button onClick={() => (bottom.value = 'script')}>Open the script</Button>}
+      >
+        {current
+          ? 'The last run filled no order.'
+          : 'Run a strategy: each of its trades is listed here and drawn on the chart.'}
+      </Empty>
+    )
+  return <TradeTable report={current.report} name={current.name} />
+}
+
+function TradeTable({ report, name }: { readonly report: Report; readonly name: string }) {
+  const [sort, setSort] = useState({ by: 'n', down: true })
+  const [top, setTop] = useState(0)
+  const [tall, setTall] = useState(400)
+  const [focus, setFocus] = useState(0)
+  const box = useRef<HTMLDivElement>(null)
+  const rows = useMemo(() => sorted(report.trades, sort.by, sort.down), [report, sort])
+  const clock = showsClock(report.interval)
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setTall(entry!.contentRect.height))
+    observer.observe(box.current!)
+    return () => {
+      observer.disconnect()
+      hoveredTrade.value = null
+    }
+  }, [])
+  // A trade that was chosen on the chart is brought into view.
+  useSignalEffect(() => {
+    const n = markedTrade.value
+    const at = n === null ? -1 : rows.findIndex((trade) => trade.n === n)
+    const element = box.current
+    if (at < 0 || !element) return
+    const y = at * ROW
+    if (y < element.scrollTop || y > element.scrollTop + element.clientHeight - 2 * ROW)
+      element.scrollTop = y - element.clientHeight / 2
+  })
+
+  const choose = (at: number) => {
+    const trade = rows[at]
+    if (!trade) return
+    setFocus(at)
+    lookAt.value = { time: trade.entryTime, trade: trade.n }
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor(tall / ROW) - 1)
+    const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 }[event.key]
+    if (event.key === 'Enter') choose(focus)
+    else if (step) {
+      const next = Math.max(0, Math.min(rows.length - 1, focus + step))
+      choose(next)
+      const element = box.current!
+      if (next * ROW < element.scrollTop) element.scrollTop = next * ROW
+      else if ((next + 2) * ROW > element.scrollTop + element.clientHeight)
+        element.scrollTop = (next + 2) * ROW - element.clientHeight
+    } else return
+    event.preventDefault()
+  }
+  const first = Math.max(0, Math.floor(top / ROW) - 6)
+  const last = Math.min(rows.length, Math.ceil((top + tall) / ROW) + 6)
+  return (
+    <div class={s.trades}>
+      <div
+        ref={box}
+        class={s.tradesBox}
+        tabIndex={0}
+        role="grid"
+        aria-label={`${count(rows.length)} trades`}
+        aria-rowcount={rows.length + 1}
+        aria-colcount={COLUMNS.length}
+        aria-activedescendant={focus >= first && focus < last ? `trade-${rows[focus]?.n}` : undefined}
+        onScroll={(event) => setTop((event.target as HTMLElement).scrollTop)}
+        onKeyDown={onKeyDown}
+        onPointerLeave={() => (hoveredTrade.value = null)}
+      >
+        <div class={s.tradesHead} role="row" aria-rowindex={1} style={{ gridTemplateColumns: TEMPLATE }}>
+          {COLUMNS.map((column) => (
+            <div
+              key={column.id}
+              role="columnheader"
+              class={cx(column.left && s.left)}
+              aria-sort={sort.by === column.id ? (sort.down ? 'descending' : 'ascending') : 'none'}
+            >
+              <button
+                type="button"
+                class={s.sort}
+                onClick={() => setSort({ by: column.id, down: sort.by === column.id ? !sort.down : true })}
+              >
+                {column.text}
+                {sort.by === column.id && <span aria-hidden="true">{sort.down ? '↓' : '↑'}</span>}
+              </button>
+            </div>
+          ))}
+        </div>
+        <div class={s.tradesBody} style={{ height: `${rows.length * ROW}px` }}>
+          {rows.slice(first, last).map((trade, i) => (
+            <Row
+              key={trade.n}
+              trade={trade}
+              report={report}
+              clock={clock}
+              y={(first + i) * ROW}
+              index={first + i + 2}
+              onChoose={() => choose(first + i)}
+            />
+          ))}
+        </div>
+      </div>
+      <div class={s.tradesFoot}>
+        <span class="muted">
+          {count(rows.length)} trades · times in {zone.value}
+        </span>
+        <Button
+          size="small"
+          icon="download"
+          onClick={() =>
+            download(
+              new Blob([tradesCsv(report)], { type: 'text/csv' }),
+              `${name.replaceAll(/[^\w-]+/g, '-')}-${report.symbol}-${report.interval}-trades.csv`,
+            )
+          }
+        >
+          Export CSV
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+function sorted(trades: readonly ReportTrade[], id: string, down: boolean): readonly ReportTrade[] {
+  const by = COLUMNS.find((column) => column.id === id)!.by
+  const way = down ? -1 : 1
+  return trades.toSorted((a, b) => {
+    const [one, two] = [by(a), by(b)]
+    return (one < two ? -1 : one > two ? 1 : a.n - b.n) * way
+  })
+}
+
+interface RowProps {
+  readonly trade: ReportTrade
+  readonly report: Report
+  readonly clock: boolean
+  readonly y: number
+  readonly index: number
+  readonly onChoose: () => void
+}
+
+function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
+  const { currency, mintick } = report
+  const open = trade.status === 'open'
+  return (
+    <div
+      id={`trade-${trade.n}`}
+      role="row"
+      aria-rowindex={index}
+      aria-selected={markedTrade.value === trade.n}
+      class={cx(s.tradeRow, hoveredTrade.value === trade.n && s.lit)}
+      style={{ transform: `translateY(${y}px)`, gridTemplateColumns: TEMPLATE }}
+      onClick={onChoose}
+      onPointerEnter={() => (hoveredTrade.value = trade.n)}
+    >
+      <div role="gridcell" class="num muted">
+        {trade.n}
+      </div>
+      <div role="gridcell" class={s.left}>
+        {trade.side === 'long' ? 'Long' : 'Short'}
+      </div>
+      <div role="gridcell" class={s.left}>
+        <span class="num">{timeText(trade.entryTime, zone.value, clock)}</span>{' '}
+        <span class="muted">{trade.entryComment || trade.entryId}</span>
+      </div>
+      <div role="gridcell" class="num">
+        {price(trade.entryPrice, mintick)}
+      </div>
+      <div role="gridcell" class={s.left}>
+        {open ? (
+          <span class="muted">Open</span>
+        ) : (
+          <>
+            <span class="num">{timeText(trade.exitTime, zone.value, clock)}</span>{' '}
+            <span class="muted">{trade.exitComment || trade.exitId}</span>
+          </>
+        )}
+      </div>
+      <div role="gridcell" class={cx('num', open && 'muted')}>
+        {price(trade.exitPrice, mintick)}
+      </div>
+      <div role="gridcell" class="num">
+        {quantity(trade.qty)}
+      </div>
+      <div role="gridcell" class={cx('num', tone(trade.profit))}>
+        {money(trade.profit, currency, { plus: true })}
+      </div>
+      <div role="gridcell" class={cx('num', tone(trade.profit))}>
+        {percent(trade.profitPct, { plus: true })}
+      </div>
+      <div role="gridcell" class="num">
+        {money(trade.cumProfit, '')}
+      </div>
+      <div role="gridcell" class="num muted">
+        {percent(trade.runupPct)}
+      </div>
+      <div role="gridcell" class="num muted">
+        {percent(trade.drawdownPct)}
+      </div>
+      <div role="gridcell" class="num">
+        {trade.bars}
+      </div>
+    </div>
+  )
 }

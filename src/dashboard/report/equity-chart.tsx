@@ -1,0 +1,312 @@
+// Equity with buy & hold, drawdown below, on one time axis. Pointing at it lights the bar on the chart; a click goes there.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useSignalEffect } from '@preact/signals'
+import { litTime, zone } from '../chart/chart-state.ts'
+import { showsClock } from '../chart/bars.ts'
+import { faded, themeOf, type ChartTheme } from '../chart/paint.ts'
+import { compact, money, percent, time as timeText } from '../format.ts'
+import { palette, theme as themeName } from '../settings.ts'
+import { cx } from '../ui/ui.tsx'
+import { lookAt, type Run } from '../workspace.ts'
+import { envelope, ticks } from './figures.ts'
+import s from './report.module.css'
+
+type Column = readonly (number | null)[]
+const columnOf = (run: Run, kind: string): Column =>
+  (run.tracks.find((track) => track.kind === kind)?.['data'] ?? []) as Column
+
+interface EquityProps {
+  readonly run: Run
+  /** Another run to lay over it. */
+  readonly other?: Run | null
+  /** Last bar to show; later ones are not known yet. */
+  readonly upTo?: number | null
+  readonly compactHeight?: boolean
+}
+
+export function EquityChart({ run, other, upTo, compactHeight }: EquityProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [size, setSize] = useState({ width: 0, height: 0 })
+  const [at, setAt] = useState<number | null>(null)
+  const [hold, setHold] = useState(true)
+  const [redraw, setRedraw] = useState(0)
+  const equity = columnOf(run, 'equity')
+  const held = columnOf(run, 'buyhold')
+  const times = columnOf(run, 'time')
+  const length = upTo === null || upTo === undefined ? equity.length : Math.min(equity.length, upTo + 1)
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      const box = entry!.contentRect
+      setSize({ width: Math.floor(box.width), height: Math.floor(box.height) })
+    })
+    observer.observe(host.current!)
+    return () => {
+      observer.disconnect()
+      litTime.value = null
+    }
+  }, [])
+  useSignalEffect(() => {
+    void [themeName.value, palette.value]
+    setRedraw((n) => n + 1)
+  })
+  useEffect(() => {
+    const element = canvas.current
+    if (!element || size.width === 0 || length === 0) return
+    const scale = devicePixelRatio
+    element.width = size.width * scale
+    element.height = size.height * scale
+    const ctx = element.getContext('2d')!
+    ctx.scale(scale, scale)
+    drawEquity(ctx, size, {
+      theme: themeOf(element),
+      equity: equity.slice(0, length),
+      drawdown: columnOf(run, 'drawdown').slice(0, length),
+      held: hold ? held.slice(0, length) : [],
+      other: other ? columnOf(other, 'equity') : [],
+      times,
+      initial: run.report.initialCapital,
+      at,
+    })
+  }, [run, other, size, at, hold, length, redraw])
+
+  const barOf = (event: PointerEvent | MouseEvent): number => {
+    const box = host.current!.getBoundingClientRect()
+    const share = (event.clientX - box.left) / Math.max(1, box.width - AXIS)
+    return Math.max(0, Math.min(length - 1, Math.round(share * (length - 1))))
+  }
+  const { currency } = run.report
+  const value = at === null ? null : equity[at]
+  const initial = run.report.initialCapital
+  return (
+    <figure class={cx(s.equity, compactHeight && s.equitySmall)}>
+      <figcaption class={s.equityHead}>
+        <span class={s.key} data-line="equity">
+          Equity
+        </span>
+        <button
+          type="button"
+          class={s.key}
+          data-line="hold"
+          aria-pressed={hold}
+          onClick={() => setHold(!hold)}
+        >
+          Buy &amp; hold
+        </button>
+        <span class={s.key} data-line="drawdown">
+          Drawdown
+        </span>
+        {other && (
+          <span class={s.key} data-line="other">
+            {other.name}
+          </span>
+        )}
+        <span class={cx('num', s.equityValue)} aria-live="off">
+          {at !== null && value !== null && value !== undefined && (
+            <>
+              <span class="muted">{timeText(times[at], zone.value, showsClock(run.report.interval))}</span>{' '}
+              {money(value, currency)}{' '}
+              <span class={value >= initial ? 'up' : 'down'}>
+                {percent(value / initial - 1, { plus: true })}
+              </span>
+            </>
+          )}
+        </span>
+      </figcaption>
+      <div
+        ref={host}
+        class={s.equityBody}
+        role="img"
+        aria-label={`Equity from ${money(initial, currency)} to ${money(run.report.equity.final, currency)}, deepest drawdown ${percent(run.report.equity.maxDrawdownPct)}`}
+        onPointerMove={(event) => {
+          const bar = barOf(event)
+          setAt(bar)
+          litTime.value = times[bar] ?? null
+        }}
+        onPointerLeave={() => {
+          setAt(null)
+          litTime.value = null
+        }}
+        onClick={(event) => {
+          const when = times[barOf(event)]
+          if (when !== null && when !== undefined) lookAt.value = { time: when }
+        }}
+      >
+        <canvas ref={canvas} class={s.canvas} />
+      </div>
+    </figure>
+  )
+}
+
+/** Width of the axis on the right, CSS pixels. */
+const AXIS = 56
+
+interface EquityData {
+  readonly theme: ChartTheme
+  readonly equity: Column
+  readonly drawdown: Column
+  readonly held: Column
+  readonly other: Column
+  readonly times: Column
+  readonly initial: number
+  readonly at: number | null
+}
+
+function drawEquity(
+  ctx: CanvasRenderingContext2D,
+  { width, height }: { readonly width: number; readonly height: number },
+  data: EquityData,
+): void {
+  const { theme, equity, initial } = data
+  const right = width - AXIS
+  const bottom = height - 18
+  const split = Math.round(bottom * 0.72)
+  const curves = [data.equity, data.held, data.other].filter((curve) => curve.length > 0)
+  let [low, high] = [initial, initial]
+  for (const curve of curves)
+    for (const value of curve) {
+      if (value === null) continue
+      if (value < low) low = value
+      if (value > high) high = value
+    }
+  const room = (high - low || Math.abs(high) * 0.01 || 1) * 0.06
+  ;[low, high] = [low - room, high + room]
+  const y = (value: number) => 6 + (1 - (value - low) / (high - low)) * (split - 12)
+  const x = (i: number) => (equity.length < 2 ? 0 : (i / (equity.length - 1)) * right)
+  ctx.font = `11px ${theme.font}`
+  ctx.textBaseline = 'middle'
+  // Axis and grid.
+  ctx.strokeStyle = faded(theme.line, 0.7)
+  ctx.fillStyle = theme.muted
+  ctx.lineWidth = 1
+  for (const tick of ticks(low, high, Math.max(2, split / 44))) {
+    const at = Math.round(y(tick)) + 0.5
+    line(ctx, 0, at, right, at)
+    ctx.fillText(compact(tick), right + 8, at)
+  }
+  drawYears(ctx, data, right, bottom, x)
+  // The start, from which one has won or lost.
+  ctx.strokeStyle = theme.lineStrong
+  ctx.setLineDash([3, 3])
+  line(ctx, 0, Math.round(y(initial)) + 0.5, right, Math.round(y(initial)) + 0.5)
+  ctx.setLineDash([])
+  // Drawdown, hanging from its own zero.
+  let deepest = 0
+  for (const value of data.drawdown) if (value !== null && value < deepest) deepest = value
+  const under = envelope(data.drawdown, right)
+  const depth = bottom - split - 4
+  ctx.fillStyle = faded(theme.down, 0.3)
+  ctx.beginPath()
+  ctx.moveTo(0, split)
+  for (let i = 0; i < under.low.length; i++) {
+    const share = deepest === 0 ? 0 : Math.min(0, under.low[i]!) / deepest
+    ctx.lineTo(((i + 0.5) / under.low.length) * right, split + share * depth)
+  }
+  ctx.lineTo(right, split)
+  ctx.fill()
+  ctx.strokeStyle = theme.line
+  line(ctx, 0, split + 0.5, right, split + 0.5)
+  if (deepest < 0) {
+    ctx.fillStyle = theme.muted
+    ctx.fillText(compact(deepest), right + 8, bottom - 8)
+  }
+  if (data.held.length > 0) curve(ctx, data.held, y, right, theme.muted, 1)
+  if (data.other.length > 0) curve(ctx, data.other, y, right, theme.warn, 1.5)
+  // Equity last, over the others, with a ground.
+  const made = curve(ctx, equity, y, right, theme.accent, 1.75)
+  const ground = ctx.createLinearGradient(0, 0, 0, split)
+  ground.addColorStop(0, faded(theme.accent, 0.22))
+  ground.addColorStop(1, faded(theme.accent, 0))
+  ctx.fillStyle = ground
+  made.lineTo(right, split)
+  made.lineTo(0, split)
+  ctx.fill(made)
+  if (data.at === null) return
+  const across = Math.round(x(data.at)) + 0.5
+  ctx.strokeStyle = theme.muted
+  ctx.setLineDash([2, 3])
+  line(ctx, across, 0, across, bottom)
+  ctx.setLineDash([])
+  const value = equity[data.at]
+  if (value === null || value === undefined) return
+  ctx.fillStyle = theme.accent
+  ctx.strokeStyle = theme.surface
+  ctx.lineWidth = 2
+  ctx.beginPath()
+  ctx.arc(across, y(value), 4, 0, Math.PI * 2)
+  ctx.fill()
+  ctx.stroke()
+}
+
+function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number, y2: number): void {
+  ctx.beginPath()
+  ctx.moveTo(x1, y1)
+  ctx.lineTo(x2, y2)
+  ctx.stroke()
+}
+
+/** Where there are more points than pixels, each column's extremes are passed through. */
+function curve(
+  ctx: CanvasRenderingContext2D,
+  data: Column,
+  y: (value: number) => number,
+  width: number,
+  color: string,
+  lineWidth: number,
+): Path2D {
+  const { low, high, last } = envelope(data, width * 2)
+  const path = new Path2D()
+  const count = low.length
+  for (let i = 0; i < count; i++) {
+    if (last[i] !== last[i]) continue
+    const x = count < 2 ? 0 : (i / (count - 1)) * width
+    if (low[i] !== high[i]) {
+      path.lineTo(x, y(high[i]!))
+      path.lineTo(x, y(low[i]!))
+    }
+    path.lineTo(x, y(last[i]!))
+  }
+  ctx.strokeStyle = color
+  ctx.lineWidth = lineWidth
+  ctx.lineJoin = 'round'
+  ctx.stroke(path)
+  return path
+}
+
+/** Years, or months where there are few years, under the curves. */
+function drawYears(
+  ctx: CanvasRenderingContext2D,
+  { times, equity, theme }: EquityData,
+  right: number,
+  bottom: number,
+  x: (i: number) => number,
+): void {
+  const first = times[0]
+  const last = times[equity.length - 1]
+  if (first === null || first === undefined || last === null || last === undefined) return
+  const years = (last - first) / 31_557_600_000
+  const step =
+    years > 3 ? 12 * Math.ceil(years / (right / 60)) : Math.max(1, Math.ceil((years * 12) / (right / 60)))
+  const start = new Date(first)
+  ctx.fillStyle = theme.muted
+  ctx.textAlign = 'center'
+  let i = 0
+  for (let month = years > 3 ? 0 : start.getUTCMonth(); ; month += step) {
+    const when = Date.UTC(start.getUTCFullYear(), month, 1)
+    if (when > last) break
+    if (when < first) continue
+    while (i < equity.length && (times[i] ?? 0) < when) i++
+    const at = Math.round(x(i)) + 0.5
+    const date = new Date(when)
+    const text =
+      years > 3 || date.getUTCMonth() === 0
+        ? String(date.getUTCFullYear())
+        : date.toLocaleDateString('en-GB', { month: 'short', timeZone: 'UTC' })
+    ctx.strokeStyle = faded(theme.line, 0.5)
+    line(ctx, at, 0, at, bottom)
+    if (at > 20 && at < right - 10) ctx.fillText(text, at, bottom + 10)
+  }
+  ctx.textAlign = 'start'
+}

@@ -1,0 +1,149 @@
+// What the overview shows and the report does not have as such: years of months, weekdays, extremes, curves for a screen.
+
+import type { Report, ReportTrade } from '../../backtest/report/report.ts'
+import { offsetsOf } from '../chart/zone.ts'
+
+export interface YearRow {
+  readonly year: number
+  /** Fractions by month, January first; undefined where the range has no such month. */
+  readonly months: readonly (number | undefined)[]
+  /** The months of the year, compounded. */
+  readonly total: number
+}
+
+export function yearsOf(months: Report['equity']['months']): readonly YearRow[] {
+  const years = new Map<number, (number | undefined)[]>()
+  for (const { month, profitPct } of months) {
+    const year = Number(month.slice(0, 4))
+    let row = years.get(year)
+    if (!row) years.set(year, (row = Array.from({ length: 12 })))
+    row[Number(month.slice(5, 7)) - 1] = profitPct
+  }
+  return [...years].map(([year, row]) => ({
+    year,
+    months: row,
+    total: row.reduce((grown: number, month) => grown * (1 + (month ?? 0)), 1) - 1,
+  }))
+}
+
+export interface Slice {
+  readonly label: string
+  readonly profit: number
+  readonly trades: number
+  readonly wins: number
+}
+
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const
+export const MONTHS = [
+  'Jan',
+  'Feb',
+  'Mar',
+  'Apr',
+  'May',
+  'Jun',
+  'Jul',
+  'Aug',
+  'Sep',
+  'Oct',
+  'Nov',
+  'Dec',
+] as const
+
+/** Closed trades by the weekday they were entered on; days without any are left out. */
+export function byWeekday(trades: readonly ReportTrade[], zone: string): readonly Slice[] {
+  const offsetAt = offsetsOf(zone)
+  const day = ({ entryTime }: ReportTrade) => (new Date(entryTime + offsetAt(entryTime)).getUTCDay() + 6) % 7
+  return slices(trades, WEEKDAYS, day).filter((slice) => slice.trades > 0)
+}
+
+/** Closed trades by the month they were closed in. */
+export function byMonth(trades: readonly ReportTrade[], zone: string): readonly Slice[] {
+  const offsetAt = offsetsOf(zone)
+  return slices(trades, MONTHS, ({ exitTime }) => new Date(exitTime + offsetAt(exitTime)).getUTCMonth())
+}
+
+function slices(
+  trades: readonly ReportTrade[],
+  labels: readonly string[],
+  at: (trade: ReportTrade) => number,
+): readonly Slice[] {
+  const made = labels.map((label) => ({ label, profit: 0, trades: 0, wins: 0 }))
+  for (const trade of trades) {
+    if (trade.status === 'open') continue
+    const slice = made[at(trade)]
+    if (!slice) continue
+    slice.profit += trade.profit
+    slice.trades++
+    if (trade.profit > 0) slice.wins++
+  }
+  return made
+}
+
+/** The so many best closed trades and the so many worst, each with the most extreme first. */
+export function extremes(
+  trades: readonly ReportTrade[],
+  count: number,
+): { readonly best: readonly ReportTrade[]; readonly worst: readonly ReportTrade[] } {
+  const closed = trades.filter((trade) => trade.status === 'closed').sort((a, b) => b.profit - a.profit)
+  return {
+    best: closed.slice(0, count).filter((trade) => trade.profit > 0),
+    worst: closed
+      .slice(-count)
+      .filter((trade) => trade.profit < 0)
+      .reverse(),
+  }
+}
+
+/** The longest stretch under water, recovered or not; null = never was. */
+export function longestUnderWater(report: Report): { readonly bars: number; readonly ms: number } | null {
+  let longest: { bars: number; ms: number } | null = null
+  for (const { start, end, bars } of report.equity.drawdowns) {
+    const ms = (end ?? report.range.to ?? start) - start
+    if (!longest || bars > longest.bars) longest = { bars, ms }
+  }
+  return longest
+}
+
+/** Days as a person says them: 12 days, 5 months, 2.3 years. */
+export function spanText(ms: number): string {
+  const days = ms / 86_400_000
+  if (days < 1) return `${(days * 24).toFixed(1)} hours`
+  if (days < 60) return `${Math.round(days)} days`
+  if (days < 700) return `${Math.round(days / 30.44)} months`
+  return `${(days / 365.25).toFixed(1)} years`
+}
+
+/**
+ * For each of `width` columns on screen the lowest and highest value of the points that fall into it, so that no spike is
+ * lost, however many points there are.
+ */
+export function envelope(
+  data: readonly (number | null)[],
+  width: number,
+): { readonly low: Float64Array; readonly high: Float64Array; readonly last: Float64Array } {
+  const columns = Math.max(1, Math.min(width, data.length))
+  const low = new Float64Array(columns).fill(Number.NaN)
+  const high = new Float64Array(columns).fill(Number.NaN)
+  const last = new Float64Array(columns).fill(Number.NaN)
+  for (let i = 0; i < data.length; i++) {
+    const value = data[i]
+    if (value === null || value === undefined) continue
+    const column = Math.min(columns - 1, Math.floor((i * columns) / data.length))
+    if (!(low[column]! <= value)) low[column] = value
+    if (!(high[column]! >= value)) high[column] = value
+    last[column] = value
+  }
+  return { low, high, last }
+}
+
+/** Round steps for an axis: 1, 2 or 5 times a power of ten, about `count` of them. */
+export function ticks(low: number, high: number, count: number): readonly number[] {
+  const rough = (high - low) / Math.max(1, count)
+  if (!(rough > 0)) return [low]
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].find((one) => one * power >= rough)! * power
+  const found: number[] = []
+  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step)
+    found.push(Math.abs(value) < step * 1e-9 ? 0 : value)
+  return found
+}

@@ -1,0 +1,127 @@
+// What the numbers depend on: the declaration, the inputs, the market, the engine; and what the script said while it ran.
+
+import type { Report } from '../../backtest/report/report.ts'
+import { zone } from '../chart/chart-state.ts'
+import { showsClock } from '../chart/bars.ts'
+import { count, duration, money, time as timeText } from '../format.ts'
+import { Badge } from '../ui/ui.tsx'
+import { lookAt } from '../workspace.ts'
+import s from './report.module.css'
+
+const LOGS_SHOWN = 200
+
+export function Properties({ report }: { readonly report: Report }) {
+  const clock = showsClock(report.interval)
+  const at = (ms: number | null) => timeText(ms, zone.value, clock)
+  const market: Rows = [
+    ['Symbol', `${report.exchange}:${report.symbol}`],
+    ['Interval', report.interval],
+    ['Range', `${at(report.range.from)} – ${at(report.range.to)} (${zone.value})`],
+    ['Bars', count(report.range.bars)],
+    ['Tick size', String(report.mintick)],
+    ['Point value', String(report.pointvalue)],
+    ['Exchange time zone', report.timezone],
+    ['Initial capital', money(report.initialCapital, report.currency)],
+  ]
+  const made: Rows = [
+    ['Script', `${report.script.title} (${report.script.kind}, version ${report.script.pineVersion})`],
+    ['Engine', `${report.engine.name} ${report.engine.version}`],
+    ['Compiled in', duration(report.timings.compileMs)],
+    ['Ran in', duration(report.timings.runMs)],
+    ['Fingerprint', report.hash],
+  ]
+  return (
+    <div class={s.properties}>
+      <Rows title="Market" rows={market} />
+      <Rows
+        title="Inputs"
+        rows={Object.entries(report.inputs).map(([name, value]) => [name, valueText(value)])}
+        empty="The script has no inputs."
+      />
+      <Rows
+        title="Declaration"
+        rows={Object.entries(report.script.declaration)
+          .filter(([name, value]) => value !== null && name !== 'title' && name !== 'shorttitle')
+          .map(([name, value]) => [name, valueText(value)])}
+      />
+      <Rows title="Made by" rows={made} />
+      <Log
+        title="Warnings"
+        rows={report.warnings.map((one) => ({ time: null, level: 'warning', text: one.message }))}
+      />
+      <Log
+        title="Log"
+        rows={report.logs.map((one) => ({ time: one.time, level: one.level, text: one.message }))}
+      />
+      <Log
+        title="Alerts"
+        rows={report.alerts.map((one) => ({ time: one.time, level: 'info', text: one.message || one.title }))}
+      />
+    </div>
+  )
+}
+
+type Rows = readonly (readonly [string, string])[]
+
+function Rows({
+  title,
+  rows,
+  empty,
+}: {
+  readonly title: string
+  readonly rows: Rows
+  readonly empty?: string
+}) {
+  return (
+    <section>
+      <h3>{title}</h3>
+      {rows.length === 0 && <p class="muted">{empty}</p>}
+      <dl class={s.rows}>
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+interface LogRow {
+  readonly time: number | null
+  readonly level: string
+  readonly text: string
+}
+
+function Log({ title, rows }: { readonly title: string; readonly rows: readonly LogRow[] }) {
+  if (rows.length === 0) return null
+  return (
+    <section class={s.log}>
+      <h3>
+        {title} <span class="muted">{count(rows.length)}</span>
+      </h3>
+      <ul>
+        {rows.slice(-LOGS_SHOWN).map((row, i) => (
+          <li key={i}>
+            {row.time !== null && (
+              <button type="button" class={s.link} onClick={() => (lookAt.value = { time: row.time! })}>
+                <span class="num">{timeText(row.time, zone.value, true)}</span>
+              </button>
+            )}
+            {row.level !== 'info' && (
+              <Badge tone={row.level === 'error' ? 'down' : 'warn'}>{row.level}</Badge>
+            )}
+            <span>{row.text}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function valueText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return JSON.stringify(value) ?? ''
+}

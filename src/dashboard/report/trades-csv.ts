@@ -1,0 +1,53 @@
+// The list of trades as CSV: one row a trade, UTC times in ISO 8601, numbers as they are.
+
+import type { Report } from '../../backtest/report/report.ts'
+
+const HEAD = [
+  'Trade',
+  'Side',
+  'Entry time',
+  'Entry price',
+  'Entry signal',
+  'Exit time',
+  'Exit price',
+  'Exit signal',
+  'Size',
+  'Profit',
+  'Profit %',
+  'Cumulative profit',
+  'Run-up',
+  'Drawdown',
+  'Commission',
+  'Bars',
+  'Status',
+]
+
+export function tradesCsv({ trades }: Pick<Report, 'trades'>): string {
+  const rows = trades.map((trade) => [
+    trade.n,
+    trade.side,
+    new Date(trade.entryTime).toISOString(),
+    trade.entryPrice,
+    trade.entryComment || trade.entryId,
+    new Date(trade.exitTime).toISOString(),
+    trade.exitPrice,
+    trade.exitComment || trade.exitId,
+    trade.qty,
+    trade.profit,
+    trade.profitPct * 100,
+    trade.cumProfit,
+    trade.runup,
+    trade.drawdown,
+    trade.commission,
+    trade.bars,
+    trade.status,
+  ])
+  return [HEAD, ...rows].map((row) => row.map(field).join(',')).join('\r\n')
+}
+
+/** Quoted where it must be; text that a spreadsheet would take for a formula is made harmless. */
+function field(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}
