@@ -108,6 +108,25 @@ export function backtestRoutes(deps: ApiDeps) {
         ),
       },
     )
+    .post(
+      '/preview',
+      async ({ caller, body, request, server }) => {
+        server?.timeout(request, 0)
+        const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {} }
+        const { output, warnings } = await runs.preview(caller.user.id, asked, request.signal)
+        const result = new JsonText(`{"report":${output.report},"tracks":${output.tracks}}`)
+        return { result, ...(warnings.length > 0 && { warnings }) }
+      },
+      {
+        access: { to: 'session backtests:write', bodyBytes: BODY_BYTES },
+        body: BacktestBody,
+        detail: doc(
+          'Run a backtest and keep nothing',
+          { result: Result },
+          'For trying inputs: no record, no event.',
+        ),
+      },
+    )
     .get(
       '',
       ({ caller, query }) => listed('backtests', runs.list(caller.user.id, pageOf(query, RUNS_MAX)), wire),

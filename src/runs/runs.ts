@@ -152,14 +152,32 @@ export class Runs {
   }
 
   /** Runs and waits. The run is kept when it succeeds; a script that fails is answered, not kept. */
-  async runNow(userId: string, request: RunRequest, signal: AbortSignal): Promise<FinishedRun> {
+  runNow(userId: string, request: RunRequest, signal: AbortSignal): Promise<FinishedRun> {
+    return this.#attended(userId, request, signal, (live, plan) => this.#execute(live, plan, null))
+  }
+
+  /** Runs and waits, and keeps nothing: for whoever tries one input after another. */
+  preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
+    return this.#attended(userId, request, signal, async (live, plan) => {
+      const { output } = await this.#compute(live, plan)
+      return { output, warnings: plan.warnings }
+    })
+  }
+
+  /** `work` on a run whose caller waits: when they go away, it is stopped. */
+  async #attended<R>(
+    userId: string,
+    request: RunRequest,
+    signal: AbortSignal,
+    work: (live: Live, plan: Plan) => Promise<R>,
+  ): Promise<R> {
     const plan = this.#plan(userId, request)
     const live = this.#enter(plan.run)
     const stop = () => live.abort.abort()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     try {
-      return await this.#execute(live, plan, null)
+      return await work(live, plan)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#live.delete(live.run.id)
@@ -320,30 +338,9 @@ export class Runs {
 
   /** `kept` is the record that is stored already; null = there is none yet. */
   async #execute(live: Live, plan: Plan, kept: Run | null): Promise<FinishedRun> {
-    const { run, script, key, bars, warnings } = plan
-    const { kv, clock, bars: cache, pool, limits, onFinished, libraryFor } = this.#deps
-    let startedAt = run.createdAt
-    const output = await pool.run(
-      {
-        ...script,
-        bars,
-        symbol: cache.symbol(key.exchange, key.symbol),
-        interval: key.interval,
-        finer: finerFor(script, cache, key, bars),
-        limits,
-        libraries: importedLibraries(script.source, libraryFor(run.userId)),
-      },
-      {
-        user: run.userId,
-        series: (exchange, symbol, interval) => seriesFor(cache, exchange, symbol, interval),
-        signal: live.abort.signal,
-        started: () => {
-          startedAt = clock.now()
-          tell(live, { state: 'running', bar: 0, bars: bars.length })
-        },
-        progress: (bar) => tell(live, { state: 'running', bar, bars: bars.length }),
-      },
-    )
+    const { run, bars, warnings } = plan
+    const { kv, clock, onFinished } = this.#deps
+    const { output, startedAt } = await this.#compute(live, plan)
     const done = {
       ...run,
       state: 'done' as const,
@@ -370,6 +367,34 @@ export class Runs {
     for (const { written } of onFinished) written?.(done)
     tell(live, { state: 'done', bar: bars.length, bars: bars.length })
     return { run: done, output, warnings }
+  }
+
+  /** Lets a worker run it. */
+  async #compute(live: Live, { run, script, key, bars }: Plan) {
+    const { clock, bars: cache, pool, limits, libraryFor } = this.#deps
+    let startedAt = run.createdAt
+    const output = await pool.run(
+      {
+        ...script,
+        bars,
+        symbol: cache.symbol(key.exchange, key.symbol),
+        interval: key.interval,
+        finer: finerFor(script, cache, key, bars),
+        limits,
+        libraries: importedLibraries(script.source, libraryFor(run.userId)),
+      },
+      {
+        user: run.userId,
+        series: (exchange, symbol, interval) => seriesFor(cache, exchange, symbol, interval),
+        signal: live.abort.signal,
+        started: () => {
+          startedAt = clock.now()
+          tell(live, { state: 'running', bar: 0, bars: bars.length })
+        },
+        progress: (bar) => tell(live, { state: 'running', bar, bars: bars.length }),
+      },
+    )
+    return { output, startedAt }
   }
 
   async #fail(live: Live, error: unknown): Promise<void> {

@@ -261,3 +261,19 @@ test('a removed backtest leaves nothing behind, but the events it caused', async
   expect(left).toEqual([])
   pool.close()
 })
+
+test('a preview answers the same and keeps nothing', async () => {
+  const { call, cookie, get, pool, onFinished, services } = await open()
+  const seen: string[] = []
+  onFinished.push({ changes: () => ({}), written: (run) => seen.push(run.id) })
+  const before = services.kv.list({ prefix: [] }, { limit: 1000 }).map(({ key }) => JSON.stringify(key))
+  const answer = await call('POST', '/api/platform/backtests/preview', { body: RUN, headers: cookie })
+  expect(answer.json).toMatchObject({ ok: true, result: { report: { sum: 220 }, tracks: [{ id: 'time' }] } })
+  expect(answer.json.id).toBeUndefined()
+  expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
+  expect(services.kv.list({ prefix: [] }, { limit: 1000 }).map(({ key }) => JSON.stringify(key))).toEqual(
+    before,
+  )
+  expect(seen).toEqual([])
+  pool.close()
+})
