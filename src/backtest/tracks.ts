@@ -8,7 +8,6 @@ import type { ScriptRun } from '../pine/compile.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
 import type { Fill } from './broker/orders.ts'
-import { UNIT } from './broker/numbers.ts'
 import type { ReportTrade } from './report/report.ts'
 
 export interface Track {
@@ -227,26 +226,26 @@ function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>):
       title: 'Orders',
       pane: 'price',
       overlay: true,
-      items: strategy.fills.map((fill) => marker(fill, bars)),
+      items: strategy.fills.map((fill) => marker(fill)),
     },
   ]
 }
 
 /** lightweight-charts' SeriesMarker: `time` in seconds there, an index into track 0 beside it. */
-function marker(fill: Fill, bars: Bars): Record<string, unknown> {
-  const buy = fill.direction === 1
+function marker(fill: Fill): Record<string, unknown> {
+  const buy = fill.side === 'buy'
   const sign = buy ? '+' : '-'
   return {
     bar: fill.bar,
-    time: bars.time[fill.bar]! / 1000,
+    time: fill.time / 1000,
     position: buy ? 'belowBar' : 'aboveBar',
     shape: buy ? 'arrowUp' : 'arrowDown',
     color: buy ? '#2962FFFF' : '#F23645FF',
-    text: `${fill.comment || fill.id}\n${sign}${fill.units / UNIT}`,
+    text: `${fill.comment || fill.id}\n${sign}${fill.qty}`,
     id: fill.id,
     price: fill.price,
-    qty: fill.units / UNIT,
+    qty: fill.qty,
     size: 1,
-    after: fill.position / UNIT,
+    after: fill.position,
   }
 }

@@ -117,14 +117,17 @@ test('equity is initial capital plus closed plus open profit at every bar, and n
       })
       const { position } = broker
       // Positions are the sum of what was bought and sold, rows and ids included.
-      const bought = position.fills.reduce((sum, fill) => sum + fill.direction * fill.units, 0)
+      const bought = position.fills.reduce(
+        (sum, fill) => sum + Math.round(fill.qty * 1e8) * (fill.side === 'buy' ? 1 : -1),
+        0,
+      )
       const rows = position.open.reduce((sum, trade) => sum + trade.direction * trade.units, 0)
       const bound = position.entries.reduce((sum, entry) => sum + entry.direction * entry.bound, 0)
       expect([bought, rows, bound]).toEqual([position.units, position.units, position.units])
       // Money: what the trades say is what the fills cost.
       const closed = position.closed.reduce((sum, trade) => sum + trade.profit, 0)
       expect(closed).toBeCloseTo(position.netProfit, 6)
-      const fees = position.fills.reduce((sum, fill) => sum + fill.fee, 0)
+      const fees = position.fills.reduce((sum, fill) => sum + fill.commission, 0)
       const booked =
         position.closed.reduce((sum, trade) => sum + trade.entryFee + trade.exitFee, 0) +
         position.open.reduce((sum, trade) => sum + trade.entryFee, 0)

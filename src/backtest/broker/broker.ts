@@ -549,6 +549,7 @@ export class BrokerEmulator implements Broker {
         fee: commissionOf(this.settings, closing + opening, price, this.pointValue, rate),
         rate,
         bar: this.bar,
+        time: this.bars.time[this.bar]!,
         point: this.point,
         id,
         comment,

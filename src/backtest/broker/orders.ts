@@ -121,17 +121,19 @@ export interface Trade {
   profit: number
 }
 
-/** One execution, for the report's `orders` and the chart's markers. */
+/**
+ * One execution, in the shape the report hands out: made once, never copied (a million bars of a crossover are 40,000).
+ */
 export interface Fill {
   readonly bar: number
-  readonly point: PathPoint
+  readonly time: number
   readonly id: string
-  readonly comment: string | null
-  readonly direction: Direction
-  readonly units: number
+  readonly side: 'buy' | 'sell'
+  readonly qty: number
   readonly price: number
-  readonly fee: number
-  /** Signed position after it. */
+  readonly comment: string | null
+  readonly commission: number
+  /** Signed contracts held after it. */
   readonly position: number
   readonly alertMessage: string | null
 }

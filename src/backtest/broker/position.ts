@@ -4,7 +4,7 @@
 // Sums over open rows are made anew at each fill, oldest first, because TradingView's average is that sum (F8); net
 // profit is gross profit minus gross loss (F9).
 
-import { contracts } from './numbers.ts'
+import { UNIT, contracts } from './numbers.ts'
 import type { Direction, Entry, Fill, PathPoint, Trade } from './orders.ts'
 import type { CloseRule } from './settings.ts'
 
@@ -19,6 +19,8 @@ export interface Execution {
   readonly fee: number
   readonly rate: number
   readonly bar: number
+  /** The bar's. */
+  readonly time: number
   readonly point: PathPoint
   readonly id: string
   readonly comment: string | null
@@ -97,14 +99,14 @@ export class Position {
     this.resum()
     this.fills.push({
       bar: execution.bar,
-      point: execution.point,
+      time: execution.time,
       id: execution.id,
-      comment: execution.comment,
-      direction,
-      units: closing + opening,
+      side: direction === 1 ? 'buy' : 'sell',
+      qty: (closing + opening) / UNIT,
       price: execution.price,
-      fee: execution.fee,
-      position: this.units,
+      comment: execution.comment,
+      commission: execution.fee,
+      position: this.units / UNIT,
       alertMessage: execution.alertMessage,
     })
     const { bar, size, value, net, fees } = this.ledger

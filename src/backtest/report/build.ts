@@ -8,7 +8,7 @@ import { reportColumn } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
 import { daysBetween, monthsBetween, periodReturns, reportMonths } from './months.ts'
-import type { Report, ReportEquity, ReportOrder } from './report.ts'
+import type { Report, ReportEquity } from './report.ts'
 import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
 import { reportTrades } from './trades.ts'
@@ -75,17 +75,6 @@ export function buildResults(
     short: reportColumn(side('short'), facts(position.heldShort)),
     equity,
     trades,
-    orders: position.fills.map((fill): ReportOrder => ({
-      bar: fill.bar,
-      time: bars.time[fill.bar]!,
-      id: fill.id,
-      side: fill.direction === 1 ? 'buy' : 'sell',
-      qty: fill.units / UNIT,
-      price: fill.price,
-      comment: fill.comment,
-      commission: fill.fee,
-      position: fill.position / UNIT,
-      alertMessage: fill.alertMessage,
-    })),
+    orders: position.fills.slice(),
   }
 }

@@ -1,6 +1,8 @@
 // The report's shape, as the API hands it out. Times UTC ms, fractions as fractions (`…Pct` and `winRate` too),
 // undefined = null; a 0 is a real zero. Money is in account currency, prices in the symbol's.
 
+import type { Fill } from '../broker/orders.ts'
+
 export interface Report {
   readonly version: 1
   readonly engine: { readonly name: string; readonly version: string }
@@ -175,19 +177,8 @@ export interface ReportTrade {
   readonly status: 'closed' | 'open'
 }
 
-export interface ReportOrder {
-  readonly bar: number
-  readonly time: number
-  readonly id: string
-  readonly side: 'buy' | 'sell'
-  readonly qty: number
-  readonly price: number
-  readonly comment: string | null
-  readonly commission: number
-  /** Signed contracts held after it. */
-  readonly position: number
-  readonly alertMessage: string | null
-}
+/** Every execution, in order. */
+export type ReportOrder = Fill
 
 export interface ReportLog {
   readonly bar: number
