@@ -1,7 +1,7 @@
 // Scripts and what they plot: the language as it runs.
 
 import { describe, expect, test } from 'bun:test'
-import { barsOf, plotted, runScript } from './run-script.ts'
+import { barsOf, plotted, runScript, walk } from './run-script.ts'
 
 const NA = Number.NaN
 const CLOSES = [10, 12, 11, 15, 14, 18]
@@ -209,4 +209,15 @@ describe('the language as it runs', () => {
       )
       expect(plotted(run)).toEqual([...plots])
     })
+})
+
+test('a hoisted average gives bit for bit what the same average gives bar by bar', () => {
+  const closes = walk(6000, 7).map((close, i) => (i % 997 === 3 ? close * 1e9 : close))
+  const script = (call: string) =>
+    `//@version=6\nindicator("x")\nx = bar_index % 251 == 7 ? na : close / 3\nfloat y = na\n${call}plot(y)\n`
+  for (const length of [1, 2, 10, 30, 500, 600]) {
+    const hoisted = runScript(script(`y := ta.sma(x, ${length})\n`), barsOf(closes))
+    const dynamic = runScript(script(`if bar_index >= 0\n    y := ta.sma(x, ${length})\n`), barsOf(closes))
+    expect(plotted(hoisted)).toEqual(plotted(dynamic))
+  }
 })

@@ -35,6 +35,10 @@ for s in swings
     total += s.price * (s.bar % 3)
 trend = 0
 trend := hist > 0 ? 1 : hist < 0 ? -1 : nz(trend[1])
+quick = ta.sma(close, 4)
+steady = ta.sma(close, 9)
+plot(quick - steady)
+plot(ta.sma(quick, 3))
 plot(fast)
 plot(slow)
 plot(hour)

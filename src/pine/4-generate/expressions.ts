@@ -137,9 +137,25 @@ export function columnText(module: Module, column: Column, index = 'i'): string 
 
 const MARK = '\u0001'
 
-/** Writes the marked indexes out. */
+/** What an index into the column is masked with, also known only in the end: -1 = nothing. */
+export function columnMask(column: Column): string {
+  return `m${MARK}${column.index}`
+}
+
+/** The column an expression's text reads on the current bar, and its mask; null when the text is anything else. */
+export function wholeColumn(module: Module, text: string): string | null {
+  if (/^(?:\$[a-zA-Z]+|s\d+)\[i\]$/.test(text)) return `${text.slice(0, -3)},-1`
+  const number = new RegExp(`^c(\\d+)\\[i${MARK}\\]$`).exec(text)?.[1]
+  const column = number === undefined ? undefined : module.columns[Number(number)]
+  return column?.kind === 'f64' ? `c${column.index},${columnMask(column)}` : null
+}
+
+/** Writes the marked indexes and masks out. */
 export function settleIndexes(module: Module, text: string): string {
-  return text.replaceAll(new RegExp(`c(\\d+)\\[i${MARK}\\]`, 'g'), (_, number: string) =>
+  const masks = text.replaceAll(new RegExp(`m${MARK}(\\d+)`, 'g'), (_, number: string) =>
+    module.isKept(Number(number)) ? '-1' : String(BLOCK - 1),
+  )
+  return masks.replaceAll(new RegExp(`c(\\d+)\\[i${MARK}\\]`, 'g'), (_, number: string) =>
     module.isKept(Number(number)) ? `c${number}[i]` : `c${number}[i&${BLOCK - 1}]`,
   )
 }

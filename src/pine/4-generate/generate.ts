@@ -9,7 +9,15 @@
 import { assert } from '../../lib/assert.ts'
 import type { Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
-import { columnText, encode, expression, newState, settleIndexes } from './expressions.ts'
+import {
+  columnMask,
+  columnText,
+  encode,
+  expression,
+  newState,
+  settleIndexes,
+  wholeColumn,
+} from './expressions.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { argumentTexts, implicits } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Scope, type TrackSpec } from './module.ts'
@@ -65,9 +73,7 @@ export function generate(plan: Plan): Generated {
     ({ expr, column }) =>
       `${columnText(module, column)}=${encode(module, column, expression(module, expr, main))};`,
   )
-  const hoists: { lines: Writer; parameters: readonly string[] }[] = []
-  for (let i = 0; i < plan.hoists.length; i += LOOPS_FUSED)
-    hoists.push(hoistLoop(module, plan.hoists.slice(i, i + LOOPS_FUSED), hoists.length))
+  const hoists = hoistLoops(module)
 
   const text = new Writer()
   text.line('"use strict";')
@@ -93,10 +99,9 @@ export function generate(plan: Plan): Generated {
   for (const frame of [...module.frames, module.main, module.hoistFrame]) frameClass(text, frame)
   text.append(module.functions)
   text.line(`const G=new ${module.main.name}('');const H=new ${module.hoistFrame.name}('');`)
-  for (const { lines } of hoists) text.append(lines)
+  text.append(hoists.functions)
   text.line('function hoist(from,to){')
-  for (const [i, { parameters }] of hoists.entries())
-    text.line(`h${i}(from,to${parameters.map((name) => `,${name}`).join('')});`)
+  text.append(hoists.calls)
   text.line('}')
   text.line('function bind(){')
   for (const name of module.barColumns)
@@ -143,6 +148,48 @@ function frameClass(out: Writer, frame: Frame): void {
 /** Loops a function takes: chains of additions that do not wait for each other run side by side in the processor. */
 const LOOPS_FUSED = 6
 
+/** The hoisted columns as functions over a block of bars, and the lines that call them in order. */
+function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
+  const functions = new Writer()
+  const calls = new Writer()
+  let group: Hoist[] = []
+  let number = 0
+  const flush = () => {
+    if (group.length > 0) hoistLoop(module, group, number++, functions, calls)
+    group = []
+  }
+  for (const hoist of module.plan.hoists) {
+    const call = fillCall(module, hoist)
+    if (call !== null) {
+      flush()
+      calls.line(call, hoist.kind === 'call' ? hoist.call.start : -1)
+      continue
+    }
+    group.push(hoist)
+    if (group.length === LOOPS_FUSED) flush()
+  }
+  flush()
+  return { functions, calls }
+}
+
+/** A call of one column and a fixed length whose class does a block at once. */
+function fillCall(module: Module, hoist: Hoist): string | null {
+  if (hoist.kind !== 'call' || hoist.call.kind !== 'BuiltinCall') return null
+  const { call, columns } = hoist
+  const { implementation } = call.overload
+  const [source, length] = call.args
+  const [target] = columns
+  if (!('state' in implementation) || !implementation.state.fills || implementation.implicit?.length)
+    return null
+  if (call.args.length !== 2 || !source || !length || target?.kind !== 'f64') return null
+  if (module.plan.rankOf(length) !== 'fixed') return null
+  const scope = hoistScope(module, new Writer())
+  const column = wholeColumn(module, expression(module, source, scope))
+  if (column === null) return null
+  const field = module.hoistFrame.field(`a${target.index}`, newState(module, implementation.state))
+  return `H.${field}.fill(c${target.index},${columnMask(target)},from,to,${column},${expression(module, length, scope)});`
+}
+
 /**
  * One loop over a block of bars for several hoists. The columns it touches are its parameters: locals are cheaper than
  * variables of the surrounding function, and each loop is compiled by itself.
@@ -151,18 +198,24 @@ function hoistLoop(
   module: Module,
   hoists: readonly Hoist[],
   index: number,
-): { lines: Writer; parameters: readonly string[] } {
-  const lines = new Writer()
-  const scope: Scope = { frame: module.hoistFrame, state: 'G', fn: null, out: lines, hoisted: true }
+  functions: Writer,
+  calls: Writer,
+): void {
+  const scope = hoistScope(module, functions)
   const bodies = hoists.map((hoist, i) => hoistText(module, hoist, `${index}_${i}`, scope))
   const all = bodies.map(({ text }) => text).join('')
-  const parameters = [...new Set(all.match(/(?:\$[a-zA-Z]+|\b[cs]\d+)(?=\[)/g) ?? [])]
+  const names = [...new Set(all.match(/(?:\$[a-zA-Z]+|\b[cs]\d+)(?=\[)/g) ?? [])]
+    .map((name) => `,${name}`)
+    .join('')
   const states = bodies.map(({ state }) => state).join('')
-  const names = parameters.map((name) => `,${name}`).join('')
-  lines.line(`function h${index}(from,to${names}){${states}for(let i=from;i<to;i++){`)
-  for (const { text, start } of bodies) lines.line(text, start)
-  lines.line('}}')
-  return { lines, parameters }
+  functions.line(`function h${index}(from,to${names}){${states}for(let i=from;i<to;i++){`)
+  for (const { text, start } of bodies) functions.line(text, start)
+  functions.line('}}')
+  calls.line(`h${index}(from,to${names});`)
+}
+
+function hoistScope(module: Module, out: Writer): Scope {
+  return { frame: module.hoistFrame, state: 'G', fn: null, out, hoisted: true }
 }
 
 function hoistText(

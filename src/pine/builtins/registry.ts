@@ -66,6 +66,24 @@ export type Implementation =
 export interface StateClass {
   new (runtime: Runtime): { next(...args: never[]): unknown }
   readonly runtime?: boolean
+  /** The instances have a `fill` (see `Fill`) besides: `next` for a block of bars at once. */
+  readonly fills?: boolean
+}
+
+/**
+ * One series and one length that is the same on every bar, into a column; gives what `next` gives, bit for bit. A column
+ * of one block is indexed with its mask, a whole one with -1.
+ */
+export interface Fill {
+  fill(
+    target: Float64Array,
+    targetMask: number,
+    from: number,
+    to: number,
+    source: Float64Array,
+    sourceMask: number,
+    length: number,
+  ): void
 }
 
 export interface ParameterSpec {

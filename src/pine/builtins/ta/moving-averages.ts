@@ -6,17 +6,31 @@
 // ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
 
 import { fn } from '../define.ts'
-import type { BuiltinEntry } from '../registry.ts'
+import type { BuiltinEntry, Fill } from '../registry.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { History, invalidArgument, lengthOf } from './window.ts'
 
-export class Sma {
+export class Sma implements Fill {
+  static readonly fills = true
   private readonly sum = new RollingSum()
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.sma')
     return this.sum.next(source, n) / n
+  }
+
+  fill(
+    target: Float64Array,
+    targetMask: number,
+    from: number,
+    to: number,
+    source: Float64Array,
+    sourceMask: number,
+    length: number,
+  ): void {
+    const n = lengthOf(length, 'ta.sma')
+    this.sum.fill(target, targetMask, from, to, source, sourceMask, n, n)
   }
 }
 

@@ -78,6 +78,64 @@ export class RollingSum {
     return this.inWindow === n ? this.sum : NaN
   }
 
+  /**
+   * `next` for bars `from` to `to`, divided, in one loop: 9 ns a bar become 5, as the fields stay in registers while
+   * nothing unusual happens. `mask`s: a column of one block is indexed with one, a whole one with -1.
+   */
+  fill(
+    target: Float64Array,
+    targetMask: number,
+    from: number,
+    to: number,
+    source: Float64Array,
+    sourceMask: number,
+    length: number,
+    divisor: number,
+  ): void {
+    for (let i = from; i < to; i++) {
+      i = this.fillSteady(target, targetMask, i, to, source, sourceMask, length, divisor)
+      if (i < to) target[i & targetMask] = this.next(source[i & sourceMask]!, length) / divisor
+    }
+  }
+
+  /** As far as the window is full, the values are numbers and no fresh sum is due. Returns the bar it stopped at. */
+  private fillSteady(
+    target: Float64Array,
+    targetMask: number,
+    from: number,
+    to: number,
+    source: Float64Array,
+    sourceMask: number,
+    length: number,
+    divisor: number,
+  ): number {
+    const { raw, added, mask } = this
+    if (length !== this.length || this.inWindow !== length || length < 2 || 2 * length > mask) return from
+    if (length > FRESH_PER_BAR || mask < CAPACITY_KEPT - 1) return from
+    let { sum, excess, count } = this
+    let i = from
+    for (; i < to; i++) {
+      const value = source[i & sourceMask]!
+      if (value !== value || (excess !== 0 && correctionIsLost(value, excess))) break
+      const leaving = added[(count - length) & mask]!
+      if (Math.abs(leaving) > HUGE) break
+      const out = -leaving - excess
+      const without = sum + out
+      const entering = value - (without - sum - out)
+      const now = without + entering
+      excess = now - without - entering
+      sum = now
+      raw[count & mask] = value
+      added[count & mask] = entering
+      count++
+      target[i & targetMask] = now / divisor
+    }
+    this.sum = sum
+    this.excess = excess
+    this.count = count
+    return i
+  }
+
   private held(n: number): number {
     if (n !== this.length && this.count > 0) this.resize(n)
     if (n === 1) return NaN
