@@ -88,12 +88,19 @@ export function openBacktest(request: BacktestRequest): Backtest {
   const { script, warnings } = compiled(request, source)
   const compileMs = now() - started
   const { program } = script
+  // What request.* and the currency's rate read is part of what the numbers depend on.
+  const read = new Map<string, Bars>()
+  const find: BacktestRequest['series'] = (exchange, symbol, interval) => {
+    const series = request.series(exchange, symbol, interval)
+    if (series) read.set(`${exchange}:${symbol} ${interval}`, series.bars)
+    return series
+  }
   const args = overridden(program.declaration.args, request.overrides ?? {})
   const settings = brokerSettings(args, request.symbol, program.version)
   const rates =
     program.declaration.kind === 'strategy' && settings.currency !== request.symbol.currency
       ? ratesFor(request.bars, request.symbol.currency, settings.currency, (pair) => {
-          const series = request.series('', pair, '1d')
+          const series = find('', pair, '1d')
           if (series === undefined) throw new SeriesNeeded('', pair, '1d')
           return series
         })
@@ -136,7 +143,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       inputs: request.inputs,
       broker,
       limits: request.limits,
-      series: request.series,
+      series: find,
       ...(request.progress ? { progress: request.progress } : {}),
     }),
   )
@@ -174,6 +181,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
             symbol,
             interval: request.interval,
             barsHash: barsHash(bars),
+            finer: settings.barMagnifier && request.finer ? barsHash(request.finer.bars) : null,
+            series: Object.fromEntries(Array.from(read, ([name, others]) => [name, barsHash(others)])),
             settings: args,
             tradeFrom: request.tradeFrom ?? null,
             engine: ENGINE,

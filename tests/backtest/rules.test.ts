@@ -39,6 +39,35 @@ const CASES: readonly RuleCase[] = [
     positions: [1, 0, 0],
   },
   {
+    rule: 'A2: a limit entry that the close satisfies fills at that close, a stop waits',
+    args: { process_orders_on_close: true, pyramiding: 9 },
+    bars: '100/101/99/100 104/106/103/105 105/105/105/105',
+    script: ({ bar, long, closeAll }) => {
+      if (bar === 0) {
+        long('LIMIT', { limit: 100.5 })
+        long('STOP', { stop: 99 })
+      }
+      if (bar === 2) closeAll()
+    },
+    trades: [
+      'long 1 LIMIT@0 100 → Close position order@2 105 = 5',
+      'long 1 STOP@1 104 → Close position order@2 105 = 1',
+    ],
+    positions: [1, 2, 0],
+  },
+  {
+    rule: 'A3: under it a bracket is not looked at on the bar of its entry',
+    args: { process_orders_on_close: true },
+    bars: '100/120/80/100 100/120/80/100',
+    script: ({ bar, long, exit }) => {
+      if (bar !== 0) return
+      long('L')
+      exit('X', 'L', { limit: 90, stop: 70 })
+    },
+    trades: ['long 1 L@0 100 → X@1 100 = 0'],
+    positions: [1, 0],
+  },
+  {
     rule: 'A4: the nearer extreme comes first, ties go low: the stop is hit before the limit',
     bars: `${FLAT} ${FLAT} 100/110/90/100`,
     script: ({ bar, long, exit }) => {

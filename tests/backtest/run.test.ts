@@ -167,6 +167,11 @@ describe('runBacktest', () => {
     // Bought at 100, sold at 102 on the fourth day: the pair closed at 5 the day before.
     expect(report.trades[0]).toMatchObject({ entryPrice: 100, exitPrice: 102, profit: 2 / 5 })
     expect(report.warnings).toEqual([])
+    const other: typeof series = (exchange, symbol, interval) => {
+      const found = series(exchange, symbol, interval)
+      return found && { ...found, bars: barsFrom('9/9/9/9', 86_400_000) }
+    }
+    expect(runBacktest(request({ source, series: other })).report.hash).not.toBe(report.hash)
   })
 })
 
