@@ -558,6 +558,22 @@ describe('broker rules', () => {
       if (one.positions) expect(positions).toEqual([...one.positions])
     })
 
+  test('D11: processed on close, a later close of one call site replaces the earlier of its bar', () => {
+    const script =
+      (sites: readonly number[]): TestScript =>
+      ({ bar, broker, long }) => {
+        if (bar === 0) long('L', { qty: 10 })
+        if (bar === 1)
+          for (const [i, site] of sites.entries())
+            broker.close('L', `C${i}`, 3, NaN, null, false, false, site)
+      }
+    const bars = barsFrom(`${FLAT} ${FLAT} ${FLAT}`)
+    const args = { process_orders_on_close: true }
+    expect(drive(bars, args, script([1, 1])).trades).toEqual(['long 3 L@0 100 → C1@1 100 = 0'])
+    expect(drive(bars, args, script([1, 2])).trades).toHaveLength(2)
+    expect(drive(bars, {}, script([1, 1])).trades).toHaveLength(2)
+  })
+
   test('A7: with calc_on_order_fills the script runs again after fills, at the open twice', () => {
     const runs: string[] = []
     const { positions } = drive(

@@ -481,10 +481,8 @@ export class BrokerEmulator implements Broker {
     const price = ticks * this.mintick
     const value = price * this.pointValue * this.rate()
     let required = contracts(opening) * value * this.margin(order.direction)
-    // C5: a position opened on this very bar still needs its own margin; an older one frees it first (C6).
-    const newest = position.open.at(-1)
-    if (held !== 0 && newest && newest.entryBar === this.bar && isMarket(order) && order.bar >= this.bar - 1)
-      required += contracts(Math.abs(held)) * value * this.margin(held > 0 ? 1 : -1)
+    // C5: what it flips was opened a moment ago and still needs its own margin; an older position frees it first (C6).
+    if (order.paired) required += contracts(Math.abs(held)) * value * this.margin(held > 0 ? 1 : -1)
     return !exceeds(required, this.equityAt(price))
   }
 
@@ -900,7 +898,7 @@ export class BrokerEmulator implements Broker {
     let units: number
     let budget = NaN
     if (Number.isNaN(qty)) {
-      budget = budgetOf(settings, this.equityAt(price))
+      if (settings.defaultQtyType !== 'fixed') budget = budgetOf(settings, this.equityAt(price))
       if (Number.isNaN(budget)) units = unitsOf(settings.defaultQtyValue, this.lot)
       else {
         // F1: market orders are priced with slippage; F2: priced ones at their own level, for the margin check.
@@ -936,6 +934,7 @@ export class BrokerEmulator implements Broker {
       bar: this.bar,
       sequence: ++this.sequence,
       afterClose: claimed > 0,
+      paired: flip > 0 && position.units * direction >= 0,
       target: null,
       reduceOnly,
       site,
@@ -1087,6 +1086,7 @@ export class BrokerEmulator implements Broker {
       bar: this.bar,
       sequence: ++this.sequence,
       afterClose: false,
+      paired: false,
       target,
       reduceOnly: true,
       site,

@@ -38,6 +38,8 @@ export interface Order {
   readonly sequence: number
   /** D13: follows a close of the same script run, so its fill is not judged for margin. */
   readonly afterClose: boolean
+  /** C5: flips what another market entry of the same script run will have opened, so both margins count. */
+  readonly paired: boolean
   /** `close` of one id's entries; null = of everything. */
   readonly target: string | null
   /** C12: only takes the opposite position away. */
