@@ -58,6 +58,23 @@ const CASES: readonly Case[] = [
     plots: [NA, NA, 10, NA, 11, NA],
   },
   {
+    name: 'further back it is what was left by that bar, not as many calls before',
+    script: 'before(x) => x[2] * 100 + x[3]\nplot(bar_index % 2 == 0 ? before(close) : na)',
+    plots: [NA, NA, NA, NA, 1110, NA],
+  },
+  {
+    name: 'so it is of variables of a block that is entered now and then',
+    script:
+      'float y = na\nif bar_index == 0 or bar_index == 4\n    x = close * 2\n    y := x[1] * 100 + nz(x[3])\nplot(y)',
+    plots: [NA, NA, NA, NA, 2020, NA],
+  },
+  {
+    name: 'the past of a var of a function is what it held, changed or not',
+    script:
+      'f() =>\n    var n = 0\n    if close > open\n        n += 1\n    nz(n[1], -1) * 10 + nz(n[2], -1)\nplot(f())',
+    plots: [-11, -1, 10, 11, 21, 22],
+  },
+  {
     name: 'an indicator under a condition sees the bars it is executed on',
     script: 'float s = na\nif bar_index % 2 == 0\n    s := ta.sma(close, 2)\nplot(s)',
     plots: [NA, NA, 10.5, NA, 12.5, NA],
@@ -159,6 +176,18 @@ const CASES: readonly Case[] = [
     script:
       'type T\n    float constructor = 1\n    float __proto__ = 2\n    float toString = 3\nt = T.new()\nt.__proto__ := 5\nplot(t.constructor + t.__proto__ * 10 + t.toString * 100)',
     plots: [351, 351, 351, 351, 351, 351],
+  },
+  {
+    name: 'for … in walks over the rows of a matrix',
+    script:
+      'm = matrix.new<float>(2, 3, close)\nm.set(1, 2, 1)\nsum = 0.0\nfor [i, row] in m\n    sum += row.sum() * (i + 1)\nplot(sum)',
+    plots: [72, 86, 79, 107, 100, 128],
+  },
+  {
+    name: 'an array of ints goes where one of floats is wanted',
+    script:
+      'mean(array<float> a) => a.avg()\narray<float> a = array.from(1, 2)\na.push(0.5)\nplot(mean(array.from(1, 2)) * 10 + a.last())',
+    plots: [15.5, 15.5, 15.5, 15.5, 15.5, 15.5],
   },
   {
     name: 'enums',

@@ -81,6 +81,11 @@ describe('a coarser interval of the chart’s symbol', () => {
       [NA, NA, NA, 0, 0, 0, 0, 8, 8, 8, 8, 12],
     ],
     [
+      'an array that a function keeps',
+      'f() =>\n    var a = array.new<float>()\n    a.push(close)\n    a\na = request.security("", "60", f())\nplot(na(a) ? na : a.size() * 100 + a.last())',
+      [NA, NA, NA, 104, 104, 104, 104, 208, 208, 208, 208, 312],
+    ],
+    [
       'inside a block, with what the block declares',
       'float y = na\nif close > 0\n    z = close * 10\n    y := request.security("", "60", z)\nplot(y)',
       [NA, NA, NA, 40, 40, 40, 40, 80, 80, 80, 80, 120],

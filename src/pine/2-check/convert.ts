@@ -1,6 +1,7 @@
 // Which type fits where, and what has to be done to make it fit.
 //
-// int goes where float is wanted, na goes nearly everywhere, and up to v5 numbers go where a bool is wanted.
+// int goes where float is wanted (in an array or a matrix too: `array.from(1, 2)` is given to an `array<float>` in
+// TradingView's own examples), na goes nearly everywhere, and up to v5 numbers go where a bool is wanted.
 
 import type { Context } from './context.ts'
 import type { Block, Expr } from './program.ts'
@@ -45,6 +46,8 @@ export function fits(x: Context, from: Type, to: Type): boolean {
       from.items.every((item, i) => fits(x, item, to.items[i] ?? ERROR))
     )
   }
+  if ((from.kind === 'array' || from.kind === 'matrix') && from.kind === to.kind)
+    return sameType(from.of, to.of) || (from.of.kind === 'int' && to.of.kind === 'float')
   return sameType(from, to)
 }
 

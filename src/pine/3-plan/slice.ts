@@ -55,7 +55,10 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
     if (expr.kind === 'Variable') needed.add(expr.variable)
     if (expr.kind === 'UserCall' && !functions.has(expr.fn)) {
       functions.add(expr.fn)
-      walkBlock(expr.fn.body, read)
+      // Its own variables live and die with the call.
+      walkBlock(expr.fn.body, (inner) => {
+        if (inner.kind !== 'Variable' || inner.variable.owner !== expr.fn) read(inner)
+      })
     }
     if (expr.kind === 'Input' && expr.input.sourceExpr) walkExpr(expr.input.sourceExpr, read)
   }

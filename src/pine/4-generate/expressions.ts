@@ -255,7 +255,7 @@ function history(module: Module, expr: HistoryExpr, scope: Scope): string {
       return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
     }
     if (storage.history === 'buffer')
-      return `${base.variable.owner === null ? 'G' : scope.state}.h${base.variable.id}.at(${offset})`
+      return `${base.variable.owner === null ? 'G' : scope.state}.h${base.variable.id}.at(i,${offset})`
   }
   if (base.kind === 'BuiltinVariable') {
     const { implementation } = base.builtin
@@ -277,7 +277,7 @@ function history(module: Module, expr: HistoryExpr, scope: Scope): string {
   // The past of an expression: kept for this site, one entry a bar it is executed on.
   const field = scope.frame.field(`e${expr.site}`, `new ${module.constant(History)}(${na})`)
   const store = `${scope.state}.${field}`
-  return `(${store}.put(i,${expression(module, base, scope)}),${store}.at(${offset}))`
+  return `(${store}.put(i,${expression(module, base, scope)}),${store}.at(i,${offset}))`
 }
 
 function historyOffsetText(module: Module, offset: Expr, scope: Scope): string {

@@ -12,7 +12,7 @@ import type {
   Variable,
 } from '../2-check/program.ts'
 import { History } from '../runtime/history.ts'
-import { itemsOf, keysOf } from '../runtime/iterate.ts'
+import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
 import { objectOf } from '../runtime/operators.ts'
 import { columnText, convert, encode, expression, fieldName } from './expressions.ts'
 import { Frame, variableName, Writer, type EmittedFunction, type Module, type Scope } from './module.ts'
@@ -146,14 +146,23 @@ function forInLines(module: Module, expr: ForInExpr, scope: Scope, sink: Sink | 
   const { out } = scope
   const [list, at] = [module.temporary(), module.temporary()]
   const collection = `${module.constant(objectOf)}(${expression(module, expr.collection, scope)})`
-  const isMap = expr.collection.type.kind === 'map'
+  const { kind } = expr.collection.type
+  const isMap = kind === 'map'
   out.line(`const ${list}=${collection};`, expr.collection.start)
   const keys = isMap ? module.temporary() : ''
   if (isMap) out.line(`const ${keys}=${module.constant(keysOf)}(${list});`)
-  const size = isMap ? `${keys}.length` : `${module.constant(itemsOf)}(${list}).length`
+  const size = isMap
+    ? `${keys}.length`
+    : kind === 'matrix'
+      ? `${module.constant(rowsOf)}(${list})`
+      : `${module.constant(itemsOf)}(${list}).length`
   out.line(`for(let ${at}=0;${at}<${size};${at}++){${countLoop(module)}`, expr.start)
   if (expr.index) declare(module, expr.index, isMap ? `${keys}[${at}]` : at, scope, expr.start)
-  const item = isMap ? `${list}.get(${keys}[${at}])` : `${module.constant(itemsOf)}(${list})[${at}]`
+  const item = isMap
+    ? `${list}.get(${keys}[${at}])`
+    : kind === 'matrix'
+      ? `${module.constant(rowOf)}(${list},${at})`
+      : `${module.constant(itemsOf)}(${list})[${at}]`
   declare(module, expr.value, item, scope, expr.start)
   block(module, expr.body, scope, sink)
   out.line('}')

@@ -1,12 +1,15 @@
-// The past of a value in a local scope: one entry for each bar its scope was executed on.
+// The past of a value in a local scope, by bar.
 //
-// TradingView documents it so (execution model, "Time series in scopes"): `x[1]` inside a function or an `if` is the
-// value of the last bar that came here, not of the previous bar. Several executions on one bar leave one entry, the last.
+// A scope under a condition is not executed on every bar, so its values have no entry on some. TradingView documents what
+// their past is (execution model, "Time series in scopes"): x[n] is the last value the scope left by the bar n bars back.
+// Where it was last executed ten bars ago, x[1] to x[9] all are the value from then. Several executions on one bar leave
+// one entry, the last.
 
 export class History<T> {
   #values: T[] | Float64Array
+  /** The bar of each entry, ascending. */
+  #bars = new Int32Array(16)
   #count = 0
-  #bar = -1
   readonly #na: T
 
   constructor(na: T) {
@@ -16,31 +19,53 @@ export class History<T> {
 
   /** The value on `bar` so far; again on the same bar replaces it. Returns it. */
   put(bar: number, value: T): T {
-    if (bar !== this.#bar) {
-      this.#bar = bar
-      this.#count++
-      if (this.#values instanceof Float64Array && this.#count > this.#values.length) {
-        const grown = new Float64Array(this.#values.length * 2)
-        grown.set(this.#values)
-        this.#values = grown
-      }
+    if (this.#count === 0 || this.#bars[this.#count - 1] !== bar) {
+      if (this.#count === this.#bars.length) this.#grow()
+      this.#bars[this.#count++] = bar
     }
     ;(this.#values as T[])[this.#count - 1] = value
     return value
   }
 
-  /** `offset` executed bars back; 0 = the current entry. */
-  at(offset: number): T {
-    const index = this.#count - 1 - offset
-    return index >= 0 && index < this.#count ? ((this.#values as T[])[index] as T) : this.#na
+  /** The value as of `offset` bars before `bar`. */
+  at(bar: number, offset: number): T {
+    const last = this.#count - 1
+    if (last < 0) return this.#na
+    const bars = this.#bars
+    const wanted = bar - offset
+    // Bars ascend by one at least, so the entry that far before the last is at the wanted bar or before it.
+    const skipped = bars[last]! - wanted
+    let low = last - Math.max(skipped, 0)
+    if (low < 0) {
+      if (bars[0]! > wanted) return this.#na
+      low = 0
+    }
+    let high = last
+    if (bars[low] === wanted) high = low
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (bars[middle]! <= wanted) low = middle
+      else high = middle - 1
+    }
+    return (this.#values as T[])[low] as T
   }
 
   /** For snapshots. Entries below the count never change once their bar is over, so both may share the buffer. */
   copy(): History<T> {
     const copy = new History<T>(this.#na)
     copy.#values = this.#values
+    copy.#bars = this.#bars
     copy.#count = this.#count
-    copy.#bar = this.#bar
     return copy
+  }
+
+  #grow(): void {
+    const bars = new Int32Array(this.#bars.length * 2)
+    bars.set(this.#bars)
+    this.#bars = bars
+    if (!(this.#values instanceof Float64Array)) return
+    const values = new Float64Array(bars.length)
+    values.set(this.#values)
+    this.#values = values
   }
 }

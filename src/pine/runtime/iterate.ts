@@ -1,13 +1,18 @@
-// What `for … in` walks over. Collections hand out their elements as an array; maps their keys.
+// What `for … in` walks over: an array's elements, a matrix's rows, a map's keys.
 
-import type { PineMap } from './collections.ts'
+import type { PineArray, PineMap } from './collections.ts'
+import type { PineMatrix } from './matrix.ts'
 
-interface Listing {
-  values(): readonly unknown[]
+export function itemsOf(array: PineArray): readonly unknown[] {
+  return array.values()
 }
 
-export function itemsOf(collection: Listing): readonly unknown[] {
-  return collection.values()
+export function rowsOf(matrix: PineMatrix): number {
+  return matrix.rows
+}
+
+export function rowOf(matrix: PineMatrix, row: number): PineArray {
+  return matrix.array(matrix.rowValues(row))
 }
 
 export function keysOf(map: PineMap): readonly unknown[] {
