@@ -2,7 +2,7 @@
 
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
-import { Request } from '../runtime/request.ts'
+import { handedOut, Request } from '../runtime/request.ts'
 import { columnText, encode, expression } from './expressions.ts'
 import type { Module, Scope } from './module.ts'
 
@@ -58,7 +58,8 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], scope: S
       scope.out.line(`const ${list}=${expression(module, item, scope)};`, item.start)
       for (const [i, type] of item.type.items.entries()) {
         const column = module.newColumn(type)
-        writes.push(`${columnText(module, column)}=${encode(module, column, `${list}[${i}]`)}`)
+        const text = ownCopy(module, type, `${list}[${i}]`)
+        writes.push(`${columnText(module, column)}=${encode(module, column, text)}`)
         module.keep(column)
         module.results.push(column)
       }
@@ -71,9 +72,15 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], scope: S
       continue
     }
     const column = module.newColumn(item.type)
-    writes.push(`${columnText(module, column)}=${encode(module, column, expression(module, item, scope))}`)
+    const text = ownCopy(module, item.type, expression(module, item, scope))
+    writes.push(`${columnText(module, column)}=${encode(module, column, text)}`)
     module.keep(column)
     module.results.push(column)
   }
   return writes.length === 0 ? '0' : `(${writes.join(',')},0)`
+}
+
+function ownCopy(module: Module, type: Type, text: string): string {
+  const changes = ['array', 'matrix', 'map', 'udt'].includes(type.kind)
+  return changes ? `${module.constant(handedOut)}(R,${text})` : text
 }

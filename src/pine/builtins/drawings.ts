@@ -521,7 +521,9 @@ function newTable(
   borderWidth: number,
   forceOverlay: boolean,
 ): Table {
-  if (!(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
+  // TradingView's reference makes `table.new(position.top_left, na, na)`: a table that nothing is put in.
+  const isBlank = Number.isNaN(columns) && Number.isNaN(rows)
+  if (!isBlank && !(columns >= 1 && rows >= 1 && columns * rows <= runtime.limits.collectionSize))
     throw new ScriptError(
       `Cannot make a table of ${columns} × ${rows} cells: give it fewer, and one at least.`,
     )

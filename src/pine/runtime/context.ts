@@ -35,6 +35,8 @@ export class Context implements Runtime {
   readonly alerts: AlertEvent[] = []
   readonly logs: LogEntry[] = []
   warnings: { readonly code: string; readonly message: string }[] = []
+  /** Elements of collections copied for request.*() so far. */
+  handedOut = 0
   /** Set by the run: the body once more on this bar. */
   rerun: () => void = () => {}
   /** Set by the run: a slice of the script at work on other bars. */

@@ -21,9 +21,11 @@ import {
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Series } from '../compile.ts'
 import { CoarserBars } from './coarser.ts'
-import { PineArray } from './collections.ts'
+import { PineArray, PineMap } from './collections.ts'
 import type { Context } from './context.ts'
 import { HeikinAshiBars } from './heikin-ashi.ts'
+import { PineMatrix } from './matrix.ts'
+import { shallowCopy } from './operators.ts'
 import { ScriptError, SeriesNeeded } from './runtime.ts'
 import { decodeTicker, type TickerId } from './ticker.ts'
 
@@ -33,6 +35,32 @@ export interface ChildRun {
   snapshot(): unknown
   restore(snapshot: unknown): void
   value(item: number, bar: number): unknown
+}
+
+/** Elements that may be handed out in one run: 80 MB of numbers. TradingView has such a limit too, and tells no figure. */
+const HANDED_OUT_LIMIT = 10_000_000
+
+/** A collection as it is on this bar: what the script asks for must not change when the slice goes on with its own. */
+export function handedOut(context: Context, value: object | null): object | null {
+  let copy: object | null
+  let size = 1
+  if (value instanceof PineArray) {
+    copy = value.copy()
+    size = value.size
+  } else if (value instanceof PineMatrix) {
+    copy = value.copy()
+    size = value.items.length
+  } else if (value instanceof PineMap) {
+    copy = new PineMap(new Map(value.entries), value.na, value.limit)
+    size = value.entries.size
+  } else copy = shallowCopy(value)
+  context.handedOut += size
+  if (context.handedOut > HANDED_OUT_LIMIT)
+    throw new ScriptError(
+      `request.*() copies the collection it asks for on every bar: that is more than ${HANDED_OUT_LIMIT.toLocaleString('en')} elements by now. Ask for the value you need rather than for all of them.`,
+      'script_limit_exceeded',
+    )
+  return copy
 }
 
 export class Request {
