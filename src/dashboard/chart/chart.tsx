@@ -69,6 +69,8 @@ export function Chart() {
   const host = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<ChartView | null>(null)
   const [menu, setMenu] = useState<{ x: number; y: number; price: number | null } | null>(null)
+  // A replay of the market alone has no run: its trades would tell what comes.
+  const withTrades = replayOnChart.value?.withTrades ?? true
   const drawn = useMemo(() => sceneOf(run.value, shown.value), [run.value, shown.value])
 
   useEffect(() => {
@@ -128,9 +130,9 @@ export function Chart() {
   useEffect(() => {
     view?.set({
       scene: showScript.value ? (drawn?.scene ?? null) : null,
-      trades: showTrades.value && showScript.value ? (drawn?.trades ?? null) : null,
+      trades: showTrades.value && showScript.value && withTrades ? (drawn?.trades ?? null) : null,
     })
-  }, [view, drawn, showTrades.value, showScript.value])
+  }, [view, drawn, showTrades.value, showScript.value, withTrades])
   useSignalEffect(() => {
     const [hovered, marked] = [hoveredTrade.value, markedTrade.value]
     view?.set({ hoveredTrade: hovered, markedTrade: marked })
@@ -264,7 +266,10 @@ function useLookAt(view: ChartView | null): void {
     const chart = shown.value
     if (!asked || !chart || !view) return
     if (asked.trade !== undefined) markedTrade.value = asked.trade
-    view.lookAt(barAt(chart.bars, asked.time))
+    const trade =
+      asked.trade === undefined ? undefined : run.peek()?.report.trades.find((one) => one.n === asked.trade)
+    if (trade) view.lookAtRange(barAt(chart.bars, trade.entryTime), barAt(chart.bars, trade.exitTime))
+    else view.lookAt(barAt(chart.bars, asked.time))
   })
 }
 

@@ -225,6 +225,16 @@ export class ChartView {
     this.#chart.timeScale().setVisibleLogicalRange({ from: bar - span * edge, to: bar + span * (1 - edge) })
   }
 
+  /** Brings all bars from one to another into view. */
+  lookAtRange(from: number, to: number): void {
+    const range = this.visible
+    if (range && from > range.from + 2 && to < range.to - 4) return
+    const room = Math.max(12, (to - from) * 0.25)
+    const span = Math.max(range ? Math.min(range.to - range.from, 300) : 150, to - from + 2 * room)
+    const middle = (from + to) / 2
+    this.#chart.timeScale().setVisibleLogicalRange({ from: middle - span / 2, to: middle + span / 2 })
+  }
+
   scroll(bars: number): void {
     const range = this.visible
     if (range)
@@ -366,7 +376,7 @@ export class ChartView {
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
     if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
     if (kind === TickMarkType.Month)
-      return at.toLocaleDateString('en-GB', { month: 'short', timeZone: 'UTC' })
+      return at.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' })
     if (kind === TickMarkType.DayOfMonth) return String(at.getUTCDate())
     return at.toISOString().slice(11, kind === TickMarkType.Time ? 16 : 19)
   }

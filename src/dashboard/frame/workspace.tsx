@@ -63,11 +63,9 @@ export function Workspace({
         <h1 class="visually-hidden">
           {market.value.exchange}:{market.value.symbol} {market.value.interval}
         </h1>
-        {!(bottomMaximised.value && BottomBody) && (
-          <div class={s.chart}>
-            <Chart />
-          </div>
-        )}
+        <div class={s.chart} hidden={bottomMaximised.value && BottomBody !== null}>
+          <Chart />
+        </div>
         {BottomBody && !bottomMaximised.value && (
           <Splitter
             label="Height of the drawer"

@@ -1,5 +1,434 @@
-import { Empty } from '../ui/ui.tsx'
+// The replay's panel: controls, a strip of what happens when, what one has at the cursor and why orders filled.
+
+import { useSignalEffect } from '@preact/signals'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { showsClock } from '../chart/bars.ts'
+import { chartView } from '../chart/chart.tsx'
+import { shown, zone } from '../chart/chart-state.ts'
+import { themeOf } from '../chart/paint.ts'
+import { toUtc } from '../chart/zone.ts'
+import { addCommands, type Command } from '../commands.ts'
+import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { EquityChart } from '../report/equity-chart.tsx'
+import { palette, theme } from '../settings.ts'
+import { barAt } from '../chart/bars.ts'
+import { Badge, Button, cx, Empty, toastError } from '../ui/ui.tsx'
+import { run } from '../workspace.ts'
+import s from './replay.module.css'
+import { fillsAt, orderText, SPEEDS, standingAt, waitingAt } from './replay-model.ts'
+import {
+  begin,
+  blind,
+  bookmarks,
+  cursor,
+  end,
+  goTo,
+  jumpBookmark,
+  jumpTrade,
+  length,
+  playing,
+  savedPlace,
+  session,
+  speed,
+  step,
+  stops,
+  toggleBookmark,
+  togglePlay,
+  type SavedCursor,
+} from './replay-session.ts'
 
 export function ReplayDrawer() {
-  return <Empty title="Replay" />
+  return session.value ? <Player /> : <Start />
+}
+
+function Start() {
+  const [saved, setSaved] = useState<SavedCursor | null>(null)
+  const [date, setDate] = useState('')
+  const [busy, setBusy] = useState(false)
+  const chart = shown.value
+  const market = chart?.market
+  useEffect(() => {
+    const abort = new AbortController()
+    setSaved(null)
+    if (market)
+      savedPlace(market, abort.signal).then(setSaved, (error: unknown) => {
+        if (!abort.signal.aborted) toastError(error)
+      })
+    return () => abort.abort()
+  }, [market])
+  const report = run.value?.report
+  const fits =
+    report?.trades.length !== undefined &&
+    report.trades.length > 0 &&
+    report.symbol === market?.symbol &&
+    report.exchange === market.exchange &&
+    report.interval === market.interval
+  const start = (source: 'market' | 'backtest', options: Parameters<typeof begin>[1] = {}) => {
+    setBusy(true)
+    begin(source, options).then(
+      () => setBusy(false),
+      (error: unknown) => {
+        setBusy(false)
+        toastError(error)
+      },
+    )
+  }
+  if (!chart || !market) return <Empty title="Replay">Bars are on their way.</Empty>
+  const source = fits ? 'backtest' : 'market'
+  const clock = showsClock(market.interval)
+  const local = Date.parse(`${date}Z`)
+  return (
+    <div class={s.start}>
+      <div>
+        <h2>Replay</h2>
+        <p class="muted">
+          The chart forgets what comes next and shows it bar by bar
+          {fits ? ', with the orders, the position and the equity of the run on it.' : '.'}
+        </p>
+      </div>
+      <div class={s.startButtons}>
+        {saved && (
+          <Button variant="primary" icon="play" disabled={busy} onClick={() => start(source, { saved })}>
+            Resume at{' '}
+            {saved.barTime === null
+              ? `bar ${count(saved.cursorBar)}`
+              : timeText(saved.barTime, zone.value, clock)}
+          </Button>
+        )}
+        {fits && (
+          <Button
+            variant={saved ? 'quiet' : 'primary'}
+            icon="play"
+            disabled={busy}
+            onClick={() => start('backtest')}
+          >
+            From the first trade
+          </Button>
+        )}
+        <Button
+          variant={saved || fits ? 'quiet' : 'primary'}
+          disabled={busy}
+          onClick={() => {
+            const range = chartView()?.visible
+            start(source, range ? { at: Math.round(range.from + (range.to - range.from) * 0.6) } : {})
+          }}
+        >
+          From what is on screen
+        </Button>
+        <form
+          class={s.startDate}
+          onSubmit={(event) => {
+            event.preventDefault()
+            if (Number.isFinite(local)) start(source, { at: barAt(chart.bars, toUtc(local, zone.value)) })
+          }}
+        >
+          <input
+            class={s.date}
+            type="date"
+            aria-label="Date to start from"
+            value={date}
+            onInput={(event) => setDate((event.target as HTMLInputElement).value)}
+          />
+          <Button type="submit" disabled={busy || !Number.isFinite(local)}>
+            From this date
+          </Button>
+        </form>
+      </div>
+      <label class={s.check}>
+        <input
+          type="checkbox"
+          checked={blind.value}
+          onChange={(event) => (blind.value = (event.target as HTMLInputElement).checked)}
+        />
+        Blind: hide symbol and dates
+      </label>
+    </div>
+  )
+}
+
+const active = () => session.peek() !== null
+/** Space on a button is the button's. */
+const free = () => active() && !document.activeElement?.matches('button, a, summary, [role="row"]')
+
+const COMMANDS: readonly Command[] = (
+  [
+    ['play', 'Play or pause', ' ', togglePlay, free],
+    ['on', 'One bar on', 'ArrowRight', () => step(1)],
+    ['back', 'One bar back', 'ArrowLeft', () => step(-1)],
+    ['on10', 'Ten bars on', 'Shift+ArrowRight', () => step(10)],
+    ['back10', 'Ten bars back', 'Shift+ArrowLeft', () => step(-10)],
+    ['next', 'Next trade', 'N', () => jumpTrade(1)],
+    ['previous', 'Previous trade', 'P', () => jumpTrade(-1)],
+    ['bookmark', 'Bookmark this bar', 'B', () => void toggleBookmark()],
+    ['nextBookmark', 'Next bookmark', ']', () => jumpBookmark(1)],
+    ['previousBookmark', 'Previous bookmark', '[', () => jumpBookmark(-1)],
+    ['end', 'End the replay', '', end],
+  ] as const
+).map(([id, title, keys, action, when = active]) => ({
+  id: `replay:${id}`,
+  title,
+  section: 'Replay',
+  ...(keys !== '' && { keys }),
+  run: action,
+  when,
+}))
+// They hold while a replay is on, whichever drawer is open.
+addCommands(COMMANDS)
+
+function Player() {
+  const now = session.value!
+  const chart = shown.value
+  const bars = chart?.bars
+  const bar = cursor.value
+  const at = now.first + bar
+  const clock = showsClock(now.market.interval)
+  const marked = bookmarks.value.some((one) => one.bar === bar)
+  if (!bars) return null
+  return (
+    <div class={s.player}>
+      <div class={s.controls} role="toolbar" aria-label="Replay">
+        <Button
+          variant="primary"
+          icon={playing.value ? 'pause' : 'play'}
+          label={playing.value ? 'Pause (Space)' : 'Play (Space)'}
+          onClick={togglePlay}
+        />
+        <Button variant="quiet" icon="back" label="One bar back (←)" onClick={() => step(-1)} />
+        <Button variant="quiet" icon="step" label="One bar on (→)" onClick={() => step(1)} />
+        <Speed />
+        <span class={s.rule} />
+        <Button
+          variant="quiet"
+          disabled={stops.value.length === 0}
+          onClick={() => jumpTrade(-1)}
+          title="Previous trade (P)"
+        >
+          ‹ Trade
+        </Button>
+        <Button
+          variant="quiet"
+          disabled={stops.value.length === 0}
+          onClick={() => jumpTrade(1)}
+          title="Next trade (N)"
+        >
+          Trade ›
+        </Button>
+        <span class={s.rule} />
+        <Button
+          variant="quiet"
+          icon="bookmark"
+          label={marked ? 'Take the bookmark away (B)' : 'Bookmark this bar (B)'}
+          pressed={marked}
+          onClick={() => void toggleBookmark()}
+        />
+        <Button
+          variant="quiet"
+          icon="eye"
+          label="Blind: hide symbol and dates"
+          pressed={blind.value}
+          onClick={() => (blind.value = !blind.value)}
+        />
+        <span class={s.grow} />
+        <span class={cx('num', s.where)}>
+          {!blind.value && <b>{timeText(bars.time[at], zone.value, clock)}</b>}
+          <span class="muted">
+            bar {count(bar + 1)} of {blind.value ? '…' : count(length.value)}
+          </span>
+        </span>
+        <Button size="small" onClick={end}>
+          End replay
+        </Button>
+      </div>
+      <Strip />
+      <div class={s.panels}>{now.backtest ? <Strategy /> : <MarketOnly />}</div>
+    </div>
+  )
+}
+
+function Speed() {
+  const at = SPEEDS.findIndex((one) => one >= speed.value)
+  return (
+    <label class={s.speed}>
+      <span class="visually-hidden">Speed, bars a second</span>
+      <input
+        type="range"
+        min={0}
+        max={SPEEDS.length - 1}
+        step={1}
+        value={at < 0 ? SPEEDS.length - 1 : at}
+        aria-valuetext={`${speed.value} bars a second`}
+        onInput={(event) => (speed.value = SPEEDS[Number((event.target as HTMLInputElement).value)] ?? 1)}
+      />
+      <span class="num">{speed.value} bars/s</span>
+    </label>
+  )
+}
+
+/** Everything that happens, on one line: trades, bookmarks, the cursor. Drag along it, or use the arrow keys on it. */
+function Strip() {
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const host = useRef<HTMLDivElement>(null)
+  const [width, setWidth] = useState(0)
+  const [colours, setColours] = useState(0)
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry!.contentRect.width)))
+    observer.observe(host.current!)
+    return () => observer.disconnect()
+  }, [])
+  useSignalEffect(() => {
+    void [theme.value, palette.value]
+    setColours((n) => n + 1)
+  })
+  const now = session.value!
+  const bar = cursor.value
+  useEffect(() => {
+    const element = canvas.current
+    if (!element || width === 0) return
+    const scale = devicePixelRatio
+    element.width = width * scale
+    element.height = STRIP * scale
+    const ctx = element.getContext('2d')!
+    ctx.scale(scale, scale)
+    const look = themeOf(element)
+    const x = (at: number) => (at / Math.max(1, length.peek() - 1)) * width
+    ctx.fillStyle = look.line
+    ctx.fillRect(0, STRIP / 2 - 1, width, 2)
+    ctx.fillStyle = look.accent
+    ctx.fillRect(0, STRIP / 2 - 1, x(bar), 2)
+    for (const trade of now.backtest?.report.trades ?? []) {
+      const known = trade.exitBar <= bar
+      if (!known && blind.peek()) continue
+      ctx.fillStyle = known ? (trade.profit >= 0 ? look.up : look.down) : look.lineStrong
+      ctx.fillRect(Math.round(x(trade.entryBar)), STRIP / 2 - 9, 1, 7)
+      if (trade.status === 'closed') ctx.fillRect(Math.round(x(trade.exitBar)), STRIP / 2 + 2, 1, 7)
+    }
+    ctx.fillStyle = look.warn
+    for (const mark of bookmarks.value) {
+      const at = x(mark.bar)
+      ctx.beginPath()
+      ctx.moveTo(at - 3.5, 0)
+      ctx.lineTo(at + 3.5, 0)
+      ctx.lineTo(at + 3.5, 8)
+      ctx.lineTo(at, 5.5)
+      ctx.lineTo(at - 3.5, 8)
+      ctx.fill()
+    }
+    ctx.fillStyle = look.text
+    ctx.fillRect(Math.round(x(bar)) - 1, 3, 2, STRIP - 6)
+  }, [width, bar, now, bookmarks.value, blind.value, colours])
+  const move = (event: PointerEvent) => {
+    const box = host.current!.getBoundingClientRect()
+    goTo(((event.clientX - box.left) / box.width) * (length.peek() - 1))
+  }
+  return (
+    <div
+      ref={host}
+      class={s.strip}
+      role="slider"
+      tabIndex={0}
+      aria-label="Bar of the replay"
+      aria-valuemin={1}
+      aria-valuemax={length.value}
+      aria-valuenow={bar + 1}
+      onPointerDown={(event) => {
+        ;(event.currentTarget as HTMLElement).setPointerCapture(event.pointerId)
+        playing.value = false
+        move(event)
+      }}
+      onPointerMove={(event) => event.buttons === 1 && move(event)}
+    >
+      <canvas ref={canvas} class={s.stripCanvas} />
+    </div>
+  )
+}
+const STRIP = 28
+
+function Strategy() {
+  const now = session.value!
+  const bars = shown.value?.bars
+  const { report, tracks, id } = now.backtest!
+  const bar = cursor.value
+  if (!bars) return null
+  const close = bars.close[now.first + bar]
+  const standing = standingAt(report, tracks, bar, close)
+  const fills = fillsAt(report, bars, now.first, bar)
+  const waiting = waitingAt(report, bars, now.first, bar)
+  const { currency, initialCapital } = report
+  const side = standing.position > 0 ? 'Long' : standing.position < 0 ? 'Short' : 'Flat'
+  return (
+    <>
+      <dl class={s.standing}>
+        <div>
+          <dt>Position</dt>
+          <dd>
+            {side}{' '}
+            {standing.position !== 0 && <span class="num">{quantity(Math.abs(standing.position))}</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>Average entry</dt>
+          <dd class="num">{price(standing.averagePrice, report.mintick)}</dd>
+        </div>
+        <div>
+          <dt>Open profit</dt>
+          <dd class={cx('num', tone(standing.openProfit))}>
+            {standing.position === 0 ? '—' : money(standing.openProfit, currency, { plus: true })}
+          </dd>
+        </div>
+        <div>
+          <dt>Closed profit</dt>
+          <dd class={cx('num', tone(standing.closedProfit))}>
+            {money(standing.closedProfit, currency, { plus: true })}
+            <span class="muted"> in {count(standing.trades)} trades</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Equity</dt>
+          <dd class="num">
+            {money(standing.equity, currency)}
+            {standing.equity !== null && (
+              <span class="muted"> {percent(standing.equity / initialCapital - 1, { plus: true })}</span>
+            )}
+          </dd>
+        </div>
+      </dl>
+      <section class={s.events} aria-label="Orders at this bar" aria-live={playing.value ? 'off' : 'polite'}>
+        {fills.length === 0 && waiting.length === 0 && <p class="muted">No order fills on this bar.</p>}
+        {fills.map(({ order, why }, i) => (
+          <div key={i} class={s.event}>
+            <Badge tone={order.side === 'buy' ? 'up' : 'down'}>{orderText(order)}</Badge>
+            <span class="num">{price(order.price, report.mintick)}</span>
+            <p class="muted">{why}</p>
+          </div>
+        ))}
+        {waiting.map((order, i) => (
+          <div key={`w${i}`} class={s.event}>
+            <Badge>{orderText(order)}</Badge>
+            <p class="muted">Waits for the next bar’s open.</p>
+          </div>
+        ))}
+      </section>
+      <div class={s.equity}>
+        <EquityChart run={{ id, name: '', report, tracks }} upTo={bar} compactHeight blind={blind.value} />
+      </div>
+    </>
+  )
+}
+
+function MarketOnly() {
+  const now = session.value!
+  const bars = shown.value?.bars
+  if (!bars) return null
+  const at = now.first + cursor.value
+  const tick = run.value?.report.mintick ?? 0.01
+  return (
+    <dl class={s.standing}>
+      {(['open', 'high', 'low', 'close'] as const).map((field) => (
+        <div key={field}>
+          <dt>{field[0]!.toUpperCase() + field.slice(1)}</dt>
+          <dd class="num">{price(bars[field][at], tick)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
 }

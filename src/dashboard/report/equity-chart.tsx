@@ -23,9 +23,11 @@ interface EquityProps {
   /** Last bar to show; later ones are not known yet. */
   readonly upTo?: number | null
   readonly compactHeight?: boolean
+  /** Do not say when: the replay is blind. */
+  readonly blind?: boolean
 }
 
-export function EquityChart({ run, other, upTo, compactHeight }: EquityProps) {
+export function EquityChart({ run, other, upTo, compactHeight, blind }: EquityProps) {
   const host = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [size, setSize] = useState({ width: 0, height: 0 })
@@ -69,8 +71,9 @@ export function EquityChart({ run, other, upTo, compactHeight }: EquityProps) {
       times,
       initial: run.report.initialCapital,
       at,
+      blind: blind === true,
     })
-  }, [run, other, size, at, hold, length, redraw])
+  }, [run, other, size, at, hold, length, redraw, blind])
 
   const barOf = (event: PointerEvent | MouseEvent): number => {
     const box = host.current!.getBoundingClientRect()
@@ -106,7 +109,9 @@ export function EquityChart({ run, other, upTo, compactHeight }: EquityProps) {
         <span class={cx('num', s.equityValue)} aria-live="off">
           {at !== null && value !== null && value !== undefined && (
             <>
-              <span class="muted">{timeText(times[at], zone.value, showsClock(run.report.interval))}</span>{' '}
+              <span class="muted">
+                {!blind && timeText(times[at], zone.value, showsClock(run.report.interval))}
+              </span>{' '}
               {money(value, currency)}{' '}
               <span class={value >= initial ? 'up' : 'down'}>
                 {percent(value / initial - 1, { plus: true })}
@@ -152,6 +157,7 @@ interface EquityData {
   readonly times: Column
   readonly initial: number
   readonly at: number | null
+  readonly blind: boolean
 }
 
 function drawEquity(
@@ -186,7 +192,7 @@ function drawEquity(
     line(ctx, 0, at, right, at)
     ctx.fillText(compact(tick), right + 8, at)
   }
-  drawYears(ctx, data, right, bottom, x)
+  if (!data.blind) drawYears(ctx, data, right, bottom, x)
   // The start, from which one has won or lost.
   ctx.strokeStyle = theme.lineStrong
   ctx.setLineDash([3, 3])

@@ -3,7 +3,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Report, ReportTrade } from '../../backtest/report/report.ts'
-import { hoveredTrade, markedTrade, zone } from '../chart/chart-state.ts'
+import { hoveredTrade, markedTrade, replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { download } from '../chart/picture.ts'
 import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
@@ -60,7 +60,16 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
   const [tall, setTall] = useState(400)
   const [focus, setFocus] = useState(0)
   const box = useRef<HTMLDivElement>(null)
-  const rows = useMemo(() => sorted(report.trades, sort.by, sort.down), [report, sort])
+  const until = knownUntil(report)
+  const rows = useMemo(
+    () =>
+      sorted(
+        report.trades.filter((trade) => trade.exitTime <= until),
+        sort.by,
+        sort.down,
+      ),
+    [report, sort, until],
+  )
   const clock = showsClock(report.interval)
 
   useEffect(() => {
@@ -171,6 +180,14 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
       </div>
     </div>
   )
+}
+
+/** In a replay the list knows no more than the chart. */
+function knownUntil(report: Report): number {
+  const replay = replayOnChart.value
+  const bars = shown.value?.bars
+  if (!replay || !bars || shown.value?.market.symbol !== report.symbol) return Infinity
+  return bars.time[replay.cut] ?? Infinity
 }
 
 function sorted(trades: readonly ReportTrade[], id: string, down: boolean): readonly ReportTrade[] {

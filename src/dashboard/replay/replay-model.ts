@@ -1,0 +1,120 @@
+// A replay: a cursor that walks over bars that are all there, and what was true at it. Nothing here draws.
+//
+// The chart shows bars up to the cursor; everything else (position, equity, orders that filled and why) is read off the
+// run's columns at that bar, so stepping back is as cheap as stepping on.
+
+import type { Bars } from '../../market/bars.ts'
+import type { Report, ReportOrder, ReportTrade } from '../../backtest/report/report.ts'
+import type { Track } from '../../backtest/tracks.ts'
+import { price as priceText, quantity } from '../format.ts'
+
+export interface Standing {
+  /** Signed contracts. */
+  readonly position: number
+  readonly averagePrice: number | null
+  readonly openProfit: number
+  readonly closedProfit: number
+  readonly equity: number | null
+  readonly trades: number
+}
+
+/** What one had at the close of a bar of the run. */
+export function standingAt(
+  report: Report,
+  tracks: readonly Track[],
+  bar: number,
+  close: number | undefined,
+): Standing {
+  let [size, cost, openProfit, closedProfit, trades] = [0, 0, 0, 0, 0]
+  for (const trade of report.trades) {
+    if (trade.entryBar > bar) continue
+    if (trade.status === 'closed' && trade.exitBar <= bar) {
+      closedProfit += trade.profit
+      trades++
+      continue
+    }
+    const sign = trade.side === 'long' ? 1 : -1
+    size += sign * trade.qty
+    cost += sign * trade.qty * trade.entryPrice
+    if (close !== undefined) openProfit += sign * trade.qty * (close - trade.entryPrice) * report.pointvalue
+  }
+  const equity = tracks.find((track) => track.kind === 'equity')?.['data'] as (number | null)[] | undefined
+  return {
+    position: size,
+    averagePrice: size === 0 ? null : cost / size,
+    openProfit,
+    closedProfit,
+    equity: equity?.[bar] ?? null,
+    trades,
+  }
+}
+
+export interface ExplainedFill {
+  readonly order: ReportOrder
+  readonly why: string
+}
+
+/** The fills of one bar, and what made each of them fill there. */
+export function fillsAt(report: Report, bars: Bars, base: number, bar: number): readonly ExplainedFill[] {
+  const { orders } = report
+  let low = 0
+  let high = orders.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (orders[middle]!.bar < bar) low = middle + 1
+    else high = middle
+  }
+  const found: ExplainedFill[] = []
+  for (let i = low; i < orders.length && orders[i]!.bar === bar; i++)
+    found.push({ order: orders[i]!, why: reasonOf(orders[i]!, report, bars, base + bar) })
+  return found
+}
+
+/** In words: where on the bar the price lies says what kind of order it was. */
+export function reasonOf(order: ReportOrder, report: Report, bars: Bars, at: number): string {
+  const text = (value: number | undefined) => priceText(value, report.mintick)
+  const [open, high, low, close] = [bars.open[at], bars.high[at], bars.low[at], bars.close[at]]
+  if (open === undefined || high === undefined || low === undefined || close === undefined) return ''
+  const slip = Number(report.script.declaration['slippage'] ?? 0) * report.mintick
+  const near = (value: number) => Math.abs(order.price - value) <= slip + report.mintick / 2
+  const slipped = slip > 0 ? `, with ${String(report.script.declaration['slippage'])} ticks of slippage` : ''
+  if (order.comment === 'Margin call')
+    return `The margin no longer covered the position: closed at ${text(order.price)}.`
+  if (near(open))
+    return `At the bar’s open, ${text(open)}: a market order, or a price the bar opened beyond${slipped}.`
+  if (near(close) && report.script.declaration['process_orders_on_close'] === true)
+    return `At the bar’s close, ${text(close)}: orders are processed on close${slipped}.`
+  return `Price reached ${text(order.price)} within the bar (${text(low)} to ${text(high)}): a resting limit or stop order${slipped}.`
+}
+
+/** Orders that wait for the next open. They were placed at this bar's close, so one knew of them. */
+export function waitingAt(report: Report, bars: Bars, base: number, bar: number): readonly ReportOrder[] {
+  const open = bars.open[base + bar + 1]
+  if (open === undefined) return []
+  const slip = Number(report.script.declaration['slippage'] ?? 0) * report.mintick + report.mintick / 2
+  return fillsAt(report, bars, base, bar + 1)
+    .map(({ order }) => order)
+    .filter((order) => order.comment !== 'Margin call' && Math.abs(order.price - open) <= slip)
+}
+
+export const orderText = (order: ReportOrder): string =>
+  `${order.side === 'buy' ? 'Buy' : 'Sell'} ${quantity(order.qty)} ${order.comment || order.id}`
+
+/** Bars on which something happened, sorted, each once. */
+export function tradeBars(trades: readonly ReportTrade[]): readonly number[] {
+  const bars = new Set<number>()
+  for (const trade of trades) {
+    bars.add(trade.entryBar)
+    if (trade.status === 'closed') bars.add(trade.exitBar)
+  }
+  return [...bars].sort((a, b) => a - b)
+}
+
+/** The first of `sorted` behind `from`, or the last before it; null = none. */
+export function neighbour(sorted: readonly number[], from: number, way: 1 | -1): number | null {
+  if (way === 1) return sorted.find((bar) => bar > from) ?? null
+  return sorted.findLast((bar) => bar < from) ?? null
+}
+
+/** Speeds offered, in bars a second. */
+export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100] as const

@@ -1,0 +1,277 @@
+// The replay that is on: its signals, its clock, and what it keeps on the server.
+
+import { computed, effect, signal } from '@preact/signals'
+import type { Report } from '../../backtest/report/report.ts'
+import type { Track } from '../../backtest/tracks.ts'
+import { del, get, post } from '../api-client.ts'
+import { barAt } from '../chart/bars.ts'
+import { chartView } from '../chart/chart.tsx'
+import { replayOnChart, shown } from '../chart/chart-state.ts'
+import type { PriceLevel } from '../chart/view.ts'
+import { money, price, quantity } from '../format.ts'
+import { toastError } from '../ui/ui.tsx'
+import { run, type Market } from '../workspace.ts'
+import { neighbour, orderText, standingAt, tradeBars, waitingAt } from './replay-model.ts'
+
+export interface Bookmark {
+  readonly bar: number
+  readonly note: string | null
+}
+export interface SavedCursor {
+  readonly cursorBar: number
+  readonly barTime: number | null
+  readonly speed: number
+  readonly start: string
+  readonly end: string
+}
+export interface Session {
+  readonly market: Market
+  /** The chart's bars it goes over. */
+  readonly first: number
+  readonly last: number
+  readonly start: string
+  readonly end: string
+  /** The run that is replayed; null = the market alone. */
+  readonly backtest: {
+    readonly id: string
+    readonly report: Report
+    readonly tracks: readonly Track[]
+  } | null
+}
+
+export const session = signal<Session | null>(null)
+/** Index of the last visible bar, counted from the session's first. */
+export const cursor = signal(0)
+export const playing = signal(false)
+export const speed = signal(2)
+export const blind = signal(false)
+export const bookmarks = signal<readonly Bookmark[]>([])
+
+/** Bars of trades and of bookmarks, to jump to. */
+export const stops = computed(() => tradeBars(session.value?.backtest?.report.trades ?? []))
+export const length = computed(() => (session.value ? session.value.last - session.value.first + 1 : 0))
+
+/** What has been saved for the market: where one stood, and bookmarks. */
+export async function savedPlace(market: Market, signal?: AbortSignal) {
+  const place = { symbol: market.symbol, interval: market.interval }
+  const [resume, marks] = await Promise.all([
+    get<{ cursor: SavedCursor | null }>('/api/platform/replay/resume', place, signal),
+    get<{ bookmarks: Bookmark[] }>('/api/platform/replay/bookmarks', place, signal),
+  ])
+  bookmarks.value = marks.bookmarks
+  return resume.cursor
+}
+
+/** `at`: a chart bar to begin at; null = where it makes sense. */
+export async function begin(
+  source: 'market' | 'backtest',
+  { at = null, saved = null }: { at?: number | null; saved?: SavedCursor | null } = {},
+): Promise<void> {
+  const chart = shown.peek()
+  if (!chart || chart.bars.length < 2) return
+  const { market, bars } = chart
+  const current = run.peek()
+  let backtest: Session['backtest'] = null
+  let [first, last] = [0, bars.length - 1]
+  if (source === 'backtest' && current) {
+    // The server keeps the session, so that it can be opened elsewhere; what is drawn is on this page already.
+    await post(`/api/platform/backtests/${current.id}/replay?exchange=${encodeURIComponent(market.exchange)}`)
+    backtest = { id: current.id, report: current.report, tracks: current.tracks }
+    first = barAt(bars, current.report.range.from ?? bars.time[0]!)
+    last = Math.min(last, first + current.report.range.bars - 1)
+  }
+  const iso = (bar: number) => new Date(bars.time[bar]!).toISOString()
+  const range = chartView()?.visible
+  const middle = range ? Math.round(range.from + (range.to - range.from) * 0.6) : Math.floor(bars.length / 2)
+  const trade = backtest?.report.trades[0]
+  let start = at ?? (trade ? first + Math.max(1, trade.entryBar - 1) : middle)
+  if (saved) {
+    speed.value = saved.speed
+    start = saved.barTime === null ? first + saved.cursorBar : barAt(bars, saved.barTime)
+  }
+  session.value = { market, first, last, start: iso(first), end: iso(last), backtest }
+  playing.value = false
+  cursor.value = Math.max(0, Math.min(last - first, start - first))
+  requestAnimationFrame(() => chartView()?.lookAt(first + cursor.peek(), { edge: 0.75 }))
+}
+
+export function end(): void {
+  playing.value = false
+  void saveCursor()
+  session.value = null
+  replayOnChart.value = null
+}
+
+/** Moves to a bar of the session; the chart goes with it. */
+export function goTo(bar: number): void {
+  if (!session.peek()) return
+  cursor.value = Math.max(0, Math.min(length.peek() - 1, Math.round(bar)))
+}
+export const step = (bars: number): void => {
+  playing.value = false
+  goTo(cursor.peek() + bars)
+}
+export function jumpTrade(way: 1 | -1): void {
+  const to = neighbour(stops.peek(), cursor.peek(), way)
+  if (to !== null) goTo(to)
+}
+export function jumpBookmark(way: 1 | -1): void {
+  const to = neighbour(
+    bookmarks.peek().map((one) => one.bar),
+    cursor.peek(),
+    way,
+  )
+  if (to !== null) goTo(to)
+}
+export const togglePlay = (): void => {
+  if (cursor.peek() >= length.peek() - 1) goTo(0)
+  playing.value = !playing.peek()
+}
+
+/** Sets a bookmark at the cursor, or takes it away. */
+export async function toggleBookmark(bar = cursor.peek()): Promise<void> {
+  const market = session.peek()?.market
+  if (!market) return
+  const place = { symbol: market.symbol, interval: market.interval, bar }
+  const before = bookmarks.peek()
+  try {
+    if (before.some((one) => one.bar === bar)) {
+      bookmarks.value = before.filter((one) => one.bar !== bar)
+      await del('/api/platform/replay/bookmarks', place)
+    } else {
+      bookmarks.value = [...before, { bar, note: null }].sort((a, b) => a.bar - b.bar)
+      await post('/api/platform/replay/bookmarks', {}, { query: place })
+    }
+  } catch (error) {
+    bookmarks.value = before
+    toastError(error)
+  }
+}
+
+// ——— what it does while it is on ———
+
+/** Time runs: as many bars as the speed asks for, however long a frame took. */
+effect(() => {
+  if (!playing.value) return undefined
+  let due = 0
+  let before = performance.now()
+  let frame = requestAnimationFrame(function tick(now) {
+    due += ((now - before) / 1000) * speed.peek()
+    before = now
+    const whole = Math.floor(due)
+    if (whole > 0) {
+      due -= whole
+      goTo(cursor.peek() + whole)
+      if (cursor.peek() >= length.peek() - 1) {
+        playing.value = false
+        return
+      }
+    }
+    frame = requestAnimationFrame(tick)
+  })
+  return () => cancelAnimationFrame(frame)
+})
+
+/** The chart shows what is known at the cursor. */
+effect(() => {
+  const now = session.value
+  const chart = shown.value
+  if (!now || !chart) return
+  const { market } = chart
+  const same =
+    market.symbol === now.market.symbol &&
+    market.exchange === now.market.exchange &&
+    market.interval === now.market.interval
+  if (!same) {
+    playing.value = false
+    session.value = null
+    replayOnChart.value = null
+    return
+  }
+  const cut = now.first + cursor.value
+  replayOnChart.value = {
+    cut,
+    levels: levelsAt(now, cursor.value),
+    blind: blind.value,
+    withTrades: now.backtest !== null,
+  }
+  follow(cut)
+})
+
+/** Keeps the cursor's bar on screen, with room ahead of it. */
+function follow(cut: number): void {
+  const view = chartView()
+  const range = view?.visible
+  if (!view || !range) return
+  const span = range.to - range.from
+  if (cut > range.from + span * 0.85) view.scroll(cut - (range.from + span * 0.85))
+  else if (cut < range.from + span * 0.1) view.scroll(cut - (range.from + span * 0.4))
+}
+
+interface RestingItem {
+  readonly id: string
+  readonly side: 'buy' | 'sell'
+  readonly type: string
+  readonly price: number
+  readonly qty: number
+  readonly from: number
+  readonly to: number
+}
+
+/** Dashed lines: orders that rest, orders that wait for the next open, and what the position cost. */
+function levelsAt(now: Session, bar: number): readonly PriceLevel[] {
+  const { backtest } = now
+  const bars = shown.peek()?.bars
+  if (!backtest || !bars) return []
+  const { report, tracks } = backtest
+  const levels: PriceLevel[] = []
+  const close = bars.close[now.first + bar]
+  const standing = standingAt(report, tracks, bar, close)
+  if (standing.averagePrice !== null)
+    levels.push({
+      price: standing.averagePrice,
+      text: `${standing.position > 0 ? 'Long' : 'Short'} ${quantity(Math.abs(standing.position))}  ${money(standing.openProfit, report.currency, { plus: true })}`,
+      tone: standing.openProfit >= 0 ? 'up' : 'down',
+    })
+  const resting = tracks.find((track) => track.kind === 'resting')?.['items'] as
+    readonly RestingItem[] | undefined
+  for (const item of resting ?? [])
+    if (item.from <= bar && bar < item.to)
+      levels.push({
+        price: item.price,
+        text: `${item.side === 'buy' ? 'Buy' : 'Sell'} ${item.type} ${item.id} ${price(item.price, report.mintick)}`,
+        tone: 'muted',
+      })
+  if (close !== undefined)
+    for (const order of waitingAt(report, bars, now.first, bar))
+      levels.push({ price: close, text: `${orderText(order)} at the next open`, tone: 'muted' })
+  return levels
+}
+
+// ——— what it keeps ———
+
+let saving: ReturnType<typeof setTimeout> | undefined
+let unsaved = false
+const SAVE_DELAY_MS = 1200
+
+effect(() => {
+  void [cursor.value, speed.value]
+  if (!session.value) return
+  unsaved = true
+  clearTimeout(saving)
+  saving = setTimeout(() => void saveCursor(), SAVE_DELAY_MS)
+})
+
+async function saveCursor(): Promise<void> {
+  const now = session.peek()
+  clearTimeout(saving)
+  if (!now || !unsaved) return
+  unsaved = false
+  const { market, start, end: until } = now
+  const body = { ...market, cursorBar: cursor.peek(), speed: speed.peek(), start, end: until }
+  try {
+    await post('/api/platform/replay/resume', body)
+  } catch (error) {
+    toastError(error)
+  }
+}
