@@ -2,7 +2,8 @@
 //
 //     bun tests/backtest/backtest.bench.ts
 //
-// Measured on two shared cores: 33 ms for the script alone, 50 with its 39,518 reversals, 18 for the report.
+// Measured on two shared cores: signals alone 26 ms; SMA 50 and 200 (7,419 reversals) 29 ms and 11 for the report, 25 M bars/s
+// in all; SMA 10 and 30 (39,518 reversals, one every 25 bars) 54 and 20.
 
 import { openBacktest } from '../../src/backtest/run.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -12,10 +13,10 @@ import { TEST_SYMBOL } from './drive.ts'
 const LENGTH = 1_000_000
 const ROUNDS = 12
 
-const SOURCE = (quiet: string) => `//@version=6
+const SOURCE = (fast: number, slow: number, quiet: string) => `//@version=6
 strategy("x", overlay=true, initial_capital=1000000)
-f = ta.sma(close, 10)
-s = ta.sma(close, 30)
+f = ta.sma(close, ${fast})
+s = ta.sma(close, ${slow})
 if ta.crossover(f, s)${quiet}
     strategy.entry("L", strategy.long)
 if ta.crossunder(f, s)${quiet}
@@ -37,14 +38,15 @@ for (let i = 0; i < LENGTH; i++) {
   bars.low[i] = Math.min(open, close) - 0.05
 }
 
-for (const [name, quiet] of [
-  ['signals only', ' and close < 0'],
-  ['always in the market', ''],
+for (const [name, fast, slow, quiet] of [
+  ['signals only', 10, 30, ' and close < 0'],
+  ['SMA 10 and 30', 10, 30, ''],
+  ['SMA 50 and 200', 50, 200, ''],
 ] as const) {
   let [run, report, trades] = [Infinity, Infinity, 0]
   for (let round = 0; round < ROUNDS; round++) {
     const backtest = openBacktest({
-      source: SOURCE(quiet),
+      source: SOURCE(fast, slow, quiet),
       inputs: {},
       bars,
       symbol: TEST_SYMBOL,

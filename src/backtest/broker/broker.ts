@@ -128,7 +128,7 @@ export class BrokerEmulator implements Broker {
 
   onBar(bar: number, rerun: () => void): void {
     this.bar = bar
-    if (!this.active && this.bars.low[bar]! > this.callBelow && this.bars.high[bar]! < this.callAbove) return
+    if (!this.active && this.bars.high[bar]! < this.callAbove && this.bars.low[bar]! > this.callBelow) return
     this.walkBar(bar, rerun)
   }
 
@@ -237,7 +237,8 @@ export class BrokerEmulator implements Broker {
         i++
         continue
       }
-      this.orders.splice(i, 1)
+      if (i === 0) this.orders.shift()
+      else this.orders.splice(i, 1)
       this.fill(order, ticks, true)
       // A fill may have taken others off the list.
       i = 0

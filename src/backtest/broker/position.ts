@@ -174,7 +174,8 @@ export class Position {
         units === closing + opening ? execution.fee : (execution.fee * units) / (closing + opening)
       left -= units
       if (units === trade.units) {
-        this.open.splice(i, 1)
+        if (i === 0) this.open.shift()
+        else this.open.splice(i, 1)
         this.book(trade, execution, share)
       } else {
         const part = { ...trade, units, entryFee: (trade.entryFee * units) / trade.units }
