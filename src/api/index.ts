@@ -40,6 +40,7 @@ import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps, type Visit } from './access.ts'
 import { authRoutes } from './auth.ts'
 import { alertRoutes } from './alerts.ts'
+import { backtestCheckRoutes } from './backtest-checks.ts'
 import { backtestRoutes } from './backtests.ts'
 import { barRoutes } from './bars.ts'
 import type { Services } from './deps.ts'
@@ -67,6 +68,7 @@ const resources = (deps: ApiDeps) =>
     .use(authRoutes(deps))
     .use(tokenRoutes(deps))
     .use(backtestRoutes(deps))
+    .use(backtestCheckRoutes(deps))
     .use(alertRoutes(deps))
     .use(ideaRoutes(deps))
     .use(scriptRoutes(deps))

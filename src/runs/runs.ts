@@ -205,6 +205,39 @@ export class Runs {
     return { run: plan.run, warnings: plan.warnings }
   }
 
+  /** Runs a finished backtest again on the bars it ran on, as they are now. Keeps nothing. */
+  async again(userId: string, id: string, signal: AbortSignal): Promise<{ report: string; bars: Bars }> {
+    const { bars: cache, pool } = this.#deps
+    const { run, range } = this.#done(userId, id)
+    const key = seriesKey(run.exchange, run.symbol, run.interval)
+    const bars = cache.read(key, { from: range.from, to: range.to + 1 })
+    if (bars.length === 0) throw barsNotFound(cache, key)
+    pool.assertRoom(userId)
+    const live = this.#enter(run)
+    const stop = () => live.abort.abort()
+    signal.addEventListener('abort', stop, { once: true })
+    try {
+      const plan = { run, script: scriptOf(this.#deps.kv, id), key, bars, warnings: [] }
+      return { report: (await this.#compute(live, plan)).output.report, bars }
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#live.delete(id)
+    }
+  }
+
+  /** The bars a finished backtest ran on, as they are now. */
+  barsOf(userId: string, id: string): Bars {
+    const { run, range } = this.#done(userId, id)
+    const key = seriesKey(run.exchange, run.symbol, run.interval)
+    return this.#deps.bars.read(key, { from: range.from, to: range.to + 1 })
+  }
+
+  #done(userId: string, id: string) {
+    const run = this.get(userId, id)
+    if (!run.range) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+    return { run, range: run.range }
+  }
+
   get(userId: string, id: string): Run {
     const live = this.#live.get(id)
     const run = runs(this.#deps.kv).get(id)

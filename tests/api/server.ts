@@ -50,6 +50,10 @@ const fakePasswords = {
   verify: async (password: string, hash: string) => hash === `hash of ${password}`,
 }
 
+const worker = (file: string) => () => new Worker(new URL(file, import.meta.url).href)
+const standInWorker = worker('../backtest/fake-worker.ts')
+const realWorker = worker('../../src/backtest/worker.ts')
+
 /** Seals nothing; the real one has its own test. */
 const sealedByNobody = { seal: async (text: string) => text, open: async (text: string) => text }
 
@@ -67,7 +71,11 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export function testServer(change: (services: Services) => Partial<Services> = () => ({})) {
+/** `engine`: scripts run in a stand-in that answers what the source says, or in the real worker. */
+export function testServer(
+  change: (services: Services) => Partial<Services> = () => ({}),
+  { engine = 'stand-in' }: { engine?: 'stand-in' | 'real' } = {},
+) {
   const clock = new FakeClock()
   const random = fakeRandom()
   const newId = idSource({ clock, random })
@@ -76,11 +84,11 @@ export function testServer(change: (services: Services) => Partial<Services> = (
   const pool = new BacktestPool({
     workers: 1,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
-    spawn: () => new Worker(new URL('../backtest/fake-worker.ts', import.meta.url).href),
+    spawn: engine === 'real' ? realWorker : standInWorker,
     memory: () => process.memoryUsage.rss(),
   })
   const onFinished: FinishedHook[] = []
-  const limits = { ...DEFAULT_LIMITS, timeMs: 300 }
+  const limits = { ...DEFAULT_LIMITS, timeMs: engine === 'real' ? 10_000 : 300 }
   const rooms = createRooms({
     kv,
     clock,

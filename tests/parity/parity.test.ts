@@ -4,7 +4,8 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { openBacktest, runBacktest } from '../../src/backtest/run.ts'
-import { reportText, verifyReport } from '../../src/backtest/verify.ts'
+import { reportText } from '../../src/backtest/report/difference.ts'
+import { verifyReport } from '../../src/backtest/verify.ts'
 import { parityCases, runCase } from '../../src/tools/parity.ts'
 
 const DIR = `${import.meta.dir}/../../../shared/parity`

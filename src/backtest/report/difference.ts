@@ -1,0 +1,34 @@
+// Where two reports of one thing differ: every byte counts but the timings.
+
+import { canonicalJson } from './hash.ts'
+import type { Report } from './report.ts'
+
+export interface Verification {
+  readonly equal: boolean
+  readonly hash: string
+  /** Path of the first value that differs, as a JSON Pointer; null = none. */
+  readonly difference: string | null
+}
+
+/** `stored` is the report as it was kept, `again` that of the same run today. */
+export function compareReports(stored: Report, again: Report): Verification {
+  const difference = firstDifference(JSON.parse(reportText(stored)), JSON.parse(reportText(again)), '')
+  return { equal: difference === null, hash: again.hash, difference }
+}
+
+/** The canonical text that two equal reports share. */
+export function reportText(report: Report): string {
+  const { timings: _, ...rest } = report
+  return canonicalJson(rest)
+}
+
+function firstDifference(a: unknown, b: unknown, path: string): string | null {
+  if (Object.is(a, b)) return null
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return path || '/'
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const found = firstDifference(left[key], right[key], `${path}/${key}`)
+    if (found !== null) return found
+  }
+  return null
+}
