@@ -62,21 +62,18 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     async upsert(key, bars) {
       if (bars.length === 0) return { inserted: 0, updated: 0, change: record(key)?.change ?? 0 }
       return write(() => {
-        store.assertRoom()
         const old = record(key)
-        const id = old?.id ?? next()
         const first = bars.time[0] ?? 0
         const last = bars.time.at(-1) ?? 0
-        const starts = old ? touched(id, first, last) : []
-        const before = decodeAll(starts.flatMap((start) => chunks.get([id, start]) ?? []))
+        const starts = old ? touched(old.id, first, last) : []
+        const replaced = starts.flatMap((start) => (old && chunks.get([old.id, start])) ?? [])
+        const before = decodeAll(replaced)
         const after = mergeBars(before, bars)
-        const kept = new Set<number>()
-        for (let at = 0; at < after.length; at += CHUNK_BARS) {
-          const part = sliceBars(after, at, Math.min(after.length, at + CHUNK_BARS))
-          kept.add(part.time[0] ?? 0)
-          void chunks.put([id, part.time[0] ?? 0], encodeChunk(part))
-        }
-        for (const start of starts) if (!kept.has(start)) void chunks.remove([id, start])
+        const parts = chunksOf(after)
+        store.assertRoom(byteLength(parts.values()) - byteLength(replaced))
+        const id = old?.id ?? next()
+        for (const [start, bytes] of parts) void chunks.put([id, start], bytes)
+        for (const start of starts) if (!parts.has(start)) void chunks.remove([id, start])
         const inserted = after.length - before.length
         const { exchange, symbol, interval } = key
         const written: SeriesRecord = {
@@ -157,6 +154,22 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
 
 function infoOf({ id: _id, ...info }: SeriesRecord): SeriesInfo {
   return info
+}
+
+/** Encoded, by the time of their first bar. */
+function chunksOf(bars: Bars): Map<number, Buffer> {
+  const parts = new Map<number, Buffer>()
+  for (let at = 0; at < bars.length; at += CHUNK_BARS) {
+    const part = sliceBars(bars, at, Math.min(bars.length, at + CHUNK_BARS))
+    parts.set(part.time[0] ?? 0, encodeChunk(part))
+  }
+  return parts
+}
+
+function byteLength(parts: Iterable<Uint8Array>): number {
+  let sum = 0
+  for (const { byteLength: bytes } of parts) sum += bytes
+  return sum
 }
 
 function decodeAll(parts: readonly Uint8Array[]): Bars {

@@ -22,8 +22,8 @@ export interface LmdbKv extends Kv {
   readonly environment: RootDatabase
   /** A further named database, which counts towards `maxBytes`. */
   openDatabase<V, K extends LmdbKey>(options: DatabaseOptions & { readonly name: string }): Database<V, K>
-  /** Throws `storage_full` when `maxBytes` is reached; to be called inside a transaction before it writes. */
-  assertRoom(): void
+  /** Throws `storage_full` when `bytes` more are above `maxBytes`; to be called inside a transaction before it writes. */
+  assertRoom(bytes?: number): void
 }
 
 type Documents = Database<string, Uint8Array>
@@ -43,8 +43,8 @@ export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
     useVersions: true,
   })
 
-  function assertRoom(): void {
-    if (maxBytes !== undefined && usedBytes(databases) > maxBytes) throw storageFull()
+  function assertRoom(bytes = 0): void {
+    if (maxBytes !== undefined && usedBytes(databases) + bytes > maxBytes) throw storageFull()
   }
 
   return {

@@ -8,6 +8,8 @@ const runner = Bun.spawn(
     process.execPath,
     'test',
     '--parallel=2',
+    // A busy machine is no failure.
+    '--timeout=60000',
     '--reporter=junit',
     `--reporter-outfile=${report}`,
     ...process.argv.slice(2),

@@ -1,0 +1,157 @@
+// The server as people start it: from source, and as the executable alone in an empty folder.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { backtestOf, isMissing, MODES, Place, type Server } from './server.ts'
+
+describe.each(MODES)('%s', (mode) => {
+  describe.skipIf(isMissing(mode))('running', () => {
+    let place: Place
+    let server: Server
+    beforeAll(async () => {
+      place = new Place(mode)
+      server = await place.serve()
+      await server.signUp()
+    })
+    afterAll(async () => {
+      expect(await server.stop()).toBe(0)
+      place.remove()
+    })
+
+    test.skipIf(!Bun.which('curl'))('what it prints can be pasted, and shows a real report', async () => {
+      const empty = new Place(mode)
+      const fresh = await empty.serve()
+      const [, tour = ''] = fresh.said.split('shows the result.\n\n')
+      const shell = Bun.spawn(['sh', '-c', tour], { cwd: empty.folder, stdout: 'pipe', stderr: 'pipe' })
+      const out = await new Response(shell.stdout).text()
+      expect(out).toContain('"role":"owner"')
+      const { result } = JSON.parse(readFileSync(`${empty.folder}/report.json`, 'utf8'))
+      expect(result.report.summary.trades).toBeGreaterThan(5)
+      expect(result.report.range.bars).toBe(5104)
+      expect(out).toContain(`"netProfit":${result.report.summary.netProfit}`)
+      const jar = readFileSync(`${empty.folder}/chartroom.cookie`, 'utf8')
+      fresh.headers = { cookie: `session=${/session\t(\S+)/.exec(jar)?.[1]}` }
+      expect((await fresh.call('GET', '/api/auth/session')).json.user.email).toBe('owner@example.com')
+      expect(await fresh.stop()).toBe(0)
+      empty.remove()
+    })
+
+    test('a second owner is refused', async () => {
+      const stranger = { email: 'b@example.com', password: 'correct horse' }
+      const answer = await server.call('POST', '/api/auth/sign-up', stranger, { cookie: '' })
+      expect(answer.json.error.code).toBe('signup_closed')
+    })
+
+    test('the page comes with the strictest policy and its files never expire', async () => {
+      const page = await server.call('GET', '/any/route')
+      expect(page.headers.get('content-type')).toStartWith('text/html')
+      expect(page.headers.get('content-security-policy')).toContain("require-trusted-types-for 'script'")
+      const file = new URL(/src="([^"]+\.js)"/.exec(page.text)?.[1] ?? '', `${server.base}/`).pathname
+      const script = await server.call('GET', file)
+      expect([script.status, script.headers.get('cache-control')]).toEqual([
+        200,
+        'public, max-age=31536000, immutable',
+      ])
+      expect((await server.call('GET', '/assets/none.js')).status).toBe(404)
+      const again = { 'if-none-match': script.headers.get('etag') ?? '' }
+      expect((await server.call('GET', file, undefined, again)).status).toBe(304)
+    })
+
+    test('the reference page has all it needs on board', async () => {
+      for (const path of [
+        '/api/docs',
+        '/api/docs/start.js',
+        '/api/docs/swagger-ui.css',
+        '/api/docs/swagger-ui-bundle.js',
+      ])
+        expect((await server.call('GET', path)).status).toBe(200)
+      expect((await server.call('GET', '/api/docs')).text).not.toContain('//unpkg')
+      const { paths } = (await server.call('GET', '/api/openapi.json')).json
+      expect(Object.keys(paths).length).toBeGreaterThan(15)
+    })
+
+    test('requests that no client would send get the same kind of answer', async () => {
+      const { hostname, port, host } = new URL(server.base)
+      const send = (text: string) =>
+        new Promise<string>((resolve) => {
+          let answer = ''
+          const socket = connect(Number(port), hostname, () => socket.write(text))
+          socket.on('data', (data) => {
+            answer += data
+            if (/\r\n\r\n./.test(answer)) socket.destroy()
+          })
+          socket.on('close', () => resolve(answer))
+        })
+      const scenarios: readonly (readonly [string, number, string])[] = [
+        [`GET /api/health HTTP/1.1\r\nHost: \r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/health HTTP/1.1\r\nHost: a b\r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/health HTTP/1.1\r\nHost: localhost@evil.example\r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/health HTTP/1.0\r\n\r\n`, 421, 'misdirected_request'],
+        [`GET /api/%zz HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 404, 'not_found'],
+        [`GET //api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 404, 'not_found'],
+        [`GET /api/docs/..%2fpackage.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 404, 'not_found'],
+        [`TRACE /api/health HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 405, 'method_not_allowed'],
+        [
+          `POST /api/auth/sign-in HTTP/1.1\r\nHost: ${host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n11170\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`,
+          413,
+          'payload_too_large',
+        ],
+      ]
+      for (const [text, status, code] of scenarios) {
+        const answer = await send(text)
+        expect([answer.slice(9, 12), /"code":"(\w+)"/.exec(answer)?.[1]]).toEqual([String(status), code])
+      }
+    })
+
+    test('a second server on the port says so', async () => {
+      const { port } = new URL(server.base)
+      const second = await place.run('serve', '--port', port, '--data-dir', `${place.folder}/second`)
+      expect(second.err).toContain(`Port ${port} is in use`)
+      expect(second.code).toBe(1)
+    })
+
+    test('every mistake in the configuration gets its sentence', async () => {
+      const unknown = await place.run('serve', '--sign-up', 'open')
+      expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('sign-up')])
+      const mistaken = await place.run('serve', '--port', 'x', '--public-url', 'nowhere')
+      expect(mistaken.err).toContain('--port: expected a whole number')
+      expect(mistaken.err).toContain('--public-url: expected an address')
+      expect(mistaken.code).toBe(2)
+    })
+
+    test('what was stored is there after a restart, and so is the session', async () => {
+      const source =
+        '//@version=6\nstrategy("kept")\nif bar_index == 5\n    strategy.entry("L", strategy.long)'
+      const { id } = (await server.call('POST', '/api/platform/backtests', backtestOf(source))).json
+      // Somebody follows events meanwhile: that stream ends, and does not hold up the stop.
+      const stream = await fetch(`${server.base}/api/platform/stream`, { headers: server.headers })
+      expect(stream.status).toBe(200)
+      expect(await server.stop()).toBe(0)
+      expect(await stream.text()).toContain('event: hello')
+      const { headers } = server
+      server = await place.serve()
+      server.headers = headers
+      expect(server.said).not.toContain('no owner')
+      expect((await server.call('GET', `/api/platform/backtests/${id}`)).json.backtest.state).toBe('done')
+    })
+
+    test('load leaves no files open', async () => {
+      const open = () => readdirSync(`/proc/${server.process.pid}/fd`).length
+      const load = async (rounds: number) => {
+        for (let i = 0; i < rounds; i++)
+          await Promise.all(
+            Array.from({ length: 20 }, () =>
+              fetch(`${server.base}/any`, { keepalive: false }).then((r) => r.text()),
+            ),
+          )
+      }
+      await load(5)
+      const before = open()
+      await load(20)
+      // Closing a connection takes the kernel a moment; a leak stays.
+      for (let waited = 0; open() > before + 5 && waited < 100; waited++) await Bun.sleep(50)
+      expect(open()).toBeLessThanOrEqual(before + 5)
+    })
+  })
+})
