@@ -1,6 +1,7 @@
 // Drives the broker without a compiler: a script is a function of the bar, calling the broker's port.
 
-import { BrokerEmulator, type BrokerOptions } from '../../src/backtest/broker/broker.ts'
+import type { BrokerOptions } from '../../src/backtest/broker/account.ts'
+import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
 import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'

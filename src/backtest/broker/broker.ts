@@ -9,43 +9,26 @@
 // bars cheap. Run-ups and drawdowns are worked out from the columns when somebody asks (equity.ts).
 
 import type { Bars } from '../../market/bars.ts'
-import type { SymbolInfo } from '../../market/symbol.ts'
-import type { Broker, ExitOrder, OcaType, TradeView } from '../../pine/broker.ts'
-import { EquityWalk } from '../equity.ts'
+import type { Broker } from '../../pine/broker.ts'
+import type { BrokerOptions } from './account.ts'
 import { commissionOf } from './commission.ts'
-import { exitLevels, hasTrigger, reservation } from './exits.ts'
+import { OrderDesk } from './desk.ts'
+import { exitLevels, reservation } from './exits.ts'
 import { NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
-import { UNIT, contracts, floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
-import type { Direction, Entry, ExitTemplate, Leg, Order, PathPoint } from './orders.ts'
-import { finerRanges, pathOf, type Path } from './path.ts'
-import { Position } from './position.ts'
+import { contracts, tickOf } from './numbers.ts'
 import {
-  RISK_COMMENTS,
-  calmRisk,
-  drawdownReached,
-  intradayLossReached,
-  rollDay,
-  watches,
-  type RiskState,
-} from './risk.ts'
-import type { BrokerSettings } from './settings.ts'
-import { budgetOf, unitsFor } from './sizing.ts'
-import { viewOf } from './trade-view.ts'
-import { endTrailBar, freshTrail, issueTrail, ratchet, trailAtOpen, trailOnSegment } from './trailing.ts'
-
-export interface BrokerOptions {
-  readonly bars: Bars
-  readonly symbol: SymbolInfo
-  readonly settings: BrokerSettings
-  /** Symbol currency → account currency, one a bar; null = the same currency (I1, I2). */
-  readonly rates?: Float64Array | null
-  /** Bars for the magnifier (A5). */
-  readonly finer?: Bars | null
-  /** A number that changes with the trading day a bar belongs to (H5). */
-  readonly dayOf?: (bar: number) => number
-  /** First bar the script may trade on; before it every command is ignored, as before the range of a deep backtest. */
-  readonly firstBar?: number
-}
+  isMarket,
+  type Direction,
+  type Entry,
+  type ExitTemplate,
+  type Leg,
+  type Order,
+  type PathPoint,
+} from './orders.ts'
+import { finerRanges, pathOf, type Path } from './path.ts'
+import { RISK_COMMENTS, drawdownReached, intradayLossReached, rollDay, watches } from './risk.ts'
+import { unitsFor } from './sizing.ts'
+import { endTrailBar, freshTrail, ratchet, trailAtOpen, trailOnSegment } from './trailing.ts'
 
 /** How often calc_on_order_fills runs the script again on one bar (A7). */
 const RERUNS_MAX = 3
@@ -57,71 +40,24 @@ const STOP = 0
 const TRAIL = 1
 const LIMIT = 2
 
-export class BrokerEmulator implements Broker {
-  bar = 0
-  busy = false
-  dirty = false
-
-  private readonly bars: Bars
-  private readonly symbol: SymbolInfo
-  readonly settings: BrokerSettings
-  private readonly rates: Float64Array | null
+export class BrokerEmulator extends OrderDesk implements Broker {
+  marginCalls = 0
   private readonly finer: Bars | null
   private readonly finerStarts: Int32Array | null
   private readonly dayOf: (bar: number) => number
-  private readonly firstBar: number
-  private readonly lot: number
-  private readonly mintick: number
-  private readonly pointValue: number
-
-  position: Position
-  private orders: Order[] = []
-  private templates: ExitTemplate[] = []
-  private legs: Leg[] = []
-  /** Exits without from_entry: they cover what is opened after the call too, until the position closes. */
-  private standing: ExitTemplate[] = []
-  private immediates: Order[] = []
-  private risk: RiskState
-  private sequence = 0
-  marginCalls = 0
-
-  /** Anything waits or watches, so the bar has to be walked. */
-  private active = false
-  private callBelow = -Infinity
-  private callAbove = Infinity
-  /** Price of "now" while the bar is walked, ticks; NaN = the close. */
-  private nowTicks = NaN
+  private readonly path: Path = [0, 0, 0, 0]
   private point: PathPoint = 0
-  private path: Path = [0, 0, 0, 0]
-  /** Fills since calc_on_order_fills last ran the script. */
-  private reruns = RERUNS_MAX
-  private fillsSeen = 0
   private rerun: (() => void) | null = null
-  /** Positions read by the script keep their values when something was closed immediately (B9). */
-  private walk: EquityWalk
+  private reruns = RERUNS_MAX
+  /** Fills when calc_on_order_fills last ran the script. */
+  private fillsSeen = 0
 
   constructor(options: BrokerOptions) {
-    const { bars, symbol, settings } = options
-    this.bars = bars
-    this.symbol = symbol
-    this.settings = settings
-    this.rates = options.rates ?? null
+    super(options)
+    const { bars, settings } = options
     this.finer = settings.barMagnifier ? (options.finer ?? null) : null
     this.finerStarts = this.finer && finerRanges(bars, this.finer)
     this.dayOf = options.dayOf ?? ((bar) => Math.floor((bars.time[bar] ?? 0) / 86_400_000))
-    this.firstBar = options.firstBar ?? 0
-    this.lot = Math.max(1, Math.round(symbol.minQuantity * UNIT))
-    this.mintick = symbol.mintick
-    this.pointValue = symbol.pointValue
-    this.position = new Position(symbol.pointValue, settings.closeEntriesRule)
-    this.risk = calmRisk(settings.initialCapital)
-    this.walk = new EquityWalk(
-      bars,
-      this.position.ledger,
-      symbol.pointValue,
-      settings.initialCapital,
-      this.rates,
-    )
   }
 
   // ——— a bar ———
@@ -458,12 +394,6 @@ export class BrokerEmulator implements Broker {
     return held * order.direction < 0 || !isMarket(order) ? raw + order.flip : raw
   }
 
-  /** What strategy.risk.max_position_size leaves an entry of this direction. */
-  private roomFor(direction: Direction): number {
-    const held = this.position.units * direction > 0 ? Math.abs(this.position.units) : 0
-    return Math.max(0, this.risk.positionMax - held)
-  }
-
   /** C3, C5, G2: pyramiding and margin, judged when the order is processed. */
   private accepts(order: Order, units: number, ticks: number): boolean {
     const { position } = this
@@ -683,10 +613,6 @@ export class BrokerEmulator implements Broker {
 
   // ——— margin ———
 
-  private margin(direction: Direction): number {
-    return direction === 1 ? this.settings.marginLong : this.settings.marginShort
-  }
-
   /** G3. */
   private callMargin(ticks: number): void {
     const { position } = this
@@ -740,15 +666,6 @@ export class BrokerEmulator implements Broker {
 
   private restingUnits(order: Order): number {
     return Number.isNaN(order.budget) ? order.units : Math.max(order.units, 0)
-  }
-
-  private withinMargin(direction: Direction, units: number, price: number): boolean {
-    const margin = this.margin(direction)
-    if (margin === 0) return true
-    const held = this.position.units
-    const total = units + (held * direction > 0 ? Math.abs(held) : 0)
-    const required = contracts(total) * price * this.pointValue * this.rate() * margin
-    return !exceeds(required, this.equityAt(price))
   }
 
   // ——— risk ———
@@ -809,570 +726,6 @@ export class BrokerEmulator implements Broker {
     this.settle()
   }
 
-  // ——— commands ———
-
-  entry(
-    id: string,
-    direction: Direction,
-    qty: number,
-    limit: number,
-    stop: number,
-    ocaName: string | null,
-    ocaType: OcaType,
-    comment: string | null,
-    alertMessage: string | null,
-    disableAlert: boolean,
-    site: number,
-  ): void {
-    const alert = disableAlert ? null : alertMessage
-    const order = this.newOrder(
-      'entry',
-      id,
-      direction,
-      qty,
-      limit,
-      stop,
-      ocaName,
-      ocaType,
-      comment,
-      alert,
-      site,
-    )
-    if (order) this.place(order)
-  }
-
-  order(
-    id: string,
-    direction: Direction,
-    qty: number,
-    limit: number,
-    stop: number,
-    ocaName: string | null,
-    ocaType: OcaType,
-    comment: string | null,
-    alertMessage: string | null,
-    disableAlert: boolean,
-    site: number,
-  ): void {
-    const alert = disableAlert ? null : alertMessage
-    const order = this.newOrder(
-      'order',
-      id,
-      direction,
-      qty,
-      limit,
-      stop,
-      ocaName,
-      ocaType,
-      comment,
-      alert,
-      site,
-    )
-    if (order) this.place(order)
-  }
-
-  /** Sizes and checks an order; null = it is not placed (F12, G1, H). */
-  private newOrder(
-    kind: 'entry' | 'order',
-    id: string,
-    direction: Direction,
-    qty: number,
-    limit: number,
-    stop: number,
-    ocaName: string | null,
-    ocaType: OcaType,
-    comment: string | null,
-    alertMessage: string | null,
-    site: number,
-  ): Order | null {
-    if (this.risk.halted !== 'no' || this.bar < this.firstBar) return null
-    const { position, settings } = this
-    const price = this.nowPrice()
-    const limitTicks = direction === 1 ? tickBelow(limit / this.mintick) : tickAbove(limit / this.mintick)
-    const stopTicks = direction === 1 ? tickAbove(stop / this.mintick) : tickBelow(stop / this.mintick)
-    const priced = !Number.isNaN(limitTicks) || !Number.isNaN(stopTicks)
-    const projected = kind === 'entry' ? this.projected(direction, priced) : position.units
-    const forbidden =
-      this.risk.allow === 'long' ? direction === -1 : this.risk.allow === 'short' && direction === 1
-    const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
-    let flip = kind === 'entry' && projected * direction < 0 ? Math.abs(projected) : 0
-    let units: number
-    let budget = NaN
-    if (Number.isNaN(qty)) {
-      if (settings.defaultQtyType !== 'fixed') budget = budgetOf(settings, this.equityAt(price))
-      if (Number.isNaN(budget)) units = unitsOf(settings.defaultQtyValue, this.lot)
-      else {
-        // F1: market orders are priced with slippage; F2: priced ones at their own level, for the margin check.
-        const at = !priced
-          ? price + direction * settings.slippage * this.mintick
-          : (Number.isNaN(limitTicks) ? stopTicks : limitTicks) * this.mintick
-        units = unitsFor(settings, budget, at, this.pointValue, this.rate(), this.lot)
-        if (!priced) budget = NaN
-      }
-    } else units = unitsOf(qty, this.lot)
-    if (!(units > 0)) return null
-    // C12: the disallowed side only closes.
-    const reduceOnly = kind === 'entry' && forbidden
-    if (reduceOnly && flip === 0) return null
-    if (kind === 'entry' && !reduceOnly) units = Math.min(units, this.roomFor(direction))
-    if (units <= 0) return null
-    if (!reduceOnly && !this.withinMargin(direction, units, price)) return null
-    if (kind === 'entry' && flip > 0) flip = this.settleFlip(id, direction, flip, priced)
-    return {
-      kind,
-      id,
-      direction,
-      units,
-      flip,
-      budget,
-      limit: limitTicks,
-      stop: stopTicks,
-      triggered: false,
-      ocaName,
-      ocaType,
-      comment,
-      alertMessage,
-      bar: this.bar,
-      sequence: ++this.sequence,
-      afterClose: claimed > 0,
-      paired: flip > 0 && position.units * direction >= 0,
-      target: null,
-      reduceOnly,
-      site,
-    }
-  }
-
-  /**
-   * C1, C5, C9: the position an entry will meet, as far as this script run has settled it: closes are taken off, and a
-   * market order also reckons with market entries the other way that were placed before it (not with those over the
-   * pyramiding cap).
-   */
-  private projected(direction: Direction, priced: boolean): number {
-    let units = this.position.units
-    if (this.orders.length === 0 && this.immediates.length === 0) return units
-    let count = this.position.entries.length
-    for (const order of this.immediates.concat(this.orders)) {
-      if (order.kind === 'close') units -= Math.sign(units) * Math.min(Math.abs(units), order.units)
-      else if (!priced && order.kind === 'entry' && order.direction !== direction && isMarket(order)) {
-        if (units * order.direction > 0 && count >= Math.max(1, this.settings.pyramiding)) continue
-        count = units * order.direction > 0 ? count + 1 : 1
-        units += order.direction * (order.units + order.flip)
-      }
-    }
-    return units
-  }
-
-  /** C2, C7: of several calls on one bar only one carries the flip. */
-  private settleFlip(id: string, direction: Direction, flip: number, priced: boolean): number {
-    for (const other of this.orders) {
-      if (other.kind !== 'entry' || other.direction !== direction || other.bar !== this.bar) continue
-      // C2: re-issued on the same bar, the order keeps only its own quantity.
-      if (other.id === id) return 0
-      // C7: with different ids the flip belongs to the last.
-      if (!priced && isMarket(other)) other.flip = 0
-    }
-    return flip
-  }
-
-  /** C2: an order with the id of one that waits takes its place. */
-  private place(order: Order): void {
-    const index =
-      this.orders.length === 0
-        ? -1
-        : this.orders.findIndex((other) => other.id === order.id && other.kind !== 'close')
-    if (index >= 0) this.orders[index] = order
-    else this.orders.push(order)
-    this.touched()
-  }
-
-  /** Units that close() calls of this script run will take off the position. */
-  private claimedByCloses(): number {
-    let sum = 0
-    for (const order of this.orders) if (order.kind === 'close') sum += order.units
-    for (const order of this.immediates) sum += order.units
-    return sum
-  }
-
-  /** D12: units a reversing market entry of this script run takes off the position. */
-  private claimedByEntries(): number {
-    let sum = 0
-    for (const order of this.orders)
-      if (order.kind === 'entry' && isMarket(order) && order.direction * this.position.units < 0)
-        sum += order.units + order.flip
-    return sum
-  }
-
-  close(
-    id: string,
-    comment: string | null,
-    qty: number,
-    qtyPercent: number,
-    alertMessage: string | null,
-    immediately: boolean,
-    disableAlert: boolean,
-    site: number,
-  ): void {
-    const bound = this.position.boundTo(id)
-    if (bound === 0) return
-    const signal = `Close entry(s) order ${id}`
-    this.placeClose(
-      signal,
-      id,
-      bound,
-      comment,
-      qty,
-      qtyPercent,
-      disableAlert ? null : alertMessage,
-      immediately,
-      site,
-    )
-  }
-
-  closeAll(
-    comment: string | null,
-    alertMessage: string | null,
-    immediately: boolean,
-    disableAlert: boolean,
-    site: number,
-  ): void {
-    const held = Math.abs(this.position.units)
-    if (held === 0) return
-    const alert = disableAlert ? null : alertMessage
-    this.placeClose('Close position order', null, held, comment, NaN, NaN, alert, immediately, site)
-  }
-
-  private placeClose(
-    signal: string,
-    target: string | null,
-    bound: number,
-    comment: string | null,
-    qty: number,
-    qtyPercent: number,
-    alertMessage: string | null,
-    immediately: boolean,
-    site: number,
-  ): void {
-    const { settings } = this
-    // D11: processed on close under FIFO, a later call of one call site replaces the earlier of the same bar.
-    if (settings.processOrdersOnClose && settings.closeEntriesRule === 'FIFO' && target !== null)
-      this.orders = this.orders.filter(
-        (one) => !(one.kind === 'close' && one.site === site && one.bar === this.bar && one.target !== null),
-      )
-    // D9: what earlier calls have targeted is not there to be closed again. D12: neither is what an entry reverses.
-    let left = bound - this.claimedByEntries()
-    for (const one of [...this.orders, ...this.immediates])
-      if (one.kind === 'close' && (one.target === target || one.target === null || target === null))
-        left -= one.units
-    const asked = !Number.isNaN(qty)
-      ? unitsOf(qty, this.lot)
-      : !Number.isNaN(qtyPercent) && qtyPercent < 100
-        ? floorToLot(Math.floor((bound * qtyPercent) / 100 + 1e-6), this.lot)
-        : left
-    const units = Math.min(asked, left)
-    if (!(units > 0)) return
-    const order: Order = {
-      kind: 'close',
-      id: signal,
-      direction: this.position.units > 0 ? -1 : 1,
-      units,
-      flip: 0,
-      budget: NaN,
-      limit: NaN,
-      stop: NaN,
-      triggered: false,
-      ocaName: null,
-      ocaType: 'none',
-      comment,
-      alertMessage,
-      bar: this.bar,
-      sequence: ++this.sequence,
-      afterClose: false,
-      paired: false,
-      target,
-      reduceOnly: true,
-      site,
-    }
-    if (immediately) {
-      this.immediates.push(order)
-      this.dirty = true
-    } else this.orders.push(order)
-    this.touched()
-  }
-
-  exit(id: string, exit: ExitOrder, _site: number): void {
-    if (this.risk.halted !== 'no' || !hasTrigger(exit)) return
-    const { position } = this
-    const from = exit.fromEntry === '' ? null : exit.fromEntry
-    const alert = exit.disableAlert
-      ? { ...exit, alertMessage: null, alertLoss: null, alertProfit: null, alertTrailing: null }
-      : exit
-    for (const entry of position.entries)
-      if (from === null || entry.id === from) this.issueLeg(id, alert, entry)
-    // D1, D2: and to entries that have not filled yet.
-    for (const order of this.orders) {
-      if (order.kind === 'close' || order.reduceOnly || this.overCap(order)) continue
-      if (from === null ? position.units * order.direction < 0 : order.id !== from) continue
-      const template = { id, entryId: order.id, exit: alert, bar: this.bar, sequence: ++this.sequence }
-      const index = this.templates.findIndex((one) => one.id === id && one.entryId === order.id)
-      if (index >= 0) this.templates[index] = template
-      else this.templates.push(template)
-    }
-    if (from === null && (position.units !== 0 || this.templates.length > 0)) {
-      const template = { id, entryId: '', exit: alert, bar: this.bar, sequence: ++this.sequence }
-      this.standing = [...this.standing.filter((one) => one.id !== id), template]
-    }
-    if (this.legs.length > 0) this.touched()
-  }
-
-  /** D5: an add that pyramiding will refuse gets no exits: they would outlive the position they were computed for. */
-  private overCap(order: Order): boolean {
-    const { units, entries } = this.position
-    return (
-      order.kind === 'entry' &&
-      units * order.direction > 0 &&
-      // An order placed against a position reverses, whatever became of that position since
-      // (probe order-opposite-entry-close-same-pass-01: the second short of two fills, and twice its quantity).
-      order.flip === 0 &&
-      entries.length >= Math.max(1, this.settings.pyramiding)
-    )
-  }
-
-  /** D3, D7: a call makes a leg for each filled entry, or changes the one that is there. */
-  private issueLeg(id: string, exit: ExitOrder, entry: Entry): void {
-    const known = this.legs.find((leg) => leg.id === id && leg.entry === entry)
-    if (known?.done) return
-    const reserved = reservation(exit, entry, this.legs, id, this.lot)
-    if (!known && reserved <= 0) return
-    const { limit, stop, activation, offset } = exitLevels(
-      exit,
-      entry,
-      this.mintick,
-      this.settings.nearerLevelWins,
-    )
-    const now = Number.isNaN(this.nowTicks) ? tickOf(this.bars.close[this.bar]!, this.mintick) : this.nowTicks
-    const trail = Number.isNaN(activation)
-      ? null
-      : issueTrail(known?.trail ?? null, activation, offset, now, entry.direction)
-    if (known) {
-      known.exit = exit
-      known.reserved = Math.max(known.filled, reserved)
-      known.limit = limit
-      known.stop = stop
-      known.trail = trail
-      known.bar = this.bar
-    } else
-      this.legs.push({
-        id,
-        entry,
-        exit,
-        reserved,
-        filled: 0,
-        limit,
-        stop,
-        trail,
-        bar: this.bar,
-        sequence: ++this.sequence,
-        done: false,
-      })
-  }
-
-  /** C10: entries by their id, exits by theirs; nothing cascades. */
-  cancel(id: string): void {
-    this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
-    this.templates = this.templates.filter((template) => template.id !== id)
-    this.standing = this.standing.filter((template) => template.id !== id)
-    this.legs = this.legs.filter((leg) => leg.id !== id || leg.filled > 0)
-    this.settle()
-  }
-
-  cancelAll(): void {
-    this.orders = []
-    this.templates = []
-    this.standing = []
-    this.legs = this.legs.filter((leg) => leg.filled > 0)
-    this.settle()
-  }
-
-  private touched(): void {
-    this.active = true
-    this.busy = true
-    if (this.settings.processOrdersOnClose) this.dirty = true
-  }
-
-  /** After anything changed: is there something to look at on the next bar? */
-  private settle(): void {
-    this.active =
-      this.orders.length > 0 ||
-      (this.legs.length > 0 && this.legs.some((leg) => !leg.done)) ||
-      watches(this.risk)
-    this.busy = this.active || this.callBelow !== -Infinity || this.callAbove !== Infinity
-  }
-
-  allowEntryIn(direction: 'all' | 'long' | 'short'): void {
-    this.risk.allow = direction
-  }
-
-  maxConsLossDays(count: number, _alertMessage: string | null): void {
-    this.risk.lossDaysMax = count
-    this.settle()
-  }
-
-  maxDrawdown(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void {
-    this.risk.drawdown = { value, type, alertMessage }
-    this.settle()
-  }
-
-  maxIntradayLoss(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void {
-    this.risk.intradayLoss = { value, type, alertMessage }
-    this.settle()
-  }
-
-  maxIntradayFilledOrders(count: number, _alertMessage: string | null): void {
-    this.risk.filledOrdersMax = count
-    this.settle()
-  }
-
-  maxPositionSize(size: number): void {
-    this.risk.positionMax = unitsOf(size, this.lot)
-  }
-
-  // ——— what the script reads ———
-
-  private rate(): number {
-    return this.rates ? this.rates[this.bar]! : 1
-  }
-
-  /** The close, or where the path stands while a bar is walked (A8). */
-  private nowPrice(): number {
-    return Number.isNaN(this.nowTicks) ? this.bars.close[this.bar]! : this.nowTicks * this.mintick
-  }
-
-  private equityAt(price: number): number {
-    const { position } = this
-    return this.settings.initialCapital + position.netProfit + position.openProfit(price, this.rate())
-  }
-
-  get positionSize(): number {
-    return contracts(this.position.units)
-  }
-  get positionAvgPrice(): number {
-    return this.position.averagePrice
-  }
-  /** C13: the oldest open entry's id. */
-  get positionEntryName(): string | null {
-    return this.position.open[0]?.entryId ?? null
-  }
-  get initialCapital(): number {
-    return this.settings.initialCapital
-  }
-  get equity(): number {
-    return this.equityAt(this.nowPrice())
-  }
-  get openProfit(): number {
-    return this.position.openProfit(this.nowPrice(), this.rate())
-  }
-  get netProfit(): number {
-    return this.position.netProfit
-  }
-  get grossProfit(): number {
-    return this.position.grossProfit
-  }
-  get grossLoss(): number {
-    return this.position.grossLoss
-  }
-  get maxRunupAmount(): number {
-    return this.walk.to(this.bar).runupMax
-  }
-  get maxDrawdownAmount(): number {
-    return this.walk.to(this.bar).drawdownMax
-  }
-  get maxRunupPercent(): number {
-    return this.walk.to(this.bar).runupMaxFraction * 100
-  }
-  get maxDrawdownPercent(): number {
-    return this.walk.to(this.bar).drawdownMaxFraction * 100
-  }
-  get maxContractsHeldAll(): number {
-    return contracts(this.position.heldAll)
-  }
-  get maxContractsHeldLong(): number {
-    return contracts(this.position.heldLong)
-  }
-  get maxContractsHeldShort(): number {
-    return contracts(this.position.heldShort)
-  }
-  get winTrades(): number {
-    return this.position.wins
-  }
-  get lossTrades(): number {
-    return this.position.losses
-  }
-  /** J7: profit of exactly 0. */
-  get evenTrades(): number {
-    return this.position.evens
-  }
-  get openTradeCount(): number {
-    return this.position.open.length
-  }
-  get closedTradeCount(): number {
-    return this.position.closed.length
-  }
-  readonly closedTradesFirstIndex = 0
-
-  /** G6: not scaled by margin; na only where neither side keeps any. */
-  get capitalHeld(): number {
-    if (this.settings.marginLong === 0 && this.settings.marginShort === 0) return NaN
-    return Math.abs(this.position.value) * this.pointValue * this.rate()
-  }
-
-  /** G5: solves equity(P) = margin(P); long floors to the tick, short ceils. */
-  get marginLiquidationPrice(): number {
-    const { position, settings } = this
-    const held = position.units
-    if (held === 0) return NaN
-    const margin = this.margin(held > 0 ? 1 : -1)
-    if (margin === 0 || (held > 0 && margin === 1)) return NaN
-    const size = contracts(held) * this.pointValue * this.rate()
-    const base =
-      settings.initialCapital +
-      position.netProfit -
-      position.fees -
-      position.value * this.pointValue * this.rate()
-    const ticks = -base / (size - Math.abs(size) * margin) / this.mintick
-    return (held > 0 ? tickBelow(ticks) : tickAbove(ticks)) * this.mintick
-  }
-
-  get accountCurrency(): string {
-    return this.settings.currency
-  }
-
-  openTrade(index: number): TradeView | null {
-    const trade = this.position.open[index]
-    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
-  }
-
-  closedTrade(index: number): TradeView | null {
-    const trade = this.position.closed[index]
-    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
-  }
-
-  convertToAccount(value: number): number {
-    return value * this.rate()
-  }
-  /** I3: the exact reciprocal. */
-  convertToSymbol(value: number): number {
-    return value / this.rate()
-  }
-
-  defaultEntryQty(price: number): number {
-    const budget = budgetOf(this.settings, this.equityAt(this.nowPrice()))
-    return contracts(
-      Number.isNaN(budget)
-        ? unitsOf(this.settings.defaultQtyValue, this.lot)
-        : unitsFor(this.settings, budget, price, this.pointValue, this.rate(), this.lot),
-    )
-  }
-
   // ——— snapshots ———
 
   /** The broker's whole state; `restore` of it, in this or another emulator over the same bars, brings it back. */
@@ -1385,13 +738,7 @@ export class BrokerEmulator implements Broker {
     const { position, ...rest } = state
     Object.assign(this.position, position)
     Object.assign(this, rest)
-    this.walk = new EquityWalk(
-      this.bars,
-      this.position.ledger,
-      this.pointValue,
-      this.settings.initialCapital,
-      this.rates,
-    )
+    this.walk = this.newWalk()
   }
 
   private state() {
@@ -1429,10 +776,6 @@ function gapOrder(a: Order, b: Order): number {
 function gapRank(order: Order): number {
   if (Number.isNaN(order.stop)) return 2
   return order.direction === 1 ? 0 : 1
-}
-
-function isMarket(order: Order): boolean {
-  return Number.isNaN(order.limit) && Number.isNaN(order.stop)
 }
 
 /** Where the way from `at` to `to` meets a level that is triggered from below (`up`) or from above; NaN = nowhere. */

@@ -47,6 +47,10 @@ export interface Order {
   readonly site: number
 }
 
+export function isMarket(order: Order): boolean {
+  return Number.isNaN(order.limit) && Number.isNaN(order.stop)
+}
+
 /** One fill that opened (part of) a position. */
 export interface Entry {
   readonly id: string

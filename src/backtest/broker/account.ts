@@ -1,0 +1,208 @@
+// The account: what is held, what it is worth now, and all that a script reads of it as strategy.*.
+//
+// "Now" is the close of the bar the script runs on, or, while a bar is walked, the price the path has reached.
+
+import type { Bars } from '../../market/bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { TradeView } from '../../pine/broker.ts'
+import { EquityWalk } from '../equity.ts'
+import { exceeds } from './margin.ts'
+import { UNIT, contracts, tickAbove, tickBelow, unitsOf } from './numbers.ts'
+import type { Direction } from './orders.ts'
+import { Position } from './position.ts'
+import type { BrokerSettings } from './settings.ts'
+import { budgetOf, unitsFor } from './sizing.ts'
+import { viewOf } from './trade-view.ts'
+
+export interface BrokerOptions {
+  readonly bars: Bars
+  readonly symbol: SymbolInfo
+  readonly settings: BrokerSettings
+  /** Symbol currency → account currency, one a bar; null = the same currency (I1, I2). */
+  readonly rates?: Float64Array | null
+  /** Bars for the magnifier (A5). */
+  readonly finer?: Bars | null
+  /** A number that changes with the trading day a bar belongs to (H5). */
+  readonly dayOf?: (bar: number) => number
+  /** First bar the script may trade on; before it every command is ignored, as before the range of a deep backtest. */
+  readonly firstBar?: number
+}
+
+export class Account {
+  bar = 0
+  readonly settings: BrokerSettings
+  position: Position
+  protected readonly bars: Bars
+  protected readonly rates: Float64Array | null
+  protected readonly lot: number
+  protected readonly mintick: number
+  protected readonly pointValue: number
+  /** Price of "now" while a bar is walked, ticks; NaN = the close. */
+  protected nowTicks = NaN
+  protected walk: EquityWalk
+
+  constructor({ bars, symbol, settings, rates = null }: BrokerOptions) {
+    this.bars = bars
+    this.settings = settings
+    this.rates = rates
+    this.lot = Math.max(1, Math.round(symbol.minQuantity * UNIT))
+    this.mintick = symbol.mintick
+    this.pointValue = symbol.pointValue
+    this.position = new Position(symbol.pointValue, settings.closeEntriesRule)
+    this.walk = this.newWalk()
+  }
+
+  /** Max drawdown and run-up so far, worked out when asked for. */
+  protected newWalk(): EquityWalk {
+    const { bars, position, pointValue, settings, rates } = this
+    return new EquityWalk(bars, position.ledger, pointValue, settings.initialCapital, rates)
+  }
+
+  protected margin(direction: Direction): number {
+    return direction === 1 ? this.settings.marginLong : this.settings.marginShort
+  }
+
+  protected rate(): number {
+    return this.rates ? this.rates[this.bar]! : 1
+  }
+
+  /** The close, or where the path stands while a bar is walked (A8). */
+  protected nowPrice(): number {
+    return Number.isNaN(this.nowTicks) ? this.bars.close[this.bar]! : this.nowTicks * this.mintick
+  }
+
+  protected equityAt(price: number): number {
+    const { position } = this
+    return this.settings.initialCapital + position.netProfit + position.openProfit(price, this.rate())
+  }
+
+  protected withinMargin(direction: Direction, units: number, price: number): boolean {
+    const margin = this.margin(direction)
+    if (margin === 0) return true
+    const held = this.position.units
+    const total = units + (held * direction > 0 ? Math.abs(held) : 0)
+    const required = contracts(total) * price * this.pointValue * this.rate() * margin
+    return !exceeds(required, this.equityAt(price))
+  }
+
+  // ——— strategy.* ———
+
+  get positionSize(): number {
+    return contracts(this.position.units)
+  }
+  get positionAvgPrice(): number {
+    return this.position.averagePrice
+  }
+
+  /** C13: the oldest open entry's id. */
+  get positionEntryName(): string | null {
+    return this.position.open[0]?.entryId ?? null
+  }
+  get initialCapital(): number {
+    return this.settings.initialCapital
+  }
+  get equity(): number {
+    return this.equityAt(this.nowPrice())
+  }
+  get openProfit(): number {
+    return this.position.openProfit(this.nowPrice(), this.rate())
+  }
+  get netProfit(): number {
+    return this.position.netProfit
+  }
+  get grossProfit(): number {
+    return this.position.grossProfit
+  }
+  get grossLoss(): number {
+    return this.position.grossLoss
+  }
+  get maxRunupAmount(): number {
+    return this.walk.to(this.bar).runupMax
+  }
+  get maxDrawdownAmount(): number {
+    return this.walk.to(this.bar).drawdownMax
+  }
+  get maxRunupPercent(): number {
+    return this.walk.to(this.bar).runupMaxFraction * 100
+  }
+  get maxDrawdownPercent(): number {
+    return this.walk.to(this.bar).drawdownMaxFraction * 100
+  }
+  get maxContractsHeldAll(): number {
+    return contracts(this.position.heldAll)
+  }
+  get maxContractsHeldLong(): number {
+    return contracts(this.position.heldLong)
+  }
+  get maxContractsHeldShort(): number {
+    return contracts(this.position.heldShort)
+  }
+  get winTrades(): number {
+    return this.position.wins
+  }
+  get lossTrades(): number {
+    return this.position.losses
+  }
+
+  /** J7: profit of exactly 0. */
+  get evenTrades(): number {
+    return this.position.evens
+  }
+  get openTradeCount(): number {
+    return this.position.open.length
+  }
+  get closedTradeCount(): number {
+    return this.position.closed.length
+  }
+  readonly closedTradesFirstIndex = 0
+
+  /** G6: not scaled by margin; na only where neither side keeps any. */
+  get capitalHeld(): number {
+    if (this.settings.marginLong === 0 && this.settings.marginShort === 0) return NaN
+    return Math.abs(this.position.value) * this.pointValue * this.rate()
+  }
+
+  /** G5: solves equity(P) = margin(P); long floors to the tick, short ceils. */
+  get marginLiquidationPrice(): number {
+    const { position, settings } = this
+    const held = position.units
+    if (held === 0) return NaN
+    const margin = this.margin(held > 0 ? 1 : -1)
+    if (margin === 0 || (held > 0 && margin === 1)) return NaN
+    const size = contracts(held) * this.pointValue * this.rate()
+    const base =
+      settings.initialCapital +
+      position.netProfit -
+      position.fees -
+      position.value * this.pointValue * this.rate()
+    const ticks = -base / (size - Math.abs(size) * margin) / this.mintick
+    return (held > 0 ? tickBelow(ticks) : tickAbove(ticks)) * this.mintick
+  }
+  get accountCurrency(): string {
+    return this.settings.currency
+  }
+  openTrade(index: number): TradeView | null {
+    const trade = this.position.open[index]
+    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
+  }
+  closedTrade(index: number): TradeView | null {
+    const trade = this.position.closed[index]
+    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
+  }
+  convertToAccount(value: number): number {
+    return value * this.rate()
+  }
+
+  /** I3: the exact reciprocal. */
+  convertToSymbol(value: number): number {
+    return value / this.rate()
+  }
+  defaultEntryQty(price: number): number {
+    const budget = budgetOf(this.settings, this.equityAt(this.nowPrice()))
+    return contracts(
+      Number.isNaN(budget)
+        ? unitsOf(this.settings.defaultQtyValue, this.lot)
+        : unitsFor(this.settings, budget, price, this.pointValue, this.rate(), this.lot),
+    )
+  }
+}
