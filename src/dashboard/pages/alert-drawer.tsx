@@ -1,5 +1,55 @@
-import { Empty } from '../ui/ui.tsx'
+// Alerts beside the chart. The chart asks here for a new one at a price.
+
+import { useSignalEffect } from '@preact/signals'
+import { Button, Empty } from '../ui/ui.tsx'
+import { alertAt } from '../workspace.ts'
+import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
+import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
+import { pageStyles as p, Show } from './page.tsx'
 
 export function AlertDrawer() {
-  return <Empty title="Alerts" />
+  const { alerts, firings } = useAlerts()
+  useSignalEffect(() => {
+    const asked = alertAt.value
+    if (!asked) return
+    alertAt.value = null
+    openAlertDialog({ ...asked.market, price: asked.price })
+  })
+  return (
+    <div class={s['drawer']}>
+      <div class={p['drawerHead']}>
+        <span />
+        <Button size="small" icon="plus" onClick={() => openAlertDialog()}>
+          New alert
+        </Button>
+      </div>
+      <Show of={alerts}>
+        {(list) =>
+          list.length === 0 ? (
+            <Empty title="Nothing is being watched">
+              Right-click a price on the chart, or press Alt+A with the crosshair on it, and you will be told
+              when it is reached.
+            </Empty>
+          ) : (
+            <ul class={s['list']} aria-label="Alerts">
+              {list.map((alert) => (
+                <AlertRow key={alert.id} alert={alert} />
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+      {firings.data && firings.data.length > 0 && (
+        <>
+          <h2 class={s['heading']}>Fired</h2>
+          <ul class={s['list']} aria-label="Firings">
+            {firings.data.slice(0, 30).map((firing) => (
+              <FiringRow key={firing.id} firing={firing} />
+            ))}
+          </ul>
+        </>
+      )}
+      <AlertDialogHost />
+    </div>
+  )
 }

@@ -1,5 +1,293 @@
-import { Empty } from '../ui/ui.tsx'
+// ⌘K: commands, symbols, what is stored here, help. Commands and symbols answer at once, the server a moment later.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { get } from '../api-client.ts'
+import { commands, keyText } from '../commands.ts'
+import { openScript } from '../editor/documents.ts'
+import { paletteOpen } from '../frame/overlays.ts'
+import { navigate } from '../router.ts'
+import { openBacktest } from '../run-script.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { bottom } from '../workspace.ts'
+import { plainText } from './markdown.ts'
+import { attempt } from './page.tsx'
+import { ranked } from './palette-model.ts'
+import s from './palette.module.css'
+import { allSymbols, type SymbolFacts } from './quotes.ts'
+import { showOnChart } from './show-on-chart.ts'
+
+interface Hit {
+  readonly type: 'script' | 'idea' | 'backtest' | 'watchlist'
+  readonly id: string
+  readonly title: string
+  readonly snippet: string
+  readonly symbol: string | null
+  readonly author: string
+}
+interface Article {
+  readonly id: string
+  readonly title: string
+}
+interface Item {
+  readonly key: string
+  readonly group: string
+  readonly icon: IconName
+  readonly title: string
+  readonly at: readonly number[]
+  readonly note?: string
+  readonly side?: string
+  readonly keys?: string
+  readonly run: () => void
+}
+
+const ASK_DELAY_MS = 90
+const SECTION_ICONS: Readonly<Record<string, IconName>> = {
+  'Go to': 'external',
+  Chart: 'candles',
+  Script: 'code',
+  Report: 'report',
+  Replay: 'replay',
+  Alerts: 'bell',
+  Settings: 'settings',
+}
+const HIT_ICONS = { script: 'code', idea: 'bulb', backtest: 'report', watchlist: 'list' } as const
+const HIT_GROUPS = {
+  script: 'Scripts',
+  idea: 'Ideas',
+  backtest: 'Backtests',
+  watchlist: 'Watchlists',
+} as const
 
 export function Palette() {
-  return <Empty title="Search" />
+  const [query, setQuery] = useState('')
+  const [hits, setHits] = useState<readonly Hit[]>([])
+  const [symbols, setSymbols] = useState<readonly SymbolFacts[]>([])
+  const [articles, setArticles] = useState<readonly Article[]>([])
+  const [selected, setSelected] = useState(0)
+  const list = useRef<HTMLDivElement>(null)
+  const close = () => (paletteOpen.value = false)
+
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null
+    const quiet = () => undefined
+    allSymbols().then(setSymbols, quiet)
+    get<{ articles: Article[] }>('/api/support/articles').then(
+      (answer) => setArticles(answer.articles),
+      quiet,
+    )
+    return () => before?.focus()
+  }, [])
+
+  useEffect(() => {
+    setSelected(0)
+    const text = query.trim()
+    if (text === '') {
+      setHits([])
+      return undefined
+    }
+    const abort = new AbortController()
+    const timer = setTimeout(() => {
+      get<{ results: Hit[] }>('/api/search', { q: text.slice(0, 256), limit: 12 }, abort.signal).then(
+        (answer) => setHits(answer.results),
+        // Without the server there are still commands and symbols.
+        () => undefined,
+      )
+    }, ASK_DELAY_MS)
+    return () => {
+      clearTimeout(timer)
+      abort.abort()
+    }
+  }, [query])
+
+  const items = useMemo(
+    () => itemsFor(query, hits, symbols, articles),
+    [query, hits, symbols, articles, commands.value],
+  )
+  const at = Math.min(selected, Math.max(0, items.length - 1))
+  const run = (item: Item | undefined) => {
+    if (!item) return
+    close()
+    item.run()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (event.key === 'Escape') close()
+    else if (event.key === 'Enter') run(items[at])
+    else if (event.key === 'Tab' || step !== 0) {
+      const move = step !== 0 ? step : event.shiftKey ? -1 : 1
+      const next = (at + move + items.length) % Math.max(1, items.length)
+      setSelected(next)
+      list.current?.querySelector(`#palette-${next}`)?.scrollIntoView({ block: 'nearest' })
+    } else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  return (
+    <div class={s.backdrop} onMouseDown={(event) => event.target === event.currentTarget && close()}>
+      <div class={s.box} role="dialog" aria-modal="true" aria-label="Search everything" onKeyDown={onKeyDown}>
+        <div class={s.query}>
+          <Icon name="search" />
+          <input
+            ref={(element) => element?.focus()}
+            role="combobox"
+            aria-label="Search"
+            aria-expanded="true"
+            aria-controls="palette-list"
+            aria-activedescendant={items.length > 0 ? `palette-${at}` : undefined}
+            placeholder="Symbol, command, script, backtest, idea, help…"
+            value={query}
+            maxLength={256}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => setQuery(event.currentTarget.value)}
+          />
+        </div>
+        <div ref={list} id="palette-list" class={s.results} role="listbox" aria-label="Results" tabIndex={-1}>
+          {items.length === 0 && <p class={s.none}>Nothing fits “{query}”.</p>}
+          {items.map((item, i) => (
+            <div key={item.key} role="presentation">
+              {item.group !== items[i - 1]?.group && (
+                <div class={s.group} role="presentation">
+                  {item.group}
+                </div>
+              )}
+              <div
+                id={`palette-${i}`}
+                class={s.item}
+                role="option"
+                aria-selected={i === at}
+                onMouseMove={() => selected !== i && setSelected(i)}
+                onClick={() => run(item)}
+              >
+                <Icon name={item.icon} />
+                <span>
+                  <span class={s.title}>
+                    <Marked text={item.title} at={item.at} />
+                  </span>
+                  {item.note && <small>{item.note}</small>}
+                </span>
+                {item.keys ? <kbd>{keyText(item.keys)}</kbd> : <span class={s.side}>{item.side}</span>}
+              </div>
+            </div>
+          ))}
+        </div>
+        <div class={s.foot} aria-hidden="true">
+          <span>↑ ↓ choose</span>
+          <span>↵ open</span>
+          <span>Esc close</span>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Marked({ text, at }: { readonly text: string; readonly at: readonly number[] }) {
+  if (at.length === 0) return <>{text}</>
+  const marked = new Set(at)
+  const parts: ComponentChildren[] = []
+  for (let i = 0; i < text.length;) {
+    const hit = marked.has(i)
+    let end = i + 1
+    while (end < text.length && marked.has(end) === hit) end++
+    parts.push(hit ? <b key={i}>{text.slice(i, end)}</b> : text.slice(i, end))
+    i = end
+  }
+  return <>{parts}</>
+}
+
+function itemsFor(
+  query: string,
+  hits: readonly Hit[],
+  symbols: readonly SymbolFacts[],
+  articles: readonly Article[],
+): Item[] {
+  const empty = query.trim() === ''
+  const available = commands.value.filter((one) => one.id !== 'palette' && (one.when?.() ?? true))
+  const found: Item[] = []
+  const addSymbols = () => {
+    for (const { item, match } of ranked(
+      symbols,
+      query,
+      (one) => `${one.symbol} ${one.exchange} ${one.description}`,
+      empty ? 4 : 6,
+    ))
+      found.push({
+        key: `symbol:${item.exchange}:${item.symbol}`,
+        group: 'Symbols',
+        icon: 'chart',
+        title: item.symbol,
+        at: match.at.filter((i) => i < item.symbol.length),
+        note: item.description,
+        side: item.exchange,
+        run: () => {
+          const intervals = item.series.map((one) => one.interval)
+          const interval = intervals.includes('1d') ? '1d' : (intervals[0] ?? '1d')
+          showOnChart({ exchange: item.exchange, symbol: item.symbol, interval })
+        },
+      })
+  }
+  const addCommands = () => {
+    for (const { item, match } of ranked(available, query, (one) => one.title, empty ? 40 : 8))
+      found.push({
+        key: `command:${item.id}`,
+        group: empty ? item.section : 'Commands',
+        icon: SECTION_ICONS[item.section] ?? 'play',
+        title: item.title,
+        at: match.at,
+        ...(item.keys !== undefined && { keys: item.keys }),
+        run: item.run,
+      })
+  }
+  // A short word is most often a symbol, a longer one a command.
+  if (empty || query.trim().length <= 4) {
+    addSymbols()
+    addCommands()
+  } else {
+    addCommands()
+    addSymbols()
+  }
+  if (empty) return found
+  for (const type of ['backtest', 'script', 'idea', 'watchlist'] as const)
+    for (const hit of hits.filter((one) => one.type === type))
+      found.push({
+        key: `${hit.type}:${hit.id}`,
+        group: HIT_GROUPS[type],
+        icon: HIT_ICONS[type],
+        title: hit.title,
+        at: [],
+        note: noteOf(hit),
+        ...(hit.symbol !== null && { side: hit.symbol }),
+        run: () => openHit(hit),
+      })
+  for (const { item, match } of ranked(articles, query, (one) => one.title, 4))
+    found.push({
+      key: `help:${item.id}`,
+      group: 'Help',
+      icon: 'help',
+      title: item.title,
+      at: match.at,
+      run: () => navigate(`/help/${item.id}`),
+    })
+  return found
+}
+
+/** A snippet without the marks of its language. */
+function noteOf({ type, snippet }: Hit): string {
+  if (type === 'idea') return plainText(snippet, 140)
+  return snippet.replace(/\/\/@version=\d\s*/, '').replace(/(^|\s)\/\/\s?/g, '$1')
+}
+
+function openHit({ type, id }: Hit): void {
+  if (type === 'idea') navigate(`/ideas/${id}`)
+  else if (type === 'watchlist') navigate(`/watchlists/${id}`)
+  else if (type === 'script') attempt(openScript(id).then(() => navigate('/')))
+  else
+    attempt(
+      openBacktest(id).then(() => {
+        bottom.value = 'report'
+        navigate('/')
+      }),
+    )
 }

@@ -1,5 +1,152 @@
-import { Empty } from '../ui/ui.tsx'
+// Stored scripts: one's own and those that people on this server publish.
 
-export function Scripts() {
-  return <Empty title="Scripts" />
+import { useEffect, useState } from 'preact/hooks'
+import { del, get, patch } from '../api-client.ts'
+import { newScript, openScript, type StoredScript } from '../editor/documents.ts'
+import { ago } from '../format.ts'
+import { navigate } from '../router.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, Empty, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
+
+const KIND_TONES = { strategy: 'accent', indicator: undefined, library: undefined, draft: 'warn' } as const
+
+const open = (id: string) => attempt(openScript(id).then(() => navigate('/')))
+
+export function Scripts({ id }: { readonly id?: string }) {
+  const [feed, setFeed] = useState<'mine' | 'public'>('mine')
+  const [deleting, setDeleting] = useState<StoredScript | null>(null)
+  const list = useLoad(
+    async (signal) =>
+      (await get<{ scripts: StoredScript[] }>('/api/platform/scripts', { feed }, signal)).scripts,
+    [feed],
+  )
+  // A shared address of a script opens it on the chart.
+  useEffect(() => {
+    if (id !== undefined) open(id)
+  }, [id])
+  const publish = async (one: StoredScript) => {
+    const visibility = one.visibility === 'public' ? 'private' : 'public'
+    await patch(`/api/platform/scripts/${one.id}`, { visibility })
+    toast(visibility === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
+      tone: 'up',
+    })
+    list.reload()
+  }
+  return (
+    <Page
+      title="Scripts"
+      about="A click opens a script on the chart and runs it. Every save keeps the version before."
+      actions={
+        <>
+          <Segments
+            label="Whose scripts"
+            value={feed}
+            options={[
+              ['mine', 'Mine'],
+              ['public', 'Public'],
+            ]}
+            onChange={setFeed}
+          />
+          <Button
+            variant="primary"
+            icon="plus"
+            onClick={() => {
+              newScript()
+              navigate('/')
+            }}
+          >
+            New script
+          </Button>
+        </>
+      }
+    >
+      <Show of={list}>
+        {(scripts) =>
+          scripts.length === 0 ? (
+            <Empty
+              title={feed === 'mine' ? 'Nothing saved yet' : 'Nobody has published one yet'}
+              action={<Button onClick={() => navigate('/')}>To the editor</Button>}
+            >
+              {feed === 'mine'
+                ? 'Write or change a script below the chart and save it: it is listed here with its versions.'
+                : 'Publish one of yours from its menu, and everybody on this server finds it here.'}
+            </Empty>
+          ) : (
+            <div class={p['scroll']}>
+              <table class={ui['table']}>
+                <thead>
+                  <tr>
+                    <th>Name</th>
+                    <th>Kind</th>
+                    <th>{feed === 'mine' ? 'Visible to' : 'By'}</th>
+                    <th class={ui['right']}>Version</th>
+                    <th>Changed</th>
+                    <th>
+                      <span class="visually-hidden">More</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {scripts.map((one) => (
+                    <tr key={one.id}>
+                      <td class={p['cellMain']}>
+                        <button type="button" class={p['linkButton']} onClick={() => open(one.id)}>
+                          {one.name}
+                        </button>
+                      </td>
+                      <td>
+                        <Badge tone={KIND_TONES[one.kind]}>{one.kind}</Badge>{' '}
+                        {one.pineVersion !== null && <span class="muted">v{one.pineVersion}</span>}
+                      </td>
+                      <td>
+                        {feed === 'mine'
+                          ? one.visibility === 'public'
+                            ? 'Everybody here'
+                            : 'You'
+                          : one.author}
+                      </td>
+                      <td class={`num ${ui['right']}`}>{one.revision}</td>
+                      <td class="muted">{ago(one.updatedAt)}</td>
+                      <td class={p['cellEnd']}>
+                        {one.mine && (
+                          <Menu
+                            label={`More for ${one.name}`}
+                            size="small"
+                            items={[
+                              { text: 'Open', icon: 'code', run: () => open(one.id) },
+                              {
+                                text: one.visibility === 'public' ? 'Make private' : 'Publish',
+                                icon: 'eye',
+                                run: () => attempt(publish(one)),
+                              },
+                              '-',
+                              { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(one) },
+                            ]}
+                          />
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Show>
+      {deleting && (
+        <Confirm
+          title={`Delete “${deleting.name}”?`}
+          action="Delete script"
+          onClose={() => setDeleting(null)}
+          onConfirm={async () => {
+            await del(`/api/platform/scripts/${deleting.id}`)
+            list.reload()
+          }}
+        >
+          Its versions go with it. Backtests that were run with it stay.
+        </Confirm>
+      )}
+    </Page>
+  )
 }

@@ -1,5 +1,90 @@
-import { Empty } from '../ui/ui.tsx'
+// The watchlist beside the chart: a click shows the symbol.
+
+import { useEffect, useState } from 'preact/hooks'
+import { navigate } from '../router.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Button, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { AddSymbol } from './add-symbol.tsx'
+import { choose, chosen, importList, listsProblem, loadWatchlists, watchlists } from './lists.ts'
+import { attempt, pageStyles as p } from './page.tsx'
+import { allSymbols } from './quotes.ts'
+import { ImportWatchlist } from './watchlist-import.tsx'
+import { WatchlistRows } from './watchlist-table.tsx'
+import s from './watchlists.module.css'
 
 export function WatchlistDrawer() {
-  return <Empty title="Watchlist" />
+  const [importing, setImporting] = useState(false)
+  useEffect(() => void loadWatchlists(), [])
+  const lists = watchlists.value
+  const list = chosen.value
+  if (lists === null)
+    return listsProblem.value ? (
+      <Failure error={listsProblem.value} onRetry={() => void loadWatchlists()} />
+    ) : (
+      <div class={p['drawer']} aria-busy="true">
+        <Skeleton width="60%" />
+      </div>
+    )
+  return (
+    <>
+      {list ? (
+        <>
+          <div class={p['drawerHead']}>
+            <select
+              class={s.picker}
+              aria-label="Watchlist"
+              value={list.id}
+              onChange={(event) => choose(event.currentTarget.value)}
+            >
+              {lists.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {one.name}
+                </option>
+              ))}
+            </select>
+            <Menu
+              label="Watchlists"
+              size="small"
+              items={[
+                { text: 'New list', icon: 'plus', run: () => attempt(importList('New list', [])) },
+                { text: 'Import a file', icon: 'upload', run: () => setImporting(true) },
+                { text: 'All watchlists', icon: 'list', run: () => navigate('/watchlists') },
+              ]}
+            />
+          </div>
+          <WatchlistRows list={list} />
+          <AddSymbol list={list} />
+        </>
+      ) : (
+        <NoLists onImport={() => setImporting(true)} />
+      )}
+      {importing && <ImportWatchlist onClose={() => setImporting(false)} />}
+    </>
+  )
+}
+
+/** A first list is one click away: everything there are bars of. */
+export function NoLists({ onImport }: { readonly onImport: () => void }) {
+  const start = async () => {
+    const known = await allSymbols()
+    await importList(
+      'My markets',
+      known.map(({ symbol, exchange, description }) => ({ symbol, exchange, note: description || null })),
+    )
+  }
+  return (
+    <Empty
+      title="Watch some markets"
+      action={
+        <div class={p['actions']}>
+          <Button variant="primary" onClick={() => attempt(start())}>
+            List what has bars
+          </Button>
+          <Button onClick={onImport}>Import a file</Button>
+        </div>
+      }
+    >
+      A watchlist shows last price and change, and brings a market to the chart with one click.
+    </Empty>
+  )
 }

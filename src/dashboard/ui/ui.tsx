@@ -183,7 +183,7 @@ export function Badge({
   tone,
   children,
 }: {
-  readonly tone?: 'up' | 'down' | 'warn' | 'accent'
+  readonly tone?: 'up' | 'down' | 'warn' | 'accent' | undefined
   readonly children: ComponentChildren
 }) {
   return (

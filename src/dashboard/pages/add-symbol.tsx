@@ -1,0 +1,56 @@
+// One line to add a symbol to a list: `AAPL`, `NASDAQ:AAPL`; suggestions are what is cached.
+
+import { useEffect, useId, useState } from 'preact/hooks'
+import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'
+import { changeList, type Watchlist } from './lists.ts'
+import { allSymbols } from './quotes.ts'
+import s from './watchlists.module.css'
+
+export function AddSymbol({ list }: { readonly list: Watchlist }) {
+  const [text, setText] = useState('')
+  const [known, setKnown] = useState<readonly string[]>([])
+  const id = useId()
+  useEffect(() => {
+    allSymbols().then(
+      (all) => setKnown(all.map((one) => `${one.exchange}:${one.symbol}`)),
+      () => undefined,
+    )
+  }, [])
+  const add = (event: Event) => {
+    event.preventDefault()
+    const typed = text.trim().toUpperCase()
+    if (typed === '') return
+    const full = known.find((one) => one === typed || one.endsWith(`:${typed}`)) ?? typed
+    const colon = full.indexOf(':')
+    const exchange = colon < 0 ? '' : full.slice(0, colon)
+    const symbol = full.slice(colon + 1)
+    if (list.items.some((one) => one.symbol === symbol && one.exchange === exchange)) {
+      toast(`${full} is in the list already.`)
+      return
+    }
+    changeList(list.id, { items: [...list.items, { symbol, exchange, note: null }] }).then(
+      () => setText(''),
+      toastError,
+    )
+  }
+  return (
+    <form class={s.add} onSubmit={add}>
+      <input
+        class={ui['input']}
+        aria-label="Add a symbol"
+        placeholder="Add a symbol"
+        list={id}
+        value={text}
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <datalist id={id}>
+        {known.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      <Button type="submit" icon="plus" label="Add" />
+    </form>
+  )
+}

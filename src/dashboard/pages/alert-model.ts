@@ -1,0 +1,113 @@
+// Alerts in words.
+
+export interface Alert {
+  readonly id: string
+  readonly name: string
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  readonly kind: string
+  readonly op: string | null
+  readonly price: number | null
+  readonly price2: number | null
+  readonly percent: number | null
+  readonly bars: number
+  readonly scriptId: string | null
+  readonly plot: string
+  readonly channels: readonly string[]
+  readonly webhookIds: readonly string[]
+  readonly frequency: string
+  readonly message: string
+  readonly cooldownSec: number
+  readonly expiresAt: number | null
+  readonly state: 'active' | 'triggered' | 'paused' | 'expired' | 'throttled' | 'error'
+  readonly problem: string | null
+  readonly firings: number
+  readonly lastFiredAt: number | null
+  readonly createdAt: number
+}
+export interface Firing {
+  readonly id: string
+  readonly alertId: string
+  readonly symbol: string
+  readonly exchange: string
+  readonly interval: string
+  readonly barTime: number
+  readonly price: number
+  readonly message: string
+  readonly firedAt: number
+  readonly channels: readonly string[]
+}
+
+export const KINDS = [
+  ['price', 'Price'],
+  ['volume', 'Volume'],
+  ['change', 'Change in %'],
+  ['indicator', 'A plot of a script'],
+  ['script', 'alert() in a script'],
+  ['strategy', 'Orders of a strategy'],
+] as const
+
+export const OPERATORS = [
+  ['crossing', 'crosses'],
+  ['crossing_up', 'crosses up'],
+  ['crossing_down', 'crosses down'],
+  ['above', 'is above'],
+  ['below', 'is below'],
+  ['entering_channel', 'enters the channel'],
+  ['exiting_channel', 'leaves the channel'],
+  ['inside_channel', 'is inside the channel'],
+  ['outside_channel', 'is outside the channel'],
+  ['moving_up', 'moves up by'],
+  ['moving_down', 'moves down by'],
+  ['moving_up_pct', 'moves up by %'],
+  ['moving_down_pct', 'moves down by %'],
+] as const
+
+export const FREQUENCIES = [
+  ['once', 'Once'],
+  ['once_per_bar', 'Once a bar'],
+  ['once_per_bar_close', 'Once a bar, at its close'],
+  ['once_per_minute', 'Once a minute'],
+  ['every_time', 'Every time'],
+] as const
+
+export const needsChannel = (op: string): boolean => op.endsWith('_channel')
+export const needsPercent = (op: string): boolean => op.endsWith('_pct')
+export const needsBars = (op: string): boolean => op.startsWith('moving_')
+export const needsScript = (kind: string): boolean => ['indicator', 'script', 'strategy'].includes(kind)
+export const needsOperator = (kind: string): boolean => kind !== 'script' && kind !== 'strategy'
+
+const number = (value: number | null): string =>
+  value === null
+    ? '?'
+    : new Intl.NumberFormat('en-US', { maximumFractionDigits: 8 }).format(value).replace('-', '−')
+
+/** `Price crosses up 4,200`, `Volume is above 1,000,000`. */
+export function conditionText(
+  alert: Pick<Alert, 'kind' | 'op' | 'price' | 'price2' | 'percent' | 'bars' | 'plot'>,
+): string {
+  const { kind, op, price, price2, percent, bars, plot } = alert
+  if (kind === 'script') return 'The script calls alert()'
+  if (kind === 'strategy') return 'The strategy’s order fills'
+  const subject =
+    kind === 'indicator' ? plot || 'The first plot' : (KINDS.find(([id]) => id === kind)?.[1] ?? kind)
+  const verb = OPERATORS.find(([id]) => id === op)?.[1] ?? op ?? ''
+  if (op === null) return subject
+  if (needsChannel(op)) return `${subject} ${verb} ${number(price)} to ${number(price2)}`
+  const within = needsBars(op) ? ` within ${bars} ${bars === 1 ? 'bar' : 'bars'}` : ''
+  if (needsPercent(op)) return `${subject} ${verb.replace(' by %', '')} ${number(percent)}%${within}`
+  return `${subject} ${verb} ${number(price)}${within}`
+}
+
+export const STATE_TONES = {
+  active: 'up',
+  triggered: 'accent',
+  paused: undefined,
+  expired: undefined,
+  throttled: 'warn',
+  error: 'down',
+} as const
+
+/** Message placeholders the server fills in. */
+export const PLACEHOLDERS = ['{{ticker}}', '{{interval}}', '{{close}}', '{{volume}}', '{{time}}'] as const

@@ -1,0 +1,119 @@
+// Alerts and firings as rows, shared by the page and the drawer.
+
+import { useEffect, useState } from 'preact/hooks'
+import { del, get, patch } from '../api-client.ts'
+import { ago } from '../format.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Badge } from '../ui/ui.tsx'
+import { alertsChanged, editAlert } from './alert-dialog.tsx'
+import { conditionText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
+import { attempt, Confirm, useLoad, type Loaded } from './page.tsx'
+import { showOnChart } from './show-on-chart.ts'
+import s from './alerts.module.css'
+
+/** How often lists look for firings. */
+const POLL_MS = 15_000
+
+export function useAlerts(): { alerts: Loaded<Alert[]>; firings: Loaded<Firing[]> } {
+  const [tick, setTick] = useState(0)
+  useEffect(() => {
+    const again = setInterval(() => {
+      if (!document.hidden) setTick((n) => n + 1)
+    }, POLL_MS)
+    return () => clearInterval(again)
+  }, [])
+  const keys = [alertsChanged.value, tick]
+  const alerts = useLoad(
+    async (signal) => (await get<{ alerts: Alert[] }>('/api/platform/alerts', {}, signal)).alerts,
+    keys,
+  )
+  const firings = useLoad(
+    async (signal) =>
+      (await get<{ firings: Firing[] }>('/api/platform/alerts/firings', { limit: 100 }, signal)).firings,
+    keys,
+  )
+  return { alerts, firings }
+}
+
+export function AlertRow({ alert }: { readonly alert: Alert }) {
+  const [deleting, setDeleting] = useState(false)
+  const live = alert.state === 'active' || alert.state === 'throttled'
+  const turn = (state: 'active' | 'paused') =>
+    attempt(patch(`/api/platform/alerts/${alert.id}`, { state }).then(() => alertsChanged.value++))
+  return (
+    <li class={s.row} data-state={alert.state}>
+      <div class={s.main}>
+        <strong>{alert.name || conditionText(alert)}</strong>
+        <span class={s.note}>
+          {alert.exchange}:{alert.symbol} {alert.interval}
+          {alert.name && ` · ${conditionText(alert)}`}
+        </span>
+        {alert.problem && <span class={`${s.note} down`}>{alert.problem}</span>}
+      </div>
+      <div class={s.side}>
+        <Badge tone={STATE_TONES[alert.state]}>{alert.state}</Badge>
+        <span class={s.note}>
+          {alert.lastFiredAt === null ? `made ${ago(alert.createdAt)}` : `fired ${ago(alert.lastFiredAt)}`}
+        </span>
+      </div>
+      <Menu
+        label={`More for ${alert.name || conditionText(alert)}`}
+        size="small"
+        items={[
+          {
+            text: 'Show on the chart',
+            icon: 'candles',
+            run: () => showOnChart(alert),
+          },
+          { text: 'Change', icon: 'tune', run: () => editAlert(alert) },
+          live
+            ? { text: 'Pause', icon: 'pause', run: () => turn('paused') }
+            : {
+                text: alert.state === 'paused' ? 'Resume' : 'Arm again',
+                icon: 'play',
+                run: () => turn('active'),
+              },
+          '-',
+          { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(true) },
+        ]}
+      />
+      {deleting && (
+        <Confirm
+          title="Delete the alert?"
+          action="Delete alert"
+          onClose={() => setDeleting(false)}
+          onConfirm={async () => {
+            await del(`/api/platform/alerts/${alert.id}`)
+            alertsChanged.value++
+          }}
+        >
+          {conditionText(alert)} on {alert.exchange}:{alert.symbol}. Its firings go with it.
+        </Confirm>
+      )}
+    </li>
+  )
+}
+
+export function FiringRow({ firing }: { readonly firing: Firing }) {
+  return (
+    <li>
+      <button
+        type="button"
+        class={s.firing}
+        onClick={() => showOnChart(firing, firing.barTime)}
+        title="Show the bar on the chart"
+      >
+        <span class={s.main}>
+          <strong>{firing.message}</strong>
+          <span class={s.note}>
+            {firing.exchange}:{firing.symbol} {firing.interval}
+            {firing.channels.length > 0 && ` · ${firing.channels.join(', ')}`}
+          </span>
+        </span>
+        <span class={s.note}>{ago(firing.firedAt)}</span>
+      </button>
+    </li>
+  )
+}
+
+export { s as alertStyles }

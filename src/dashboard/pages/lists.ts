@@ -1,0 +1,69 @@
+// The caller's watchlists, shared by the page and the drawer.
+
+import { computed, signal } from '@preact/signals'
+import { get, patch, post } from '../api-client.ts'
+import { remembered } from '../settings.ts'
+
+export interface WatchlistItem {
+  readonly symbol: string
+  readonly exchange: string
+  readonly note: string | null
+}
+export interface Watchlist {
+  readonly id: string
+  readonly name: string
+  readonly items: readonly WatchlistItem[]
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+interface Changed {
+  readonly watchlist: Watchlist
+  readonly warnings?: readonly { readonly message: string }[]
+}
+
+export const watchlists = signal<readonly Watchlist[] | null>(null)
+export const listsProblem = signal<unknown>(null)
+const chosenId = remembered('watchlist', '')
+export const chosen = computed(
+  () => watchlists.value?.find((list) => list.id === chosenId.value) ?? watchlists.value?.[0] ?? null,
+)
+export const choose = (id: string): void => {
+  chosenId.value = id
+}
+
+export async function loadWatchlists(): Promise<void> {
+  try {
+    watchlists.value = (await get<{ watchlists: Watchlist[] }>('/api/platform/watchlists')).watchlists
+    listsProblem.value = null
+  } catch (error) {
+    listsProblem.value = error
+  }
+}
+
+function put(list: Watchlist): void {
+  const others = (watchlists.value ?? []).filter((one) => one.id !== list.id)
+  watchlists.value = [list, ...others].toSorted((a, b) => b.createdAt - a.createdAt)
+}
+
+/** The new list, and how many rows were left out as duplicates. */
+export async function importList(
+  name: string,
+  items: readonly WatchlistItem[],
+): Promise<{ list: Watchlist; duplicates: number }> {
+  const answer = await post<Changed>('/api/platform/watchlists/import', { name, items })
+  put(answer.watchlist)
+  choose(answer.watchlist.id)
+  return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
+}
+
+export async function changeList(
+  id: string,
+  fields: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
+): Promise<void> {
+  const { watchlist } = await patch<Changed>(`/api/platform/watchlists/${id}`, fields)
+  put(watchlist)
+}
+
+export function forget(id: string): void {
+  watchlists.value = (watchlists.value ?? []).filter((one) => one.id !== id)
+}

@@ -1,0 +1,121 @@
+// Markdown as Preact nodes. Nothing here can make HTML out of text.
+
+import type { ComponentChildren } from 'preact'
+import { href } from '../router.ts'
+import { parseMarkdown, type Block, type Span } from './markdown.ts'
+import { pageStyles as s } from './page.tsx'
+
+export function Markdown({ text }: { readonly text: string }) {
+  return (
+    <div class={s['prose']}>
+      <Blocks blocks={parseMarkdown(text)} />
+    </div>
+  )
+}
+
+function Blocks({ blocks }: { readonly blocks: readonly Block[] }) {
+  return (
+    <>
+      {blocks.map((block, i) => (
+        <BlockView key={i} block={block} />
+      ))}
+    </>
+  )
+}
+
+function BlockView({ block }: { readonly block: Block }): ComponentChildren {
+  switch (block.kind) {
+    case 'heading':
+      return block.level === 2 ? (
+        <h2>
+          <Spans spans={block.spans} />
+        </h2>
+      ) : (
+        <h3>
+          <Spans spans={block.spans} />
+        </h3>
+      )
+    case 'paragraph':
+      return (
+        <p>
+          <Spans spans={block.spans} />
+        </p>
+      )
+    case 'code':
+      return (
+        <pre tabIndex={0} aria-label={block.language === '' ? 'Code' : `Code, ${block.language}`}>
+          <code>{block.text}</code>
+        </pre>
+      )
+    case 'quote':
+      return (
+        <blockquote>
+          <Blocks blocks={block.blocks} />
+        </blockquote>
+      )
+    case 'rule':
+      return <hr />
+    case 'list': {
+      const items = block.items.map((item, i) => (
+        <li key={i}>
+          {item.length === 1 && item[0]?.kind === 'paragraph' ? (
+            <Spans spans={item[0].spans} />
+          ) : (
+            <Blocks blocks={item} />
+          )}
+        </li>
+      ))
+      return block.ordered ? <ol>{items}</ol> : <ul>{items}</ul>
+    }
+    default:
+      return (
+        <table tabIndex={0}>
+          <thead>
+            <tr>
+              {block.head.map((cell, i) => (
+                <th key={i}>
+                  <Spans spans={cell} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {block.rows.map((row, i) => (
+              <tr key={i}>
+                {row.map((cell, j) => (
+                  <td key={j}>
+                    <Spans spans={cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )
+  }
+}
+
+function Spans({ spans }: { readonly spans: readonly Span[] }) {
+  return (
+    <>
+      {spans.map((span, i) => (
+        <SpanView key={i} span={span} />
+      ))}
+    </>
+  )
+}
+
+function SpanView({ span }: { readonly span: Span }): ComponentChildren {
+  if ('text' in span) return span.kind === 'text' ? span.text : <code>{span.text}</code>
+  const inner = <Spans spans={span.spans} />
+  if (span.kind === 'link')
+    return span.href.startsWith('/') ? (
+      <a href={href(span.href)}>{inner}</a>
+    ) : (
+      <a href={span.href} target="_blank" rel="noopener noreferrer nofollow">
+        {inner}
+      </a>
+    )
+  if (span.kind === 'strong') return <strong>{inner}</strong>
+  return span.kind === 'em' ? <em>{inner}</em> : <del>{inner}</del>
+}

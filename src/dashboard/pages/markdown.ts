@@ -1,0 +1,214 @@
+// A small part of Markdown, as data: headings, paragraphs, lists, quotes, code, tables, rules; strong, emphasis, code, links.
+//
+// Text becomes blocks and spans, never HTML: whatever is not one of these is shown as it was typed. Links lead to http(s),
+// mail or a path of this page; anything else (javascript:, data:) stays text.
+
+export type Span =
+  | { readonly kind: 'text' | 'code'; readonly text: string }
+  | { readonly kind: 'strong' | 'em' | 'del'; readonly spans: readonly Span[] }
+  | { readonly kind: 'link'; readonly href: string; readonly spans: readonly Span[] }
+
+export type Block =
+  | { readonly kind: 'heading'; readonly level: 2 | 3; readonly spans: readonly Span[] }
+  | { readonly kind: 'paragraph'; readonly spans: readonly Span[] }
+  | { readonly kind: 'code'; readonly language: string; readonly text: string }
+  | { readonly kind: 'list'; readonly ordered: boolean; readonly items: readonly (readonly Block[])[] }
+  | { readonly kind: 'quote'; readonly blocks: readonly Block[] }
+  | {
+      readonly kind: 'table'
+      readonly head: readonly (readonly Span[])[]
+      readonly rows: readonly (readonly (readonly Span[])[])[]
+    }
+  | { readonly kind: 'rule' }
+
+/** Quotes and lists nest this deep; below, text is text. Keeps hostile input from recursing. */
+const DEPTH_MAX = 6
+
+const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])\s+(.*)$/
+
+export function parseMarkdown(text: string, depth = 0): Block[] {
+  const lines = text.replaceAll('\r\n', '\n').split('\n')
+  const blocks: Block[] = []
+  let paragraph: string[] = []
+  const endParagraph = () => {
+    if (paragraph.length > 0) blocks.push({ kind: 'paragraph', spans: parseSpans(paragraph.join('\n')) })
+    paragraph = []
+  }
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] ?? ''
+    const fence = /^ {0,3}(```+|~~~+)\s*([\w-]*)/.exec(line)
+    if (fence) {
+      endParagraph()
+      const code: string[] = []
+      for (i++; i < lines.length && !(lines[i] ?? '').trimStart().startsWith(fence[1] ?? '```'); i++)
+        code.push(lines[i] ?? '')
+      blocks.push({ kind: 'code', language: fence[2] ?? '', text: code.join('\n') })
+      continue
+    }
+    const heading = /^(#{1,6})\s+(.*?)\s*#*$/.exec(line)
+    if (heading) {
+      endParagraph()
+      const level = (heading[1] ?? '').length <= 2 ? 2 : 3
+      blocks.push({ kind: 'heading', level, spans: parseSpans(heading[2] ?? '') })
+      continue
+    }
+    if (/^ {0,3}([-*_])(?:\s*\1){2,}\s*$/.test(line)) {
+      endParagraph()
+      blocks.push({ kind: 'rule' })
+      continue
+    }
+    if (depth < DEPTH_MAX && /^ {0,3}>/.test(line)) {
+      endParagraph()
+      const quoted: string[] = []
+      for (; i < lines.length && /^ {0,3}>/.test(lines[i] ?? ''); i++)
+        quoted.push((lines[i] ?? '').replace(/^ {0,3}> ?/, ''))
+      i--
+      blocks.push({ kind: 'quote', blocks: parseMarkdown(quoted.join('\n'), depth + 1) })
+      continue
+    }
+    if (depth < DEPTH_MAX && ITEM.test(line)) {
+      endParagraph()
+      const { list, next } = readList(lines, i, depth)
+      blocks.push(list)
+      i = next - 1
+      continue
+    }
+    if (
+      line.includes('|') &&
+      /^[\s|:-]*-[\s|:-]*$/.test(lines[i + 1] ?? '') &&
+      (lines[i + 1] ?? '').includes('|')
+    ) {
+      endParagraph()
+      const head = cells(line)
+      const rows: (readonly Span[])[][] = []
+      for (i += 2; i < lines.length && (lines[i] ?? '').includes('|'); i++) rows.push(cells(lines[i] ?? ''))
+      i--
+      blocks.push({ kind: 'table', head, rows })
+      continue
+    }
+    if (line.trim() === '') endParagraph()
+    else paragraph.push(line.trim())
+  }
+  endParagraph()
+  return blocks
+}
+
+/** One list: its items, each with what is indented below it. */
+function readList(lines: readonly string[], start: number, depth: number): { list: Block; next: number } {
+  const ordered = /\d/.test(ITEM.exec(lines[start] ?? '')?.[2] ?? '')
+  const items: Block[][] = []
+  let item: string[] = []
+  const endItem = () => {
+    if (item.length > 0) items.push(parseMarkdown(item.join('\n'), depth + 1))
+    item = []
+  }
+  let i = start
+  for (; i < lines.length; i++) {
+    const line = lines[i] ?? ''
+    const match = ITEM.exec(line)
+    if (match && /\d/.test(match[2] ?? '') === ordered) {
+      endItem()
+      item.push(match[3] ?? '')
+    } else if (/^(?: {2,}|\t)/.test(line)) item.push(line.replace(/^(?: {2,4}|\t)/, ''))
+    else if (line.trim() === '' && /^(?: {2,}|\t)/.test(lines[i + 1] ?? '')) item.push('')
+    else if (line.trim() === '' && ITEM.test(lines[i + 1] ?? '')) continue
+    else if (line.trim() === '' || match || /^ {0,3}(?:#{1,6} |>|```|~~~)/.test(line)) break
+    else item.push(line.trim())
+  }
+  endItem()
+  return { list: { kind: 'list', ordered, items }, next: i }
+}
+
+function cells(line: string): (readonly Span[])[] {
+  const inner = line.trim().replace(/^\|/, '').replace(/\|$/, '')
+  return inner.split(/(?<!\\)\|/).map((cell) => parseSpans(cell.trim().replaceAll('\\|', '|')))
+}
+
+/** Where a link may lead; null = nowhere. */
+export function safeHref(target: string): string | null {
+  if (/^\/(?![/\\])/.test(target)) return target
+  if (/^#[\w-]*$/.test(target)) return target
+  const url = URL.parse(target)
+  return url && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url.href : null
+}
+
+const PAIRS = [
+  ['**', 'strong'],
+  ['__', 'strong'],
+  ['~~', 'del'],
+  ['*', 'em'],
+  ['_', 'em'],
+] as const
+
+export function parseSpans(text: string, depth = 0): Span[] {
+  const spans: Span[] = []
+  let plain = ''
+  const push = (span: Span) => {
+    if (plain !== '') spans.push({ kind: 'text', text: plain })
+    plain = ''
+    spans.push(span)
+  }
+  let i = 0
+  scan: while (i < text.length) {
+    const rest = text.slice(i, i + 4000)
+    const character = text[i] ?? ''
+    if (character === '\\' && /[!-/:-@[-`{-~]/.test(text[i + 1] ?? '')) {
+      plain += text[i + 1]
+      i += 2
+      continue
+    }
+    const code = character === '`' ? /^(`+)([^`]|[^`][\s\S]*?[^`])\1(?!`)/.exec(rest) : null
+    if (code) {
+      push({ kind: 'code', text: (code[2] ?? '').trim() })
+      i += code[0].length
+      continue
+    }
+    const link =
+      character === '[' && depth < DEPTH_MAX ? /^\[([^[\]]{1,500})\]\(([^()\s]{1,2000})\)/.exec(rest) : null
+    const target = link && safeHref(link[2] ?? '')
+    if (link && target) {
+      push({ kind: 'link', href: target, spans: parseSpans(link[1] ?? '', DEPTH_MAX) })
+      i += link[0].length
+      continue
+    }
+    const address =
+      character === 'h' && !/\w$/.test(plain)
+        ? /^https?:\/\/[^\s<>"'()[\]]+[^\s<>"'()[\].,;:!?]/.exec(rest)
+        : null
+    const bare = address && depth < DEPTH_MAX ? safeHref(address[0]) : null
+    if (address && bare) {
+      push({ kind: 'link', href: bare, spans: [{ kind: 'text', text: address[0] }] })
+      i += address[0].length
+      continue
+    }
+    if (depth < DEPTH_MAX)
+      for (const [mark, kind] of PAIRS) {
+        if (!rest.startsWith(mark) || /\s/.test(text[i + mark.length] ?? ' ')) continue
+        // snake_case is no emphasis.
+        if (mark.startsWith('_') && /\w$/.test(plain)) continue
+        const end = text.indexOf(mark, i + mark.length + 1)
+        if (end < 0 || end - i > 4000 || /\s/.test(text[end - 1] ?? ' ')) continue
+        if (mark === '*' && text[end + 1] === '*') continue
+        push({ kind, spans: parseSpans(text.slice(i + mark.length, end), depth + 1) })
+        i = end + mark.length
+        continue scan
+      }
+    plain += character
+    i++
+  }
+  if (plain !== '') spans.push({ kind: 'text', text: plain })
+  return spans
+}
+
+/** The beginning of a text without its marks, for lists. */
+export function plainText(markdown: string, length: number): string {
+  const text = (spans: readonly Span[]): string =>
+    spans.map((span) => ('text' in span ? span.text : text(span.spans))).join('')
+  let found = ''
+  for (const block of parseMarkdown(markdown.slice(0, length * 6))) {
+    if (block.kind === 'paragraph' || block.kind === 'heading') found += `${text(block.spans)} `
+    if (found.length > length) break
+  }
+  const flat = found.replace(/\s+/g, ' ').trim()
+  return flat.length > length ? `${flat.slice(0, length - 1).trimEnd()}…` : flat
+}

@@ -1,0 +1,115 @@
+// Last price and change of listed symbols, from the bars that are cached. Kept for a minute; asked for a few at a time.
+
+import { signal } from '@preact/signals'
+import { ApiError, get } from '../api-client.ts'
+
+export interface Quote {
+  readonly last: number
+  /** Against the close of the bar before, as a fraction. */
+  readonly change: number | null
+  readonly time: number
+  readonly exchange: string
+  readonly interval: string
+  readonly mintick: number
+  readonly closes: readonly number[]
+}
+interface Series {
+  readonly interval: string
+  readonly count: number
+  readonly last: number
+}
+export interface SymbolFacts {
+  readonly exchange: string
+  readonly symbol: string
+  readonly description: string
+  readonly type: string
+  readonly currency: string
+  readonly baseCurrency: string
+  readonly mintick: number
+  readonly pointValue: number
+  readonly minQuantity: number
+  readonly timezone: string
+  readonly session: string
+  readonly series: readonly (Series & { readonly first: number })[]
+}
+
+const KEPT_MS = 60_000
+const AT_ONCE = 4
+/** By `EXCHANGE:SYMBOL`; null = no bars of it are cached. */
+export const quotes = signal<ReadonlyMap<string, Quote | null>>(new Map())
+let symbols: Promise<readonly SymbolFacts[]> | null = null
+let symbolsAt = 0
+const asked = new Map<string, number>()
+
+export const quoteKey = (item: { readonly exchange: string; readonly symbol: string }): string =>
+  `${item.exchange}:${item.symbol}`
+
+export function allSymbols(): Promise<readonly SymbolFacts[]> {
+  if (!symbols || Date.now() - symbolsAt > KEPT_MS) {
+    symbolsAt = Date.now()
+    symbols = get<{ symbols: SymbolFacts[] }>('/api/platform/symbols').then((answer) => answer.symbols)
+    symbols.catch(() => (symbols = null))
+  }
+  return symbols
+}
+
+export function forgetSymbols(): void {
+  symbols = null
+  asked.clear()
+}
+
+/** The day's change needs daily bars, or what is nearest to them. */
+const preferred = ['1d', '12h', '4h', '1h', '30m', '15m', '5m', '1m', '1w', '1M']
+const rank = (interval: string) => (preferred.indexOf(interval) + 20) % 20
+
+export async function loadQuotes(
+  items: readonly { readonly exchange: string; readonly symbol: string }[],
+): Promise<void> {
+  const now = Date.now()
+  const wanted = items.filter((item) => now - (asked.get(quoteKey(item)) ?? 0) > KEPT_MS)
+  for (const item of wanted) asked.set(quoteKey(item), now)
+  if (wanted.length === 0) return
+  const known = await allSymbols()
+  const queue = [...wanted]
+  const work = async () => {
+    for (let item = queue.shift(); item; item = queue.shift()) {
+      const quote = await quoteOf(item, known)
+      quotes.value = new Map(quotes.value).set(quoteKey(item), quote)
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+}
+
+async function quoteOf(
+  { exchange, symbol }: { readonly exchange: string; readonly symbol: string },
+  known: readonly SymbolFacts[],
+): Promise<Quote | null> {
+  // A list may name the symbol alone.
+  const facts = known.find((one) => one.symbol === symbol && (exchange === '' || one.exchange === exchange))
+  const series = facts?.series.toSorted((a, b) => rank(a.interval) - rank(b.interval))[0]
+  if (!facts || !series) return null
+  const { interval } = series
+  try {
+    const { bars } = await get<{ bars: { time: number[]; close: number[] } }>('/api/platform/bars', {
+      exchange: facts.exchange,
+      symbol,
+      interval,
+      limit: 40,
+    })
+    const last = bars.close.at(-1)
+    const before = bars.close.at(-2)
+    if (last === undefined) return null
+    return {
+      last,
+      change: before ? last / before - 1 : null,
+      time: bars.time.at(-1) ?? 0,
+      exchange: facts.exchange,
+      interval,
+      mintick: facts.mintick,
+      closes: bars.close,
+    }
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}

@@ -1,0 +1,118 @@
+// Watchlist files as people have them: CSV with or without a header, and TradingView's .txt (`###Tech,NASDAQ:AAPL,SP:SPX`).
+
+export interface WatchlistRow {
+  readonly symbol: string
+  readonly exchange: string
+  readonly note: string | null
+  /** Where it stood in the file, from 1. */
+  readonly line: number
+}
+
+export interface ParsedWatchlist {
+  readonly rows: readonly WatchlistRow[]
+  readonly problem: string | null
+}
+
+export function parseWatchlist(text: string): ParsedWatchlist {
+  const clean = text.replace(/^\uFEFF/, '')
+  if (clean.trim() === '') return { rows: [], problem: 'The file is empty.' }
+  const rows = isTradingView(clean) ? readTradingView(clean) : readCsv(clean)
+  return rows.length === 0 ? { rows, problem: 'No symbols were found in the file.' } : { rows, problem: null }
+}
+
+/** Everything in one line (or one a line), each `EXCHANGE:SYMBOL`, sections with `###`. */
+function isTradingView(text: string): boolean {
+  if (text.includes('###')) return true
+  const parts = text.split(/[,\n]/).map((part) => part.trim())
+  const filled = parts.filter((part) => part !== '')
+  return filled.length > 0 && filled.every((part) => /^[^\s:"]+:[^\s:"]+$/.test(part))
+}
+
+function readTradingView(text: string): WatchlistRow[] {
+  const rows: WatchlistRow[] = []
+  let section = ''
+  for (const [i, line] of text.split(/\r?\n/).entries())
+    for (const part of line.split(',').map((one) => one.trim())) {
+      if (part === '') continue
+      if (part.startsWith('###')) section = part.slice(3).trim()
+      else {
+        const colon = part.indexOf(':')
+        const exchange = colon < 0 ? '' : part.slice(0, colon)
+        rows.push({ symbol: part.slice(colon + 1), exchange, note: section || null, line: i + 1 })
+      }
+    }
+  return rows
+}
+
+const HEADERS: Readonly<Record<string, 'symbol' | 'exchange' | 'note'>> = {
+  symbol: 'symbol',
+  ticker: 'symbol',
+  exchange: 'exchange',
+  market: 'exchange',
+  note: 'note',
+  notes: 'note',
+  description: 'note',
+  comment: 'note',
+}
+
+function readCsv(text: string): WatchlistRow[] {
+  const table = csvRows(text)
+  const first = table[0]?.cells.map((cell) => HEADERS[cell.trim().toLowerCase()]) ?? []
+  const hasHeader = first.includes('symbol')
+  const columns = hasHeader ? first : (['symbol', 'exchange', 'note'] as const)
+  return table.slice(hasHeader ? 1 : 0).flatMap(({ cells, line }) => {
+    if (cells.every((cell) => cell.trim() === '')) return []
+    const of = (name: 'symbol' | 'exchange' | 'note') => (cells[columns.indexOf(name)] ?? '').trim()
+    // Our own export puts an apostrophe before what a spreadsheet would run.
+    const bare = (value: string) => value.replace(/^'(?=[=+\-@])/, '')
+    const symbol = bare(of('symbol'))
+    const colon = symbol.indexOf(':')
+    const exchange = of('exchange') || (colon > 0 ? symbol.slice(0, colon) : '')
+    return [
+      {
+        symbol: colon > 0 ? symbol.slice(colon + 1) : symbol,
+        exchange: bare(exchange),
+        note: bare(of('note')) || null,
+        line,
+      },
+    ]
+  })
+}
+
+/** RFC 4180, with semicolons or tabs where the first line has more of them than commas. */
+function csvRows(text: string): { cells: string[]; line: number }[] {
+  const head = text.split('\n', 1)[0] ?? ''
+  const counts = [',', ';', '\t'].map((one) => [one, head.split(one).length] as const)
+  const separator = counts.toSorted((a, b) => b[1] - a[1])[0]?.[0] ?? ','
+  const rows: { cells: string[]; line: number }[] = []
+  let cells: string[] = []
+  let cell = ''
+  let quoted = false
+  let line = 1
+  let start = 1
+  const endRow = () => {
+    rows.push({ cells: [...cells, cell], line: start })
+    cells = []
+    cell = ''
+  }
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i] ?? ''
+    if (character === '\n') line++
+    if (quoted) {
+      if (character !== '"') cell += character
+      else if (text[i + 1] === '"') {
+        cell += '"'
+        i++
+      } else quoted = false
+    } else if (character === '"' && cell === '') quoted = true
+    else if (character === separator) {
+      cells.push(cell)
+      cell = ''
+    } else if (character === '\n') {
+      endRow()
+      start = line
+    } else if (character !== '\r') cell += character
+  }
+  if (cell !== '' || cells.length > 0) endRow()
+  return rows
+}

@@ -1,0 +1,100 @@
+// Bringing a watchlist: drop a file, see what is in it, and either all of it comes in or none, each bad row named.
+
+import { useState } from 'preact/hooks'
+import { ApiError } from '../api-client.ts'
+import { Button, Dialog, Field, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { importList } from './lists.ts'
+import { DropZone, FormProblem, pageStyles as p, problemAt, useSubmit } from './page.tsx'
+import { parseWatchlist, type ParsedWatchlist } from './watchlist-files.ts'
+import s from './watchlists.module.css'
+
+const SHOWN = 100
+
+export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
+  const [name, setName] = useState('')
+  const [parsed, setParsed] = useState<ParsedWatchlist | null>(null)
+  const rows = parsed?.rows ?? []
+  const { busy, error, submit, clear } = useSubmit(async () => {
+    const items = rows.map(({ symbol, exchange, note }) => ({ symbol, exchange, note }))
+    const { list, duplicates } = await importList(name.trim() || 'Watchlist', items)
+    const left =
+      duplicates > 0 ? `, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'} left out` : ''
+    toast(`${list.items.length} symbols imported${left}`, { tone: 'up' })
+    onClose()
+  })
+  const read = (files: File[]) => {
+    const file = files[0]
+    if (!file) return
+    clear()
+    if (name === '') setName(file.name.replace(/\.[^.]*$/, '').slice(0, 200))
+    void file.text().then((text) => setParsed(parseWatchlist(text)))
+  }
+  const wrong = new Map<number, string>()
+  if (error instanceof ApiError)
+    for (const { path, message } of error.fields) {
+      const row = /^\/items\/(\d+)/.exec(path)?.[1]
+      if (row !== undefined) wrong.set(Number(row), message)
+    }
+  const shown = rows.map((row, i) => ({ row, i })).filter(({ i }) => wrong.size === 0 || wrong.has(i))
+  return (
+    <Dialog
+      title="Import a watchlist"
+      onClose={onClose}
+      width={600}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={busy || rows.length === 0} onClick={submit}>
+            Import {rows.length > 0 ? `${rows.length} symbols` : ''}
+          </Button>
+        </>
+      }
+    >
+      <DropZone accept=".csv,.txt,text/csv,text/plain" onFiles={read}>
+        <strong>Drop a file here</strong>
+        <span>CSV with symbol, exchange, note, or a .txt that TradingView exported</span>
+      </DropZone>
+      {parsed?.problem && (
+        <div class={p['note']} data-tone="down" role="alert">
+          {parsed.problem}
+        </div>
+      )}
+      {rows.length > 0 && (
+        <>
+          <Field label="Name" value={name} onInput={setName} problem={problemAt(error, '/name')} />
+          {wrong.size > 0 ? (
+            <div class={p['note']} data-tone="down" role="alert">
+              {wrong.size} of {rows.length} rows cannot be read, so nothing was imported. Mend them in the
+              file and drop it again.
+            </div>
+          ) : (
+            <FormProblem error={error} paths={['/name']} />
+          )}
+          <div class={s.bad} tabIndex={0} role="region" aria-label="Rows of the file">
+            <table class={ui['table']}>
+              <thead>
+                <tr>
+                  <th class={ui['right']}>Line</th>
+                  <th>Symbol</th>
+                  <th>Exchange</th>
+                  <th>{wrong.size > 0 ? 'What is wrong' : 'Note'}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.slice(0, SHOWN).map(({ row, i }) => (
+                  <tr key={i}>
+                    <td class={`num ${ui['right']} muted`}>{row.line}</td>
+                    <td>{row.symbol}</td>
+                    <td>{row.exchange}</td>
+                    <td class={wrong.has(i) ? 'down' : 'muted'}>{wrong.get(i) ?? row.note}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+          {shown.length > SHOWN && <p class="muted">and {shown.length - SHOWN} more</p>}
+        </>
+      )}
+    </Dialog>
+  )
+}
