@@ -291,6 +291,20 @@ describe('limits', () => {
 })
 
 describe('alerts and logs', () => {
+  test('come again when a bar is run again', () => {
+    const run = open(
+      '//@version=6\nindicator("x")\nalert("bar " + str.tostring(bar_index))\n',
+      barsOf([1, 2, 3]),
+    )
+    run.advance(2)
+    const snapshot = run.snapshot()
+    for (let tick = 0; tick < 3; tick++) {
+      run.restore(snapshot)
+      run.advance(3)
+    }
+    expect(run.alerts.map(({ message }) => message)).toEqual(['bar 0', 'bar 1', 'bar 2'])
+  })
+
   test('are collected with their bars', () => {
     const run = runScript(
       '//@version=6\nindicator("x")\nif close > 2\n    alert("over " + str.tostring(close))\n    alert("over " + str.tostring(close))\n    log.info("seen")\nalertcondition(close > 3, "Three", "more than three")\n',

@@ -79,8 +79,9 @@ export interface Plan {
   originOf(variable: Variable): Expr | null
 }
 
-export function planProgram(program: Program): Plan {
-  return new Planner(program).run()
+/** `hoist: false` computes everything where it stands: slow and obvious, for tests to compare with. */
+export function planProgram(program: Program, { hoist = true } = {}): Plan {
+  return new Planner(program).run(hoist)
 }
 
 /** How a value of a type is kept in a column. */
@@ -151,9 +152,9 @@ class Planner {
     this.#program = program
   }
 
-  run(): Plan {
+  run(hoist: boolean): Plan {
     const { body, functions } = this.#program
-    this.#rankBlock(body, { fn: null, always: true }, true)
+    this.#rankBlock(body, { fn: null, always: hoist }, true)
     for (const fn of functions) this.#rankBlock(fn.body, { fn, always: false }, false)
     this.#markBlock(body, 'body')
     for (const variable of this.#globals)

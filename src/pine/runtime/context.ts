@@ -145,6 +145,13 @@ export class Context implements Runtime {
     else this.logs.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, level, message })
   }
 
+  /** The run has gone back: what came after is forgotten. */
+  forget(alerts: number, logs: number): void {
+    this.alerts.length = alerts
+    this.logs.length = logs
+    this.#alertedOn = -1
+  }
+
   alert(message: string, freq: string): void {
     if (this.#alertedOn !== this.bar) {
       this.#alertedOn = this.bar

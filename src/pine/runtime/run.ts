@@ -123,8 +123,7 @@ export class Run implements ScriptRun {
     Object.assign(this.#instance.state, state)
     Object.assign(this.#instance.hoisted, hoisted)
     Object.assign(this.context.drawings, drawings)
-    this.context.alerts.length = saved.alerts
-    this.context.logs.length = saved.logs
+    this.context.forget(saved.alerts, saved.logs)
     this.#position = saved.position
     this.#beforeBar = null
   }
