@@ -5,23 +5,13 @@
 // obvious oracle: after each of them, the world is as it was and the generated text names only what it may.
 
 import { describe, expect, test } from 'bun:test'
-import {
-  array,
-  assert,
-  constantFrom,
-  letrec,
-  nat,
-  oneof,
-  property,
-  record,
-  tuple,
-  uniqueArray,
-} from 'fast-check'
+import { assert, constantFrom, property } from 'fast-check'
 import { compile } from '../../src/pine/compile.ts'
 import { planProgram } from '../../src/pine/3-plan/plan.ts'
 import { generate } from '../../src/pine/4-generate/generate.ts'
 import { InputError } from '../../src/pine/compile.ts'
 import { ScriptError } from '../../src/pine/runtime/runtime.ts'
+import { scripts } from './random-script.ts'
 import { barsOf, runScript } from './run-script.ts'
 
 const BARS = barsOf([10, 12, 11, 15, 14, 18])
@@ -170,110 +160,6 @@ function runQuietly(source: string): void {
     if (!(error instanceof ScriptError) && !(error instanceof InputError)) throw error
   }
 }
-
-const NAMES = [
-  'constructor',
-  '__proto__',
-  'prototype',
-  'toString',
-  'valueOf',
-  'hasOwnProperty',
-  'arguments',
-  'eval',
-  'globalThis',
-  'process',
-  'this_',
-  'k0',
-  'v0',
-  'c0',
-  'f0',
-  'G',
-  'R',
-  'K',
-  'H',
-  'B',
-  'loops',
-  'Math',
-  'NaN',
-  'undefined',
-  'async',
-  'await',
-  'yield',
-  'let',
-  'delete',
-  'i',
-  'o',
-  'r',
-  's0',
-  'close2',
-]
-const TEXTS = ['"a"', '"\\""', "'`${1}'", '"\\\\"', '"\u2028"', "'*/'", '"__proto__"', '"//"', "'\\''"]
-
-/** Expressions of a number, of a bool and of a text over names declared so far; not all of them are valid Pine, and need not be. */
-const { number: numbers } = letrec<{ number: string; bool: string; text: string }>((tie) => ({
-  number: oneof(
-    { maxDepth: 4, depthIdentifier: 'script' },
-    constantFrom('1', '0.5', 'close', 'open[1]', 'bar_index', 'na', ...NAMES),
-    tuple(tie('number'), constantFrom('+', '-', '*', '/', '%'), tie('number')).map(
-      ([a, op, b]) => `(${a} ${op} ${b})`,
-    ),
-    tuple(tie('bool'), tie('number'), tie('number')).map(([c, a, b]) => `(${c} ? ${a} : ${b})`),
-    tie('number').map((a) => `ta.sma(${a}, 3)`),
-    tie('number').map((a) => `nz(${a})[2]`),
-    tie('number').map((a) => `fun(${a})`),
-    tie('text').map((a) => `str.length(${a})`),
-    // Rarely, as no number has a field and the script is refused.
-    tuple(tie('number'), constantFrom(...NAMES), nat(40)).map(([a, name, n]) =>
-      n === 0 ? `(${a}).${name}` : a,
-    ),
-  ),
-  bool: oneof(
-    { maxDepth: 4, depthIdentifier: 'script' },
-    constantFrom('true', 'false', 'barstate.isfirst'),
-    tuple(tie('number'), constantFrom('<', '<=', '==', '!='), tie('number')).map(
-      ([a, op, b]) => `(${a} ${op} ${b})`,
-    ),
-    tuple(tie('bool'), constantFrom('and', 'or'), tie('bool')).map(([a, op, b]) => `(${a} ${op} ${b})`),
-    tie('bool').map((a) => `(not ${a})`),
-  ),
-  text: oneof(
-    { maxDepth: 3, depthIdentifier: 'script' },
-    constantFrom(...TEXTS),
-    tuple(tie('text'), tie('text')).map(([a, b]) => `(${a} + ${b})`),
-    tie('number').map((a) => `str.tostring(${a})`),
-  ),
-}))
-
-const scripts = record({
-  names: uniqueArray(constantFrom(...NAMES), { minLength: 3, maxLength: 8 }),
-  values: array(numbers, { minLength: 8, maxLength: 8 }),
-  conditions: array(constantFrom('close > open', 'bar_index % 2 == 0', 'na(close[3])'), {
-    minLength: 8,
-    maxLength: 8,
-  }),
-  body: numbers,
-}).map(({ names, values, conditions, body }) =>
-  [
-    'fun(x) =>',
-    '    var kept = 0.0',
-    '    kept := nz(kept[1]) + x',
-    `    kept`,
-    ...names.flatMap((name, i) => {
-      const value = values[i] ?? '1'
-      // Names not declared yet are replaced, so that most scripts are valid.
-      const later = NAMES.filter((other) => !names.slice(0, i).includes(other))
-      const safe = value.replace(/(?<![.\w"'])([$A-Za-z_]\w*)(?![\w"'])/g, (word) =>
-        later.includes(word) ? '2' : word,
-      )
-      return i % 3 === 0
-        ? [`${name} = ${safe}`]
-        : i % 3 === 1
-          ? [`var float ${name} = ${safe}`, `if ${conditions[i]}`, `    ${name} := ${safe}`]
-          : [`float ${name} = if ${conditions[i]}`, `    ${safe}`]
-    }),
-    `plot(${body.replace(/(?<![.\w"'])([$A-Za-z_]\w*)(?![\w"'])/g, (word) => (NAMES.includes(word) && !names.includes(word) ? '3' : word))})`,
-  ].join('\n'),
-)
 
 describe('random scripts', () => {
   test('touch no canary and name only what the generator made', () => {

@@ -102,8 +102,14 @@ export class Run implements ScriptRun {
       while (this.#position < end) {
         const to = Math.min(end, this.#position + BLOCK)
         this.#instance.hoist(this.#position, to)
-        this.#instance.run(this.#position, to)
-        this.#position = to
+        try {
+          this.#instance.run(this.#position, to)
+          this.#position = to
+        } catch (error) {
+          // What the bars before have plotted is there to be seen.
+          this.#position = this.context.bar
+          throw error
+        }
         env.progress?.(to)
       }
     })
