@@ -13,9 +13,33 @@ export function drawBars(
   type: ChartType,
   colorOf: ((bar: number) => string | null) | null,
 ): void {
-  if (type === 'line' || type === 'area') drawClose(paint, bars, type)
+  if (paint.spacing < 0.5 && type !== 'line' && type !== 'area') drawColumns(paint, bars, colorOf)
+  else if (type === 'line' || type === 'area') drawClose(paint, bars, type)
   else if (type === 'bars') drawOhlc(paint, bars, colorOf)
   else drawCandles(paint, bars, type === 'hollow', colorOf)
+}
+
+/** More than two bars a pixel: each column of pixels is one bar made of those in it. */
+function drawColumns(paint: Paint, bars: Bars, colorOf: ((bar: number) => string | null) | null): void {
+  const { ctx, x, y, theme, spacing } = paint
+  const last = Math.min(bars.length - 1, paint.to)
+  const count = Math.max(1, Math.round(1 / spacing))
+  for (let i = Math.floor(Math.max(0, paint.from) / count) * count; i <= last; i += count) {
+    const end = Math.min(last, i + count - 1)
+    let [high, low] = [bars.high[i]!, bars.low[i]!]
+    for (let k = i + 1; k <= end; k++) {
+      if (bars.high[k]! > high) high = bars.high[k]!
+      if (bars.low[k]! < low) low = bars.low[k]!
+    }
+    ctx.fillStyle = colorOf?.(end) ?? (bars.close[end]! >= bars.open[i]! ? theme.up : theme.down)
+    const top = Math.round(y(high))
+    ctx.fillRect(
+      Math.round(x(i)),
+      top,
+      Math.max(1, Math.round(count * spacing)),
+      Math.max(1, Math.round(y(low)) - top),
+    )
+  }
 }
 
 function drawCandles(
@@ -82,7 +106,8 @@ function drawClose(paint: Paint, bars: Bars, type: 'line' | 'area'): void {
   const last = Math.min(bars.length - 1, paint.to + 1)
   if (last < first) return
   ctx.beginPath()
-  for (let i = first; i <= last; i++) ctx.lineTo(x(i), y(bars.close[i]!))
+  const stride = Math.max(1, Math.floor(0.34 / paint.spacing))
+  for (let i = first; i <= last; i += stride) ctx.lineTo(x(i), y(bars.close[i]!))
   ctx.strokeStyle = theme.accent
   ctx.lineWidth = lineWidth(paint, 2)
   ctx.lineJoin = 'round'
@@ -108,9 +133,10 @@ export function drawVolume(paint: Paint, bars: Bars): void {
   if (most <= 0) return
   const body = bodyWidth(spacing, hr)
   const scale = (height * 0.18) / most
+  const stride = Math.max(1, Math.floor(1 / spacing))
   for (const rising of [true, false]) {
     ctx.fillStyle = faded(rising ? theme.up : theme.down, 0.22)
-    for (let i = first; i <= last; i++) {
+    for (let i = first - (first % stride); i <= last; i += stride) {
       if (bars.close[i]! >= bars.open[i]! !== rising) continue
       const tall = Math.round(bars.volume[i]! * scale)
       ctx.fillRect(Math.round(x(i)) - (body >> 1), height - tall, body, tall)

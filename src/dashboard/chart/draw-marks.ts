@@ -3,7 +3,7 @@
 import {
   colorAt,
   DISPLAY,
-  groundAt,
+  runBefore,
   type ArrowMark,
   type CandleMark,
   type Colors,
@@ -55,17 +55,14 @@ function span(
 function drawGround(paint: Paint, mark: GroundMark): void {
   const { ctx, x, spacing, height } = paint
   const half = spacing / 2
-  for (let bar = paint.from; bar <= paint.to;) {
-    if (bar - mark.start > paint.known) break
-    const color = groundAt(mark, bar)
-    let end = bar + 1
-    while (end <= paint.to && end - mark.start <= paint.known && groundAt(mark, end) === color) end++
-    if (color) {
-      ctx.fillStyle = color
-      const left = Math.round(x(bar) - half)
-      ctx.fillRect(left, 0, Math.round(x(end) - half) - left, height)
-    }
-    bar = end
+  for (let i = runBefore(mark, paint.from); i < mark.runs.length; i++) {
+    const [first, count, at] = mark.runs[i]!
+    const from = first + mark.start
+    const to = Math.min(from + count, mark.start + paint.known + 1)
+    if (from > paint.to || to <= from) break
+    ctx.fillStyle = mark.palette[at] ?? '#00000000'
+    const left = Math.round(x(from) - half)
+    ctx.fillRect(left, 0, Math.max(1, Math.round(x(to) - half) - left), height)
   }
 }
 
@@ -101,6 +98,9 @@ function drawPlot(paint: Paint, mark: PlotMark): void {
   }
   if (mark.trackprice) drawTrack(paint, mark)
 }
+
+/** Bars that share a third of a pixel: those are drawn as one. */
+const strideOf = (paint: Paint): number => Math.max(1, Math.floor(0.34 / paint.spacing))
 
 function drawTrack(paint: Paint, mark: PlotMark): void {
   const i = lastValue(mark.values, Math.min(mark.values.length - 1, paint.known))
@@ -150,8 +150,22 @@ function drawLine(paint: Paint, mark: PlotMark): void {
     if (open) ctx.stroke()
     open = false
   }
+  const stride = strideOf(paint)
   for (let i = first; i <= last; i++) {
-    const value = values[i]!
+    let value = values[i]!
+    if (stride > 1 && i > first && i + stride < last) {
+      // Several bars a pixel: of each few only the extremes are drawn, the lower one and then the higher.
+      const end = i + stride
+      let [low, high] = [i, i]
+      for (let k = i + 1; k < end; k++) {
+        if (!(values[k]! >= values[low]!)) low = k
+        if (!(values[k]! <= values[high]!)) high = k
+      }
+      if (open && values[low] === values[low] && values[high] === values[high])
+        ctx.lineTo(x(low + start), y(values[low]!))
+      i = end - 1
+      value = values[high]!
+    }
     if (value !== value) {
       if (breaks) {
         finish()
@@ -297,7 +311,8 @@ function drawFill(paint: Paint, mark: FillMark): void {
     }
     edge = []
   }
-  for (let bar = first; bar <= last; bar++) {
+  const stride = strideOf(paint)
+  for (let bar = first; bar <= last; bar += stride) {
     const [one, two, was, wasTwo] = [at(a, bar), at(b, bar), at(a, bar - 1), at(b, bar - 1)]
     if (one !== one || two !== two || was !== was || wasTwo !== wasTwo) {
       finish()
@@ -345,7 +360,12 @@ function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): 
       : textSize(mark.size) * (mark.shape === 'char' ? 1.1 : 0.95)
   const lines = mark.text === '' ? [] : mark.text.split('\n')
   const textPx = 11
-  const tall = size + 4 + lines.length * (textPx + 2)
+  // A label's text is in it, any other shape's beside it.
+  const isLabel = lines.length > 0 && mark.shape.startsWith('label')
+  const tallText = lines.length * (textPx + 2) + 6
+  const tall = isLabel ? tallText + 10 : size + 4 + lines.length * (textPx + 2)
+  ctx.font = `${textPx * vr}px ${paint.theme.font}`
+  const wide = isLabel ? Math.max(...lines.map((line) => ctx.measureText(line).width)) + 12 * hr : 0
   ctx.textAlign = 'center'
   ctx.textBaseline = 'middle'
   for (let i = first; i <= last; i++) {
@@ -365,7 +385,7 @@ function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): 
       const price = (above ? bars.high : bars.low)[bar]
       if (price === undefined) continue
       outwards = above ? -1 : 1
-      middle = y(price) + outwards * (6 + used + size / 2) * vr
+      middle = y(price) + outwards * (6 + used + (isLabel ? 5 + tallText / 2 : size / 2)) * vr
     } else if (mark.location === 'top') {
       middle = (14 + size / 2) * vr
       outwards = 1
@@ -373,7 +393,8 @@ function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): 
     else middle = y(value)
     if (color !== null) {
       ctx.fillStyle = color
-      if (mark.shape === 'char') {
+      if (isLabel) drawLabelBody(paint, across, middle, mark.shape === 'labelup' ? 1 : -1, wide, tallText)
+      else if (mark.shape === 'char') {
         ctx.font = `${size * 1.15 * vr}px ${paint.theme.font}`
         ctx.fillText(mark.char, across, middle)
       } else drawShape(ctx, mark.shape, across, middle, size * hr)
@@ -382,14 +403,31 @@ function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): 
     if (lines.length > 0 && textColor !== null && spacing > 2 * hr) {
       ctx.fillStyle = textColor
       ctx.font = `${textPx * vr}px ${paint.theme.font}`
-      const inside = mark.shape.startsWith('label')
       for (const [n, line] of lines.entries()) {
-        const away = inside ? 0 : size / 2 + 2 + textPx / 2
+        if (isLabel) {
+          const down = (n - (lines.length - 1) / 2) * (textPx + 2)
+          ctx.fillText(line, across, middle + down * vr)
+          continue
+        }
+        const away = size / 2 + 2 + textPx / 2
         const row = outwards > 0 ? n : lines.length - 1 - n
         ctx.fillText(line, across, middle + outwards * (away + row * (textPx + 2)) * vr)
       }
     }
   }
+}
+
+/** A rounded box of a device width, with its tail on the side of the bar; `way` 1: the tail points up. */
+function drawLabelBody(paint: Paint, x: number, y: number, way: 1 | -1, wide: number, tall: number): void {
+  const { ctx, hr, vr } = paint
+  const half = (tall / 2) * vr
+  ctx.beginPath()
+  ctx.roundRect(x - wide / 2, y - half, wide, 2 * half, 3 * hr)
+  ctx.moveTo(x, y - way * (half + 5 * vr))
+  ctx.lineTo(x + 5 * hr, y - way * (half - 1))
+  ctx.lineTo(x - 5 * hr, y - way * (half - 1))
+  ctx.closePath()
+  ctx.fill()
 }
 
 function drawArrows(paint: Paint, mark: ArrowMark, bars: Bars): void {

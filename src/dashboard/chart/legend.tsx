@@ -2,6 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import { compact, percent, price } from '../format.ts'
+import { theme } from '../settings.ts'
 import { Button, cx } from '../ui/ui.tsx'
 import { market, run } from '../workspace.ts'
 import s from './chart.module.css'
@@ -137,7 +138,14 @@ function valueOf(mark: Mark, bar: number): { readonly text: string; readonly col
 const legible = (mark: PlotMark, i: number): string => {
   const color = colorAt(mark.colors, i)
   // A see-through plot is still named in full colour; one without a colour in the text's.
-  return color === null || color.endsWith('00') ? 'var(--muted)' : color.slice(0, 7)
+  if (color === null || color.endsWith('00')) return 'var(--muted)'
+  const light =
+    (Number.parseInt(color.slice(1, 3), 16) * 299 +
+      Number.parseInt(color.slice(3, 5), 16) * 587 +
+      Number.parseInt(color.slice(5, 7), 16) * 114) /
+    1000
+  const lost = theme.value === 'dark' ? light < 40 : light > 215
+  return lost ? 'var(--text)' : color.slice(0, 7)
 }
 
 function plotText(value: number): string {

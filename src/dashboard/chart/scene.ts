@@ -273,8 +273,8 @@ function toColumn(data: unknown): Float64Array {
 const number = (value: unknown, fallback: number): number => (typeof value === 'number' ? value : fallback)
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The colour a run gives a bar, from stretches; null = none. */
-export function groundAt(mark: GroundMark, bar: number): string | null {
+/** The last stretch that begins at a bar or before it, 0 where none does. */
+export function runBefore(mark: GroundMark, bar: number): number {
   const at = bar - mark.start
   let low = 0
   let high = mark.runs.length
@@ -283,8 +283,14 @@ export function groundAt(mark: GroundMark, bar: number): string | null {
     if (mark.runs[middle]![0] <= at) low = middle + 1
     else high = middle
   }
-  const run = mark.runs[low - 1]
-  return run && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
+  return Math.max(0, low - 1)
+}
+
+/** The colour a run gives a bar, from stretches; null = none. */
+export function groundAt(mark: GroundMark, bar: number): string | null {
+  const at = bar - mark.start
+  const run = mark.runs[runBefore(mark, bar)]
+  return run && at >= run[0] && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
 }
 
 /** Lowest and highest of what counts for the scale in bars from..to, as far as the run's bars are known; null = nothing. */

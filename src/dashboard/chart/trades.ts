@@ -26,6 +26,7 @@ export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: T
   const { base } = marks
   const texts = spacing > 7 * hr
   const stacks = new Map<number, number>()
+  if (spacing < 0.25 * hr) return
   ctx.lineCap = 'round'
   for (const trade of marks.trades) {
     const entry = base + trade.entryBar

@@ -43,7 +43,7 @@ import {
 } from './scene.ts'
 import { drawTrades, tradeNear, type TradeMarks } from './trades.ts'
 import { offsetsOf } from './zone.ts'
-import { price as priceText, ratio } from '../format.ts'
+import { compact, price as priceText, ratio } from '../format.ts'
 
 /** What the chart shows: one object, printed in tests. */
 export interface ChartState {
@@ -147,7 +147,7 @@ export class ChartView {
       layout: { attributionLogo: false, fontSize: 11 },
       crosshair: { mode: CrosshairMode.Normal },
       rightPriceScale: { minimumWidth: 64 },
-      timeScale: { rightOffset: 8, barSpacing: 7, minBarSpacing: 0.2 },
+      timeScale: { rightOffset: 8, barSpacing: 7, minBarSpacing: 0.005 },
       kineticScroll: { mouse: false, touch: true },
     })
     this.#addPane('price')
@@ -343,7 +343,10 @@ export class ChartView {
         priceFormat: {
           type: 'custom',
           minMove: i === 0 ? mintick : 0.0001,
-          formatter: i === 0 ? (value: number) => priceText(value, mintick) : paneNumber,
+          formatter:
+            i === 0
+              ? (value: number) => priceText(value, mintick)
+              : (value: number) => paneNumber(value, pane.span),
         },
       })
   }
@@ -394,8 +397,18 @@ export class ChartView {
       rightPriceScale: { borderColor: line },
       timeScale: { borderColor: line },
       crosshair: {
-        vertLine: { color: muted, width: 1, style: LineStyle.LargeDashed, labelBackgroundColor: lineStrong },
-        horzLine: { color: muted, width: 1, style: LineStyle.LargeDashed, labelBackgroundColor: lineStrong },
+        vertLine: {
+          color: faded(muted, 0.8),
+          width: 1,
+          style: LineStyle.Dashed,
+          labelBackgroundColor: lineStrong,
+        },
+        horzLine: {
+          color: faded(muted, 0.8),
+          width: 1,
+          style: LineStyle.Dashed,
+          labelBackgroundColor: lineStrong,
+        },
       },
     })
   }
@@ -440,9 +453,11 @@ export class ChartView {
   }
 }
 
-function paneNumber(value: number): string {
-  const size = Math.abs(value)
-  return ratio(value, size >= 1000 ? 0 : size >= 10 ? 2 : size >= 0.1 ? 3 : 5)
+/** As many places as tell two ticks of such a range apart. */
+function paneNumber(value: number, span: number): string {
+  if (Math.abs(value) >= 1e6) return compact(value)
+  const places = Math.max(span >= 20_000 ? 0 : 2, Math.min(8, Math.ceil(-Math.log10(span)) + 3))
+  return ratio(value, places)
 }
 
 /** Days, months and years on the axis begin where the zone's do. */
@@ -470,6 +485,8 @@ class PanePainter implements ISeriesPrimitive {
   readonly series: Series
   /** As it was last drawn, for hit tests. */
   paint: Paint | null = null
+  /** Highest less lowest value on screen. */
+  span = 1
   readonly #chart: Chart
   readonly #onUpdate: () => void
   readonly #views: readonly IPrimitivePaneView[]
@@ -568,6 +585,7 @@ class PanePainter implements ISeriesPrimitive {
       const room = Math.abs(found.minValue) * 0.01 || 1
       found = { minValue: found.minValue - room, maxValue: found.maxValue + room }
     }
+    this.span = found.maxValue - found.minValue
     return { priceRange: found }
   }
 
@@ -667,7 +685,10 @@ class PanePainter implements ISeriesPrimitive {
     if (!theme) return []
     const labels: ISeriesPrimitiveAxisView[] = []
     const { cut, mintick } = this.#state
-    const format = this.name === 'price' ? (value: number) => priceText(value, mintick) : paneNumber
+    const format =
+      this.name === 'price'
+        ? (value: number) => priceText(value, mintick)
+        : (value: number) => paneNumber(value, this.span)
     const add = (value: number, color: string, words?: string) => {
       labels.push({
         coordinate: () => this.series.priceToCoordinate(value) ?? -1000,
