@@ -266,6 +266,12 @@ describe('limits', () => {
       line: 4,
     })
   })
+  test('more series than there is memory for', () => {
+    const plots = Array.from({ length: 20 }, (_, i) => `plot(close * ${i})`).join('\n')
+    expect(failure(plots, { limits: { ...DEFAULT_LIMITS, memoryBytes: 7000 } }).code).toBe(
+      'script_limit_exceeded',
+    )
+  })
   test('functions that call each other in too many places', () => {
     const layers = Array.from({ length: 20 }, (_, i) => `f${i + 1}(x) =>\n    f${i}(x) + f${i}(x + 1)`).join(
       '\n',

@@ -114,6 +114,12 @@ export class Context implements Runtime {
   grow(end: number): void {
     if (end <= this.#capacity) return
     const capacity = this.#capacity === 0 ? end : Math.max(end, this.#capacity * 2)
+    const kept = this.#kinds.filter((column) => column.kept).length
+    if (kept * capacity * 8 > this.limits.memoryBytes)
+      throw new ScriptError(
+        `The script keeps ${kept} series, too many for ${end.toLocaleString('en')} bars. Plot fewer of them, or run it on fewer bars.`,
+        'script_limit_exceeded',
+      )
     for (const [i, { kind, kept }] of this.#kinds.entries()) {
       const old = this.columns[i]
       if (kind === 'any' || !kept) continue
