@@ -429,6 +429,54 @@ const CASES: readonly RuleCase[] = [
     trades: ['long 1 L@1 100 → X@2 101.9 = 1.9'],
   },
   {
+    rule: 'E3: an open beyond the carried mark moves it, though the path sets out against it',
+    bars: `${FLAT} 100/100.2/100/100.1 100.5/102/100.4/102 102.05/103.2/101/102`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPrice: 101, trailOffset: 10 })
+    },
+    trades: ['long 1 L@1 100 → X@3 101.95 = 1.95'],
+  },
+  {
+    rule: 'E4: unchanged, a trail keeps its mark when it is issued again; a stricter activation disarms it',
+    bars: `${FLAT} 100/100.2/100/100.1 100.5/102/100.4/102 101.5/101.6/101/101.2`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPrice: 101, trailOffset: 10 })
+      if (bar === 2) exit('X', 'L', { trailPrice: 105, trailOffset: 10 })
+    },
+    trades: [],
+    positions: [0, 1, 1, 1],
+  },
+  {
+    rule: 'E6: with an explicit offset of 0 it does not stay armed into the next bar',
+    bars: `${FLAT} 100/100.2/100/100.1 100.5/102/100.4/102 100.9/100.95/100/100.2`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPrice: 101, trailOffset: 0 })
+    },
+    trades: [],
+    positions: [0, 1, 1, 1],
+  },
+  {
+    rule: 'E9: a limit the path reaches first beats the trail',
+    bars: `${FLAT} 100/100.2/100/100.1 100.5/102/100.4/101`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { limit: 101.5, trailPrice: 101, trailOffset: 10 })
+    },
+    trades: ['long 1 L@1 100 → X@2 101.5 = 1.5'],
+  },
+  {
+    rule: 'E10: first issued after the fill, it is armed if that bar closed beyond the level',
+    bars: `${FLAT} 100/102/100/102 101.5/101.6/101/101.2`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPrice: 101, trailOffset: 10 })
+    },
+    trades: ['long 1 L@1 100 → X@2 101.5 = 1.5'],
+  },
+  {
     rule: 'E5: a trail without offset beside a stop fills at its activation level',
     bars: `${FLAT} ${FLAT} 100/102/100/101 101/101/101/101`,
     script: ({ bar, long, exit }) => {

@@ -524,13 +524,12 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     for (const template of this.templates)
       if (template.entryId === entry.id) this.bindTemplate(template, entry)
     for (const template of this.standing)
-      if (!this.legs.some((leg) => leg.entry === entry && leg.id === template.id))
-        this.bindTemplate(template, entry)
+      if (!entry.legs.some((leg) => leg.id === template.id)) this.bindTemplate(template, entry)
     this.templates = this.templates.filter((one) => one.entryId !== entry.id)
   }
 
   private bindTemplate({ exit, id, bar, sequence }: ExitTemplate, entry: Entry): void {
-    const reserved = reservation(exit, entry, this.legs, id, this.lot)
+    const reserved = reservation(exit, entry, id, this.lot)
     if (reserved <= 0) return
     const { limit, stop, activation, offset } = exitLevels(
       exit,
@@ -539,7 +538,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
       this.settings.nearerLevelWins,
     )
     const fill = Math.round(entry.price / this.mintick)
-    this.legs.push({
+    this.addLeg({
       id,
       entry,
       exit,

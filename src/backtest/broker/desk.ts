@@ -372,9 +372,9 @@ export class OrderDesk extends Account {
 
   /** D3, D7: a call makes a leg for each filled entry, or changes the one that is there. */
   private issueLeg(id: string, exit: ExitOrder, entry: Entry): void {
-    const known = this.legs.find((leg) => leg.id === id && leg.entry === entry)
+    const known = entry.legs.find((leg) => leg.id === id)
     if (known?.done) return
-    const reserved = reservation(exit, entry, this.legs, id, this.lot)
+    const reserved = reservation(exit, entry, id, this.lot)
     if (!known && reserved <= 0) return
     const { limit, stop, activation, offset } = exitLevels(
       exit,
@@ -394,7 +394,7 @@ export class OrderDesk extends Account {
       known.trail = trail
       known.bar = this.bar
     } else
-      this.legs.push({
+      this.addLeg({
         id,
         entry,
         exit,
@@ -409,12 +409,24 @@ export class OrderDesk extends Account {
       })
   }
 
+  protected addLeg(leg: Leg): void {
+    this.legs.push(leg)
+    leg.entry.legs.push(leg)
+  }
+
+  /** Cancels exits; what has fired stays, for it must not come back (D3). */
+  private dropLegs(which: (leg: Leg) => boolean): void {
+    const dropped = (leg: Leg) => leg.filled === 0 && which(leg)
+    for (const { entry } of this.legs.filter(dropped)) entry.legs = entry.legs.filter((leg) => !dropped(leg))
+    this.legs = this.legs.filter((leg) => !dropped(leg))
+  }
+
   /** C10: entries by their id, exits by theirs; nothing cascades. */
   cancel(id: string): void {
     this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
     this.templates = this.templates.filter((template) => template.id !== id)
     this.standing = this.standing.filter((template) => template.id !== id)
-    this.legs = this.legs.filter((leg) => leg.id !== id || leg.filled > 0)
+    this.dropLegs((leg) => leg.id === id)
     this.settle()
   }
 
@@ -422,7 +434,7 @@ export class OrderDesk extends Account {
     this.orders = []
     this.templates = []
     this.standing = []
-    this.legs = this.legs.filter((leg) => leg.filled > 0)
+    this.dropLegs(() => true)
     this.settle()
   }
 

@@ -2,7 +2,7 @@
 
 import type { ExitOrder } from '../../pine/broker.ts'
 import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
-import type { Entry, Leg } from './orders.ts'
+import type { Entry } from './orders.ts'
 
 /** In ticks, NaN = not given. `activation` NaN = no trail. */
 export interface ExitLevels {
@@ -59,15 +59,9 @@ export function exitLevels(
  * D4: units of `entry` that a call of exit `id` gets: its own quantity or share of the ORIGINAL size, capped by what
  * the other exits have not reserved (fired ones keep their claim). D6: shares floor to the lot.
  */
-export function reservation(
-  exit: ExitOrder,
-  entry: Entry,
-  siblings: readonly Leg[],
-  id: string,
-  lot: number,
-): number {
+export function reservation(exit: ExitOrder, entry: Entry, id: string, lot: number): number {
   let taken = 0
-  for (const leg of siblings) if (leg.entry === entry && leg.id !== id) taken += leg.reserved
+  for (const leg of entry.legs) if (leg.id !== id) taken += leg.reserved
   const free = entry.units - taken
   const asked = !Number.isNaN(exit.qty)
     ? unitsOf(exit.qty, lot)

@@ -61,6 +61,8 @@ export interface Entry {
   bound: number
   readonly price: number
   readonly bar: number
+  /** Its exits: with a thousand entries open, looking through all of theirs on every call would be a million steps a bar. */
+  legs: Leg[]
 }
 
 /** A strategy.exit call, waiting for an entry that has not filled (D1). */

@@ -127,6 +127,7 @@ export class Position {
       bound: opening,
       price: execution.money,
       bar,
+      legs: [],
     }
     const trade: Trade = {
       entry,
