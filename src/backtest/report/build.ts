@@ -4,7 +4,7 @@ import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../broker/broker.ts'
 import { UNIT } from '../broker/numbers.ts'
 import { EquityWalk, type EquityColumns } from '../equity.ts'
-import { reportColumn } from './columns.ts'
+import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
 import { daysBetween, monthsBetween, periodReturns, reportMonths } from './months.ts'
@@ -31,9 +31,14 @@ export function buildResults(
   const { settings, position } = broker
   const { initialCapital } = settings
   const trades = reportTrades({ bars, pointValue, initialCapital, rates }, position.closed, position.open)
-  const side = (which: 'long' | 'short') => trades.filter((trade) => trade.side === which)
-  const facts = (held: number) => ({ initialCapital, maxContractsHeld: held / UNIT })
-  const all = reportColumn(trades, facts(position.heldAll))
+  const { all, long, short } = reportColumns(trades, {
+    initialCapital,
+    held: {
+      all: position.heldAll / UNIT,
+      long: position.heldLong / UNIT,
+      short: position.heldShort / UNIT,
+    },
+  })
   const walk = new EquityWalk(bars, position.ledger, pointValue, initialCapital, rates).to(bars.length - 1)
   const from = bars.time[0] ?? 0
   const to = bars.time[bars.length - 1] ?? 0
@@ -71,8 +76,8 @@ export function buildResults(
     initialCapital,
     summary: reportSummary(all, equity),
     all,
-    long: reportColumn(side('long'), facts(position.heldLong)),
-    short: reportColumn(side('short'), facts(position.heldShort)),
+    long,
+    short,
     equity,
     trades,
     orders: position.fills.slice(),

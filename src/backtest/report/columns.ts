@@ -3,40 +3,37 @@
 import type { ReportColumn, ReportTrade } from './report.ts'
 
 export interface ColumnFacts {
-  readonly maxContractsHeld: number
   readonly initialCapital: number
+  /** Contracts, the most at one time. */
+  readonly held: { readonly all: number; readonly long: number; readonly short: number }
 }
 
-/** One pass: a strategy that trades often has tens of thousands of rows, and there are three columns. */
-export function reportColumn(trades: readonly ReportTrade[], facts: ColumnFacts): ReportColumn {
-  const all = new Tally()
-  const wins = new Tally()
-  const losses = new Tally()
-  let openTrades = 0
-  let openProfit = 0
-  let commissionPaid = 0
-  let marginCalls = 0
-  let [winsInRow, maxWinsInRow, lossesInRow, maxLossesInRow] = [0, 0, 0, 0]
+/** One pass for the three: a strategy that trades often has tens of thousands of rows. */
+export function reportColumns(
+  trades: readonly ReportTrade[],
+  { initialCapital, held }: ColumnFacts,
+): { readonly all: ReportColumn; readonly long: ReportColumn; readonly short: ReportColumn } {
+  const all = new Side()
+  const long = new Side()
+  const short = new Side()
   for (const trade of trades) {
-    commissionPaid += trade.commission
-    if (trade.status === 'open') {
-      openTrades++
-      openProfit += trade.profit
-      continue
-    }
     all.add(trade)
-    if (trade.profit > 0) wins.add(trade)
-    else if (trade.profit < 0) losses.add(trade)
-    winsInRow = trade.profit > 0 ? winsInRow + 1 : 0
-    lossesInRow = trade.profit < 0 ? lossesInRow + 1 : 0
-    if (winsInRow > maxWinsInRow) maxWinsInRow = winsInRow
-    if (lossesInRow > maxLossesInRow) maxLossesInRow = lossesInRow
-    if (trade.exitComment === 'Margin call') marginCalls++
+    if (trade.side === 'long') long.add(trade)
+    else short.add(trade)
   }
+  return {
+    all: reportColumn(all, initialCapital, held.all),
+    long: reportColumn(long, initialCapital, held.long),
+    short: reportColumn(short, initialCapital, held.short),
+  }
+}
+
+function reportColumn(side: Side, initialCapital: number, maxContractsHeld: number): ReportColumn {
+  const { all, wins, losses, openTrades, openProfit, commissionPaid, marginCalls } = side
   const grossProfit = wins.profit
   const grossLoss = -losses.profit
   const netProfit = grossProfit - grossLoss
-  const share = (amount: number) => amount / facts.initialCapital
+  const share = (amount: number) => amount / initialCapital
   const averageWin = wins.mean(wins.profit)
   const averageLoss = losses.mean(-losses.profit)
   const largestWin = wins.count === 0 ? null : wins.most
@@ -75,12 +72,44 @@ export function reportColumn(trades: readonly ReportTrade[], facts: ColumnFacts)
     averageBars: all.mean(all.bars),
     averageBarsWin: wins.mean(wins.bars),
     averageBarsLoss: losses.mean(losses.bars),
-    maxWinsInRow,
-    maxLossesInRow,
-    maxContractsHeld: facts.maxContractsHeld,
+    maxWinsInRow: side.maxWinsInRow,
+    maxLossesInRow: side.maxLossesInRow,
+    maxContractsHeld,
     marginCalls,
     averageRunup: all.mean(all.runup),
     averageDrawdown: all.mean(0 - all.drawdown),
+  }
+}
+
+/** What is counted of all trades, or of those of one side. */
+class Side {
+  readonly all = new Tally()
+  readonly wins = new Tally()
+  readonly losses = new Tally()
+  openTrades = 0
+  openProfit = 0
+  commissionPaid = 0
+  marginCalls = 0
+  maxWinsInRow = 0
+  maxLossesInRow = 0
+  private winsInRow = 0
+  private lossesInRow = 0
+
+  add(trade: ReportTrade): void {
+    this.commissionPaid += trade.commission
+    if (trade.status === 'open') {
+      this.openTrades++
+      this.openProfit += trade.profit
+      return
+    }
+    this.all.add(trade)
+    if (trade.profit > 0) this.wins.add(trade)
+    else if (trade.profit < 0) this.losses.add(trade)
+    this.winsInRow = trade.profit > 0 ? this.winsInRow + 1 : 0
+    this.lossesInRow = trade.profit < 0 ? this.lossesInRow + 1 : 0
+    if (this.winsInRow > this.maxWinsInRow) this.maxWinsInRow = this.winsInRow
+    if (this.lossesInRow > this.maxLossesInRow) this.maxLossesInRow = this.lossesInRow
+    if (trade.exitComment === 'Margin call') this.marginCalls++
   }
 }
 

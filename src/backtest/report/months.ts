@@ -32,6 +32,7 @@ export function daysBetween(from: number, to: number, trades: readonly ReportTra
   return collect(starts, trades, (start) => new Date(start).toISOString().slice(0, 10))
 }
 
+/** `trades`: the closed ones come first. */
 function collect(
   starts: readonly number[],
   trades: readonly ReportTrade[],
@@ -39,13 +40,12 @@ function collect(
 ): PeriodEnd[] {
   let k = 0
   // Trades are listed as they closed, but parts of one bar may swap: only the bar's time matters here.
-  const closed = trades.filter((trade) => trade.status === 'closed')
   return starts.map((start, i) => {
     const end = starts[i + 1] ?? Infinity
     let profit = 0
     let count = 0
-    for (; k < closed.length && closed[k]!.exitTime < end; k++) {
-      profit += closed[k]!.profit
+    for (let trade = trades[k]; trade?.status === 'closed' && trade.exitTime < end; trade = trades[++k]) {
+      profit += trade.profit
       count++
     }
     return { start, label: label(start), profit, trades: count }
