@@ -8,6 +8,13 @@
 import type { Bars } from '../market/bars.ts'
 import type { FillLedger } from './broker/position.ts'
 
+/** The lowest and the highest price after each fill, up to the next; neutral where that is on the same bar. */
+export interface Stretches {
+  readonly bar: readonly number[]
+  readonly low: Float64Array
+  readonly high: Float64Array
+}
+
 export class EquityWalk {
   runupMax = 0
   drawdownMax = 0
@@ -27,14 +34,18 @@ export class EquityWalk {
   private readonly pointValue: number
   private readonly initial: number
   private readonly rates: Float64Array | null
+  private readonly stretches: Stretches | null
 
+  /** `stretches`: to be filled in on the way. */
   constructor(
     bars: Bars,
     ledger: FillLedger,
     pointValue: number,
     initial: number,
     rates: Float64Array | null,
+    stretches: Stretches | null = null,
   ) {
+    this.stretches = stretches
     this.bars = bars
     this.ledger = ledger
     this.pointValue = pointValue
@@ -76,17 +87,18 @@ export class EquityWalk {
   private hold(from: number, to: number): void {
     this.barsHeld += to - from
     const { high, low } = this.bars
-    if (this.rates) {
-      for (let i = from; i < to; i++) this.markPrices(low[i]!, high[i]!, this.rates[i]!)
-      return
-    }
     let lowest = low[from]!
     let highest = high[from]!
     for (let i = from + 1; i < to; i++) {
       if (low[i]! < lowest) lowest = low[i]!
       if (high[i]! > highest) highest = high[i]!
     }
-    this.markPrices(lowest, highest, 1)
+    if (this.stretches) {
+      this.stretches.low[this.fill - 1] = lowest
+      this.stretches.high[this.fill - 1] = highest
+    }
+    if (this.rates) for (let i = from; i < to; i++) this.markPrices(low[i]!, high[i]!, this.rates[i]!)
+    else this.markPrices(lowest, highest, 1)
   }
 
   private markPrices(low: number, high: number, rate: number): void {
@@ -104,6 +116,14 @@ export class EquityWalk {
     const up = this.closed + best - this.trough
     if (up > this.runupMax) this.runupMax = up
     if (this.trough > 0 && up / this.trough > this.runupMaxFraction) this.runupMaxFraction = up / this.trough
+  }
+}
+
+export function emptyStretches({ bar }: FillLedger): Stretches {
+  return {
+    bar,
+    low: new Float64Array(bar.length).fill(Infinity),
+    high: new Float64Array(bar.length).fill(-Infinity),
   }
 }
 

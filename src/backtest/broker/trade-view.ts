@@ -15,11 +15,17 @@ export interface Excursion {
   readonly worst: number
 }
 
-export function excursionOf(trade: Trade, bars: Bars, lastBar: number): Excursion {
+/** `low` and `high` are known of the bars before `scanFrom` that the trade saw the whole of. */
+export function excursionOf(
+  trade: Trade,
+  bars: Bars,
+  lastBar: number,
+  low = trade.entryPrice,
+  high = trade.entryPrice,
+  scanFrom = 0,
+): Excursion {
   const open = Number.isNaN(trade.exitBar)
   const end = open ? lastBar : trade.exitBar
-  let high = trade.entryPrice
-  let low = trade.entryPrice
   if (!open) {
     high = Math.max(high, trade.exitPrice)
     low = Math.min(low, trade.exitPrice)
@@ -29,7 +35,7 @@ export function excursionOf(trade: Trade, bars: Bars, lastBar: number): Excursio
   const to = open || trade.exitPoint === 4 ? end : end - 1
   const highs = bars.high
   const lows = bars.low
-  for (let bar = from; bar <= to; bar++) {
+  for (let bar = Math.max(from, scanFrom); bar <= to; bar++) {
     if (highs[bar]! > high) high = highs[bar]!
     if (lows[bar]! < low) low = lows[bar]!
   }

@@ -3,7 +3,7 @@
 import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../broker/broker.ts'
 import { UNIT } from '../broker/numbers.ts'
-import { EquityWalk, type EquityColumns } from '../equity.ts'
+import { EquityWalk, emptyStretches, type EquityColumns } from '../equity.ts'
 import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
@@ -30,7 +30,12 @@ export function buildResults(
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
-  const trades = reportTrades({ bars, pointValue, initialCapital, rates }, position.closed, position.open)
+  const stretches = emptyStretches(position.ledger)
+  const walk = new EquityWalk(bars, position.ledger, pointValue, initialCapital, rates, stretches).to(
+    bars.length - 1,
+  )
+  const context = { bars, pointValue, initialCapital, rates, stretches }
+  const trades = reportTrades(context, position.closed, position.open)
   const { all, long, short } = reportColumns(trades, {
     initialCapital,
     held: {
@@ -39,7 +44,6 @@ export function buildResults(
       short: position.heldShort / UNIT,
     },
   })
-  const walk = new EquityWalk(bars, position.ledger, pointValue, initialCapital, rates).to(bars.length - 1)
   const from = bars.time[0] ?? 0
   const to = bars.time[bars.length - 1] ?? 0
   const months = bars.length === 0 ? [] : monthsBetween(from, to, trades)

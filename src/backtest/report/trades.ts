@@ -3,7 +3,8 @@
 import type { Bars } from '../../market/bars.ts'
 import { UNIT } from '../broker/numbers.ts'
 import type { Trade } from '../broker/orders.ts'
-import { excursionOf } from '../broker/trade-view.ts'
+import { excursionOf, type Excursion } from '../broker/trade-view.ts'
+import type { Stretches } from '../equity.ts'
 import type { ReportTrade } from './report.ts'
 
 export interface TradeContext {
@@ -11,6 +12,8 @@ export interface TradeContext {
   readonly pointValue: number
   readonly initialCapital: number
   readonly rates: Float64Array | null
+  /** Of the fills that the trades came of. */
+  readonly stretches: Stretches
 }
 
 export function reportTrades(
@@ -19,16 +22,55 @@ export function reportTrades(
   open: readonly Trade[],
 ): ReportTrade[] {
   let cumulative = 0
+  const excursions = new Excursions(context)
   const rows: ReportTrade[] = Array.from({ length: closed.length + open.length })
   for (let n = 0; n < rows.length; n++) {
-    const row = reportTrade(context, closed[n] ?? open[n - closed.length]!, n + 1, cumulative)
+    const trade = closed[n] ?? open[n - closed.length]!
+    const row = reportTrade(context, trade, excursions.of(trade), n + 1, cumulative)
     cumulative = row.cumProfit
     rows[n] = row
   }
   return rows
 }
 
-function reportTrade(context: TradeContext, trade: Trade, n: number, before: number): ReportTrade {
+/**
+ * Excursions of trades that are asked for in the order they closed. One that was entered at an open has seen whole
+ * stretches from fill to fill, whose extremes are known: 39,000 trades of 26 bars take 1.0 ms instead of 3.9, and a
+ * position of a thousand entries is not scanned a thousand times.
+ */
+class Excursions {
+  /** The first fill on the bar of the last exit, or after it. */
+  private exit = 0
+  private readonly context: TradeContext
+
+  constructor(context: TradeContext) {
+    this.context = context
+  }
+
+  of(trade: Trade): Excursion {
+    const { bars, stretches } = this.context
+    const last = bars.length - 1
+    const { bar, low, high } = stretches
+    const end = Number.isNaN(trade.exitBar) ? bars.length : trade.exitBar
+    while (this.exit < bar.length && bar[this.exit]! < end) this.exit++
+    if (trade.entryPoint !== 0) return excursionOf(trade, bars, last)
+    let lowest = trade.entryPrice
+    let highest = trade.entryPrice
+    for (let k = this.exit - 1; k >= 0 && bar[k]! >= trade.entryBar; k--) {
+      if (low[k]! < lowest) lowest = low[k]!
+      if (high[k]! > highest) highest = high[k]!
+    }
+    return excursionOf(trade, bars, last, lowest, highest, end)
+  }
+}
+
+function reportTrade(
+  context: TradeContext,
+  trade: Trade,
+  { best, worst }: Excursion,
+  n: number,
+  before: number,
+): ReportTrade {
   const { bars, pointValue, initialCapital, rates } = context
   const last = bars.length - 1
   const isOpen = Number.isNaN(trade.exitBar)
@@ -42,7 +84,6 @@ function reportTrade(context: TradeContext, trade: Trade, n: number, before: num
   // J1: percentages are of the entry's value in the symbol's currency.
   const value = Math.abs(trade.entryPrice * qty * pointValue * rate)
   const share = (amount: number) => (value > 0 ? amount / value : 0)
-  const { best, worst } = excursionOf(trade, bars, last)
   const runup = Math.max(0, perPoint * (best - trade.entryPrice) - trade.entryFee)
   const drawdown = Math.min(0, perPoint * (worst - trade.entryPrice) - trade.entryFee)
   const cumProfit = before + profit
