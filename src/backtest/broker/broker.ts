@@ -129,7 +129,8 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     this.point = 2
     this.segment(path[1], path[2], -first)
     this.point = 3
-    this.segment(path[2], path[3], Math.sign(path[3] - path[2]) || first)
+    // A close at the extreme is no step back from it.
+    this.segment(path[2], path[3], Math.sign(path[3] - path[2]) || -first)
   }
 
   /** A11, A12: market orders in the order they were placed, then what the open has passed: entries, then exits. */
