@@ -12,6 +12,7 @@ import {
   type Firing,
 } from '../alerts/alert.ts'
 import { OPERATORS } from '../alerts/condition.ts'
+import { LETTER_STATES, type Letter } from '../mail/mail.ts'
 import { access, type ApiDeps } from './access.ts'
 import {
   Instant,
@@ -98,6 +99,24 @@ export const FiringWire = Type.Object(
   { $id: 'Firing' },
 )
 
+const LetterWire = Type.Object(
+  {
+    id: idOf('mail'),
+    to: Type.String(),
+    subject: Type.String(),
+    text: Type.String(),
+    state: oneOf(LETTER_STATES),
+    attempts: Type.Integer(),
+    nextAt: nullable(Time),
+    problem: nullable(Type.String()),
+    createdAt: Time,
+    sentAt: nullable(Time),
+  },
+  { $id: 'Letter' },
+)
+
+const letterWire = ({ ownerId: _owner, ...shown }: Letter): Static<typeof LetterWire> => shown
+
 const wire = (alert: Alert): Static<typeof AlertWire> => {
   const { ownerId: _owner, held: _held, seenBar: _seen, recent: _recent, ...shown } = alert
   return {
@@ -163,6 +182,19 @@ export function alertRoutes(deps: ApiDeps) {
         access: 'session alerts:read',
         query: Type.Object(PageQuery),
         detail: doc('The newest firings of all alerts', Listed('firings', FiringWire)),
+      },
+    )
+    .get(
+      '/outbox',
+      ({ caller, query }) => listed('letters', mail.list(caller.user.id, pageOf(query, 500)), letterWire),
+      {
+        access: 'session alerts:read',
+        query: Type.Object(PageQuery),
+        detail: doc(
+          'The newest mails of alerts',
+          Listed('letters', LetterWire),
+          'Without a mail server (SMTP_URL) they wait here.',
+        ),
       },
     )
     .get('/:id', ({ caller, params }) => ({ alert: wire(alerts.get(caller.user.id, params.id)) }), {

@@ -77,6 +77,12 @@ const smtp: Parse<string> = (value) => {
   return value
 }
 
+const optionalAddress: Parse<string> = (value) => {
+  if (value !== '' && !/^[^\s@<>]+@[^\s@<>]+$/.test(value))
+    throw new Error('expected an address like charts@example.com')
+  return value
+}
+
 const OPTIONS = {
   PORT: option('3000', integer(0, 65_535), 'Port to listen on; 0 = any that is free'),
   HOST: option('127.0.0.1', text, 'Address to listen on; 0.0.0.0 = all'),
@@ -96,7 +102,7 @@ const OPTIONS = {
     'Mail server for alerts and support, smtp://user:password@host:587',
     true,
   ),
-  MAIL_FROM: option('', text, 'Sender of mails; default chartroom@ the host of PUBLIC_URL'),
+  MAIL_FROM: option('', optionalAddress, 'Sender of mails; default chartroom@ the host of PUBLIC_URL'),
   WEBHOOK_ALLOW: option('', list, 'Opens blocked webhook targets: loopback, private, ranges, host names'),
   FEEDS: option(
     'on',

@@ -87,7 +87,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     send: createSend(),
-    mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL),
+    mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL, senderOf(config)),
     articles: ARTICLES,
     version: context.version,
     http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
@@ -201,9 +201,14 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
 }
 
 /** Loaded only where mail is set up: it would be a tenth of the time to start. */
-async function mailTransport(url: string): Promise<Transport> {
+async function mailTransport(url: string, sender: string | null): Promise<Transport> {
   const { smtpTransport } = await import('../mail/smtp.ts')
-  return smtpTransport(url)
+  return smtpTransport(url, sender)
+}
+
+function senderOf({ MAIL_FROM, PUBLIC_URL }: Config): string | null {
+  if (MAIL_FROM !== '') return MAIL_FROM
+  return PUBLIC_URL === null ? null : `chartroom@${new URL(PUBLIC_URL).hostname}`
 }
 
 function jsonLog({ clock, warn }: CommandContext, least: LogLevel): Log {

@@ -8,13 +8,15 @@ import type { NewId } from '../lib/ids.ts'
 import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
+export const LETTER_STATES = ['waiting', 'sent', 'failed'] as const
+
 export interface Letter {
   readonly id: string
   readonly ownerId: string
   readonly to: string
   readonly subject: string
   readonly text: string
-  readonly state: 'waiting' | 'sent' | 'failed'
+  readonly state: (typeof LETTER_STATES)[number]
   readonly attempts: number
   readonly nextAt: number | null
   /** What the mail server said when it did not take it. */
