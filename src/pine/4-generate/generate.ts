@@ -4,22 +4,23 @@
 //
 // K: constants by number (implementations of built-ins, enum members). R: the run's context. N: input values by number.
 // S: columns chosen for source inputs. Built once a script; a run calls it and gets variables of its own. The text names
-// nothing else: no global but Math, NaN and Infinity, and those are shadowed by nothing a script can write.
+// nothing else: no global but Math, NaN and Infinity. `tests/pine/escape.test.ts` tries to break that.
 
 import { assert } from '../../lib/assert.ts'
 import type { Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
+import { GENERATED_NAME } from '../runtime/locate.ts'
 import {
+  argumentTexts,
   columnMask,
   columnText,
   encode,
   expression,
+  implicits,
   newState,
   settleIndexes,
   wholeColumn,
 } from './expressions.ts'
-import { GENERATED_NAME } from '../runtime/locate.ts'
-import { argumentTexts, implicits } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Scope, type TrackSpec } from './module.ts'
 import { block } from './statements.ts'
 

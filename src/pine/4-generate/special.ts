@@ -10,17 +10,12 @@ export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): st
   const { name } = expr.builtin
   const kind = TRACKS[name]
   if (kind) return track(module, expr, scope, kind)
-  const arg = (parameter: string) => argument(module, expr, scope, parameter)
   if (name.startsWith('request.')) return request(module, expr, scope)
-  switch (name) {
-    case 'alertcondition':
-      return `(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
-    // History is as long as the run, so there is nothing to reserve.
-    case 'max_bars_back':
-      return 'null'
-    default:
-      throw new Error(`assertion failed: the generator does not know ${name}`)
+  if (name === 'alertcondition') {
+    const arg = (parameter: string) => argument(module, expr, scope, parameter)
+    return `(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
   }
+  throw new Error(`assertion failed: the generator does not know ${name}`)
 }
 
 function indexOf(expr: BuiltinCallExpr, parameter: string): number {
