@@ -3,7 +3,7 @@
 // Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not. Only
 // `timings` differ, and they are measured with a clock that is handed in.
 
-import { lowerBound, type Bars } from '../market/bars.ts'
+import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { Problem, invalidField } from '../lib/problem.ts'
@@ -36,8 +36,6 @@ export interface BacktestRequest {
   readonly progress?: (bar: number) => void
   /** Declaration arguments to run with instead of the script's (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
-  /** Time of the first bar the script may trade on; the bars before it only warm its indicators up. */
-  readonly tradeFrom?: number
   /** Milliseconds of a running clock, for `timings`; without it they are 0. */
   readonly now?: () => number
 }
@@ -131,7 +129,6 @@ export function openBacktest(request: BacktestRequest): Backtest {
     settings,
     rates,
     finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
-    firstBar: request.tradeFrom === undefined ? 0 : lowerBound(request.bars.time, request.tradeFrom),
     dayOf: (bar) => calendar.tradingDay(request.bars.time[bar]!),
   })
   const guarded = <T>(work: () => T) => translated(work, source)
@@ -184,7 +181,6 @@ export function openBacktest(request: BacktestRequest): Backtest {
             finer: settings.barMagnifier && request.finer ? barsHash(request.finer.bars) : null,
             series: Object.fromEntries(Array.from(read, ([name, others]) => [name, barsHash(others)])),
             settings: args,
-            tradeFrom: request.tradeFrom ?? null,
             engine: ENGINE,
           }),
         ),

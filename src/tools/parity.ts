@@ -430,26 +430,21 @@ function probeCases(dir: string): ParityCase[] {
     const source = readFileSync(join(folder, name, 'strategy.pine'), 'utf8')
     const list = lists.get(name) ?? []
     const window = windowOf(list, windows)
+    const bars = sliceBars(all, lowerBound(all.time, window.from), lowerBound(all.time, window.to + 1))
     // A list that begins weeks after its range and ends more than a week before it does was exported over a shorter
-    // stretch of it: only what trades in that stretch can be judged.
+    // stretch of it: what traded outside of that stretch cannot be judged.
     const short = firstDay(list) > window.from + 14 * DAY && lastTime(list) < window.to - 7 * DAY
-    const bars = sliceBars(
-      all,
-      lowerBound(all.time, window.from),
-      lowerBound(all.time, (short ? lastTime(list) : window.to) + 1),
-    )
+    const judged = (trade: ReportTrade) =>
+      !short || (trade.entryTime >= firstDay(list) && trade.exitTime <= lastTime(list))
     // Sizes of a share of equity contain TradingView's USDT rate; fixed ones have to be equal.
     const sized = /default_qty_type\s*=\s*strategy\.(percent_of_equity|cash)/.test(source)
     return {
       suite: 'probes',
       id: name,
-      request: {
-        ...requestFor(source, bars, symbol, '15'),
-        ...(short ? { tradeFrom: firstDay(list) } : {}),
-      },
+      request: requestFor(source, bars, symbol, '15'),
       check: ({ trades }) => {
         const fields = sized ? FIELDS : [...FIELDS, 'qty' as const]
-        const comparison = compareTrades(list, trades, bars, {
+        const comparison = compareTrades(list, trades.filter(judged), bars, {
           timezone: PROBE_ZONE,
           mintick: symbol.mintick,
           fields,

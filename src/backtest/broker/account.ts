@@ -24,8 +24,6 @@ export interface BrokerOptions {
   readonly finer?: Bars | null
   /** A number that changes with the trading day a bar belongs to (H5). */
   readonly dayOf?: (bar: number) => number
-  /** First bar the script may trade on; before it every command is ignored, as before the range of a deep backtest. */
-  readonly firstBar?: number
 }
 
 export class Account {

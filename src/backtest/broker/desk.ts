@@ -30,11 +30,9 @@ export class OrderDesk extends Account {
   /** Prices at or beyond which the position would be called for margin. */
   protected callBelow = -Infinity
   protected callAbove = Infinity
-  private readonly firstBar: number
 
   constructor(options: BrokerOptions) {
     super(options)
-    this.firstBar = options.firstBar ?? 0
     this.risk = calmRisk(options.settings.initialCapital)
   }
 
@@ -112,7 +110,7 @@ export class OrderDesk extends Account {
     alertMessage: string | null,
     site: number,
   ): Order | null {
-    if (this.risk.halted !== 'no' || this.bar < this.firstBar) return null
+    if (this.risk.halted !== 'no') return null
     const { position, settings } = this
     const price = this.nowPrice()
     const limitTicks = direction === 1 ? tickBelow(limit / this.mintick) : tickAbove(limit / this.mintick)
