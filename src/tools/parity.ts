@@ -433,7 +433,9 @@ function probeCases(dir: string): ParityCase[] {
     const bars = sliceBars(all, lowerBound(all.time, window.from), lowerBound(all.time, window.to + 1))
     // A list that begins weeks after its range and ends more than a week before it does was exported over a shorter
     // stretch of it: what traded outside of that stretch cannot be judged.
-    const short = firstDay(list) > window.from + 14 * DAY && lastTime(list) < window.to - 7 * DAY
+    const short =
+      window.to === Infinity ||
+      (firstDay(list) > window.from + 14 * DAY && lastTime(list) < window.to - 7 * DAY)
     const judged = (trade: ReportTrade) =>
       !short || (trade.entryTime >= firstDay(list) && trade.exitTime <= lastTime(list))
     // Sizes of a share of equity contain TradingView's USDT rate; fixed ones have to be equal.
@@ -480,16 +482,19 @@ interface Window {
 /**
  * The ranges the lists were exported over, which no file names. A list with a position still open ends where its range
  * does, so most ends are known, and a list belongs to the first end that is not before its last row. A range starts at
- * the UTC midnight before the earliest entry of its lists, and TradingView's chart bars start there too (a moving
- * average over 152 bars is na for its first 152).
+ * the UTC midnight before the earliest entry of its lists, and is a year long at least. TradingView's chart bars start
+ * there too (a moving average over 152 bars is na for its first 152).
  */
 function exportWindows(lists: readonly (readonly ExportedTrade[])[]): Window[] {
   const ends = [...new Set(lists.flat().flatMap((trade) => (trade.open ? [utc(trade.exit.wall)] : [])))]
-  const windows = ends.sort((a, b) => a - b).map((to) => ({ from: Infinity, to }))
+  const windows = ends.sort((a, b) => a - b).map((to) => ({ from: Math.floor(to / DAY - 365) * DAY, to }))
   for (const list of lists) {
     const window = windows.find(({ to }) => to >= lastTime(list))
     if (window) window.from = Math.min(window.from, firstDay(list))
   }
+  // Lists behind every known end: of one more range, whose end is not known.
+  const rest = lists.filter((list) => !windows.some(({ to }) => to >= lastTime(list)))
+  if (rest.length > 0) windows.push({ from: Math.min(...rest.map(firstDay)), to: Infinity })
   return windows
 }
 
