@@ -283,6 +283,7 @@ describe('mistakes', () => {
     ['indicator("again")', 'declaration-twice@1:1'],
     ['if true\n    plot(close)', 'not-in-local-scope@2:5'],
     ['strategy.close_all()', 'strategy-only@1:1'],
+    ['strategy.risk.allow_entry_in(strategy.direction.long)', 'strategy-only@1:1'],
     ['x = input.int(5, options = [1, 2])', 'default-not-an-option@1:15'],
     ['x = input.int(5, str.tostring(close))', 'not-constant@1:18'],
     ['x = input.int(5, mnival = 1)', 'unknown-argument@1:18'],
@@ -296,6 +297,17 @@ describe('mistakes', () => {
     ['f(x) => x + foo\na = f(1)\nb = f(1.5)', 'undeclared-name@1:13'],
     ['f(x) => x + foo', 'undeclared-name@1:13'],
   ])
+
+  test('plots up to 64 counts, colours that change among them', () => {
+    const plots = (count: number): string =>
+      `//@version=6\nindicator("")\n${'plot(close, color = close > open ? color.red : color.blue)\n'.repeat(count)}`
+    const codes = (source: string): string[] => check(parse(source).script).diagnostics.map((one) => one.code)
+    expect(codes(plots(32))).toEqual([])
+    expect(codes(plots(34))).toEqual(['too-many-plots'])
+    expect(codes(`${plots(31)}fill(plot(open), plot(high))\nbgcolor(close > open ? color.red : na)`)).toEqual(
+      ['too-many-plots'],
+    )
+  })
 
   test('a script that does not say what it is', () => {
     expect(checked('//@version=6\n\nx = 1')).toBe('no-declaration@-1:1')

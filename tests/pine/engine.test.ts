@@ -190,6 +190,12 @@ const CASES: readonly Case[] = [
     plots: [15.5, 15.5, 15.5, 15.5, 15.5, 15.5],
   },
   {
+    name: 'a method of the script overloads the built-in of its name',
+    script:
+      'method sum(array<float> a, float k) => a.sum() * k\na = array.from(1.0, 2.0)\nplot(a.sum(2) * 10 + a.sum())',
+    plots: [63, 63, 63, 63, 63, 63],
+  },
+  {
     name: 'enums',
     script:
       'enum Side\n    up\n    down\ns = close >= open ? Side.up : Side.down\nplot(s == Side.up ? 1 : s == Side.down ? 2 : 3)',

@@ -8,7 +8,7 @@ import type { Context, FunctionTemplate, Module, UdtInfo } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { declarationCall } from './declaration.ts'
 import { condition, expression, findVariable, path, unknownMemberMessage, value } from './expressions.ts'
-import { userCall } from './functions.ts'
+import { takes, userCall } from './functions.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
 import * as messages from './messages.ts'
@@ -17,6 +17,7 @@ import { nearest } from './nearest.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { Expr } from './program.ts'
+import { countPlots } from './plot-count.ts'
 import { temporary } from './statements.ts'
 import { ERROR, QUOTIENT, typeText } from './types.ts'
 import type { Type } from './types.ts'
@@ -246,11 +247,14 @@ function methodCall(x: Context, node: tree.Call, object: Expr, name: tree.Name):
     return errorExpr(node)
   }
   const own = methodTemplates(x, type, name.name)
-  if (own.length > 0)
-    return userCall(x, own, [{ name: null, expr: object }, ...givenArguments(x, node)], node)
   const builtin = BUILTIN_FUNCTIONS.get(`${type.kind}.${name.name}`)
-  if (builtin !== undefined && builtin.overloads.some((one) => one.parameters.length > 0))
-    return builtinCall(x, node, builtin, object)
+  const isBuiltin = builtin !== undefined && builtin.overloads.some((one) => one.parameters.length > 0)
+  const self = { name: null, expr: object }
+  // A script's methods overload the built-in of that name: it is called where none of them fits.
+  const quiet: Context = { ...x, module: { ...x.module, diagnostics: [] }, out: [] }
+  if (own.length > 0 && (!isBuiltin || takes(x, own, [self, ...givenArguments(quiet, node)], node)))
+    return userCall(x, own, [self, ...givenArguments(x, node)], node)
+  if (isBuiltin) return builtinCall(x, node, builtin, object)
   if (type.kind === 'udt' && name.name === 'copy') return copyObject(object, node)
   givenArguments(x, node)
   // It may be one of a library that was not found.
@@ -329,7 +333,7 @@ export function builtinCall(
   if (name === 'strategy' || name === 'indicator' || name === 'library')
     return declarationCall(x, node, builtin)
   if (name === 'input' || name.startsWith('input.')) return inputCall(x, node, builtin)
-  if (ORDERS.has(name) && x.check.declaration?.kind === 'indicator')
+  if ((ORDERS.has(name) || name.startsWith('strategy.risk.')) && x.check.declaration?.kind === 'indicator')
     x.check.report(x, node.callee, messages.strategyOnly(name))
   if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
   const written = givenArguments(x, node)
@@ -345,6 +349,7 @@ export function builtinCall(
       ? adapted.given
       : adapted.given.map((one) => ({ ...one, expr: steady(x, one.expr) }))
   const call = chosenCall(x, builtin, given, typeArguments, node)
+  if (call.kind === 'BuiltinCall') countPlots(x, call)
   if (adapted.when === null) return call
   const test = condition(x, adapted.when, adapted.when)
   const consequent = {

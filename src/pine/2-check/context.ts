@@ -53,6 +53,7 @@ export class Check {
   /** Functions being checked, one inside the call of the other. */
   depth = 0
   variableCount = 0
+  plotCount = 0
   /** Libraries being read: their mistakes are told at the import. */
   readonly #seen = new Set<string>()
 

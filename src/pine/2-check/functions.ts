@@ -53,6 +53,16 @@ export function userCall(
   return call(x, best, node)
 }
 
+/** Whether one of the functions takes these arguments. */
+export function takes(
+  x: Context,
+  templates: readonly FunctionTemplate[],
+  given: readonly Given[],
+  node: Range,
+): boolean {
+  return templates.some((template) => bind(x, template, given, node).problem === null)
+}
+
 function better(a: Bound, b: Bound): boolean {
   if (a.problem === null) return b.problem !== null || a.cost < b.cost
   return b.problem !== null && a.problem.progress > b.problem.progress

@@ -186,5 +186,11 @@ export const notExported = (alias: string, name: string): Message =>
   error('not-exported', `\`${name}\` of \`${alias}\` is not exported`)
 export const optionsRefused = (value: string): Message =>
   error('default-not-an-option', `the default ${value} is not among the options`)
+export const tooManyPlots = (most: number): Message =>
+  error(
+    'too-many-plots',
+    `with this the script plots more than ${most} series`,
+    'a colour that changes from bar to bar counts as one too; lines, labels and tables do not',
+  )
 export const noDataSource = (name: string): Message =>
   warning('no-data-source', `there is no data for \`${name}\` here: it is always na`)

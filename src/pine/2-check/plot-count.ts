@@ -1,0 +1,45 @@
+// TradingView's limit of 64 plot counts a script: one for each series a call draws, its colours included where they
+// change from bar to bar (limitations, "Plot limits"). Lines, labels, boxes and tables are not among them.
+
+import type { Context } from './context.ts'
+import * as messages from './messages.ts'
+import type { BuiltinCallExpr } from './program.ts'
+
+const PLOT_COUNT_MAX = 64
+
+/** Counts of a call without its colours. */
+const COUNTS: Readonly<Record<string, number>> = {
+  plot: 1,
+  plotshape: 1,
+  plotchar: 1,
+  plotarrow: 1,
+  plotbar: 4,
+  plotcandle: 4,
+  fill: 0,
+  alertcondition: 1,
+  bgcolor: 1,
+  barcolor: 1,
+}
+
+const COLORS: ReadonlySet<string> = new Set([
+  'color',
+  'colorup',
+  'colordown',
+  'textcolor',
+  'wickcolor',
+  'bordercolor',
+])
+
+/** Tells of the call with which the script has more than it may. */
+export function countPlots(x: Context, call: BuiltinCallExpr): void {
+  const { name } = call.builtin
+  const own = Object.hasOwn(COUNTS, name) ? COUNTS[name] : undefined
+  if (own === undefined) return
+  const before = x.check.plotCount
+  x.check.plotCount += own
+  if (name !== 'bgcolor' && name !== 'barcolor')
+    for (const [i, parameter] of call.overload.parameters.entries())
+      if (COLORS.has(parameter.name) && call.args[i]?.qualifier === 'series') x.check.plotCount++
+  if (before <= PLOT_COUNT_MAX && x.check.plotCount > PLOT_COUNT_MAX)
+    x.check.report(x, call, messages.tooManyPlots(PLOT_COUNT_MAX))
+}
