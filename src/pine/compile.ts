@@ -8,7 +8,8 @@
 import type { Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { parse } from './1-parse/parser.ts'
-import { check, checkBroken } from './2-check/check.ts'
+import { checkBroken } from './2-check/broken.ts'
+import { check } from './2-check/check.ts'
 import type { Program } from './2-check/program.ts'
 import { planProgram } from './3-plan/plan.ts'
 import { generate, type Generated } from './4-generate/generate.ts'
@@ -93,7 +94,10 @@ export interface ScriptRun {
 export function compile(source: string, options: CompileOptions = {}): CompileResult {
   const { script, diagnostics } = parse(source)
   if (diagnostics.some(({ severity }) => severity === 'error'))
-    return { script: null, diagnostics: [...diagnostics, ...checkBroken(script, options)] }
+    return {
+      script: null,
+      diagnostics: [...diagnostics, ...checkBroken(script, source, diagnostics, options)],
+    }
   const checked = check(script, options)
   const all = [...diagnostics, ...checked.diagnostics]
   return { script: checked.program ? new Script(checked.program) : null, diagnostics: all }

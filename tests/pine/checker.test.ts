@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from 'bun:test'
 import { parse } from '../../src/pine/1-parse/parser.ts'
-import { check, checkBroken } from '../../src/pine/2-check/check.ts'
+import { checkBroken } from '../../src/pine/2-check/broken.ts'
+import { check } from '../../src/pine/2-check/check.ts'
 import type { CheckOptions } from '../../src/pine/2-check/context.ts'
 import { Source } from '../../src/pine/source.ts'
 import { programText } from './program-text.ts'
@@ -296,6 +297,8 @@ describe('mistakes', () => {
     ['x = foo + bar\ny = baz', 'undeclared-name@1:5 ! undeclared-name@1:11 ! undeclared-name@2:5'],
     ['f(x) => x + foo\na = f(1)\nb = f(1.5)', 'undeclared-name@1:13'],
     ['f(x) => x + foo', 'undeclared-name@1:13'],
+    ['x = foo\nfoo := 2\ny = foo.bar(1)', 'undeclared-name@1:5'],
+    ['l = label.new(bar_index, close)\nlabel.set_x(l, clsoe)', 'undeclared-name@2:16'],
   ])
 
   test('plots up to 64 counts, colours that change among them', () => {
@@ -326,9 +329,28 @@ test('functions call one another 500 deep and no deeper', () => {
   expect(found(501)).toBe('too-many-calls')
 })
 
-test('a script with broken text has its other mistakes told, but not names that may be in the broken lines', () => {
-  const { script } = parse('//@version=6\nindicator("")\nx = = 1\ny = x + z\nw = ta.sma(close, "a")')
-  expect(checkBroken(script).map((one) => one.code)).toEqual(['argument-type'])
+describe('a script with broken text has its other mistakes told, but not what may come of the broken lines', () => {
+  test.each([
+    ['x = = 1\ny = x + 1\nw = ta.sma(close, "a")', 'expected-expression@1 argument-type@3'],
+    ['x = = 1\ny = z', 'expected-expression@1 undeclared-name@2'],
+    ['f(float float a, int n) =>\n    a + n\nx = f(1, 2)', 'missing-comma@1'],
+    [
+      'f(float float a, int n) =>\n    a + n\nx = f(1, 2)\ny = ta.smaa(close, 5)',
+      'missing-comma@1 unknown-member@4',
+    ],
+    ['x = 1 || 2\nplot(x)', 'wrong-operator@1'],
+    ['x = (1 + 2\ny = 3\nplot(y + z)', 'unclosed-bracket@1'],
+    ['f(x) = x * 2', 'not-a-declaration@1'],
+    ['x = ta.sma(close 5)', 'missing-comma@1'],
+    ['x = true && close > 1 // a note on foo\ny = foo', 'wrong-operator@1 undeclared-name@2'],
+  ])('%s', (body, expected) => {
+    const source = `//@version=6\nindicator("")\n${body}`
+    const { script, diagnostics } = parse(source)
+    const lines = new Source(source)
+    const found = [...diagnostics, ...checkBroken(script, source, diagnostics)]
+    // The first two lines say version and kind.
+    expect(found.map((one) => `${one.code}@${lines.position(one.start).line - 2}`).join(' ')).toBe(expected)
+  })
 })
 
 describe('warnings', () => {

@@ -34,26 +34,6 @@ export function check(script: tree.Script, options: CheckOptions = {}): CheckRes
   return older.program === null ? newest : older
 }
 
-/**
- * What is surely wrong in a script whose text is broken too. A line the parser could not read may have declared
- * anything, so nothing is said of names that are missing.
- */
-export function checkBroken(script: tree.Script, options: CheckOptions = {}): readonly Diagnostic[] {
-  return check(script, options).diagnostics.filter((one) => !OF_MISSING_NAMES.has(one.code))
-}
-
-const OF_MISSING_NAMES: ReadonlySet<string> = new Set([
-  'no-declaration',
-  'undeclared-name',
-  'undeclared-function',
-  'assigned-undeclared',
-  'used-before-declaration',
-  'unknown-type',
-  'unknown-member',
-  'no-method',
-  'not-a-value',
-])
-
 function checkAs(script: tree.Script, version: PineVersion, options: CheckOptions): CheckResult {
   const run = new Check(options)
   const module = newModule(script, version, '', false)

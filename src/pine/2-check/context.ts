@@ -27,6 +27,14 @@ export interface CheckOptions {
   readonly library?: (user: string, library: string, version: number) => string | null
 }
 
+/** Mistakes of a name rather than of a place. */
+const OF_MISSING_NAMES: ReadonlySet<string> = new Set([
+  'undeclared-name',
+  'undeclared-function',
+  'assigned-undeclared',
+  'unknown-type',
+])
+
 export class Check {
   readonly options: CheckOptions
   readonly inputs: Input[] = []
@@ -54,8 +62,8 @@ export class Check {
   depth = 0
   variableCount = 0
   plotCount = 0
-  /** Libraries being read: their mistakes are told at the import. */
-  readonly #seen = new Set<string>()
+  /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
+  readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 
   constructor(options: CheckOptions) {
     this.options = options
@@ -65,12 +73,18 @@ export class Check {
     return this.siteCount++
   }
 
-  /** A function is checked once for each list of argument types; its mistakes are told once. */
+  /**
+   * A function is checked once for each list of argument types; its mistakes are told once. So is a name that does not
+   * exist, at its first use: one slip in a declaration is one mistake.
+   */
   report(x: Context, node: { readonly start: number; readonly end: number }, message: Message): void {
-    const diagnostics = x.module.diagnostics
-    const key = `${x.module.prefix}:${message.code}@${node.start}`
-    if (this.#seen.has(key)) return
-    this.#seen.add(key)
+    const { diagnostics } = x.module
+    const seen = this.#seen.get(diagnostics) ?? new Set<string>()
+    this.#seen.set(diagnostics, seen)
+    const missing = OF_MISSING_NAMES.has(message.code) ? /`.+?`/.exec(message.message)?.[0] : undefined
+    const key = missing ?? `${message.code}@${node.start}`
+    if (seen.has(key)) return
+    seen.add(key)
     diagnostics.push({ ...message, start: node.start, end: node.end })
   }
 }

@@ -86,7 +86,7 @@ function identifier(x: Context, node: tree.Identifier): Expr {
   if (variable !== null) return variableExpr(variable, node)
   const builtin = builtinValue(x, node.name, node)
   if (builtin !== null) return builtin
-  x.check.report(x, node, unknownName(x, node))
+  x.check.report(x, node, unknownName(x, node.name))
   return errorExpr(node)
 }
 
@@ -132,8 +132,7 @@ export function builtinByName(x: Context, name: string, node: Range): Expr | nul
   }
 }
 
-function unknownName(x: Context, node: tree.Identifier): messages.Message {
-  const { name } = node
+function unknownName(x: Context, name: string): messages.Message {
   const later = x.module.globals.get(name)
   if (later !== undefined) return messages.usedBeforeDeclaration(name)
   const now = nowCalled(name)
@@ -234,6 +233,7 @@ export function unknownMemberMessage(x: Context, parts: readonly string[]): mess
   const owner = parts.slice(0, -1).join('.')
   const prefix = `${owner}.`
   const [first = ''] = parts
+  if (!isNamespace(x, first)) return unknownName(x, first)
   const library = x.module.imports.get(first)
   if (library !== undefined) return libraryMemberMessage(library, first, name)
   const candidates = [...BUILTIN_FUNCTIONS.keys(), ...BUILTIN_VARIABLES.keys(), ...BUILTIN_CONSTANTS.keys()]
