@@ -75,6 +75,22 @@ const CASES: readonly Case[] = [
     plots: [-11, -1, 10, 11, 21, 22],
   },
   {
+    name: 'the step of a loop may be a fraction, and the end is met within 1e-10',
+    script: 'n = 0\nfor i = 1.0 to 0.1 by 0.3\n    n += 1\nplot(n)',
+    plots: [4, 4, 4, 4, 4, 4],
+  },
+  {
+    name: 'a loop whose step is na runs once',
+    script: 'n = 0\nfor i = 1 to 9 by int(na)\n    n += 1\nplot(n)',
+    plots: [1, 1, 1, 1, 1, 1],
+  },
+  {
+    name: 'a number within 1e-10 of zero is false',
+    version: 5,
+    script: 'plot((close * 0 + 1e-10 ? 1 : 0) + (close * 0 - 1.000001e-10 ? 10 : 0))',
+    plots: [10, 10, 10, 10, 10, 10],
+  },
+  {
     name: 'an indicator under a condition sees the bars it is executed on',
     script: 'float s = na\nif bar_index % 2 == 0\n    s := ta.sma(close, 2)\nplot(s)',
     plots: [NA, NA, 10.5, NA, 12.5, NA],

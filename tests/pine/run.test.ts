@@ -229,6 +229,12 @@ describe('errors name their line', () => {
       line: 5,
     })
   })
+  test('a loop with a step of zero or below', () => {
+    expect(failure('n = 0\nfor i = 9 to 1 by -1\n    n += 1\nplot(n)')).toMatchObject({
+      code: 'script_runtime_error',
+      line: 4,
+    })
+  })
   test('a negative history offset', () => {
     expect(failure('n = -1\nn := n - bar_index\nplot(close[n])')).toMatchObject({
       code: 'script_runtime_error',

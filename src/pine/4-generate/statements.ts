@@ -13,7 +13,7 @@ import type {
 } from '../2-check/program.ts'
 import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
-import { objectOf } from '../runtime/operators.ts'
+import { loopStep, objectOf } from '../runtime/operators.ts'
 import { columnText, convert, encode, expression, fieldName } from './expressions.ts'
 import { Frame, variableName, Writer, type EmittedFunction, type Module, type Scope } from './module.ts'
 
@@ -120,26 +120,17 @@ function forLines(module: Module, expr: ForExpr, scope: Scope, sink: Sink | null
   const [index, to, by, up] = [module.temporary(), module.temporary(), module.temporary(), module.temporary()]
   out.line(`let ${index}=${expression(module, expr.from, scope)};`, expr.from.start)
   out.line(`let ${to}=${expression(module, expr.to, scope)};`, expr.to.start)
-  out.line(`const ${by}=${expr.by ? `Math.abs(${expression(module, expr.by, scope)})||1` : '1'};`, expr.start)
+  const step = expr.by ? `${module.constant(loopStep)}(${expression(module, expr.by, scope)})` : '1'
+  out.line(`const ${by}=${step};`, expr.by?.start ?? expr.start)
   out.line(`const ${up}=${index}<=${to};`)
-  // The end is evaluated anew before every round since v6; a fixed one needs no second look.
-  const again =
-    module.program.semantics.dynamicForEnd && module.plan.rankOf(expr.to) === 'dynamic' && isOpen(expr.to)
+  // Since v6 the end is evaluated anew before every round, the first included.
+  const again = module.program.semantics.dynamicForEnd && module.plan.rankOf(expr.to) === 'dynamic'
   const end = again ? `${to}=${expression(module, expr.to, scope)},` : ''
-  const first = again ? module.temporary() : ''
-  if (first) out.line(`let ${first}=true;`)
-  const condition = again
-    ? `((${first}?${first}=false:(${end}0)),${up}?${index}<=${to}:${index}>=${to})`
-    : `${up}?${index}<=${to}:${index}>=${to}`
+  const condition = `${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
   out.line(`for(;${condition};${index}+=${up}?${by}:-${by}){${countLoop(module)}`, expr.start)
   declare(module, expr.counter, index, scope, expr.start)
   block(module, expr.body, scope, sink)
   out.line('}')
-}
-
-/** May change while the loop runs. */
-function isOpen(expr: Expr): boolean {
-  return expr.kind !== 'Const' && expr.kind !== 'Input'
 }
 
 function forInLines(module: Module, expr: ForInExpr, scope: Scope, sink: Sink | null): void {

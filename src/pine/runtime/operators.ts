@@ -10,9 +10,15 @@ export function decodeBool(value: number): boolean | null {
   return value === 2 ? null : value === 1
 }
 
-/** Number to bool: zero and na are false. */
+/** Number to bool: na is false, and so is what is within 1e-10 of zero, as comparisons have it [measured by PyneCore]. */
 export function truthy(value: number): boolean {
-  return value !== 0 && value === value
+  return value > 1e-10 || value < -1e-10
+}
+
+/** The step of a `for`, which has no direction: that comes from its ends. With na the loop runs once [measured by PyneCore]. */
+export function loopStep(by: number): number {
+  if (by <= 0) throw new ScriptError(`The step of a for loop is ${by}; it must be above 0.`)
+  return by
 }
 
 /** `and`/`or` of version 4 and 5: the right side has been evaluated already, whatever the left one was. */
