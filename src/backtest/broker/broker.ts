@@ -212,9 +212,9 @@ export class BrokerEmulator extends OrderDesk implements Broker {
 
   /** D14: the exit of a position that a stop entry reversed through the same gap fills too, and opens under its own id. */
   private fillOrphan(leg: Leg, ticks: number): void {
+    leg.done = true
     const units = leg.reserved - leg.filled
     if (units <= 0) return
-    leg.done = true
     const direction: Direction = leg.entry.direction === 1 ? -1 : 1
     this.execute(direction, units, ticks, leg.id, leg.exit.comment, leg.exit.alertMessage, null, true, true)
   }
