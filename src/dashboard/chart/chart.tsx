@@ -147,7 +147,8 @@ export function Chart() {
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
     if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
-      symbolSearch.value = event.key.toUpperCase()
+      // The second letter may come before the dialog is there to take it.
+      symbolSearch.value = (symbolSearch.value ?? '') + event.key.toUpperCase()
     else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
     else if (event.key === 'ArrowRight' && !replaying) view?.scroll(step)
     else if (event.key === 'ArrowUp' || event.key === '+' || event.key === '=') view?.zoom(0.8)

@@ -62,7 +62,7 @@ function PriceLine({ bars, bar }: { readonly bars: Bars; readonly bar: number })
       </button>
       <span class={cx('num', s.legendValues)}>
         {values.map(([name, value]) => (
-          <span key={name}>
+          <span key={name} class={name === 'C' ? undefined : s.wideOnly}>
             <span class="muted">{name}</span> <span class={tone}>{price(value, tick)}</span>
           </span>
         ))}

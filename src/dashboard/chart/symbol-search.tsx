@@ -72,7 +72,7 @@ function SymbolDialog({ typed }: { readonly typed: string }) {
         aria-activedescendant={found[at] ? `symbol-${at}` : undefined}
         autocomplete="off"
         spellcheck={false}
-        autofocus
+        data-autofocus
         onInput={(event) => {
           setText((event.target as HTMLInputElement).value)
           setAt(0)

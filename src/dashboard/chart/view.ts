@@ -364,13 +364,10 @@ export class ChartView {
   readonly #timeText = (time: Time): string => {
     if (this.#state.hideDates) return ''
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
-    const day = at.toLocaleDateString('en-GB', {
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      year: 'numeric',
-      timeZone: 'UTC',
-    })
+    const part = (options: Intl.DateTimeFormatOptions) =>
+      at.toLocaleDateString('en-US', { ...options, timeZone: 'UTC' })
+    const month = part({ month: 'short' })
+    const day = `${part({ weekday: 'short' })} ${at.getUTCDate()} ${month} ${at.getUTCFullYear()}`
     return showsClock(this.#state.interval) ? `${day}  ${at.toISOString().slice(11, 16)}` : day
   }
 

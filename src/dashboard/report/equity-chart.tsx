@@ -309,7 +309,7 @@ function drawYears(
     const text =
       years > 3 || date.getUTCMonth() === 0
         ? String(date.getUTCFullYear())
-        : date.toLocaleDateString('en-GB', { month: 'short', timeZone: 'UTC' })
+        : date.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' })
     ctx.strokeStyle = faded(theme.line, 0.5)
     line(ctx, at, 0, at, bottom)
     if (at > 20 && at < right - 10) ctx.fillText(text, at, bottom + 10)

@@ -77,11 +77,16 @@ interface FieldProps {
   readonly rows?: number
 }
 
-export function Field({ label, value, onInput, hint, problem, rows, ...rest }: FieldProps) {
+export function Field({ label, value, onInput, hint, problem, rows, autofocus, ...rest }: FieldProps) {
   const id = useId()
+  // The attribute itself is a console message where something has the focus already.
+  useEffect(() => {
+    if (autofocus) document.getElementById(id)?.focus()
+  }, [])
   const props = {
     ...rest,
     ...(rows !== undefined && { rows }),
+    ...(autofocus && { 'data-autofocus': '' }),
     id,
     class: s.input,
     value,
@@ -263,7 +268,8 @@ export function Dialog({ title, onClose, children, footer, width }: DialogProps)
         'a[href],button:not(:disabled),input,select,textarea,[tabindex="0"]',
       ) ?? []),
     ]
-    const first = box.current?.querySelector<HTMLElement>('[autofocus]') ?? focusable()[1] ?? focusable()[0]
+    const first =
+      box.current?.querySelector<HTMLElement>('[data-autofocus]') ?? focusable()[1] ?? focusable()[0]
     first?.focus()
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
