@@ -6,6 +6,7 @@ const steps: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['lint', ['bun', 'x', 'oxlint', '--type-aware', '--deny-warnings', 'src', 'tests']],
   ['types', ['bun', 'check', '--no-script']],
   ['types of the dashboard', ['bun', 'check', '--no-script', '-p', 'src/dashboard']],
+  ['types of its tests', ['bun', 'check', '--no-script', '-p', 'tests/dashboard']],
   ['unused code', ['bun', 'x', 'knip']],
   ['rooms', ['bun', 'test', 'tests/tidy.test.ts']],
 ]

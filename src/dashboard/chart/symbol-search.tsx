@@ -17,12 +17,11 @@ import {
 } from './chart-state.ts'
 
 export function SymbolSearch() {
-  const typed = symbolSearch.value
-  return typed === null ? null : <SymbolDialog typed={typed} />
+  const text = symbolSearch.value
+  return text === null ? null : <SymbolDialog text={text} />
 }
 
-function SymbolDialog({ typed }: { readonly typed: string }) {
-  const [text, setText] = useState(typed)
+function SymbolDialog({ text }: { readonly text: string }) {
   const [at, setAt] = useState(0)
   const [problem, setProblem] = useState<unknown>(null)
   const field = useRef<HTMLInputElement>(null)
@@ -34,7 +33,7 @@ function SymbolDialog({ typed }: { readonly typed: string }) {
   useEffect(() => {
     load()
     // A letter typed on the chart is already in the field: the next one goes behind it.
-    field.current?.setSelectionRange(typed.length, typed.length)
+    field.current?.setSelectionRange(text.length, text.length)
   }, [])
   const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])
   const close = () => (symbolSearch.value = null)
@@ -74,7 +73,7 @@ function SymbolDialog({ typed }: { readonly typed: string }) {
         spellcheck={false}
         data-autofocus
         onInput={(event) => {
-          setText((event.target as HTMLInputElement).value)
+          symbolSearch.value = (event.target as HTMLInputElement).value
           setAt(0)
         }}
         onKeyDown={onKeyDown}

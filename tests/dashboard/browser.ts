@@ -1,0 +1,105 @@
+// A real Chromium on a real server: `main.ts serve` with a folder and a port of its own.
+//
+// Where no Chromium is found the tests that need it are skipped, with one line that says so.
+
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+
+const CHROMIUM = [
+  process.env['CHROMIUM'],
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => path !== undefined && existsSync(path))
+
+export const noBrowser = CHROMIUM === undefined
+if (noBrowser)
+  console.warn('No Chromium found: journeys of the dashboard are skipped. Set CHROMIUM to its path.')
+
+const OWNER = { email: 'owner@example.com', password: 'a long enough password', name: 'Olga' }
+
+export interface Site {
+  readonly url: string
+  /** A page of a signed-in user. `remembered`: what the browser has stored, by the name in settings. */
+  open(options?: {
+    readonly width?: number
+    readonly height?: number
+    readonly remembered?: Readonly<Record<string, unknown>>
+  }): Promise<OpenPage>
+  close(): Promise<void>
+}
+export interface OpenPage {
+  readonly page: Page
+  /** Everything the console and the policy complained about, and uncaught errors. */
+  readonly complaints: readonly string[]
+}
+
+export async function startSite(): Promise<Site> {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-dashboard-`)
+  const main = `${import.meta.dir}/../../src/main.ts`
+  const server = Bun.spawn([process.execPath, main, 'serve', '--port', '0', '--data-dir', folder], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, LOG_LEVEL: 'warn' },
+  })
+  const url = await addressOf(server.stdout)
+  const browser: Browser = await chromium.launch({
+    executablePath: CHROMIUM!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+  const context = await browser.newContext()
+  const signedUp = await context.request.post(`${url}/api/auth/sign-up`, { data: OWNER })
+  if (!signedUp.ok()) throw new Error(`sign-up answered ${signedUp.status()}: ${await signedUp.text()}`)
+  const state = await context.storageState()
+  await context.close()
+  const contexts: BrowserContext[] = []
+  return {
+    url,
+    async open({ width = 1280, height = 800, remembered = {} } = {}) {
+      const own = await browser.newContext({
+        viewport: { width, height },
+        storageState: state,
+        acceptDownloads: true,
+      })
+      contexts.push(own)
+      await own.addInitScript((stored) => {
+        for (const [name, value] of Object.entries(stored))
+          if (localStorage.getItem(`chartroom.${name}`) === null)
+            localStorage.setItem(`chartroom.${name}`, JSON.stringify(value))
+      }, remembered)
+      const page = await own.newPage()
+      const complaints: string[] = []
+      page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`))
+      page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
+      return { page, complaints }
+    },
+    async close() {
+      for (const one of contexts) await one.close()
+      await browser.close()
+      server.kill()
+      await server.exited
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The first address the server prints. */
+async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of output) {
+    text += decoder.decode(chunk, { stream: true })
+    const found = /http:\/\/[\d.]+:\d+/.exec(text)
+    if (found) return found[0]
+  }
+  throw new Error(`The server ended without an address: ${text}`)
+}

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const STRATEGY = `//@version=6
+strategy("Cross", overlay=true, initial_capital=100000, default_qty_type=strategy.percent_of_equity, default_qty_value=95)
+fast = ta.sma(close, input.int(20, "Fast"))
+slow = ta.sma(close, 50)
+plot(fast, "Fast", color=color.orange)
+plot(slow, "Slow", color=color.blue)
+if ta.crossover(fast, slow)
+    strategy.entry("Long", strategy.long)
+if ta.crossunder(fast, slow)
+    strategy.close("Long", comment="Out")
+if barstate.islast
+    t = table.new(position.top_right, 1, 1)
+    table.cell(t, 0, 0, "<img src=x onerror=alert(1)>")
+`
+const withScript = (more: Record<string, unknown> = {}) => ({
+  script: { id: null, name: 'Cross', source: STRATEGY },
+  side: '',
+  bottom: '',
+  'tour.done': true,
+  ...more,
+})
+
+describe.skipIf(noBrowser)('the chart', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  const legend = (page: Page) => page.locator('main').getByText(/^MA|^Cross$/)
+
+  test('bars and the open script are drawn, and the console stays empty', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await page.getByText('2,874.56').first().waitFor()
+    await legend(page).first().waitFor()
+    expect(await page.getByRole('application').getAttribute('aria-label')).toContain('SPX')
+    // A table's text is text.
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+    const notice = page.getByRole('link', { name: 'Charts by TradingView' })
+    expect(await notice.getAttribute('href')).toBe('https://www.tradingview.com/')
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('letters typed on the chart search a symbol, Enter shows it', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await page.getByText('S&P 500 Index').waitFor()
+    await page.getByRole('application').focus()
+    await page.keyboard.type('aap')
+    const field = page.getByRole('combobox', { name: /Symbol/ })
+    await field.waitFor()
+    expect(await field.inputValue()).toBe('AAP')
+    await page.getByRole('option', { name: /Apple/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Apple Inc.').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/chart/NASDAQ%3AAAPL/1d')
+    // The script runs on the new market by itself.
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('interval, type and scale change with keys and menus', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await page.getByText('S&P 500 Index').waitFor()
+    await page.getByRole('application').focus()
+    await page.keyboard.press('.')
+    await page.waitForURL(/\/chart\/SP%3ASPX\/1w$/)
+    await page.keyboard.press(',')
+    await page.waitForURL(/\/chart\/SP%3ASPX\/1d$/)
+    await page.keyboard.press('Alt+l')
+    await page.getByRole('button', { name: 'Scale and time zone' }).getByText('Log').waitFor()
+    await page.getByRole('button', { name: /Chart type/ }).click()
+    await page.getByRole('menuitemradio', { name: 'Heikin-Ashi' }).click()
+    await page.getByRole('button', { name: 'Chart type: Heikin-Ashi' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('the report answers first whether it made money, and a trade leads to its bars', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+    await page.goto(site.url)
+    await page.getByRole('region', { name: 'Did it make money?' }).getByText('Net profit').waitFor()
+    await page.getByRole('button', { name: 'Performance' }).click()
+    await page.getByRole('columnheader', { name: 'Short' }).waitFor()
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('Verified', { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Trades' }).click()
+    const grid = page.getByRole('grid')
+    const rows = Number(await grid.getAttribute('aria-rowcount')) - 1
+    expect(rows).toBeGreaterThan(20)
+    await page.getByRole('button', { name: 'Profit', exact: true }).click()
+    await grid.getByRole('row').nth(1).click()
+    await grid.locator('[aria-selected="true"]').waitFor()
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    const lines = readFileSync(await file.path(), 'utf8').split('\r\n')
+    expect(lines).toHaveLength(rows + 1)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a report is shared as an idea that only its link shows', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'Share' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Share' }).click()
+    const link = await page.getByRole('dialog').getByRole('link').getAttribute('href')
+    expect(link).toMatch(/\/ideas\/idea_/)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a replay hides what comes, steps with keys, keeps bookmarks and where one stood', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'replay' }) })
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'From the first trade' }).click()
+    const where = page.getByText(/^bar [\d,]+ of/)
+    await where.waitFor()
+    const barNow = async () => Number(/bar ([\d,]+)/.exec(await where.innerText())![1]!.replace(',', ''))
+    const first = await barNow()
+    await page
+      .getByText(/Long at the next open|Waits for the next/)
+      .first()
+      .waitFor()
+    await page.keyboard.press('n')
+    expect(await barNow()).toBe(first + 1)
+    await page.getByText(/At the bar’s open/).waitFor()
+    await page.keyboard.press('b')
+    await page.getByRole('button', { name: /Take the bookmark away/ }).waitFor()
+    await page.keyboard.press('Shift+ArrowRight')
+    expect(await barNow()).toBe(first + 11)
+    await page.keyboard.press('ArrowLeft')
+    expect(await barNow()).toBe(first + 10)
+    await page.keyboard.press('[')
+    expect(await barNow()).toBe(first + 1)
+    // Trades that have not closed yet are in no list.
+    await page.getByRole('tab', { name: 'Trades' }).click()
+    expect(await page.getByRole('grid').getAttribute('aria-rowcount')).toBe('1')
+    await page.getByRole('tab', { name: 'Replay' }).click()
+    await page.getByRole('button', { name: 'End replay' }).click()
+    await page.reload()
+    await page.getByRole('button', { name: /^Resume at/ }).click()
+    await where.waitFor()
+    expect(await barNow()).toBe(first + 1)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a phone shows the same without a sideways scroll', async () => {
+    const { page, complaints } = await site.open({
+      width: 380,
+      remembered: withScript({ bottom: 'report' }),
+    })
+    await page.goto(site.url)
+    await page.getByText('Net profit').first().waitFor()
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(380)
+    expect(complaints).toEqual([])
+  }, 60_000)
+})

@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import type { Track } from '../../src/backtest/tracks.ts'
+import { barAt, heikinAshi, placeOf } from '../../src/dashboard/chart/bars.ts'
+import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
+import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
+import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
+import { tradesCsv } from '../../src/dashboard/report/trades-csv.ts'
+import { neighbour } from '../../src/dashboard/replay/replay-model.ts'
+import { emptyBars } from '../../src/market/bars.ts'
+
+const DAY = 86_400_000
+function days(count: number) {
+  const bars = emptyBars(count)
+  for (let i = 0; i < count; i++) {
+    bars.time[i] = i * DAY
+    bars.open[i] = bars.high[i] = bars.low[i] = bars.close[i] = 100 + i
+  }
+  return bars
+}
+
+describe('a scene', () => {
+  const time: Track = { id: 'time', kind: 'time', data: [3 * DAY, 4 * DAY, 5 * DAY] }
+  const plot = (more: object): Track => ({
+    id: 'P',
+    kind: 'plot',
+    title: 'P',
+    pane: 'price',
+    data: [1, null, 3],
+    ...more,
+  })
+
+  test('a run of fewer bars than the chart stands where its bars are, an offset further on', () => {
+    const scene = buildScene('S', [time, plot({ offset: 2, color: '#FF0000FF' })], days(10))
+    const mark = scene.panes[0]!.marks[0] as PlotMark
+    expect({ base: scene.base, length: scene.length, start: mark.start }).toEqual({
+      base: 3,
+      length: 3,
+      start: 5,
+    })
+    expect([...mark.values]).toEqual([1, Number.NaN, 3])
+    expect(colorAt(mark.colors, 1)).toBe('#FF0000FF')
+  })
+
+  test('colours a bar come from the palette, -1 is none', () => {
+    const colors = { palette: ['#00FF00FF'], index: [0, -1, 0] }
+    const mark = buildScene('S', [time, plot({ colors })], days(10)).panes[0]!.marks[0] as PlotMark
+    expect([0, 1, 2, 3].map((i) => colorAt(mark.colors, i))).toEqual(['#00FF00FF', null, '#00FF00FF', null])
+  })
+
+  test('a fill finds its plots by id; one whose plots are missing is left out', () => {
+    const fill: Track = {
+      id: 'F',
+      kind: 'fill',
+      title: '',
+      pane: 'price',
+      between: ['P', 'Q'],
+      color: '#0000FF33',
+    }
+    const marks = buildScene('S', [time, plot({}), plot({ id: 'Q', title: 'Q' }), fill], days(10)).panes[0]!
+      .marks
+    expect(marks.map((mark) => mark.kind)).toEqual(['plot', 'plot', 'fill'])
+    expect(buildScene('S', [time, plot({}), fill], days(10)).panes[0]!.marks).toHaveLength(1)
+  })
+
+  test('the scale knows no more than a replay does', () => {
+    const { marks } = buildScene('S', [time, plot({ data: [1, 2, 300] })], days(10)).panes[0]!
+    expect(rangeOf(marks, 0, 9)).toEqual({ minValue: 1, maxValue: 300 })
+    expect(rangeOf(marks, 0, 9, 1)).toEqual({ minValue: 1, maxValue: 2 })
+    expect(rangeOf(marks, 0, 2)).toBeNull()
+  })
+
+  test('grounds are looked up in stretches as in a plain array', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(null, 0, 1), { minLength: 1, maxLength: 40 }), (plain) => {
+        const runs: [number, number, number][] = []
+        for (const [i, color] of plain.entries()) {
+          const last = runs.at(-1)
+          if (color === null) continue
+          if (last && last[2] === color && last[0] + last[1] === i) last[1]++
+          else runs.push([i, 1, color])
+        }
+        const track: Track = { id: 'b', kind: 'bgcolor', pane: 'price', palette: ['a', 'b'], runs }
+        const mark = buildScene('S', [time, track], days(10)).panes[0]!.marks[0]!
+        if (mark.kind !== 'bgcolor') throw new Error('not a ground')
+        const found = plain.map((_, i) => groundAt(mark, i + 3))
+        expect(found).toEqual(plain.map((color) => (color === null ? null : ['a', 'b'][color]!)))
+      }),
+    )
+  })
+})
+
+describe('bars', () => {
+  test('a time lies in the bar that began last', () => {
+    const bars = days(5)
+    expect([-1, 0, DAY - 1, DAY, 99 * DAY].map((time) => barAt(bars, time))).toEqual([0, 0, 0, 1, 4])
+  })
+  test('places go on beyond both ends', () => {
+    const bars = days(5)
+    expect([-DAY, 0.5 * DAY, 6 * DAY].map((time) => placeOf(bars, time, '1d'))).toEqual([-1, 0.5, 6])
+  })
+  test('Heikin-Ashi opens in the middle of the bar before', () => {
+    const made = heikinAshi(days(3))
+    expect([...made.open]).toEqual([100, 100, 100.5])
+    expect([...made.close]).toEqual([100, 101, 102])
+  })
+})
+
+test('offsets of a zone are Temporal’s, on every hour of a year with two changes', () => {
+  for (const zone of ['America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe']) {
+    const offsetAt = offsetsOf(zone)
+    for (let hour = 0; hour < 8784; hour += 1) {
+      const time = Date.UTC(2024, 0, 1) + hour * 3_600_000
+      const expected =
+        Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(zone).offsetNanoseconds / 1e6
+      if (offsetAt(time) !== expected) throw new Error(`${zone} ${new Date(time).toISOString()}`)
+    }
+  }
+  expect(toUtc(Date.UTC(2024, 6, 1, 9, 30), 'America/New_York')).toBe(Date.UTC(2024, 6, 1, 13, 30))
+})
+
+describe('figures', () => {
+  test('months stand in the row of their year, and compound to it', () => {
+    const month = (name: string, profitPct: number) => ({ month: name, profitPct, profit: 0, trades: 1 })
+    const [first, second] = yearsOf([month('2019-12', 0.1), month('2020-01', 0.1), month('2020-02', -0.5)])
+    expect(first!.months[11]).toBe(0.1)
+    expect(first!.months[0]).toBeUndefined()
+    expect(second!.total).toBeCloseTo(1.1 * 0.5 - 1, 12)
+  })
+  test('a drawdown that has not recovered lasts to the end', () => {
+    const drawdowns = [
+      { start: 0, trough: DAY, end: 3 * DAY, bars: 3, depth: 9, depthPct: 0.1 },
+      { start: 4 * DAY, trough: 5 * DAY, end: null, bars: 6, depth: 1, depthPct: 0.01 },
+    ]
+    const report = { equity: { drawdowns }, range: { from: 0, to: 10 * DAY, bars: 11 } }
+    expect(longestUnderWater(report as never)).toEqual({ bars: 6, ms: 6 * DAY })
+  })
+  test('no spike is lost when points are many', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer(), { minLength: 1, maxLength: 500 }),
+        fc.integer({ min: 1, max: 60 }),
+        (data, width) => {
+          const { low, high, last } = envelope(data, width)
+          expect(Math.min(...low)).toBe(Math.min(...data))
+          expect(Math.max(...high)).toBe(Math.max(...data))
+          expect(last.at(-1)).toBe(data.at(-1))
+        },
+      ),
+    )
+  })
+  test('an axis has round steps', () => {
+    expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100])
+    expect(ticks(-3, 7, 4)).toEqual([0, 5])
+  })
+})
+
+test('the next stop lies behind the cursor, the previous one before it', () => {
+  expect([neighbour([2, 5, 9], 5, 1), neighbour([2, 5, 9], 5, -1), neighbour([2], 2, 1)]).toEqual([
+    9,
+    2,
+    null,
+  ])
+})
+
+test('a CSV field that a spreadsheet would calculate is made harmless', () => {
+  const trade = {
+    n: 1,
+    side: 'long',
+    entryTime: 0,
+    exitTime: DAY,
+    entryComment: '=1+1',
+    exitComment: 'a "b", c',
+  }
+  const [, row] = tradesCsv({ trades: [trade] } as never).split('\r\n')
+  expect(row).toContain(`'=1+1`)
+  expect(row).toContain('"a ""b"", c"')
+})
