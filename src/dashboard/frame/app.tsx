@@ -5,17 +5,19 @@ import { useEffect } from 'preact/hooks'
 import { addCommands, keyText, listenForKeys } from '../commands.ts'
 import { href, match, navigate, path } from '../router.ts'
 import { loadSession, user } from '../session.ts'
-import { palette as colours, theme } from '../settings.ts'
+import { palette as colours, theme, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button, Skeleton, Toasts } from '../ui/ui.tsx'
 import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
-import { paletteOpen } from './overlays.ts'
+import { keysOpen, paletteOpen } from './overlays.ts'
 
 const Workspace = lazy(async () => (await import('./workspace.tsx')).Workspace)
 const SignIn = lazy(async () => (await import('../pages/sign-in.tsx')).SignIn)
 const Palette = lazy(async () => (await import('../pages/palette.tsx')).Palette)
+const Keys = lazy(async () => (await import('../pages/keys.tsx')).Keys)
+const Tour = lazy(async () => (await import('../pages/tour.tsx')).Tour)
 const NotFound = lazy(async () => (await import('../pages/not-found.tsx')).NotFound)
 const Backtests = lazy(async () => (await import('../pages/backtests.tsx')).Backtests)
 const Scripts = lazy(async () => (await import('../pages/scripts.tsx')).Scripts)
@@ -129,6 +131,14 @@ export function App() {
           section: 'Go to' as const,
           run: () => navigate(to),
         })),
+        {
+          id: 'keys',
+          title: 'List of keys',
+          section: 'Go to',
+          keys: '?',
+          run: () => (keysOpen.value = true),
+        },
+        { id: 'go:bars', title: 'Import bars', section: 'Go to', run: () => navigate('/settings/bars') },
         { id: 'go:tokens', title: 'API tokens', section: 'Go to', run: () => navigate('/settings/tokens') },
         { id: 'go:help', title: 'Help', section: 'Go to', run: () => navigate('/help') },
         {
@@ -209,6 +219,8 @@ export function App() {
         <Page />
       </div>
       {paletteOpen.value && <Palette />}
+      {keysOpen.value && <Keys />}
+      {!tourDone.value && onChart() && <Tour />}
       <Toasts />
     </div>
   )

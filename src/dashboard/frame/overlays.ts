@@ -3,3 +3,4 @@
 import { signal } from '@preact/signals'
 
 export const paletteOpen = signal(false)
+export const keysOpen = signal(false)

@@ -1,5 +1,35 @@
-import { Empty } from '../ui/ui.tsx'
+// Deliveries under the chart: what the last run and the last firings sent.
+
+import { get } from '../api-client.ts'
+import { navigate } from '../router.ts'
+import { Button, Empty } from '../ui/ui.tsx'
+import { Deliveries } from './deliveries.tsx'
+import { Show, useLoad } from './page.tsx'
 
 export function DeliveriesDrawer() {
-  return <Empty title="Deliveries" />
+  const hooks = useLoad(
+    async (signal) =>
+      (await get<{ webhooks: { id: string; name: string }[] }>('/api/platform/webhooks', {}, signal))
+        .webhooks,
+    [],
+  )
+  return (
+    <Show of={hooks}>
+      {(list) =>
+        list.length === 0 ? (
+          <Empty
+            title="Nobody is listening"
+            action={<Button onClick={() => navigate('/webhooks')}>Register a webhook</Button>}
+          >
+            Webhooks get a signed message when a backtest is ready or an alert fires.
+          </Empty>
+        ) : (
+          <Deliveries
+            webhookId={null}
+            nameOf={(id) => list.find((one) => one.id === id)?.name ?? 'a deleted webhook'}
+          />
+        )
+      }
+    </Show>
+  )
 }

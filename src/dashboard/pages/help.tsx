@@ -1,5 +1,238 @@
-import { Empty } from '../ui/ui.tsx'
+// Help: the articles that come with Chartroom, a question to them, and a message to the owner.
 
-export function Help() {
-  return <Empty title="Help" />
+import { useEffect, useState } from 'preact/hooks'
+import { get, post } from '../api-client.ts'
+import { href } from '../router.ts'
+import { user } from '../session.ts'
+import { Button, Field, toast } from '../ui/ui.tsx'
+import s from './help.module.css'
+import { Markdown } from './markdown-view.tsx'
+import { FormProblem, Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
+
+interface ArticleHead {
+  readonly id: string
+  readonly title: string
+}
+interface Answer extends ArticleHead {
+  readonly excerpt: string
+}
+
+/** In the order of a first week. What is in none of them stands under "More". */
+const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
+  ['Start', ['getting-started', 'what-is-chartroom', 'chart', 'editor', 'run-backtest', 'report']],
+  [
+    'Bars and symbols',
+    ['import-bars', 'fetch-bars', 'symbols', 'intervals', 'sessions-timezones', 'watchlists'],
+  ],
+  ['Scripts', ['pine-versions', 'inputs', 'script-errors', 'request-security', 'drawings', 'libraries']],
+  [
+    'Results',
+    [
+      'trades-list',
+      'fills',
+      'position-size',
+      'commission-slippage',
+      'margin',
+      'bar-magnifier',
+      'drawdown',
+      'sharpe-sortino',
+      'compare-tradingview',
+      'verify-backtest',
+    ],
+  ],
+  ['Replay', ['replay', 'bookmarks']],
+  [
+    'Alerts and webhooks',
+    [
+      'alerts',
+      'alert-delivery',
+      'alert-limits',
+      'webhooks',
+      'webhook-signature',
+      'webhook-retries',
+      'webhook-addresses',
+    ],
+  ],
+  [
+    'Account and API',
+    [
+      'accounts',
+      'sessions',
+      'password',
+      'api',
+      'api-tokens',
+      'errors',
+      'rate-limits',
+      'mcp',
+      'search',
+      'ideas',
+    ],
+  ],
+  ['Running it', ['configuration', 'command-line', 'docker', 'reverse-proxy', 'backup', 'privacy']],
+]
+
+export function Help({ article }: { readonly article?: string }) {
+  const list = useLoad(
+    async (signal) => (await get<{ articles: ArticleHead[] }>('/api/support/articles', {}, signal)).articles,
+    [],
+  )
+  if (article !== undefined) return <Reader id={article} list={list.data ?? []} />
+  return (
+    <Page title="Help">
+      <Ask />
+      <Show of={list}>{(articles) => <Contents articles={articles} />}</Show>
+      <Contact />
+    </Page>
+  )
+}
+
+function Contents({ articles }: { readonly articles: readonly ArticleHead[] }) {
+  const titleOf = new Map(articles.map((one) => [one.id, one.title]))
+  const placed = new Set(SECTIONS.flatMap(([, ids]) => ids))
+  const rest = articles.filter((one) => !placed.has(one.id)).map((one) => one.id)
+  const sections = rest.length > 0 ? [...SECTIONS, ['More', rest] as const] : SECTIONS
+  return (
+    <div class={s.contents}>
+      {sections.map(([title, ids]) => (
+        <section key={title}>
+          <h2>{title}</h2>
+          <ul>
+            {ids
+              .filter((id) => titleOf.has(id))
+              .map((id) => (
+                <li key={id}>
+                  <a href={href(`/help/${id}`)}>{titleOf.get(id)}</a>
+                </li>
+              ))}
+          </ul>
+        </section>
+      ))}
+    </div>
+  )
+}
+
+function Reader({ id, list }: { readonly id: string; readonly list: readonly ArticleHead[] }) {
+  const loaded = useLoad(
+    async (signal) =>
+      (
+        await get<{ article: { title: string; body: string; keywords: string } }>(
+          `/api/support/articles/${encodeURIComponent(id)}`,
+          {},
+          signal,
+        )
+      ).article,
+    [id],
+  )
+  const near = SECTIONS.find(([, ids]) => ids.includes(id))
+  return (
+    <Page title={loaded.data?.title ?? 'Help'} back={['/help', 'Help']} narrow>
+      <Show of={loaded}>{(article) => <Markdown text={article.body} />}</Show>
+      {near && (
+        <section class={p['section']}>
+          <h2>{near[0]}</h2>
+          <ul class={s.near}>
+            {near[1]
+              .filter((one) => one !== id)
+              .map((one) => (
+                <li key={one}>
+                  <a href={href(`/help/${one}`)}>{list.find((two) => two.id === one)?.title ?? one}</a>
+                </li>
+              ))}
+          </ul>
+        </section>
+      )}
+    </Page>
+  )
+}
+
+/** Answers are articles, found by their words. Nothing is made up. */
+function Ask() {
+  const [query, setQuery] = useState('')
+  const [answers, setAnswers] = useState<readonly Answer[] | null>(null)
+  const { busy, error, submit } = useSubmit(async () => {
+    if (query.trim() === '') return
+    setAnswers(
+      (await post<{ answers: Answer[] }>('/api/support/chat', { query: query.trim().slice(0, 1000) }))
+        .answers,
+    )
+  })
+  useEffect(() => {
+    if (query === '') setAnswers(null)
+  }, [query])
+  return (
+    <div class={s.ask}>
+      <form class={s.askForm} onSubmit={submit} role="search">
+        <Field
+          label="Ask a question"
+          value={query}
+          onInput={setQuery}
+          placeholder="Why was my limit order not filled?"
+          problem={problemAt(error, '/query')}
+        />
+        <Button type="submit" variant="primary" disabled={busy}>
+          Ask
+        </Button>
+      </form>
+      <FormProblem error={error} paths={['/query']} />
+      <div role="status">
+        {answers?.length === 0 && (
+          <p class="muted">No article fits. Try other words, or write to the owner of this server below.</p>
+        )}
+        {answers && answers.length > 0 && (
+          <ol class={s.answers}>
+            {answers.map((one) => (
+              <li key={one.id}>
+                <a href={href(`/help/${one.id}`)}>
+                  <strong>{one.title}</strong>
+                  <span>{one.excerpt}</span>
+                </a>
+              </li>
+            ))}
+          </ol>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Contact() {
+  const [email, setEmail] = useState(user.value?.email ?? '')
+  const [subject, setSubject] = useState('')
+  const [body, setBody] = useState('')
+  const [ticket, setTicket] = useState<string | null>(null)
+  const { busy, error, submit } = useSubmit(async () => {
+    const { id } = await post<{ id: string }>('/api/support/contact', { email, subject, body })
+    setTicket(id)
+    setSubject('')
+    setBody('')
+    toast('Your message is there', { tone: 'up' })
+  })
+  return (
+    <section class={p['section']}>
+      <h2>Write to the owner</h2>
+      <p>The message stays on this server, and is mailed to its owner if a mail server is set.</p>
+      <form class={p['form']} style={{ maxWidth: '560px' }} onSubmit={submit}>
+        <Field
+          label="Your e-mail"
+          type="email"
+          value={email}
+          onInput={setEmail}
+          problem={problemAt(error, '/email')}
+        />
+        <Field label="Subject" value={subject} onInput={setSubject} problem={problemAt(error, '/subject')} />
+        <Field label="Message" rows={5} value={body} onInput={setBody} problem={problemAt(error, '/body')} />
+        <FormProblem error={error} paths={['/email', '/subject', '/body']} />
+        <div class={p['formFoot']}>
+          <Button type="submit" disabled={busy}>
+            Send
+          </Button>
+          {ticket && (
+            <span class="muted">
+              Kept as <code>{ticket}</code>
+            </span>
+          )}
+        </div>
+      </form>
+    </section>
+  )
 }

@@ -1,5 +1,57 @@
-import { Empty } from '../ui/ui.tsx'
+// Ideas beside the chart: those about what is on it first.
+
+import { useState } from 'preact/hooks'
+import { get } from '../api-client.ts'
+import { Button, Empty } from '../ui/ui.tsx'
+import { market } from '../workspace.ts'
+import { IdeaCard, IdeaEditor, type Idea } from './ideas.tsx'
+import s from './ideas.module.css'
+import { pageStyles as p, Show, useLoad } from './page.tsx'
 
 export function IdeaDrawer() {
-  return <Empty title="Ideas" />
+  const [writing, setWriting] = useState(false)
+  const list = useLoad(async (signal) => {
+    const [everybodys, mine] = await Promise.all(
+      ['public', 'mine'].map((feed) =>
+        get<{ ideas: Idea[] }>('/api/platform/ideas', { feed, limit: 100 }, signal),
+      ),
+    )
+    const all = new Map([...(everybodys?.ideas ?? []), ...(mine?.ideas ?? [])].map((idea) => [idea.id, idea]))
+    return [...all.values()].toSorted((a, b) => b.createdAt - a.createdAt)
+  }, [])
+  const { symbol } = market.value
+  return (
+    <>
+      <div class={p['drawerHead']}>
+        <span />
+        <Button size="small" icon="plus" onClick={() => setWriting(true)}>
+          Write one
+        </Button>
+      </div>
+      <Show of={list}>
+        {(ideas) => {
+          if (ideas.length === 0)
+            return (
+              <Empty title="No ideas yet">
+                Write down what you see on this chart. It may stay yours alone.
+              </Empty>
+            )
+          const here = ideas.filter((idea) => idea.symbol === symbol)
+          const others = ideas.filter((idea) => idea.symbol !== symbol)
+          return (
+            <div class={p['drawer']}>
+              <ul class={`${s.feed} ${s.drawerCard}`}>
+                {[...here, ...others].map((idea) => (
+                  <li key={idea.id}>
+                    <IdeaCard idea={idea} />
+                  </li>
+                ))}
+              </ul>
+            </div>
+          )
+        }}
+      </Show>
+      {writing && <IdeaEditor idea={null} onClose={() => setWriting(false)} onSaved={list.reload} />}
+    </>
+  )
 }

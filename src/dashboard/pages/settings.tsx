@@ -1,5 +1,42 @@
-import { Empty } from '../ui/ui.tsx'
+// Settings: one page, a section each.
 
-export function Settings() {
-  return <Empty title="Settings" />
+import type { ComponentType } from 'preact'
+import { href } from '../router.ts'
+import { About } from './about.tsx'
+import { Appearance } from './appearance.tsx'
+import { BarsSettings } from './bars-settings.tsx'
+import { NotFound } from './not-found.tsx'
+import { Page } from './page.tsx'
+import { Profile } from './profile.tsx'
+import s from './settings.module.css'
+import { Tokens } from './tokens.tsx'
+
+const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentType])[] = [
+  ['profile', 'Profile', Profile],
+  ['tokens', 'API tokens', Tokens],
+  ['bars', 'Bars', BarsSettings],
+  ['appearance', 'Appearance', Appearance],
+  ['about', 'About', About],
+]
+
+export function Settings({ section = 'profile' }: { readonly section?: string }) {
+  const found = SECTIONS.find(([id]) => id === section)
+  if (!found) return <NotFound />
+  const Body = found[2]
+  return (
+    <Page title="Settings">
+      <div class={s.layout}>
+        <nav class={s.nav} aria-label="Settings">
+          {SECTIONS.map(([id, title]) => (
+            <a key={id} href={href(`/settings/${id}`)} aria-current={id === section ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
+        <div class={s.body}>
+          <Body />
+        </div>
+      </div>
+    </Page>
+  )
 }

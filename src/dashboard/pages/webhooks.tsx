@@ -1,5 +1,392 @@
-import { Empty } from '../ui/ui.tsx'
+// Webhooks: register, watch, test, rotate; the secret is shown once.
 
-export function Webhooks() {
-  return <Empty title="Webhooks" />
+import { useState } from 'preact/hooks'
+import { del, get, patch, post } from '../api-client.ts'
+import { ago } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
+import { alertStyles as rows } from './alerts-list.tsx'
+import { Deliveries } from './deliveries.tsx'
+import {
+  attempt,
+  Check,
+  CodeBlock,
+  Confirm,
+  FormProblem,
+  Page,
+  pageStyles as p,
+  problemAt,
+  Secret,
+  Segments,
+  Show,
+  useLoad,
+  useSubmit,
+} from './page.tsx'
+import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
+
+interface Webhook {
+  readonly id: string
+  readonly name: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly status: 'active' | 'disabled'
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | null
+  readonly rotating: boolean
+  readonly createdAt: number
+  readonly lastSuccessAt: number | null
+  readonly failingSince: number | null
+}
+
+const EVENTS = [
+  ['backtest.reportReady', 'A backtest is ready'],
+  ['alert.triggered', 'An alert fires'],
+] as const
+const REASONS = {
+  owner: 'You disabled it.',
+  gone: 'It answered 410 Gone, so it was disabled.',
+  failing: 'Nothing but failures for five days, so it was disabled.',
+} as const
+
+export function Webhooks({ id }: { readonly id?: string }) {
+  return id === undefined ? <WebhookList /> : <WebhookPage key={id} id={id} />
+}
+
+function WebhookList() {
+  const [making, setMaking] = useState(false)
+  const list = useLoad(
+    async (signal) => (await get<{ webhooks: Webhook[] }>('/api/platform/webhooks', {}, signal)).webhooks,
+    [],
+  )
+  return (
+    <Page
+      title="Webhooks"
+      about="A signed POST to your address when a backtest is ready or an alert fires. Failed ones are tried again for three days."
+      actions={
+        <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
+          Register a webhook
+        </Button>
+      }
+    >
+      <Show of={list}>
+        {(webhooks) =>
+          webhooks.length === 0 ? (
+            <Empty
+              title="No webhooks yet"
+              action={
+                <Button variant="primary" onClick={() => setMaking(true)}>
+                  Register a webhook
+                </Button>
+              }
+            >
+              Connect a bot, a chat or a notebook: it is told the moment a result is there.
+            </Empty>
+          ) : (
+            <ul class={rows['list']} aria-label="Webhooks">
+              {webhooks.map((one) => (
+                <li key={one.id} class={rows['row']}>
+                  <div class={rows['main']}>
+                    <a href={href(`/webhooks/${one.id}`)}>
+                      <strong>{one.name}</strong>
+                    </a>
+                    <span class={rows['note']}>{one.url}</span>
+                  </div>
+                  <div class={rows['side']}>
+                    <StateBadge webhook={one} />
+                    <span class={rows['note']}>
+                      {one.lastSuccessAt === null
+                        ? 'nothing delivered yet'
+                        : `delivered ${ago(one.lastSuccessAt)}`}
+                    </span>
+                  </div>
+                  <Button
+                    size="small"
+                    variant="quiet"
+                    onClick={() => navigate(`/webhooks/${one.id}`)}
+                    aria-label={`Deliveries of ${one.name}`}
+                  >
+                    Deliveries
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+      <Verify />
+      {making && <WebhookForm webhook={null} onClose={() => setMaking(false)} onSaved={list.reload} />}
+    </Page>
+  )
+}
+
+function StateBadge({ webhook }: { readonly webhook: Webhook }) {
+  if (webhook.status === 'disabled') return <Badge>disabled</Badge>
+  if (webhook.failingSince !== null)
+    return <Badge tone="down">failing since {ago(webhook.failingSince)}</Badge>
+  return <Badge tone="up">active</Badge>
+}
+
+function WebhookPage({ id }: { readonly id: string }) {
+  const [dialog, setDialog] = useState<'edit' | 'delete' | 'rotate' | null>(null)
+  const [secret, setSecret] = useState<string | null>(null)
+  const [sent, setSent] = useState(0)
+  const path = `/api/platform/webhooks/${id}`
+  const loaded = useLoad(async (signal) => (await get<{ webhook: Webhook }>(path, {}, signal)).webhook, [id])
+  const webhook = loaded.data
+  const act = (work: Promise<unknown>, text: string) =>
+    attempt(
+      work.then(() => {
+        toast(text, { tone: 'up' })
+        setSent((n) => n + 1)
+        loaded.reload()
+      }),
+    )
+  return (
+    <Page
+      title={webhook?.name ?? 'Webhook'}
+      about={webhook?.url}
+      back={['/webhooks', 'Webhooks']}
+      actions={
+        webhook && (
+          <>
+            <Button
+              icon="play"
+              disabled={webhook.status !== 'active'}
+              onClick={() => act(post(`${path}/test`), 'A test is on its way')}
+            >
+              Send a test
+            </Button>
+            <Menu
+              label="More for this webhook"
+              items={[
+                { text: 'Change', icon: 'tune', run: () => setDialog('edit') },
+                webhook.status === 'active'
+                  ? {
+                      text: 'Disable',
+                      icon: 'pause',
+                      run: () => act(patch(path, { status: 'disabled' }), 'Disabled'),
+                    }
+                  : {
+                      text: 'Enable',
+                      icon: 'play',
+                      run: () => act(patch(path, { status: 'active' }), 'Enabled'),
+                    },
+                { text: 'New secret', icon: 'replay', run: () => setDialog('rotate') },
+                '-',
+                { text: 'Delete', icon: 'trash', danger: true, run: () => setDialog('delete') },
+              ]}
+            />
+          </>
+        )
+      }
+    >
+      <Show of={loaded}>
+        {(one) => (
+          <>
+            <div class={p['form']}>
+              {secret && (
+                <div class={p['note']} data-tone="warn">
+                  <strong>The new secret, shown once</strong>
+                  <Secret value={secret} label="Signing secret" />
+                </div>
+              )}
+              {one.rotating && (
+                <div class={p['note']} data-tone="warn">
+                  <span>
+                    The secret is being changed. <code>webhook-signature</code> carries both for 24 hours;{' '}
+                    <code>X-Service-Signature</code> keeps the old one until you confirm that your receiver
+                    knows the new one.
+                  </span>
+                  <span>
+                    <Button
+                      size="small"
+                      icon="check"
+                      onClick={() => {
+                        setSecret(null)
+                        act(post(`${path}/rotate/confirm`), 'The old secret is gone')
+                      }}
+                    >
+                      My receiver knows it
+                    </Button>
+                  </span>
+                </div>
+              )}
+              {one.disabledReason && (
+                <div class={p['note']} data-tone="down">
+                  {REASONS[one.disabledReason]} Enable it from the menu, which also forgets its failures.
+                </div>
+              )}
+              <dl class={p['facts']}>
+                <dt>State</dt>
+                <dd>
+                  <StateBadge webhook={one} />
+                </dd>
+                <dt>Events</dt>
+                <dd>
+                  {one.events
+                    .map((event) => EVENTS.find(([name]) => name === event)?.[1] ?? event)
+                    .join(', ')}
+                </dd>
+                <dt>Registered</dt>
+                <dd>{ago(one.createdAt)}</dd>
+              </dl>
+            </div>
+            <section class={p['section']}>
+              <h2>Deliveries</h2>
+              <p>The last thirty days.</p>
+              <Deliveries webhookId={id} changed={sent} />
+            </section>
+            {dialog === 'edit' && (
+              <WebhookForm webhook={one} onClose={() => setDialog(null)} onSaved={loaded.reload} />
+            )}
+            {dialog === 'delete' && (
+              <Confirm
+                title={`Delete “${one.name}”?`}
+                action="Delete webhook"
+                onClose={() => setDialog(null)}
+                onConfirm={async () => {
+                  await del(path)
+                  navigate('/webhooks')
+                }}
+              >
+                What is still waiting for it is not sent any more.
+              </Confirm>
+            )}
+            {dialog === 'rotate' && (
+              <Confirm
+                title="Make a new secret?"
+                action="Make a new secret"
+                onClose={() => setDialog(null)}
+                onConfirm={async () => {
+                  const answer = await post<{ secret: string }>(`${path}/rotate`)
+                  setSecret(answer.secret)
+                  loaded.reload()
+                }}
+              >
+                The old one stays valid until you confirm that your receiver knows the new one.
+              </Confirm>
+            )}
+          </>
+        )}
+      </Show>
+    </Page>
+  )
+}
+
+interface WebhookFormProps {
+  readonly webhook: Webhook | null
+  readonly onClose: () => void
+  readonly onSaved: () => void
+}
+
+function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
+  const [name, setName] = useState(webhook?.name ?? '')
+  const [url, setUrl] = useState(webhook?.url ?? 'https://')
+  const [events, setEvents] = useState<readonly string[]>(webhook?.events ?? ['backtest.reportReady'])
+  const [made, setMade] = useState<{ id: string; secret: string } | null>(null)
+  const { busy, error, submit } = useSubmit(async () => {
+    const body = { name: name.trim(), url: url.trim(), events }
+    if (webhook) {
+      await patch(`/api/platform/webhooks/${webhook.id}`, body)
+      onSaved()
+      onClose()
+    } else {
+      setMade(await post<{ id: string; secret: string }>('/api/platform/webhooks', body))
+      onSaved()
+    }
+  })
+  if (made)
+    return (
+      <Dialog
+        title="Keep this secret"
+        onClose={onClose}
+        footer={
+          <Button
+            variant="primary"
+            onClick={() => {
+              onClose()
+              navigate(`/webhooks/${made.id}`)
+            }}
+          >
+            I have kept it
+          </Button>
+        }
+      >
+        <p>
+          It signs every delivery. It is shown this once; if it gets lost, make a new one from the menu of the
+          webhook.
+        </p>
+        <Secret value={made.secret} label="Signing secret" />
+      </Dialog>
+    )
+  return (
+    <Dialog
+      title={webhook ? 'Change the webhook' : 'Register a webhook'}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={busy} onClick={submit}>
+            {webhook ? 'Save' : 'Register'}
+          </Button>
+        </>
+      }
+    >
+      <form class={p['form']} onSubmit={submit}>
+        <Field
+          label="Name"
+          value={name}
+          onInput={setName}
+          autofocus
+          placeholder="Trade bot"
+          problem={problemAt(error, '/name')}
+        />
+        <Field
+          label="Address"
+          type="url"
+          value={url}
+          onInput={setUrl}
+          hint="https, and reachable from the server. Private addresses are blocked unless WEBHOOK_ALLOW opens them."
+          problem={problemAt(error, '/url')}
+        />
+        <fieldset class={p['form']} style={{ gap: '6px' }}>
+          <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
+            When
+          </legend>
+          {EVENTS.map(([event, text]) => (
+            <Check
+              key={event}
+              checked={events.includes(event)}
+              onChange={(on) => setEvents(on ? [...events, event] : events.filter((one) => one !== event))}
+            >
+              {text} <code class="muted">{event}</code>
+            </Check>
+          ))}
+          {problemAt(error, '/events') && <span class="down">{problemAt(error, '/events')}</span>}
+        </fieldset>
+        <FormProblem error={error} paths={['/name', '/url', '/events']} />
+        <input type="submit" hidden />
+      </form>
+    </Dialog>
+  )
+}
+
+function Verify() {
+  const [language, setLanguage] = useState<SnippetLanguage>('node')
+  return (
+    <section class={p['section']}>
+      <h2>Verify what arrives</h2>
+      <p>
+        <code>X-Service-Signature</code> is <code>sha256=</code> and the HMAC-SHA256 of the raw body, keyed
+        with the secret. Compute it before parsing and compare in constant time.{' '}
+        <a href={href('/help/webhook-signature')}>More about signatures</a>
+      </p>
+      <div class={p['form']} style={{ justifyItems: 'start' }}>
+        <Segments label="Language" value={language} options={SNIPPET_LANGUAGES} onChange={setLanguage} />
+      </div>
+      <div style={{ marginTop: '12px' }}>
+        <CodeBlock text={SNIPPETS[language]} label={`Receiver in ${language}`} />
+      </div>
+    </section>
+  )
 }

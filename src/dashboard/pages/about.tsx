@@ -1,0 +1,98 @@
+// What runs here, what it is made of, and under which licences.
+
+import packageFile from '../../../package.json' with { type: 'json' }
+import { get } from '../api-client.ts'
+import { base } from '../base.ts'
+import { pageStyles as p, Show, useLoad } from './page.tsx'
+import { uiStyles as ui } from '../ui/ui.tsx'
+import s from './settings.module.css'
+
+const LICENCES: readonly (readonly [name: string, licence: string, what: string])[] = [
+  ['elysia', 'MIT', 'HTTP'],
+  ['@elysiajs/bearer', 'MIT', 'bearer tokens'],
+  ['@elysiajs/cookie', 'MIT', 'cookies'],
+  ['@sinclair/typebox', 'MIT', 'schemas'],
+  ['lmdb', 'MIT', 'storage'],
+  ['minisearch', 'MIT', 'search'],
+  ['nodemailer', 'MIT-0', 'mail'],
+  ['papaparse', 'MIT', 'CSV'],
+  ['yahoo-finance2', 'MIT', 'bars from Yahoo Finance'],
+  ['@modelcontextprotocol/sdk', 'MIT', 'assistants'],
+  ['preact', 'MIT', 'this page'],
+  ['@preact/signals', 'MIT', 'this page'],
+  ['@codemirror/view', 'MIT', 'the editor, with its sister packages'],
+  ['lightweight-charts', 'Apache-2.0', 'charts; Copyright (c) 2025 TradingView, Inc.'],
+  ['swagger-ui-dist', 'Apache-2.0', 'the API reference'],
+  ['vega-datasets', 'BSD-3-Clause', 'S&P 500 sample bars'],
+  ['@observablehq/sample-datasets', 'ISC', 'Apple sample bars'],
+]
+const VERSIONS: Readonly<Record<string, string>> = {
+  ...packageFile.dependencies,
+  ...packageFile.devDependencies,
+}
+
+export function About() {
+  const health = useLoad((signal) => get<{ version: string }>('/api/health', {}, signal), [])
+  return (
+    <>
+      <section>
+        <h2>Chartroom</h2>
+        <p>Self-hosted trading analysis: Pine Script backtests, replays, alerts, webhooks.</p>
+        <Show of={health}>
+          {({ version }) => (
+            <dl class={p['facts']}>
+              <dt>Version</dt>
+              <dd class="num">{version}</dd>
+              <dt>Licence</dt>
+              <dd>Apache-2.0</dd>
+              <dt>API</dt>
+              <dd>
+                <a href={`${base}/api/docs`} target="_blank" rel="noopener">
+                  Reference
+                </a>{' '}
+                ·{' '}
+                <a href={`${base}/api/openapi.json`} target="_blank" rel="noopener">
+                  OpenAPI document
+                </a>
+              </dd>
+            </dl>
+          )}
+        </Show>
+        <p class="muted" style={{ marginTop: '16px' }}>
+          Charts are drawn with{' '}
+          <a href="https://www.tradingview.com/" target="_blank" rel="noopener noreferrer">
+            TradingView
+          </a>{' '}
+          Lightweight Charts™. Pine Script and TradingView are trademarks of TradingView, Inc. Chartroom is
+          compatible with Pine Script and is not made, endorsed or supported by TradingView, Inc.
+        </p>
+      </section>
+      <section>
+        <h2>Made with</h2>
+        <p>The people who wrote these made it possible.</p>
+        <div class={`${p['scroll']} ${s.licences}`}>
+          <table class={ui['table']}>
+            <thead>
+              <tr>
+                <th>Package</th>
+                <th>Version</th>
+                <th>Licence</th>
+                <th>For</th>
+              </tr>
+            </thead>
+            <tbody>
+              {LICENCES.map(([name, licence, what]) => (
+                <tr key={name}>
+                  <td>{name}</td>
+                  <td class="num">{VERSIONS[name]}</td>
+                  <td>{licence}</td>
+                  <td class="muted">{what}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+    </>
+  )
+}

@@ -1,0 +1,115 @@
+// How it looks, kept in this browser.
+
+import { palette, theme, timezone, tourDone } from '../settings.ts'
+import { Button, Select } from '../ui/ui.tsx'
+import { navigate } from '../router.ts'
+import s from './settings.module.css'
+
+const THEMES = [
+  ['dark', 'Dark', ['#0f1216', '#222933', '#d6dae1']],
+  ['light', 'Light', ['#ffffff', '#e0e4ea', '#1a2029']],
+] as const
+const PALETTES = [
+  ['green-red', 'Green and red', ['#2fbf8f', '#f0616d']],
+  ['blue-orange', 'Blue and orange', ['#4aa3ff', '#f08a3c']],
+] as const
+const BARS = [
+  [12, 30, 1],
+  [26, 34, 0],
+  [40, 22, 1],
+  [54, 18, 1],
+  [68, 26, 0],
+  [82, 12, 1],
+  [96, 8, 1],
+] as const
+
+export function Appearance() {
+  const zones = ['', 'UTC', ...Intl.supportedValuesOf('timeZone')]
+  return (
+    <>
+      <section>
+        <h2>Theme</h2>
+        <p>Kept in this browser.</p>
+        <div class={s.themes}>
+          {THEMES.map(([id, name, [surface, line, text]]) => (
+            <button
+              key={id}
+              type="button"
+              class={s.theme}
+              aria-pressed={theme.value === id}
+              onClick={() => (theme.value = id)}
+            >
+              <svg width="150" height="84" viewBox="0 0 150 84" aria-hidden="true">
+                <rect width="150" height="84" fill={surface} stroke={line} />
+                <path d="M0 16h150M16 16v68" stroke={line} />
+                <path d="M26 8h30" stroke={text} stroke-width="3" stroke-linecap="round" opacity="0.7" />
+                <g transform="translate(24 26)">
+                  <Candles up="#2fbf8f" down="#f0616d" />
+                </g>
+              </svg>
+              <span>{name}</span>
+            </button>
+          ))}
+        </div>
+      </section>
+      <section>
+        <h2>Up and down</h2>
+        <p>Blue and orange can be told apart by nearly everybody.</p>
+        <div class={s.themes}>
+          {PALETTES.map(([id, name, [up, down]]) => (
+            <button
+              key={id}
+              type="button"
+              class={s.theme}
+              aria-pressed={palette.value === id}
+              onClick={() => (palette.value = id)}
+            >
+              <svg width="150" height="60" viewBox="0 0 150 60" aria-hidden="true">
+                <g transform="translate(20 6)">
+                  <Candles up={up} down={down} />
+                </g>
+              </svg>
+              <span>{name}</span>
+            </button>
+          ))}
+        </div>
+      </section>
+      <section class={s.form}>
+        <h2>Time zone</h2>
+        <p>Of charts, reports and lists of trades.</p>
+        <Select
+          label="Time zone"
+          hideLabel
+          value={timezone.value}
+          options={zones.map((zone) => [zone, zone === '' ? 'The exchange’s own' : zone] as const)}
+          onChange={(zone) => (timezone.value = zone)}
+        />
+      </section>
+      <section>
+        <h2>Tour</h2>
+        <p>The four steps that are shown at the first start.</p>
+        <Button
+          onClick={() => {
+            tourDone.value = false
+            navigate('/')
+          }}
+        >
+          Show the tour
+        </Button>
+      </section>
+    </>
+  )
+}
+
+function Candles({ up, down }: { readonly up: string; readonly down: string }) {
+  return (
+    <>
+      {BARS.map(([x, y, rising]) => (
+        <g key={x} fill={rising ? up : down} stroke={rising ? up : down}>
+          <line x1={x} x2={x} y1={y - 4} y2={y + 18} />
+          <rect x={x - 4} y={y} width="8" height="12" rx="1" stroke="none" />
+        </g>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,468 @@
+// The bars that are here: what there is of each symbol, bringing more by file or from a provider, and a symbol's facts.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { call, del, get, post } from '../api-client.ts'
+import { ago, count, time } from '../format.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, Dialog, Empty, Field, Progress, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { importBarsFile, marketOfFile, type Imported } from './bar-files.ts'
+import {
+  attempt,
+  DropZone,
+  FormProblem,
+  pageStyles as p,
+  problemAt,
+  Show,
+  useLoad,
+  useSubmit,
+} from './page.tsx'
+import { forgetSymbols, type SymbolFacts } from './quotes.ts'
+import s from './settings.module.css'
+import { showOnChart } from './show-on-chart.ts'
+
+interface Feed {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+  readonly state: string
+  readonly followed: boolean
+  readonly provider: string | null
+  readonly lastSuccessAt: number | null
+  readonly lastError: string | null
+}
+interface Feeds {
+  readonly feeds: readonly Feed[]
+  readonly providers: readonly { readonly name: string; readonly exchanges: readonly string[] }[]
+}
+
+const TYPES = [
+  'stock',
+  'fund',
+  'dr',
+  'right',
+  'bond',
+  'warrant',
+  'structured',
+  'index',
+  'forex',
+  'futures',
+  'spread',
+  'economic',
+  'crypto',
+  'swap',
+] as const
+
+export function BarsSettings() {
+  const symbols = useLoad(
+    async (signal) => (await get<{ symbols: SymbolFacts[] }>('/api/platform/symbols', {}, signal)).symbols,
+    [],
+  )
+  const reload = () => {
+    forgetSymbols()
+    symbols.reload()
+  }
+  const [editing, setEditing] = useState<SymbolFacts | null>(null)
+  return (
+    <>
+      <ImportBars onImported={reload} />
+      <section>
+        <h2>Cached series</h2>
+        <p>A coarser interval that is not here is built from a finer one.</p>
+        <Show of={symbols}>
+          {(list) =>
+            list.length === 0 ? (
+              <Empty title="No bars yet">Drop a CSV above, or fetch some from a provider below.</Empty>
+            ) : (
+              <div class={p['scroll']}>
+                <table class={ui['table']}>
+                  <thead>
+                    <tr>
+                      <th>Symbol</th>
+                      <th>Interval</th>
+                      <th class={ui['right']}>Bars</th>
+                      <th>From</th>
+                      <th>To</th>
+                      <th>
+                        <span class="visually-hidden">More</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {list.flatMap((one) =>
+                      one.series.map((series) => (
+                        <tr key={`${one.exchange}:${one.symbol}:${series.interval}`}>
+                          <td class={p['cellMain']}>
+                            <span>
+                              {one.exchange}:{one.symbol}
+                            </span>
+                            <span class={p['cellNote']}>{one.description}</span>
+                          </td>
+                          <td class="num">{series.interval}</td>
+                          <td class={`num ${ui['right']}`}>{count(series.count)}</td>
+                          <td class="num">{time(series.first, one.timezone, false)}</td>
+                          <td class="num">{time(series.last, one.timezone, false)}</td>
+                          <td class={p['cellEnd']}>
+                            <Menu
+                              label={`More for ${one.symbol} ${series.interval}`}
+                              size="small"
+                              items={[
+                                {
+                                  text: 'Show on the chart',
+                                  icon: 'candles',
+                                  run: () =>
+                                    showOnChart({
+                                      exchange: one.exchange,
+                                      symbol: one.symbol,
+                                      interval: series.interval,
+                                    }),
+                                },
+                                { text: 'Facts of the symbol', icon: 'tune', run: () => setEditing(one) },
+                              ]}
+                            />
+                          </td>
+                        </tr>
+                      )),
+                    )}
+                  </tbody>
+                </table>
+              </div>
+            )
+          }
+        </Show>
+      </section>
+      <Providers onFetched={reload} />
+      {editing && <SymbolEditor facts={editing} onClose={() => setEditing(null)} onSaved={reload} />}
+    </>
+  )
+}
+
+interface Upload {
+  readonly key: number
+  readonly file: File
+}
+
+function ImportBars({ onImported }: { readonly onImported: () => void }) {
+  const [files, setFiles] = useState<readonly Upload[]>([])
+  const next = useRef(1)
+  return (
+    <section>
+      <h2>Import bars</h2>
+      <p>
+        CSV with time, open, high, low, close, volume: exports of TradingView and Binance as they come. One
+        wrong row and nothing of the file is stored. Bars that are here already are replaced.
+      </p>
+      <DropZone
+        accept=".csv,.json,text/csv,application/json"
+        multiple
+        onFiles={(added) => setFiles([...files, ...added.map((file) => ({ key: next.current++, file }))])}
+      >
+        <strong>Drop CSV files here</strong>
+        <span>up to 512 MB each</span>
+      </DropZone>
+      {files.map(({ key, file }) => (
+        <ImportFile
+          key={key}
+          file={file}
+          onImported={onImported}
+          onClose={() => setFiles((before) => before.filter((one) => one.key !== key))}
+        />
+      ))}
+    </section>
+  )
+}
+
+interface ImportFileProps {
+  readonly file: File
+  readonly onImported: () => void
+  readonly onClose: () => void
+}
+
+function ImportFile({ file, onImported, onClose }: ImportFileProps) {
+  const [market, setMarket] = useState(marketOfFile(file.name))
+  const [sent, setSent] = useState<number | null>(null)
+  const [done, setDone] = useState<Imported | null>(null)
+  const abort = useRef<AbortController | null>(null)
+  useEffect(() => () => abort.current?.abort(), [])
+  const { busy, error, submit } = useSubmit(async () => {
+    abort.current = new AbortController()
+    setSent(0)
+    try {
+      setDone(await importBarsFile(file, market, setSent, abort.current.signal))
+      onImported()
+    } catch (failure) {
+      if (!(failure instanceof DOMException)) throw failure
+    } finally {
+      setSent(null)
+    }
+  })
+  const part = (name: 'exchange' | 'symbol' | 'interval', label: string, hint?: string) => (
+    <Field
+      label={label}
+      value={market[name]}
+      onInput={(value) => setMarket({ ...market, [name]: value })}
+      disabled={busy}
+      {...(hint !== undefined && { hint })}
+      problem={problemAt(error, `/${name}`)}
+    />
+  )
+  return (
+    <form class={s.file} onSubmit={submit} aria-label={file.name}>
+      <div class={s.fileHead}>
+        <strong>{file.name}</strong>
+        <span class="muted num">{(file.size / 1e6).toFixed(1)} MB</span>
+      </div>
+      {done ? (
+        <div class={p['note']} data-tone="up" role="status">
+          {count(done.rows)} rows read: {count(done.inserted)} new bars, {count(done.updated)} replaced.
+        </div>
+      ) : (
+        <div class={p['row']}>
+          {part('exchange', 'Exchange')}
+          {part('symbol', 'Symbol')}
+          {part('interval', 'Interval')}
+        </div>
+      )}
+      {sent !== null && (
+        <Progress
+          fraction={sent < 1 ? sent : null}
+          label={sent < 1 ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
+        />
+      )}
+      <FormProblem error={error} paths={['/exchange', '/symbol', '/interval']} />
+      <div class={p['formFoot']}>
+        {done ? (
+          <>
+            <Button size="small" icon="candles" onClick={() => showOnChart(market)}>
+              Show on the chart
+            </Button>
+            <Button size="small" variant="quiet" onClick={onClose}>
+              Close
+            </Button>
+          </>
+        ) : busy ? (
+          <>
+            <Button size="small" onClick={() => abort.current?.abort()}>
+              Cancel
+            </Button>
+            <span class="muted" role="status">
+              {sent !== null && sent < 1 ? `Sending, ${Math.round(sent * 100)}%` : 'Storing'}
+            </span>
+          </>
+        ) : (
+          <>
+            <Button
+              size="small"
+              variant="primary"
+              type="submit"
+              disabled={market.symbol === '' || market.exchange === ''}
+            >
+              Import
+            </Button>
+            <Button size="small" variant="quiet" onClick={onClose}>
+              Remove
+            </Button>
+            {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
+          </>
+        )}
+      </div>
+    </form>
+  )
+}
+
+const FACTS = [
+  ['description', 'Description', ''],
+  ['currency', 'Currency', 'What prices are quoted in.'],
+  ['baseCurrency', 'Base currency', 'Of a pair; else empty.'],
+  ['mintick', 'Tick size', 'The smallest price step.'],
+  ['pointValue', 'Point value', 'Money a point is worth a contract.'],
+  ['minQuantity', 'Smallest quantity', 'The step of quantities.'],
+  ['timezone', 'Time zone', 'As America/New_York.'],
+  ['session', 'Session', 'As 0930-1600 or 24x7.'],
+] as const
+const NUMBERS: readonly string[] = ['mintick', 'pointValue', 'minQuantity']
+
+interface SymbolEditorProps {
+  readonly facts: SymbolFacts
+  readonly onClose: () => void
+  readonly onSaved: () => void
+}
+
+function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
+  const [values, setValues] = useState<Readonly<Record<string, string>>>(
+    Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])])),
+  )
+  const [type, setType] = useState(facts.type)
+  const { busy, error, submit } = useSubmit(async () => {
+    const changed = FACTS.filter(([name]) => values[name] !== String(facts[name]))
+    const fields = changed.map(([name]) => [
+      name,
+      NUMBERS.includes(name) ? Number(values[name]) : values[name],
+    ])
+    await call(
+      `/api/platform/symbols/${encodeURIComponent(facts.exchange)}/${encodeURIComponent(facts.symbol)}`,
+      {
+        method: 'PUT',
+        body: { ...Object.fromEntries(fields), ...(type !== facts.type && { type }) },
+      },
+    )
+    onSaved()
+    toast('Saved. Runs from now on use it.', { tone: 'up' })
+    onClose()
+  })
+  return (
+    <Dialog
+      title={`${facts.exchange}:${facts.symbol}`}
+      onClose={onClose}
+      width={560}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={busy} onClick={submit}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form class={p['form']} onSubmit={submit}>
+        <p class="muted">
+          What the broker and syminfo.* know of it. Sizes, fills and money follow from these.
+        </p>
+        <Select
+          label="Type"
+          value={type}
+          options={TYPES.map((one) => [one, one] as const)}
+          onChange={setType}
+        />
+        <div class={p['row']} style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(200px, 1fr))' }}>
+          {FACTS.map(([name, label, hint]) => (
+            <Field
+              key={name}
+              label={label}
+              value={values[name] ?? ''}
+              onInput={(value) => setValues({ ...values, [name]: value })}
+              {...(hint !== '' && { hint })}
+              problem={problemAt(error, `/${name}`)}
+            />
+          ))}
+        </div>
+        <FormProblem error={error} paths={FACTS.map(([name]) => `/${name}`)} />
+        <input type="submit" hidden />
+      </form>
+    </Dialog>
+  )
+}
+
+/** Public sources of bars: fetch once, or follow. */
+function Providers({ onFetched }: { readonly onFetched: () => void }) {
+  const feeds = useLoad((signal) => get<Feeds>('/api/platform/feeds', {}, signal), [])
+  const [exchange, setExchange] = useState('BINANCE')
+  const [symbol, setSymbol] = useState('')
+  const [interval, setInterval] = useState('1d')
+  const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
+  const fetching = useSubmit(async () => {
+    const answer = await post<{ inserted: number; updated: number }>('/api/platform/bars/fetch', series)
+    toast(`${count(answer.inserted)} new bars`, { tone: 'up' })
+    onFetched()
+    feeds.reload()
+  })
+  const follow = () =>
+    attempt(
+      post('/api/platform/feeds', series).then(() => {
+        toast(`${series.symbol} is kept up to date`, { tone: 'up' })
+        feeds.reload()
+      }),
+    )
+  return (
+    <section>
+      <h2>Providers</h2>
+      <p>Fetch a series once, or follow it: then new bars come by themselves, and alerts look at them.</p>
+      <form class={p['form']} onSubmit={fetching.submit}>
+        <div class={p['row']}>
+          <Field
+            label="Exchange"
+            value={exchange}
+            onInput={setExchange}
+            problem={problemAt(fetching.error, '/exchange')}
+          />
+          <Field
+            label="Symbol"
+            value={symbol}
+            onInput={setSymbol}
+            placeholder="BTCUSDT"
+            problem={problemAt(fetching.error, '/symbol')}
+          />
+          <Field
+            label="Interval"
+            value={interval}
+            onInput={setInterval}
+            problem={problemAt(fetching.error, '/interval')}
+          />
+        </div>
+        {fetching.busy && <Progress fraction={null} label="Fetching bars" />}
+        <FormProblem error={fetching.error} paths={['/exchange', '/symbol', '/interval']} />
+        <div class={p['formFoot']}>
+          <Button type="submit" disabled={fetching.busy || series.symbol === ''}>
+            {fetching.busy ? 'Fetching…' : 'Fetch'}
+          </Button>
+          <Button variant="quiet" disabled={series.symbol === ''} onClick={follow}>
+            Follow
+          </Button>
+          {feeds.data && (
+            <span class="muted">
+              {feeds.data.providers.map((one) => `${one.name}: ${one.exchanges.join(', ')}`).join(' · ')}
+            </span>
+          )}
+        </div>
+      </form>
+      {feeds.data && feeds.data.feeds.length > 0 && (
+        <div class={p['scroll']} style={{ marginTop: '16px' }}>
+          <table class={ui['table']}>
+            <thead>
+              <tr>
+                <th>Series</th>
+                <th>State</th>
+                <th>Last bars</th>
+                <th>
+                  <span class="visually-hidden">Stop</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {feeds.data.feeds.map((one) => (
+                <tr key={`${one.exchange}:${one.symbol}:${one.interval}`}>
+                  <td class={p['cellMain']}>
+                    <span>
+                      {one.exchange}:{one.symbol} {one.interval}
+                    </span>
+                    {one.lastError && <span class={`${p['cellNote']} down`}>{one.lastError}</span>}
+                  </td>
+                  <td>
+                    <Badge tone={one.lastError ? 'down' : 'up'}>{one.state}</Badge>
+                  </td>
+                  <td class="muted">{one.lastSuccessAt === null ? 'not yet' : ago(one.lastSuccessAt)}</td>
+                  <td class={p['cellEnd']}>
+                    <Button
+                      size="small"
+                      variant="quiet"
+                      onClick={() =>
+                        attempt(
+                          del('/api/platform/feeds', {
+                            exchange: one.exchange,
+                            symbol: one.symbol,
+                            interval: one.interval,
+                          }).then(feeds.reload),
+                        )
+                      }
+                    >
+                      Stop
+                    </Button>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </section>
+  )
+}

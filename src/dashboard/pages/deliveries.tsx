@@ -1,0 +1,168 @@
+// The delivery log: what was sent to whom, every attempt with its answer, and sending again.
+
+import { useEffect, useState } from 'preact/hooks'
+import { get, post } from '../api-client.ts'
+import { ago, duration } from '../format.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
+import s from './deliveries.module.css'
+import { attempt, CodeBlock, Show, useLoad } from './page.tsx'
+
+export interface Delivery {
+  readonly id: string
+  readonly webhookId: string
+  readonly event: string
+  readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
+  readonly data: Readonly<Record<string, unknown>>
+  readonly attempts: readonly {
+    readonly at: number
+    readonly status: number
+    readonly durationMs: number
+    readonly failure: string | null
+    readonly excerpt: string
+  }[]
+  readonly nextAt: number | null
+  readonly createdAt: number
+  readonly resendOf: string | null
+}
+
+const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
+const POLL_MS = 3000
+
+interface DeliveriesProps {
+  /** null = of all webhooks. */
+  readonly webhookId: string | null
+  readonly nameOf?: (webhookId: string) => string
+  readonly changed?: number
+}
+
+export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) {
+  const path =
+    webhookId === null
+      ? '/api/platform/webhooks/deliveries'
+      : `/api/platform/webhooks/${webhookId}/deliveries`
+  const list = useLoad(
+    async (signal) => (await get<{ deliveries: Delivery[] }>(path, { limit: 100 }, signal)).deliveries,
+    [path, changed],
+  )
+  const [open, setOpen] = useState<string | null>(null)
+  const [failedOnly, setFailedOnly] = useState(false)
+  useEffect(() => {
+    const again = setInterval(() => {
+      if (!document.hidden) list.reload()
+    }, POLL_MS)
+    return () => clearInterval(again)
+  }, [])
+  return (
+    <Show of={list}>
+      {(deliveries) => {
+        if (deliveries.length === 0)
+          return (
+            <Empty title="Nothing was sent yet">
+              A finished backtest and a fired alert are sent to the webhooks that listen to them.
+            </Empty>
+          )
+        const failed = deliveries.filter(
+          (one) => one.state === 'failed' || one.attempts.some((two) => two.failure),
+        ).length
+        const shown = failedOnly
+          ? deliveries.filter((one) => one.attempts.some((two) => two.failure !== null))
+          : deliveries
+        return (
+          <>
+            {failed > 0 && (
+              <div class={s.bar}>
+                <Button
+                  size="small"
+                  variant="quiet"
+                  pressed={failedOnly}
+                  onClick={() => setFailedOnly(!failedOnly)}
+                >
+                  {failed} with failures
+                </Button>
+              </div>
+            )}
+            <ul class={s.list} aria-label="Deliveries">
+              {shown.map((one) => (
+                <li key={one.id}>
+                  <button
+                    type="button"
+                    class={s.row}
+                    aria-expanded={open === one.id}
+                    onClick={() => setOpen(open === one.id ? null : one.id)}
+                  >
+                    <Icon name="chevron" size={14} />
+                    <Badge tone={TONES[one.state]}>{stateText(one)}</Badge>
+                    <span class={s.event}>
+                      <code>{one.event}</code>
+                      {nameOf && <span class="muted"> to {nameOf(one.webhookId)}</span>}
+                      {one.resendOf && <span class="muted"> (sent again)</span>}
+                    </span>
+                    <span class={s.when}>
+                      {one.attempts.length > 1 && `${one.attempts.length} attempts · `}
+                      {ago(one.createdAt)}
+                    </span>
+                  </button>
+                  {open === one.id && <Detail delivery={one} onResent={list.reload} />}
+                </li>
+              ))}
+            </ul>
+          </>
+        )
+      }}
+    </Show>
+  )
+}
+
+function stateText({ state, attempts }: Delivery): string {
+  const last = attempts.at(-1)
+  if (state === 'delivered' && last) return String(last.status)
+  if (state === 'pending' && last) return last.status > 0 ? `${last.status}, will retry` : 'will retry'
+  if (state === 'failed' && last && last.status > 0) return String(last.status)
+  return state
+}
+
+function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly onResent: () => void }) {
+  const resend = async () => {
+    await post(`/api/platform/webhooks/deliveries/${delivery.id}/resend`)
+    toast('On its way again', { tone: 'up' })
+    onResent()
+  }
+  return (
+    <div class={s.detail}>
+      <div>
+        <div class={s.detailHead}>
+          <h3>Attempts</h3>
+          <Button size="small" icon="replay" onClick={() => attempt(resend())}>
+            Send again
+          </Button>
+        </div>
+        {delivery.attempts.length === 0 && <p class="muted">Waiting for its first.</p>}
+        <ol class={s.attempts}>
+          {delivery.attempts.map((one) => (
+            <li key={one.at}>
+              <span class={one.failure === null ? 'up' : 'down'}>
+                {one.status > 0 ? one.status : 'No answer'}
+              </span>{' '}
+              <span class="muted">
+                {ago(one.at)}, after {duration(one.durationMs)}
+              </span>
+              {one.failure && <div>{one.failure}</div>}
+              {one.excerpt !== '' && <pre class={s.answer}>{one.excerpt}</pre>}
+            </li>
+          ))}
+        </ol>
+        {delivery.nextAt !== null && delivery.state === 'pending' && delivery.attempts.length > 0 && (
+          <p class="muted">Next attempt {ago(delivery.nextAt)}.</p>
+        )}
+        <p class="muted">
+          <code>{delivery.id}</code>
+        </p>
+      </div>
+      <div>
+        <h3>Data</h3>
+        <CodeBlock label="data" text={JSON.stringify(delivery.data, null, 2)} />
+      </div>
+    </div>
+  )
+}

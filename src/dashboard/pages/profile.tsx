@@ -1,0 +1,202 @@
+// Who one is here: password, open sessions, and inviting others.
+
+import { useState } from 'preact/hooks'
+import { del, get, post } from '../api-client.ts'
+import { ago } from '../format.ts'
+import { signOut, user } from '../session.ts'
+import { Badge, Button, Field, toast, uiStyles as ui } from '../ui/ui.tsx'
+import {
+  attempt,
+  FormProblem,
+  pageStyles as p,
+  problemAt,
+  Secret,
+  Show,
+  useLoad,
+  useSubmit,
+} from './page.tsx'
+import s from './settings.module.css'
+
+interface SessionRow {
+  readonly id: string
+  readonly createdAt: number
+  readonly lastSeenAt: number
+  readonly userAgent: string
+  readonly current: boolean
+}
+
+export function Profile() {
+  const me = user.value
+  const sessions = useLoad(
+    async (signal) => (await get<{ sessions: SessionRow[] }>('/api/auth/sessions', {}, signal)).sessions,
+    [],
+  )
+  if (!me) return null
+  return (
+    <>
+      <section>
+        <h2>{me.name}</h2>
+        <p>
+          {me.email}
+          {me.role === 'owner' && (
+            <>
+              {' '}
+              <Badge tone="accent">owner of this server</Badge>
+            </>
+          )}
+        </p>
+        <Button onClick={() => attempt(signOut())}>Sign out</Button>
+      </section>
+      <Password onChanged={sessions.reload} />
+      <section>
+        <h2>Sessions</h2>
+        <p>Browsers that are signed in as you. They end after seven days without a visit.</p>
+        <Show of={sessions}>
+          {(list) => (
+            <>
+              <div class={p['scroll']}>
+                <table class={ui['table']}>
+                  <thead>
+                    <tr>
+                      <th>Browser</th>
+                      <th>Signed in</th>
+                      <th>Last seen</th>
+                      <th>
+                        <span class="visually-hidden">End</span>
+                      </th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {list.map((one) => (
+                      <tr key={one.id}>
+                        <td class={p['cellMain']} title={one.userAgent}>
+                          {browserOf(one.userAgent)} {one.current && <Badge tone="up">this one</Badge>}
+                        </td>
+                        <td class="muted">{ago(one.createdAt)}</td>
+                        <td class="muted">{ago(one.lastSeenAt)}</td>
+                        <td class={p['cellEnd']}>
+                          {!one.current && (
+                            <Button
+                              size="small"
+                              variant="quiet"
+                              onClick={() =>
+                                attempt(del(`/api/auth/sessions/${one.id}`).then(sessions.reload))
+                              }
+                            >
+                              End
+                            </Button>
+                          )}
+                        </td>
+                      </tr>
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+              {list.length > 1 && (
+                <p style={{ marginTop: '12px' }}>
+                  <Button
+                    onClick={() =>
+                      attempt(
+                        del('/api/auth/sessions').then(() => {
+                          toast('All other sessions are over', { tone: 'up' })
+                          sessions.reload()
+                        }),
+                      )
+                    }
+                  >
+                    End all others
+                  </Button>
+                </p>
+              )}
+            </>
+          )}
+        </Show>
+      </section>
+      {me.role === 'owner' && <Invitation />}
+    </>
+  )
+}
+
+/** `Firefox on Linux`, as well as a user agent tells. */
+export function browserOf(userAgent: string): string {
+  const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|HeadlessChrome)[/ ]/.exec(userAgent)?.[1]
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux)/.exec(userAgent)?.[1]
+  const name = { Edg: 'Edge', OPR: 'Opera', HeadlessChrome: 'Chrome' }[browser ?? ''] ?? browser
+  if (!name) return userAgent.slice(0, 60) || 'Unknown'
+  return system ? `${name} on ${system === 'Mac OS X' ? 'macOS' : system}` : name
+}
+
+function Password({ onChanged }: { readonly onChanged: () => void }) {
+  const [password, setPassword] = useState('')
+  const [newPassword, setNewPassword] = useState('')
+  const { busy, error, submit } = useSubmit(async () => {
+    await post('/api/auth/password', { password, newPassword })
+    setPassword('')
+    setNewPassword('')
+    toast('The password is changed; all other sessions are over', { tone: 'up' })
+    onChanged()
+  })
+  return (
+    <section>
+      <h2>Password</h2>
+      <p>Changing it ends every other session.</p>
+      <form class={`${p['form']} ${s.form}`} onSubmit={submit}>
+        <input
+          type="text"
+          name="username"
+          autocomplete="username"
+          value={user.value?.email}
+          hidden
+          readOnly
+        />
+        <Field
+          label="Password now"
+          type="password"
+          autocomplete="current-password"
+          value={password}
+          onInput={setPassword}
+          problem={problemAt(error, '/password')}
+        />
+        <Field
+          label="New password"
+          type="password"
+          autocomplete="new-password"
+          value={newPassword}
+          onInput={setNewPassword}
+          problem={problemAt(error, '/newPassword')}
+        />
+        <FormProblem error={error} paths={['/password', '/newPassword']} />
+        <div class={p['formFoot']}>
+          <Button type="submit" disabled={busy || password === '' || newPassword === ''}>
+            Change the password
+          </Button>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+function Invitation() {
+  const [link, setLink] = useState<{ url: string; expiresAt: number } | null>(null)
+  return (
+    <section>
+      <h2>Invite somebody</h2>
+      <p>A link lets one person sign up, within a week.</p>
+      {link ? (
+        <div class={`${p['form']} ${s.form}`} style={{ maxWidth: '620px' }}>
+          <Secret value={link.url} label="Invitation link" />
+          <span class="muted">Shown once. It works {ago(link.expiresAt).replace('in', 'for')}.</span>
+        </div>
+      ) : (
+        <Button
+          icon="plus"
+          onClick={() =>
+            attempt(post<{ url: string; expiresAt: number }>('/api/auth/invitations').then(setLink))
+          }
+        >
+          Make a link
+        </Button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,125 @@
+// Four steps through a first look, each beside what it speaks of. Closed once, it stays closed (settings can bring it back).
+
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { keyText } from '../commands.ts'
+import { tourDone } from '../settings.ts'
+import { Button } from '../ui/ui.tsx'
+import { bottom } from '../workspace.ts'
+import s from './tour.module.css'
+
+interface Step {
+  readonly title: string
+  readonly text: string
+  /** What the step is about; the card stands beside it. */
+  readonly near: string
+  readonly enter?: () => void
+}
+
+const STEPS: readonly Step[] = [
+  {
+    title: 'Twenty years of the S&P 500, already tested',
+    text: 'The chart shows real daily bars, and a sample strategy ran on them: its averages, and where it bought and sold.',
+    near: '#main canvas',
+  },
+  {
+    title: 'Change the script, see what it does',
+    text: `Edit it, or turn its inputs: the result follows. ${keyText('Mod+Enter')} runs it, Examples has eight more.`,
+    near: '[aria-label="Drawer"]',
+    enter: () => (bottom.value = 'script'),
+  },
+  {
+    title: 'Did it make money?',
+    text: 'The report answers in four steps: how much, how bumpy, can it be trusted, and where it came from. Every trade leads to its bar.',
+    near: '[aria-label="Drawer"] [role=tablist]',
+    enter: () => (bottom.value = 'report'),
+  },
+  {
+    title: 'Everything is one key away',
+    text: `${keyText('Mod+K')} finds symbols, scripts, results, help. Press ? for all keys. Your own bars go in under Settings, Bars.`,
+    near: 'header button[title="Search everything"]',
+  },
+]
+
+export function Tour() {
+  const [at, setAt] = useState(0)
+  const card = useRef<HTMLDivElement>(null)
+  const [ring, setRing] = useState<DOMRect | null>(null)
+  const step = STEPS[at] ?? STEPS[0]
+  const end = () => (tourDone.value = true)
+
+  useEffect(() => step?.enter?.(), [at])
+  useLayoutEffect(() => {
+    const place = () => {
+      const target = step && document.querySelector(step.near)
+      const box = target?.getBoundingClientRect() ?? null
+      setRing(box)
+      if (!card.current) return
+      const { offsetWidth: width, offsetHeight: height } = card.current
+      const clamp = (value: number, most: number) => Math.max(12, Math.min(value, most - 12))
+      const large = !box || box.height > innerHeight * 0.3
+      const left = box ? (large ? box.left + 24 : box.right - width) : (innerWidth - width) / 2
+      const below = box ? (large ? box.top + 56 : box.bottom + 12) : innerHeight / 3
+      const top = box && !large && below + height > innerHeight ? box.top - height - 12 : below
+      card.current.style.left = `${clamp(left, innerWidth - width)}px`
+      card.current.style.top = `${clamp(top, innerHeight - height)}px`
+    }
+    place()
+    // What it speaks of may still be on its way.
+    const again = setInterval(place, 300)
+    return () => clearInterval(again)
+  }, [at])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape') end()
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+
+  if (!step) return null
+  const last = at === STEPS.length - 1
+  return (
+    <>
+      {ring && (
+        <div
+          class={s.ring}
+          style={{
+            left: `${Math.max(2, ring.left - 4)}px`,
+            top: `${Math.max(2, ring.top - 4)}px`,
+            width: `${Math.min(ring.width + 8, innerWidth - 4)}px`,
+            height: `${ring.height + 8}px`,
+          }}
+        />
+      )}
+      <div ref={card} class={s.tour} role="dialog" aria-label="Tour" aria-describedby="tour-text">
+        <h2>{step.title}</h2>
+        <p id="tour-text">{step.text}</p>
+        <Button
+          class={s.close ?? ''}
+          size="small"
+          variant="quiet"
+          icon="close"
+          label="Close the tour"
+          onClick={end}
+        />
+        <div class={s.foot}>
+          <span class={s.dots} role="img" aria-label={`Step ${at + 1} of ${STEPS.length}`}>
+            {STEPS.map((_, i) => (
+              <i key={i} data-on={i === at} />
+            ))}
+          </span>
+          <span>
+            {at > 0 && (
+              <Button size="small" variant="quiet" onClick={() => setAt(at - 1)}>
+                Back
+              </Button>
+            )}{' '}
+            <Button size="small" variant="primary" onClick={() => (last ? end() : setAt(at + 1))}>
+              {last ? 'Start' : 'Next'}
+            </Button>
+          </span>
+        </div>
+      </div>
+    </>
+  )
+}
