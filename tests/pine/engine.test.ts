@@ -234,6 +234,13 @@ const CASES: readonly Case[] = [
     plots: [-1, 0, 1, 0, 1, 0],
   },
   {
+    name: 'a bool made of na is na before version 6, and so is what it is compared with',
+    version: 5,
+    script:
+      'x = bool(close[1])\neq = x == true\nne = x != true\nplot((na(x) ? 1 : 0) + (na(eq) ? 10 : 0) + (na(ne) ? 100 : 0) + (x ? 1000 : 0))',
+    plots: [111, 1000, 1000, 1000, 1000, 1000],
+  },
+  {
     name: 'a missing bool is false in version 6',
     script: 'x = close > open\ny = x[1]\nplot(y ? 1 : 0)',
     plots: [0, 0, 1, 0, 1, 0],

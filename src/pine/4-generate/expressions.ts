@@ -20,16 +20,19 @@ import {
   concatenate,
   decodeBool,
   differs,
+  differsBool,
   differsColor,
   encodeBool,
   historyOffset,
   objectOf,
   same,
+  sameBool,
   sameColor,
   shallowCopy,
   strictAnd,
   strictOr,
   truthy,
+  truthyOrNa,
 } from '../runtime/operators.ts'
 import { BLOCK, literal, variableName, Writer, type Module, type Scope } from './module.ts'
 import { special } from './special.ts'
@@ -363,7 +366,7 @@ function equality(module: Module, expr: BinaryExpr, left: string, right: string)
       return `${module.constant(equal ? sameColor : differsColor)}(${left},${right})`
     case 'bool':
       if (!module.threeState) return `(${left}${equal ? '===' : '!=='}${right})`
-      return `${module.constant(equal ? same : differs)}(${left},${right})`
+      return `${module.constant(equal ? sameBool : differsBool)}(${left},${right})`
     default:
       return `${module.constant(equal ? same : differs)}(${left},${right})`
   }
@@ -373,7 +376,7 @@ export function convert(module: Module, expr: ConvertExpr, operand: string): str
   const from = expr.operand.type.kind
   switch (expr.type.kind) {
     case 'bool':
-      if (from === 'int' || from === 'float') return `${module.constant(truthy)}(${operand})`
+      if (from === 'int' || from === 'float') return boolOf(module, operand)
       return from === 'na' ? module.naOf(expr.type) : operand
     case 'int':
       return from === 'float' ? `Math.trunc(${operand})` : from === 'na' ? 'NaN' : operand
@@ -382,7 +385,16 @@ export function convert(module: Module, expr: ConvertExpr, operand: string): str
   }
 }
 
+/** A number as a bool, by the version's rule. */
+function boolOf(module: Module, number: string): string {
+  return `${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
+}
+
 export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
+  const [only] = expr.args
+  // A constant is not rounded [measured by PyneCore], which is what the built-in itself does.
+  if (expr.builtin.name === 'bool' && only && only.kind !== 'Const' && only.type.kind !== 'bool')
+    return boolOf(module, expression(module, only, scope))
   const { implementation } = expr.overload
   if ('special' in implementation) return special(module, expr, scope)
   const columns = 'state' in implementation ? module.plan.columnsOf(expr) : null

@@ -15,6 +15,11 @@ export function truthy(value: number): boolean {
   return value > 1e-10 || value < -1e-10
 }
 
+/** The same in version 4 and 5, where na stays na [measured by PyneCore]. */
+export function truthyOrNa(value: number): boolean | null {
+  return value === value ? truthy(value) : null
+}
+
 /** The step of a `for`, which has no direction: that comes from its ends. With na the loop runs once [measured by PyneCore]. */
 export function loopStep(by: number): number {
   if (by <= 0) throw new ScriptError(`The step of a for loop is ${by}; it must be above 0.`)
@@ -35,6 +40,13 @@ export function same(left: unknown, right: unknown): boolean {
 }
 export function differs(left: unknown, right: unknown): boolean {
   return left !== null && right !== null && left !== right
+}
+/** Between three-state bools the answer is na as well (a study of 2020 that plotted all six cases on TradingView). */
+export function sameBool(left: boolean | null, right: boolean | null): boolean | null {
+  return left === null || right === null ? null : left === right
+}
+export function differsBool(left: boolean | null, right: boolean | null): boolean | null {
+  return left === null || right === null ? null : left !== right
 }
 export function sameColor(left: number, right: number): boolean {
   return left === right
