@@ -8,7 +8,7 @@ import { errorExpr, markHistory } from './context.ts'
 import type { Context, Module, Use } from './context.ts'
 import { asNumber, coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
 import * as messages from './messages.ts'
-import { enumMember, fieldType } from './modules.ts'
+import { enumMember, fieldType, typeOf } from './modules.ts'
 import { nearest } from './nearest.ts'
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { block, declareLoopVariable, inner, libraryGlobal } from './statements.ts'
@@ -602,12 +602,11 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
   const to = bound(node.to)
   const by = node.by === null ? null : bound(node.by)
   const isInt = [from, to, by].every((one) => one === null || one.type.kind === 'int')
+  const declared = node.counterType === null ? null : typeOf(x, node.counterType)
+  if (node.counterType !== null && declared !== null && declared.kind !== 'error' && !isNumber(declared))
+    x.check.report(x, node.counterType, messages.notANumber('the counter of `for`', typeText(declared)))
   const scope = inner(x, node.body, { inLoop: true })
-  const counter = declareLoopVariable(
-    scope,
-    node.counter,
-    isInt || node.counterType?.name === 'int' ? INT : QUOTIENT,
-  )
+  const counter = declareLoopVariable(scope, node.counter, isInt || declared?.kind === 'int' ? INT : QUOTIENT)
   const { body, type } = loopResult(block(scope, node.body, use), use)
   return {
     kind: 'For',

@@ -49,6 +49,12 @@ export const assignedUndeclared = (name: string, near: string | null): Message =
     `\`${name}\` is given a new value with \`:=\` but was never declared`,
     didYouMean(near) ?? `declare it first: \`${name} = …\``,
   )
+export const methodOfNothing = (name: string): Message =>
+  error(
+    'method-of-nothing',
+    `the first parameter of the method \`${name}\` has no type`,
+    'write the type whose values it is a method of: `method area(Box this) => …`',
+  )
 export const functionTwice = (name: string): Message =>
   error('function-twice', `a function \`${name}\` with these parameters exists already`)
 export const typeTwice = (name: string): Message => error('type-twice', `a type \`${name}\` exists already`)

@@ -104,6 +104,8 @@ function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
   const types = parameterTypes(x, node)
   if (others.some((other) => sameParameters(parameterTypes(x, other.node), types)))
     x.check.report(x, node.name, messages.functionTwice(name))
+  if (node.method && (node.parameters[0]?.type ?? null) === null)
+    x.check.report(x, node.parameters[0] ?? node.name, messages.methodOfNothing(name))
   others.push({ name, node, module, instances: new Map(), called: false })
   module.functions.set(name, others)
 }

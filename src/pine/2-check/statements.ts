@@ -122,14 +122,16 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     }
     type = declared
     expr = coerce(expr, type)
-    if (node.type?.qualifier && isPrimitive(declared) && isLater(qualifier, node.type.qualifier))
-      x.check.report(x, node.value, messages.declaredQualifier(name, node.type.qualifier, describe(expr)))
-    if (node.type?.qualifier) qualifier = latest(qualifier, node.type.qualifier)
   } else if (type.kind === 'na') {
     if (expr.kind === 'Const' && (x.module.version > 4 || !x.scope.assigned.has(name)))
       x.check.report(x, node, messages.naWithoutType(name))
     type = FLOAT
     expr = coerce(expr, type)
+  }
+  if (node.type?.qualifier) {
+    if (isPrimitive(type) && isLater(qualifier, node.type.qualifier))
+      x.check.report(x, node.value, messages.declaredQualifier(name, node.type.qualifier, describe(expr)))
+    qualifier = latest(qualifier, node.type.qualifier)
   }
   const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
   x.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
