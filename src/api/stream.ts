@@ -49,9 +49,9 @@ async function* follow(
     wake()
   }
   const stops = [
-    bars.onChange(({ key, inserted, updated, bars: written }) => {
+    bars.onChange(({ key, inserted, updated, last }) => {
       if (symbol === undefined || key.symbol === symbol)
-        tell({ event: 'bars', data: { ...key, last: written.time.at(-1) ?? null, inserted, updated } })
+        tell({ event: 'bars', data: { ...key, last, inserted, updated } })
     }),
     rooms.onFired(({ ownerId, ...firing }) => {
       if (ownerId === userId) tell({ event: 'firing', data: firing })

@@ -59,6 +59,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const kv = lmdbKv({ path: `${config.DATA_DIR}/db`, ...(maxBytes > 0 && { maxBytes }) })
   await migrate(kv)
   const bars = new BarCache(lmdbBars(kv))
+  await bars.store.sweep()
   await loadSamples(bars)
   const pool = new BacktestPool({
     workers: config.WORKERS || Math.max(1, availableParallelism() - 1),

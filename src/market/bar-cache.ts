@@ -7,7 +7,7 @@
 // line importing into a running server's database) wrote to it.
 
 import { type BarRange, type Bars, copyBars, emptyBars, selectBars, sliceBars } from './bars.ts'
-import type { BarStore, SeriesInfo, SeriesKey, UpsertResult } from './bar-store.ts'
+import type { BarDraft, BarStore, SeriesInfo, SeriesKey, UpsertResult } from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
 import { canBuild, compareIntervals, parseInterval } from './interval.ts'
 import { resample } from './resample.ts'
@@ -17,7 +17,8 @@ import { defaultSymbol } from './symbols.ts'
 /** What was written to a series. */
 export interface BarChange extends UpsertResult {
   readonly key: SeriesKey
-  readonly bars: Bars
+  /** Time of the newest bar that was written. */
+  readonly last: number
   /** Time of the newest bar before the write; null where the series is new. */
   readonly previousLast: number | null
 }
@@ -100,9 +101,28 @@ export class BarCache {
     const result = await this.store.upsert(key, bars)
     if (bars.length === 0) return result
     this.#append(key, before, bars, result)
-    const change = { ...result, key, bars, previousLast: before?.last ?? null }
-    for (const listener of this.#listeners) listener(change)
+    this.#tell({ ...result, key, last: bars.time.at(-1) ?? 0, previousLast: before?.last ?? null })
     return result
+  }
+
+  /** A large import, in steps; the listeners hear of its commit only. */
+  draft(key: SeriesKey): BarDraft {
+    const draft = this.store.draft(key)
+    let last = Number.NEGATIVE_INFINITY
+    return {
+      ...draft,
+      add: async (bars) => {
+        await draft.add(bars)
+        last = Math.max(last, bars.time.at(-1) ?? last)
+      },
+      commit: async () => {
+        const before = this.store.info(key)
+        const result = await draft.commit()
+        this.#drop(idOf(key))
+        this.#tell({ ...result, key, last, previousLast: before?.last ?? null })
+        return result
+      },
+    }
   }
 
   async remove(key: SeriesKey): Promise<boolean> {
@@ -114,6 +134,10 @@ export class BarCache {
   onChange(listener: (change: BarChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #tell(change: BarChange): void {
+    for (const listener of this.#listeners) listener(change)
   }
 
   /** A series built from a finer one also depends on the session, which may be set anew. */

@@ -1,10 +1,14 @@
 // The stage: where the bars of an import wait until all of them are known to be bars.
 //
-// Importing is all or nothing. Rows are checked as they arrive and kept as columns, 52 bytes a row, in blocks that
-// are never copied while growing; mistakes are collected with their row numbers, so that a file can be mended in
-// one go. Only finish() hands the bars out, sorted.
+// Importing is all or nothing. Rows are checked as they arrive and kept as columns in blocks that are never copied while
+// growing; mistakes are collected with their row numbers, so that a file can be mended in one go.
+//
+// Blocks of a large file go on into a draft of the store, which nobody sees yet, so that memory does not grow with the
+// file. That needs rows in order, oldest or newest first, as exchanges give them. When a row breaks the order the bars
+// are taken back and sorted in memory, which is what happens to small files anyhow.
 
 import { Problem } from '../lib/problem.ts'
+import type { BarDraft } from './bar-store.ts'
 import { BAR_FIELDS, type Bars, copyBars, emptyBars, sliceBars } from './bars.ts'
 
 const BLOCK_ROWS = 65_536
@@ -16,19 +20,29 @@ export interface RowError {
   readonly message: string
 }
 
-interface Block {
-  readonly bars: Bars
-  readonly rows: Uint32Array
-}
+/** Where full blocks go. */
+export type Spill = Pick<BarDraft, 'add' | 'read'>
 
 export class BarStage {
-  readonly #blocks: Block[] = []
+  readonly #spill: Spill | null
+  readonly #blocks: Bars[] = []
   readonly #errors: RowError[] = []
+  // Row numbers run along with the bars but for blank lines: the bars where they jump, and the numbers there.
+  readonly #jumps: number[] = []
+  readonly #jumpRows: number[] = []
+  #row = Number.NaN
   #length = 0
+  #spilled = 0
+  #spilledDescending = false
+  #incomplete = false
   #last = Number.NEGATIVE_INFINITY
   // While every bar is later than the one before (or every one earlier) there is nothing to sort.
   #ascending = true
   #descending = true
+
+  constructor(spill: Spill | null = null) {
+    this.#spill = spill
+  }
 
   get length(): number {
     return this.#length
@@ -59,16 +73,20 @@ export class BarStage {
     const mistake = mistakeOf(time, open, high, low, close, volume)
     if (mistake !== null) return this.fail(row, mistake)
     const at = this.#length % BLOCK_ROWS
-    if (at === 0) this.#blocks.push({ bars: emptyBars(BLOCK_ROWS), rows: new Uint32Array(BLOCK_ROWS) })
+    if (at === 0) this.#blocks.push(emptyBars(BLOCK_ROWS))
     const block = this.#blocks.at(-1)
     if (!block) return
-    block.rows[at] = row
-    block.bars.time[at] = time
-    block.bars.open[at] = open
-    block.bars.high[at] = high
-    block.bars.low[at] = low
-    block.bars.close[at] = close
-    block.bars.volume[at] = volume
+    if (row !== this.#row + 1) {
+      this.#jumps.push(this.#length)
+      this.#jumpRows.push(row)
+    }
+    this.#row = row
+    block.time[at] = time
+    block.open[at] = open
+    block.high[at] = high
+    block.low[at] = low
+    block.close[at] = close
+    block.volume[at] = volume
     if (this.#length > 0) {
       if (time <= this.#last) this.#ascending = false
       if (time >= this.#last) this.#descending = false
@@ -77,38 +95,77 @@ export class BarStage {
     this.#length++
   }
 
-  /** The bars, sorted by time. Throws Problem 422 naming rows when anything was wrong, and when there are no bars. */
+  /** Bars that went on already, and are no part of what finish() answers. */
+  get spilled(): number {
+    return this.#spilled
+  }
+
+  /** Lets full blocks go; to be called between the pieces of a file. */
+  async spill(): Promise<void> {
+    // The last block may have room.
+    while (this.#spill && this.#blocks.length > 1 && (this.#ascending || this.#descending)) {
+      const block = this.#blocks.shift()
+      // With a mistake in the file nothing of it will be stored.
+      if (!block) return
+      if (this.#errors.length > 0) {
+        this.#incomplete = true
+        continue
+      }
+      this.#spilledDescending = this.#descending
+      if (this.#descending) reverse(block)
+      await this.#spill.add(block)
+      this.#spilled += BLOCK_ROWS
+    }
+  }
+
+  /** The bars that did not go on, sorted by time. Throws Problem 422 naming rows when anything was wrong, and when there are no bars. */
   finish(): Bars {
-    const bars = emptyBars(this.#length)
-    const rows = new Uint32Array(this.#ascending ? 0 : this.#length)
-    // Each block is let go when it is copied, so that a large import is not in memory twice.
+    const ordered = this.#ascending || this.#descending
+    if (this.#incomplete) throw refused(this.#errors, this.full)
+    const bars = emptyBars(this.#length - (ordered ? this.#spilled : 0))
     let at = 0
+    if (!ordered && this.#spilled > 0 && this.#spill) {
+      const back = this.#spill.read()
+      if (this.#spilledDescending) reverse(back)
+      copyBars(bars, 0, back)
+      at = back.length
+      this.#spilled = 0
+    }
+    // Each block is let go when it is copied, so that a large import is not in memory twice.
     for (let block = this.#blocks.shift(); block; block = this.#blocks.shift()) {
-      const size = Math.min(BLOCK_ROWS, this.#length - at)
-      copyBars(bars, at, sliceBars(block.bars, 0, size))
-      if (!this.#ascending) rows.set(block.rows.subarray(0, size), at)
+      const size = Math.min(BLOCK_ROWS, bars.length - at)
+      copyBars(bars, at, sliceBars(block, 0, size))
       at += size
     }
-    if (!this.#ascending && this.#length > 1) {
-      if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
-      else this.#sort(bars, rows)
+    if (!this.#ascending && bars.length > 1) {
+      if (this.#descending) reverse(bars)
+      else this.#sort(bars)
     }
     if (this.#errors.length > 0) throw refused(this.#errors, this.full)
-    if (bars.length === 0) throw refused([{ row: 1, message: 'there are no bars' }], false)
+    if (this.#length === 0) throw refused([{ row: 1, message: 'there are no bars' }], false)
     return bars
   }
 
-  #sort(bars: Bars, rows: Uint32Array): void {
-    const order = Uint32Array.from(rows.keys()).sort(
+  #sort(bars: Bars): void {
+    const order = Uint32Array.from(bars.time.keys()).sort(
       (a, b) => (bars.time[a] ?? 0) - (bars.time[b] ?? 0) || a - b,
     )
     for (let i = 1; i < order.length; i++) {
       const [before, here] = [order[i - 1] ?? 0, order[i] ?? 0]
       if (bars.time[before] === bars.time[here])
-        this.fail(rows[here] ?? 0, `has the same time as row ${rows[before]}`)
+        this.fail(this.#rowOf(here), `has the same time as row ${this.#rowOf(before)}`)
     }
     for (const field of BAR_FIELDS) bars[field].set(Float64Array.from(order, (i) => bars[field][i] ?? 0))
   }
+
+  #rowOf(bar: number): number {
+    const jump = this.#jumps.findLastIndex((index) => index <= bar)
+    return (this.#jumpRows[jump] ?? 0) + bar - (this.#jumps[jump] ?? 0)
+  }
+}
+
+function reverse(bars: Bars): void {
+  for (const field of BAR_FIELDS) bars[field].reverse()
 }
 
 /** Years that a bar's time can lie in: before 1800 or after 2200 it is a number in other units. */

@@ -41,10 +41,25 @@ export interface BarStore {
   list(): SeriesInfo[]
   /** false where there was none. */
   remove(key: SeriesKey): Promise<boolean>
+  /** Room for the bars of a large import, which nobody sees before it is committed. */
+  draft(key: SeriesKey): BarDraft
+  /** Takes away what imports left behind that were cut short. To be called before the first draft of this process. */
+  sweep(): Promise<void>
   symbol(exchange: string, symbol: string): SymbolInfo | null
   /** Sorted by exchange and symbol. */
   symbols(): SymbolInfo[]
   putSymbol(info: SymbolInfo): Promise<void>
+}
+
+/** Bars on their way into a series, in any number of steps; ends with `commit` or `discard`. */
+export interface BarDraft {
+  /** `bars` are sorted, and all of them lie before or all behind every bar that was added already. */
+  add(bars: Bars): Promise<void>
+  /** What was added so far, sorted. */
+  read(): Bars
+  /** Like one `upsert` of all of it. */
+  commit(): Promise<UpsertResult>
+  discard(): Promise<void>
 }
 
 /** Exchanges and tickers are upper case everywhere, as TradingView has them. */
@@ -76,7 +91,7 @@ export function memoryBars(): BarStore {
   let changes = 0
   const idOf = (key: SeriesKey) => `${key.exchange}\0${key.symbol}\0${key.interval}`
 
-  return {
+  const store: BarStore = {
     upsert(key, bars) {
       const old = series.get(idOf(key))
       if (bars.length === 0)
@@ -105,6 +120,28 @@ export function memoryBars(): BarStore {
     info: (key) => series.get(idOf(key))?.info ?? null,
     list: () => [...series.values()].map(({ info }) => info).sort(compareSeries),
     remove: (key) => Promise.resolve(series.delete(idOf(key))),
+    draft(key) {
+      let parts: Bars[] = []
+      const sorted = () =>
+        concatBars([...parts.toSorted((a, b) => (a.time[0] ?? 0) - (b.time[0] ?? 0)), emptyBars(0)])
+      return {
+        add(bars) {
+          if (bars.length > 0) parts.push(concatBars([bars, emptyBars(0)]))
+          return Promise.resolve()
+        },
+        read: sorted,
+        commit() {
+          const all = sorted()
+          parts = []
+          return store.upsert(key, all)
+        },
+        discard() {
+          parts = []
+          return Promise.resolve()
+        },
+      }
+    },
+    sweep: () => Promise.resolve(),
     symbol: (exchange, symbol) => symbols.get(`${exchange}\0${symbol}`) ?? null,
     symbols: () =>
       [...symbols.values()].sort(
@@ -115,4 +152,5 @@ export function memoryBars(): BarStore {
       return Promise.resolve()
     },
   }
+  return store
 }

@@ -2,7 +2,14 @@
 
 import { BarStage } from './bar-stage.ts'
 import type { Bars } from './bars.ts'
-import { type BarStore, type SeriesInfo, seriesKey, type SeriesKey, type UpsertResult } from './bar-store.ts'
+import {
+  type BarDraft,
+  type BarStore,
+  type SeriesInfo,
+  seriesKey,
+  type SeriesKey,
+  type UpsertResult,
+} from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
 import { stageCsv } from './csv.ts'
 import { formatInterval, type Interval, intervalMs, parseInterval } from './interval.ts'
@@ -14,6 +21,7 @@ import { defaultSymbol } from './symbols.ts'
 export interface ImportTarget {
   readonly store: Pick<BarStore, 'symbol' | 'putSymbol' | 'info'>
   upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
+  draft(key: SeriesKey): BarDraft
 }
 
 export interface ImportResult extends UpsertResult {
@@ -33,16 +41,22 @@ export interface ReadBarsOptions {
 type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /** Bars from CSV or JSON text. Throws Problem 422 naming the rows that are wrong. */
-export async function readBars(input: Input, { format, symbol, progress }: ReadBarsOptions): Promise<Bars> {
+export async function readBars(input: Input, options: ReadBarsOptions): Promise<Bars> {
   const stage = new BarStage()
-  const calendar = calendarOf(symbol)
-  if (format === 'csv') await stageCsv(input, stage, { calendar, ...(progress ? { progress } : {}) })
-  else {
-    const value = await parseJson(input)
-    if (value === undefined) stage.fail(1, 'is not JSON')
-    else stageJson(value, stage, calendar)
-  }
+  await fill(stage, input, options)
   return stage.finish()
+}
+
+async function fill(
+  stage: BarStage,
+  input: Input,
+  { format, symbol, progress }: ReadBarsOptions,
+): Promise<void> {
+  const calendar = calendarOf(symbol)
+  if (format === 'csv') return stageCsv(input, stage, { calendar, ...(progress ? { progress } : {}) })
+  const value = await parseJson(input)
+  if (value === undefined) stage.fail(1, 'is not JSON')
+  else stageJson(value, stage, calendar)
 }
 
 /** Reads, checks and stores; a symbol seen for the first time gets our best guess of its facts. */
@@ -53,29 +67,47 @@ export async function importBars(
   { format, progress }: Pick<ReadBarsOptions, 'format' | 'progress'>,
 ): Promise<ImportResult> {
   const key = seriesKey(exchange, symbol, interval)
-  const known = target.store.symbol(key.exchange, key.symbol)
-  const bars = await readBars(input, {
-    format,
-    symbol: known ?? defaultSymbol(key.exchange, key.symbol),
-    ...(progress ? { progress } : {}),
-  })
-  return storeBars(target, key, bars)
+  const known = target.store.symbol(key.exchange, key.symbol) ?? defaultSymbol(key.exchange, key.symbol)
+  const draft = target.draft(key)
+  try {
+    const stage = new BarStage(draft)
+    await fill(stage, input, { format, symbol: known, ...(progress ? { progress } : {}) })
+    const rest = stage.finish()
+    // Small files, and large ones in no order.
+    if (stage.spilled === 0) return await storeBars(target, key, rest)
+    await draft.add(rest)
+    return await described(target, key, rest, stage.spilled + rest.length, () => draft.commit())
+  } finally {
+    // What was committed is no draft any more.
+    await draft.discard()
+  }
 }
 
 /** Stores bars that are known to be good; for imports and providers. */
-export async function storeBars(target: ImportTarget, key: SeriesKey, bars: Bars): Promise<ImportResult> {
+export function storeBars(target: ImportTarget, key: SeriesKey, bars: Bars): Promise<ImportResult> {
+  return described(target, key, bars, bars.length, () => target.upsert(key, bars))
+}
+
+/** Writes, and says what became of it. `bars` are some of them, for guesses. */
+async function described(
+  target: ImportTarget,
+  key: SeriesKey,
+  bars: Bars,
+  rows: number,
+  write: () => Promise<UpsertResult>,
+): Promise<ImportResult> {
   let symbol = target.store.symbol(key.exchange, key.symbol)
   if (!symbol) {
     symbol = defaultSymbol(key.exchange, key.symbol, bars)
     await target.store.putSymbol(symbol)
   }
-  const result = await target.upsert(key, bars)
+  const result = await write()
   const series = target.store.info(key)
   return {
     ...result,
     series: series ?? { ...key, count: 0, first: 0, last: 0, change: result.change },
     symbol,
-    rows: bars.length,
+    rows,
     warnings: spacingWarnings(bars, key.interval),
   }
 }

@@ -8,6 +8,7 @@ import {
   emptyBars,
   mergeBars,
   selectBars,
+  sliceBars,
 } from '../../src/market/bars.ts'
 import { type BarStore, seriesKey } from '../../src/market/bar-store.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
@@ -182,6 +183,71 @@ export function barStoreConformance(
       }
       expect(rows(store.read(KEY))).toEqual(rows(model))
       expect(store.info(KEY)).toMatchObject({ count: model.length, first: model.time[0] ?? 0 })
+    })
+
+    describe('a draft', () => {
+      const size = 20_000
+      const old = minuteBars(0, 10_000, { step: 3, price: 50 })
+
+      test('is seen by nobody before it is committed, and as one write then', async () => {
+        const draft = store.draft(KEY)
+        // Newest first, as some exchanges send them.
+        await draft.add(minuteBars(size / 2, size))
+        await draft.add(minuteBars(0, size / 2))
+        expect([store.info(KEY), store.list(), store.read(KEY).length]).toEqual([null, [], 0])
+        expect(rows(draft.read())).toEqual(rows(minuteBars(0, size)))
+        expect(await draft.commit()).toMatchObject({ inserted: size, updated: 0 })
+        expect(rows(store.read(KEY))).toEqual(rows(minuteBars(0, size)))
+        expect(store.info(KEY)).toMatchObject({ count: size, first: 0, last: (size - 1) * MINUTE })
+      })
+
+      test.each([
+        ['over all of it', 0, size],
+        ['in its middle', 4_000, 9_000],
+        ['before it', -size, -1],
+        ['behind it', 40_000, 60_000],
+        ['over its end', 20_000, 50_000],
+      ])('goes into a series that is there: %s', async (_where, from, to) => {
+        await store.upsert(KEY, old)
+        const bars = minuteBars(from, to, { step: 2 })
+        const expected = mergeBars(old, bars)
+        const draft = store.draft(KEY)
+        for (let at = 0; at < bars.length; at += 6_000)
+          await draft.add(sliceBars(bars, at, Math.min(bars.length, at + 6_000)))
+        const inserted = expected.length - old.length
+        expect(await draft.commit()).toMatchObject({ inserted, updated: bars.length - inserted })
+        expect(rows(store.read(KEY))).toEqual(rows(expected))
+        expect(store.info(KEY)).toMatchObject({
+          count: expected.length,
+          first: expected.time[0] ?? 0,
+          last: expected.time.at(-1) ?? 0,
+        })
+        // It is a series like any other.
+        await store.upsert(KEY, minuteBars(70_000, 70_001))
+        expect(store.read(KEY).length).toBe(expected.length + 1)
+      })
+
+      test('loses nothing that is written meanwhile', async () => {
+        await store.upsert(KEY, old)
+        const draft = store.draft(KEY)
+        await draft.add(minuteBars(0, size))
+        const committing = draft.commit()
+        await store.upsert(KEY, minuteBars(50_000, 50_010))
+        await committing
+        expect(store.info(KEY)).toMatchObject({ last: 50_009 * MINUTE })
+        const expected = mergeBars(mergeBars(old, minuteBars(0, size)), minuteBars(50_000, 50_010))
+        expect(rows(store.read(KEY))).toEqual(rows(expected))
+      })
+
+      test('that is discarded, or stays empty, changes nothing', async () => {
+        await store.upsert(KEY, old)
+        const draft = store.draft(KEY)
+        await draft.add(minuteBars(0, size))
+        await draft.discard()
+        expect(await store.draft(KEY).commit()).toMatchObject({ inserted: 0, updated: 0 })
+        await store.sweep()
+        expect(rows(store.read(KEY))).toEqual(rows(old))
+      })
     })
 
     test('symbols are kept', async () => {

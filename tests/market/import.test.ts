@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/lib/problem.ts'
+import type { Bars } from '../../src/market/bars.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
 import { importBars, inferInterval, readBars } from '../../src/market/import.ts'
@@ -180,6 +181,63 @@ test('a file in no order is sorted', async () => {
   const lines = ['1709632920,3,3,3,3,0', '1709632800,1,1,1,1,0', '1709632860,2,2,2,2,0']
   const shown = await show(`time,open,high,low,close,volume\n${lines.join('\n')}`)
   expect(shown.map((line) => line.slice(11, 21))).toEqual(['10:00:00 1', '10:01:00 2', '10:02:00 3'])
+})
+
+describe('a file larger than memory should hold', () => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const COUNT = 200_000
+  const HEADER = 'time,open,high,low,close,volume'
+  const lineOf = (minute: number) =>
+    `${(1_600_000_000 + minute * 60) * 1000},1,${2 + (minute % 9)},0.5,1.25,${minute}`
+  const inOrder = Array.from({ length: COUNT }, (_, minute) => lineOf(minute))
+  const load = async (lines: readonly string[]) => {
+    const cache = new BarCache(memoryBars())
+    let added = 0
+    const target = {
+      store: cache.store,
+      upsert: cache.upsert.bind(cache),
+      draft(of: typeof key) {
+        const draft = cache.draft(of)
+        return { ...draft, add: (bars: Bars) => ((added += bars.length), draft.add(bars)) }
+      },
+    }
+    const text = Buffer.from(`${HEADER}\n${lines.join('\n')}\n`)
+    const result = await importBars(target, key, [text], { format: 'csv' })
+    const { time, volume } = cache.read(key)
+    // The volume says which minute a row was written for.
+    expect(volume.every((minute, i) => minute === i && time[i] === (1_600_000_000 + i * 60) * 1000)).toBe(
+      true,
+    )
+    return { result, added, count: time.length }
+  }
+
+  test('goes to the store in blocks, oldest or newest first', async () => {
+    for (const lines of [inOrder, inOrder.toReversed()]) {
+      const { result, added, count } = await load(lines)
+      expect([added, count, result.rows, result.inserted]).toEqual([COUNT, COUNT, COUNT, COUNT])
+    }
+  })
+
+  test('is sorted when a row breaks the order late', async () => {
+    for (const lines of [inOrder, inOrder.toReversed()]) {
+      const moved = [...lines.slice(0, 150_000), ...lines.slice(150_001), lines[150_000] ?? '']
+      expect((await load(moved)).count).toBe(COUNT)
+    }
+  })
+
+  test('names the rows of a time that comes twice, and those that are wrong, and stores nothing', async () => {
+    const cache = new BarCache(memoryBars())
+    const attempt = (lines: readonly string[]) =>
+      importBars(cache, key, [Buffer.from(`${HEADER}\n\n${lines.join('\n')}`)], { format: 'csv' })
+    const twice = inOrder.with(150_000, lineOf(70_000))
+    // The header and a blank line come first.
+    expect(attempt(twice)).rejects.toThrow('row 150003: has the same time as row 70003')
+    await attempt(twice).catch(() => null)
+    const wrong = inOrder.with(180_000, '1,2,3')
+    expect(attempt(wrong)).rejects.toThrow('row 180003')
+    await attempt(wrong).catch(() => null)
+    expect([cache.store.list(), cache.store.symbols()]).toEqual([[], []])
+  })
 })
 
 test('an import tells what it did, and warns of the wrong interval', async () => {

@@ -32,3 +32,26 @@ test('bars are there after opening the database again', async () => {
   await second.kv.close()
   rmSync(first.path, { recursive: true })
 })
+
+test('what an import left behind that was cut short is swept up, and nothing else', async () => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const chunks = (kv: ReturnType<typeof open>['kv']) =>
+    [...kv.openDatabase({ name: 'bars' }).getKeys()].length
+  const { path, kv, store } = open()
+  await store.upsert(key, minuteBars(0, 10_000))
+  await store.draft(key).add(minuteBars(10_000, 30_000))
+  expect(chunks(kv)).toBe(8)
+  // Somebody else is at it.
+  const parent = String(process.ppid)
+  const records = kv.openDatabase<string, string[]>({ name: 'series', encoding: 'string' })
+  const [draft] = [...records.getKeys({ start: ['draft'], end: ['draft', '\uffff'] })]
+  await records.put(draft ?? [], parent)
+  await store.sweep()
+  expect(chunks(kv)).toBe(8)
+  await records.put(draft ?? [], String(process.pid))
+  await store.sweep()
+  expect(chunks(kv)).toBe(3)
+  expect(rows(store.read(key))).toEqual(rows(minuteBars(0, 10_000)))
+  await kv.close()
+  rmSync(path, { recursive: true })
+})
