@@ -222,7 +222,10 @@ function scriptsOf(path: string): string[] {
 
 function listBuiltins({ print }: CommandContext): number {
   const names = [
-    ...[...BUILTIN_FUNCTIONS.values()].map(({ name, status }) => `function ${name}${source(status)}`),
+    // Names that begin with a dot are ours, for what only v4 had.
+    ...[...BUILTIN_FUNCTIONS.values()]
+      .filter(({ name }) => !name.startsWith('·'))
+      .map(({ name, status }) => `function ${name}${source(status)}`),
     ...[...BUILTIN_VARIABLES.values()].map(({ name, status }) => `variable ${name}${source(status)}`),
     ...[...BUILTIN_CONSTANTS.values()].map(({ name }) => `constant ${name}`),
   ]

@@ -206,6 +206,10 @@ describe('libraries', () => {
 
 describe('versions 4 and 5', () => {
   rows(4, [
+    ['bgcolor(color.red)', 'bgcolor(·veiled(#ff5252ff, 90), 0, true, _, "", 31, false)'],
+    ['bgcolor(color.red, transp=20)', 'bgcolor(color.new(#ff5252ff, 20), 0, true, _, "", 31, false)'],
+  ])
+  rows(4, [
     ['x = sma(close, 5)', 'series float x = ta.sma(close, 5)'],
     ['rsi = rsi(close, 14)\ny = rsi', 'series float rsi = ta.rsi(close, 14); series float y = rsi'],
     ['n1 = n\nc = lime', 'series int n1 = bar_index; const color c = #00e676ff'],

@@ -9,7 +9,7 @@ import { coerce, isNumber } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import type { Given } from './overloads.ts'
 import type { Expr } from './program.ts'
-import { BOOL, STRING } from './types.ts'
+import { BOOL, INT, STRING } from './types.ts'
 import type { LegacyCall } from './version.ts'
 
 export interface Adapted {
@@ -32,12 +32,21 @@ export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Gi
     else if (one.name !== null && legacy?.drop?.includes(one.name) === true) continue
     else given.push(plotStyle(builtin, direction(x, builtin, renamed(x, builtin, legacy, one), i)))
   }
-  if (transparency === null) return { given, when }
-  const amount = transparency
+  const isVeiled = transparency === null && x.module.version === 4 && VEILED.has(builtin.name)
+  const amount = isVeiled ? veil(node) : transparency
+  if (amount === null) return { given, when }
+  const make = isVeiled ? '·veiled' : 'color.new'
   return {
-    given: given.map((one, i) => (isColor(builtin, one, i) ? transparent(x, one, amount, node) : one)),
+    given: given.map((one, i) => (isColor(builtin, one, i) ? transparent(x, make, one, amount, node) : one)),
     when,
   }
+}
+
+/** What v4 fills is nearly transparent unless the script says otherwise: `transp` was 90 there by default. */
+const VEILED: ReadonlySet<string> = new Set(['fill', 'bgcolor'])
+
+function veil({ end }: Range): Expr {
+  return { kind: 'Const', value: 90, type: INT, qualifier: 'const', start: end, end }
 }
 
 /** Arguments without a name get the one their place had then, as soon as the places differ from today's. */
@@ -125,8 +134,8 @@ function isColor(builtin: BuiltinFunction, one: Given, i: number): boolean {
   return COLOR_PARAMETERS.has(one.name ?? builtin.overloads[0]?.parameters[i]?.name ?? '')
 }
 
-function transparent(x: Context, one: Given, amount: Expr, node: Range): Given {
-  const make = BUILTIN_FUNCTIONS.get('color.new')
+function transparent(x: Context, name: string, one: Given, amount: Expr, node: Range): Given {
+  const make = BUILTIN_FUNCTIONS.get(name)
   if (make === undefined) return one
   const given: Given[] = [
     { name: null, expr: one.expr },
