@@ -89,6 +89,22 @@ describe('batch equals incremental', () => {
     expect(outputs(run)).toEqual(outputs(whole))
   })
 
+  test('a forming bar may change before it is run again', () => {
+    const closes = walk(40)
+    const live = barsOf(closes)
+    const run = open(VARIED, live)
+    run.advance(39)
+    const snapshot = run.snapshot()
+    for (const price of [90, 130, closes[39] ?? 0]) {
+      run.restore(snapshot)
+      live.close[39] = price
+      live.high[39] = Math.max(live.open[39] ?? 0, price) + 0.5
+      live.low[39] = Math.min(live.open[39] ?? 0, price) - 0.5
+      run.advance(40)
+    }
+    expect(outputs(run)).toEqual(outputs(runScript(VARIED, barsOf(closes))))
+  })
+
   test('without a look ahead, bars to come change nothing', () => {
     const part = runScript(VARIED, sliceBars(bars, 0, 400))
     const whole = runScript(VARIED, bars)

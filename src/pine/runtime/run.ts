@@ -4,6 +4,7 @@
 // a block ahead: handing bars in one at a time gives the same numbers as all at once.
 
 import { assert } from '../../lib/assert.ts'
+import type { Bars } from '../../market/bars.ts'
 import type { Program } from '../2-check/program.ts'
 import { planProgram } from '../3-plan/plan.ts'
 import { callsOn, sliceProgram } from '../3-plan/slice.ts'
@@ -210,7 +211,13 @@ export class Run implements ScriptRun {
       if (input.kind !== 'source') continue
       const name = this.#resolved.values[input.index]
       if (typeof name !== 'string' || name === '') continue
-      this.#sources[input.index] = sourceColumn(bars, name, end, this.#sources[input.index] ?? null)
+      this.#sources[input.index] = sourceColumn(
+        bars,
+        name,
+        this.#position,
+        end,
+        this.#sources[input.index] ?? null,
+      )
     }
   }
 
@@ -223,39 +230,28 @@ export class Run implements ScriptRun {
   }
 }
 
+/** The column of a source; a derived one is worked out for the bars to be run now, as the last may have been forming. */
 function sourceColumn(
-  bars: Run['context']['bars'],
+  bars: Bars,
   name: string,
+  from: number,
   end: number,
   known: Float64Array | null,
 ): Float64Array {
-  const { open, high, low, close, volume } = bars
-  switch (name) {
-    case 'open':
-      return open
-    case 'high':
-      return high
-    case 'low':
-      return low
-    case 'close':
-      return close
-    case 'volume':
-      return volume
+  if (name === 'open' || name === 'high' || name === 'low' || name === 'close' || name === 'volume')
+    return bars[name]
+  const { open, high, low, close } = bars
+  let column = known
+  if (column === null || column.length < end) {
+    column = new Float64Array(Math.max(end, 2 * (known?.length ?? 0)))
+    if (known) column.set(known)
   }
-  const from = known?.length ?? 0
-  if (known && from >= end) return known
-  const column = new Float64Array(Math.max(end, Math.min(from * 2, bars.length)))
-  if (known) column.set(known)
-  for (let i = from; i < column.length; i++) {
-    const [o, h, l, c] = [open[i] ?? NaN, high[i] ?? NaN, low[i] ?? NaN, close[i] ?? NaN]
-    column[i] =
-      name === 'hl2'
-        ? (h + l) / 2
-        : name === 'hlc3'
-          ? (h + l + c) / 3
-          : name === 'ohlc4'
-            ? (o + h + l + c) / 4
-            : (h + l + c + c) / 4
+  for (let i = from; i < end; i++) {
+    const [o, h, l, c] = [open[i]!, high[i]!, low[i]!, close[i]!]
+    if (name === 'hl2') column[i] = (h + l) / 2
+    else if (name === 'hlc3') column[i] = (h + l + c) / 3
+    else if (name === 'ohlc4') column[i] = (o + h + l + c) / 4
+    else column[i] = (h + l + 2 * c) / 4
   }
   return column
 }
