@@ -11,7 +11,7 @@ import { InputError, compile, type CompiledScript, type ScriptRun, type Series }
 import type { Diagnostic } from '../pine/diagnostic.ts'
 import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
-import { BrokerEmulator } from './broker/broker.ts'
+import type { BrokerEmulator } from './broker/broker.ts'
 import { ratesFor } from './broker/currency.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
@@ -20,6 +20,7 @@ import { equityColumns } from './equity.ts'
 import { buildResults } from './report/build.ts'
 import { barsHash, canonicalJson, sha256 } from './report/hash.ts'
 import type { Report } from './report/report.ts'
+import { WatchedBroker } from './resting.ts'
 import { buildTracks, type Track } from './tracks.ts'
 
 export interface BacktestRequest {
@@ -123,7 +124,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       })
   }
   const calendar = calendarOf(request.symbol)
-  const broker = new BrokerEmulator({
+  const broker = new WatchedBroker({
     bars: request.bars,
     symbol: request.symbol,
     settings,
@@ -213,7 +214,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
       }
       const strategy =
         kind === 'strategy'
-          ? { columns, fills: broker.position.fills, trades: results.trades, initialCapital }
+          ? {
+              columns,
+              fills: broker.position.fills,
+              resting: broker.restingOrders(),
+              trades: results.trades,
+              initialCapital,
+            }
           : null
       let tracks: readonly Track[] | null = null
       return {

@@ -8,6 +8,7 @@ import type { ScriptRun } from '../pine/compile.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
 import type { Fill } from './broker/orders.ts'
+import { RESTING_TYPES, type RestingOrder } from './resting.ts'
 import type { ReportTrade } from './report/report.ts'
 
 export interface Track {
@@ -19,6 +20,7 @@ export interface Track {
 export interface StrategyTracks {
   readonly columns: EquityColumns
   readonly fills: readonly Fill[]
+  readonly resting: readonly RestingOrder[]
   readonly trades: readonly ReportTrade[]
   readonly initialCapital: number
 }
@@ -228,7 +230,37 @@ function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>):
       overlay: true,
       items: strategy.fills.map((fill) => marker(fill)),
     },
+    ...(strategy.resting.length === 0
+      ? []
+      : [{ id: uniqueId(ids, 'resting'), kind: 'resting', ...restingColumns(strategy.resting) }]),
   ]
+}
+
+/** Orders while they wait, a row each, as columns: names and types are indexes. `to` -1 = to the end. */
+function restingColumns(resting: readonly RestingOrder[]): Omit<Track, 'id' | 'kind'> {
+  const names: string[] = []
+  const known = new Map<string, number>()
+  const name = resting.map(({ id }) => {
+    let at = known.get(id)
+    if (at === undefined) {
+      at = names.push(id) - 1
+      known.set(id, at)
+    }
+    return at
+  })
+  return {
+    title: 'Resting orders',
+    pane: 'price',
+    overlay: true,
+    names,
+    types: RESTING_TYPES,
+    name,
+    type: resting.map((one) => RESTING_TYPES.indexOf(one.type)),
+    from: resting.map((one) => one.from),
+    to: resting.map((one) => one.to),
+    price: resting.map((one) => one.price),
+    qty: resting.map((one) => one.qty),
+  }
 }
 
 /** lightweight-charts' SeriesMarker: `time` in seconds there, an index into track 0 beside it. */

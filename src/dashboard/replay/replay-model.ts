@@ -97,6 +97,29 @@ export function waitingAt(report: Report, bars: Bars, base: number, bar: number)
     .filter((order) => order.comment !== 'Margin call' && Math.abs(order.price - open) <= slip)
 }
 
+export interface Resting {
+  readonly id: string
+  readonly type: string
+  /** Negative = sells. */
+  readonly qty: number
+  readonly price: number
+}
+
+/** Limits, stops and trailing stops that wait at the close of a bar. */
+export function restingAt(tracks: readonly Track[], bar: number): readonly Resting[] {
+  const track = tracks.find((one) => one.kind === 'resting')
+  if (!track) return []
+  const column = (name: string) => track[name] as readonly number[]
+  const [from, to, name, type, price, qty] = ['from', 'to', 'name', 'type', 'price', 'qty'].map(column)
+  const [names, types] = [track['names'], track['types']] as (readonly string[])[]
+  const found: Resting[] = []
+  // Rows stand in the order they came.
+  for (let i = 0; i < from!.length && from![i]! <= bar; i++)
+    if (to![i] === -1 || to![i]! > bar)
+      found.push({ id: names![name![i]!]!, type: types![type![i]!]!, price: price![i]!, qty: qty![i]! })
+  return found
+}
+
 export const orderText = (order: ReportOrder): string =>
   `${order.side === 'buy' ? 'Buy' : 'Sell'} ${quantity(order.qty)} ${order.comment || order.id}`
 

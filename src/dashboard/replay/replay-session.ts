@@ -8,10 +8,10 @@ import { barAt } from '../chart/bars.ts'
 import { chartView } from '../chart/chart.tsx'
 import { replayOnChart, shown } from '../chart/chart-state.ts'
 import type { PriceLevel } from '../chart/view.ts'
-import { money, price, quantity } from '../format.ts'
+import { money, quantity } from '../format.ts'
 import { toastError } from '../ui/ui.tsx'
 import { run, type Market } from '../workspace.ts'
-import { neighbour, orderText, standingAt, tradeBars, waitingAt } from './replay-model.ts'
+import { neighbour, orderText, restingAt, standingAt, tradeBars, waitingAt } from './replay-model.ts'
 
 export interface Bookmark {
   readonly bar: number
@@ -208,16 +208,6 @@ function follow(cut: number): void {
   else if (cut < range.from + span * 0.1) view.scroll(cut - (range.from + span * 0.4))
 }
 
-interface RestingItem {
-  readonly id: string
-  readonly side: 'buy' | 'sell'
-  readonly type: string
-  readonly price: number
-  readonly qty: number
-  readonly from: number
-  readonly to: number
-}
-
 /** Dashed lines: orders that rest, orders that wait for the next open, and what the position cost. */
 function levelsAt(now: Session, bar: number): readonly PriceLevel[] {
   const { backtest } = now
@@ -233,15 +223,12 @@ function levelsAt(now: Session, bar: number): readonly PriceLevel[] {
       text: `${standing.position > 0 ? 'Long' : 'Short'} ${quantity(Math.abs(standing.position))}  ${money(standing.openProfit, report.currency, { plus: true })}`,
       tone: standing.openProfit >= 0 ? 'up' : 'down',
     })
-  const resting = tracks.find((track) => track.kind === 'resting')?.['items'] as
-    readonly RestingItem[] | undefined
-  for (const item of resting ?? [])
-    if (item.from <= bar && bar < item.to)
-      levels.push({
-        price: item.price,
-        text: `${item.side === 'buy' ? 'Buy' : 'Sell'} ${item.type} ${item.id} ${price(item.price, report.mintick)}`,
-        tone: 'muted',
-      })
+  for (const { id, type, qty, price: at } of restingAt(tracks, bar))
+    levels.push({
+      price: at,
+      text: `${qty > 0 ? 'Buy' : 'Sell'} ${type} ${quantity(Math.abs(qty))} ${id}`,
+      tone: 'muted',
+    })
   if (close !== undefined)
     for (const order of waitingAt(report, bars, now.first, bar))
       levels.push({ price: close, text: `${orderText(order)} at the next open`, tone: 'muted' })

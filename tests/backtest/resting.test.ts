@@ -1,0 +1,88 @@
+// What a replay shows as dashed lines: which order waited at which price, from which bar to which.
+
+import { expect, test } from 'bun:test'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { barsFrom, TEST_SYMBOL } from './drive.ts'
+
+const BARS = barsFrom(
+  '100/101/99/100 100/101/98/99 99/103/99/102 102/105/102/104 104/104/100/101 101/102/95/96 96/103/96/102',
+  86_400_000,
+)
+
+function request(body: string): BacktestRequest {
+  return {
+    source: `//@version=6\nstrategy("S")\n${body}`,
+    inputs: {},
+    bars: BARS,
+    symbol: TEST_SYMBOL,
+    interval: '1d',
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+  }
+}
+
+/** `from-to type qty @ price`, a line a row. */
+function restingOf(tracks: ReturnType<typeof runBacktest>['tracks']): string {
+  const track = tracks.find(({ kind }) => kind === 'resting') as unknown as
+    | (Record<'from' | 'to' | 'type' | 'price' | 'qty' | 'name', number[]> &
+        Record<'names' | 'types', string[]>)
+    | undefined
+  if (!track) return ''
+  return track.from
+    .map((from, i) => {
+      const { to, names, name, types, type, qty, price } = track
+      return `${from}-${to[i]} ${names[name[i]!]} ${types[type[i]!]} ${qty[i]} @ ${price[i]}`
+    })
+    .join('\n')
+}
+const check = (body: string, expected: string) =>
+  expect(restingOf(runBacktest(request(body)).tracks)).toBe(expected)
+
+test('market orders never rest', () => {
+  check('if bar_index == 1\n    strategy.entry("L", strategy.long)', '')
+})
+
+test('a limit rests until the bar it fills on', () => {
+  check('if bar_index == 0\n    strategy.entry("L", strategy.long, limit=96)', '0-5 L limit 1 @ 96')
+})
+
+test('an order given anew at the same price is one row, at another price the next', () => {
+  check(
+    'strategy.entry("L", strategy.long, limit=bar_index < 3 ? 90 : 91)',
+    '0-3 L limit 1 @ 90\n3--1 L limit 1 @ 91',
+  )
+})
+
+test('a bracket rests with both its legs, and both go when one fills', () => {
+  check(
+    `if bar_index == 0
+    strategy.entry("L", strategy.long)
+strategy.exit("X", "L", stop=96, limit=110)`,
+    '1-5 X limit -1 @ 110\n1-5 X stop -1 @ 96',
+  )
+})
+
+test('a cancelled order rests no longer', () => {
+  check(
+    `if bar_index == 1
+    strategy.entry("L", strategy.long, stop=200)
+if bar_index == 4
+    strategy.cancel("L")`,
+    '1-4 L stop 1 @ 200',
+  )
+})
+
+test('a run taken up from a snapshot notes the same', () => {
+  const asked = request(`if bar_index == 0
+    strategy.entry("L", strategy.long)
+strategy.exit("X", "L", stop=90 + bar_index, limit=110)`)
+  const expected = restingOf(runBacktest(asked).tracks)
+  const backtest = openBacktest(asked)
+  backtest.advance(3)
+  const saved = backtest.snapshot()
+  backtest.advance(6)
+  backtest.restore(saved)
+  backtest.advance(BARS.length)
+  expect(restingOf(backtest.result().tracks)).toBe(expected)
+})
