@@ -106,7 +106,7 @@ export function ScriptDrawer() {
           id: 'script:format',
           title: 'Format script',
           section: 'Script',
-          keys: 'Shift+Alt+F',
+          keys: 'Alt+Shift+F',
           run: () => attempt(formatScript()),
         },
         { id: 'script:find', title: 'Find in script', section: 'Script', run: () => editor.current?.find() },
@@ -187,7 +187,7 @@ export function ScriptDrawer() {
             {
               text: 'Format',
               icon: 'code',
-              keys: keyText('Shift+Alt+F'),
+              keys: keyText('Alt+Shift+F'),
               run: () => attempt(formatScript()),
             },
             {

@@ -16,7 +16,6 @@ const LICENCES: readonly (readonly [name: string, licence: string, what: string]
   ['minisearch', 'MIT', 'search'],
   ['nodemailer', 'MIT-0', 'mail'],
   ['papaparse', 'MIT', 'CSV'],
-  ['yahoo-finance2', 'MIT', 'bars from Yahoo Finance'],
   ['@modelcontextprotocol/sdk', 'MIT', 'assistants'],
   ['preact', 'MIT', 'this page'],
   ['@preact/signals', 'MIT', 'this page'],
@@ -70,7 +69,7 @@ export function About() {
       <section>
         <h2>Made with</h2>
         <p>The people who wrote these made it possible.</p>
-        <div class={`${p['scroll']} ${s.licences}`}>
+        <div class={`${p['scroll']} ${s.licences}`} tabIndex={0} role="region" aria-label="Packages">
           <table class={ui['table']}>
             <thead>
               <tr>

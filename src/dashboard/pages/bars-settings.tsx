@@ -1,5 +1,6 @@
 // The bars that are here: what there is of each symbol, bringing more by file or from a provider, and a symbol's facts.
 
+import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, del, get, post } from '../api-client.ts'
 import { ago, count, time } from '../format.ts'
@@ -407,12 +408,17 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
           <Button variant="quiet" disabled={series.symbol === ''} onClick={follow}>
             Follow
           </Button>
-          {feeds.data && (
-            <span class="muted">
-              {feeds.data.providers.map((one) => `${one.name}: ${one.exchanges.join(', ')}`).join(' · ')}
-            </span>
-          )}
         </div>
+        {feeds.data && (
+          <dl class={p['facts']}>
+            {feeds.data.providers.map((one) => (
+              <Fragment key={one.name}>
+                <dt>{one.name}</dt>
+                <dd class="muted">{one.exchanges.join(', ')}</dd>
+              </Fragment>
+            ))}
+          </dl>
+        )}
       </form>
       {feeds.data && feeds.data.feeds.length > 0 && (
         <div class={p['scroll']} style={{ marginTop: '16px' }}>

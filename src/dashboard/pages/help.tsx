@@ -126,7 +126,7 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
   const near = SECTIONS.find(([, ids]) => ids.includes(id))
   return (
     <Page title={loaded.data?.title ?? 'Help'} back={['/help', 'Help']} narrow>
-      <Show of={loaded}>{(article) => <Markdown text={article.body} />}</Show>
+      <Show of={loaded}>{(article) => <Markdown text={withArticleLinks(article.body)} />}</Show>
       {near && (
         <section class={p['section']}>
           <h2>{near[0]}</h2>
@@ -144,6 +144,9 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
     </Page>
   )
 }
+
+/** Articles name each other by their ids: `[Bar magnifier](bar-magnifier)`. */
+const withArticleLinks = (text: string): string => text.replace(/\]\(([a-z][a-z0-9-]*)\)/g, '](/help/$1)')
 
 /** Answers are articles, found by their words. Nothing is made up. */
 function Ask() {

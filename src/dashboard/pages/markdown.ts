@@ -204,11 +204,12 @@ export function parseSpans(text: string, depth = 0): Span[] {
 export function plainText(markdown: string, length: number): string {
   const text = (spans: readonly Span[]): string =>
     spans.map((span) => ('text' in span ? span.text : text(span.spans))).join('')
-  let found = ''
-  for (const block of parseMarkdown(markdown.slice(0, length * 6))) {
-    if (block.kind === 'paragraph' || block.kind === 'heading') found += `${text(block.spans)} `
-    if (found.length > length) break
-  }
+  const blocks = parseMarkdown(markdown.slice(0, length * 6))
+  const said = (kinds: readonly Block['kind'][]) =>
+    blocks
+      .flatMap((block) => ('spans' in block && kinds.includes(block.kind) ? [text(block.spans)] : []))
+      .join(' ')
+  const found = said(['paragraph']) || said(['heading'])
   const flat = found.replace(/\s+/g, ' ').trim()
   return flat.length > length ? `${flat.slice(0, length - 1).trimEnd()}…` : flat
 }

@@ -1,10 +1,14 @@
 import { href } from '../router.ts'
-import { Empty } from '../ui/ui.tsx'
+import { Page } from './page.tsx'
 
 export function NotFound() {
   return (
-    <Empty title="There is no such page" action={<a href={href('/')}>To the chart</a>}>
-      The address may be mistyped, or what it named was deleted.
-    </Empty>
+    <Page
+      title="There is no such page"
+      about="The address may be mistyped, or what it named was deleted."
+      narrow
+    >
+      <a href={href('/')}>To the chart</a>
+    </Page>
   )
 }

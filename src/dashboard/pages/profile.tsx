@@ -54,7 +54,7 @@ export function Profile() {
         <Show of={sessions}>
           {(list) => (
             <>
-              <div class={p['scroll']}>
+              <div class={p['scroll']} tabIndex={0} role="region" aria-label="Sessions">
                 <table class={ui['table']}>
                   <thead>
                     <tr>
@@ -70,7 +70,9 @@ export function Profile() {
                     {list.map((one) => (
                       <tr key={one.id}>
                         <td class={p['cellMain']} title={one.userAgent}>
-                          {browserOf(one.userAgent)} {one.current && <Badge tone="up">this one</Badge>}
+                          <span>
+                            {browserOf(one.userAgent)} {one.current && <Badge tone="up">this one</Badge>}
+                          </span>
                         </td>
                         <td class="muted">{ago(one.createdAt)}</td>
                         <td class="muted">{ago(one.lastSeenAt)}</td>

@@ -62,11 +62,11 @@ export function Tokens() {
         For scripts and tools that talk to the API as you: <code>Authorization: Bearer crm_pat_…</code>.{' '}
         <a href={href('/help/api-tokens')}>How tokens work</a>
       </p>
-      <p>
+      <div class={p['actions']} style={{ marginBottom: '16px' }}>
         <Button variant="primary" icon="plus" onClick={() => setMaking(true)}>
           New token
         </Button>
-      </p>
+      </div>
       <Show of={list}>
         {(tokens) =>
           tokens.length === 0 ? (

@@ -24,13 +24,13 @@ const STEPS: readonly Step[] = [
   {
     title: 'Change the script, see what it does',
     text: `Edit it, or turn its inputs: the result follows. ${keyText('Mod+Enter')} runs it, Examples has eight more.`,
-    near: '[aria-label="Drawer"]',
+    near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'script'),
   },
   {
     title: 'Did it make money?',
     text: 'The report answers in four steps: how much, how bumpy, can it be trusted, and where it came from. Every trade leads to its bar.',
-    near: '[aria-label="Drawer"] [role=tablist]',
+    near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'report'),
   },
   {
@@ -56,10 +56,16 @@ export function Tour() {
       if (!card.current) return
       const { offsetWidth: width, offsetHeight: height } = card.current
       const clamp = (value: number, most: number) => Math.max(12, Math.min(value, most - 12))
-      const large = !box || box.height > innerHeight * 0.3
+      const large = box !== null && box.height > innerHeight * 0.3
+      const above = box !== null && box.top > height + 40
       const left = box ? (large ? box.left + 24 : box.right - width) : (innerWidth - width) / 2
-      const below = box ? (large ? box.top + 56 : box.bottom + 12) : innerHeight / 3
-      const top = box && !large && below + height > innerHeight ? box.top - height - 12 : below
+      const top = !box
+        ? innerHeight / 3
+        : above
+          ? box.top - height - 14
+          : large
+            ? box.top + 64
+            : box.bottom + 12
       card.current.style.left = `${clamp(left, innerWidth - width)}px`
       card.current.style.top = `${clamp(top, innerHeight - height)}px`
     }
