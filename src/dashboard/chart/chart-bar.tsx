@@ -82,15 +82,14 @@ export function ChartBar() {
         <span class={s.wide}>Show</span>
       </Menu>
       <span class={s.rule} />
-      <Button
-        variant="quiet"
-        class={s.hideNarrow ?? ''}
-        icon="code"
-        onClick={() => (bottom.value = 'script')}
-        title="Scripts and indicators"
+      <Menu
+        label="Indicators and strategies"
+        items={async () => (await import('./indicator-items.ts')).indicatorItems()}
+        class={s.hideNarrow}
       >
+        <Icon name="code" />
         <span class={s.wide}>Indicators</span>
-      </Button>
+      </Menu>
       <Button variant="quiet" icon="replay" onClick={() => (bottom.value = 'replay')} title="Replay">
         <span class={s.wide}>Replay</span>
       </Button>

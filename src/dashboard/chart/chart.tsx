@@ -5,6 +5,7 @@ import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { addCommands, type Command } from '../commands.ts'
 import { money, percent, price, quantity, time as timeText } from '../format.ts'
+import { lazy } from '../frame/lazy.tsx'
 import { href, navigate, query } from '../router.ts'
 import { palette, theme } from '../settings.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
@@ -12,7 +13,6 @@ import { ApiError } from '../api-client.ts'
 import { lastRun, openBacktest, rerunOnChange, runScript } from '../run-script.ts'
 import { alertAt, bottom, lookAt, market, run, running, runProblem, script, side } from '../workspace.ts'
 import { barAt, loadBars, showsClock } from './bars.ts'
-import { ChartBar } from './chart-bar.tsx'
 import s from './chart.module.css'
 import {
   chartProblem,
@@ -36,15 +36,17 @@ import {
   symbolSearch,
   zone,
 } from './chart-state.ts'
-import { DateDialog } from './date-dialog.tsx'
 import { Legends } from './legend.tsx'
-import { MenuList, type MenuItem } from './menu.tsx'
-import { savePicture } from './picture.ts'
+import type { MenuItem } from './menu.tsx'
 import { buildScene } from './scene.ts'
-import { SymbolSearch } from './symbol-search.tsx'
-import { Tables } from './tables.tsx'
 import type { TradeMarks } from './trades.ts'
 import { ChartView } from './view.ts'
+
+const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
+const MenuList = lazy(async () => (await import('./menu.tsx')).MenuList)
+const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
+const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
+const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
 /** The view on screen, for whoever moves it: the replay, the keys, a click in a list. */
 let onScreen: ChartView | null = null
@@ -62,7 +64,7 @@ function sceneOf(current: typeof run.value, chart: typeof shown.value) {
     chart.bars,
   )
   const trades: TradeMarks = { trades: report.trades, base: scene.base }
-  return { scene, trades }
+  return { scene, trades, hasTables: tracks.some((track) => track.kind === 'table') }
 }
 
 export function Chart() {
@@ -184,7 +186,7 @@ export function Chart() {
           <Progress fraction={null} label="The script is running" />
         </div>
       )}
-      {drawn && showScript.value && <Tables scene={drawn.scene} />}
+      {drawn && showScript.value && drawn.hasTables && <Tables scene={drawn.scene} />}
       <Legends scene={drawn && showScript.value ? drawn.scene : null} />
       {hover.value?.trade && <TradeTooltip />}
       {runProblem.value && !problem && <RunProblem />}
@@ -202,7 +204,7 @@ export function Chart() {
       <a class={s.attribution} href="https://www.tradingview.com/" target="_blank" rel="noreferrer">
         Charts by TradingView
       </a>
-      <SymbolSearch />
+      {symbolSearch.value !== null && <SymbolDialog />}
       {dateDialog.value && <DateDialog />}
       {menu && (
         <MenuList
@@ -309,7 +311,8 @@ function askAlert(at: number): void {
 
 function takePicture(): void {
   if (!onScreen || !shown.value) return
-  savePicture(onScreen.picture(), shown.value).catch(toastError)
+  const [picture, chart] = [onScreen.picture(), shown.value]
+  import('./picture.ts').then(({ savePicture }) => savePicture(picture, chart)).catch(toastError)
 }
 
 export function chartCommands(): readonly Command[] {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { cx } from '../ui/ui.tsx'
+import { cx, toastError } from '../ui/ui.tsx'
 import s from './chart.module.css'
 
 export interface MenuItem {
@@ -18,18 +18,22 @@ export interface MenuItem {
 
 interface MenuProps {
   readonly label: string
-  readonly items: () => readonly MenuItem[]
+  readonly items: () => readonly MenuItem[] | Promise<readonly MenuItem[]>
   readonly children: ComponentChildren
   readonly class?: string | undefined
 }
 
 export function Menu({ label, items, children, class: more }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
-  const [at, setAt] = useState<{ x: number; y: number } | null>(null)
+  const [at, setAt] = useState<{ x: number; y: number; shown: readonly MenuItem[] } | null>(null)
   const id = useId()
   const toggle = () => {
     const box = button.current?.getBoundingClientRect()
-    setAt(at || !box ? null : { x: box.left, y: box.bottom + 4 })
+    if (at || !box) return setAt(null)
+    const show = (shown: readonly MenuItem[]) => setAt({ x: box.left, y: box.bottom + 4, shown })
+    const found = items()
+    if (found instanceof Promise) found.then(show, toastError)
+    else show(found)
   }
   return (
     <>
@@ -56,7 +60,7 @@ export function Menu({ label, items, children, class: more }: MenuProps) {
         <MenuList
           id={id}
           label={label}
-          items={items()}
+          items={at.shown}
           x={at.x}
           y={at.y}
           onClose={(refocus) => {

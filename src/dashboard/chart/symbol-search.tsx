@@ -16,12 +16,8 @@ import {
   type ListedSymbol,
 } from './chart-state.ts'
 
-export function SymbolSearch() {
-  const text = symbolSearch.value
-  return text === null ? null : <SymbolDialog text={text} />
-}
-
-function SymbolDialog({ text }: { readonly text: string }) {
+export function SymbolDialog() {
+  const text = symbolSearch.value ?? ''
   const [at, setAt] = useState(0)
   const [problem, setProblem] = useState<unknown>(null)
   const field = useRef<HTMLInputElement>(null)

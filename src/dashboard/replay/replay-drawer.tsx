@@ -351,8 +351,8 @@ function Strategy() {
   if (!bars) return null
   const close = bars.close[now.first + bar]
   const standing = standingAt(report, tracks, bar, close)
-  const fills = fillsAt(report, bars, now.first, bar)
-  const waiting = waitingAt(report, bars, now.first, bar)
+  const fills = fillsAt(report, tracks, bars, now.first, bar)
+  const waiting = waitingAt(report, tracks, bars, now.first, bar)
   const { currency, initialCapital } = report
   const side = standing.position > 0 ? 'Long' : standing.position < 0 ? 'Short' : 'Flat'
   return (

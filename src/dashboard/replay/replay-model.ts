@@ -55,7 +55,13 @@ export interface ExplainedFill {
 }
 
 /** The fills of one bar, and what made each of them fill there. */
-export function fillsAt(report: Report, bars: Bars, base: number, bar: number): readonly ExplainedFill[] {
+export function fillsAt(
+  report: Report,
+  tracks: readonly Track[],
+  bars: Bars,
+  base: number,
+  bar: number,
+): readonly ExplainedFill[] {
   const { orders } = report
   let low = 0
   let high = orders.length
@@ -66,12 +72,19 @@ export function fillsAt(report: Report, bars: Bars, base: number, bar: number): 
   }
   const found: ExplainedFill[] = []
   for (let i = low; i < orders.length && orders[i]!.bar === bar; i++)
-    found.push({ order: orders[i]!, why: reasonOf(orders[i]!, report, bars, base + bar) })
+    found.push({ order: orders[i]!, why: reasonOf(orders[i]!, report, tracks, bars, base) })
   return found
 }
 
-/** In words: where on the bar the price lies says what kind of order it was. */
-export function reasonOf(order: ReportOrder, report: Report, bars: Bars, at: number): string {
+/** In words: which order it was, how long it had waited, and what the bar did. */
+export function reasonOf(
+  order: ReportOrder,
+  report: Report,
+  tracks: readonly Track[],
+  bars: Bars,
+  base: number,
+): string {
+  const at = base + order.bar
   const text = (value: number | undefined) => priceText(value, report.mintick)
   const [open, high, low, close] = [bars.open[at], bars.high[at], bars.low[at], bars.close[at]]
   if (open === undefined || high === undefined || low === undefined || close === undefined) return ''
@@ -80,6 +93,17 @@ export function reasonOf(order: ReportOrder, report: Report, bars: Bars, at: num
   const slipped = slip > 0 ? `, with ${String(report.script.declaration['slippage'])} ticks of slippage` : ''
   if (order.comment === 'Margin call')
     return `The margin no longer covered the position: closed at ${text(order.price)}.`
+  const waited = restingAt(tracks, order.bar - 1).filter(
+    (one) => one.id === order.id && one.qty > 0 === (order.side === 'buy'),
+  )
+  const met = waited.find((one) => near(one.price)) ?? waited.find((one) => beyond(one, open))
+  if (met) {
+    const name = met.type === 'trail' ? 'trailing stop' : met.type
+    const rest = `The ${name} at ${text(met.price)}`
+    return near(open) && !near(met.price)
+      ? `${rest}: the bar opened beyond it, so it filled at the open, ${text(open)}${slipped}.`
+      : `${rest} was reached: the bar went from ${text(low)} to ${text(high)}${slipped}.`
+  }
   if (near(open))
     return `At the bar’s open, ${text(open)}: a market order, or a price the bar opened beyond${slipped}.`
   if (near(close) && report.script.declaration['process_orders_on_close'] === true)
@@ -87,14 +111,28 @@ export function reasonOf(order: ReportOrder, report: Report, bars: Bars, at: num
   return `Price reached ${text(order.price)} within the bar (${text(low)} to ${text(high)}): a resting limit or stop order${slipped}.`
 }
 
+/** Has the open gone past a level, so that its order fills there? */
+const beyond = ({ type, qty, price }: Resting, open: number): boolean =>
+  (type === 'limit') === qty > 0 ? open <= price : open >= price
+
 /** Orders that wait for the next open. They were placed at this bar's close, so one knew of them. */
-export function waitingAt(report: Report, bars: Bars, base: number, bar: number): readonly ReportOrder[] {
+export function waitingAt(
+  report: Report,
+  tracks: readonly Track[],
+  bars: Bars,
+  base: number,
+  bar: number,
+): readonly ReportOrder[] {
   const open = bars.open[base + bar + 1]
   if (open === undefined) return []
   const slip = Number(report.script.declaration['slippage'] ?? 0) * report.mintick + report.mintick / 2
-  return fillsAt(report, bars, base, bar + 1)
+  const resting = new Set(restingAt(tracks, bar).map((one) => one.id))
+  return fillsAt(report, tracks, bars, base, bar + 1)
     .map(({ order }) => order)
-    .filter((order) => order.comment !== 'Margin call' && Math.abs(order.price - open) <= slip)
+    .filter(
+      (order) =>
+        order.comment !== 'Margin call' && !resting.has(order.id) && Math.abs(order.price - open) <= slip,
+    )
 }
 
 export interface Resting {

@@ -230,7 +230,7 @@ function levelsAt(now: Session, bar: number): readonly PriceLevel[] {
       tone: 'muted',
     })
   if (close !== undefined)
-    for (const order of waitingAt(report, bars, now.first, bar))
+    for (const order of waitingAt(report, tracks, bars, now.first, bar))
       levels.push({ price: close, text: `${orderText(order)} at the next open`, tone: 'muted' })
   return levels
 }

@@ -123,6 +123,8 @@ interface Verification {
   readonly equal: boolean
   readonly hash: string
   readonly difference: string | null
+  /** The bars, or the engine, are not those it ran on. */
+  readonly ranOnOther?: boolean
 }
 const verified = signal<{ readonly id: string; readonly result: Verification } | null>(null)
 
@@ -140,6 +142,10 @@ function VerifyButton({ id }: { readonly id: string }) {
       verified.value = { id, result }
       if (result.equal)
         toast('Run again: every number is the same.', { tone: 'up', detail: result.hash.slice(0, 16) })
+      else if (result.ranOnOther)
+        toast('Its bars or the engine have changed since: run it anew to have a report of today’s.', {
+          tone: 'down',
+        })
       else toast(`Run again, and it differs at ${result.difference ?? 'some value'}.`, { tone: 'down' })
     } catch (error) {
       toastError(error)

@@ -1,0 +1,51 @@
+// The quick list of what can be put on the chart: the examples, and one's own scripts as they were last changed.
+
+import { get } from '../api-client.ts'
+import { newScript, openCopy, openScript, type StoredScript } from '../editor/documents.ts'
+import { SAMPLES } from '../editor/samples.ts'
+import { navigate } from '../router.ts'
+import { toastError } from '../ui/ui.tsx'
+import { bottom } from '../workspace.ts'
+import type { MenuItem } from './menu.tsx'
+
+const OWN_SHOWN = 12
+
+export async function indicatorItems(): Promise<readonly MenuItem[]> {
+  const own = await get<{ scripts: StoredScript[] }>('/api/platform/scripts', {
+    feed: 'mine',
+    limit: OWN_SHOWN,
+  }).catch(() => ({ scripts: [] }))
+  return [
+    ...own.scripts.map((one) => ({
+      id: one.id,
+      text: one.name,
+      hint: one.kind,
+      section: 'Yours',
+      run: () => void openScript(one.id).catch(toastError),
+    })),
+    ...SAMPLES.map((sample) => ({
+      id: sample.name,
+      text: sample.name,
+      hint: sample.kind,
+      section: 'Examples',
+      run: () => openCopy(sample.name, sample.source),
+    })),
+    {
+      id: 'new',
+      text: 'New script',
+      icon: 'plus' as const,
+      section: 'More',
+      run: () => {
+        newScript()
+        bottom.value = 'script'
+      },
+    },
+    {
+      id: 'all',
+      text: 'All scripts',
+      icon: 'code' as const,
+      section: 'More',
+      run: () => navigate('/scripts'),
+    },
+  ]
+}
