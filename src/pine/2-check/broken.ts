@@ -46,10 +46,13 @@ function lineEnd(text: string, offset: number): number {
   return end < 0 ? text.length : offset + end
 }
 
-/** Names that are the script's own: no built-in, no name space, nothing after a dot, in a string or a comment. */
+/**
+ * Names that are the script's own: no built-in, no name space, no argument's name, nothing after a dot, in a string or a
+ * comment.
+ */
 function ownNames(text: string): readonly string[] {
   const code = text.replaceAll(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/.*/g, ' ')
-  const names = code.match(/(?<![.\w])[A-Za-z_]\w*/g) ?? []
+  const names = code.match(/(?<![.\w])(?!(?<=[(,]\s*)\w+\s*=(?!=))[A-Za-z_]\w*/g) ?? []
   return names.filter((name) => !BUILTIN_NAMES.has(name) && !WORDS.has(name))
 }
 
