@@ -99,8 +99,13 @@ export function compile(source: string, options: CompileOptions = {}): CompileRe
       diagnostics: [...diagnostics, ...checkBroken(script, source, diagnostics, options)],
     }
   const checked = check(script, options)
-  const all = [...diagnostics, ...checked.diagnostics]
+  const all = inOrder([...diagnostics, ...checked.diagnostics])
   return { script: checked.program ? new Script(checked.program) : null, diagnostics: all }
+}
+
+/** As they stand in the text, whichever phase found them. */
+function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.toSorted((a, b) => a.start - b.start)
 }
 
 /** Generated when it is first run: checking a script in the editor needs no code. */
