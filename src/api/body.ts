@@ -59,17 +59,23 @@ function parseJson(text: string): unknown {
     throw malformed('The body is not valid JSON.')
   }
   // JSON.parse keeps `__proto__` as a plain field, but one careless copy makes it the prototype. Nobody needs it.
-  if (/__proto__|\\u005f/i.test(text) && hasProto(value))
+  if (/__proto__|\\u005f/i.test(text) && holds(value, (some, isName) => isName && some === '__proto__'))
     throw malformed('A field may not be called __proto__.')
+  // UTF-8 has no such thing as half a pair, but an escape can write one. It could be neither stored nor sent on.
+  if (/\\ud[89a-f]/i.test(text) && holds(value, (some) => !some.isWellFormed()))
+    throw malformed('A text has half of a surrogate pair.')
   return value
 }
 
-function hasProto(value: unknown): boolean {
+/** Is there such a text in it, as a value or the name of a field? */
+function holds(value: unknown, wanted: (text: string, isName: boolean) => boolean): boolean {
   const open = [value]
-  for (let item = open.pop(); open.length > 0 || item !== undefined; item = open.pop()) {
+  while (open.length > 0) {
+    const item = open.pop()
+    if (typeof item === 'string' && wanted(item, false)) return true
     if (typeof item !== 'object' || item === null) continue
-    if (Object.hasOwn(item, '__proto__')) return true
-    open.push(...Object.values(item))
+    if (!Array.isArray(item) && Object.keys(item).some((name) => wanted(name, true))) return true
+    for (const inner of Object.values(item)) open.push(inner)
   }
   return false
 }

@@ -109,6 +109,10 @@ export function createApi(services: Services) {
           'misdirected_request',
           'This server does not answer to that host name. Set PUBLIC_URL or ALLOWED_HOSTS if it should.',
         )
+      if (request.url.length > PATH_MAX) {
+        const { pathname } = new URL(request.url)
+        if (pathname.length > PATH_MAX) throw notFound(request, pathname)
+      }
       const cors = corsHeaders(request, settings.corsOrigins)
       Object.assign(set.headers, cors)
       if (request.method === 'OPTIONS' && cors && request.headers.has('access-control-request-method'))
@@ -189,6 +193,9 @@ export function createApi(services: Services) {
   const startedAt = clock.now()
   return Object.assign(app, { gate, metrics })
 }
+
+/** Longer than any address there is, and shorter than what the store takes as a key. */
+const PATH_MAX = 1024
 
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',

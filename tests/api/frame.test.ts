@@ -48,6 +48,15 @@ describe('refusals', () => {
       'malformed_json',
     ],
     [
+      'half of a surrogate pair',
+      'POST',
+      '/api/auth/sign-in',
+      { body: '{"email":"a\\ud800@b.co","password":"correct horse"}' },
+      400,
+      'malformed_json',
+    ],
+    ['a very long id', 'GET', `/api/platform/ideas/${'x'.repeat(5000)}`, {}, 404, 'not_found'],
+    [
       'bad UTF-8',
       'POST',
       '/api/auth/sign-in',
