@@ -26,8 +26,9 @@ import type { Context } from './context.ts'
 import { HeikinAshiBars } from './heikin-ashi.ts'
 import { PineMatrix } from './matrix.ts'
 import { shallowCopy } from './operators.ts'
+import { PriceBars } from './price-bars.ts'
 import { ScriptError, SeriesNeeded } from './runtime.ts'
-import { decodeTicker, type TickerId } from './ticker.ts'
+import { decodeTicker, type ChartType } from './ticker.ts'
 
 /** A slice at work. `results` are the columns of the values wanted. */
 export interface ChildRun {
@@ -163,24 +164,22 @@ export class Request {
       }
       source = new OtherBars(context, series, wanted)
     }
-    const bars = this.#chartKind(source, ticker)
-    const child = context.spawn(this.#site, this.#path, {
-      bars,
-      symbol: source.symbol,
-      interval,
-    })
-    return new Feed(context, source, bars, child)
+    source = ofKind(source, ticker.chart)
+    const style = ticker.chart?.parameters['style']
+    if (ticker.chart && (style === 'ATR' || style === 'PercentageLTP'))
+      context.warn(
+        'box-of-last-bar',
+        `ticker.${ticker.chart.kind}() with "${style}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,
+      )
+    const { bars } = source
+    const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
+    return new Feed(context, source, child)
   }
+}
 
-  #chartKind(source: Source, ticker: TickerId): Bars {
-    if (ticker.chart === null) return source.bars
-    if (ticker.chart.kind === 'heikinashi') return new HeikinAshiBars(source.bars)
-    this.#context.warn(
-      'chart-kind',
-      `${ticker.chart.kind} charts are not built here; request.security() uses the symbol's ordinary bars.`,
-    )
-    return source.bars
-  }
+function ofKind(source: Source, chart: ChartType | null): Source {
+  if (chart === null) return source
+  return chart.kind === 'heikinashi' ? new HeikinAshiSource(source) : new PriceSource(source, chart)
 }
 
 /** Bars that grow with the chart's, and which of them the chart's bars see. */
@@ -197,16 +196,14 @@ class Feed {
   readonly child: ChildRun
   readonly #context: Context
   readonly #source: Source
-  readonly #bars: Bars
   #known = 0
   #closed = 0
   /** The child before its last bar, which is still forming. */
   #forming: unknown = null
 
-  constructor(context: Context, source: Source, bars: Bars, child: ChildRun) {
+  constructor(context: Context, source: Source, child: ChildRun) {
     this.#context = context
     this.#source = source
-    this.#bars = bars
     this.child = child
   }
 
@@ -231,14 +228,14 @@ class Feed {
       this.#forming = null
     }
     this.#closed = this.#source.update()
-    if (this.#bars instanceof HeikinAshiBars) this.#bars.extend()
     this.child.advance(this.#closed)
   }
 
   #runForming(): void {
-    if (this.#forming !== null || this.#closed >= this.#bars.length) return
+    const { length } = this.#source.bars
+    if (this.#forming !== null || this.#closed >= length) return
     this.#forming = this.child.snapshot()
-    this.child.advance(this.#bars.length)
+    this.child.advance(length)
   }
 }
 
@@ -333,6 +330,58 @@ class OtherBars implements Source {
     const { time, length } = this.bars
     const from = firstAfter(time, length, (this.#context.bars.time[bar] ?? 0) - 1)
     return [from, firstAfter(time, length, (this.#context.timeClose[bar] ?? 0) - 1)]
+  }
+}
+
+/** Heikin-Ashi bars of a source's bars, one for one. */
+class HeikinAshiSource implements Source {
+  readonly bars: HeikinAshiBars
+  readonly #source: Source
+  constructor(source: Source) {
+    this.#source = source
+    this.bars = new HeikinAshiBars(source.bars)
+  }
+  get symbol(): SymbolInfo {
+    return this.#source.symbol
+  }
+  update(): number {
+    const closed = this.#source.update()
+    this.bars.extend()
+    return closed
+  }
+  barAt(bar: number, lookahead: boolean): number {
+    return this.#source.barAt(bar, lookahead)
+  }
+  within(bar: number): readonly [number, number] {
+    return this.#source.within(bar)
+  }
+}
+
+/** Bricks, lines and columns: those that are complete by the bar of the source that the chart's bar sees. */
+class PriceSource implements Source {
+  readonly bars: PriceBars
+  readonly #source: Source
+  constructor(source: Source, chart: ChartType) {
+    this.#source = source
+    this.bars = new PriceBars(source.bars, chart, source.symbol.mintick)
+  }
+  get symbol(): SymbolInfo {
+    return this.#source.symbol
+  }
+  update(): number {
+    const closed = this.#source.update()
+    this.bars.extend()
+    return this.#madeBefore(closed)
+  }
+  barAt(bar: number, lookahead: boolean): number {
+    return this.#madeBefore(this.#source.barAt(bar, lookahead) + 1) - 1
+  }
+  within(bar: number): readonly [number, number] {
+    const [from, to] = this.#source.within(bar)
+    return [this.#madeBefore(from), this.#madeBefore(to)]
+  }
+  #madeBefore(end: number): number {
+    return end <= 0 ? 0 : (this.bars.madeBy[end - 1] ?? 0)
   }
 }
 
