@@ -64,7 +64,7 @@ export function ChartBar() {
         {blind ? '•••' : market.value.symbol}
         <Icon name="chevron" size={12} />
       </button>
-      <Menu label="Interval" items={intervalItems}>
+      <Menu label={`Interval: ${intervalText(market.value.interval)}`} items={intervalItems}>
         {intervalText(market.value.interval)}
         <Icon name="chevron" size={12} />
       </Menu>
@@ -73,11 +73,15 @@ export function ChartBar() {
         <Icon name={chartType.value === 'line' || chartType.value === 'area' ? 'chart' : 'candles'} />
         <span class={s.wide}>{TYPE_NAMES[chartType.value]}</span>
       </Menu>
-      <Menu label="Scale and time zone" items={scaleItems} class={s.hideNarrow}>
-        {priceScale.value === 'log' ? 'Log' : priceScale.value === 'percent' ? '%' : 'Auto'}
+      <Menu
+        label={`Scale and time zone: ${scaleText()} · ${zoneText(zone.value)}`}
+        items={scaleItems}
+        class={s.hideNarrow}
+      >
+        {scaleText()}
         <span class={s.wide}> · {zoneText(zone.value)}</span>
       </Menu>
-      <Menu label="What is shown" items={shownItems}>
+      <Menu label="Show or hide" items={shownItems}>
         <Icon name="eye" />
         <span class={s.wide}>Show</span>
       </Menu>
@@ -108,6 +112,7 @@ export function ChartBar() {
   )
 }
 
+const scaleText = (): string => ({ log: 'Log', percent: '%', linear: 'Auto' })[priceScale.value]
 const zoneText = (name: string): string => name.split('/').at(-1)!.replaceAll('_', ' ')
 
 function intervalItems(): readonly MenuItem[] {
