@@ -78,19 +78,28 @@ export async function runScript({ reveal = false } = {}): Promise<void> {
   }
 }
 
-/** Shows a stored backtest, and its market on the chart. */
-export async function openBacktest(id: string, signal?: AbortSignal): Promise<void> {
+/**
+ * Shows a stored backtest. With `follow` the chart goes to its market; with `keep` it is shown only if the chart is there
+ * already. Answers whether it is shown.
+ */
+export async function openBacktest(
+  id: string,
+  { market: mode = 'follow' }: { market?: 'follow' | 'keep' } = {},
+): Promise<boolean> {
   const path = `/api/platform/backtests/${encodeURIComponent(id)}`
-  const [stored, drawn] = await Promise.all([
-    get<{ backtest: { name: string }; result: Pick<Run, 'report'> | null }>(path, {}, signal),
-    get<{ tracks: Run['tracks'] }>(`${path}/tracks`, {}, signal),
-  ])
-  if (!stored.result) return
+  const stored = await get<{ backtest: { name: string }; result: Pick<Run, 'report'> | null }>(path)
+  if (!stored.result) return false
   const { report } = stored.result
   const { exchange, symbol, interval } = report
-  market.value = { exchange, symbol, interval }
-  run.value = { id, name: stored.backtest.name, report, tracks: drawn.tracks }
+  const now = market.peek()
+  const same = now.exchange === exchange && now.symbol === symbol && now.interval === interval
+  if (!same && mode === 'keep') return false
+  const { tracks } = await get<{ tracks: Run['tracks'] }>(`${path}/tracks`)
+  // First the run, so that the change of market does not start another one.
+  run.value = { id, name: stored.backtest.name, report, tracks }
+  if (!same) market.value = { exchange, symbol, interval }
   lastRun.value = id
+  return true
 }
 
 /** Runs again when an input or the market changes, once there is a result to replace. Returns what ends it. */

@@ -151,6 +151,47 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a bar that is stored while one looks appears by itself', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await page.getByText('2,874.56').first().waitFor()
+    const csv = 'time,open,high,low,close,volume\n2020-04-20T13:30:00Z,2845,2869,2820,2823.16,5220160000\n'
+    // Give the stream the time to be open before something happens.
+    await page.waitForTimeout(500)
+    const stored = await page.request.post(
+      `${site.url}/api/platform/bars/import?exchange=SP&symbol=SPX&interval=1d`,
+      { headers: { 'content-type': 'text/csv' }, data: csv },
+    )
+    expect(stored.status()).toBe(200)
+    await page.getByText('2,823.16').first().waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('an address names market and interval, whatever was open before', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+    await page.goto(`${site.url}/chart/NASDAQ:AAPL/1w`)
+    await page.getByText('Apple Inc.').waitFor()
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor()
+    expect(await page.getByRole('button', { name: /^Symbol/ }).innerText()).toBe('AAPL')
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a list of trades from TradingView is laid beside the run, and differences are told', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'Compare' }).click()
+    const head = 'Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD,Profit %'
+    const rows = '1,Exit long,2000-05-10,Out,1400,10,5,1\n1,Entry long,2000-04-01,Long,1399.5,10,5,1\n'
+    await page
+      .getByLabel("TradingView's list of trades, as CSV")
+      .setInputFiles({ name: 'trades.csv', mimeType: 'text/csv', buffer: Buffer.from(`${head}\n${rows}`) })
+    await page.getByText('0 of 1 trades agree').waitFor()
+    await page.getByRole('button', { name: /First difference: trade 1/ }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('a phone shows the same without a sideways scroll', async () => {
     const { page, complaints } = await site.open({
       width: 380,

@@ -1,6 +1,6 @@
 // The bars of a chart: columns as the API sends them, newest first so that something is there at once.
 
-import { emptyBars, lowerBound, type Bars } from '../../market/bars.ts'
+import { emptyBars, lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import { get } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
@@ -43,6 +43,16 @@ export async function loadBars(
     complete = older.length < PAGE
   }
   if (parts.length > 1) onBars(joined(parts, size), true)
+}
+
+/** The bars with what came since: the last one again, for it may have been forming, and those behind it. */
+export async function loadNewer(market: Market, bars: Bars, signal: AbortSignal): Promise<Bars> {
+  if (bars.length === 0) return bars
+  const start = bars.time[bars.length - 1]!
+  const answer = await get<{ bars: Columns }>('/api/platform/bars', { ...market, start }, signal)
+  const newer = toBars(answer.bars)
+  if (newer.length === 0) return bars
+  return joined([sliceBars(bars, 0, bars.length - 1), newer], bars.length - 1 + newer.length)
 }
 
 export function toBars(columns: Columns): Bars {

@@ -12,7 +12,8 @@ import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { ApiError } from '../api-client.ts'
 import { lastRun, openBacktest, rerunOnChange, runScript } from '../run-script.ts'
 import { alertAt, bottom, lookAt, market, run, running, runProblem, script, side } from '../workspace.ts'
-import { barAt, loadBars, showsClock } from './bars.ts'
+import { onLive } from '../live.ts'
+import { barAt, loadBars, loadNewer, showsClock } from './bars.ts'
 import s from './chart.module.css'
 import {
   chartProblem,
@@ -105,6 +106,7 @@ export function Chart() {
   }, [])
 
   useBars()
+  useLiveBars()
   useFirstRun()
   useEffect(() => addCommands(chartCommands()), [])
   useLookAt(view)
@@ -246,6 +248,34 @@ function useBars(): void {
   }, [])
 }
 
+const LIVE_DELAY_MS = 250
+
+/** New bars appear as they are stored; those of finer intervals count, for this one may be made of them. */
+function useLiveBars(): void {
+  useEffect(() => {
+    const abort = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const fetchNewer = async () => {
+      const before = shown.peek()
+      if (!before) return
+      const bars = await loadNewer(before.market, before.bars, abort.signal)
+      if (shown.peek() === before && bars !== before.bars) shown.value = { market: before.market, bars }
+    }
+    const stop = onLive('bars', ({ exchange, symbol }) => {
+      const now = shown.peek()?.market
+      if (now?.exchange !== exchange || now.symbol !== symbol) return
+      clearTimeout(timer)
+      // An import tells of every block it stores. A failure is met again, and shown, by whoever loads bars next.
+      timer = setTimeout(() => void fetchNewer().catch(() => undefined), LIVE_DELAY_MS)
+    })
+    return () => {
+      stop()
+      clearTimeout(timer)
+      abort.abort()
+    }
+  }, [])
+}
+
 /** What was on the chart before: the backtest of the address, else the last run, else the open script's first. */
 function useFirstRun(): void {
   useEffect(() => {
@@ -256,10 +286,15 @@ function useFirstRun(): void {
       if (script.peek().source !== '') void runScript()
     }
     if (again === '') return begin()
-    openBacktest(again).catch((error: unknown) => {
-      if (asked) toastError(error)
-      else begin()
-    })
+    openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
+      (opened) => {
+        if (!opened) begin()
+      },
+      (error: unknown) => {
+        if (asked) toastError(error)
+        else begin()
+      },
+    )
   }, [])
 }
 

@@ -312,6 +312,23 @@ export class ChartView {
   #setTimes(before: Bars): void {
     const { bars } = this.#state
     const range = this.visible
+    const added = bars.length - before.length
+    if (
+      before.length > 0 &&
+      added >= 0 &&
+      added < 100 &&
+      bars.time[before.length - 1] === before.time[before.length - 1] &&
+      bars.time[0] === before.time[0] &&
+      bars !== before
+    ) {
+      // New bars behind: only those are handed over, and what is on screen moves only if it was at the end.
+      for (let i = before.length; i < bars.length; i++)
+        this.#panes[0]!.series.update({ time: (bars.time[i]! / 1000) as UTCTimestamp, value: bars.close[i]! })
+      const shift = range && range.to >= before.length - 1 ? added : 0
+      if (range && added > 0)
+        this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + shift, to: range.to + shift })
+      return
+    }
     // Older bars came in front: what is on screen stays where it is.
     const grown =
       range && before.length > 0 && before.time[before.length - 1] === bars.time[bars.length - 1]
@@ -323,9 +340,9 @@ export class ChartView {
     }))
     this.#panes[0]!.series.setData(data)
     for (let i = 1; i < this.#panes.length; i++) this.#setAnchor(i)
-    if (grown !== null && range && before !== bars) {
-      if (grown !== 0)
-        this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + grown, to: range.to + grown })
+    if (range && (grown !== null || before === bars)) {
+      const by = before === bars ? 0 : (grown ?? 0)
+      this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + by, to: range.to + by })
     } else this.toEnd()
   }
 
