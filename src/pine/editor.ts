@@ -77,12 +77,50 @@ const TYPES = [
 export function completions(source: string, offset: number): readonly Completion[] {
   const word = /[A-Za-z_][\w.]*$/.exec(source.slice(0, offset))?.[0] ?? ''
   const { script } = parse(source)
-  const found = [...ownNames(script, offset), ...builtinNames(script.version === 4)]
+  const own = ownNames(script, offset)
+  const found = [...own, ...membersOf(script, own, word), ...builtinNames(script.version === 4)]
   const lower = word.toLowerCase()
   const fitting = found.filter((one) => one.name.toLowerCase().startsWith(lower))
   return withNamespaces(fitting, word).toSorted(
     (a, b) => Number(b.own) - Number(a.own) || a.name.localeCompare(b.name),
   )
+}
+
+/** Fields and methods of the script's own variable before the dot: `levels.push`, `level.price`. */
+function membersOf(script: tree.Script, names: readonly Completion[], word: string): Completion[] {
+  const dot = word.lastIndexOf('.')
+  const owner = word.slice(0, Math.max(dot, 0))
+  const type = names.find((one) => one.kind === 'variable' && one.name === owner)?.detail ?? ''
+  if (type === '') return []
+  const found = new Map<string, Completion>()
+  const add = (name: string, kind: CompletionKind, detail: string, doc: string, own: boolean): void => {
+    found.set(name, { name: `${owner}.${name}`, kind, detail, doc, own })
+  }
+  for (const { name, overloads, signatures, doc } of BUILTIN_FUNCTIONS.values()) {
+    const isMethod = overloads.some(({ parameters }) => parameters[0]?.types.some((one) => one.kind === type))
+    if (isMethod && name.startsWith(`${type}.`))
+      add(name.slice(type.length + 1), 'function', signatures[0] ?? '', doc, false)
+  }
+  for (const one of script.statements) {
+    if (one.kind === 'TypeDeclaration' && one.name.name === type) {
+      for (const field of one.fields) add(field.name.name, 'variable', field.type.name, '', true)
+      add('copy', 'function', `() ${type}`, '', true)
+    }
+    if (one.kind === 'FunctionDeclaration' && one.method && one.parameters[0]?.type?.name === type)
+      add(one.name.name, 'function', functionText(one), '', true)
+  }
+  return [...found.values()]
+}
+
+/** The type of what a variable without one is given, as far as the call says: `array.from(…)`, `Level.new(…)`. */
+function typeOfValue(value: tree.Expression): string {
+  if (value.kind !== 'Call') return ''
+  const { callee } = value
+  if (callee.kind !== 'Member' || callee.object.kind !== 'Identifier') return ''
+  const owner = callee.object.name
+  const returns = BUILTIN_FUNCTIONS.get(`${owner}.${callee.property.name}`)?.overloads[0]?.returns.type.kind
+  if (returns !== undefined) return returns === 'variable' || returns === 'void' ? '' : returns
+  return callee.property.name === 'new' ? owner : ''
 }
 
 /** The innermost call whose bracket is open before `offset`. */
@@ -201,7 +239,7 @@ function ownNames(script: tree.Script, offset: number): Completion[] {
     if (node.start >= offset) return
     switch (node.kind) {
       case 'VariableDeclaration':
-        if (node.end < offset) add(node.name.name, 'variable', node.type?.name ?? '')
+        if (node.end < offset) add(node.name.name, 'variable', node.type?.name || typeOfValue(node.value))
         blocksOf(node.value).forEach(block)
         break
       case 'TupleDeclaration':

@@ -38,6 +38,22 @@ describe('completions', () => {
     expect(names('f(parameter) => parameter\ny = param|')).toEqual([])
   })
 
+  test('offer fields and methods of a variable’s type after its dot', () => {
+    expect(names('a = array.new<float>()\nx = a.per|')).toEqual([
+      'a.percentile_linear_interpolation',
+      'a.percentile_nearest_rank',
+      'a.percentrank',
+    ])
+    expect(names('label l = na\nx = l.set_text_f|')).toEqual([
+      'l.set_text_font_family',
+      'l.set_text_formatting',
+    ])
+    const own = 'type Level\n    float price\nmethod push(Level this, float by) => this.price + by\n'
+    expect(names(`${own}one = Level.new(1)\nx = one.|`)).toEqual(['one.copy', 'one.price', 'one.push'])
+    expect(names(`${own}f(Level one) =>\n    one.pr|\n`)).toEqual(['one.price'])
+    expect(names('x = close\ny = x.|')).toEqual([])
+  })
+
   test('offer v4 its own names', () => {
     expect(names('//@version=4\nx = crosso|')).toEqual(['crossover'])
     expect(names('//@version=5\nx = crosso|')).toEqual([])
