@@ -27,11 +27,11 @@ export function countOf(count: number, argument: string, name: string): number {
 
 export function invalidArgument(
   argument: string,
-  value: number,
+  value: number | null,
   name: string,
   expected: string,
 ): ScriptError {
-  const found = Number.isNaN(value) ? 'na' : String(value)
+  const found = value === null || Number.isNaN(value) ? 'na' : String(value)
   return new ScriptError(`\`${name}\` got ${found} as its \`${argument}\`; it must be ${expected}`)
 }
 
