@@ -151,6 +151,28 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a right click offers an alert, a picture and a replay from there', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await legend(page).first().waitFor()
+    const chart = page.getByRole('application')
+    await chart.click({ button: 'right', position: { x: 500, y: 200 } })
+    await page.getByRole('menuitem', { name: /^Alert at/ }).waitFor()
+    const [picture] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('menuitem', { name: 'Save a picture' }).click(),
+    ])
+    expect(
+      readFileSync(await picture.path())
+        .subarray(1, 4)
+        .toString(),
+    ).toBe('PNG')
+    await chart.click({ button: 'right', position: { x: 500, y: 200 } })
+    await page.getByRole('menuitem', { name: 'Replay from here' }).click()
+    await page.getByRole('toolbar', { name: 'Replay' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('a bar that is stored while one looks appears by itself', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
     await page.goto(site.url)

@@ -71,7 +71,9 @@ function sceneOf(current: typeof run.value, chart: typeof shown.value) {
 export function Chart() {
   const host = useRef<HTMLDivElement>(null)
   const [view, setView] = useState<ChartView | null>(null)
-  const [menu, setMenu] = useState<{ x: number; y: number; price: number | null } | null>(null)
+  const [menu, setMenu] = useState<{ x: number; y: number; price: number | null; bar: number | null } | null>(
+    null,
+  )
   // A replay of the market alone has no run: its trades would tell what comes.
   const withTrades = replayOnChart.value?.withTrades ?? true
   const drawn = useMemo(() => sceneOf(run.value, shown.value), [run.value, shown.value])
@@ -171,7 +173,12 @@ export function Chart() {
       onContextMenu={(event) => {
         event.preventDefault()
         const top = host.current!.getBoundingClientRect().top
-        setMenu({ x: event.clientX, y: event.clientY, price: view?.priceAt(event.clientY - top) ?? null })
+        setMenu({
+          x: event.clientX,
+          y: event.clientY,
+          price: view?.priceAt(event.clientY - top) ?? null,
+          bar: hover.peek()?.bar ?? null,
+        })
       }}
     >
       <div
@@ -211,7 +218,7 @@ export function Chart() {
       {menu && (
         <MenuList
           label="Chart"
-          items={contextItems(menu.price)}
+          items={contextItems(menu.price, menu.bar)}
           x={menu.x}
           y={menu.y}
           onClose={() => setMenu(null)}
@@ -311,7 +318,7 @@ function useLookAt(view: ChartView | null): void {
   })
 }
 
-function contextItems(at: number | null): readonly MenuItem[] {
+function contextItems(at: number | null, bar: number | null): readonly MenuItem[] {
   const shownPrice = at === null ? '' : price(at, mintick.value)
   return [
     ...(at === null
@@ -334,8 +341,16 @@ function contextItems(at: number | null): readonly MenuItem[] {
     { id: 'reset', text: 'Reset the view', hint: 'Alt R', icon: 'expand', run: () => onScreen?.resetScale() },
     { id: 'date', text: 'Go to date…', hint: 'Alt G', icon: 'clock', run: () => (dateDialog.value = true) },
     { id: 'picture', text: 'Save a picture', hint: 'Alt S', icon: 'camera', run: takePicture },
-    { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => (bottom.value = 'replay') },
+    { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => replayFrom(bar) },
   ]
+}
+
+/** With the run on the chart if it has trades, else the market alone. */
+function replayFrom(bar: number | null): void {
+  bottom.value = 'replay'
+  const drawn = sceneOf(run.peek(), shown.peek())
+  const source = drawn && drawn.trades.trades.length > 0 ? 'backtest' : 'market'
+  import('../replay/replay-session.ts').then(({ begin }) => begin(source, { at: bar })).catch(toastError)
 }
 
 function askAlert(at: number): void {

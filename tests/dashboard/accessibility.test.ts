@@ -1,0 +1,67 @@
+// axe-core over the workspace: chart, report, trades and replay, in both themes.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+const SCRIPT = readFileSync(`${import.meta.dir}/../../data/samples/sma-cross.pine`, 'utf8')
+
+interface Found {
+  readonly violations: readonly {
+    readonly id: string
+    readonly nodes: readonly { readonly html: string }[]
+  }[]
+}
+
+/** `rule: element`, a line a violation. */
+async function violations(page: Page): Promise<string[]> {
+  // What a debugger evaluates is not bound by the page's policy.
+  await page.evaluate(`${AXE};0`)
+  const found = await page.evaluate<Found>(`axe.run(document, { runOnly: ${JSON.stringify(RULES)} })`)
+  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+}
+
+describe.skipIf(noBrowser)('everybody can use', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  test.each(['dark', 'light'])(
+    'chart, report, trades and replay, %s',
+    async (theme) => {
+      const { page } = await site.open({
+        remembered: {
+          theme,
+          side: '',
+          bottom: 'report',
+          script: { id: null, name: 'Cross', source: SCRIPT },
+          'tour.done': true,
+        },
+      })
+      await page.goto(site.url)
+      await page.getByText('Net profit').first().waitFor()
+      expect(await violations(page)).toEqual([])
+      for (const view of ['Performance', 'Properties', 'Compare']) {
+        await page.getByRole('button', { name: view, exact: true }).click()
+        await page.waitForTimeout(150)
+        expect(await violations(page)).toEqual([])
+      }
+      await page.getByRole('tab', { name: 'Trades' }).click()
+      await page.getByRole('grid').waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.getByRole('tab', { name: 'Replay' }).click()
+      await page.getByRole('button', { name: 'From the first trade' }).click()
+      await page.getByRole('toolbar', { name: 'Replay' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.getByRole('button', { name: /Chart type/ }).click()
+      await page.getByRole('menu').waitFor()
+      expect(await violations(page)).toEqual([])
+    },
+    120_000,
+  )
+})
