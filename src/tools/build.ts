@@ -1,23 +1,28 @@
-// `bun run build`: one executable with everything in it. `--target bun-linux-arm64` builds for another machine (after
-// `bun install --os='*' --cpu='*'`, which fetches the natives of LMDB for all of them).
+// `bun run build`: one executable with everything in it, dist/chartroom. `--target bun-linux-arm64` builds for another
+// machine, dist/chartroom-linux-arm64, and fetches LMDB's natives for all machines if they are not here yet.
 //
 // Bytecode makes it ready in 23 ms instead of 51 (STACK.md, 5), and needs ESM for top-level await. Identifiers are not
 // minified: Elysia reads the source text of handlers to find out what they use.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { bundleDashboard, DASHBOARD_ASSETS, DOCS_ASSETS, DOCS_FILES } from './assets.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
-const root = `${import.meta.dir}/../..`
-const { values } = parseArgs({
-  options: {
-    target: { type: 'string', default: `bun-${process.platform}-${process.arch}` },
-    outfile: { type: 'string', default: `${root}/dist/chartroom` },
-  },
-})
-const { target, outfile } = values
+const root = resolve(import.meta.dir, '../..')
+const { values } = parseArgs({ options: { target: { type: 'string' }, outfile: { type: 'string' } } })
+const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+const target = values.target ?? host
+const outfile = values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}`
+const native = lmdbNative(target)
+if (!native.isInstalled()) {
+  // The lock file names them all; an install keeps those of this machine only.
+  const install = [process.execPath, 'install', '--frozen-lockfile', '--silent', '--os=*', '--cpu=*']
+  if ((await Bun.spawn(install, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).exited) !== 0)
+    process.exit(1)
+}
 
 /** Text files beside themselves compressed: brotli at its best takes seconds, which a start must not. */
 function writeCompressed(folder: string, name: string, bytes: Uint8Array): void {
@@ -52,7 +57,7 @@ const result = await Bun.build({
   bytecode: true,
   sourcemap: 'linked',
   define: { 'process.env.NODE_ENV': '"production"' },
-  plugins: [lmdbNative(target)],
+  plugins: [native.plugin],
   compile: {
     target: target as Bun.Build.CompileTarget,
     outfile,

@@ -1,35 +1,40 @@
-// lmdb picks its .node file at run time through node-gyp-build-optional-packages, which cannot work inside a compiled
-// executable. Name the file for the target statically, so that Bun embeds it.
+// lmdb looks for its .node file at run time through node-gyp-build-optional-packages, which cannot work inside a compiled
+// executable. So the file for the target is named statically, and Bun embeds it.
+
+import { existsSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
-export function lmdbNative(target: string): BunPlugin {
-  const [, os, arch, libc] =
-    /^bun-(linux|darwin|windows)-(x64|arm64|aarch64)(?:-(?:baseline|modern))?(?:-(musl|glibc))?/.exec(
-      target,
-    ) ?? []
-  if (!os) throw new Error(`lmdb plugin: target ${target} not understood`)
-  const plat = os === 'windows' ? 'win32' : os,
-    a = arch === 'aarch64' ? 'arm64' : arch
-  const pkg = `@lmdb/lmdb-${plat}-${a}`,
-    file =
-      plat === 'linux' ? (libc === 'musl' ? 'node.napi.musl.node' : 'node.napi.glibc.node') : 'node.napi.node'
-  return {
+
+const TARGET = /^bun-(linux|darwin|windows)-(x64|arm64)(?:-(?:baseline|modern))?(?:-(musl|glibc))?$/
+
+export function lmdbNative(target: string) {
+  const [, os, cpu, libc = 'glibc'] = TARGET.exec(target) ?? []
+  if (!os) {
+    console.error(
+      `--target ${target}: expected one like bun-linux-arm64, bun-darwin-arm64 or bun-windows-x64`,
+    )
+    process.exit(2)
+  }
+  const folder = `@lmdb/lmdb-${os === 'windows' ? 'win32' : os}-${cpu}`
+  const file = os === 'linux' ? `node.napi.${libc}.node` : 'node.napi.node'
+  const plugin: BunPlugin = {
     name: 'lmdb-native',
-    setup(b) {
-      b.onLoad({ filter: /[\\/]node_modules[\\/]lmdb[\\/]native\.js$/ }, async (l) => {
-        const s = await Bun.file(l.path).text()
-        const o = s
+    setup(build) {
+      build.onLoad({ filter: /[\\/]node_modules[\\/]lmdb[\\/]native\.js$/ }, async ({ path }) => {
+        const source = await Bun.file(path).text()
+        const contents = source
           .replace(/^import loadNAPI from 'node-gyp-build-optional-packages';\s*$/m, '')
-          .replace(/loadNAPI\(dirName\)/, `require(${JSON.stringify(`${pkg}/${file}`)})`)
-        if (o === s || o.includes('loadNAPI'))
-          throw new Error('lmdb plugin: native.js has changed; look at it again')
-        return { contents: o, loader: 'js' }
+          .replace(/loadNAPI\(dirName\)/, `require(${JSON.stringify(`${folder}/${file}`)})`)
+        if (contents === source || contents.includes('loadNAPI'))
+          throw new Error('native.js of lmdb has changed: look at this plugin again')
+        return { contents, loader: 'js' }
       })
-      // optional native string decoder of msgpackr: not needed (pure JS path is used), keep it out
-      b.onResolve({ filter: /^msgpackr-extract$/ }, () => ({ path: 'msgpackr-extract', namespace: 'absent' }))
-      b.onLoad({ filter: /.*/, namespace: 'absent' }, () => ({
+      // msgpackr's optional native decoder of strings: the one in JavaScript is used.
+      build.onResolve({ filter: /^msgpackr-extract$/ }, ({ path }) => ({ path, namespace: 'absent' }))
+      build.onLoad({ filter: /.*/, namespace: 'absent' }, () => ({
         contents: 'throw new Error("not bundled")',
         loader: 'js',
       }))
     },
   }
+  return { plugin, isInstalled: () => existsSync(`${import.meta.dir}/../../node_modules/${folder}/${file}`) }
 }
