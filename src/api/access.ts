@@ -18,7 +18,7 @@ import { resumeToken, touchToken, type ApiToken, type Scope } from '../accounts/
 import type { User } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import { jsonBody } from './body.ts'
-import type { Services } from './deps.ts'
+import { basePath, type Services } from './deps.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
 import { answerText, hasJsonText } from './json-text.ts'
 import { RateLimiter, type Rate } from './limits.ts'
@@ -111,6 +111,7 @@ interface LeaveContext {
 export class Gate {
   readonly #services: Services
   readonly #limiter: RateLimiter
+  readonly #basePath: string
   readonly idempotency: Idempotency
   /** Body schemas by `POST /api/…`; filled once the routes are known. */
   readonly bodySchemas = new Map<string, TSchema>()
@@ -119,6 +120,7 @@ export class Gate {
   constructor(services: Services) {
     this.#services = services
     this.#limiter = new RateLimiter(services.clock, services.settings.rates)
+    this.#basePath = basePath(services.settings)
     this.idempotency = new Idempotency(services)
   }
 
@@ -233,7 +235,10 @@ export class Gate {
   #identify(request: Request, peer: Peer, bearer: string | undefined): Caller | Problem | 'expired' | null {
     const authorization = request.headers.get('authorization')
     if (authorization !== null) return this.#identifyToken(bearer ?? schemeless(authorization))
-    const secret = cookieValue(request.headers.get('cookie') ?? '', sessionCookieName(peer.https))
+    const secret = cookieValue(
+      request.headers.get('cookie') ?? '',
+      sessionCookieName(peer.https, this.#basePath),
+    )
     const resumed = secret === null ? null : resumeSession(this.#services, secret)
     return resumed === null || resumed === 'expired' ? resumed : { ...resumed, via: 'session' }
   }
@@ -282,9 +287,13 @@ export class Gate {
   }
 }
 
-/** `__Host-` makes the browser insist on https, this host and the path /; it cannot be used over plain http. */
-export function sessionCookieName(https: boolean): string {
-  return https ? '__Host-session' : 'session'
+/**
+ * `__Host-` makes the browser insist on https, this host and the path /; it cannot be used over plain http. Below a path
+ * the cookie is not for the host's other sites, so that it has the path instead.
+ */
+export function sessionCookieName(https: boolean, path: string): string {
+  if (!https) return 'session'
+  return path === '' ? '__Host-session' : '__Secure-session'
 }
 
 function unauthenticated(expired: boolean): Problem {

@@ -15,6 +15,7 @@ import {
 } from '../accounts/sessions.ts'
 import { authenticate, changePassword, invite, ROLES, signUp, type User } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
+import { basePath } from './deps.ts'
 import { access, sessionCookieName, type ApiDeps, type Caller, type Visit } from './access.ts'
 import { doc, idOf, nullable, oneOf, Text, Time } from './schemas.ts'
 
@@ -31,23 +32,25 @@ const Password = Type.String({ minLength: 1, maxLength: 1000 })
 const signedIn = { id: idOf('usr'), user: UserWire }
 
 /** How the cookie is set, whatever the scheme; the plugin sends one Set-Cookie an answer, which is all we need. */
-const cookies = () => cookie({ httpOnly: true, sameSite: 'strict', path: '/' }).as('scoped')
+const cookies = (path: string) =>
+  cookie({ httpOnly: true, sameSite: 'strict', path: path || '/' }).as('scoped')
 type SetCookie = (name: string, value: string, options: { secure: boolean; maxAge: number }) => void
 
 export function authRoutes(deps: ApiDeps) {
   const { settings } = deps
+  const path = basePath(settings)
 
   async function signedInAs(user: User, visit: Visit, request: Request, setCookie: SetCookie) {
     // A session that was open already is over: signing in must not leave an older secret alive (session fixation).
     if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
     const { secret } = await startSession(deps, user, request.headers.get('user-agent') ?? '')
-    writeCookie(setCookie, visit, secret)
+    writeCookie(setCookie, visit, path, secret)
     return { id: user.id, user: userWire(user) }
   }
 
   return new Elysia({ prefix: '/api/auth', tags: ['Accounts'], normalize: false })
     .use(access(deps))
-    .use(cookies())
+    .use(cookies(path))
     .post(
       '/sign-up',
       async ({ body, visit, request, setCookie }) => {
@@ -86,7 +89,7 @@ export function authRoutes(deps: ApiDeps) {
       '/sign-out',
       async ({ visit, setCookie }) => {
         if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
-        setCookie(sessionCookieName(visit.peer.https), '', { secure: visit.peer.https, maxAge: 0 })
+        setCookie(sessionCookieName(visit.peer.https, path), '', { secure: visit.peer.https, maxAge: 0 })
         return {}
       },
       { access: { to: 'none', sameOrigin: true }, detail: doc('Sign out') },
@@ -171,8 +174,11 @@ export function authRoutes(deps: ApiDeps) {
     )
 }
 
-function writeCookie(setCookie: SetCookie, { peer }: Visit, secret: string): void {
-  setCookie(sessionCookieName(peer.https), secret, { secure: peer.https, maxAge: SESSION_LIFE_MS / 1000 })
+function writeCookie(setCookie: SetCookie, { peer }: Visit, path: string, secret: string): void {
+  setCookie(sessionCookieName(peer.https, path), secret, {
+    secure: peer.https,
+    maxAge: SESSION_LIFE_MS / 1000,
+  })
 }
 
 function signUpState({ kv, settings }: ApiDeps): (typeof SIGN_UPS)[number] {

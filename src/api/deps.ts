@@ -24,6 +24,11 @@ export interface ApiSettings {
   readonly metrics: 'local' | 'open' | 'off'
 }
 
+/** `/charts` where a proxy serves us under that path (and takes it off before it asks us), else nothing. */
+export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string {
+  return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
+}
+
 /** Answers a request for the dashboard's page or one of its files; null = there is no such file. */
 export type ServeDashboard = (request: Request, path: string) => Response | null
 

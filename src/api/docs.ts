@@ -2,20 +2,22 @@
 
 import { Elysia, NotFoundError } from 'elysia'
 import { access, type ApiDeps } from './access.ts'
+import { basePath } from './deps.ts'
 import { clientText } from './client-text.ts'
 import { openApiDocument, type Route } from './openapi.ts'
 
 /** Files of swagger-ui-dist and our two, by name; read when asked for. */
 export type DocsFile = (name: string) => Promise<Uint8Array | null>
 
-const PAGE = `<!doctype html>
+const pageAt = (base: string) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Chartroom API</title>
-<link rel="stylesheet" href="/api/docs/swagger-ui.css"></head>
-<body><div id="swagger-ui"></div><script src="/api/docs/swagger-ui-bundle.js"></script><script src="/api/docs/start.js"></script></body>
+<link rel="stylesheet" href="${base}/api/docs/swagger-ui.css"></head>
+<body><div id="swagger-ui"></div><script src="${base}/api/docs/swagger-ui-bundle.js"></script><script src="${base}/api/docs/start.js"></script></body>
 </html>
 `
-const START = `SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })\n`
+const startAt = (base: string) =>
+  `SwaggerUIBundle({ url: '${base}/api/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })\n`
 const CSP =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 const TYPES: Readonly<Record<string, string>> = {
@@ -24,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
+  const base = basePath(deps.settings)
   let text: string | undefined
   let client: string | undefined
   return new Elysia({ normalize: false })
@@ -47,14 +50,14 @@ export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {
       },
       { access: 'none', detail: { hide: true } },
     )
-    .get('/api/docs', () => page(PAGE, 'text/html; charset=utf-8'), {
+    .get('/api/docs', () => page(pageAt(base), 'text/html; charset=utf-8'), {
       access: 'none',
       detail: { hide: true },
     })
     .get(
       '/api/docs/:file',
       async ({ params: { file } }) => {
-        if (file === 'start.js') return page(START, 'text/javascript; charset=utf-8')
+        if (file === 'start.js') return page(startAt(base), 'text/javascript; charset=utf-8')
         const type = TYPES[file]
         const bytes = type ? await deps.docsFile(file) : null
         if (!type || !bytes) throw new NotFoundError()

@@ -62,6 +62,16 @@ const origin: Parse<string> = (value) => {
   return url.origin
 }
 
+/** An origin, and the path below it when a proxy serves us there; without a slash at the end. */
+const publicAddress: Parse<string> = (value) => {
+  const url = URL.parse(value)
+  const plain =
+    url && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '' && url.username === ''
+  if (!plain || !/^[\w/.~-]*$/.test(url.pathname) || url.pathname.includes('//'))
+    throw new Error('expected an address like https://charts.example.com or https://example.com/charts')
+  return url.origin + url.pathname.replace(/\/$/, '')
+}
+
 const origins: Parse<readonly string[]> = (value) =>
   list(value).map((item) => (item === '*' ? item : origin(item)))
 
@@ -87,7 +97,11 @@ const OPTIONS = {
   PORT: option('3000', integer(0, 65_535), 'Port to listen on; 0 = any that is free'),
   HOST: option('127.0.0.1', text, 'Address to listen on; 0.0.0.0 = all'),
   DATA_DIR: option('./data', text, 'Folder of the database and the key file'),
-  PUBLIC_URL: option('', optional(origin), 'Address under which browsers reach the server'),
+  PUBLIC_URL: option(
+    '',
+    optional(publicAddress),
+    'Address under which browsers reach the server, with its path if it has one',
+  ),
   ALLOWED_HOSTS: option('', list, 'Further host names the server answers to; * = any'),
   TRUSTED_PROXIES: option(
     '',

@@ -7,7 +7,7 @@ import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
 import { sweepTokens } from '../accounts/tokens.ts'
-import type { Services } from '../api/deps.ts'
+import { basePath, type Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createRooms } from '../api/rooms.ts'
 import { createApp } from '../app.ts'
@@ -129,7 +129,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
       metrics: config.METRICS,
     },
     setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
-    dashboard: await loadDashboard(),
+    dashboard: await loadDashboard(basePath({ publicUrl: config.PUBLIC_URL })),
     docsFile: loadDocsFile,
     stopping: stopping.signal,
   }

@@ -73,7 +73,8 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
     target: 'browser',
     minify: true,
     splitting: true,
-    publicPath: '/assets/',
+    // Relative: the page may be served under a path of a proxy's. In the page itself `servedAt` makes them absolute.
+    publicPath: './',
     // Without both, libraries bundle their development halves (STACK.md, 4).
     define: { 'process.env.NODE_ENV': '"production"' },
     conditions: ['production'],
@@ -89,11 +90,19 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
   return built
 }
 
-export async function loadDashboard(): Promise<ServeDashboard> {
+/** The page's routes are of any depth, so what it loads has absolute addresses. */
+function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {
+  const text = new TextDecoder().decode(page)
+  return new TextEncoder().encode(text.replaceAll(/(href|src)="\.\//g, `$1="${base}/assets/`))
+}
+
+/** `base` is the path a proxy serves us under, without a slash at the end. */
+export async function loadDashboard(base: string): Promise<ServeDashboard> {
   const files = Bun.isStandaloneExecutable ? await embedded(DASHBOARD_ASSETS) : await bundleDashboard()
   const assets = new Map<string, Asset>()
-  for (const [name, raw] of files) {
+  for (const [name, content] of files) {
     if (/\.(br|gz)$/.test(name)) continue
+    const raw = name === 'index.html' ? servedAt(base, content) : content
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     const etag = `"${Bun.hash(raw).toString(36)}"`
     assets.set(name, { type, etag, raw, br: files.get(`${name}.br`), gzip: files.get(`${name}.gz`) })

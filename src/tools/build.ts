@@ -27,7 +27,8 @@ if (!native.isInstalled()) {
 /** Text files beside themselves compressed: brotli at its best takes seconds, which a start must not. */
 function writeCompressed(folder: string, name: string, bytes: Uint8Array): void {
   writeFileSync(`${folder}/${name}`, bytes)
-  if (!/\.(html|js|css|svg)$/.test(name)) return
+  // The page is written anew when it is served.
+  if (!/\.(js|css|svg)$/.test(name)) return
   writeFileSync(
     `${folder}/${name}.br`,
     brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),

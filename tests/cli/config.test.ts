@@ -18,7 +18,7 @@ describe('mistakes', () => {
     ['PORT', '70000', 'whole number from 0 to 65535'],
     ['PORT', '1e3', 'whole number'],
     ['PUBLIC_URL', 'charts.example.com', 'an address like'],
-    ['PUBLIC_URL', 'https://charts.example.com/path', 'an address like'],
+    ['PUBLIC_URL', 'https://charts.example.com/?a=b', 'an address like'],
     ['SIGNUP', 'yes', 'closed or open'],
     ['TRUSTED_PROXIES', 'loopback, proxy', 'an IP address or a range'],
     ['TRUSTED_PROXIES', '10.0.0.0/33', 'an IP address or a range'],
