@@ -257,6 +257,14 @@ describe('mistakes', () => {
     ['simple int x = bar_index', 'declared-qualifier@1:16'],
     ['const x = close', 'declared-qualifier@1:11'],
     ['method f(x) => x', 'method-of-nothing@1:10'],
+    ['type T\n    int x\n    int x', 'declared-twice@3:9'],
+    ['enum E\n    a\n    a', 'declared-twice@3:5'],
+    ['f(x, x) => x', 'declared-twice@1:6'],
+    ['export f(float x) => x', 'export-outside-library@1:1'],
+    ['map<array<int>, int> m = na', 'map-key@1:5'],
+    ['x = "a" > "b"', 'operand-types@1:5'],
+    ['x = math.max()', 'missing-argument@1:5'],
+    ['x = input.int(5, minval = "a")', 'argument-type@1:27'],
     ['for i j = 0 to 2\n    x = j', 'unknown-type@1:5'],
     ['for string j = 0 to 2\n    x = j', 'not-a-number@1:5'],
     ['f(simple int n) => n\nx = f(bar_index)', 'argument-qualifier@2:7'],
@@ -318,6 +326,11 @@ describe('mistakes', () => {
     expect(codes(`${plots(31)}fill(plot(open), plot(high))\nbgcolor(close > open ? color.red : na)`)).toEqual(
       ['too-many-plots'],
     )
+  })
+
+  test('a library’s function whose parameters have no type', () => {
+    const source = '//@version=6\nlibrary("L")\nexport f(x, float y) => x + y'
+    expect(check(parse(source).script).diagnostics.map((one) => one.code)).toEqual(['export-untyped'])
   })
 
   test('a script that does not say what it is', () => {

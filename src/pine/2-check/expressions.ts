@@ -389,7 +389,6 @@ export function operation(
       return made(STRING, coerce(left, STRING), coerce(right, STRING))
   } else if (COMPARISONS.has(operator)) {
     if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
-    if (a.kind === 'string' && b.kind === 'string') return made(BOOL)
   } else if (numeric(a) && numeric(b)) {
     const ints = a.kind === 'int' && b.kind === 'int'
     const l = number(left)

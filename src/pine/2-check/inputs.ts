@@ -117,6 +117,13 @@ function readInput(
   }
   const number = (parameter: string): number | null => {
     const known = folded(parameter)
+    const node = places.get(parameter)
+    if (node !== undefined && known !== undefined && known !== null && typeof known !== 'number')
+      x.check.report(
+        x,
+        node,
+        messages.argumentType(builtin.name, parameter, 'a number', JSON.stringify(known)),
+      )
     return typeof known === 'number' ? known : null
   }
   let initial = fold(x.check, defval)

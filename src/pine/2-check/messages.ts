@@ -55,6 +55,22 @@ export const methodOfNothing = (name: string): Message =>
     `the first parameter of the method \`${name}\` has no type`,
     'write the type whose values it is a method of: `method area(Box this) => …`',
   )
+export const declaredTwice = (what: string, name: string): Message =>
+  error('declared-twice', `there is a ${what} \`${name}\` already`)
+export const exportUntyped = (name: string): Message =>
+  error(
+    'export-untyped',
+    `the parameter \`${name}\` of an exported function has no type`,
+    `write it: \`float ${name}\``,
+  )
+export const exportOutsideLibrary = (): Message =>
+  error('export-outside-library', 'only a library exports', 'declare the script with `library("…")`')
+export const mapKey = (found: string): Message =>
+  error(
+    'map-key',
+    `the keys of a map cannot be of the type ${found}`,
+    'use int, float, bool, string, color or an enum',
+  )
 export const functionTwice = (name: string): Message =>
   error('function-twice', `a function \`${name}\` with these parameters exists already`)
 export const typeTwice = (name: string): Message => error('type-twice', `a type \`${name}\` exists already`)

@@ -9,7 +9,7 @@ import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Expr, PineVersion } from './program.ts'
 import { collectAssigned } from './statements.ts'
-import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, sameType } from './types.ts'
+import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, isPrimitive, sameType, typeText } from './types.ts'
 import type { EnumMemberValue, EnumType, Type, Udt } from './types.ts'
 import { versionTable } from './version.ts'
 
@@ -83,15 +83,33 @@ function enumDeclaration(x: Context, node: tree.EnumDeclaration): void {
     name: one.name.name,
     title: one.title?.kind === 'String' ? one.title.value : one.name.name,
   }))
+  reportTwice(
+    x,
+    'member',
+    node.members.map((one) => one.name),
+  )
   const type: EnumType = { name: enumName, members }
   module.enums.set(name, { type, exported: node.exported })
   x.check.enums.push(type)
+}
+
+function reportTwice(x: Context, what: string, names: readonly tree.Name[]): void {
+  const seen = new Set<string>()
+  for (const one of names) {
+    if (seen.has(one.name) && one.name !== '_') x.check.report(x, one, messages.declaredTwice(what, one.name))
+    seen.add(one.name)
+  }
 }
 
 function typeName(x: Context, node: tree.TypeDeclaration): void {
   const { name } = node.name
   const { module } = x
   if (module.types.has(name)) x.check.report(x, node.name, messages.typeTwice(name))
+  reportTwice(
+    x,
+    'field',
+    node.fields.map((one) => one.name),
+  )
   const udt: Mutable<Udt> = { name: module.prefix + name, fields: [] }
   module.types.set(name, { udt, node, exported: node.exported })
   x.check.udts.push(udt)
@@ -106,6 +124,14 @@ function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
     x.check.report(x, node.name, messages.functionTwice(name))
   if (node.method && (node.parameters[0]?.type ?? null) === null)
     x.check.report(x, node.parameters[0] ?? node.name, messages.methodOfNothing(name))
+  reportTwice(
+    x,
+    'parameter',
+    node.parameters.map((one) => one.name),
+  )
+  if (node.exported)
+    for (const one of node.parameters)
+      if (one.type === null) x.check.report(x, one, messages.exportUntyped(one.name.name))
   others.push({ name, node, module, instances: new Map(), called: false })
   module.functions.set(name, others)
 }
@@ -172,11 +198,7 @@ export function typeOf(x: Context, node: tree.TypeNode): Type | null {
   if (name === 'array' || name === 'matrix') {
     return expectArguments(x, node, 1) ? { kind: name, of: argument(x, node, 0) } : ERROR
   }
-  if (name === 'map') {
-    return expectArguments(x, node, 2)
-      ? { kind: 'map', key: argument(x, node, 0), value: argument(x, node, 1) }
-      : ERROR
-  }
+  if (name === 'map') return expectArguments(x, node, 2) ? mapType(x, node) : ERROR
   if (x.module.missing.has(name.slice(0, Math.max(0, name.indexOf('.'))))) return ERROR
   const own = namedType(x, name, node)
   if (own !== null) return own
@@ -185,6 +207,13 @@ export function typeOf(x: Context, node: tree.TypeNode): Type | null {
   const candidates = [...x.module.types.keys(), ...x.module.enums.keys(), ...PRIMITIVES, ...HANDLES]
   x.check.report(x, node, messages.unknownType(name, nearest(name, candidates)))
   return ERROR
+}
+
+function mapType(x: Context, node: tree.TypeNode): Type {
+  const key = argument(x, node, 0)
+  if (!isPrimitive(key) && key.kind !== 'enum' && key.kind !== 'error')
+    x.check.report(x, node.arguments[0] ?? node, messages.mapKey(typeText(key)))
+  return { kind: 'map', key, value: argument(x, node, 1) }
 }
 
 function namedType(x: Context, name: string, node: tree.TypeNode): Type | null {

@@ -163,7 +163,7 @@ function place(
     }
   }
   for (const [i, parameter] of parameters.entries()) {
-    if (parameter.required && !parameter.variadic && places[i] === null)
+    if (parameter.required && (!parameter.variadic || given.length === 0) && places[i] === null)
       note(node, messages.missingArgument(name, parameter.name), 30)
   }
   if (isVariadic && places.at(-1) === null) places.pop()
