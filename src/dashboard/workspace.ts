@@ -48,6 +48,8 @@ export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
 /** Why the last run failed, when it was not the script's text. */
 export const runProblem = signal<Error | null>(null)
 
+/** Asks the report to compare its run with this stored one; '' = nobody asks. */
+export const compareWith = signal('')
 /** Asks for an alert at this price; the alert drawer opens with it filled in. */
 export const alertAt = signal<{ readonly market: Market; readonly price: number } | null>(null)
 /** Asks the chart to show this time (UTC ms) and, if given, to light this trade. A new object each time. */

@@ -7,7 +7,7 @@ import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Empty, uiStyles as ui } from '../ui/ui.tsx'
-import { bottom } from '../workspace.ts'
+import { bottom, compareWith } from '../workspace.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
 
 interface Backtest {
@@ -89,7 +89,8 @@ export function Backtests({ id }: { readonly id?: string }) {
               attempt(
                 openBacktest(one).then(() => {
                   bottom.value = 'report'
-                  navigate(`/?compare=${encodeURIComponent(other)}`)
+                  compareWith.value = other
+                  navigate('/')
                 }),
               )
             }}

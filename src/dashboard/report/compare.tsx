@@ -1,5 +1,6 @@
 // Compare: this run with another stored one, or with the list of trades exported from TradingView.
 
+import { useSignalEffect } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Report } from '../../backtest/report/report.ts'
 import { get, post } from '../api-client.ts'
@@ -7,7 +8,7 @@ import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { ago, count, money, percent, ratio, time as timeText, tone } from '../format.ts'
 import { Badge, Button, cx, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
-import { lookAt, type Run } from '../workspace.ts'
+import { compareWith, lookAt, type Run } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
 import s from './report.module.css'
 
@@ -34,6 +35,11 @@ function WithRun({ run }: { readonly run: Run }) {
   const [chosen, setChosen] = useState('')
   const [other, setOther] = useState<Run | null>(null)
   const [problem, setProblem] = useState<unknown>(null)
+  useSignalEffect(() => {
+    if (compareWith.value === '') return
+    setChosen(compareWith.value)
+    compareWith.value = ''
+  })
   useEffect(() => {
     const abort = new AbortController()
     get<{ backtests: Listed[] }>('/api/platform/backtests', { limit: 100 }, abort.signal).then(

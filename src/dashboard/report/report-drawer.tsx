@@ -1,6 +1,6 @@
 // The report of the last run: overview, performance, properties, comparison; verify and share.
 
-import { signal } from '@preact/signals'
+import { signal, useSignalEffect } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { post } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
@@ -10,7 +10,7 @@ import { count, duration, time as timeText } from '../format.ts'
 import { runScript } from '../run-script.ts'
 import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { bottom, diagnostics, run, running, runProblem, script, type Run } from '../workspace.ts'
+import { bottom, compareWith, diagnostics, run, running, runProblem, script, type Run } from '../workspace.ts'
 import { Overview } from './overview.tsx'
 import s from './report.module.css'
 
@@ -28,6 +28,9 @@ const VIEWS = [
 const view = signal<(typeof VIEWS)[number][0]>('overview')
 
 export function ReportDrawer() {
+  useSignalEffect(() => {
+    if (compareWith.value !== '') view.value = 'compare'
+  })
   const current = run.value
   if (!current) return <NoReport />
   return <ReportOf run={current} />
