@@ -6,6 +6,7 @@ import { runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { bottom, diagnostics, inputs, run, script } from '../workspace.ts'
+import type { ScriptInput } from './input-model.ts'
 
 export type ScriptKind = 'strategy' | 'indicator' | 'library' | 'draft'
 export interface StoredScript {
@@ -20,19 +21,6 @@ export interface StoredScript {
   readonly mine: boolean
   readonly createdAt: number
   readonly updatedAt: number
-}
-export interface ScriptInput {
-  readonly label: string
-  readonly kind: string
-  readonly default: unknown
-  readonly minval: number | null
-  readonly maxval: number | null
-  readonly step: number | null
-  readonly options: readonly (number | string)[] | null
-  readonly tooltip: string
-  readonly group: string
-  readonly inline: string
-  readonly active: boolean
 }
 export interface Checked {
   readonly kind: ScriptKind

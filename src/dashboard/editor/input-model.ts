@@ -1,6 +1,19 @@
 // What the inputs panel knows without drawing anything.
 
-import type { ScriptInput } from './documents.ts'
+/** An input as `POST /api/platform/scripts/check` tells it. */
+export interface ScriptInput {
+  readonly label: string
+  readonly kind: string
+  readonly default: unknown
+  readonly minval: number | null
+  readonly maxval: number | null
+  readonly step: number | null
+  readonly options: readonly (number | string)[] | null
+  readonly tooltip: string
+  readonly group: string
+  readonly inline: string
+  readonly active: boolean
+}
 
 export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
 

@@ -6,9 +6,8 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { Icon } from '../ui/icon.tsx'
 import { Button, uiStyles } from '../ui/ui.tsx'
 import { inputs } from '../workspace.ts'
-import type { ScriptInput } from './documents.ts'
 import s from './editor.module.css'
-import { groupsOf, isChanged, readNumber, SOURCES, toHex } from './input-model.ts'
+import { groupsOf, isChanged, readNumber, SOURCES, toHex, type ScriptInput } from './input-model.ts'
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 

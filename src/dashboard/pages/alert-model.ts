@@ -96,7 +96,7 @@ export function conditionText(
   if (op === null) return subject
   if (needsChannel(op)) return `${subject} ${verb} ${number(price)} to ${number(price2)}`
   const within = needsBars(op) ? ` within ${bars} ${bars === 1 ? 'bar' : 'bars'}` : ''
-  if (needsPercent(op)) return `${subject} ${verb.replace(' by %', '')} ${number(percent)}%${within}`
+  if (needsPercent(op)) return `${subject} ${verb.replace(' %', '')} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
 }
 

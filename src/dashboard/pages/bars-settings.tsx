@@ -6,7 +6,8 @@ import { call, del, get, post } from '../api-client.ts'
 import { ago, count, time } from '../format.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, Progress, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
-import { importBarsFile, marketOfFile, type Imported } from './bar-files.ts'
+import { marketOfFile } from './bar-file-name.ts'
+import { importBarsFile, type Imported } from './bar-files.ts'
 import {
   attempt,
   DropZone,

@@ -96,6 +96,7 @@ export function parseMarkdown(text: string, depth = 0): Block[] {
 /** One list: its items, each with what is indented below it. */
 function readList(lines: readonly string[], start: number, depth: number): { list: Block; next: number } {
   const ordered = /\d/.test(ITEM.exec(lines[start] ?? '')?.[2] ?? '')
+  const indent = (ITEM.exec(lines[start] ?? '')?.[1] ?? '').length
   const items: Block[][] = []
   let item: string[] = []
   const endItem = () => {
@@ -106,7 +107,9 @@ function readList(lines: readonly string[], start: number, depth: number): { lis
   for (; i < lines.length; i++) {
     const line = lines[i] ?? ''
     const match = ITEM.exec(line)
-    if (match && /\d/.test(match[2] ?? '') === ordered) {
+    // Two spaces further in, an item belongs to the one above.
+    const inner = match !== null && (match[1] ?? '').length >= indent + 2
+    if (match && !inner && /\d/.test(match[2] ?? '') === ordered) {
       endItem()
       item.push(match[3] ?? '')
     } else if (/^(?: {2,}|\t)/.test(line)) item.push(line.replace(/^(?: {2,4}|\t)/, ''))

@@ -1,0 +1,48 @@
+// What a file of bars says of itself in its name.
+
+export interface NamedMarket {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+}
+
+/** `BINANCE_BTCUSDT, 60.csv` (TradingView), `BTCUSDT-1h-2024-01.csv` (Binance), `NASDAQ_AAPL_1D.csv`; '' where it does not say. */
+export function marketOfFile(name: string): NamedMarket {
+  const stem = name.replace(/\.(csv|txt|json)$/i, '')
+  const tradingView = /^([A-Z0-9]+)_([A-Z0-9.!&-]+)[,_ ]+\s*(\d*[SHDWM]?)(?:[_ (].*)?$/i.exec(stem)
+  if (tradingView) {
+    const [, exchange = '', symbol = '', interval = ''] = tradingView
+    return { exchange: exchange.toUpperCase(), symbol: symbol.toUpperCase(), interval: intervalOf(interval) }
+  }
+  const binance = /^([A-Z0-9]+)-(\d+[smhdw]|1mo)-\d{4}-\d{2}/i.exec(stem)
+  if (binance) {
+    const [, symbol = '', interval = ''] = binance
+    return {
+      exchange: 'BINANCE',
+      symbol: symbol.toUpperCase(),
+      interval: interval === '1mo' ? '1M' : interval,
+    }
+  }
+  const plain = /^([A-Z0-9.]+)[-_ ]+(\d+[smhdwM]|[DWM])$/i.exec(stem)
+  if (plain)
+    return { exchange: '', symbol: (plain[1] ?? '').toUpperCase(), interval: intervalOf(plain[2] ?? '') }
+  return {
+    exchange: '',
+    symbol: stem
+      .replace(/[^A-Za-z0-9.]/g, '')
+      .slice(0, 30)
+      .toUpperCase(),
+    interval: '1d',
+  }
+}
+
+/** TradingView's spellings as ours. */
+function intervalOf(text: string): string {
+  if (/^\d+$/.test(text)) {
+    const minutes = Number(text)
+    return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`
+  }
+  const [, count = '', unit = ''] = /^(\d*)([A-Za-z])$/.exec(text) ?? []
+  if (unit === '') return '1d'
+  return `${count || '1'}${unit === 'M' ? 'M' : unit.toLowerCase()}`
+}
