@@ -35,7 +35,8 @@ export interface OpenPage {
   readonly complaints: readonly string[]
 }
 
-export async function startSite(): Promise<Site> {
+/** `owner: false` leaves the server as it is on its first start. */
+export async function startSite({ owner = true } = {}): Promise<Site> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-dashboard-`)
   const main = `${import.meta.dir}/../../src/main.ts`
   const server = Bun.spawn([process.execPath, main, 'serve', '--port', '0', '--data-dir', folder], {
@@ -57,8 +58,10 @@ export async function startSite(): Promise<Site> {
     ],
   })
   const context = await browser.newContext()
-  const signedUp = await context.request.post(`${url}/api/auth/sign-up`, { data: OWNER })
-  if (!signedUp.ok()) throw new Error(`sign-up answered ${signedUp.status()}: ${await signedUp.text()}`)
+  if (owner) {
+    const signedUp = await context.request.post(`${url}/api/auth/sign-up`, { data: OWNER })
+    if (!signedUp.ok()) throw new Error(`sign-up answered ${signedUp.status()}: ${await signedUp.text()}`)
+  }
   const state = await context.storageState()
   await context.close()
   const contexts: BrowserContext[] = []

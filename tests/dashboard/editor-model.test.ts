@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { StringStream } from '@codemirror/language'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { diffLines } from '../../src/dashboard/editor/diff.ts'
 import { token } from '../../src/dashboard/editor/highlight.ts'
 import { groupsOf, readNumber, toHex, type ScriptInput } from '../../src/dashboard/editor/input-model.ts'

@@ -1,7 +1,7 @@
 // The Markdown subset: text to data, and nothing that a browser would run.
 
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import {
   parseMarkdown,
   plainText,

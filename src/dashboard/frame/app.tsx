@@ -113,7 +113,17 @@ function RailLink({
   )
 }
 
+/** The palette is fetched before it is asked for, so that it takes the first letter typed. */
+const PALETTE_AFTER_MS = 1500
+
 export function App() {
+  useEffect(() => {
+    const timer = setTimeout(
+      () => void import('../pages/palette.tsx').catch(() => undefined),
+      PALETTE_AFTER_MS,
+    )
+    return () => clearTimeout(timer)
+  }, [])
   useEffect(listenForKeys, [])
   useEffect(
     () =>

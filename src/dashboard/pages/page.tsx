@@ -234,7 +234,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="danger" disabled={busy} onClick={submit} autofocus>
+          <Button variant="danger" disabled={busy} onClick={submit} data-autofocus>
             {action}
           </Button>
         </>

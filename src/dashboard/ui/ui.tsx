@@ -48,9 +48,9 @@ export function Button({
         pressed && s.pressed,
         typeof more === 'string' && more,
       )}
-      aria-label={label}
+      aria-label={label ?? rest['aria-label']}
       aria-pressed={pressed}
-      title={label}
+      title={label ?? rest.title}
     >
       {icon && <Icon name={icon} />}
       {children}

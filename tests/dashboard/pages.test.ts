@@ -1,0 +1,371 @@
+// Journeys through pages and editor in a real browser, and what must hold on every page: no complaint of the console or
+// the policy, nothing that a reader's tools stumble over, and no stored text that runs.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
+const PAGES = [
+  '/backtests',
+  '/scripts',
+  '/ideas',
+  '/watchlists',
+  '/alerts',
+  '/webhooks',
+  '/help',
+  '/help/fills',
+  '/settings/profile',
+  '/settings/tokens',
+  '/settings/bars',
+  '/settings/appearance',
+  '/settings/about',
+  '/nowhere',
+]
+const QUIET = { 'tour.done': true }
+
+/** What axe finds, as text. It is handed to the page past its policy, as the developer tools are. */
+async function violations(page: Page): Promise<string[]> {
+  const tools = await page.context().newCDPSession(page)
+  await tools.send('Runtime.evaluate', { expression: AXE })
+  const { result } = await tools.send('Runtime.evaluate', {
+    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.target.join(' ')).join(', '))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  return JSON.parse(String(result.value)) as string[]
+}
+
+/** The page has its heading and nothing on it is still loading. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor()
+  await page.waitForFunction(() => !document.querySelector('main [aria-busy="true"]'))
+}
+
+describe.skipIf(noBrowser)('pages', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  const openAt = async (path: string, remembered: Record<string, unknown> = QUIET, width = 1280) => {
+    const opened = await site.open({ remembered, width })
+    await opened.page.goto(site.url + path)
+    await settled(opened.page)
+    return opened
+  }
+
+  for (const [mode, remembered, width] of [
+    ['dark', { ...QUIET, theme: 'dark' }, 1440],
+    ['light', { ...QUIET, theme: 'light' }, 1440],
+    ['narrow', { ...QUIET, theme: 'dark' }, 380],
+  ] as const)
+    test(`every page is quiet and accessible, ${mode}`, async () => {
+      const { page, complaints } = await openAt('/backtests', remembered, width)
+      for (const path of PAGES) {
+        await page.goto(site.url + path)
+        await settled(page)
+        expect({ path, found: await violations(page) }).toEqual({ path, found: [] })
+        // Nothing is wider than the screen.
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+      }
+      expect(complaints).toEqual([])
+    }, 120_000)
+
+  test('no request leaves for another host', async () => {
+    const { page } = await site.open({ remembered: QUIET })
+    const hosts = new Set<string>()
+    page.on('request', (request) => hosts.add(new URL(request.url()).origin))
+    for (const path of ['/', ...PAGES]) {
+      await page.goto(site.url + path)
+      await settled(page)
+    }
+    expect([...hosts].filter((origin) => origin !== 'null')).toEqual([site.url])
+  }, 120_000)
+
+  test('a watchlist file comes in as a whole or names its bad rows', async () => {
+    const { page, complaints } = await openAt('/watchlists')
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    const choose = (text: string) =>
+      page
+        .locator('input[type=file]')
+        .setInputFiles({ name: 'Tech.csv', mimeType: 'text/csv', buffer: Buffer.from(text) })
+    await choose('symbol,exchange\nAAPL,NASDAQ\nBAD SYMBOL,NYSE\n')
+    await page.getByRole('button', { name: 'Import 2 symbols' }).click()
+    await page.getByText('1 of 2 rows cannot be read').waitFor()
+    await page.getByRole('cell', { name: /without spaces/ }).waitFor()
+    await choose('###Tech,NASDAQ:AAPL,SP:SPX')
+    await page.getByRole('button', { name: 'Import 2 symbols' }).click()
+    await page.getByRole('heading', { name: 'Tech' }).waitFor()
+    // Last price of the sample bars.
+    await page.getByText('2,874.56').waitFor()
+    // The refused import is an answer of 422, which the browser itself notes.
+    expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
+  }, 60_000)
+
+  test('an alert is made, paused and deleted', async () => {
+    const { page, complaints } = await openAt('/alerts')
+    await page.getByRole('button', { name: 'New alert' }).click()
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('Say at which price.').waitFor()
+    await page.getByLabel('Level').fill('3000')
+    await page.getByLabel('Name').fill('Back up')
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    const row = page.getByRole('listitem').filter({ hasText: 'Back up' })
+    await row.getByText('active').waitFor()
+    await row.getByRole('button', { name: /More for/ }).click()
+    await page.getByRole('menuitem', { name: 'Pause' }).click()
+    await row.getByText('paused').waitFor()
+    await row.getByRole('button', { name: /More for/ }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('button', { name: 'Delete alert' }).click()
+    await page.getByText('No alerts yet').waitFor()
+    expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
+  }, 60_000)
+
+  test('a token is shown once, listed without its secret, and revoked', async () => {
+    const { page, complaints } = await openAt('/settings/tokens')
+    await page.getByRole('button', { name: 'New token' }).click()
+    await page.getByLabel('Name').fill('Night runs')
+    await page.getByLabel('backtests write').check()
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    const secret = await page.getByLabel('API token', { exact: true }).textContent()
+    expect(secret).toMatch(/^crm_pat_[0-9A-Za-z]{36}$/)
+    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByText('Night runs').waitFor()
+    expect(await page.content()).not.toContain(secret!)
+    await page.getByRole('button', { name: 'Revoke Night runs' }).click()
+    await page.getByRole('button', { name: 'Revoke token' }).click()
+    await page.getByText('revoked').waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('an idea is previewed, published and read', async () => {
+    const { page, complaints } = await openAt('/ideas')
+    await page.getByRole('button', { name: 'Write one' }).click()
+    await page.getByLabel('Title').fill('Cut losses')
+    await page.getByLabel('Text').fill('Let **profits** run.\n\n- one\n- two')
+    await page.getByRole('button', { name: 'Preview' }).click()
+    expect(await page.locator('strong', { hasText: 'profits' }).count()).toBe(1)
+    await page.getByRole('button', { name: 'Publish' }).click()
+    await page.waitForURL(/\/ideas\/idea_/)
+    await page.getByRole('heading', { level: 1, name: 'Cut losses' }).waitFor()
+    await page.locator('li', { hasText: 'two' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('bars are imported by file and shown', async () => {
+    const { page, complaints } = await openAt('/settings/bars')
+    const rows = Array.from({ length: 30 }, (_, i) => `${1_700_000_000 + i * 3600},10,12,9,11,5`)
+    const csv = `time,open,high,low,close,volume\n${rows.join('\n')}\n`
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'TEST_ABC, 60.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) })
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('30 rows read: 30 new bars').waitFor()
+    await page.getByRole('cell', { name: /TEST:ABC/ }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('the palette finds symbols, commands and help by keyboard alone', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const field = page.getByRole('combobox', { name: 'Search' })
+    await page.keyboard.press('Control+k')
+    await field.waitFor()
+    await page.keyboard.type('api tok')
+    await page.getByRole('option', { name: 'API tokens', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/settings\/tokens/)
+    await page.keyboard.press('Control+k')
+    await field.waitFor()
+    await page.keyboard.type('drawdown')
+    await page.getByRole('option', { name: 'Drawdown and run-up' }).waitFor()
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/help\/drawdown/)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('help answers with its articles', async () => {
+    const { page, complaints } = await openAt('/help')
+    await page.getByLabel('Ask a question').fill('how do I verify a webhook signature?')
+    await page.getByRole('button', { name: 'Ask' }).click()
+    await page
+      .getByRole('link', { name: /Verify a webhook signature/ })
+      .first()
+      .click()
+    await page.getByRole('heading', { level: 1, name: 'Verify a webhook signature' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('the editor marks mistakes, completes names, keeps versions', async () => {
+    const { page, complaints } = await openAt('/', {
+      ...QUIET,
+      script: {
+        id: null,
+        name: 'Mine',
+        source: '//@version=6\nstrategy("Mine")\nx = ta.sma(close, input.int(9, "Bars"))\nplot(x)\n',
+      },
+      bottom: 'script',
+    })
+    await page.getByLabel('Bars').waitFor()
+    const text = page.locator('.cm-content')
+    await text.click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('y = ta.ata')
+    await page.locator('.cm-tooltip-autocomplete').getByText('ta.atan').waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await page.getByText('1 error').waitFor()
+    await page.getByRole('list', { name: 'Problems' }).getByRole('button').click()
+    // The click put the cursor into the text.
+    await page.waitForFunction(() => document.activeElement?.shadowRoot?.activeElement)
+    await page.keyboard.press('Control+End')
+    await page.keyboard.press('Shift+Home')
+    await page.keyboard.press('Delete')
+    await page.keyboard.type('z = ta.em')
+    await page.locator('.cm-tooltip-autocomplete').getByText('ta.ema').first().waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('close, ')
+    await page.locator('.pine-argument', { hasText: 'length' }).waitFor()
+    await page.keyboard.type('5')
+    await page.getByText('No problems').waitFor()
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved as version 1').waitFor()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(' // again')
+    await page.keyboard.press('Control+s')
+    await page.getByText('Saved as version 2').waitFor()
+    await page.getByRole('button', { name: 'More for this script' }).click()
+    await page.getByRole('menuitem', { name: 'Versions' }).click()
+    await page.getByRole('button', { name: 'Bring back version 1' }).click()
+    await page.getByText('Not saved').waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('stored text never runs, on no page', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const payloads = [
+      '<script>globalThis.ran=1</script>',
+      '"><img src=x onerror="globalThis.ran=2">',
+      '<svg onload=globalThis.ran=3>',
+      '[x](javascript:globalThis.ran=4)',
+      '{{constructor.constructor("globalThis.ran=5")()}}',
+      '<iframe srcdoc="<script>parent.ran=6</script>">',
+      '</textarea></title><style>*{display:none}</style>',
+    ]
+    const post = async (path: string, data: unknown) => {
+      const answer = await page.request.post(site.url + path, {
+        data,
+        headers: { 'content-type': 'application/json' },
+      })
+      if (!answer.ok()) throw new Error(`${path}: ${await answer.text()}`)
+      return (await answer.json()) as { id: string }
+    }
+    const ideas: string[] = []
+    for (const [i, text] of payloads.entries()) {
+      await post('/api/platform/watchlists/import', {
+        name: text,
+        items: [{ symbol: `X${i}`, exchange: 'Y', note: text }],
+      })
+      await post('/api/platform/alerts', {
+        symbol: 'SPX',
+        exchange: 'SP',
+        interval: '1d',
+        kind: 'price',
+        op: 'above',
+        price: 1e6,
+        channels: [],
+        name: text,
+        message: text,
+      })
+      ideas.push(
+        (
+          await post('/api/platform/ideas', {
+            title: text,
+            body: `${text}\n\n# ${text}\n\n> ${text}\n\n\`${text}\``,
+            tags: [text.slice(0, 50)],
+            visibility: 'public',
+          })
+        ).id,
+      )
+      await post('/api/platform/scripts', {
+        name: text,
+        source: `//@version=6\nindicator("x")\nplot(close, '${text.replaceAll("'", '')}')`,
+        visibility: 'public',
+      })
+      await post('/api/platform/tokens', { name: text })
+      await post('/api/support/contact', { email: 'a@example.com', subject: text, body: text }).catch(
+        () => undefined,
+      )
+    }
+    const strategy =
+      '//@version=6\nstrategy("s")\nif bar_index == 9\n    strategy.entry("<img src=x onerror=globalThis.ran=7>", strategy.long, comment = "<script>globalThis.ran=8</script>")\n'
+    await post('/api/platform/backtests', {
+      name: payloads[1],
+      symbol: 'SPX',
+      exchange: 'SP',
+      interval: '1d',
+      bars: 100,
+      source: strategy,
+      inputs: {},
+    })
+    for (const path of [...PAGES, '/', ...ideas.map((id) => `/ideas/${id}`)]) {
+      await page.goto(site.url + path)
+      await settled(page)
+    }
+    for (const side of ['Watchlist', 'Alerts', 'Ideas']) {
+      await page.goto(`${site.url}/`)
+      await page.getByRole('tab', { name: side }).click()
+      await page.waitForTimeout(300)
+    }
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('ran')
+    await page.waitForTimeout(400)
+    expect(await page.evaluate(() => (globalThis as { ran?: number }).ran)).toBeUndefined()
+    // A policy that had to step in would have said so.
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  test('a wrong password is said so, and the right one opens', async () => {
+    const { page } = await openAt('/settings/profile')
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.getByLabel('E-mail').fill('owner@example.com')
+    await page.getByLabel('Password').fill('not this one')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await violations(page)).toEqual([])
+  }, 60_000)
+})
+
+describe.skipIf(noBrowser)('the first start', () => {
+  test('the first account owns the server and lands on a strategy that has run', async () => {
+    const site = await startSite({ owner: false })
+    try {
+      const { page, complaints } = await site.open()
+      await page.goto(site.url)
+      await page.getByRole('heading', { name: 'Welcome to your Chartroom' }).waitFor()
+      expect(await violations(page)).toEqual([])
+      await page.getByLabel('Name').fill('Ada')
+      await page.getByLabel('E-mail').fill('ada@example.com')
+      await page.getByLabel('Password').fill('a sentence that is long enough')
+      await page.getByRole('button', { name: 'Create account' }).click()
+      // Real bars, the sample's own plots, and one click to the report.
+      await page.getByText('S&P 500 Index').first().waitFor()
+      const tour = page.getByRole('dialog', { name: 'Tour' })
+      await tour.getByText('already tested').waitFor()
+      await tour.getByRole('button', { name: 'Close the tour' }).click()
+      await page.getByRole('button', { name: 'Open the report' }).click()
+      await page.getByText('Net profit').first().waitFor()
+      await page.reload()
+      await page.getByText('S&P 500 Index').first().waitFor()
+      expect(await tour.count()).toBe(0)
+      expect(complaints).toEqual([])
+    } finally {
+      await site.close()
+    }
+  }, 90_000)
+})
