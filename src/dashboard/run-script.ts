@@ -4,7 +4,7 @@
 // until the next one is there.
 
 import { ApiError, get, post } from './api-client.ts'
-import { remembered } from './settings.ts'
+import { lastRun, remembered } from './settings.ts'
 import {
   bottom,
   diagnostics,
@@ -19,8 +19,6 @@ import {
 
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
-/** The last run, so that a reload shows it again. */
-export const lastRun = remembered('run.last', '')
 
 /** Changes of the inputs are waited for this long. */
 const INPUT_DELAY_MS = 60

@@ -36,6 +36,8 @@ export const palette = remembered<'green-red' | 'blue-orange'>('palette', 'green
 export const timezone = remembered('timezone', '')
 export const sideWidth = remembered('side.width', 320)
 export const bottomHeight = remembered('bottom.height', 340)
+/** The last run, so that a reload shows it again. */
+export const lastRun = remembered('run.last', '')
 export const tourDone = remembered('tour.done', false)
 
 effect(() => {

@@ -2,6 +2,8 @@
 
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button } from '../ui/ui.tsx'
+import { count } from '../format.ts'
+import { runBars, runScript } from '../run-script.ts'
 import { timezone } from '../settings.ts'
 import { bottom, market } from '../workspace.ts'
 import { chartView, chartCommands } from './chart.tsx'
@@ -32,6 +34,8 @@ const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   area: 'Area',
   'heikin-ashi': 'Heikin-Ashi',
 }
+/** The last is as many as a run may have. */
+const RUN_BARS = [1000, 5000, 20_000, 100_000, 2_000_000]
 const ZONES = [
   'UTC',
   'America/Los_Angeles',
@@ -205,5 +209,15 @@ function shownItems(): readonly MenuItem[] {
       section: 'View',
       run: () => (dateDialog.value = true),
     },
+    ...RUN_BARS.map((bars) => ({
+      id: `run:${bars}`,
+      text: bars === RUN_BARS.at(-1) ? 'All there are' : `Newest ${count(bars)}`,
+      section: 'Bars a script runs on',
+      checked: runBars.value === bars,
+      run: () => {
+        runBars.value = bars
+        void runScript()
+      },
+    })),
   ]
 }

@@ -336,6 +336,13 @@ function Strip() {
         move(event)
       }}
       onPointerMove={(event) => event.buttons === 1 && move(event)}
+      onKeyDown={(event) => {
+        const page = Math.max(10, Math.round(length.peek() / 20))
+        const to = { Home: 0, End: length.peek() - 1, PageUp: bar - page, PageDown: bar + page }[event.key]
+        if (to === undefined) return
+        event.preventDefault()
+        goTo(to)
+      }}
     >
       <canvas ref={canvas} class={s.stripCanvas} />
     </div>

@@ -3,7 +3,7 @@
 import { signal, useSignalEffect } from '@preact/signals'
 import { useState } from 'preact/hooks'
 import { post } from '../api-client.ts'
-import { zone } from '../chart/chart-state.ts'
+import { replayOnChart, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { count, duration, time as timeText } from '../format.ts'
@@ -27,12 +27,24 @@ const VIEWS = [
 ] as const
 const view = signal<(typeof VIEWS)[number][0]>('overview')
 
+/** The run whose end one wanted to see during its replay. */
+const spoiled = signal('')
+
 export function ReportDrawer() {
   useSignalEffect(() => {
     if (compareWith.value !== '') view.value = 'compare'
   })
   const current = run.value
   if (!current) return <NoReport />
+  if (replayOnChart.value?.withTrades && spoiled.value !== current.id)
+    return (
+      <Empty
+        title="A replay is on"
+        action={<Button onClick={() => (spoiled.value = current.id)}>Show the report anyway</Button>}
+      >
+        The report would tell how it ends. What is known at the cursor stands in the Replay drawer.
+      </Empty>
+    )
   return <ReportOf run={current} />
 }
 
