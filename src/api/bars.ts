@@ -71,11 +71,20 @@ export function barRoutes(deps: ApiDeps) {
       {
         access: { to: 'session bars:write', streams: true },
         query: Type.Object(seriesQuery),
-        detail: doc(
-          'Import bars',
-          { series: SeriesWire, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
-          'The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
-        ),
+        detail: {
+          ...doc(
+            'Import bars',
+            { series: SeriesWire, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
+            'The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
+          ),
+          requestBody: {
+            required: true,
+            content: {
+              'text/csv': { schema: { type: 'string' } },
+              'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
+            },
+          },
+        },
       },
     )
     .get(

@@ -15,6 +15,8 @@ interface Detail {
   readonly hide?: boolean
   readonly 'x-access'?: string
   readonly 'x-answer'?: TSchema
+  /** Of routes that read their body themselves. */
+  readonly requestBody?: object
 }
 
 export interface Hooks {
@@ -78,19 +80,26 @@ export function openApiDocument(
       security: security(detail['x-access'] ?? 'none'),
       parameters: [...pathParameters(at, params, schemas), ...queryParameters(query, schemas)],
       ...(body && { requestBody: { required: true, content: json(hoist(body, schemas)) } }),
+      ...(detail.requestBody && { requestBody: detail.requestBody }),
       responses: {
         200: {
           description: 'Done.',
           ...(detail['x-answer'] && { content: json(hoist(detail['x-answer'], schemas)) }),
         },
-        default: { description: 'Refused.', content: json({ $ref: '#/components/schemas/Error' }) },
+        '4XX': { description: 'Refused.', ...REFUSAL },
+        '5XX': { description: 'Could not be done.', ...REFUSAL },
       },
     }
     paths[at] = { ...paths[at], [method.toLowerCase()]: operation }
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Chartroom', version, description: 'Backtests, replays, alerts, ideas and webhooks.' },
+    info: {
+      title: 'Chartroom',
+      version,
+      description: 'Backtests, replays, alerts, ideas and webhooks.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url }],
     paths,
     components: {
@@ -102,6 +111,8 @@ export function openApiDocument(
     },
   }
 }
+
+const REFUSAL = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
 
 const json = (schema: unknown) => ({ 'application/json': { schema } })
 
@@ -157,7 +168,8 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   if (typeof schema !== 'object' || schema === null) return schema
   const copy: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema))
-    if (name !== '$id' && name !== 'expected') copy[name] = hoist(value, schemas)
+    if (name === 'properties') copy[name] = hoistEach(value as object, schemas)
+    else if (name !== '$id' && name !== 'expected') copy[name] = hoist(value, schemas)
   const variants = copy.anyOf as { const?: unknown }[] | undefined
   if (variants?.length && variants.every((variant) => 'const' in variant)) {
     delete copy.anyOf
@@ -167,4 +179,9 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   if (id === undefined) return copy
   schemas[id] = copy
   return { $ref: `#/components/schemas/${id}` }
+}
+
+/** The names are the API's own, whatever they are. */
+function hoistEach(properties: object, schemas: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, hoist(value, schemas)]))
 }

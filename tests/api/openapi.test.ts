@@ -1,0 +1,91 @@
+// The OpenAPI document: whole, and about this server. (openapi-schema-validator and Redocly find nothing wrong with it.)
+
+import { expect, test } from 'bun:test'
+import { testServer } from './server.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly summary?: string
+  readonly tags?: readonly string[]
+  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[]
+  readonly security: readonly object[]
+  readonly requestBody?: object
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>
+}
+
+const { app, call } = testServer()
+const document = (await call('GET', '/api/openapi.json')).json
+const operations = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(
+  ([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+)
+
+/** Every object in it, with its JSON Pointer. */
+function* nodes(value: unknown, at = '#'): Generator<readonly [string, Record<string, unknown>]> {
+  if (typeof value !== 'object' || value === null) return
+  if (!Array.isArray(value)) yield [at, value as Record<string, unknown>]
+  for (const [name, inner] of Object.entries(value))
+    yield* nodes(inner, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+}
+
+test('every route is in it, but for what a person opens', () => {
+  const routes = app.routes
+    .filter(({ path, method }) => path.startsWith('/api/') && /^[A-Z]+$/.test(method) && method !== 'WS')
+    .filter(({ hooks }) => !(hooks as { detail?: { hide?: boolean } }).detail?.hide)
+    .map(({ method, path }) => `${method} ${path.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')}`)
+  const told = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+  expect(told.toSorted()).toEqual([...new Set(routes)].toSorted())
+  const hidden = app.routes.filter(
+    ({ path, hooks }) => path.startsWith('/api/') && (hooks as { detail?: { hide?: boolean } }).detail?.hide,
+  )
+  expect(hidden.map(({ path }) => path).toSorted()).toEqual([
+    '/api/client.ts',
+    '/api/docs',
+    '/api/docs/:file',
+    '/api/openapi.json',
+  ])
+})
+
+test('every reference leads somewhere, and every component is used', () => {
+  const pointers = new Set([...nodes(document)].map(([at]) => at))
+  const references = [...nodes(document)].flatMap(([, node]) =>
+    typeof node['$ref'] === 'string' ? [node['$ref']] : [],
+  )
+  expect(references.length).toBeGreaterThan(100)
+  expect(references.filter((reference) => !pointers.has(reference))).toEqual([])
+  const components = Object.keys(document.components.schemas).map((name) => `#/components/schemas/${name}`)
+  expect(components.filter((component) => !references.includes(component))).toEqual([])
+})
+
+test('what is required is described', () => {
+  const missing = [...nodes(document)].flatMap(([at, { required, properties }]) =>
+    Array.isArray(required) && properties
+      ? required.filter((name) => !Object.hasOwn(properties, String(name))).map((name) => `${at} ${name}`)
+      : [],
+  )
+  expect(missing).toEqual([])
+})
+
+test('operations have names of their own, a summary, and their path’s parameters', () => {
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
+  for (const { path, method, operation } of operations) {
+    const where = `${method} ${path}`
+    expect([where, operation.summary]).toEqual([where, expect.stringMatching(/^[A-Z]/)])
+    const inPath = operation.parameters.filter((parameter) => parameter.in === 'path')
+    expect([where, inPath.map(({ name }) => name)]).toEqual([
+      where,
+      [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
+    ])
+    expect([where, Object.keys(operation.responses)]).toEqual([where, ['200', '4XX', '5XX']])
+    expect([where, operation.security.length > 0]).toEqual([where, true])
+  }
+  const imports = document.paths['/api/platform/bars/import'].post as Operation
+  expect(Object.keys((imports.requestBody as { content: object }).content)).toContain('text/csv')
+})
+
+test('nothing of ours is left in the schemas', () => {
+  for (const [at, node] of nodes(document.paths)) {
+    expect([at, '$id' in node]).toEqual([at, false])
+    // TypeBox keeps its own marks under symbols, which JSON does not carry.
+    if (!at.endsWith('/properties')) expect([at, 'expected' in node]).toEqual([at, false])
+  }
+})
