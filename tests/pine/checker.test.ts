@@ -257,6 +257,7 @@ describe('mistakes', () => {
     ['simple int x = bar_index', 'declared-qualifier@1:16'],
     ['const x = close', 'declared-qualifier@1:11'],
     ['method f(x) => x', 'method-of-nothing@1:10'],
+    ['type T\n    float x\nt = T.new(close)\ny = t.x[1]', 'no-field-history@4:5'],
     ['type T\n    int x\n    int x', 'declared-twice@3:9'],
     ['enum E\n    a\n    a', 'declared-twice@3:5'],
     ['f(x, x) => x', 'declared-twice@1:6'],
@@ -388,6 +389,9 @@ describe('warnings', () => {
     ['x = close > open and ta.rising(close, 5)', 'warning conditional-call'],
     ['if close > open\n    x = ta.sma(close, 5)', 'warning conditional-call'],
     ['x = ta.sma(close, 5)', ''],
+    ['f(y) => y[1]\nx = close > open ? f(close) : 0', 'warning conditional-call'],
+    ['f(y) => ta.ema(y, 5)\ng(y) => f(y)\nif close > open\n    x = g(close)', 'warning conditional-call'],
+    ['f(y) => y + close[1]\nx = close > open ? f(close) : 0', ''],
     ['plot(close, linewith = 2)', 'warning unknown-argument'],
   ])('%s', (source, expected) => {
     expect(warnings(source)).toBe(expected)

@@ -381,8 +381,10 @@ export function chosenCall(
 ): Expr {
   const chosen = choose(x, builtin, given, typeArguments, node)
   if (chosen === null) return errorExpr(node)
-  if (x.conditional && 'state' in chosen.overload.implementation)
-    x.check.report(x, node, messages.conditionalCall(builtin.name))
+  if ('state' in chosen.overload.implementation) {
+    if (x.conditional) x.check.report(x, node, messages.conditionalCall(builtin.name))
+    if (x.owner !== null) x.check.lookingBack.add(x.owner)
+  }
   return {
     kind: 'BuiltinCall',
     builtin,

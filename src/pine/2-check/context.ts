@@ -62,6 +62,8 @@ export class Check {
   depth = 0
   variableCount = 0
   plotCount = 0
+  /** Functions whose value depends on the bars they were called on before. */
+  readonly lookingBack = new Set<FunctionInstance>()
   /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
   readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 

@@ -284,6 +284,11 @@ export function field(x: Context, object: Expr, name: tree.Name, node: Range): E
 
 // Operators
 
+/** Has a past of its own on every bar, wherever it is looked at. */
+function isBarColumn(base: Expr): boolean {
+  return base.kind === 'BuiltinVariable' || base.kind === 'Input' || base.kind === 'Const'
+}
+
 function history(x: Context, node: tree.Index): Expr {
   const base = expression(x, node.object)
   const offset = value(x, node.index)
@@ -295,7 +300,11 @@ function history(x: Context, node: tree.Index): Expr {
   if (!isNumber(offset.type) && offset.type.kind !== 'error' && offset.type.kind !== 'na') {
     x.check.report(x, node.index, messages.notANumber('how many bars back', describe(offset)))
   }
+  if (base.kind === 'Field' && x.module.version === 6 && node.object.kind === 'Member')
+    x.check.report(x, node, messages.historyOfField(node.object.property.name))
   if (base.kind === 'Variable') markHistory(base.variable)
+  if (x.owner !== null && (base.kind === 'Variable' ? base.variable.owner === x.owner : !isBarColumn(base)))
+    x.check.lookingBack.add(x.owner)
   return {
     kind: 'History',
     base,

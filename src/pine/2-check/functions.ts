@@ -147,6 +147,10 @@ function call(x: Context, bound: Bound, node: Range): Expr {
   const instance = instantiate(x, template, args, bound.types, node)
   if (instance === null) return errorExpr(node)
   const { fn } = instance
+  if (x.check.lookingBack.has(fn)) {
+    if (x.conditional) x.check.report(x, node, messages.conditionalCall(template.name))
+    if (x.owner !== null) x.check.lookingBack.add(x.owner)
+  }
   return {
     kind: 'UserCall',
     fn,

@@ -123,6 +123,12 @@ export const mapNeedsBoth = (): Message =>
   error('map-needs-both', 'a map is gone through by key and value', 'write `for [key, value] in …`')
 export const historyOfVoid = (found: string): Message =>
   error('no-history', `${found} has no past to look at with []`)
+export const historyOfField = (name: string): Message =>
+  error(
+    'no-field-history',
+    `a field has no past of its own since v6: [] cannot stand after \`.${name}\``,
+    `look at the object’s past: \`(object[1]).${name}\``,
+  )
 export const notAnObject = (name: string, found: string): Message =>
   error('not-an-object', `${found} has no field \`${name}\``)
 export const notAssignable = (): Message =>
