@@ -5,6 +5,7 @@
 
 import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
+import { exchangeRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { Problem, invalidField } from '../lib/problem.ts'
 import { InputError, compile, type CompiledScript, type ScriptRun, type Series } from '../pine/compile.ts'
@@ -12,7 +13,6 @@ import type { Diagnostic } from '../pine/diagnostic.ts'
 import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
 import type { BrokerEmulator } from './broker/broker.ts'
-import { ratesFor } from './broker/currency.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import { ENGINE } from './engine.ts'
@@ -96,14 +96,16 @@ export function openBacktest(request: BacktestRequest): Backtest {
   }
   const args = overridden(program.declaration.args, request.overrides ?? {})
   const settings = brokerSettings(args, request.symbol, program.version)
-  const rates =
+  const rateAt =
     program.declaration.kind === 'strategy' && settings.currency !== request.symbol.currency
-      ? ratesFor(request.bars, request.symbol.currency, settings.currency, (pair) => {
+      ? exchangeRate(request.symbol.currency, settings.currency, (pair) => {
           const series = find('', pair, '1d')
           if (series === undefined) throw new SeriesNeeded('', pair, '1d')
-          return series
+          return series?.bars ?? null
         })
       : null
+  // One a bar, booked amounts are converted at the rate of their day (I1).
+  const rates = rateAt && request.bars.time.slice(0, request.bars.length).map(rateAt)
   if (program.declaration.kind === 'strategy') {
     if (settings.currency !== request.symbol.currency && !rates)
       warnings.push({

@@ -201,3 +201,57 @@ describe('other symbols and finer intervals', () => {
     expect(done.warnings.length).toBe(1)
   })
 })
+
+describe('currencies', () => {
+  const DAY = 86_400_000
+  /** Pairs by name: closes from the day before the chart's first on. */
+  const rates =
+    (pairs: Readonly<Record<string, readonly number[]>>) =>
+    (exchange: string, symbol: string, interval: string): Series | null => {
+      const closes = pairs[symbol]
+      if (!closes) return null
+      const bars = barsOf(closes, DAY)
+      for (let i = 0; i < bars.length; i++) bars.time[i]! -= DAY
+      return { bars, symbol: { ...SYMBOL, exchange, symbol }, interval }
+    }
+  const days = (body: string, pairs: Readonly<Record<string, readonly number[]>>) =>
+    runScript(`//@version=6\nindicator("x")\n${body}\n`, barsOf([1, 2, 3], DAY), {
+      interval: '1d',
+      series: rates(pairs),
+    })
+  const EUR = 'plot(request.currency_rate("EUR", "JPY"))'
+
+  for (const [name, body, pairs, expected] of [
+    ['the close of the day before', EUR, { EURJPY: [150, 160, 170, 180] }, [150, 160, 170]],
+    ['of the pair the other way round', EUR, { JPYEUR: [0.5, 0.25, 0.2] }, [2, 4, 5]],
+    ['by way of US dollars', EUR, { EURUSD: [2, 3, 4], USDJPY: [100, 110, 120] }, [200, 330, 480]],
+    [
+      'by way of US dollars, either way round',
+      EUR,
+      { USDEUR: [0.5, 0.25, 0.2], JPYUSD: [0.1, 0.1, 0.1] },
+      [20, 40, 50],
+    ],
+    ['of one currency in itself', 'plot(request.currency_rate("EUR", "EUR"))', {}, [1, 1, 1]],
+    ['na asked for where nothing tells', 'plot(request.currency_rate("EUR", "JPY", true))', {}, [NA, NA, NA]],
+    [
+      'prices asked for in another currency',
+      'plot(request.security("", "", close, currency = "EUR"))',
+      { USDEUR: [2, 4, 5] },
+      [2, 8, 15],
+    ],
+    [
+      'whose name the expression sees',
+      'plot(request.security("", "", syminfo.currency == "EUR" ? 1 : 0, currency = "EUR"))',
+      { USDEUR: [2, 4, 5] },
+      [1, 1, 1],
+    ],
+  ] as const)
+    test(name, () => {
+      expect(plotted(days(body, pairs)).map((value) => Math.round(value * 1e9) / 1e9)).toEqual([...expected])
+    })
+
+  test('without any pair the rate is 1, with a warning once', () => {
+    const done = days(EUR, {})
+    expect([plotted(done), done.warnings.map(({ code }) => code)]).toEqual([[1, 1, 1], ['no-rates']])
+  })
+})

@@ -27,11 +27,11 @@ export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): st
         `new ${module.constant(Request)}(R,${expr.site},P,[${na}],${String(lower)})`,
       )
       const merge = lower ? 'false,false' : `${arg('gaps')},${arg('lookahead')}`
-      const call = `${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')})`
+      const call = `${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')})`
       return wanted.type.kind === 'tuple' ? call : `${call}[0]`
     }
     case 'request.currency_rate':
-      return `R.currencyRate(${arg('from')},${arg('to')})`
+      return `R.currencyRate(${arg('from')},${arg('to')},${arg('ignore_invalid_currency')})`
     default:
       return `(R.warn('no-source',${JSON.stringify(`${name}() has no source of data here and answers na.`)}),${module.naOf(expr.type)})`
   }

@@ -2,6 +2,7 @@
 
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
+import { exchangeRate, type RateAt } from '../../market/exchange-rates.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { PineVersion, Program } from '../2-check/program.ts'
@@ -11,7 +12,7 @@ import type { Broker } from '../broker.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
 import type { Drawings } from './drawings.ts'
 import type { ChildRun } from './request.ts'
-import { ScriptError, type Limits, type Runtime } from './runtime.ts'
+import { ScriptError, SeriesNeeded, type Limits, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
 
@@ -48,6 +49,7 @@ export class Context implements Runtime {
   #capacity = 0
   #timeClose = new Float64Array(0)
   #timeCloseDone = 0
+  readonly #rates = new Map<string, RateAt | null>()
   #alertedBar = new Set<string>()
   #alertedOn = -1
 
@@ -169,12 +171,33 @@ export class Context implements Runtime {
     this.alerts.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, title: '', message })
   }
 
-  /** TradingView converts at the previous day's close; without rates here an amount stays as it is. */
-  currencyRate(from: string | null, to: string | null): number {
+  /** What one `from` is worth in `to` on this bar; 1, with a warning, where no daily bars of a pair tell. */
+  currencyRate(from: string | null, to: string | null, ignore: boolean | null): number {
     if (from === null || to === null) return Number.NaN
-    if (from !== to)
-      this.warn('no-rates', `There are no exchange rates from ${from} to ${to} here; 1 is used instead.`)
-    return 1
+    const rate = this.rateBetween(from, to)
+    if (rate) return rate(this.bars.time[this.bar] ?? Number.NaN)
+    return ignore === true ? Number.NaN : 1
+  }
+
+  /** null, with a warning, where no daily bars of a pair tell. */
+  rateBetween(from: string, to: string): RateAt | null {
+    if (from === to) return () => 1
+    const key = `${from}${to}`
+    let rate = this.#rates.get(key)
+    if (rate === undefined) {
+      rate = exchangeRate(from, to, (pair) => {
+        const series = this.#env.series('', pair, '1d')
+        if (series === undefined) throw new SeriesNeeded('', pair, '1d')
+        return series?.bars ?? null
+      })
+      this.#rates.set(key, rate)
+      if (!rate)
+        this.warn(
+          'no-rates',
+          `No daily bars of ${from}${to} are cached, nor others that tell the rate; it is taken for 1. Import some.`,
+        )
+    }
+    return rate
   }
 
   alertCondition(title: string | null, message: string | null): void {

@@ -23,6 +23,7 @@ import type { Series } from '../compile.ts'
 import { CoarserBars } from './coarser.ts'
 import { PineArray, PineMap } from './collections.ts'
 import type { Context } from './context.ts'
+import { ConvertedBars } from './converted-bars.ts'
 import { HeikinAshiBars } from './heikin-ashi.ts'
 import { PineMatrix } from './matrix.ts'
 import { shallowCopy } from './operators.ts'
@@ -74,6 +75,7 @@ export class Request {
   readonly #values: unknown[]
   #symbol: string | null = null
   #timeframe: string | null = null
+  #currency: string | null = null
   #feed: Feed | null = null
 
   constructor(context: Context, site: number, path: string, na: readonly unknown[], lower: boolean) {
@@ -98,10 +100,12 @@ export class Request {
     gaps: boolean | null,
     lookahead: boolean | null,
     ignore: boolean | null,
+    currency: string | null,
   ): unknown[] {
-    if (symbol !== this.#symbol || timeframe !== this.#timeframe) {
-      this.#feed = this.#find(symbol, timeframe, ignore === true)
+    if (symbol !== this.#symbol || timeframe !== this.#timeframe || currency !== this.#currency) {
+      this.#feed = this.#find(symbol, timeframe, ignore === true, currency)
       this.#symbol = symbol
+      this.#currency = currency
       this.#timeframe = timeframe
     }
     const feed = this.#feed
@@ -122,16 +126,26 @@ export class Request {
     return values
   }
 
-  #find(symbol: string | null, timeframe: string | null, ignore: boolean): Feed | null {
-    const key = `${symbol ?? ''} ${timeframe ?? ''}`
+  #find(
+    symbol: string | null,
+    timeframe: string | null,
+    ignore: boolean,
+    currency: string | null,
+  ): Feed | null {
+    const key = `${symbol ?? ''} ${timeframe ?? ''} ${currency ?? ''}`
     const known = this.#feeds.get(key)
     if (known !== undefined) return known
-    const feed = this.#open(symbol, timeframe, ignore)
+    const feed = this.#open(symbol, timeframe, ignore, currency)
     this.#feeds.set(key, feed)
     return feed
   }
 
-  #open(symbol: string | null, timeframe: string | null, ignore: boolean): Feed | null {
+  #open(
+    symbol: string | null,
+    timeframe: string | null,
+    ignore: boolean,
+    currency: string | null,
+  ): Feed | null {
     const context = this.#context
     const own = context.symbol
     const ticker = decodeTicker(symbol ?? '')
@@ -171,6 +185,11 @@ export class Request {
         'box-of-last-bar',
         `ticker.${ticker.chart.kind}() with "${style}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,
       )
+    if (currency !== null && currency !== '' && currency !== 'NONE' && currency !== source.symbol.currency) {
+      const rate = context.rateBetween(source.symbol.currency, currency)
+      if (rate)
+        source = new MadeSource(source, new ConvertedBars(source.bars, rate), { ...source.symbol, currency })
+    }
     const { bars } = source
     const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
     return new Feed(context, source, child)
@@ -179,7 +198,9 @@ export class Request {
 
 function ofKind(source: Source, chart: ChartType | null): Source {
   if (chart === null) return source
-  return chart.kind === 'heikinashi' ? new HeikinAshiSource(source) : new PriceSource(source, chart)
+  return chart.kind === 'heikinashi'
+    ? new MadeSource(source, new HeikinAshiBars(source.bars))
+    : new PriceSource(source, chart)
 }
 
 /** Bars that grow with the chart's, and which of them the chart's bars see. */
@@ -333,16 +354,15 @@ class OtherBars implements Source {
   }
 }
 
-/** Heikin-Ashi bars of a source's bars, one for one. */
-class HeikinAshiSource implements Source {
-  readonly bars: HeikinAshiBars
+/** Other bars made of a source's, one for one. */
+class MadeSource implements Source {
+  readonly bars: Bars & { extend(): void }
+  readonly symbol: SymbolInfo
   readonly #source: Source
-  constructor(source: Source) {
+  constructor(source: Source, bars: Bars & { extend(): void }, symbol = source.symbol) {
     this.#source = source
-    this.bars = new HeikinAshiBars(source.bars)
-  }
-  get symbol(): SymbolInfo {
-    return this.#source.symbol
+    this.bars = bars
+    this.symbol = symbol
   }
   update(): number {
     const closed = this.#source.update()
