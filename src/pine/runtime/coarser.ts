@@ -77,6 +77,19 @@ export class CoarserBars {
     this.#done = Math.max(this.#done, end)
   }
 
+  /** Forgets chart bars from `bar` on, and the rest of the coarser bar it is in. Returns how many are as they were. */
+  rewind(bar: number): number {
+    if (bar >= this.#done) return this.bars.length
+    const group = this.group[bar] ?? 0
+    let first = bar
+    while (first > 0 && this.group[first - 1] === group) first--
+    this.#done = first
+    this.#start = Number.NaN
+    this.bars.length = group
+    this.end.length = group
+    return group
+  }
+
   #grow(): void {
     for (const field of FIELDS) {
       const grown = new Float64Array(this.bars[field].length * 2)

@@ -11,7 +11,7 @@ import { BLOCK } from '../4-generate/module.ts'
 import type { Broker } from '../broker.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
 import type { Drawings } from './drawings.ts'
-import type { ChildRun } from './request.ts'
+import type { ChildRun, Feed } from './request.ts'
 import { ScriptError, SeriesNeeded, type Limits, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
@@ -35,6 +35,8 @@ export class Context implements Runtime {
   readonly columns: ColumnData[]
   readonly alerts: AlertEvent[] = []
   readonly logs: LogEntry[] = []
+  /** What request.* reads, in the order it was first asked for. */
+  readonly feeds: Feed[] = []
   warnings: { readonly code: string; readonly message: string }[] = []
   /** Elements of collections copied for request.*() so far. */
   handedOut = 0
@@ -181,7 +183,8 @@ export class Context implements Runtime {
 
   /** null, with a warning, where no daily bars of a pair tell. */
   rateBetween(from: string, to: string): RateAt | null {
-    if (from === to) return () => 1
+    // Nothing given means no conversion: scripts have an input for the currency that is empty at first.
+    if (from === to || from === '' || to === '' || from === 'NONE' || to === 'NONE') return () => 1
     const key = `${from}${to}`
     let rate = this.#rates.get(key)
     if (rate === undefined) {

@@ -46,4 +46,8 @@ export class ConvertedBars implements Bars {
     }
     this.#done = length
   }
+
+  rewind(bar: number): void {
+    this.#done = Math.min(this.#done, bar)
+  }
 }

@@ -53,4 +53,8 @@ export class HeikinAshiBars implements Bars {
     }
     this.#done = length
   }
+
+  rewind(bar: number): void {
+    this.#done = Math.min(this.#done, bar)
+  }
 }

@@ -50,10 +50,14 @@ export class History<T> {
     return (this.#values as T[])[low] as T
   }
 
-  /** For snapshots. Entries below the count never change once their bar is over, so both may share the buffer. */
-  copy(): History<T> {
+  /**
+   * For snapshots. Entries below the count never change once their bar is over, so both may share the buffer; but of
+   * objects each has its own.
+   */
+  copy(copyOf: (value: unknown) => unknown): History<T> {
     const copy = new History<T>(this.#na)
-    copy.#values = this.#values
+    const values = this.#values
+    copy.#values = values instanceof Float64Array ? values : values.map((value) => copyOf(value) as T)
     copy.#bars = this.#bars
     copy.#count = this.#count
     return copy

@@ -33,6 +33,16 @@ interface State {
   volume: number
 }
 
+const START: Readonly<State> = {
+  direction: 0,
+  from: Number.NaN,
+  to: Number.NaN,
+  began: Number.NaN,
+  low: Infinity,
+  high: -Infinity,
+  volume: 0,
+}
+
 export class PriceBars implements Bars {
   length = 0
   time = new Float64Array(64)
@@ -48,7 +58,7 @@ export class PriceBars implements Bars {
   readonly #mintick: number
   #size = Number.NaN
   #done = 0
-  #state: State = { direction: 0, from: NaN, to: NaN, began: NaN, low: Infinity, high: -Infinity, volume: 0 }
+  #state: State = { ...START }
   #beforeLast = { ...this.#state }
 
   constructor(source: Bars, chart: ChartType, mintick: number) {
@@ -77,6 +87,14 @@ export class PriceBars implements Bars {
       this.#take(this.#done)
       this.madeBy[this.#done] = this.length
     }
+  }
+
+  /** Back by more than the last bar means to begin again: only the state before that one is kept. */
+  rewind(bar: number): void {
+    if (bar >= this.#done - 1) return
+    this.#done = 0
+    this.#state = { ...START }
+    this.length = 0
   }
 
   #take(bar: number): void {

@@ -87,7 +87,7 @@ export class Request {
     this.#values = [...na]
   }
 
-  /** A feed holds nothing that a run going back would have to undo. */
+  /** Shared by the run's snapshots: what its feeds have to undo, the context tells them. */
   copy(): this {
     return this
   }
@@ -192,7 +192,9 @@ export class Request {
     }
     const { bars } = source
     const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
-    return new Feed(context, source, child)
+    const feed = new Feed(context, source, child)
+    context.feeds.push(feed)
+    return feed
   }
 }
 
@@ -211,9 +213,17 @@ interface Source {
   update(): number
   barAt(bar: number, lookahead: boolean): number
   within(bar: number): readonly [from: number, to: number]
+  /** The chart's bars from `bar` on may have changed: forgets them. Returns how many of its own are as they were. */
+  rewind(bar: number): number
 }
 
-class Feed {
+/** What a feed's run was when a snapshot of the chart's was taken. */
+export interface FeedSnapshot {
+  readonly closed: number
+  readonly child: unknown
+}
+
+export class Feed {
   readonly child: ChildRun
   readonly #context: Context
   readonly #source: Source
@@ -221,11 +231,29 @@ class Feed {
   #closed = 0
   /** The child before its last bar, which is still forming. */
   #forming: unknown = null
+  /** The child before its first bar. */
+  readonly #fresh: unknown
 
   constructor(context: Context, source: Source, child: ChildRun) {
     this.#context = context
     this.#source = source
     this.child = child
+    this.#fresh = child.snapshot()
+  }
+
+  snapshot(): FeedSnapshot {
+    return { closed: this.#closed, child: this.#forming ?? this.child.snapshot() }
+  }
+
+  /**
+   * The chart's run is back at `bar`, and what was the forming bar may be another by now. The snapshot serves unless the
+   * child had already run over bars made of that one; then, or without one, it starts again.
+   */
+  restore(snapshot: FeedSnapshot | null, bar: number): void {
+    const intact = this.#source.rewind(bar)
+    this.child.restore(snapshot && snapshot.closed <= intact ? snapshot.child : this.#fresh)
+    this.#forming = null
+    this.#known = -1
   }
 
   barAt(bar: number, lookahead: boolean): number {
@@ -281,6 +309,9 @@ class SameBars implements Source {
   within(bar: number): readonly [number, number] {
     return [bar, bar + 1]
   }
+  rewind(bar: number): number {
+    return bar
+  }
 }
 
 /** A coarser interval of the chart's symbol. */
@@ -309,6 +340,9 @@ class OwnCoarser implements Source {
   }
   within(): readonly [number, number] {
     return [0, 0]
+  }
+  rewind(bar: number): number {
+    return this.#coarser.rewind(bar)
   }
   #isClosed(bar: number, group: number): boolean {
     return (this.#context.timeClose[bar] ?? 0) >= (this.#coarser.end[group] ?? Infinity)
@@ -352,14 +386,24 @@ class OtherBars implements Source {
     const from = firstAfter(time, length, (this.#context.bars.time[bar] ?? 0) - 1)
     return [from, firstAfter(time, length, (this.#context.timeClose[bar] ?? 0) - 1)]
   }
+  rewind(): number {
+    return this.bars.length
+  }
+}
+
+/** Bars made of others. */
+interface MadeBars extends Bars {
+  extend(): void
+  /** Forgets what the others from `bar` on have made. */
+  rewind(bar: number): void
 }
 
 /** Other bars made of a source's, one for one. */
 class MadeSource implements Source {
-  readonly bars: Bars & { extend(): void }
+  readonly bars: MadeBars
   readonly symbol: SymbolInfo
   readonly #source: Source
-  constructor(source: Source, bars: Bars & { extend(): void }, symbol = source.symbol) {
+  constructor(source: Source, bars: MadeBars, symbol = source.symbol) {
     this.#source = source
     this.bars = bars
     this.symbol = symbol
@@ -374,6 +418,11 @@ class MadeSource implements Source {
   }
   within(bar: number): readonly [number, number] {
     return this.#source.within(bar)
+  }
+  rewind(bar: number): number {
+    const intact = this.#source.rewind(bar)
+    this.bars.rewind(intact)
+    return intact
   }
 }
 
@@ -399,6 +448,11 @@ class PriceSource implements Source {
   within(bar: number): readonly [number, number] {
     const [from, to] = this.#source.within(bar)
     return [this.#madeBefore(from), this.#madeBefore(to)]
+  }
+  rewind(bar: number): number {
+    const intact = this.#source.rewind(bar)
+    this.bars.rewind(intact)
+    return this.#madeBefore(intact)
   }
   #madeBefore(end: number): number {
     return end <= 0 ? 0 : (this.bars.madeBy[end - 1] ?? 0)

@@ -16,7 +16,7 @@ import { Drawings } from './drawings.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
 import { located } from './locate.ts'
 import { tracksOf, type PlotTrack } from './plots.ts'
-import type { ChildRun } from './request.ts'
+import type { ChildRun, FeedSnapshot } from './request.ts'
 import { ScriptError } from './runtime.ts'
 import { copyGraph, rollBack } from './snapshot.ts'
 
@@ -31,6 +31,9 @@ interface Snapshot {
   readonly state: object
   readonly hoisted: object
   readonly drawings: object
+  /** Columns of objects up to `position`, by number: the script may reach and change what they hold. */
+  readonly past: readonly (readonly unknown[] | null)[]
+  readonly feeds: readonly FeedSnapshot[]
   readonly alerts: number
   readonly logs: number
 }
@@ -122,10 +125,12 @@ export class Run implements ScriptRun {
   restore(snapshot: unknown): void {
     const saved = snapshot as Snapshot
     // Copied once more, so that a snapshot can be gone back to any number of times.
-    const { state, hoisted, drawings } = copyGraph(
-      { state: saved.state, hoisted: saved.hoisted, drawings: saved.drawings },
+    const { state, hoisted, drawings, past } = copyGraph(
+      { state: saved.state, hoisted: saved.hoisted, drawings: saved.drawings, past: saved.past },
       this.#shared,
     )
+    for (const [i, column] of past.entries()) if (column) this.context.columns[i] = column as unknown[]
+    for (const [i, feed] of this.context.feeds.entries()) feed.restore(saved.feeds[i] ?? null, saved.position)
     Object.assign(this.#instance.state, state)
     Object.assign(this.#instance.hoisted, hoisted)
     Object.assign(this.context.drawings, drawings)
@@ -136,10 +141,14 @@ export class Run implements ScriptRun {
 
   #copyState(): Snapshot {
     const { state, hoisted } = this.#instance
-    const { drawings, alerts, logs } = this.context
+    const { drawings, alerts, logs, columns, feeds } = this.context
+    const past = columns.map((column) =>
+      Array.isArray(column) && holdsObjects(column, this.#position) ? column.slice(0, this.#position) : null,
+    )
     return {
       position: this.#position,
-      ...copyGraph({ state, hoisted, drawings }, this.#shared),
+      ...copyGraph({ state, hoisted, drawings, past }, this.#shared),
+      feeds: feeds.map((feed) => feed.snapshot()),
       alerts: alerts.length,
       logs: logs.length,
     }
@@ -228,6 +237,15 @@ export class Run implements ScriptRun {
       throw located(error, this.#generated.offsets)
     }
   }
+}
+
+/** A column's values are all of one type: the first that is there tells. */
+function holdsObjects(column: readonly unknown[], end: number): boolean {
+  for (let i = 0; i < end; i++) {
+    const value = column[i]
+    if (value !== null && value !== undefined) return typeof value === 'object'
+  }
+  return false
 }
 
 /** The column of a source; a derived one is worked out for the bars to be run now, as the last may have been forming. */

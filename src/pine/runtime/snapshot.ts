@@ -13,7 +13,8 @@ export function copyGraph<T>(root: T, shared: ReadonlySet<unknown>): T {
     if (typeof value !== 'object' || value === null || shared.has(value)) return value
     const known = copies.get(value)
     if (known !== undefined) return known
-    if (value instanceof History || value instanceof Request) return keep(value, value.copy())
+    if (value instanceof Request) return keep(value, value.copy())
+    if (value instanceof History) return keep(value, value.copy(copy))
     if (ArrayBuffer.isView(value)) return keep(value, (value as Float64Array).slice())
     if (Array.isArray(value)) {
       const list = keep(value, [] as unknown[])
