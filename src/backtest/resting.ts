@@ -43,6 +43,12 @@ export class WatchedBroker extends BrokerEmulator {
   private last = -1
 
   override onBar(bar: number, rerun: () => void): void {
+    // Nothing waits and nothing did: most bars of most runs, on which noting cost 4 ns of 17.
+    if (!this.active && this.waiting.length === 0) {
+      this.last = bar
+      super.onBar(bar, rerun)
+      return
+    }
     this.note(bar - 1, this.last)
     super.onBar(bar, rerun)
     this.note(bar, bar)

@@ -18,6 +18,7 @@ import { NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
 import { contracts, tickOf } from './numbers.ts'
 import {
   isMarket,
+  removeAt,
   type Direction,
   type Entry,
   type ExitTemplate,
@@ -26,6 +27,7 @@ import {
   type PathPoint,
 } from './orders.ts'
 import { finerRanges, pathOf, type Path } from './path.ts'
+import type { Execution } from './position.ts'
 import { RISK_COMMENTS, drawdownReached, intradayLossReached, rollDay, watches } from './risk.ts'
 import { unitsFor } from './sizing.ts'
 import { endTrailBar, freshTrail, ratchet, trailAtOpen, trailOnSegment } from './trailing.ts'
@@ -51,6 +53,21 @@ export class BrokerEmulator extends OrderDesk implements Broker {
   private reruns = RERUNS_MAX
   /** Fills when calc_on_order_fills last ran the script. */
   private fillsSeen = 0
+  private readonly execution: Execution = {
+    direction: 1,
+    closing: 0,
+    opening: 0,
+    price: NaN,
+    money: NaN,
+    fee: NaN,
+    rate: NaN,
+    bar: 0,
+    time: 0,
+    point: 0,
+    id: '',
+    comment: null,
+    alertMessage: null,
+  }
 
   constructor(options: BrokerOptions) {
     super(options)
@@ -174,8 +191,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
         i++
         continue
       }
-      if (i === 0) this.orders.shift()
-      else this.orders.splice(i, 1)
+      removeAt(this.orders, i)
       this.fill(order, ticks, true)
       // A fill may have taken others off the list.
       i = 0
@@ -189,7 +205,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
       const entries = orders.filter((order) => !isMarket(order) && this.passed(order, open)).sort(gapOrder)
       const exits = legs.filter((leg) => !leg.done && this.legAt(leg, open, open, 0, true) !== null)
       if (entries.length === 0 && exits.length === 0) return
-      const entriesBefore = this.position.entries
+      const entriesBefore = this.position.entries.slice()
       let flipped = false
       for (const order of entries) {
         if (!this.take(order)) continue
@@ -348,7 +364,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
   private take(order: Order): boolean {
     const index = this.orders.indexOf(order)
     if (index < 0) return false
-    this.orders.splice(index, 1)
+    removeAt(this.orders, index)
     return true
   }
 
@@ -469,28 +485,24 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     if (closing + opening <= 0) return null
     const price = ticks * this.mintick
     const rate = this.rate()
-    const entry = position.execute(
-      {
-        direction,
-        closing,
-        opening,
-        price: Number.isNaN(shown) ? price : shown,
-        money: price,
-        fee: commissionOf(this.settings, closing + opening, price, this.pointValue, rate),
-        rate,
-        bar: this.bar,
-        time: this.bars.time[this.bar]!,
-        point: this.point,
-        id,
-        comment,
-        alertMessage,
-      },
-      targets,
-      first,
-    )
+    const { execution } = this
+    execution.direction = direction
+    execution.closing = closing
+    execution.opening = opening
+    execution.price = Number.isNaN(shown) ? price : shown
+    execution.money = price
+    execution.fee = commissionOf(this.settings, closing + opening, price, this.pointValue, rate)
+    execution.rate = rate
+    execution.bar = this.bar
+    execution.time = this.bars.time[this.bar]!
+    execution.point = this.point
+    execution.id = id
+    execution.comment = comment
+    execution.alertMessage = alertMessage
+    const entry = position.execute(execution, targets, first)
     if (closing > 0) {
       this.dropOrphans()
-      if (position.units * held <= 0) this.standing = []
+      if (position.units * held <= 0 && this.standing.length > 0) this.standing = []
     }
     this.setCallRange()
     this.countFilled(ticks, entry !== null)

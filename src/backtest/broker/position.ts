@@ -5,26 +5,27 @@
 // profit is gross profit minus gross loss (F9).
 
 import { UNIT, contracts } from './numbers.ts'
-import type { Direction, Entry, Fill, PathPoint, Trade } from './orders.ts'
+import { removeAt, type Direction, type Entry, type Fill, type PathPoint, type Trade } from './orders.ts'
 import type { CloseRule } from './settings.ts'
 
+/** What one order does at one price. The broker fills in one and the same again and again; nobody keeps it. */
 export interface Execution {
-  readonly direction: Direction
+  direction: Direction
   /** Units that close, then units that open. */
-  readonly closing: number
-  readonly opening: number
+  closing: number
+  opening: number
   /** What the list shows; money is worked out on `money`, which differs only for immediate closes (B9). */
-  readonly price: number
-  readonly money: number
-  readonly fee: number
-  readonly rate: number
-  readonly bar: number
+  price: number
+  money: number
+  fee: number
+  rate: number
+  bar: number
   /** The bar's. */
-  readonly time: number
-  readonly point: PathPoint
-  readonly id: string
-  readonly comment: string | null
-  readonly alertMessage: string | null
+  time: number
+  point: PathPoint
+  id: string
+  comment: string | null
+  alertMessage: string | null
 }
 
 /** The state after each fill, in growing columns: enough to rebuild equity at every bar (see `equity.ts`). */
@@ -175,8 +176,7 @@ export class Position {
         units === closing + opening ? execution.fee : (execution.fee * units) / (closing + opening)
       left -= units
       if (units === trade.units) {
-        if (i === 0) this.open.shift()
-        else this.open.splice(i, 1)
+        removeAt(this.open, i)
         this.book(trade, execution, share)
       } else {
         const part = { ...trade, units, entryFee: (trade.entryFee * units) / trade.units }
@@ -191,7 +191,7 @@ export class Position {
     left = closing - left
     if (targets) for (const entry of targets) left = spend(entry, left)
     for (const entry of this.entries) left = spend(entry, left)
-    if (this.units === 0) this.entries = []
+    if (this.units === 0) this.entries.length = 0
     else this.entries = this.entries.filter((entry) => entry.bound > 0)
   }
 
