@@ -18,6 +18,7 @@ import {
   symbol,
   symbolSearch,
 } from './chart-state.ts'
+import { isLost } from './paint.ts'
 import { colorAt, DISPLAY, type Mark, type PlotMark, type Scene } from './scene.ts'
 
 export function Legends({ scene }: { readonly scene: Scene | null }) {
@@ -139,13 +140,7 @@ const legible = (mark: PlotMark, i: number): string => {
   const color = colorAt(mark.colors, i)
   // A see-through plot is still named in full colour; one without a colour in the text's.
   if (color === null || color.endsWith('00')) return 'var(--muted)'
-  const light =
-    (Number.parseInt(color.slice(1, 3), 16) * 299 +
-      Number.parseInt(color.slice(3, 5), 16) * 587 +
-      Number.parseInt(color.slice(5, 7), 16) * 114) /
-    1000
-  const lost = theme.value === 'dark' ? light < 40 : light > 215
-  return lost ? 'var(--text)' : color.slice(0, 7)
+  return isLost(color, theme.value) ? 'var(--text)' : color.slice(0, 7)
 }
 
 function plotText(value: number): string {

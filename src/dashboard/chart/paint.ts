@@ -63,6 +63,16 @@ export function faded(color: string, opacity: number): string {
   return color.slice(0, 7) + alpha
 }
 
+/** 0 black to 255 white, as the eye weighs the parts of `#rrggbb`. */
+export function lightness(color: string): number {
+  const part = (at: number) => Number.parseInt(color.slice(at, at + 2), 16)
+  return (part(1) * 299 + part(3) * 587 + part(5) * 114) / 1000
+}
+
+/** Is text of this colour lost on the page? Scripts are written for one theme and read in the other. */
+export const isLost = (color: string, theme: 'dark' | 'light'): boolean =>
+  theme === 'dark' ? lightness(color) < 70 : lightness(color) > 215
+
 /** Width of a bar's body in device pixels: odd, so that the wick is in its middle. */
 export function bodyWidth(spacing: number, hr: number): number {
   if (spacing < 2 * hr) return Math.max(1, Math.floor(hr))

@@ -5,7 +5,8 @@ import type { Cell } from '../../pine/runtime/drawings.ts'
 import s from './chart.module.css'
 import { paneBoxes, replayOnChart } from './chart-state.ts'
 import { itemsAt } from './draw-drawings.ts'
-import { textSize } from './paint.ts'
+import { theme } from '../settings.ts'
+import { isLost, textSize } from './paint.ts'
 import type { DrawingsMark, Scene } from './scene.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -93,6 +94,7 @@ function Table({
               height,
               border,
               table['border_color'],
+              table['bgcolor'],
             )}
           >
             {cell.text}
@@ -115,7 +117,10 @@ function cellStyle(
   height: number,
   border: number,
   borderColor: unknown,
+  tableColor: unknown,
 ): CSSProperties {
+  // Without a ground of its own the text stands on the page.
+  const onPage = typeof cell.bgcolor !== 'string' && typeof tableColor !== 'string'
   const formatting = cell.text_formatting ?? ''
   const vertical = { top: 'start', bottom: 'end' }[String(cell.text_valign)] ?? 'center'
   const horizontal = { left: 'start', right: 'end' }[String(cell.text_halign)] ?? 'center'
@@ -129,7 +134,7 @@ function cellStyle(
     padding: '2px 6px',
     background: color(cell.bgcolor),
     outline: border > 0 ? `${border}px solid ${color(borderColor)}` : 'none',
-    color: color(cell.text_color),
+    color: onPage && isLost(color(cell.text_color), theme.value) ? 'var(--text)' : color(cell.text_color),
     fontSize: `${textSize(cell.text_size)}px`,
     fontFamily: cell.text_font_family === 'monospace' ? 'var(--mono)' : 'inherit',
     fontWeight: formatting.includes('bold') ? 600 : 400,

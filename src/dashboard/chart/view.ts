@@ -30,7 +30,7 @@ import { heikinAshi, showsClock } from './bars.ts'
 import { drawBars, drawVolume, type ChartType } from './draw-bars.ts'
 import { drawDrawings, itemsAt } from './draw-drawings.ts'
 import { drawBehind, drawMarks, lastValue } from './draw-marks.ts'
-import { faded, themeOf, type ChartTheme, type Paint } from './paint.ts'
+import { faded, lightness, themeOf, type ChartTheme, type Paint } from './paint.ts'
 import {
   colorAt,
   DISPLAY,
@@ -765,7 +765,5 @@ type DrawTarget = Parameters<NonNullable<ReturnType<IPrimitivePaneView['renderer
 
 /** Black or white, whichever can be read on the colour. */
 function readable(color: string): string {
-  const part = (at: number) => Number.parseInt(color.slice(at, at + 2), 16)
-  const light = (part(1) * 299 + part(3) * 587 + part(5) * 114) / 1000
-  return light > 140 ? '#0b0f14' : '#ffffff'
+  return lightness(color) > 140 ? '#0b0f14' : '#ffffff'
 }
