@@ -258,6 +258,7 @@ describe('mistakes', () => {
     ['const x = close', 'declared-qualifier@1:11'],
     ['method f(x) => x', 'method-of-nothing@1:10'],
     ['type T\n    float x\nt = T.new(close)\ny = t.x[1]', 'no-field-history@4:5'],
+    ['x = request.security("A", "D", plot(close))', 'argument-type@1:32'],
     ['type T\n    int x\n    int x', 'declared-twice@3:9'],
     ['enum E\n    a\n    a', 'declared-twice@3:5'],
     ['f(x, x) => x', 'declared-twice@1:6'],
@@ -327,6 +328,27 @@ describe('mistakes', () => {
     expect(codes(`${plots(31)}fill(plot(open), plot(high))\nbgcolor(close > open ? color.red : na)`)).toEqual(
       ['too-many-plots'],
     )
+  })
+
+  test('more than 127 elements of tuples in all requests', () => {
+    const request = (name: string, count: number): string => {
+      const items = Array.from({ length: count }, (_, i) => `${name}${i}`)
+      return `[${items.join(', ')}] = request.security("A", "D", [${items.map(() => 'close').join(', ')}])`
+    }
+    const found = (second: number): unknown =>
+      check(parse(`//@version=6\nindicator("")\n${request('a', 100)}\n${request('b', second)}`).script)
+        .diagnostics[0]?.code
+    expect(found(27)).toBeUndefined()
+    expect(found(28)).toBe('too-many-tuple-elements')
+  })
+
+  test('more than 1,000 variables in one scope', () => {
+    const variables = (count: number): string =>
+      Array.from({ length: count }, (_, i) => `v${i} = ${i}`).join('\n')
+    const found = (count: number): unknown =>
+      check(parse(`//@version=6\nindicator("")\n${variables(count)}`).script).diagnostics[0]?.code
+    expect(found(1000)).toBeUndefined()
+    expect(found(1001)).toBe('too-many-variables')
   })
 
   test('a library’s function whose parameters have no type', () => {

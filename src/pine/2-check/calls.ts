@@ -11,13 +11,13 @@ import { condition, expression, findVariable, path, unknownMemberMessage, value 
 import { takes, userCall } from './functions.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
+import { countPlots, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
 import { parameterTypes, topContext, typeOf } from './modules.ts'
 import { nearest } from './nearest.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { Expr } from './program.ts'
-import { countPlots } from './plot-count.ts'
 import { temporary } from './statements.ts'
 import { ERROR, QUOTIENT, typeText } from './types.ts'
 import type { Type } from './types.ts'
@@ -349,7 +349,10 @@ export function builtinCall(
       ? adapted.given
       : adapted.given.map((one) => ({ ...one, expr: steady(x, one.expr) }))
   const call = chosenCall(x, builtin, given, typeArguments, node)
-  if (call.kind === 'BuiltinCall') countPlots(x, call)
+  if (call.kind === 'BuiltinCall') {
+    countPlots(x, call)
+    countTupleElements(x, call)
+  }
   if (adapted.when === null) return call
   const test = condition(x, adapted.when, adapted.when)
   const consequent = {

@@ -6,6 +6,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
+import * as messages from './messages.ts'
 import type { Message } from './messages.ts'
 import type {
   Declaration,
@@ -62,6 +63,7 @@ export class Check {
   depth = 0
   variableCount = 0
   plotCount = 0
+  tupleElements = 0
   /** Functions whose value depends on the bars they were called on before. */
   readonly lookingBack = new Set<FunctionInstance>()
   /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
@@ -172,6 +174,9 @@ export class Scope {
   }
 }
 
+/** TradingView's limit for one scope (limitations, "Variables per scope"). */
+const VARIABLES_MAX = 1000
+
 export function declare(
   x: Context,
   name: string,
@@ -193,6 +198,8 @@ export function declare(
     start,
   }
   x.scope.names.set(name, variable)
+  if (x.scope.names.size === VARIABLES_MAX + 1)
+    x.check.report(x, { start, end: start + name.length }, messages.tooManyVariables(VARIABLES_MAX))
   return variable
 }
 

@@ -214,6 +214,18 @@ export const notExported = (alias: string, name: string): Message =>
   error('not-exported', `\`${name}\` of \`${alias}\` is not exported`)
 export const optionsRefused = (value: string): Message =>
   error('default-not-an-option', `the default ${value} is not among the options`)
+export const tooManyTupleElements = (most: number): Message =>
+  error(
+    'too-many-tuple-elements',
+    `with this the script asks for more than ${most} elements of tuples with request.*()`,
+    'ask for an object of a type of your own instead',
+  )
+export const tooManyVariables = (most: number): Message =>
+  error(
+    'too-many-variables',
+    `this is one variable more than the ${most.toLocaleString('en')} a scope may have`,
+    'move some into a function or a block',
+  )
 export const tooManyPlots = (most: number): Message =>
   error(
     'too-many-plots',

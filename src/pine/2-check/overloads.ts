@@ -210,8 +210,9 @@ function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Ty
   if (type.kind === 'void') return null
   switch (spec.kind) {
     case 'any':
-      return 2
+      return isDrawnLine(type) ? null : 2
     case 'variable': {
+      if (isDrawnLine(type)) return null
       const bound = variables.get(spec.name)
       if (bound === undefined) {
         variables.set(spec.name, type)
@@ -246,6 +247,11 @@ function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Ty
       return type.kind === 'na' ? 3 : type.kind === 'int' ? (spec.kind === 'float' ? 1 : 4) : 4
     }
   }
+}
+
+/** What plot() and hline() give is for fill() alone. */
+function isDrawnLine(type: Type): boolean {
+  return type.kind === 'plot' || type.kind === 'hline'
 }
 
 /** Inside a collection types are equal or do not fit: an array of ints is no array of floats. */

@@ -1,11 +1,14 @@
-// TradingView's limit of 64 plot counts a script: one for each series a call draws, its colours included where they
-// change from bar to bar (limitations, "Plot limits"). Lines, labels, boxes and tables are not among them.
+// TradingView's limits of what a script may ask for (limitations, "Plot limits" and "Tuple element limit").
+//
+// 64 plot counts: one for each series a call draws, its colours included where they change from bar to bar. Lines,
+// labels, boxes and tables are not among them. 127 elements of tuples in all calls of request.*().
 
 import type { Context } from './context.ts'
 import * as messages from './messages.ts'
 import type { BuiltinCallExpr } from './program.ts'
 
 const PLOT_COUNT_MAX = 64
+const TUPLE_ELEMENTS_MAX = 127
 
 /** Counts of a call without its colours. */
 const COUNTS: Readonly<Record<string, number>> = {
@@ -42,4 +45,12 @@ export function countPlots(x: Context, call: BuiltinCallExpr): void {
       if (COLORS.has(parameter.name) && call.args[i]?.qualifier === 'series') x.check.plotCount++
   if (before <= PLOT_COUNT_MAX && x.check.plotCount > PLOT_COUNT_MAX)
     x.check.report(x, call, messages.tooManyPlots(PLOT_COUNT_MAX))
+}
+
+export function countTupleElements(x: Context, call: BuiltinCallExpr): void {
+  if (!call.builtin.name.startsWith('request.') || call.type.kind !== 'tuple') return
+  const before = x.check.tupleElements
+  x.check.tupleElements += call.type.items.length
+  if (before <= TUPLE_ELEMENTS_MAX && x.check.tupleElements > TUPLE_ELEMENTS_MAX)
+    x.check.report(x, call, messages.tooManyTupleElements(TUPLE_ELEMENTS_MAX))
 }
