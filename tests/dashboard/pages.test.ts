@@ -20,6 +20,7 @@ const PAGES = [
   '/settings/tokens',
   '/settings/bars',
   '/settings/appearance',
+  '/settings/inbox',
   '/settings/about',
   '/nowhere',
 ]

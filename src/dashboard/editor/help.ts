@@ -95,7 +95,8 @@ const hover = hoverTooltip(async (view, pos) => {
   const { text, from } = view.state.doc.lineAt(pos)
   const at = pos - from
   const before = /[A-Za-z_][\w.]*$/.exec(text.slice(0, at))?.[0] ?? ''
-  const after = /^\w*/.exec(text.slice(at))?.[0] ?? ''
+  // On `ta` of `ta.ema` one means ta.ema.
+  const after = /^\w*(?:\.\w+)*/.exec(text.slice(at))?.[0] ?? ''
   const name = before + after
   if (name === '' || insideTextOrComment(view.state, pos)) return null
   const start = pos - before.length

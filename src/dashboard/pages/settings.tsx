@@ -2,9 +2,11 @@
 
 import type { ComponentType } from 'preact'
 import { href } from '../router.ts'
+import { user } from '../session.ts'
 import { About } from './about.tsx'
 import { Appearance } from './appearance.tsx'
 import { BarsSettings } from './bars-settings.tsx'
+import { Inbox } from './inbox.tsx'
 import { NotFound } from './not-found.tsx'
 import { Page } from './page.tsx'
 import { Profile } from './profile.tsx'
@@ -16,18 +18,23 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['tokens', 'API tokens', Tokens],
   ['bars', 'Bars', BarsSettings],
   ['appearance', 'Appearance', Appearance],
+  ['inbox', 'Inbox', Inbox],
   ['about', 'About', About],
 ]
+/** What only the owner of the server sees. */
+const OWNERS: readonly string[] = ['inbox']
 
 export function Settings({ section = 'profile' }: { readonly section?: string }) {
-  const found = SECTIONS.find(([id]) => id === section)
+  const isOwner = user.value?.role === 'owner'
+  const sections = SECTIONS.filter(([id]) => isOwner || !OWNERS.includes(id))
+  const found = sections.find(([id]) => id === section)
   if (!found) return <NotFound />
   const Body = found[2]
   return (
     <Page title="Settings">
       <div class={s.layout}>
         <nav class={s.nav} aria-label="Settings">
-          {SECTIONS.map(([id, title]) => (
+          {sections.map(([id, title]) => (
             <a key={id} href={href(`/settings/${id}`)} aria-current={id === section ? 'page' : undefined}>
               {title}
             </a>
