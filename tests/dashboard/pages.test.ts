@@ -228,6 +228,8 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.keyboard.press('Delete')
     await page.keyboard.type('z = ta.em')
     await page.locator('.cm-tooltip-autocomplete').getByText('ta.ema').first().waitFor()
+    // A list that has just come up under the fingers does not take Enter yet (75 ms).
+    await page.waitForTimeout(200)
     await page.keyboard.press('Enter')
     await page.keyboard.type('close, ')
     await page.locator('.pine-argument', { hasText: 'length' }).waitFor()
