@@ -167,7 +167,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       const { initialCapital } = settings
       const { ledger } = broker.position
       const columns = equityColumns(bars, ledger, symbol.pointValue, initialCapital, rates)
-      const results = buildResults(broker, bars, symbol.pointValue, rates, columns)
+      const results = buildResults(broker, bars, symbol.pointValue, rates)
       const { kind } = program.declaration
       const title = text(args['title'])
       const overlay = args['overlay'] === true

@@ -3,7 +3,7 @@
 import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../broker/broker.ts'
 import { UNIT } from '../broker/numbers.ts'
-import { EquityWalk, emptyStretches, type EquityColumns } from '../equity.ts'
+import { EquityCurve, EquityWalk, emptyStretches } from '../equity.ts'
 import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
@@ -26,7 +26,6 @@ export function buildResults(
   bars: Bars,
   pointValue: number,
   rates: Float64Array | null,
-  columns: EquityColumns,
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
@@ -34,6 +33,7 @@ export function buildResults(
   const walk = new EquityWalk(bars, position.ledger, pointValue, initialCapital, rates, stretches).to(
     bars.length - 1,
   )
+  const curve = new EquityCurve(bars, position.ledger, pointValue, initialCapital, rates)
   const context = { bars, pointValue, initialCapital, rates, stretches }
   const trades = reportTrades(context, position.closed, position.open)
   const { all, long, short } = reportColumns(trades, {
@@ -74,7 +74,7 @@ export function buildResults(
     returnOverDrawdown: walk.drawdownMax > 0 ? all.netProfit / walk.drawdownMax : null,
     timeInMarketPct: bars.length === 0 ? 0 : walk.barsHeld / bars.length,
     months: reportMonths(months, initialCapital),
-    drawdowns: trades.length === 0 ? [] : drawdownPeriods(bars, columns.equity),
+    drawdowns: trades.length === 0 ? [] : drawdownPeriods(bars, curve),
   }
   return {
     initialCapital,

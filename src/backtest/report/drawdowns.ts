@@ -1,9 +1,12 @@
 // Drawdowns: from trade to trade, and the stretches under water that a chart shades.
 
 import type { Bars } from '../../market/bars.ts'
+import type { EquityCurve } from '../equity.ts'
 import type { ReportDrawdown, ReportTrade } from './report.ts'
 
 const KEPT = 20
+/** Bars whose equity is looked at while it is in the processor's cache. */
+const BLOCK = 2048
 
 export interface CloseToClose {
   readonly drawdown: number
@@ -32,7 +35,8 @@ export function closeToClose(trades: readonly ReportTrade[], initialCapital: num
 }
 
 /** Stretches in which equity at the bars' closes lies below its peak; the deepest twenty. */
-export function drawdownPeriods(bars: Bars, equity: Float64Array): ReportDrawdown[] {
+export function drawdownPeriods(bars: Bars, curve: EquityCurve): ReportDrawdown[] {
+  const equity = new Float64Array(Math.min(BLOCK, bars.length))
   const found: ReportDrawdown[] = []
   let peak = -Infinity
   let peakBar = 0
@@ -57,15 +61,19 @@ export function drawdownPeriods(bars: Bars, equity: Float64Array): ReportDrawdow
     }
     depth = 0
   }
-  for (let i = 0; i < bars.length; i++) {
-    const value = equity[i]!
-    if (value >= peak) {
-      if (depth > 0) close(i, bars.time[i]!)
-      peak = value
-      peakBar = i
-    } else if (peak - value > depth) {
-      depth = peak - value
-      trough = i
+  for (let from = 0; from < bars.length; from += BLOCK) {
+    const to = Math.min(from + BLOCK, bars.length)
+    curve.read(from, to, equity)
+    for (let i = from; i < to; i++) {
+      const value = equity[i - from]!
+      if (value >= peak) {
+        if (depth > 0) close(i, bars.time[i]!)
+        peak = value
+        peakBar = i
+      } else if (peak - value > depth) {
+        depth = peak - value
+        trough = i
+      }
     }
   }
   if (depth > 0) close(bars.length - 1, null)
