@@ -144,7 +144,10 @@ export function signatureHelp(source: string, offset: number): SignatureHelp | n
         if (name === null) return null
         if (argument === 0) from = i + 1
         const named = before[from + 1]?.text === '=' ? (before[from]?.text ?? null) : null
-        return described(source, name, version, argument, named)
+        return (
+          described(source, name, version, argument, named) ??
+          describedMethod(source, offset, name, argument, named)
+        )
       }
     }
   }
@@ -168,6 +171,22 @@ function described(
   const builtin = BUILTIN_FUNCTIONS.get(now)
   if (builtin === undefined) return null
   return { name, doc: builtin.doc, signatures: builtin.signatures, argument, argumentName }
+}
+
+/** `levels.push(…)`: the object before the dot is the first argument. */
+function describedMethod(
+  source: string,
+  offset: number,
+  name: string,
+  argument: number,
+  argumentName: string | null,
+): SignatureHelp | null {
+  const { script } = parse(source)
+  const member = membersOf(script, ownNames(script, offset), name).find(
+    (one) => one.name === name && one.kind === 'function',
+  )
+  if (member === undefined) return null
+  return { name, doc: member.doc, signatures: [member.detail], argument: argument + 1, argumentName }
 }
 
 /** The dotted name that ends before the bracket. */

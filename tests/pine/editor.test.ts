@@ -84,6 +84,8 @@ describe('signature help', () => {
     ['f(a, b) => a\nx = f(1, |', 'f 1 -'],
     ['type T\n    int x\nt = T.new(|', 'T.new 0 -'],
     ['//@version=4\nx = sma(close, |', 'sma 1 -'],
+    ['a = array.new<float>()\na.set(0, |', 'a.set 2 -'],
+    ['type T\n    int x\nmethod add(T this, int by) => by\nt = T.new()\ny = t.add(|', 't.add 1 -'],
     ['x = ta.sma(close, 5)|', null],
     ['x = (1 + |', null],
   ])('%s', (text, expected) => {
