@@ -16,6 +16,7 @@ import type { Type } from '../2-check/types.ts'
 import type { Implicit } from '../builtins/registry.ts'
 import { type Column } from '../3-plan/plan.ts'
 import { History } from '../runtime/history.ts'
+import { PerExecution } from '../runtime/per-execution.ts'
 import {
   concatenate,
   decodeBool,
@@ -408,13 +409,26 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
   const args = argumentTexts(module, expr, scope)
   args.push(...implicits(module, implementation.implicit ?? []))
   if ('state' in implementation) {
-    const field = scope.frame.field(`s${expr.site}`, newState(module, implementation.state))
+    const { state } = implementation
+    if (module.repeated.has(expr) && isRederived(expr.builtin.name)) {
+      const field = scope.frame.field(
+        `s${expr.site}`,
+        `new ${module.constant(PerExecution)}(${module.constant(state)},R)`,
+      )
+      return `${scope.state}.${field}.on(i).next(${args.join(',')})`
+    }
+    const field = scope.frame.field(`s${expr.site}`, newState(module, state))
     return `${scope.state}.${field}.next(${args.join(',')})`
   }
   if (implementation.inline && args.every(isSmall)) return `(${implementation.inline(...args)})`
   if (implementation.runtime) args.unshift('R')
   if (implementation.site) args.push(String(expr.site))
   return `${module.constant(implementation.fn)}(${args.join(',')})`
+}
+
+/** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */
+function isRederived(name: string): boolean {
+  return (name.startsWith('ta.') && !name.startsWith('ta.percentile_')) || name === 'math.sum'
 }
 
 /** Worth writing more than once, should the inlined text use an argument twice. */

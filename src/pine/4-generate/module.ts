@@ -5,6 +5,7 @@
 
 import type { Expr, FunctionInstance, Program, Variable } from '../2-check/program.ts'
 import type { Type, Udt } from '../2-check/types.ts'
+import { repeatedCalls } from '../3-plan/repeated.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
 
 /** Bars that are computed ahead at a time. A power of two: columns of one block are indexed with a mask. */
@@ -113,6 +114,7 @@ export class Module {
   readonly results: Column[] = []
   readonly once = new Map<string, string>()
   usesLoops = false
+  readonly repeated: ReadonlySet<Expr>
   functionCount = 0
   #temporaries = 0
 
@@ -120,6 +122,7 @@ export class Module {
     this.plan = plan
     this.program = plan.program
     this.columns = [...plan.columns]
+    this.repeated = repeatedCalls(plan.program)
   }
 
   readonly #kept = new Set<number>()

@@ -1,0 +1,62 @@
+// ta.*() where a bar executes one call several times.
+
+import { describe, expect, test } from 'bun:test'
+import { barsOf, open, plotted, recordingBroker, runScript, walk } from './run-script.ts'
+
+const BARS = barsOf(walk(120, 3))
+
+function run(body: string, version = 6): number[] {
+  return plotted(runScript(`//@version=${version}\nindicator("x")\n${body}\n`, BARS))
+}
+
+describe('a call in a loop goes on from the bar before', () => {
+  for (const call of [
+    'ta.sma(close, 5)',
+    'ta.ema(close, 5)',
+    'ta.rma(close, 5)',
+    'ta.rsi(close, 5)',
+    'ta.highest(high, 5)',
+    'ta.linreg(close, 5, 0)',
+    'ta.change(close)',
+    'ta.cum(volume)',
+    'math.sum(close, 5)',
+    'ta.barssince(close > open)',
+  ])
+    test(call, () => {
+      expect(run(`x = 0.0\nfor i = 1 to 3\n    x := ${call}\nplot(x)`)).toEqual(run(`plot(${call})`))
+    })
+
+  test('each round with a length of its own', () => {
+    expect(run('x = 0.0\nfor i = 3 to 6\n    x += ta.wma(close, i)\nplot(x)')).toEqual(
+      run('plot(ta.wma(close, 3) + ta.wma(close, 4) + ta.wma(close, 5) + ta.wma(close, 6))'),
+    )
+  })
+
+  test('in a function that a loop calls', () => {
+    expect(
+      run('g(n) => ta.sma(close, n)\nf(n) => g(n)\nx = 0.0\nfor i = 3 to 5\n    x += f(i)\nplot(x)'),
+    ).toEqual(run('plot(ta.sma(close, 3) + ta.sma(close, 4) + ta.sma(close, 5))'))
+  })
+
+  test('in the test of a while', () => {
+    expect(run('n = 0\nwhile ta.sma(close, 5) > 0 and n < 4\n    n += 1\nplot(n)')[20]).toBe(4)
+  })
+
+  test('the percentiles take each round for a bar', () => {
+    expect(
+      run('x = 0.0\nfor i = 1 to 3\n    x := ta.percentile_nearest_rank(close, 3, 100)\nplot(x)'),
+    ).toEqual(run('plot(close)'))
+  })
+
+  test('going back to a snapshot takes the rounds back too', () => {
+    const source =
+      '//@version=6\nindicator("x")\nx = 0.0\nfor i = 3 to 6\n    x += ta.wma(close, i)\nplot(x)\n'
+    const stepped = open(source, BARS, { broker: recordingBroker() })
+    stepped.advance(50)
+    const saved = stepped.snapshot()
+    stepped.advance(60)
+    stepped.restore(saved)
+    stepped.advance(120)
+    expect(plotted(stepped)).toEqual(plotted(runScript(source, BARS)))
+  })
+})
