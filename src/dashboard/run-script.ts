@@ -20,15 +20,19 @@ import {
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
 
+const BACKTESTS = '/api/platform/backtests'
 /** Changes of the inputs are waited for this long. */
 const INPUT_DELAY_MS = 60
 
 interface RunAnswer {
-  readonly id: string
+  /** A preview has none. */
+  readonly id?: string
   readonly result: Pick<Run, 'report' | 'tracks'>
 }
 
 let current: AbortController | null = null
+/** What the run on screen was asked with. */
+let asked: object | null = null
 
 /** Gives up the run that is under way, if there is one. */
 export function cancelRun(): void {
@@ -37,8 +41,11 @@ export function cancelRun(): void {
   running.value = false
 }
 
-/** `reveal`: open the report when it is there and nothing is open that would show it. */
-export async function runScript({ reveal = false } = {}): Promise<void> {
+/**
+ * `reveal`: open the report when it is there and nothing is open that would show it. `keep` false: only tried, as when an
+ * input changes with every key; the server keeps nothing of it.
+ */
+export async function runScript({ reveal = false, keep = true } = {}): Promise<void> {
   const { source, name } = script.peek()
   if (source.trim() === '') return
   current?.abort()
@@ -56,11 +63,13 @@ export async function runScript({ reveal = false } = {}): Promise<void> {
     inputs: inputs.peek(),
   }
   try {
-    const { id, result } = await post<RunAnswer>('/api/platform/backtests', body, { signal: mine.signal })
+    const path = keep ? BACKTESTS : `${BACKTESTS}/preview`
+    const { id = null, result } = await post<RunAnswer>(path, body, { signal: mine.signal })
+    asked = body
     diagnostics.value = []
     runProblem.value = null
     run.value = { id, name: body.name, report: result.report, tracks: result.tracks }
-    lastRun.value = id
+    if (id !== null) lastRun.value = id
     if (reveal && bottom.peek() === '') bottom.value = 'report'
   } catch (error) {
     if (mine.signal.aborted) return
@@ -74,6 +83,16 @@ export async function runScript({ reveal = false } = {}): Promise<void> {
       running.value = false
     }
   }
+}
+
+/** The id of the run on screen, kept on the server first if it was only tried. null where there is no run. */
+export async function keptRun(): Promise<string | null> {
+  const shown = run.peek()
+  if (!shown || shown.id !== null || !asked) return shown?.id ?? null
+  const { id = null } = await post<RunAnswer>(BACKTESTS, asked)
+  if (run.peek() === shown) run.value = { ...shown, id }
+  if (id !== null) lastRun.value = id
+  return id
 }
 
 /**
@@ -106,7 +125,7 @@ export function rerunOnChange(): () => void {
   const later = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      if (run.peek() || running.peek() || runProblem.peek()) void runScript()
+      if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false })
     }, INPUT_DELAY_MS)
   }
   let firstInputs = true

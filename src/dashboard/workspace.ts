@@ -37,7 +37,8 @@ export const inputs = signal<Readonly<Record<string, unknown>>>({})
 
 /** The last run that worked; it stays on screen until the next one is there. */
 export interface Run {
-  readonly id: string
+  /** null = tried, and not kept on the server: `keptRun()` keeps it when something needs its id. */
+  readonly id: string | null
   readonly name: string
   readonly report: Report
   readonly tracks: readonly Track[]

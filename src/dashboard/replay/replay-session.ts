@@ -10,6 +10,7 @@ import { replayOnChart, shown } from '../chart/chart-state.ts'
 import type { PriceLevel } from '../chart/view.ts'
 import { money, quantity } from '../format.ts'
 import { toastError } from '../ui/ui.tsx'
+import { keptRun } from '../run-script.ts'
 import { run, type Market } from '../workspace.ts'
 import { neighbour, orderText, restingAt, standingAt, tradeBars, waitingAt } from './replay-model.ts'
 
@@ -75,8 +76,10 @@ export async function begin(
   let [first, last] = [0, bars.length - 1]
   if (source === 'backtest' && current) {
     // The server keeps the session, so that it can be opened elsewhere; what is drawn is on this page already.
-    await post(`/api/platform/backtests/${current.id}/replay?exchange=${encodeURIComponent(market.exchange)}`)
-    backtest = { id: current.id, report: current.report, tracks: current.tracks }
+    const id = await keptRun()
+    if (id === null) return
+    await post(`/api/platform/backtests/${id}/replay?exchange=${encodeURIComponent(market.exchange)}`)
+    backtest = { id, report: current.report, tracks: current.tracks }
     first = barAt(bars, current.report.range.from ?? bars.time[0]!)
     last = Math.min(last, first + current.report.range.bars - 1)
   }

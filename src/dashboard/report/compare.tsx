@@ -8,6 +8,7 @@ import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { ago, count, money, percent, ratio, time as timeText, tone } from '../format.ts'
 import { Badge, Button, cx, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
+import { keptRun } from '../run-script.ts'
 import { compareWith, lookAt, type Run } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
 import s from './report.module.css'
@@ -213,9 +214,12 @@ function WithExport({ run }: { readonly run: Run }) {
     setBusy(true)
     setProblem(null)
     try {
-      const answer = await post<{ comparison: Comparison }>(`/api/platform/backtests/${run.id}/compare`, {
-        csv: await file.text(),
-      })
+      const answer = await post<{ comparison: Comparison }>(
+        `/api/platform/backtests/${await keptRun()}/compare`,
+        {
+          csv: await file.text(),
+        },
+      )
       setResult(answer.comparison)
       const first = answer.comparison.firstDivergence
       if (first) lookAt.value = { time: first.time, trade: first.n }

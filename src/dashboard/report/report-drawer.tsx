@@ -7,7 +7,7 @@ import { replayOnChart, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { count, duration, time as timeText } from '../format.ts'
-import { runScript } from '../run-script.ts'
+import { keptRun, runScript } from '../run-script.ts'
 import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { bottom, compareWith, diagnostics, run, running, runProblem, script, type Run } from '../workspace.ts'
@@ -36,11 +36,11 @@ export function ReportDrawer() {
   })
   const current = run.value
   if (!current) return <NoReport />
-  if (replayOnChart.value?.withTrades && spoiled.value !== current.id)
+  if (replayOnChart.value?.withTrades && spoiled.value !== current.report.hash)
     return (
       <Empty
         title="A replay is on"
-        action={<Button onClick={() => (spoiled.value = current.id)}>Show the report anyway</Button>}
+        action={<Button onClick={() => (spoiled.value = current.report.hash)}>Show the report anyway</Button>}
       >
         The report would tell how it ends. What is known at the cursor stands in the Replay drawer.
       </Empty>
@@ -120,7 +120,7 @@ function ReportOf({ run: current }: { readonly run: Run }) {
             </button>
           ))}
         </div>
-        <VerifyButton id={current.id} />
+        <VerifyButton run={current} />
         <Button size="small" icon="external" onClick={() => setSharing(true)}>
           Share
         </Button>
@@ -141,20 +141,20 @@ interface Verification {
   /** The bars, or the engine, are not those it ran on. */
   readonly ranOnOther?: boolean
 }
-const verified = signal<{ readonly id: string; readonly result: Verification } | null>(null)
+const verified = signal<{ readonly hash: string; readonly result: Verification } | null>(null)
 
 /** Runs the stored backtest again on the server and compares every number. */
-function VerifyButton({ id }: { readonly id: string }) {
+function VerifyButton({ run: { report } }: { readonly run: Run }) {
   const [busy, setBusy] = useState(false)
-  const known = verified.value?.id === id ? verified.value.result : null
+  const known = verified.value?.hash === report.hash ? verified.value.result : null
   const verify = async () => {
     setBusy(true)
     try {
       const answer = await post<{ verification?: Verification } & Partial<Verification>>(
-        `/api/platform/backtests/${id}/verify`,
+        `/api/platform/backtests/${await keptRun()}/verify`,
       )
       const result = answer.verification ?? (answer as Verification)
-      verified.value = { id, result }
+      verified.value = { hash: report.hash, result }
       if (result.equal)
         toast('Run again: every number is the same.', { tone: 'up', detail: result.hash.slice(0, 16) })
       else if (result.ranOnOther)

@@ -5,6 +5,7 @@ import { post } from '../api-client.ts'
 import { count, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
 import { Button, Dialog, Field, toast, toastError } from '../ui/ui.tsx'
+import { keptRun } from '../run-script.ts'
 import type { Run } from '../workspace.ts'
 
 export function Share({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
@@ -24,7 +25,7 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
         exchange,
         symbol,
         interval,
-        backtestId: run.id,
+        backtestId: await keptRun(),
       })
       setLink(new URL(href(`/ideas/${id}`), location.href).href)
     } catch (error) {
