@@ -1,11 +1,13 @@
 // All alerts, and what they fired.
 
 import { useState } from 'preact/hooks'
+import { get } from '../api-client.ts'
+import { ago } from '../format.ts'
 import { navigate } from '../router.ts'
-import { Button, Empty } from '../ui/ui.tsx'
+import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
-import { Page, pageStyles as p, Segments, Show } from './page.tsx'
+import { Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
 
 type Filter = 'all' | 'active' | 'stopped'
 
@@ -74,7 +76,52 @@ export function Alerts() {
           </ul>
         </section>
       )}
+      <Mail changed={firings.data?.[0]?.id ?? ''} />
       <AlertDialogHost />
     </Page>
+  )
+}
+
+interface Letter {
+  readonly id: string
+  readonly to: string
+  readonly subject: string
+  readonly state: string
+  readonly problem: string | null
+  readonly createdAt: number
+}
+
+/** Letters of alerts; without a mail server they wait here. */
+function Mail({ changed }: { readonly changed: string }) {
+  const letters = useLoad(
+    async (signal) =>
+      (await get<{ letters: Letter[] }>('/api/platform/alerts/outbox', { limit: 50 }, signal)).letters,
+    [changed],
+  )
+  if (!letters.data || letters.data.length === 0) return null
+  return (
+    <section class={p['section']}>
+      <h2>Mail</h2>
+      <p>Without a mail server (SMTP_URL) letters wait here.</p>
+      <ul class={s['list']} aria-label="Mail">
+        {letters.data.map((one) => (
+          <li key={one.id} class={s['row']}>
+            <div class={s['main']}>
+              <strong>{one.subject}</strong>
+              <span class={s['note']}>
+                to {one.to}
+                {one.problem && ` · ${one.problem}`}
+              </span>
+            </div>
+            <div class={s['side']}>
+              <Badge tone={one.state === 'sent' ? 'up' : one.state === 'failed' ? 'down' : 'warn'}>
+                {one.state}
+              </Badge>
+              <span class={s['note']}>{ago(one.createdAt)}</span>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
