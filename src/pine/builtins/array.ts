@@ -155,7 +155,11 @@ export const ARRAY: readonly BuiltinEntry[] = [
     runtime: true,
   }),
   fn('array.every', 'True if all elements are true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
-    fn: (id: Any) => (id ?? absent('array.every')).values().every(isTrue),
+    // Of an empty one false, unlike in mathematics. [measured on TradingView by PyneCore]
+    fn: (id: Any) => {
+      const values = (id ?? absent('array.every')).values()
+      return values.length > 0 && values.every(isTrue)
+    },
   }),
   fn('array.some', 'True if an element is true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
     fn: (id: Any) => (id ?? absent('array.some')).values().some(isTrue),

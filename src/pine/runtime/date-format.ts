@@ -182,12 +182,15 @@ interface DateParts {
 }
 
 function isoParts(text: string): DateParts | null {
-  const match = /^\s*(\d{4})[-/. ](\d{1,2})(?:[-/. ](\d{1,2}))?(?!\d)(.*)$/.exec(text)
+  // What is left out is the first: a year, or a year and month, is its beginning.
+  const match =
+    /^\s*(\d{4})[-/. ](\d{1,2})(?:[-/. ](\d{1,2}))?(?!\d)(.*)$/.exec(text) ??
+    /^\s*(\d{4})()()(\s*)$/.exec(text)
   if (match === null) return null
   return {
     year: Number(match[1]),
-    month: Number(match[2]),
-    day: Number(match[3] ?? 1),
+    month: Number(match[2] || 1),
+    day: Number(match[3] || 1),
     rest: match[4]!,
   }
 }
@@ -198,9 +201,10 @@ function namedMonthParts(text: string): DateParts | null {
     /^(?<day>\d{1,2})[ -]+(?<month>[A-Za-z]{3,9})\.?[ ,-]+(?<year>\d{4})(?!\d)(?<rest>.*)$/.exec(bare) ??
     /^(?<month>[A-Za-z]{3,9})\.? +(?<day>\d{1,2})(?:st|nd|rd|th)?,? +(?<year>\d{4})(?!\d)(?<rest>.*)$/.exec(
       bare,
-    )
+    ) ??
+    /^(?<month>[A-Za-z]{3,9})\.?,? +(?<day>)(?<year>\d{4})(?<rest>\s*)$/.exec(bare)
   if (match === null) return null
   const { day, month, year, rest } = match.groups as Record<'day' | 'month' | 'year' | 'rest', string>
   const index = MONTHS.findIndex((name) => name.toLowerCase().startsWith(month.slice(0, 3).toLowerCase()))
-  return index < 0 ? null : { year: Number(year), month: index + 1, day: Number(day), rest }
+  return index < 0 ? null : { year: Number(year), month: index + 1, day: Number(day || 1), rest }
 }

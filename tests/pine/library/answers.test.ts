@@ -96,6 +96,10 @@ table('array', [
   ['a.indexof(1) * 10 + a.lastindexof(1)', '2', 'a = array.from(1, 2, 1)'],
   ['a.join("-")', '1-2.5-NaN', 'a = array.from(1, 2.5, na)'],
   ['array.from(true, false).every()', 'false'],
+  ['array.new<bool>().every()', 'false'],
+  ['timestamp("2025") == timestamp("2025-01-01")', 'true'],
+  ['timestamp("Jun 2025") == timestamp("2025-06-01")', 'true'],
+  ['timestamp("2025-6") == timestamp("2025-06-01")', 'true'],
   ['array.from(true, false).some()', 'true'],
   ['a', '[5, 1, -2]', 'a = array.from(5, -2, 1)\na.sort(order.descending)'],
   [
