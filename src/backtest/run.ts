@@ -37,7 +37,7 @@ export interface BacktestRequest {
   readonly progress?: (bar: number) => void
   /** Declaration arguments to run with instead of the script's (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
-  /** Milliseconds of a running clock, for `timings`; without it they are 0. */
+  /** Milliseconds of a running clock, for `timings` and `limits.timeMs`; without it there are neither. */
   readonly now?: () => number
 }
 
@@ -134,6 +134,9 @@ export function openBacktest(request: BacktestRequest): Backtest {
     finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
     dayOf: (bar) => calendar.tradingDay(request.bars.time[bar]!),
   })
+  // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
+  const { timeMs } = request.limits
+  let until = Infinity
   const guarded = <T>(work: () => T) => translated(work, source)
   const run = guarded(() =>
     script.instantiate({
@@ -145,6 +148,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
       limits: request.limits,
       series: find,
       ...(request.progress ? { progress: request.progress } : {}),
+      watch: () => {
+        if (now() > until)
+          throw new ScriptError(
+            `The script ran for more than ${timeMs / 1000} s and was stopped.`,
+            'script_limit_exceeded',
+          )
+      },
     }),
   )
   let runMs = 0
@@ -153,6 +163,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     broker,
     advance(end) {
       const from = now()
+      until = from + timeMs
       guarded(() => run.advance(end))
       runMs += now() - from
     },

@@ -57,6 +57,8 @@ export interface RunEnvironment extends Series {
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   /** Called now and then with the bar reached; throw from it to stop the run. */
   readonly progress?: (bar: number) => void
+  /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over. */
+  readonly watch?: () => void
 }
 
 export interface AlertEvent {

@@ -179,3 +179,43 @@ function empty(): BacktestRequest['bars'] {
   const none = new Float64Array(0)
   return { length: 0, time: none, open: none, high: none, low: none, close: none, volume: none }
 }
+
+describe('a script that takes too long', () => {
+  const stopped = (body: string, timeMs: number) => {
+    let clock = 0
+    try {
+      runBacktest(
+        request({
+          source: `//@version=6\nindicator("x")\n${body}\nplot(close)\n`,
+          limits: { ...DEFAULT_LIMITS, timeMs, loopsPerBar: Infinity },
+          bars: barsFrom('1/1/1/1 '.repeat(600).trim()),
+          now: () => clock++,
+        }),
+      )
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      const { diagnostics } = error.details as { diagnostics: { line: number }[] }
+      return [error.code, diagnostics[0]?.line ?? null]
+    }
+    return null
+  }
+  for (const [name, body, timeMs, expected] of [
+    [
+      'in a loop without end is stopped at its line',
+      'n = 0\nwhile true\n    n += 1',
+      50,
+      ['script_limit_exceeded', 4],
+    ],
+    [
+      'in small loops is stopped at one of them',
+      'n = 0\nfor i = 1 to 9\n    n += 1',
+      2,
+      ['script_limit_exceeded', 4],
+    ],
+    ['without loops is stopped all the same', 'n = close + 1', 2, ['script_limit_exceeded', null]],
+    ['and one that does not is left alone', 'n = close + 1', 50, null],
+  ] as const)
+    test(name, () => {
+      expect(stopped(body, timeMs)).toEqual(expected as never)
+    })
+})

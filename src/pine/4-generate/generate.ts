@@ -110,7 +110,7 @@ export function generate(plan: Plan): Generated {
   for (const { index } of module.columns) text.line(`c${index}=R.columns[${index}];`)
   for (const i of module.sources) text.line(`s${i}=S[${i}];`)
   text.line('}')
-  text.line(`function body(i){${module.usesLoops ? 'loops=0;' : ''}${recorded.join('')}`)
+  text.line(`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${recorded.join('')}`)
   text.append(out)
   text.line('}')
   text.line(

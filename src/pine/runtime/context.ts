@@ -40,6 +40,8 @@ export class Context implements Runtime {
   warnings: { readonly code: string; readonly message: string }[] = []
   /** Elements of collections copied for request.*() so far. */
   handedOut = 0
+  /** Where the count of a bar's rounds begins: near 1,024 the first round calls `looped`. */
+  loopsFrom = 0
   /** Set by the run: the body once more on this bar. */
   rerun: () => void = () => {}
   /** Set by the run: a slice of the script at work on other bars. */
@@ -141,6 +143,7 @@ export class Context implements Runtime {
         `The loops of one bar may run ${this.limits.loopsPerBar.toLocaleString('en')} rounds in all.`,
         'script_limit_exceeded',
       )
+    this.#env.watch?.()
     if ((rounds & 0xffff) === 0) this.#env.progress?.(this.bar)
   }
 

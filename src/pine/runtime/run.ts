@@ -23,6 +23,9 @@ import { copyGraph, rollBack } from './snapshot.ts'
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
 
+/** Bars between two looks at the clock; each costs as much as a few bars of a small script. */
+const WATCHED_BARS = 256
+
 /** request.security() within request.security(). */
 const REQUEST_DEPTH = 12
 
@@ -106,8 +109,7 @@ export class Run implements ScriptRun {
         const to = Math.min(end, this.#position + BLOCK)
         this.#instance.hoist(this.#position, to)
         try {
-          this.#instance.run(this.#position, to)
-          this.#position = to
+          while (this.#position < to) this.#runWatched(Math.min(to, this.#position + WATCHED_BARS))
         } catch (error) {
           // What the bars before have plotted is there to be seen.
           this.#position = this.context.bar
@@ -116,6 +118,20 @@ export class Run implements ScriptRun {
         env.progress?.(to)
       }
     })
+  }
+
+  /** A run whose time is over does its last bar once more up to a loop, if it has one, whose line the error names then. */
+  #runWatched(to: number): void {
+    const { env } = this.context
+    this.#instance.run(this.#position, to)
+    this.#position = to
+    try {
+      env.watch?.()
+    } catch (error) {
+      this.context.loopsFrom = 1023
+      this.#instance.body(to - 1)
+      throw error
+    }
   }
 
   snapshot(): unknown {
