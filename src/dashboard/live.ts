@@ -11,7 +11,13 @@ interface LiveEvents {
     readonly interval: string
     readonly last: number
   }
-  readonly firing: Readonly<Record<string, unknown>>
+  readonly firing: {
+    readonly id: string
+    readonly message: string
+    readonly exchange: string
+    readonly symbol: string
+    readonly interval: string
+  }
   readonly backtest: { readonly id: string; readonly name: string; readonly state: string }
 }
 type LiveEvent = keyof LiveEvents

@@ -127,6 +127,34 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 60_000)
 
+  test('an alert that fires is told wherever one is', async () => {
+    const { page, complaints } = await openAt('/watchlists')
+    const api = page.request
+    const json = { headers: { 'content-type': 'application/json' } }
+    const alert = {
+      symbol: 'LIVE',
+      exchange: 'TEST',
+      interval: '1d',
+      kind: 'price',
+      op: 'above',
+      price: 100,
+      channels: [],
+      message: 'LIVE is at {{close}}',
+    }
+    const made = await api.post(`${site.url}/api/platform/alerts`, { ...json, data: alert })
+    expect(made.ok()).toBe(true)
+    const bars = 'time,open,high,low,close,volume\n2024-01-02,90,95,89,94,1\n2024-01-03,94,120,93,110,1\n'
+    await api.post(`${site.url}/api/platform/bars/import?exchange=TEST&symbol=LIVE&interval=1d`, {
+      headers: { 'content-type': 'text/csv' },
+      data: bars,
+    })
+    await page.getByText('LIVE is at 110').waitFor()
+    await page.goto(`${site.url}/alerts`)
+    await page.getByRole('list', { name: 'Firings' }).getByText('LIVE is at 110').waitFor()
+    await api.delete(`${site.url}/api/platform/alerts/${((await made.json()) as { id: string }).id}`)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('a token is shown once, listed without its secret, and revoked', async () => {
     const { page, complaints } = await openAt('/settings/tokens')
     await page.getByRole('button', { name: 'New token' }).click()

@@ -379,7 +379,8 @@ export class ChartView {
   }
 
   readonly #timeText = (time: Time): string => {
-    if (this.#state.hideDates) return ''
+    // Before the first bars are there the library asks for times that are none.
+    if (this.#state.hideDates || !Number.isFinite(time)) return ''
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
     const part = (options: Intl.DateTimeFormatOptions) =>
       at.toLocaleDateString('en-US', { ...options, timeZone: 'UTC' })
@@ -389,7 +390,7 @@ export class ChartView {
   }
 
   readonly #tickText = (time: Time, kind: TickMarkType): string => {
-    if (this.#state.hideDates) return ''
+    if (this.#state.hideDates || !Number.isFinite(time)) return ''
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
     if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
     if (kind === TickMarkType.Month)

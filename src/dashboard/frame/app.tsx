@@ -3,11 +3,12 @@
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { addCommands, keyText, listenForKeys } from '../commands.ts'
+import { onLive } from '../live.ts'
 import { href, match, navigate, path } from '../router.ts'
 import { loadSession, user } from '../session.ts'
 import { palette as colours, theme, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
-import { Button, Skeleton, Toasts } from '../ui/ui.tsx'
+import { Button, Skeleton, Toasts, toast } from '../ui/ui.tsx'
 import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
@@ -166,6 +167,15 @@ export function App() {
       ]),
     [],
   )
+
+  // A fired alert is told wherever one is.
+  const userId = user.value?.id
+  useEffect(() => {
+    if (userId === undefined) return undefined
+    return onLive('firing', ({ message, exchange, symbol, interval }) =>
+      toast(message, { tone: 'up', detail: `${exchange}:${symbol} ${interval}` }),
+    )
+  }, [userId])
 
   if (user.value === undefined) return <Booting />
   if (user.value === null)

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { del, get, patch } from '../api-client.ts'
 import { ago } from '../format.ts'
+import { onLive } from '../live.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge } from '../ui/ui.tsx'
 import { alertsChanged, editAlert } from './alert-dialog.tsx'
@@ -11,17 +12,9 @@ import { attempt, Confirm, useLoad, type Loaded } from './page.tsx'
 import { showOnChart } from './show-on-chart.ts'
 import s from './alerts.module.css'
 
-/** How often lists look for firings. */
-const POLL_MS = 15_000
-
 export function useAlerts(): { alerts: Loaded<Alert[]>; firings: Loaded<Firing[]> } {
   const [tick, setTick] = useState(0)
-  useEffect(() => {
-    const again = setInterval(() => {
-      if (!document.hidden) setTick((n) => n + 1)
-    }, POLL_MS)
-    return () => clearInterval(again)
-  }, [])
+  useEffect(() => onLive('firing', () => setTick((n) => n + 1)), [])
   const keys = [alertsChanged.value, tick]
   const alerts = useLoad(
     async (signal) => (await get<{ alerts: Alert[] }>('/api/platform/alerts', {}, signal)).alerts,

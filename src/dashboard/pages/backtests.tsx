@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { del, get } from '../api-client.ts'
 import { ago, count, money, percent, ratio, tone } from '../format.ts'
+import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -62,12 +63,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   useEffect(() => {
     if (id !== undefined) open(id)
   }, [id])
-  const busy = list.data?.backtests.some((one) => one.state === 'running' || one.state === 'queued') ?? false
-  useEffect(() => {
-    if (!busy) return undefined
-    const again = setInterval(list.reload, 1500)
-    return () => clearInterval(again)
-  }, [busy])
+  useEffect(() => onLive('backtest', list.reload), [])
   const pick = (one: string, on: boolean) =>
     setPicked((before) => (on ? [...before, one] : before.filter((other) => other !== one)))
   return (

@@ -58,6 +58,11 @@ export function forgetSymbols(): void {
   asked.clear()
 }
 
+/** New bars of a symbol make its quote old. */
+export function forgetQuote(symbol: string): void {
+  for (const key of asked.keys()) if (key.endsWith(`:${symbol}`)) asked.delete(key)
+}
+
 /** The day's change needs daily bars, or what is nearest to them. */
 const preferred = ['1d', '12h', '4h', '1h', '30m', '15m', '5m', '1m', '1w', '1M']
 const rank = (interval: string) => (preferred.indexOf(interval) + 20) % 20

@@ -2,12 +2,13 @@
 
 import { useEffect } from 'preact/hooks'
 import { percent, price, tone } from '../format.ts'
+import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { Button } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { changeList, type Watchlist, type WatchlistItem } from './lists.ts'
 import { attempt } from './page.tsx'
-import { loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
+import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 
 /** Beyond this a list is not watched but kept. */
@@ -17,8 +18,10 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   useEffect(() => {
     const load = () => attempt(loadQuotes(list.items.slice(0, QUOTED_MAX)))
     load()
-    const again = setInterval(load, 60_000)
-    return () => clearInterval(again)
+    return onLive('bars', ({ symbol }) => {
+      forgetQuote(symbol)
+      load()
+    })
   }, [list])
   const remove = (item: WatchlistItem) =>
     attempt(changeList(list.id, { items: list.items.filter((one) => one !== item) }))
