@@ -310,6 +310,9 @@ const TOP_ONLY: ReadonlySet<string> = new Set([
   'library',
 ])
 
+/** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
+const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])
+
 /** What an indicator has no broker for. */
 const ORDERS: ReadonlySet<string> = new Set([
   'strategy.entry',
@@ -338,6 +341,9 @@ export function builtinCall(
   if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
   const written = givenArguments(x, node)
   if (receiver !== null) written.unshift({ name: null, expr: receiver })
+  const [first] = written
+  if (x.module.version === 6 && NEVER_NA.has(name) && first?.expr.type.kind === 'bool')
+    x.check.report(x, first.expr, messages.boolIsNeverNa(name))
   // v4's `rsi(x, y)` of two series is the index of a rise `x` and a fall `y`.
   const ratio = x.module.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
   if (ratio !== undefined && written[1] !== undefined && isFraction(written[1].expr.type))

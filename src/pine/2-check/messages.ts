@@ -93,6 +93,8 @@ export const naWithoutType = (name: string): Message =>
   error('na-without-type', `na says nothing of the type of \`${name}\``, `write it: \`float ${name} = na\``)
 export const naBool = (): Message =>
   error('na-bool', 'a bool is never na since v6', 'use false, or an int that is na')
+export const boolIsNeverNa = (fn: string): Message =>
+  error('bool-never-na', `\`${fn}\` takes no bool: a bool is never na since v6`, 'use the bool itself')
 export const voidValue = (): Message =>
   error('void-value', 'this has no value', 'it can only stand alone as a statement')
 export const tupleValue = (): Message =>

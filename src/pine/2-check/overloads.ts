@@ -112,7 +112,7 @@ function tryOverload(
     break
   }
   // v4's own checks of `simple` are not documented; they let more through than v5's.
-  if (problem === null && x.module.version > 4) problem = qualifierProblem(name, parameters, placed.places)
+  if (problem === null && x.module.version > 4) problem = qualifierProblem(x, name, parameters, placed.places)
   const { places, ignored } = placed
   return { overload, places, variables, cost: cost + ignored.length, problem, ignored }
 }
@@ -171,6 +171,7 @@ function place(
 }
 
 function qualifierProblem(
+  x: Context,
   name: string,
   parameters: readonly ParameterSpec[],
   places: readonly (Expr | null)[],
@@ -178,6 +179,8 @@ function qualifierProblem(
   for (const [i, expr] of places.entries()) {
     const parameter = parameters[Math.min(i, parameters.length - 1)]
     if (expr === null || parameter === undefined || expr.type.kind === 'error') continue
+    // What is drawn could be shifted by another number on each bar up to v5; the last one counts.
+    if (parameter.name === 'offset' && DRAWN.test(name) && x.module.version < 6) continue
     if (QUALIFIERS.indexOf(expr.qualifier) <= QUALIFIERS.indexOf(parameter.qualifier)) continue
     const expected = `${parameter.qualifier} ${parameter.types.map((one) => typeSpecText(one)).join(' or ')}`
     return {

@@ -216,7 +216,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'plot',
     'Draws a series.',
     '(series float series, const string title = "", series color color = color.blue, input int linewidth = 1, input string style = plot.style_line, ' +
-      'input bool trackprice = false, input float histbase = 0, series int offset = 0, input bool join = false, ' +
+      'input bool trackprice = false, input float histbase = 0, simple int offset = 0, input bool join = false, ' +
       `${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false, input string linestyle = plot.linestyle_solid) plot`,
     SPECIAL,
   ),
@@ -224,7 +224,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'plotshape',
     'Draws a shape on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string style = shape.xcross, input string location = location.abovebar, ' +
-      'series color color = color.blue, series int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
+      'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
       `const string size = size.auto, input int show_last?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
@@ -232,14 +232,14 @@ const PLOTS: readonly BuiltinEntry[] = [
     'plotchar',
     'Draws a character on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string char = "★", input string location = location.abovebar, ' +
-      'series color color = color.blue, series int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
+      'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
       `const string size = size.auto, input int show_last?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'plotarrow',
     'Draws an arrow up for positive, down for negative values, the longer the greater.',
-    '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, series int offset = 0, ' +
+    '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, simple int offset = 0, ' +
       `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
@@ -277,13 +277,13 @@ const PLOTS: readonly BuiltinEntry[] = [
   fn(
     'bgcolor',
     'Colours the background of the bar.',
-    `(series color color, series int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}, const bool force_overlay = false) void`,
+    `(series color color, simple int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'barcolor',
     'Colours the bar.',
-    `(series color color, series int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}) void`,
+    `(series color color, simple int offset = 0, ${SHOWN}, const string title = "", ${DISPLAY}) void`,
     SPECIAL,
   ),
 ]
