@@ -379,7 +379,7 @@ export class ChartView {
   }
 
   readonly #timeText = (time: Time): string => {
-    // Before the first bars are there the library asks for times that are none.
+    // A time that is none has no text: the formatters would throw on it.
     if (this.#state.hideDates || !Number.isFinite(time)) return ''
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
     const part = (options: Intl.DateTimeFormatOptions) =>
