@@ -202,9 +202,12 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     for (;;) {
       const { orders, legs } = this
       if (orders.length === 0 && legs.length === 0) return
-      const entries = orders.filter((order) => !isMarket(order) && this.passed(order, open)).sort(gapOrder)
-      const exits = legs.filter((leg) => !leg.done && this.legAt(leg, open, open, 0, true) !== null)
+      const entries: Order[] = []
+      const exits: Leg[] = []
+      for (const order of orders) if (!isMarket(order) && this.passed(order, open)) entries.push(order)
+      for (const leg of legs) if (!leg.done && this.legAt(leg, open, open, 0, true) !== null) exits.push(leg)
       if (entries.length === 0 && exits.length === 0) return
+      entries.sort(gapOrder)
       const entriesBefore = this.position.entries.slice()
       let flipped = false
       for (const order of entries) {
@@ -670,10 +673,14 @@ export class BrokerEmulator extends OrderDesk implements Broker {
 
   /** G1: resting entries that have become too dear at the current price are cancelled. */
   private recheckResting(): void {
-    if (this.orders.length === 0) return
+    const { orders } = this
     const price = this.bars.close[this.bar]!
-    for (const order of this.orders.filter((one) => one.kind !== 'close' && !isMarket(one)))
-      if (!this.withinMargin(order.direction, this.restingUnits(order), price)) this.take(order)
+    for (let i = 0; i < orders.length;) {
+      const order = orders[i]!
+      const rests = order.kind !== 'close' && !isMarket(order)
+      if (rests && !this.withinMargin(order.direction, this.restingUnits(order), price)) removeAt(orders, i)
+      else i++
+    }
   }
 
   private restingUnits(order: Order): number {

@@ -414,6 +414,7 @@ export class OrderDesk extends Account {
 
   /** Cancels exits; what has fired stays, for it must not come back (D3). */
   private dropLegs(which: (leg: Leg) => boolean): void {
+    if (this.legs.length === 0) return
     const dropped = (leg: Leg) => leg.filled === 0 && which(leg)
     for (const { entry } of this.legs.filter(dropped)) entry.legs = entry.legs.filter((leg) => !dropped(leg))
     this.legs = this.legs.filter((leg) => !dropped(leg))
@@ -421,9 +422,11 @@ export class OrderDesk extends Account {
 
   /** C10: entries by their id, exits by theirs; nothing cascades. */
   cancel(id: string): void {
-    this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
-    this.templates = this.templates.filter((template) => template.id !== id)
-    this.standing = this.standing.filter((template) => template.id !== id)
+    // Scripts cancel on every bar what is mostly not there.
+    if (this.orders.length > 0)
+      this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
+    if (this.templates.length > 0) this.templates = this.templates.filter((template) => template.id !== id)
+    if (this.standing.length > 0) this.standing = this.standing.filter((template) => template.id !== id)
     this.dropLegs((leg) => leg.id === id)
     this.settle()
   }
