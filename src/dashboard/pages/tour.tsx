@@ -23,7 +23,7 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'Change the script, see what it does',
-    text: `Edit it, or turn its inputs: the result follows. ${keyText('Mod+Enter')} runs it, Examples has eight more.`,
+    text: `Edit it, or turn its inputs: the result follows. ${keyText('Mod+Enter')} runs it, Examples has more of them.`,
     near: 'section[aria-label="Drawer"]',
     enter: () => (bottom.value = 'script'),
   },
