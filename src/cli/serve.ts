@@ -35,6 +35,8 @@ import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
+/** On a full disk LMDB never ends trying to write what it could not; what clients were promised is on disk. */
+const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
 
@@ -192,12 +194,20 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     pool.close()
     void app.stop(true)
   }, DRAIN_MS)
+  let doing = 'finishing requests'
+  const givenUp = setTimeout(() => {
+    log('error', 'stopped the hard way', { doing })
+    process.exit(1)
+  }, DRAIN_MS + CLOSE_MS)
   await app.stop()
+  doing = 'ending deliveries'
   stopLoops.abort()
   await loops
   clearTimeout(cut)
   pool.close()
+  doing = 'closing the store'
   await kv.close()
+  clearTimeout(givenUp)
   return 0
 }
 
