@@ -37,6 +37,7 @@ export class Frame {
   readonly fields: { readonly name: string; readonly init: string }[] = []
   /** Fields that a rollback leaves alone. */
   readonly varip: string[] = []
+  readonly #names = new Set<string>()
   /** Frames below it, by the number of objects they make: calls of calls multiply. */
   size = 1
 
@@ -45,13 +46,16 @@ export class Frame {
   }
 
   field(name: string, init: string): string {
-    if (!this.fields.some((field) => field.name === name)) this.fields.push({ name, init })
+    if (!this.#names.has(name)) {
+      this.#names.add(name)
+      this.fields.push({ name, init })
+    }
     return name
   }
 
   /** The frame of a call made from here. */
   child(name: string, frame: Frame): string {
-    if (!this.fields.some((field) => field.name === name)) this.size += frame.size
+    if (!this.#names.has(name)) this.size += frame.size
     return this.field(name, `new ${frame.name}(P+${literal(`/${name.slice(1)}`)})`)
   }
 }
