@@ -52,13 +52,13 @@ export const MATRIX: readonly BuiltinEntry[] = [
   fn('matrix.row', 'A row as a new array.', '(matrix<T> id, int row) array<T>', {
     fn: (id: Any, row: number) => {
       const matrix = id ?? absent('matrix.row')
-      return matrix.array(matrix.rowValues(matrix.row(row)))
+      return Number.isNaN(row) ? null : matrix.array(matrix.rowValues(matrix.row(row)))
     },
   }),
   fn('matrix.col', 'A column as a new array.', '(matrix<T> id, int column) array<T>', {
     fn: (id: Any, column: number) => {
       const matrix = id ?? absent('matrix.col')
-      return matrix.array(matrix.columnValues(matrix.column(column)))
+      return Number.isNaN(column) ? null : matrix.array(matrix.columnValues(matrix.column(column)))
     },
   }),
   fn(

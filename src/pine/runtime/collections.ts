@@ -53,11 +53,10 @@ export class PineArray<T = unknown> {
     this.items[this.at(index)] = value
   }
 
-  /** Inserts at the place in front of element `index`; `size` is one past the end. */
+  /** Inserts at the place in front of element `index`; `size` is one past the end, and so is na. */
   insert(index: number, value: T): void {
-    if (Number.isNaN(index)) return
     const size = this.size
-    let place = Math.trunc(index)
+    let place = Number.isNaN(index) ? size : Math.trunc(index)
     if (place < 0) place += size
     if (place < 0 || place > size) throw outOfBounds(index, size)
     if (this.items.length >= this.limit) throw tooLarge('array', this.items.length + 1, this.limit)

@@ -20,11 +20,14 @@ export class PineMatrix<T = unknown> {
     this.limit = limit
   }
 
+  /** An na index does not end the script: there is na, and nothing to be set. [measured on TradingView by PyneCore] */
   get(row: number, column: number): T {
+    if (Number.isNaN(row) || Number.isNaN(column)) return this.na
     return this.items[this.row(row) * this.columns + this.column(column)]!
   }
 
   set(row: number, column: number, value: T): void {
+    if (Number.isNaN(row) || Number.isNaN(column)) return
     this.items[this.row(row) * this.columns + this.column(column)] = value
   }
 

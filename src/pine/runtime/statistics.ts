@@ -25,7 +25,7 @@ export function mean(values: readonly number[]): number {
 
 /** `nth` 0 is the smallest, 1 the one after it. */
 export function nthSmallest(values: readonly number[], nth: number): number {
-  const place = Math.trunc(nth)
+  const place = placeOf(nth)
   if (place === 0) {
     let least = Number.NaN
     for (const value of values) if (!(value >= least) && !Number.isNaN(value)) least = value
@@ -35,7 +35,7 @@ export function nthSmallest(values: readonly number[], nth: number): number {
 }
 
 export function nthLargest(values: readonly number[], nth: number): number {
-  const place = Math.trunc(nth)
+  const place = placeOf(nth)
   if (place === 0) {
     let most = Number.NaN
     for (const value of values) if (!(value <= most) && !Number.isNaN(value)) most = value
@@ -43,6 +43,11 @@ export function nthLargest(values: readonly number[], nth: number): number {
   }
   const sorted = ascending(withoutNa(values))
   return sorted[sorted.length - 1 - place] ?? Number.NaN
+}
+
+/** na counts as 0. [measured on TradingView by PyneCore, as for the percentage of the nearest rank] */
+function placeOf(nth: number): number {
+  return Number.isNaN(nth) ? 0 : Math.trunc(nth)
 }
 
 export function median(values: readonly number[]): number {
@@ -124,8 +129,9 @@ export function percentileLinear(values: readonly number[], percentage: number):
 /** The element of rank ⌈p·n/100⌉, counted from 1; na elements sort to the end and take part in n. */
 export function percentileNearestRank(values: readonly number[], percentage: number): number {
   const n = values.length
-  if (n === 0 || !(percentage >= 0 && percentage <= 100)) return Number.NaN
-  const rank = Math.max(1, Math.min(n, Math.ceil((percentage * n) / 100)))
+  const share = Number.isNaN(percentage) ? 0 : percentage
+  if (n === 0 || !(share >= 0 && share <= 100)) return Number.NaN
+  const rank = Math.max(1, Math.min(n, Math.ceil((share * n) / 100)))
   return ascending(withoutNa(values))[rank - 1] ?? Number.NaN
 }
 
