@@ -117,6 +117,11 @@ export function openBacktest(request: BacktestRequest): Backtest {
         code: 'magnifier_bars_missing',
         message: 'The bar magnifier is on, but no finer bars are cached; the assumed path is used.',
       })
+    if (args['calc_on_every_history_tick'] === true)
+      warnings.push({
+        code: 'history_ticks_ignored',
+        message: 'calc_on_every_history_tick has no effect here: the script runs once a bar, at its close.',
+      })
     // A9: we do as TradingView does, and say so.
     if (settings.calcOnOrderFills)
       warnings.push({
