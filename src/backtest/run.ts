@@ -235,7 +235,9 @@ export function openBacktest(request: BacktestRequest): Backtest {
           ? {
               columns,
               fills: broker.position.fills,
-              resting: broker.restingOrders(),
+              get resting() {
+                return broker.restingOrders()
+              },
               trades: results.trades,
               initialCapital,
             }
