@@ -156,6 +156,13 @@ export async function authenticate(deps: AccountDeps, email: string, password: s
   throw new Problem(401, 'invalid_credentials', 'E-mail address or password is wrong.')
 }
 
+/** What others see beside one's public scripts and ideas; those made before keep the name they were made under. */
+export async function changeName(deps: AccountDeps, userId: string, name: string): Promise<User> {
+  const changed = await users(deps.kv).update(userId, (user) => ({ ...user, name }))
+  if (!changed) throw new Problem(404, 'user_not_found', 'There is no such user.')
+  return changed
+}
+
 /** Ends every other session; `keepSession` is the one that asked. */
 export async function changePassword(
   deps: AccountDeps,

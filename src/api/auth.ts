@@ -13,7 +13,15 @@ import {
   startSession,
   type Session,
 } from '../accounts/sessions.ts'
-import { authenticate, changePassword, invite, ROLES, signUp, type User } from '../accounts/users.ts'
+import {
+  authenticate,
+  changeName,
+  changePassword,
+  invite,
+  ROLES,
+  signUp,
+  type User,
+} from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import { basePath } from './deps.ts'
 import { access, sessionCookieName, type ApiDeps, type Caller, type Visit } from './access.ts'
@@ -118,6 +126,15 @@ export function authRoutes(deps: ApiDeps) {
       {
         access: 'session only',
         detail: doc('The session in use', { user: UserWire, session: nullable(SessionWire) }),
+      },
+    )
+    .patch(
+      '/user',
+      async ({ caller, body }) => ({ user: userWire(await changeName(deps, caller.user.id, body.name)) }),
+      {
+        access: 'session only',
+        body: Type.Object({ name: Text(100) }),
+        detail: doc("Change one's name", { user: UserWire }),
       },
     )
     .get(

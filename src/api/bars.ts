@@ -87,6 +87,15 @@ export function barRoutes(deps: ApiDeps) {
         },
       },
     )
+    .delete('/bars', async ({ query }) => ({ deleted: await cache.remove(keyOf(query)) }), {
+      access: 'session bars:write',
+      query: Type.Object(seriesQuery),
+      detail: doc(
+        'Remove a series',
+        { deleted: Type.Boolean() },
+        'All its bars; `deleted` tells whether there were any.',
+      ),
+    })
     .get(
       '/bars',
       ({ query }) => {

@@ -80,7 +80,10 @@ export function completions(source: string, offset: number): readonly Completion
   const own = ownNames(script, offset)
   const found = [...own, ...membersOf(script, own, word), ...builtinNames(script.version === 4)]
   const lower = word.toLowerCase()
-  const fitting = found.filter((one) => one.name.toLowerCase().startsWith(lower))
+  // `ema` means `ta.ema` to whoever types it: a name fits by its last part too, once two letters of it are there.
+  const byLastPart = script.version !== 4 && lower.length > 1 && !lower.includes('.')
+  const fits = (name: string) => name.startsWith(lower) || (byLastPart && name.includes(`.${lower}`))
+  const fitting = found.filter((one) => fits(one.name.toLowerCase()))
   return withNamespaces(fitting, word).toSorted(
     (a, b) => Number(b.own) - Number(a.own) || a.name.localeCompare(b.name),
   )

@@ -327,3 +327,13 @@ describe('API tokens', () => {
     expect([answer.status, answer.headers.get('ratelimit-policy')]).toEqual([429, '"tokens";q=20;w=3600'])
   })
 })
+
+test('a name can be changed, with a session only', async () => {
+  const { call, signUp, token } = testServer()
+  const cookie = await signUp()
+  const changed = await call('PATCH', '/api/auth/user', { headers: cookie, body: { name: 'Ann' } })
+  expect(changed.json.user.name).toBe('Ann')
+  expect((await call('GET', '/api/auth/session', { headers: cookie })).json.user.name).toBe('Ann')
+  const refused = await call('PATCH', '/api/auth/user', { headers: await token(cookie), body: { name: 'x' } })
+  expect(refused.json.error.code).toBe('session_required')
+})

@@ -277,3 +277,15 @@ test('a preview answers the same and keeps nothing', async () => {
   expect(seen).toEqual([])
   pool.close()
 })
+
+test('a series is removed with all its bars', async () => {
+  const { call, cookie, get, pool } = await open()
+  const path = '/api/platform/bars?exchange=x&symbol=abc&interval=D'
+  const remove = () => call('DELETE', path, { headers: cookie })
+  expect([(await remove()).json, (await remove()).json]).toEqual([
+    { ok: true, deleted: true },
+    { ok: true, deleted: false },
+  ])
+  expect((await get(path)).json.error.code).toBe('bars_not_found')
+  pool.close()
+})

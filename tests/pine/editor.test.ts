@@ -29,7 +29,7 @@ describe('completions', () => {
 
   test('offer what the script declares above the cursor, first', () => {
     const source = 'length = 5\nlengthOf(x) => x\nenum Length\n    short\ny = leng|\nlengthLater = 1'
-    expect(names(source)).toEqual(['length', 'Length', 'lengthOf'])
+    expect(names(source)).toEqual(['length', 'Length', 'lengthOf', 'str.length'])
     expect(names(source.replace('leng|', 'Length.|'))).toEqual(['Length.short'])
   })
 
@@ -54,9 +54,14 @@ describe('completions', () => {
     expect(names('x = close\ny = x.|')).toEqual([])
   })
 
+  test('offer a built-in by the last part of its name', () => {
+    expect(names('x = hullm|')).toEqual([])
+    expect(names('x = supertr|')).toEqual(['ta.supertrend'])
+  })
+
   test('offer v4 its own names', () => {
     expect(names('//@version=4\nx = crosso|')).toEqual(['crossover'])
-    expect(names('//@version=5\nx = crosso|')).toEqual([])
+    expect(names('//@version=5\nx = crosso|')).toEqual(['ta.crossover'])
   })
 
   test('say signature and meaning', () => {

@@ -10,6 +10,7 @@ import { marketOfFile } from './bar-file-name.ts'
 import { importBarsFile, type Imported } from './bar-files.ts'
 import {
   attempt,
+  Confirm,
   DropZone,
   FormProblem,
   pageStyles as p,
@@ -35,6 +36,13 @@ interface Feed {
 interface Feeds {
   readonly feeds: readonly Feed[]
   readonly providers: readonly { readonly name: string; readonly exchanges: readonly string[] }[]
+}
+
+interface CachedSeries {
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+  readonly count: number
 }
 
 const TYPES = [
@@ -64,6 +72,7 @@ export function BarsSettings() {
     symbols.reload()
   }
   const [editing, setEditing] = useState<SymbolFacts | null>(null)
+  const [deleting, setDeleting] = useState<CachedSeries | null>(null)
   return (
     <>
       <ImportBars onImported={reload} />
@@ -119,6 +128,17 @@ export function BarsSettings() {
                                     }),
                                 },
                                 { text: 'Facts of the symbol', icon: 'tune', run: () => setEditing(one) },
+                                {
+                                  text: 'Delete the bars',
+                                  icon: 'trash',
+                                  run: () =>
+                                    setDeleting({
+                                      exchange: one.exchange,
+                                      symbol: one.symbol,
+                                      interval: series.interval,
+                                      count: series.count,
+                                    }),
+                                },
                               ]}
                             />
                           </td>
@@ -133,6 +153,20 @@ export function BarsSettings() {
         </Show>
       </section>
       <Providers onFetched={reload} />
+      {deleting && (
+        <Confirm
+          title={`Delete ${deleting.exchange}:${deleting.symbol} ${deleting.interval}?`}
+          action="Delete the bars"
+          onConfirm={async () => {
+            const { exchange, symbol, interval } = deleting
+            await del('/api/platform/bars', { exchange, symbol, interval })
+            reload()
+          }}
+          onClose={() => setDeleting(null)}
+        >
+          {count(deleting.count)} bars go. Stored backtests stay, but cannot be run again on them.
+        </Confirm>
+      )}
       {editing && <SymbolEditor facts={editing} onClose={() => setEditing(null)} onSaved={reload} />}
     </>
   )

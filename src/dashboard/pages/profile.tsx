@@ -1,9 +1,9 @@
 // Who one is here: password, open sessions, and inviting others.
 
 import { useState } from 'preact/hooks'
-import { del, get, post } from '../api-client.ts'
+import { del, get, patch, post } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { signOut, user } from '../session.ts'
+import { signOut, user, type User } from '../session.ts'
 import { Badge, Button, Field, toast, uiStyles as ui } from '../ui/ui.tsx'
 import {
   attempt,
@@ -47,6 +47,7 @@ export function Profile() {
         </p>
         <Button onClick={() => attempt(signOut())}>Sign out</Button>
       </section>
+      <Name />
       <Password onChanged={sessions.reload} />
       <section>
         <h2>Sessions</h2>
@@ -126,6 +127,35 @@ export function browserOf(userAgent: string): string {
   const name = { Edg: 'Edge', OPR: 'Opera', HeadlessChrome: 'Chrome' }[browser ?? ''] ?? browser
   if (!name) return userAgent.slice(0, 60) || 'Unknown'
   return system ? `${name} on ${system === 'Mac OS X' ? 'macOS' : system}` : name
+}
+
+function Name() {
+  const [name, setName] = useState(user.value?.name ?? '')
+  const { busy, error, submit } = useSubmit(async () => {
+    user.value = (await patch<{ user: User }>('/api/auth/user', { name })).user
+    toast('Your name is changed', { tone: 'up' })
+  })
+  return (
+    <section>
+      <h2>Name</h2>
+      <p>Shown beside your public scripts and ideas.</p>
+      <form class={`${p['form']} ${s.form}`} onSubmit={submit}>
+        <Field
+          label="Name"
+          autocomplete="name"
+          value={name}
+          onInput={setName}
+          problem={problemAt(error, '/name')}
+        />
+        <FormProblem error={error} paths={['/name']} />
+        <div class={p['formFoot']}>
+          <Button type="submit" disabled={busy || name.trim() === '' || name === user.value?.name}>
+            Change the name
+          </Button>
+        </div>
+      </form>
+    </section>
+  )
 }
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
