@@ -3,6 +3,7 @@
 import { runBacktest } from '../backtest/run.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { parseFlags, type Command, UsageError } from './command.ts'
+import { comparisonLines } from './compare-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { reportLines } from './report-text.ts'
 import { plotsCsv, tradesCsv } from './run-files.ts'
@@ -19,6 +20,8 @@ const FLAGS = {
   json: { type: 'boolean' },
   trades: { type: 'string' },
   plots: { type: 'string' },
+  compare: { type: 'string' },
+  timezone: { type: 'string' },
   verify: { type: 'string' },
 } as const
 
@@ -36,6 +39,8 @@ export const backtestCommand: Command = {
       '  --json                Report and tracks as JSON on standard output',
       '  --trades OUT.csv      Write the list of trades',
       '  --plots OUT.csv       Write the plots, a row a bar',
+      "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; exit status 1 where they differ",
+      '  --timezone ZONE       Of the times in the export: America/New_York, UTC+8; found out where it is not given',
       '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
     ].join('\n'),
   run: async (context) => {
@@ -72,7 +77,11 @@ export const backtestCommand: Command = {
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
         if (flags.json) print(JSON.stringify(result))
         else for (const line of reportLines(result.report)) print(line)
-        return 0
+        if (flags.compare === undefined) return 0
+        const csv = await Bun.file(flags.compare).text()
+        const { agrees, lines } = comparisonLines(csv, result.report, bars, flags.timezone ?? null)
+        for (const line of lines) print(line)
+        return agrees ? 0 : 1
       } catch (error) {
         progress?.(null)
         for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(error))) warn(line)

@@ -27,6 +27,54 @@ function scripts(files: Readonly<Record<string, string>>): string {
 }
 
 describe('backtest', () => {
+  test("holds the run against TradingView's list of trades", async () => {
+    const folder = scripts({ 'cross.pine': CROSS })
+    const base = ['backtest', `${folder}/cross.pine`, ...SERIES, '--last', '1000']
+    await chartroom(temporaryFolder(), ...base, '--trades', `${folder}/trades.csv`)
+    const text = readFileSync(`${folder}/trades.csv`, 'utf8').replaceAll('"up, and away"', 'up')
+    const rows = text.trim().split('\n').slice(1)
+    const date = (ms: string | undefined) => new Date(Number(ms)).toISOString().slice(0, 10)
+    const exported = (entryPriceOf: (n: number, price: number) => number) =>
+      [
+        'Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD',
+        ...rows.flatMap((row) => {
+          const [
+            n = '',
+            ,
+            entryTime,
+            entryPrice = '',
+            ,
+            exitTime,
+            exitPrice = '',
+            exitSignal = '',
+            qty = '',
+            profit = '',
+            status,
+          ] = row.split(',')
+          if (status !== 'closed') return []
+          const entry = entryPriceOf(Number(n), Number(entryPrice)).toFixed(2)
+          return [
+            `${n},Exit long,${date(exitTime)},${exitSignal},${Number(exitPrice).toFixed(2)},${qty},${Number(profit).toFixed(2)}`,
+            `${n},Entry long,${date(entryTime)},"up, and away",${entry},${qty},${Number(profit).toFixed(2)}`,
+          ]
+        }),
+      ].join('\n')
+    writeFileSync(
+      `${folder}/same.csv`,
+      exported((_n, price) => price),
+    )
+    const same = await chartroom(temporaryFolder(), ...base, '--compare', `${folder}/same.csv`)
+    expect(same.out).toMatch(/(\d+) of \1 trades of the export agree; the run has \1\./)
+    expect(same.code).toBe(0)
+    writeFileSync(
+      `${folder}/other.csv`,
+      exported((n, price) => (n === 3 ? price + 1 : price)),
+    )
+    const other = await chartroom(temporaryFolder(), ...base, '--compare', `${folder}/other.csv`)
+    expect(other.out).toContain('First divergence: trade 3,')
+    expect(other.out).toContain('entryPrice:')
+    expect(other.code).toBe(1)
+  })
   test('shows a report, and writes trades and plots', async () => {
     const folder = scripts({ 'cross.pine': CROSS })
     const outcome = await chartroom(

@@ -1,4 +1,5 @@
-// A real Chromium on a real server: `main.ts serve` with a folder and a port of its own.
+// A real Chromium on a real server with a folder and a port of its own: the executable where it is built (as in
+// `bun run test`), the sources otherwise.
 //
 // Where no Chromium is found the tests that need it are skipped, with one line that says so.
 
@@ -16,6 +17,10 @@ const CHROMIUM = [
 export const noBrowser = CHROMIUM === undefined
 if (noBrowser)
   console.warn('No Chromium found: journeys of the dashboard are skipped. Set CHROMIUM to its path.')
+
+const root = `${import.meta.dir}/../..`
+const executable = `${root}/dist/chartroom`
+const CHARTROOM = existsSync(executable) ? [executable] : [process.execPath, `${root}/src/main.ts`]
 
 const OWNER = { email: 'owner@example.com', password: 'a long enough password', name: 'Olga' }
 
@@ -38,8 +43,7 @@ export interface OpenPage {
 /** `owner: false` leaves the server as it is on its first start. */
 export async function startSite({ owner = true } = {}): Promise<Site> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-dashboard-`)
-  const main = `${import.meta.dir}/../../src/main.ts`
-  const server = Bun.spawn([process.execPath, main, 'serve', '--port', '0', '--data-dir', folder], {
+  const server = Bun.spawn([...CHARTROOM, 'serve', '--port', '0', '--data-dir', folder], {
     stdout: 'pipe',
     stderr: 'pipe',
     env: { ...process.env, LOG_LEVEL: 'warn' },
