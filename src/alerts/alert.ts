@@ -66,6 +66,8 @@ export interface Alert {
   readonly held: boolean
   /** Time of the bar it was last looked at on; null = never. Older bars never fire. */
   readonly seenBar: number | null
+  /** Time of the first bar its script sees; null = not run yet. */
+  readonly since: number | null
   readonly firings: number
   readonly lastFiredAt: number | null
   /** The last firings' times, for throttling. */

@@ -6,7 +6,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import type { Bars } from '../market/bars.ts'
+import type { BarRange, Bars } from '../market/bars.ts'
 import { lowerBound } from '../market/bars.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
@@ -41,8 +41,7 @@ export interface AlertDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly newId: NewId
-  /** The newest `count` bars of a series. */
-  readonly bars: (series: SeriesKey, count: number) => Bars
+  readonly bars: (series: SeriesKey, range: BarRange) => Bars
   /** When the bar that opens at `time` is over, UTC ms. */
   readonly closesAt: (series: SeriesKey, time: number) => number
   /** Runs the alert's script over these bars, within its budget. Throws with a sentence for the owner. */
@@ -56,8 +55,15 @@ export interface AlertDeps {
 const THROTTLE_FIRINGS = 15
 const THROTTLE_MS = 3 * 60_000
 const MINUTE_MS = 60_000
-/** Bars handed to a script, so that its averages have settled. */
+/**
+ * Bars a script sees before the first one that may fire, so that its averages have settled. From then on its window only
+ * grows: a run that begins at the same bar says the same about a bar, however often it is repeated (batch equals
+ * incremental), so nothing of its state has to be kept, and nothing is lost when the server restarts. A window that moved
+ * with the newest bar would give its `var`s and positions another past each time.
+ */
 const SCRIPT_BARS = 5000
+/** A window that has grown to this is begun anew. */
+const SCRIPT_BARS_MAX = 100_000
 
 export type Alerts = ReturnType<typeof createAlerts>
 
@@ -86,7 +92,7 @@ export function createAlerts(deps: AlertDeps) {
   async function create(ownerId: string, fields: AlertFields): Promise<Alert> {
     const now = clock.now()
     const checked = checkedFields(fields, now)
-    const bars = deps.bars(checked, checked.bars + 2)
+    const bars = deps.bars(checked, { last: checked.bars + 2 })
     const newest = bars.time.at(-1) ?? null
     const alert: Alert = {
       id: newId('al'),
@@ -98,6 +104,7 @@ export function createAlerts(deps: AlertDeps) {
       held: false,
       // The bar that is forming now may fire; what lies behind it is history.
       seenBar: newest,
+      since: null,
       firings: 0,
       lastFiredAt: null,
       recent: [],
@@ -126,13 +133,20 @@ export function createAlerts(deps: AlertDeps) {
         state === 'active' ||
         (state === undefined && Object.keys(given).length > 0 && before.state === 'triggered')
       const newest = rearmed
-        ? (deps.bars(seriesOf({ ...before, ...checked }), 1).time.at(-1) ?? null)
+        ? (deps.bars(seriesOf({ ...before, ...checked }), { last: 1 }).time.at(-1) ?? null)
         : before.seenBar
       return {
         ...before,
         ...checked,
         ...(state && { state }),
-        ...(rearmed && { state: 'active' as const, problem: null, held: false, recent: [], seenBar: newest }),
+        ...(rearmed && {
+          state: 'active' as const,
+          problem: null,
+          held: false,
+          recent: [],
+          seenBar: newest,
+          since: null,
+        }),
         updatedAt: now,
       }
     })
@@ -165,7 +179,8 @@ export function createAlerts(deps: AlertDeps) {
       return
     }
     const series = seriesOf(alert)
-    const bars = deps.bars(series, alert.scriptId === null ? 1000 + alert.bars : SCRIPT_BARS)
+    const bars =
+      alert.scriptId === null ? deps.bars(series, { last: 1000 + alert.bars }) : await scriptBars(alert)
     if (bars.length === 0) return
     let script: ScriptEvents | null = null
     if (alert.scriptId !== null)
@@ -184,6 +199,18 @@ export function createAlerts(deps: AlertDeps) {
       if (firing) newly.push(firing)
     }
     if (newly.length > 0) deps.fired(newly)
+  }
+
+  /** What an alert's script runs over: from the bar it began at to the newest. */
+  async function scriptBars(alert: Alert): Promise<Bars> {
+    const series = seriesOf(alert)
+    if (alert.since !== null) {
+      const bars = deps.bars(series, { from: alert.since })
+      if (bars.length <= SCRIPT_BARS_MAX) return bars
+    }
+    const bars = deps.bars(series, { last: SCRIPT_BARS })
+    await alerts.update(alert.id, (before) => ({ ...before, since: bars.time[0] ?? null }))
+    return bars
   }
 
   /** Looks at one bar and commits what follows from it. Answers the firing, if there was one. */

@@ -118,7 +118,7 @@ const LetterWire = Type.Object(
 const letterWire = ({ ownerId: _owner, ...shown }: Letter): Static<typeof LetterWire> => shown
 
 const wire = (alert: Alert): Static<typeof AlertWire> => {
-  const { ownerId: _owner, held: _held, seenBar: _seen, recent: _recent, ...shown } = alert
+  const { ownerId: _owner, held: _held, seenBar: _seen, since: _since, recent: _recent, ...shown } = alert
   return {
     ...shown,
     inputs: { ...shown.inputs },

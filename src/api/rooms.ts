@@ -148,7 +148,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     kv,
     clock,
     newId,
-    bars: (series, count) => bars.read(series, { last: count }),
+    bars: (series, range) => bars.read(series, range),
     closesAt(series, time) {
       const interval = parseInterval(series.interval)
       if (!interval) return time

@@ -6,7 +6,7 @@ import { createAlerts, type ScriptEvents } from '../../src/alerts/alerts.ts'
 import { holds, type Operator } from '../../src/alerts/condition.ts'
 import { fillMessage } from '../../src/alerts/message.ts'
 import { idSource } from '../../src/lib/ids.ts'
-import { emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
+import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
 const nan = Number.NaN
@@ -98,7 +98,7 @@ function world() {
     kv,
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
-    bars: (_series, count) => sliceBars(barsOf(closes), Math.max(0, closes.length - count), closes.length),
+    bars: (_series, range) => selectBars(barsOf(closes), range),
     closesAt: (_series, time) => time + DAY,
     runScript: async (_alert, bars) => script(bars),
     deliver: (_alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
@@ -283,6 +283,29 @@ describe('an alert', () => {
       state: 'error',
       problem: 'line 3: array index out of range',
     })
+  })
+  test('of a script runs it from the same bar each time, so that its past stays what it was', async () => {
+    closes = Array.from({ length: 6000 }, () => 9)
+    now = START + 5999.5 * DAY
+    const { set, bar } = world()
+    const seen: [number, number][] = []
+    script = (bars) => {
+      seen.push([((bars.time[0] ?? 0) - START) / DAY, bars.length])
+      return { plot: null, plots: {}, events: [] }
+    }
+    await set({
+      kind: 'script',
+      op: undefined,
+      price: undefined,
+      scriptId: 'scr_1',
+      frequency: 'once_per_bar',
+    })
+    await bar(10, 11)
+    expect(seen).toEqual([
+      [1000, 5000],
+      [1000, 5001],
+      [1000, 5002],
+    ])
   })
   test('of somebody else is not there', async () => {
     const { alerts, set } = world()
