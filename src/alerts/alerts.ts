@@ -42,6 +42,8 @@ export interface AlertDeps {
   readonly clock: Clock
   readonly newId: NewId
   readonly bars: (series: SeriesKey, range: BarRange) => Bars
+  /** The interval whose bars make this series: its own, or a finer one that is cached; null = none is. */
+  readonly builtFrom: (series: SeriesKey) => string | null
   /** When the bar that opens at `time` is over, UTC ms. */
   readonly closesAt: (series: SeriesKey, time: number) => number
   /** Runs the alert's script over these bars, within its budget. Throws with a sentence for the owner. */
@@ -62,6 +64,21 @@ const MINUTE_MS = 60_000
  * with the newest bar would give its `var`s and positions another past each time.
  */
 const SCRIPT_BARS = 5000
+/** A change of one of these is a change of what is watched. */
+const WATCHED_FIELDS: readonly (keyof AlertFields)[] = [
+  'symbol',
+  'exchange',
+  'interval',
+  'kind',
+  'op',
+  'price',
+  'price2',
+  'percent',
+  'bars',
+  'scriptId',
+  'inputs',
+  'plot',
+]
 /** A window that has grown to this is begun anew. */
 const SCRIPT_BARS_MAX = 100_000
 
@@ -92,8 +109,6 @@ export function createAlerts(deps: AlertDeps) {
   async function create(ownerId: string, fields: AlertFields): Promise<Alert> {
     const now = clock.now()
     const checked = checkedFields(fields, now)
-    const bars = deps.bars(checked, { last: checked.bars + 2 })
-    const newest = bars.time.at(-1) ?? null
     const alert: Alert = {
       id: newId('al'),
       ownerId,
@@ -102,8 +117,7 @@ export function createAlerts(deps: AlertDeps) {
       state: 'active',
       problem: null,
       held: false,
-      // The bar that is forming now may fire; what lies behind it is history.
-      seenBar: newest,
+      seenBar: null,
       since: null,
       firings: 0,
       lastFiredAt: null,
@@ -111,7 +125,7 @@ export function createAlerts(deps: AlertDeps) {
       createdAt: now,
       updatedAt: now,
     }
-    const made = { ...alert, held: alreadyHappened(alert, bars) }
+    const made = { ...alert, ...armed(alert) }
     await transact(kv, () => alerts.insert(made))
     await evaluateAlert(made.id)
     return alerts.get(made.id) ?? made
@@ -132,27 +146,20 @@ export function createAlerts(deps: AlertDeps) {
       const rearmed =
         state === 'active' ||
         (state === undefined && Object.keys(given).length > 0 && before.state === 'triggered')
-      const newest = rearmed
-        ? (deps.bars(seriesOf({ ...before, ...checked }), { last: 1 }).time.at(-1) ?? null)
-        : before.seenBar
-      return {
-        ...before,
-        ...checked,
-        ...(state && { state }),
-        ...(rearmed && {
-          state: 'active' as const,
-          problem: null,
-          held: false,
-          recent: [],
-          seenBar: newest,
-          since: null,
-        }),
-        updatedAt: now,
-      }
+      const after = { ...before, ...checked, ...(state && { state }), updatedAt: now }
+      if (rearmed) return { ...after, ...armed(after), state: 'active', problem: null }
+      // Another market or condition: what was seen of the old one says nothing of it.
+      return WATCHED_FIELDS.some((field) => field in given) ? { ...after, ...armed(after) } : after
     })
     if (!changed) throw alertNotFound()
     if (changed.state === 'active') await evaluateAlert(id)
     return alerts.get(id) ?? changed
+  }
+
+  /** How an alert begins to watch: the bar that is forming now may fire; what lies behind it is history. */
+  function armed(alert: Alert): Pick<Alert, 'held' | 'seenBar' | 'since' | 'recent'> {
+    const bars = deps.bars(seriesOf(alert), { last: alert.bars + 2 })
+    return { held: alreadyHappened(alert, bars), seenBar: bars.time.at(-1) ?? null, since: null, recent: [] }
   }
 
   /** An event on the bar that stood there when the alert was set is not news; a state is. */
@@ -165,9 +172,11 @@ export function createAlerts(deps: AlertDeps) {
     return watched !== null && holds(thresholds(alert), valuesAt(watched, last, alert.bars, closed))
   }
 
-  /** Bars of a series came or changed: looks at every alert that waits on it, from the bar it saw last. */
+  /** Bars of a series came or changed: looks at every alert whose bars they are or make, from the bar it saw last. */
   async function barsArrived(series: SeriesKey): Promise<void> {
-    const waiting = [...alerts.each('armed', [series.exchange, series.symbol, series.interval])]
+    const waiting = [...alerts.each('armed', [series.exchange, series.symbol])].filter(
+      (alert) => deps.builtFrom(seriesOf(alert)) === series.interval,
+    )
     for (const alert of waiting) await evaluateAlert(alert.id)
   }
 

@@ -149,6 +149,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     clock,
     newId,
     bars: (series, range) => bars.read(series, range),
+    builtFrom: (series) => bars.source(series)?.interval ?? null,
     closesAt(series, time) {
       const interval = parseInterval(series.interval)
       if (!interval) return time

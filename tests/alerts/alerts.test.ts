@@ -99,6 +99,8 @@ function world() {
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
     bars: (_series, range) => selectBars(barsOf(closes), range),
+    // Weeks are made of the days that arrive.
+    builtFrom: ({ interval }) => (interval === '1d' || interval === '1w' ? '1d' : interval),
     closesAt: (_series, time) => time + DAY,
     runScript: async (_alert, bars) => script(bars),
     deliver: (_alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
@@ -247,6 +249,30 @@ describe('an alert', () => {
     expect(days()).toEqual([])
     await bar(11)
     expect(days()).toEqual([4])
+  })
+  test('set anew after a crossing does not fire for it', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set({ op: 'crossing_up' })
+    await alerts.change('usr_1', id, { state: 'paused' })
+    await bar(11)
+    await alerts.change('usr_1', id, { state: 'active' })
+    expect(days()).toEqual([])
+    await bar(9, 11)
+    expect(days()).toEqual([4])
+  })
+  test('changed to another level forgets what it saw of the old one', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set({ op: 'above', price: 10, frequency: 'once_per_bar' })
+    await bar(11)
+    await alerts.change('usr_1', id, { price: 10.5 })
+    await bar(12, 9, 12)
+    expect(days()).toEqual([2, 5])
+  })
+  test('on weeks that are made of the days that arrive is looked at too', async () => {
+    const { set, bar } = world()
+    await set({ interval: '1w', frequency: 'every_time' })
+    await bar(11)
+    expect(days()).toEqual([2])
   })
   test('of volume and of change', async () => {
     const { set, bar } = world()
