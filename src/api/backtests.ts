@@ -8,6 +8,7 @@ import { Problem } from '../lib/problem.ts'
 import { backtestSession, removeReplays, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { RUN_STATES, RUNS_MAX, type Run, type RunProgress } from '../runs/runs.ts'
 import { access, type ApiDeps } from './access.ts'
+import { eventWait } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayText, ReplayWire } from './replay-wire.ts'
 import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Text, Time } from './schemas.ts'
@@ -72,9 +73,6 @@ const Result = Type.Object(
   { report: Type.Object({}), tracks: Type.Array(Type.Object({})) },
   { $id: 'BacktestResult' },
 )
-
-/** How often a stream says that it is still there. */
-const HEARTBEAT_MS = 15_000
 
 export function backtestRoutes(deps: ApiDeps) {
   const { runs } = deps
@@ -234,32 +232,23 @@ export function backtestRoutes(deps: ApiDeps) {
 
 async function* events({ runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
   const waiting: RunProgress[] = []
-  let wake = () => {}
+  const wait = eventWait(signal)
   let over = false
   const watching = runs
     .watch(userId, id, signal, (progress) => {
       // Only the newest counts for a slow reader.
       waiting[0] = progress
-      wake()
+      wait.wake()
     })
     .finally(() => {
       over = true
-      wake()
+      wait.wake()
     })
   while (!signal.aborted) {
     const progress = waiting.shift()
     if (progress) yield sse({ event: 'progress', data: { ...progress } })
     else if (over) break
-    else {
-      const quiet = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(true), HEARTBEAT_MS)
-        wake = () => {
-          clearTimeout(timer)
-          resolve(false)
-        }
-      })
-      if (quiet) yield sse({ event: 'alive', data: {} })
-    }
+    else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
   }
   await watching
   if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(runs.get(userId, id)) } })

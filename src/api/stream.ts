@@ -3,9 +3,9 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
 import { access, type ApiDeps } from './access.ts'
+import { eventWait } from './event-wait.ts'
 import { doc, Text } from './schemas.ts'
 
-const HEARTBEAT_MS = 15_000
 /** A reader that falls further behind than this loses the oldest events: it can always ask for the state. */
 const WAITING_MAX = 256
 
@@ -43,10 +43,10 @@ async function* follow(
   signal: AbortSignal,
 ) {
   const waiting: StreamEvent[] = []
-  let wake = () => {}
+  const wait = eventWait(signal)
   const tell = (event: StreamEvent) => {
     if (waiting.push(event) > WAITING_MAX) waiting.shift()
-    wake()
+    wait.wake()
   }
   const stops = [
     bars.onChange(({ key, inserted, updated, last }) => {
@@ -60,23 +60,12 @@ async function* follow(
       if (ownerId === userId) tell({ event: 'backtest', data: { id, name, state, summary } })
     }),
   ]
-  const end = () => wake()
-  signal.addEventListener('abort', end, { once: true })
   try {
     yield sse({ event: 'hello', data: {} })
     while (!signal.aborted) {
       const next = waiting.shift()
       if (next) yield sse({ event: next.event, data: next.data })
-      else {
-        const quiet = await new Promise<boolean>((resolve) => {
-          const timer = setTimeout(() => resolve(true), HEARTBEAT_MS)
-          wake = () => {
-            clearTimeout(timer)
-            resolve(false)
-          }
-        })
-        if (quiet && !signal.aborted) yield sse({ event: 'alive', data: {} })
-      }
+      else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
     }
   } finally {
     for (const stop of stops) stop()
