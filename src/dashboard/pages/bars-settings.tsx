@@ -4,6 +4,7 @@ import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call, del, get, post } from '../api-client.ts'
 import { ago, count, time } from '../format.ts'
+import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, Progress, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { marketOfFile } from './bar-file-name.ts'
@@ -44,23 +45,6 @@ interface CachedSeries {
   readonly interval: string
   readonly count: number
 }
-
-const TYPES = [
-  'stock',
-  'fund',
-  'dr',
-  'right',
-  'bond',
-  'warrant',
-  'structured',
-  'index',
-  'forex',
-  'futures',
-  'spread',
-  'economic',
-  'crypto',
-  'swap',
-] as const
 
 export function BarsSettings() {
   const symbols = useLoad(
@@ -366,7 +350,7 @@ function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
         <Select
           label="Type"
           value={type}
-          options={TYPES.map((one) => [one, one] as const)}
+          options={SYMBOL_TYPES.map((one) => [one, one] as const)}
           onChange={setType}
         />
         <div class={p['row']} style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(200px, 1fr))' }}>
