@@ -1,7 +1,7 @@
 // An alert: a condition on a series, what has become of it, and its firings.
 
 import { Problem, invalidField } from '../lib/problem.ts'
-import { normalizeInterval } from '../market/interval.ts'
+import { requireInterval } from '../market/interval.ts'
 import {
   CHANNEL_OPERATORS,
   MOVE_OPERATORS,
@@ -115,9 +115,7 @@ export interface AlertFields {
 
 /** The fields as they are kept, or Problem 422 naming the one that is wrong. */
 export function checkedFields(fields: AlertFields, now: number) {
-  const interval = normalizeInterval(fields.interval)
-  if (interval === null)
-    throw invalidField('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
+  const interval = requireInterval(fields.interval)
   const op = fields.op ?? null
   const usesScript = SCRIPT_KINDS.includes(fields.kind)
   if (usesScript && !fields.scriptId)

@@ -3,11 +3,12 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
+import { barsNotFound } from '../market/bar-cache.ts'
 import { seriesKey, type SeriesInfo } from '../market/bar-store.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
-import { normalizeInterval } from '../market/interval.ts'
+import { requireInterval } from '../market/interval.ts'
 import { SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
 import { withSymbolFields } from '../market/symbols.ts'
 import { access, type ApiDeps } from './access.ts'
@@ -101,8 +102,7 @@ export function barRoutes(deps: ApiDeps) {
       ({ query }) => {
         const key = keyOf(query)
         const source = cache.source(key)
-        if (!source)
-          throw new Problem(404, 'bars_not_found', 'There are no bars for this symbol and interval.')
+        if (!source) throw barsNotFound(cache, key)
         const limit = Math.max(1, Math.min(BARS_MAX, Number(query.limit ?? BARS_MAX)))
         const from = timeOf('start', query.start)
         const end = timeOf('end', query.end)
@@ -181,10 +181,7 @@ export function barRoutes(deps: ApiDeps) {
 }
 
 function keyOf(query: { symbol: string; exchange: string; interval: string }) {
-  const interval = normalizeInterval(query.interval)
-  if (interval !== null) return seriesKey(query.exchange, query.symbol, interval)
-  const message = 'expected an interval such as 15m, 1h or 1d'
-  throw validationFailed([{ in: 'query', path: '/interval', code: 'interval', message }])
+  return seriesKey(query.exchange, query.symbol, requireInterval(query.interval, 'query'))
 }
 
 /** ISO 8601 or UTC ms. */

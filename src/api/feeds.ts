@@ -5,7 +5,7 @@ import { Elysia } from 'elysia'
 import type { Feed } from '../feeds/feeds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { seriesKey, type SeriesKey } from '../market/bar-store.ts'
-import { normalizeInterval } from '../market/interval.ts'
+import { requireInterval } from '../market/interval.ts'
 import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
 import { FEED_STATES } from '../market/providers/poller.ts'
 import { ProviderError } from '../market/providers/provider.ts'
@@ -109,17 +109,18 @@ export function feedRoutes(deps: ApiDeps) {
         detail: doc('Follow a series', series, 'It is kept up to date from its provider.'),
       },
     )
-    .delete('/feeds', async ({ query }) => ({ deleted: await feeds.unfollow(keyOf(query)) }), {
+    .delete('/feeds', async ({ query }) => ({ deleted: await feeds.unfollow(keyOf(query, 'query')) }), {
       access: 'session bars:write',
       query: Type.Object(series),
       detail: doc('Stop following a series', { deleted: Type.Boolean() }),
     })
 }
 
-function keyOf(fields: { exchange: string; symbol: string; interval: string }): SeriesKey {
-  const interval = normalizeInterval(fields.interval)
-  if (interval === null)
-    throw invalidField('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
+function keyOf(
+  fields: { exchange: string; symbol: string; interval: string },
+  where: 'body' | 'query' = 'body',
+): SeriesKey {
+  const interval = requireInterval(fields.interval, where)
   return seriesKey(fields.exchange, fields.symbol, interval)
 }
 

@@ -3,8 +3,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { IDEAS_PER_USER, VISIBILITIES, type Idea } from '../ideas/ideas.ts'
-import { invalidField } from '../lib/problem.ts'
-import { normalizeInterval } from '../market/interval.ts'
+import { requireInterval } from '../market/interval.ts'
 import { access, type ApiDeps } from './access.ts'
 import { ideaItem } from './rooms.ts'
 import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
@@ -61,7 +60,7 @@ export function ideaRoutes(deps: ApiDeps) {
         const { user } = caller
         const idea = await ideas.publish(user.id, user.name, {
           ...body,
-          interval: checkedInterval(body.interval),
+          interval: body.interval == null ? null : requireInterval(body.interval),
         })
         indexed(idea)
         return { id: idea.id, idea: wireFor(user.id)(idea) }
@@ -108,7 +107,7 @@ export function ideaRoutes(deps: ApiDeps) {
     .patch(
       '/:id',
       async ({ caller, params, body }) => {
-        const interval = body.interval === undefined ? {} : { interval: checkedInterval(body.interval) }
+        const interval = typeof body.interval === 'string' ? { interval: requireInterval(body.interval) } : {}
         const idea = await ideas.change(caller.user.id, params.id, { ...body, ...interval })
         indexed(idea)
         return { idea: wireFor(caller.user.id)(idea) }
@@ -128,12 +127,4 @@ export function ideaRoutes(deps: ApiDeps) {
       },
       { access: 'session ideas:write', detail: doc('Delete an idea', { id: idOf('idea') }) },
     )
-}
-
-function checkedInterval(text: string | null | undefined): string | null {
-  if (text === null || text === undefined) return null
-  const interval = normalizeInterval(text)
-  if (interval === null)
-    throw invalidField('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
-  return interval
 }

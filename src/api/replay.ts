@@ -4,9 +4,9 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { barsHash } from '../backtest/report/hash.ts'
 import { Problem } from '../lib/problem.ts'
-import type { BarCache } from '../market/bar-cache.ts'
+import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { lowerBound } from '../market/bars.ts'
-import { normalizeInterval } from '../market/interval.ts'
+import { requireInterval } from '../market/interval.ts'
 import type { Bookmark, Cursor } from '../replay/places.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, IsoTime, isoTimeOf, Listed, nullable, QueryInteger, Text, Time } from './schemas.ts'
@@ -79,7 +79,7 @@ export function replayRoutes(deps: ApiDeps) {
       '',
       ({ visitor, query }) => {
         const symbol = query.symbol.toUpperCase()
-        const interval = checkedInterval(query.interval, 'query')
+        const interval = requireInterval(query.interval, 'query')
         const from = query.start === undefined ? undefined : isoTimeOf(query.start, 'query', '/start')
         const to = query.end === undefined ? undefined : isoTimeOf(query.end, 'query', '/end')
         if (from !== undefined && to !== undefined && from > to)
@@ -91,7 +91,7 @@ export function replayRoutes(deps: ApiDeps) {
           { ...(from !== undefined && { from }), ...(to !== undefined && { to: to + 1 }) },
         )
         if (found.length === 0 && bars.source({ exchange, symbol, interval }) === null)
-          throw barsNotFound(bars, exchange, symbol, interval)
+          throw barsNotFound(bars, { exchange, symbol, interval })
         if (found.length > BARS_MAX)
           throw wrongQuery(
             '/start',
@@ -162,7 +162,7 @@ export function replayRoutes(deps: ApiDeps) {
       '/resume',
       async ({ caller, body }) => {
         const symbol = body.symbol.toUpperCase()
-        const interval = checkedInterval(body.interval, 'body')
+        const interval = requireInterval(body.interval)
         const start = isoTimeOf(body.start, 'body', '/start')
         const end = isoTimeOf(body.end, 'body', '/end')
         if (start > end) throw wrongBody('/start', 'range', 'start lies behind end.')
@@ -255,20 +255,13 @@ const wrongQuery = wrong('query')
 const wrongBody = wrong('body')
 
 function placeOf(query: { symbol: string; interval: string }): [symbol: string, interval: string] {
-  return [query.symbol.toUpperCase(), checkedInterval(query.interval, 'query')]
+  return [query.symbol.toUpperCase(), requireInterval(query.interval, 'query')]
 }
 
 function barOf(text: string): number {
   const bar = Number(text)
   if (bar > 2_000_000_000) throw wrongQuery('/bar', 'maximum', 'There is no such bar.')
   return bar
-}
-
-function checkedInterval(text: string, where: 'query' | 'body'): string {
-  const interval = normalizeInterval(text)
-  if (interval === null)
-    throw wrong(where)('/interval', 'interval', 'Write an interval as number and unit: 15m, 1h, 1d.')
-  return interval
 }
 
 /** Of several exchanges that have the symbol, the one with most bars of this interval, or of any. */
@@ -290,20 +283,4 @@ function timeOfBar(
   const key = { exchange: exchange ?? exchangeWithMost(bars, symbol, interval), symbol, interval }
   const series = bars.read(key)
   return series.time[lowerBound(series.time, start) + bar] ?? null
-}
-
-/** 404 that says what there is instead. */
-export function barsNotFound(bars: BarCache, exchange: string, symbol: string, interval: string): Problem {
-  const there = bars.store
-    .list()
-    .filter((one) => one.symbol === symbol)
-    .map((one) => `${one.exchange}:${one.symbol} ${one.interval}`)
-  const all =
-    there.length > 0 ? there : bars.store.list().map((one) => `${one.exchange}:${one.symbol} ${one.interval}`)
-  const cached = all.length === 0 ? 'Nothing is cached yet.' : `Cached: ${all.slice(0, 20).join(', ')}.`
-  return new Problem(
-    404,
-    'bars_not_found',
-    `No bars of ${exchange === '' ? '' : `${exchange}:`}${symbol} ${interval} are cached. ${cached} Import some first.`,
-  )
 }

@@ -6,8 +6,16 @@
 // The change number of the store says whether what we hold is still true, also when another process (the command
 // line importing into a running server's database) wrote to it.
 
+import { Problem } from '../lib/problem.ts'
 import { type BarRange, type Bars, copyBars, emptyBars, selectBars, sliceBars } from './bars.ts'
-import type { BarDraft, BarStore, SeriesInfo, SeriesKey, UpsertResult } from './bar-store.ts'
+import {
+  type BarDraft,
+  type BarStore,
+  type SeriesInfo,
+  type SeriesKey,
+  seriesName,
+  type UpsertResult,
+} from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
 import { canBuild, compareIntervals, parseInterval } from './interval.ts'
 import { resample } from './resample.ts'
@@ -197,4 +205,16 @@ function shared(bars: Bars, room = 0): Bars {
 
 function idOf({ exchange, symbol, interval }: SeriesKey): string {
   return `${exchange}:${symbol}:${interval}`
+}
+
+/** 404 that says what is cached instead: of the symbol, else of anything. An exchange of '' is not known. */
+export function barsNotFound({ store }: BarCache, key: SeriesKey): Problem {
+  const all = store.list()
+  const same = all.filter(
+    ({ exchange, symbol }) => symbol === key.symbol && (key.exchange === '' || exchange === key.exchange),
+  )
+  const named = (same.length > 0 ? same : all).slice(0, 20).map(seriesName)
+  const cached =
+    named.length > 0 ? `Cached are ${named.join(', ')}.` : 'No bars are cached yet; import some first.'
+  return new Problem(404, 'bars_not_found', `There are no bars for this symbol and interval. ${cached}`)
 }

@@ -4,6 +4,8 @@
 // normal form, so that `60`, `60m` and `1h` name the same cached bars. Case matters only for m (minutes) and
 // M (months).
 
+import { Problem } from '../lib/problem.ts'
+
 export const INTERVAL_UNITS = ['s', 'm', 'h', 'd', 'w', 'M'] as const
 export type IntervalUnit = (typeof INTERVAL_UNITS)[number]
 
@@ -42,6 +44,15 @@ export function parseInterval(text: string): Interval | null {
 export function normalizeInterval(text: string): string | null {
   const interval = parseInterval(text)
   return interval && formatInterval(interval)
+}
+
+/** The normal form of an interval somebody sent, or Problem 422 that names `/interval` of the body or the query. */
+export function requireInterval(text: string, where: 'body' | 'query' = 'body'): string {
+  const interval = normalizeInterval(text)
+  if (interval !== null) return interval
+  const message = 'expected an interval such as 15m, 1h or 1d'
+  const field = { in: where, path: '/interval', code: 'interval', message }
+  throw new Problem(422, 'validation_failed', `${where} /interval: ${message}`, { fields: [field] })
 }
 
 export function formatInterval({ count, unit }: Interval): string {

@@ -11,10 +11,10 @@ import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import type { BarCache } from '../market/bar-cache.ts'
+import { Problem } from '../lib/problem.ts'
+import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
 import { seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
-import { compareIntervals, normalizeInterval, parseInterval } from '../market/interval.ts'
+import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
 import type { Bars } from '../market/bars.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -321,9 +321,7 @@ export class Runs {
   /** Everything that can be refused before a worker is asked. */
   #plan(userId: string, request: RunRequest): Plan {
     const { kv, clock, newId, bars: cache, pool } = this.#deps
-    const interval = normalizeInterval(request.interval)
-    if (interval === null)
-      throw invalidField('/interval', 'interval', 'expected an interval such as 15m, 1h or 1d')
+    const interval = requireInterval(request.interval)
     const key = seriesKey(request.exchange, request.symbol, interval)
     if (!cache.source(key)) throw barsNotFound(cache, key)
     pool.assertRoom(userId)
@@ -472,15 +470,6 @@ function notFound(): Problem {
 }
 
 /** Says what could be asked for instead: other intervals of the symbol, else other symbols. */
-function barsNotFound(cache: BarCache, key: SeriesKey): Problem {
-  const all = cache.store.list()
-  const same = all.filter(({ exchange, symbol }) => exchange === key.exchange && symbol === key.symbol)
-  const named = (same.length > 0 ? same : all).slice(0, 20).map(seriesName)
-  const cached =
-    named.length > 0 ? `Cached are ${named.join(', ')}.` : 'No bars are cached yet; import some first.'
-  return new Problem(404, 'bars_not_found', `There are no bars for this symbol and interval. ${cached}`)
-}
-
 export function seriesFor(
   cache: BarCache,
   exchange: string,
