@@ -214,6 +214,42 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('coming back to the chart shows the bars it had, before the server has answered again', async () => {
+    const source = STRATEGY.replace('overlay=true, ', '')
+    const { page, complaints } = await site.open({
+      remembered: withScript({ script: { id: null, name: 'Cross', source } }),
+    })
+    await page.goto(site.url)
+    await page.getByText('S&P 500 Index').first().waitFor()
+    await legend(page).first().waitFor()
+    await page.getByRole('link', { name: 'Scripts' }).click()
+    await page.getByRole('heading', { name: 'Scripts' }).waitFor()
+    let release = () => undefined as void
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/api/platform/bars?**', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.getByRole('link', { name: 'Chart', exact: true }).click()
+    const close = page.locator('main').getByText(/^[\d,]+\.\d\d$/)
+    await close.first().waitFor()
+    const last = await close.allInnerTexts()
+    // The pointer finds a bar, and the axis a date for it.
+    const box = (await page.getByRole('application').boundingBox())!
+    await page.mouse.move(box.x + 300, box.y + 200)
+    await page.mouse.move(box.x + 320, box.y + 200)
+    await page.waitForFunction(
+      (before) => {
+        const now = [...document.querySelectorAll('main span')].map((one) => one.textContent)
+        return before.some((text) => !now.includes(text))
+      },
+      last,
+      { timeout: 5000 },
+    )
+    expect(complaints).toEqual([])
+    release()
+  }, 60_000)
+
   test('a phone shows the same without a sideways scroll', async () => {
     const { page, complaints } = await site.open({
       width: 380,

@@ -5,7 +5,13 @@ import { StringStream } from '@codemirror/language'
 import * as fc from 'fast-check'
 import { diffLines } from '../../src/dashboard/editor/diff.ts'
 import { token } from '../../src/dashboard/editor/highlight.ts'
-import { groupsOf, readNumber, toHex, type ScriptInput } from '../../src/dashboard/editor/input-model.ts'
+import {
+  groupsOf,
+  readNumber,
+  toDateTime,
+  toHex,
+  type ScriptInput,
+} from '../../src/dashboard/editor/input-model.ts'
 import { sampleOf, SAMPLES } from '../../src/dashboard/editor/samples.ts'
 import { partsOf } from '../../src/dashboard/editor/signature-parts.ts'
 
@@ -151,4 +157,14 @@ test('a difference leads from one text to the other', () => {
     }),
     { seed, numRuns: 300 },
   )
+})
+
+test('a time that no date can hold leaves its field empty', () => {
+  expect(toDateTime(Date.UTC(2024, 1, 29, 9, 30))).toBe('2024-02-29T09:30')
+  expect([toDateTime(null), toDateTime(Number.NaN), toDateTime(1e18), toDateTime('x')]).toEqual([
+    '',
+    '',
+    '',
+    '',
+  ])
 })

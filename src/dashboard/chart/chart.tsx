@@ -1,6 +1,6 @@
 // The chart: the view (canvas) with what is laid over it (legends, tables, tooltip, dialogs), and the keys it answers to.
 
-import { batch, effect, useSignalEffect } from '@preact/signals'
+import { batch, effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { addCommands, type Command } from '../commands.ts'
@@ -113,14 +113,14 @@ export function Chart() {
   useEffect(() => addCommands(chartCommands()), [])
   useLookAt(view)
 
-  // The state of the page is put into the view here, and nowhere else.
-  useSignalEffect(() => {
+  // The state of the page is put into the view here, and nowhere else: bars first, then what is drawn on them.
+  useViewEffect(view, (made) => {
     const replay = replayOnChart.value
     const chart = shown.value
     const lit = litTime.value
-    if (!view || !chart) return
-    view.set({
-      ...(view.state.bars !== chart.bars && { bars: chart.bars }),
+    if (!chart) return
+    made.set({
+      ...(made.state.bars !== chart.bars && { bars: chart.bars }),
       interval: chart.market.interval,
       mintick: mintick.value,
       zone: zone.value,
@@ -139,13 +139,13 @@ export function Chart() {
       trades: showTrades.value && showScript.value && withTrades ? (drawn?.trades ?? null) : null,
     })
   }, [view, drawn, showTrades.value, showScript.value, withTrades])
-  useSignalEffect(() => {
+  useViewEffect(view, (made) => {
     const [hovered, marked] = [hoveredTrade.value, markedTrade.value]
-    view?.set({ hoveredTrade: hovered, markedTrade: marked })
+    made.set({ hoveredTrade: hovered, markedTrade: marked })
   })
-  useSignalEffect(() => {
+  useViewEffect(view, (made) => {
     void [theme.value, palette.value]
-    view?.refreshTheme()
+    made.refreshTheme()
   })
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -305,16 +305,27 @@ function useFirstRun(): void {
   }, [])
 }
 
+/**
+ * Runs with the view once it is there, and again whenever a signal it read changes. Who comes back to the chart finds
+ * bars and a run as they were left, so that no signal may change for a while: what the view starts with counts.
+ */
+function useViewEffect(view: ChartView | null, run: (view: ChartView) => void): void {
+  useEffect(() => (view ? effect(() => run(view)) : undefined), [view])
+}
+
 function useLookAt(view: ChartView | null): void {
-  useSignalEffect(() => {
+  useViewEffect(view, (made) => {
     const asked = lookAt.value
     const chart = shown.value
-    if (!asked || !chart || !view) return
+    if (!asked || !chart) return
+    // Answered once, or every bar that arrives would pull the chart back there. What is older than the bars that are here
+    // stays asked: the rest is on its way.
+    if (asked.time >= (chart.bars.time[0] ?? Infinity)) lookAt.value = null
     if (asked.trade !== undefined) markedTrade.value = asked.trade
     const trade =
       asked.trade === undefined ? undefined : run.peek()?.report.trades.find((one) => one.n === asked.trade)
-    if (trade) view.lookAtRange(barAt(chart.bars, trade.entryTime), barAt(chart.bars, trade.exitTime))
-    else view.lookAt(barAt(chart.bars, asked.time))
+    if (trade) made.lookAtRange(barAt(chart.bars, trade.entryTime), barAt(chart.bars, trade.exitTime))
+    else made.lookAt(barAt(chart.bars, asked.time))
   })
 }
 

@@ -346,10 +346,13 @@ export class ChartView {
     } else this.toEnd()
   }
 
-  /** A pane without bars needs a value at either end, or it has no scale. */
+  /**
+   * A pane of a script has no bars: it needs a value at either end, or it has no scale. Without bars it gets none; a
+   * point without a time would be a tick on the axis that nobody can format.
+   */
   #setAnchor(index: number): void {
     const { time, length } = this.#state.bars
-    const at = [...new Set([0, length - 1])].filter((i) => i >= 0)
+    const at = length === 0 ? [] : [...new Set([0, length - 1])]
     this.#panes[index]!.series.setData(at.map((i) => ({ time: (time[i]! / 1000) as UTCTimestamp, value: 0 })))
   }
 
@@ -379,8 +382,7 @@ export class ChartView {
   }
 
   readonly #timeText = (time: Time): string => {
-    // A time that is none has no text: the formatters would throw on it.
-    if (this.#state.hideDates || !Number.isFinite(time)) return ''
+    if (this.#state.hideDates) return ''
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
     const part = (options: Intl.DateTimeFormatOptions) =>
       at.toLocaleDateString('en-US', { ...options, timeZone: 'UTC' })
@@ -390,7 +392,7 @@ export class ChartView {
   }
 
   readonly #tickText = (time: Time, kind: TickMarkType): string => {
-    if (this.#state.hideDates || !Number.isFinite(time)) return ''
+    if (this.#state.hideDates) return ''
     const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
     if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
     if (kind === TickMarkType.Month)

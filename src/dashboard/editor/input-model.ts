@@ -49,6 +49,13 @@ export function readNumber(input: ScriptInput, text: string): number | string {
   return value
 }
 
+/** The furthest a Date reaches either way of 1970, in ms. */
+const DATE_MAX = 8.64e15
+
+/** A time as a browser's date field wants it, in UTC; '' for a number that is none, as `input.time(na)` or 1e18 are. */
+export const toDateTime = (value: unknown): string =>
+  typeof value === 'number' && Math.abs(value) <= DATE_MAX ? new Date(value).toISOString().slice(0, 16) : ''
+
 /** `#RRGGBBAA` in two parts, as a browser's colour field wants it. */
 export function toHex(value: unknown): { rgb: string; alpha: number } {
   const match = typeof value === 'string' ? /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(value) : null

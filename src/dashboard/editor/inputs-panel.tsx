@@ -7,7 +7,15 @@ import { Icon } from '../ui/icon.tsx'
 import { Button, uiStyles } from '../ui/ui.tsx'
 import { inputs } from '../workspace.ts'
 import s from './editor.module.css'
-import { groupsOf, isChanged, readNumber, SOURCES, toHex, type ScriptInput } from './input-model.ts'
+import {
+  groupsOf,
+  isChanged,
+  readNumber,
+  SOURCES,
+  toDateTime,
+  toHex,
+  type ScriptInput,
+} from './input-model.ts'
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
@@ -145,7 +153,7 @@ function Control({ id, input, value, set }: ControlProps): JSX.Element {
           class={uiStyles['input']}
           type="datetime-local"
           disabled={disabled}
-          value={typeof value === 'number' ? new Date(value).toISOString().slice(0, 16) : ''}
+          value={toDateTime(value)}
           title="UTC"
           onChange={(event) => {
             const time = Date.parse(`${event.currentTarget.value}Z`)
