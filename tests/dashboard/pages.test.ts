@@ -107,6 +107,97 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 60_000)
 
+  test('a watchlist is put in order by hand and by keys, and its rows carry notes', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const items = ['AAPL', 'SPX', 'MSFT', 'TSLA'].map((symbol) => ({ symbol, exchange: 'X', note: null }))
+    await page.request.post(`${site.url}/api/platform/watchlists/import`, {
+      headers: { 'content-type': 'application/json' },
+      data: { name: 'In order', items },
+    })
+    await page.goto(`${site.url}/watchlists`)
+    const list = page.getByRole('list', { name: 'In order' })
+    await list.waitFor()
+    const order = async () => (await list.locator('strong').allInnerTexts()).join(' ')
+    const stored = async () => {
+      await page.waitForLoadState('networkidle')
+      const answer = await page.request.get(`${site.url}/api/platform/watchlists`)
+      const { watchlists } = (await answer.json()) as {
+        watchlists: { name: string; items: { symbol: string; note: string | null }[] }[]
+      }
+      return watchlists.find((one) => one.name === 'In order')!.items
+    }
+    // Keys: the focus stays with the row, and a reader is told.
+    await list.getByRole('button', { name: /^TSLA/ }).focus()
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.keyboard.press('Alt+ArrowUp')
+    expect(await order()).toBe('AAPL TSLA SPX MSFT')
+    await page.getByText('TSLA is number 2 of 4 now.').waitFor()
+    expect(await page.evaluate(() => document.activeElement?.querySelector('strong')?.textContent)).toBe(
+      'TSLA',
+    )
+    // By hand: the handle of a row, dropped on another.
+    const middle = async (symbol: string) => {
+      const box = (await list.getByRole('listitem').filter({ hasText: symbol }).boundingBox())!
+      return { x: box.x + 8, y: box.y + box.height / 2 }
+    }
+    const drag = async (from: string, to: string) => {
+      const [start, end] = [await middle(from), await middle(to)]
+      await page.mouse.move(start.x, start.y)
+      await page.mouse.down()
+      await page.mouse.move(start.x, (start.y + end.y) / 2)
+      await page.mouse.move(end.x, end.y)
+    }
+    await drag('AAPL', 'MSFT')
+    expect(await order()).toBe('TSLA SPX MSFT AAPL')
+    await page.mouse.up()
+    await drag('AAPL', 'TSLA')
+    await page.keyboard.press('Escape')
+    await page.mouse.up()
+    expect(await order()).toBe('TSLA SPX MSFT AAPL')
+    // From the menu.
+    await list.getByRole('button', { name: 'More for AAPL' }).click()
+    await page.getByRole('menuitem', { name: 'Move up' }).click()
+    expect(await order()).toBe('TSLA SPX AAPL MSFT')
+    // A note, taken and taken back.
+    await list.getByRole('button', { name: /^SPX/ }).focus()
+    await page.keyboard.press('F2')
+    await page.getByRole('textbox', { name: 'Note' }).fill('Buy above 3,000')
+    await page.keyboard.press('Control+Enter')
+    await list.getByText('Buy above 3,000').waitFor()
+    expect(await stored()).toEqual([
+      { symbol: 'TSLA', exchange: 'X', note: null },
+      { symbol: 'SPX', exchange: 'X', note: 'Buy above 3,000' },
+      { symbol: 'AAPL', exchange: 'X', note: null },
+      { symbol: 'MSFT', exchange: 'X', note: null },
+    ] as never)
+    await list.getByRole('button', { name: 'More for TSLA' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
+    await page.waitForFunction(() => document.activeElement?.querySelector('strong')?.textContent === 'SPX')
+    expect((await stored()).map((one) => one.symbol)).toEqual(['SPX', 'AAPL', 'MSFT'])
+    await page.reload()
+    await list.waitFor()
+    expect(await order()).toBe('SPX AAPL MSFT')
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('an order the server refuses is taken back', async () => {
+    const { page } = await openAt('/watchlists')
+    const list = page.getByRole('list', { name: 'In order' })
+    await list.waitFor()
+    await page.route('**/api/platform/watchlists/wl_*', (route) =>
+      route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+    )
+    await list.getByRole('button', { name: /^MSFT/ }).focus()
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.getByText('Chartroom cannot be reached').waitFor()
+    await page.waitForFunction(
+      () =>
+        [...document.querySelectorAll('main ul strong')].map((one) => one.textContent).join() ===
+        'SPX,AAPL,MSFT',
+    )
+  }, 60_000)
+
   test('an alert is made, paused and deleted', async () => {
     const { page, complaints } = await openAt('/alerts')
     await page.getByRole('button', { name: 'New alert' }).click()

@@ -56,12 +56,45 @@ export async function importList(
   return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
 }
 
+/** Changes are sent one after the other: each carries the whole list, and the last one made is to stay. */
+let inRow: Promise<unknown> = Promise.resolve()
+/** The newest arrangement of each list. */
+const newest = new Map<string, readonly WatchlistItem[]>()
+
 export async function changeList(
   id: string,
   fields: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
 ): Promise<void> {
-  const { watchlist } = await patch<Changed>(`/api/platform/watchlists/${id}`, fields)
-  put(watchlist)
+  const sent = inRow.then(() => patch<Changed>(`/api/platform/watchlists/${id}`, fields))
+  inRow = sent.catch(() => undefined)
+  put((await sent).watchlist)
+}
+
+/**
+ * Shows the rows at once and sends them then. While one changes further (a key held down) only the newest rows are sent.
+ * What the server refuses is taken back, and thrown.
+ */
+export async function arrange(list: Watchlist, items: readonly WatchlistItem[]): Promise<void> {
+  newest.set(list.id, items)
+  put({ ...list, items })
+  const sent = inRow.then(() =>
+    newest.get(list.id) === items ? patch<Changed>(`/api/platform/watchlists/${list.id}`, { items }) : null,
+  )
+  inRow = sent.catch(() => undefined)
+  try {
+    const answer = await sent
+    if (answer && newest.get(list.id) === items) put(answer.watchlist)
+  } catch (error) {
+    await loadWatchlists()
+    throw error
+  }
+}
+
+/** The items with one of them at another place. */
+export function moved<T>(items: readonly T[], from: number, to: number): readonly T[] {
+  const item = items[from]
+  if (item === undefined || to < 0 || to >= items.length || to === from) return items
+  return items.toSpliced(from, 1).toSpliced(to, 0, item)
 }
 
 export function forget(id: string): void {

@@ -1,20 +1,32 @@
 // The rows of a watchlist: symbol, last price, change, and the last forty closes as a line.
+//
+// Rows are put in order by dragging their handle, with Alt and the arrow keys, or from their menu. The order is the list's
+// own, so it is stored with it.
 
-import { useEffect } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
-import { Button } from '../ui/ui.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Menu } from '../ui/menu.tsx'
+import { Button, Dialog, Field } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
-import { changeList, type Watchlist, type WatchlistItem } from './lists.ts'
-import { attempt } from './page.tsx'
+import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
+import { attempt, FormProblem, problemAt, useSubmit } from './page.tsx'
 import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 
 /** Beyond this a list is not watched but kept. */
 const QUOTED_MAX = 200
+const NOTE_MAX = 1000
 
 export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist; readonly wide?: boolean }) {
+  const rows = useRef<HTMLUListElement>(null)
+  /** The row whose button takes the focus back: a row that moves in the page loses it. */
+  const focused = useRef('')
+  const [said, setSaid] = useState('')
+  const [noting, setNoting] = useState<WatchlistItem | null>(null)
+  const { order, dragged, grab } = useDrag(rows, list.items, (items) => save(items))
   useEffect(() => {
     const load = () => attempt(loadQuotes(list.items.slice(0, QUOTED_MAX)))
     load()
@@ -23,45 +35,157 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
       load()
     })
   }, [list])
-  const remove = (item: WatchlistItem) =>
-    attempt(changeList(list.id, { items: list.items.filter((one) => one !== item) }))
+  useLayoutEffect(() => {
+    if (focused.current === '') return
+    const row = rows.current?.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused.current)}"]`)
+    row?.querySelector('button')?.focus()
+    row?.scrollIntoView({ block: 'nearest' })
+    focused.current = ''
+  }, [list.items])
+
+  const save = (items: readonly WatchlistItem[]) => {
+    if (items !== list.items) attempt(arrange(list, items))
+  }
+  const move = (item: WatchlistItem, by: number) => {
+    const to = list.items.indexOf(item) + by
+    if (to < 0 || to >= list.items.length) return
+    focused.current = quoteKey(item)
+    setSaid(`${item.symbol} is number ${to + 1} of ${list.items.length} now.`)
+    save(moved(list.items, to - by, to))
+  }
+  const remove = (at: number) => {
+    const left = list.items.toSpliced(at, 1)
+    const next = left[Math.min(at, left.length - 1)]
+    focused.current = next ? quoteKey(next) : ''
+    save(left)
+  }
   return (
-    <ul class={s.rows} data-wide={wide} aria-label={list.name}>
-      {list.items.map((item) => (
-        <Row
-          key={quoteKey(item)}
-          item={item}
-          quote={quotes.value.get(quoteKey(item))}
-          onRemove={() => remove(item)}
-          wide={wide}
-        />
-      ))}
-    </ul>
+    <>
+      <ul ref={rows} class={s.rows} data-wide={wide} data-dragging={dragged !== null} aria-label={list.name}>
+        {order.map((item, i) => (
+          <Row
+            key={quoteKey(item)}
+            item={item}
+            quote={quotes.value.get(quoteKey(item))}
+            dragged={item === dragged}
+            first={i === 0}
+            last={i === order.length - 1}
+            wide={wide}
+            onGrab={(event) => grab(item, event)}
+            onMove={(by) => move(item, by)}
+            onNote={() => setNoting(item)}
+            onRemove={() => remove(i)}
+          />
+        ))}
+      </ul>
+      <span class="visually-hidden" role="status">
+        {said}
+      </span>
+      {noting && <NoteDialog list={list} item={noting} onClose={() => setNoting(null)} />}
+    </>
   )
+}
+
+/** The rows as they stand while one of them is dragged. Escape puts it back. */
+function useDrag(
+  rows: { readonly current: HTMLElement | null },
+  items: readonly WatchlistItem[],
+  onDrop: (items: readonly WatchlistItem[]) => void,
+) {
+  const [state, setState] = useState<{
+    readonly item: WatchlistItem
+    readonly order: readonly WatchlistItem[]
+  } | null>(null)
+  const grab = (item: WatchlistItem, down: PointerEvent) => {
+    if (down.button !== 0) return
+    down.preventDefault()
+    let order = items
+    setState({ item, order })
+    const follow = ({ clientY }: PointerEvent) => {
+      const boxes = [...(rows.current?.children ?? [])].map((row) => row.getBoundingClientRect())
+      const under = boxes.findIndex(({ top, bottom }) => clientY >= top && clientY < bottom)
+      const end = clientY < (boxes[0]?.top ?? 0) ? 0 : boxes.length - 1
+      const from = order.indexOf(item)
+      const to = under < 0 ? end : under
+      if (to !== from) setState({ item, order: (order = moved(order, from, to)) })
+      rows.current?.children[to]?.scrollIntoView({ block: 'nearest' })
+    }
+    const stop = (dropped: boolean) => {
+      ended.abort()
+      setState(null)
+      if (dropped) onDrop(order)
+    }
+    // The row moves in the page as it is dragged, which would end a pointer capture: the window listens.
+    const ended = new AbortController()
+    const { signal } = ended
+    window.addEventListener('pointermove', follow, { signal })
+    window.addEventListener('pointerup', () => stop(true), { signal })
+    window.addEventListener('pointercancel', () => stop(false), { signal })
+    window.addEventListener('blur', () => stop(false), { signal })
+    window.addEventListener(
+      'keydown',
+      (event) => {
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        stop(false)
+      },
+      { signal, capture: true },
+    )
+  }
+  return { order: state?.order ?? items, dragged: state?.item ?? null, grab }
 }
 
 interface RowProps {
   readonly item: WatchlistItem
   /** undefined = not known yet, null = there are no bars. */
   readonly quote: Quote | null | undefined
-  readonly onRemove: () => void
+  readonly dragged: boolean
+  readonly first: boolean
+  readonly last: boolean
   readonly wide: boolean
+  readonly onGrab: (event: PointerEvent) => void
+  readonly onMove: (by: number) => void
+  readonly onNote: () => void
+  readonly onRemove: () => void
 }
 
-function Row({ item, quote, onRemove, wide }: RowProps) {
-  const { symbol } = item
+function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, onRemove }: RowProps) {
+  const { symbol, note } = item
   const exchange = item.exchange || quote?.exchange || ''
   const current = market.value.symbol === symbol && (exchange === '' || market.value.exchange === exchange)
   const open = () => {
+    if (quote === null) return
     market.value = { exchange, symbol, interval: quote ? intervalFor(quote) : market.value.interval }
     if (wide) navigate(`/chart/${encodeURIComponent(`${exchange}:${symbol}`)}/${market.value.interval}`)
   }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const by = event.altKey ? { ArrowUp: -1, ArrowDown: 1 }[event.key] : undefined
+    if (by !== undefined) onMove(by)
+    else if (event.key === 'F2') onNote()
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
   return (
-    <li class={s.row} aria-current={current ? 'true' : undefined}>
-      <button type="button" class={s.open} onClick={open} disabled={quote === null}>
+    <li
+      class={s.row}
+      data-key={quoteKey(item)}
+      data-dragged={dragged}
+      aria-current={current ? 'true' : undefined}
+    >
+      <button
+        type="button"
+        class={s.open}
+        onClick={open}
+        onKeyDown={onKeyDown}
+        aria-disabled={quote === null}
+        aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown F2"
+      >
         <span class={s.symbol}>
           <strong>{symbol}</strong>
-          <small>{item.note ?? exchange}</small>
+          <small title={note ?? undefined}>
+            {wide ? [exchange, note].filter(Boolean).join(' · ') : (note ?? exchange)}
+          </small>
         </span>
         {wide && <Spark quote={quote} />}
         {quote ? (
@@ -75,15 +199,75 @@ function Row({ item, quote, onRemove, wide }: RowProps) {
           </span>
         )}
       </button>
-      <Button
-        size="small"
-        variant="quiet"
-        icon="close"
-        label={`Remove ${symbol}`}
-        class={s.remove ?? ''}
-        onClick={onRemove}
-      />
+      <span class={s.grip} title="Drag to put in order" aria-hidden="true" onPointerDown={onGrab}>
+        <Icon name="grip" size={14} />
+      </span>
+      <span class={s.more}>
+        <Menu
+          label={`More for ${symbol}`}
+          size="small"
+          items={[
+            { text: note === null ? 'Add a note' : 'Edit the note', icon: 'note', keys: 'F2', run: onNote },
+            { text: 'Move up', icon: 'up', keys: 'Alt ↑', disabled: first, run: () => onMove(-1) },
+            { text: 'Move down', icon: 'down', keys: 'Alt ↓', disabled: last, run: () => onMove(1) },
+            '-',
+            { text: 'Remove', icon: 'trash', danger: true, run: onRemove },
+          ]}
+        />
+      </span>
     </li>
+  )
+}
+
+interface NoteDialogProps {
+  readonly list: Watchlist
+  readonly item: WatchlistItem
+  readonly onClose: () => void
+}
+
+function NoteDialog({ list, item, onClose }: NoteDialogProps) {
+  const [text, setText] = useState(item.note ?? '')
+  // The list may have been read again since: the row is told by its symbol.
+  const at = list.items.findIndex((one) => quoteKey(one) === quoteKey(item))
+  const { busy, error, submit } = useSubmit(async () => {
+    const note = text.trim() === '' ? null : text.trim()
+    if (at >= 0 && note !== item.note) await arrange(list, list.items.with(at, { ...item, note }))
+    onClose()
+  })
+  const path = `/items/${at}/note`
+  return (
+    <Dialog
+      title={`Note on ${item.symbol}`}
+      onClose={onClose}
+      width={440}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" disabled={busy} onClick={submit}>
+            Save
+          </Button>
+        </>
+      }
+    >
+      <form
+        onSubmit={submit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
+        }}
+      >
+        <Field
+          label="Note"
+          rows={4}
+          maxLength={NOTE_MAX}
+          value={text}
+          onInput={setText}
+          autofocus
+          hint="Why you watch it. Stands under the symbol, and in the exported file."
+          problem={problemAt(error, path)}
+        />
+      </form>
+      <FormProblem error={error} paths={[path]} />
+    </Dialog>
   )
 }
 

@@ -41,6 +41,8 @@ const PATHS = {
   star: 'M8 2.5l1.7 3.6 3.8.5-2.8 2.7.7 3.9L8 11.3l-3.4 1.9.7-3.9L2.5 6.6l3.8-.5z',
   tune: 'M3 4.5h5m3 0h2M3 11.5h2m3 0h5M9.5 3v3M6.5 10v3',
   clock: 'M8 2.2a5.8 5.8 0 1 0 0 11.6A5.8 5.8 0 0 0 8 2.2zM8 5v3.2l2.2 1.4',
+  grip: 'M6 4h.01M10 4h.01M6 8h.01M10 8h.01M6 12h.01M10 12h.01',
+  note: 'M3.5 2.5h9v8l-3 3h-6zM12.5 10.5h-3v3M6 5.5h4M6 8h2.5',
   more: 'M3.5 8h.01M8 8h.01M12.5 8h.01',
 } as const
 export type IconName = keyof typeof PATHS

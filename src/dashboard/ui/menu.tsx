@@ -42,7 +42,9 @@ export function Menu({ label, icon = 'more', items, size, variant = 'quiet', chi
     const below = at.bottom + 4
     const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below
     list.current.style.top = `${top}px`
-    list.current.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`
+    // Where there is no room to the right, its end stands under the button's.
+    const left = at.left + width > innerWidth - 8 ? at.right - width : at.left
+    list.current.style.left = `${Math.max(8, left)}px`
     list.current.querySelector<HTMLElement>('[role=menuitem]:not(:disabled)')?.focus()
   }, [open])
 

@@ -73,6 +73,7 @@ interface FieldProps {
   readonly autofocus?: boolean
   readonly disabled?: boolean
   readonly inputMode?: string
+  readonly maxLength?: number
   /** More than one line. */
   readonly rows?: number
 }
