@@ -125,6 +125,7 @@ const OPTIONS = {
   ),
   WORKERS: option('0', integer(0, 256), 'Script worker threads; 0 = processors less one'),
   SCRIPT_TIME_MS: option('60000', integer(100, 3_600_000), 'Longest a script may run'),
+  SCRIPT_REQUESTS: option('64', integer(1, 64), 'Different calls of request.*() a script may make'),
   SCRIPT_MEMORY_MB: option('1024', integer(64, 1_048_576), 'Most memory a script may take'),
   MAX_STORAGE_MB: option(
     '0',

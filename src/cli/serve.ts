@@ -73,6 +73,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const limits = {
     ...DEFAULT_LIMITS,
     timeMs: config.SCRIPT_TIME_MS,
+    requests: config.SCRIPT_REQUESTS,
     memoryBytes: config.SCRIPT_MEMORY_MB * 2 ** 20,
   }
   const passwords = argon2Passwords()

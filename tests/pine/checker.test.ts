@@ -22,6 +22,7 @@ export type Trade
 hidden(float x) => x * 2
 export double(float x) => hidden(x)
 export average(float x) => ta.sma(x, LENGTH)
+export bars(int n) => n * 2
 export method value(Trade this) => this.price * this.bars
 `,
   'me/Late/1': `//@version=6
@@ -197,6 +198,8 @@ describe('libraries', () => {
       't.value(series t.Trade this) => float {(this.price * this.bars)}; const float RATIO = 0.5; series t.Trade p = t.Trade.new(1, 2); series float y = t.value(p); const t.Side s = t.Side.up; const float r = RATIO',
     ],
     ['import me/Tools/1 as t\ny = t.hidden(close)', 'not-exported@2:5'],
+    // A library's result is simple at least.
+    ['import me/Tools/1 as t\nplot(close, show_last = t.bars(5))', 'argument-qualifier@2:25'],
     ['import me/Tools/2', 'library-not-found@1:1'],
     ['import me/Gone/1\nGone.T t = Gone.f(close)\nx = t.y + Gone.Z', 'library-not-found@1:1'],
     ['import me/Broken/1', 'library-broken@1:1'],
@@ -356,6 +359,41 @@ describe('mistakes', () => {
   test('a library’s function whose parameters have no type', () => {
     const source = '//@version=6\nlibrary("L")\nexport f(x, float y) => x + y'
     expect(check(parse(source).script).diagnostics.map((one) => one.code)).toEqual(['export-untyped'])
+  })
+
+  for (const [text, expected] of [
+    ['export f(float x) => x + LENGTH', []],
+    ['atr = ta.atr(14)\nexport f(float x) => x + atr', []],
+    ['n = input.int(5)\nexport f(float x) => x + n', ['global-in-export']],
+    ['var n = 0\nn += 1\nexport f(float x) => x + n', ['global-in-export']],
+    ['var all = array.new<float>()\nexport f(float x) => all.size() + x', ['global-in-export']],
+    ['export f(float x) => x + input.int(5)', ['input-in-export']],
+    ['hidden(x) => x + input.int(5)\nexport f(float x) => hidden(x)', []],
+    ['export f(string tf) => request.security("", tf, close)', []],
+    ['export f(float x) => request.security("", "D", x + 1)', ['parameter-in-exported-request']],
+    ['type T\n    int a\nexport f(T t) => t.a', ['type-not-exported']],
+    ['type T\n    int a\nexport f(int x) => array.new<T>(x)', ['type-not-exported']],
+    ['enum E\n    a\nexport type T\n    E e', ['type-not-exported']],
+    ['type T\n    int a\nexport f(int x) =>\n    t = T.new(x)\n    t.a', []],
+    ['f(int x) => x', ['nothing-exported']],
+  ] as const)
+    test(`library: ${text}`, () => {
+      const source = `//@version=6\nlibrary("L")\nint LENGTH = 14\n${text}`
+      expect(check(parse(source).script).diagnostics.map((one) => one.code)).toEqual([...expected])
+    })
+
+  test('more than 64 different calls of request.*()', () => {
+    const found = (count: number, call: (i: number) => string): readonly string[] => {
+      const calls = Array.from({ length: count }, (_, i) => `x${i} = ${call(i)}`).join('\n')
+      const { script } = parse(`//@version=6\nindicator("")\n${calls}`)
+      return check(script).diagnostics.map((one) => one.code)
+    }
+    const daily = (i: number): string => `request.security("S${i}", "D", close)`
+    expect(found(64, daily)).toEqual([])
+    expect(found(66, daily)).toEqual(['too-many-requests'])
+    expect(found(66, () => daily(1))).toEqual([])
+    expect(found(66, (i) => `request.security(syminfo.tickerid, "D", close[${i}])`)).toEqual([])
+    expect(found(66, (i) => `close > open ? ${daily(i)} : 1`)).toEqual([])
   })
 
   test('a script that does not say what it is', () => {

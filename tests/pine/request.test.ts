@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { RunEnvironment, Series } from '../../src/pine/compile.ts'
-import { ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
+import { DEFAULT_LIMITS, ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import { barsOf, plotted, runScript, SYMBOL } from './run-script.ts'
 
 const NA = Number.NaN
@@ -253,5 +253,48 @@ describe('currencies', () => {
   test('without any pair the rate is 1, with a warning once', () => {
     const done = days(EUR, {})
     expect([plotted(done), done.warnings.map(({ code }) => code)]).toEqual([[1, 1, 1], ['no-rates']])
+  })
+})
+
+describe('calls that differ', () => {
+  const many = (call: string, requests = 40) =>
+    run(`f(s, tf) =>\n    x = s * 2\n    request.security("", tf, x)\nsum = 0.0\n${call}\nplot(sum)`, {
+      limits: { ...DEFAULT_LIMITS, requests },
+      series: (_exchange, _symbol, interval) => ({ bars: barsOf(CLOSES), symbol: SYMBOL, interval }),
+    })
+  const calls = (count: number, call: (i: number) => string) =>
+    Array.from({ length: count }, (_, i) => `sum += ${call(i)}`).join('\n')
+
+  test('up to the limit', () => {
+    expect(() => many(calls(40, (i) => `request.security("", "60", close[${i}])`))).not.toThrow()
+    expect(() => many(calls(41, (i) => `request.security("", "60", close[${i}])`))).toThrow(
+      'A script may call request.*() in 40 different ways',
+    )
+    expect(() =>
+      many('for i = 1 to 50\n    sum += request.security("", str.tostring(i * 15), close)'),
+    ).toThrow('40 different ways')
+  })
+
+  test('the same call again is no other', () => {
+    expect(() => many('for i = 1 to 50\n    sum += request.security("", "60", close)')).not.toThrow()
+    expect(() => many(calls(50, () => 'request.security("", "60", ta.sma(close, 3))'))).not.toThrow()
+    expect(() =>
+      many(
+        calls(50, () => 'f(close, "60")'),
+        1,
+      ),
+    ).not.toThrow()
+    expect(() => many(calls(41, (i) => `f(close[${i}], "60")`))).toThrow('40 different ways')
+  })
+
+  test('the error names the line', () => {
+    try {
+      many(calls(41, (i) => `request.security("", "60", close[${i}])`))
+      expect.unreachable()
+    } catch (error) {
+      expect(error).toBeInstanceOf(ScriptError)
+      expect((error as ScriptError).code).toBe('script_limit_exceeded')
+      expect((error as ScriptError).offset).toBeGreaterThan(0)
+    }
   })
 })

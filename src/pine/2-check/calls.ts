@@ -1,6 +1,7 @@
 // Calls: which function, method or constructor a call means, and its arguments.
 
 import type * as tree from '../1-parse/tree.ts'
+import { walkExpr } from '../3-plan/walk.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import { errorExpr } from './context.ts'
@@ -11,13 +12,13 @@ import { condition, expression, findVariable, path, unknownMemberMessage, value 
 import { takes, userCall } from './functions.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
-import { countPlots, countTupleElements } from './limits.ts'
+import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
 import { parameterTypes, topContext, typeOf } from './modules.ts'
 import { nearest } from './nearest.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
-import type { Expr } from './program.ts'
+import type { BuiltinCallExpr, Expr } from './program.ts'
 import { temporary } from './statements.ts'
 import { ERROR, QUOTIENT, typeText } from './types.ts'
 import type { Type } from './types.ts'
@@ -335,7 +336,10 @@ export function builtinCall(
     x.check.report(x, node.callee, messages.notInLocalScope(name))
   if (name === 'strategy' || name === 'indicator' || name === 'library')
     return declarationCall(x, node, builtin)
-  if (name === 'input' || name.startsWith('input.')) return inputCall(x, node, builtin)
+  if (name === 'input' || name.startsWith('input.')) {
+    if (x.exported) x.check.report(x, node, messages.inputInExport())
+    return inputCall(x, node, builtin)
+  }
   if ((ORDERS.has(name) || name.startsWith('strategy.risk.')) && x.check.declaration?.kind === 'indicator')
     x.check.report(x, node.callee, messages.strategyOnly(name))
   if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
@@ -358,6 +362,8 @@ export function builtinCall(
   if (call.kind === 'BuiltinCall') {
     countPlots(x, call)
     countTupleElements(x, call)
+    countRequests(x, call)
+    if (x.exported) reportParameters(x, call)
   }
   if (adapted.when === null) return call
   const test = condition(x, adapted.when, adapted.when)
@@ -375,6 +381,17 @@ export function builtinCall(
     start: node.start,
     end: node.end,
   }
+}
+
+/** The value an exported function asks for is the same for all who import it. */
+function reportParameters(x: Context, call: BuiltinCallExpr): void {
+  if (!call.builtin.name.startsWith('request.')) return
+  const wanted = call.args[call.overload.parameters.findIndex(({ name }) => name === 'expression')] ?? null
+  if (wanted === null) return
+  walkExpr(wanted, (expr) => {
+    if (expr.kind === 'Variable' && expr.variable.mode === 'parameter' && expr.variable.owner === x.owner)
+      x.check.report(x, wanted, messages.parameterInExportedRequest())
+  })
 }
 
 function isFraction(type: Type): boolean {

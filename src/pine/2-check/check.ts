@@ -44,6 +44,11 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
   if (run.declaration !== null && run.declaration.kind !== 'library')
     for (const one of script.statements)
       if ('exported' in one && one.exported) run.report(x, one, messages.exportOutsideLibrary())
+  if (
+    run.declaration?.kind === 'library' &&
+    !script.statements.some((one) => 'exported' in one && one.exported)
+  )
+    run.report(x, { start: script.start, end: script.start }, messages.nothingExported())
   reportBrokenLibraries(run)
   if (run.declaration === null)
     run.report(x, { start: script.start, end: script.start }, messages.noDeclaration(version))

@@ -64,6 +64,8 @@ export class Check {
   variableCount = 0
   plotCount = 0
   tupleElements = 0
+  /** Calls of request.*() known to differ. */
+  readonly requests = new Set<string>()
   /** Functions whose value depends on the bars they were called on before. */
   readonly lookingBack = new Set<FunctionInstance>()
   /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
@@ -149,6 +151,8 @@ export interface Context {
   readonly topLevel: boolean
   /** What stands here is not executed on every bar, or many times on one. */
   readonly conditional: boolean
+  /** Inside a function that a library exports: of the library's globals it does not see all. */
+  readonly exported: boolean
   /** The variable the value being checked goes to; an input takes its name. */
   readonly target: string
 }

@@ -12,7 +12,20 @@ import { enumMember, fieldType, typeOf } from './modules.ts'
 import { nearest } from './nearest.ts'
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { block, declareLoopVariable, inner, libraryGlobal } from './statements.ts'
-import { BOOL, COLOR, ERROR, FLOAT, INT, NA, QUOTIENT, STRING, VOID, latest, typeText } from './types.ts'
+import {
+  BOOL,
+  COLOR,
+  ERROR,
+  FLOAT,
+  INT,
+  NA,
+  QUOTIENT,
+  STRING,
+  VOID,
+  isPrimitive,
+  latest,
+  typeText,
+} from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 import { nowCalled } from './version.ts'
 
@@ -83,11 +96,25 @@ function constant(node: Range, type: Type, content: number | string | boolean | 
 
 function identifier(x: Context, node: tree.Identifier): Expr {
   const variable = findVariable(x, node.name)
-  if (variable !== null) return variableExpr(variable, node)
+  if (variable !== null) {
+    if (x.exported && variable.owner === null && !isExportable(x, variable))
+      x.check.report(x, node, messages.globalInExport(node.name))
+    return variableExpr(variable, node)
+  }
   const builtin = builtinValue(x, node.name, node)
   if (builtin !== null) return builtin
   x.check.report(x, node, unknownName(x, node.name))
   return errorExpr(node)
+}
+
+/**
+ * What an exported function may see of its library's globals: not what changes from outside of it, not inputs, not what
+ * others could change through it (reference, `export`). The manual's page on libraries says constants only, but a
+ * library as widely used as ZenLibrary has a plain `_atr = ta.atr(14)` there.
+ */
+function isExportable(x: Context, { name, qualifier, type }: Variable): boolean {
+  const isPlain = isPrimitive(type) || type.kind === 'enum' || type.kind === 'error'
+  return isPlain && qualifier !== 'input' && !x.module.scope.assigned.has(name)
 }
 
 export function variableExpr(variable: Variable, node: Range): Expr {

@@ -6,12 +6,12 @@ import type { Context, FunctionTemplate, Instance, Mutable } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { value } from './expressions.ts'
 import * as messages from './messages.ts'
-import { parameterTypes, topContext } from './modules.ts'
+import { parameterTypes, reportHidden, topContext } from './modules.ts'
 import { nearest } from './nearest.ts'
 import type { Given } from './overloads.ts'
 import type { Expr, FunctionInstance } from './program.ts'
 import { assignedNames, body } from './statements.ts'
-import { ERROR, FLOAT, VOID, isLater, isPrimitive, typeText } from './types.ts'
+import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
 import type { Type } from './types.ts'
 
 /** How many functions may be checked one inside the other: our stack has an end, and so has TradingView's patience. */
@@ -205,6 +205,7 @@ function instantiate(
     inLoop: false,
     topLevel: true,
     conditional: false,
+    exported: declaration.exported,
     target: '',
   }
   fn.parameters = declaration.parameters.map((parameter, i) => {
@@ -214,14 +215,18 @@ function instantiate(
   })
   fn.body = body(inside, declaration.body.statements, 'tail')
   const { result } = fn.body
+  // A library’s results are simple at least.
+  const weakest = declaration.exported && module.isLibrary ? 'simple' : 'const'
   fn.returns = result?.type ?? VOID
   if (fn.returns.kind === 'na') fn.returns = FLOAT
+  if (declaration.exported && result)
+    reportHidden(inside, declaration.body.statements.at(-1) ?? declaration, fn.returns)
   if (result?.kind === 'Tuple')
     check.resultQualifiers.set(
       fn,
-      result.items.map((item) => item.qualifier),
+      result.items.map((item) => latest(item.qualifier, weakest)),
     )
-  const instance: Instance = { fn, qualifier: result?.qualifier ?? 'series' }
+  const instance: Instance = { fn, qualifier: latest(result?.qualifier ?? 'series', weakest) }
   check.depth--
   check.functions.push(fn)
   template.instances.set(key, instance)

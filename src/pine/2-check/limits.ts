@@ -3,6 +3,8 @@
 // 64 plot counts: one for each series a call draws, its colours included where they change from bar to bar. Lines,
 // labels, boxes and tables are not among them. 127 elements of tuples in all calls of request.*().
 
+import { REQUESTS_MAX } from '../runtime/runtime.ts'
+import { fold } from './constant.ts'
 import type { Context } from './context.ts'
 import * as messages from './messages.ts'
 import type { BuiltinCallExpr } from './program.ts'
@@ -45,6 +47,23 @@ export function countPlots(x: Context, call: BuiltinCallExpr): void {
       if (COLORS.has(parameter.name) && call.args[i]?.qualifier === 'series') x.check.plotCount++
   if (before <= PLOT_COUNT_MAX && x.check.plotCount > PLOT_COUNT_MAX)
     x.check.report(x, call, messages.tooManyPlots(PLOT_COUNT_MAX))
+}
+
+/** Distinct for sure: what stands at the script's top, is always executed and says in constants what it asks for. */
+export function countRequests(x: Context, call: BuiltinCallExpr): void {
+  const { name } = call.builtin
+  if (!name.startsWith('request.') || x.owner !== null || x.conditional || x.module.isLibrary) return
+  const asked = call.overload.parameters.map((parameter, i) => {
+    const given = call.args[i] ?? null
+    if (given === null || parameter.name === 'expression') return ''
+    const known = given.kind === 'BuiltinVariable' ? given.builtin.name : fold(x.check, given)
+    return typeof known === 'object' ? '' : String(known)
+  })
+  const { requests } = x.check
+  const before = requests.size
+  requests.add(`${name} ${asked.join(' ')}`)
+  if (before === REQUESTS_MAX && requests.size > before)
+    x.check.report(x, call, messages.tooManyRequests(REQUESTS_MAX))
 }
 
 export function countTupleElements(x: Context, call: BuiltinCallExpr): void {

@@ -63,6 +63,28 @@ export const exportUntyped = (name: string): Message =>
     `the parameter \`${name}\` of an exported function has no type`,
     `write it: \`float ${name}\``,
   )
+export const globalInExport = (name: string): Message =>
+  error(
+    'global-in-export',
+    `an exported function cannot use \`${name}\`: an input, a collection, or a variable that \`:=\` changes`,
+    'make it a parameter',
+  )
+export const inputInExport = (): Message =>
+  error('input-in-export', 'an exported function has no inputs', 'make it a parameter')
+export const parameterInExportedRequest = (): Message =>
+  error(
+    'parameter-in-exported-request',
+    'what an exported function asks for with request.*() cannot depend on its parameters',
+    'symbol and timeframe may; write the expression without them',
+  )
+export const typeNotExported = (name: string): Message =>
+  error(
+    'type-not-exported',
+    `what is exported uses the type \`${name}\`, which is not`,
+    `export it: \`export type ${name}\``,
+  )
+export const nothingExported = (): Message =>
+  error('nothing-exported', 'the library exports nothing', 'start what others shall use with `export`')
 export const exportOutsideLibrary = (): Message =>
   error('export-outside-library', 'only a library exports', 'declare the script with `library("…")`')
 export const mapKey = (found: string): Message =>
@@ -221,6 +243,12 @@ export const tooManyTupleElements = (most: number): Message =>
     'too-many-tuple-elements',
     `with this the script asks for more than ${most} elements of tuples with request.*()`,
     'ask for an object of a type of your own instead',
+  )
+export const tooManyRequests = (most: number): Message =>
+  error(
+    'too-many-requests',
+    `with this the script calls request.*() in more than ${most} different ways`,
+    'ask for several values at once, as a tuple or an object of a type of your own',
   )
 export const tooManyVariables = (most: number): Message =>
   error(

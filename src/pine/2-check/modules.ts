@@ -50,6 +50,7 @@ export function topContext(check: Check, module: Module): Context {
     inLoop: false,
     topLevel: true,
     conditional: false,
+    exported: false,
     target: '',
   }
 }
@@ -70,6 +71,10 @@ export function collect(x: Context, statements: readonly tree.Statement[]): void
       varip: one.varip,
     }))
   }
+  for (const info of module.types.values())
+    if (info.exported)
+      for (const [i, one] of info.udt.fields.entries())
+        reportHidden(x, info.node.fields[i] ?? info.node, one.type)
   for (const one of statements) if (one.kind === 'FunctionDeclaration') functionDeclaration(x, one)
 }
 
@@ -130,10 +135,30 @@ function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
     node.parameters.map((one) => one.name),
   )
   if (node.exported)
-    for (const one of node.parameters)
+    for (const [i, one] of node.parameters.entries()) {
       if (one.type === null) x.check.report(x, one, messages.exportUntyped(one.name.name))
+      const type = types[i] ?? null
+      if (type !== null) reportHidden(x, one, type)
+    }
   others.push({ name, node, module, instances: new Map(), called: false })
   module.functions.set(name, others)
+}
+
+/** What a library hands out or takes in has to be of types that others can name. */
+export function reportHidden(
+  x: Context,
+  node: { readonly start: number; readonly end: number },
+  type: Type,
+): void {
+  if (type.kind === 'tuple') for (const item of type.items) reportHidden(x, node, item)
+  if (type.kind === 'array' || type.kind === 'matrix') reportHidden(x, node, type.of)
+  if (type.kind === 'map') for (const part of [type.key, type.value]) reportHidden(x, node, part)
+  for (const info of x.module.types.values())
+    if (type.kind === 'udt' && info.udt === type.udt && !info.exported)
+      x.check.report(x, node, messages.typeNotExported(type.udt.name))
+  for (const info of x.module.enums.values())
+    if (type.kind === 'enum' && info.type === type.enum && !info.exported)
+      x.check.report(x, node, messages.typeNotExported(type.enum.name))
 }
 
 /** null = any type. */

@@ -340,6 +340,7 @@ export function libraryGlobal(x: Context, name: string): Variable | null {
     inLoop: false,
     topLevel: true,
     conditional: false,
+    exported: false,
     target: '',
   }
   if (node.kind === 'VariableDeclaration') variableDeclaration(at, node)

@@ -4,7 +4,11 @@
 import { unreachable } from '../../lib/assert.ts'
 import type { Expr } from '../2-check/program.ts'
 
-export function keyOf(expr: Expr): string {
+/** `special` has the first word on what an expression is called; null leaves it to the rules below. */
+export function keyOf(expr: Expr, special: (expr: Expr) => string | null = () => null): string {
+  const called = special(expr)
+  if (called !== null) return called
+  const key = (part: Expr): string => keyOf(part, special)
   switch (expr.kind) {
     case 'Const':
       return typeof expr.value === 'object' && expr.value !== null
@@ -17,18 +21,18 @@ export function keyOf(expr: Expr): string {
     case 'Input':
       return `in${expr.input.index}`
     case 'History':
-      return `h(${keyOf(expr.base)},${keyOf(expr.offset)})`
+      return `h(${key(expr.base)},${key(expr.offset)})`
     case 'Unary':
-      return `${expr.operator}(${keyOf(expr.operand)})`
+      return `${expr.operator}(${key(expr.operand)})`
     case 'Binary':
-      return `(${keyOf(expr.left)} ${expr.operator}${kinds(expr.left, expr.right)} ${keyOf(expr.right)})`
+      return `(${key(expr.left)} ${expr.operator}${kinds(expr.left, expr.right)} ${key(expr.right)})`
     case 'Ternary':
-      return `(${keyOf(expr.test)}?${keyOf(expr.consequent)}:${keyOf(expr.alternate)})`
+      return `(${key(expr.test)}?${key(expr.consequent)}:${key(expr.alternate)})`
     case 'Convert':
-      return `${expr.operand.type.kind}>${expr.type.kind}(${keyOf(expr.operand)})`
+      return `${expr.operand.type.kind}>${expr.type.kind}(${key(expr.operand)})`
     case 'BuiltinCall': {
       const overload = expr.builtin.overloads.indexOf(expr.overload)
-      return `${expr.builtin.name}#${overload}(${expr.args.map((arg) => (arg ? keyOf(arg) : '-')).join(',')})`
+      return `${expr.builtin.name}#${overload}(${expr.args.map((arg) => (arg ? key(arg) : '-')).join(',')})`
     }
     case 'UserCall':
     case 'CopyObject':

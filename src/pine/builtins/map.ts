@@ -18,8 +18,9 @@ function absent(name: string): never {
 export const MAP: readonly BuiltinEntry[] = [
   // The parameters are never written: left out, they arrive as na of the two types, which the map then knows.
   fn('map.new', 'A new map.', '(K key_na = na, V value_na = na) map<K, V>', {
+    // A pair is two elements.
     fn: (runtime: Runtime, _key: unknown, value: unknown) =>
-      new PineMap(new Map(), value, runtime.limits.collectionSize),
+      new PineMap(new Map(), value, Math.floor(runtime.limits.collectionSize / 2)),
     runtime: true,
   }),
   fn('map.size', 'How many pairs there are.', '(map<K, V> id) int', {

@@ -40,6 +40,8 @@ export class Context implements Runtime {
   warnings: { readonly code: string; readonly message: string }[] = []
   /** Elements of collections copied for request.*() so far. */
   handedOut = 0
+  /** Set by the run: what a request evaluates, as a text. */
+  requestKey: (site: number, path: string) => string = (site, path) => `${site}@${path}`
   /** Where the count of a bar's rounds begins: near 1,024 the first round calls `looped`. */
   loopsFrom = 0
   /** Set by the run: the body once more on this bar. */
@@ -54,10 +56,19 @@ export class Context implements Runtime {
   #timeClose = new Float64Array(0)
   #timeCloseDone = 0
   readonly #rates = new Map<string, RateAt | null>()
+  /** Calls of request.*() that differ; null in what a request runs elsewhere. */
+  #requests: Set<string> | null
   #alertedBar = new Set<string>()
   #alertedOn = -1
 
-  constructor(program: Program, columns: readonly RunColumn[], env: RunEnvironment, drawings: Drawings) {
+  constructor(
+    program: Program,
+    columns: readonly RunColumn[],
+    env: RunEnvironment,
+    drawings: Drawings,
+    isChild = false,
+  ) {
+    this.#requests = isChild ? null : new Set()
     this.#env = env
     this.#kinds = columns
     this.version = program.version
@@ -134,6 +145,17 @@ export class Context implements Runtime {
       this.columns[i] = grown
     }
     this.#capacity = capacity
+  }
+
+  /** Two calls that ask for the same are one, and what a request needs of others is not counted. */
+  countRequest(site: number, path: string, asked: string): void {
+    if (this.#requests === null) return
+    this.#requests.add(`${asked} ${this.requestKey(site, path)}`)
+    if (this.#requests.size > this.limits.requests)
+      throw new ScriptError(
+        `A script may call request.*() in ${this.limits.requests} different ways; this is one more. Ask for several values at once, as a tuple or an object.`,
+        'script_limit_exceeded',
+      )
   }
 
   /** Called by loops every 1,024 rounds. */

@@ -103,7 +103,7 @@ export class Request {
     currency: string | null,
   ): unknown[] {
     if (symbol !== this.#symbol || timeframe !== this.#timeframe || currency !== this.#currency) {
-      this.#feed = this.#find(symbol, timeframe, ignore === true, currency)
+      this.#feed = this.#find(symbol, timeframe, ignore === true, currency, `${gaps} ${lookahead}`)
       this.#symbol = symbol
       this.#currency = currency
       this.#timeframe = timeframe
@@ -131,11 +131,12 @@ export class Request {
     timeframe: string | null,
     ignore: boolean,
     currency: string | null,
+    merge: string,
   ): Feed | null {
     const key = `${symbol ?? ''} ${timeframe ?? ''} ${currency ?? ''}`
     const known = this.#feeds.get(key)
     if (known !== undefined) return known
-    const feed = this.#open(symbol, timeframe, ignore, currency)
+    const feed = this.#open(symbol, timeframe, ignore, currency, merge)
     this.#feeds.set(key, feed)
     return feed
   }
@@ -145,6 +146,7 @@ export class Request {
     timeframe: string | null,
     ignore: boolean,
     currency: string | null,
+    merge: string,
   ): Feed | null {
     const context = this.#context
     const own = context.symbol
@@ -157,6 +159,13 @@ export class Request {
       throw new ScriptError(`"${timeframe ?? 'na'}" is no timeframe. Examples: "60", "240", "D", "W".`)
     const interval =
       normalizeInterval(timeframe === null || timeframe === '' ? context.interval : timeframe) ?? ''
+    const asked = isOwn ? own.symbol : ticker.symbol
+    const chartType = ticker.chart === null ? '' : JSON.stringify(ticker.chart)
+    context.countRequest(
+      this.#site,
+      this.#path,
+      `${this.#lower} ${exchange}:${asked}${chartType} ${interval} ${currency ?? ''} ${merge}`,
+    )
     let source: Source
     if (isOwn && compareIntervals(wanted, chart) === 0) source = new SameBars(context)
     else if (isOwn && !this.#lower && canBuild(wanted, chart)) source = new OwnCoarser(context, chart, wanted)

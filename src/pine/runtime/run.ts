@@ -5,8 +5,9 @@
 
 import { assert } from '../../lib/assert.ts'
 import type { Bars } from '../../market/bars.ts'
-import type { Program } from '../2-check/program.ts'
+import type { Expr, Program } from '../2-check/program.ts'
 import { planProgram } from '../3-plan/plan.ts'
+import { requestKey } from '../3-plan/request-key.ts'
 import { callsOn, sliceProgram } from '../3-plan/slice.ts'
 import { generate, type Generated, type Instance } from '../4-generate/generate.ts'
 import { BLOCK } from '../4-generate/module.ts'
@@ -59,7 +60,7 @@ export class Run implements ScriptRun {
     this.#generated = generated
     this.#resolved = resolveInputs(program, env.inputs)
     const drawings = new Drawings(env.limits, program.declaration.args)
-    this.context = new Context(program, generated.columns, env, drawings)
+    this.context = new Context(program, generated.columns, env, drawings, depth > 0)
     if (generated.frameCount > FRAME_LIMIT)
       throw new ScriptError(
         `The script's functions call each other in ${generated.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
@@ -71,6 +72,7 @@ export class Run implements ScriptRun {
     )
     this.context.rerun = () => this.#rerun()
     this.context.spawn = (site, path, series) => this.#spawn(site, path, series)
+    this.context.requestKey = (site, path) => requestKey(callsOn(program, path), this.#wantedBy(site))
     const members = program.enums.flatMap((one) => one.members)
     this.#shared = new Set<unknown>([this.context, env.broker, env, ...members])
   }
@@ -180,9 +182,7 @@ export class Run implements ScriptRun {
     const key = `${site}@${path}`
     let slice = slices.get(key)
     if (!slice) {
-      const wanted = this.#generated.requests.find((request) => request.site === site)?.wanted
-      assert(wanted, 'a request knows what it wants')
-      const program = sliceProgram(this.#program, callsOn(this.#program, path), wanted)
+      const program = sliceProgram(this.#program, callsOn(this.#program, path), this.#wantedBy(site))
       slice = { program, generated: generate(planProgram(program)) }
       slices.set(key, slice)
     }
@@ -195,6 +195,12 @@ export class Run implements ScriptRun {
     )
     run.context.warnings = this.context.warnings
     return run.asChild()
+  }
+
+  #wantedBy(site: number): Expr {
+    const wanted = this.#generated.requests.find((request) => request.site === site)?.wanted
+    assert(wanted, 'a request knows what it wants')
+    return wanted
   }
 
   asChild(): ChildRun {

@@ -41,17 +41,22 @@ export interface Runtime {
 
 /** The language's limits and the host's; past one of them a ScriptError `script_limit_exceeded` names the line. */
 export interface Limits {
-  /** Elements of an array or matrix; pairs of a map. */
+  /** Elements of an array or matrix; a pair of a map is two. */
   readonly collectionSize: number
   readonly stringLength: number
   /** Iterations of all loops on one bar. */
   readonly loopsPerBar: number
   readonly callDepth: number
   readonly drawingsPerKind: number
+  /** Different calls of request.*(): 40 on TradingView, 64 on its largest plan. */
+  readonly requests: number
   /** Wall clock of the whole run, ms. */
   readonly timeMs: number
   readonly memoryBytes: number
 }
+
+/** The most TradingView ever allows (limitations, "Number of calls"). */
+export const REQUESTS_MAX = 64
 
 export const DEFAULT_LIMITS: Limits = {
   collectionSize: 100_000,
@@ -59,6 +64,7 @@ export const DEFAULT_LIMITS: Limits = {
   loopsPerBar: 5_000_000,
   callDepth: 500,
   drawingsPerKind: 500,
+  requests: REQUESTS_MAX,
   timeMs: 60_000,
   memoryBytes: 1 << 30,
 }
