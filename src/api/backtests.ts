@@ -62,6 +62,7 @@ export const BacktestWire = Type.Object(
       }),
     ),
     summary: nullable(Summary),
+    currency: nullable(Type.String()),
     range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
     source: Type.Optional(Type.String()),
     inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -257,6 +258,6 @@ async function* events({ runs }: ApiDeps, userId: string, id: string, signal: Ab
 type Wire = Static<typeof BacktestWire>
 
 function wire(run: Run): Wire {
-  const { userId: _owner, error, ...shown } = run
-  return { ...shown, error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] } }
+  const { userId: _owner, error, currency = null, ...shown } = run
+  return { ...shown, currency, error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] } }
 }

@@ -53,4 +53,6 @@ export interface BacktestOutput {
   readonly tracks: string
   /** The report's `summary`. */
   readonly summary: ReportSummary
+  /** Of the report's amounts. */
+  readonly currency: string
 }

@@ -194,9 +194,9 @@ export class BacktestPool {
           reject(new Error(`a backtest failed: ${data.stack}`))
           return
         case 'done': {
-          const { report, tracks, summary } = data
+          const { report, tracks, summary, currency } = data
           end(true)
-          resolve({ report, tracks, summary })
+          resolve({ report, tracks, summary, currency })
         }
       }
     }

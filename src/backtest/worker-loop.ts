@@ -48,5 +48,6 @@ function answer(run: RunBacktest, { job, series }: ToWorker): FromWorker {
 }
 
 function output({ report, tracks }: BacktestResult): BacktestOutput {
-  return { report: JSON.stringify(report), tracks: JSON.stringify(tracks), summary: report.summary }
+  const { summary, currency } = report
+  return { report: JSON.stringify(report), tracks: JSON.stringify(tracks), summary, currency }
 }

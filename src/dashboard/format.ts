@@ -13,8 +13,12 @@ function decimals(places: number): Intl.NumberFormat {
 /** U+2212, as wide as a plus in tabular figures. */
 const MINUS = '−'
 const DASH = '—'
-const signed = (text: string, value: number, plus: boolean) =>
-  value < 0 ? MINUS + text.replace('-', '') : plus && value > 0 ? `+${text}` : text
+/** What is rounded to nothing has no sign. */
+function signed(text: string, value: number, plus: boolean): string {
+  const figures = text.replace('-', '')
+  if (!/[1-9]/.test(figures)) return figures
+  return value < 0 ? MINUS + figures : plus ? `+${figures}` : figures
+}
 
 /** Decimal places a tick size needs: 0.01 → 2, 0.25 → 2, 1 → 0. */
 export function placesOf(mintick: number): number {

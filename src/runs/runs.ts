@@ -59,6 +59,8 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly finishedAt: number | null
   readonly error: RunError | null
   readonly summary: ReportSummary | null
+  /** Of the summary's amounts; null until it is done, missing in records from before it was kept. */
+  readonly currency?: string | null
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
 }
@@ -346,6 +348,7 @@ export class Runs {
       finishedAt: null,
       error: null,
       summary: null,
+      currency: null,
       range: null,
     }
     const warnings =
@@ -378,6 +381,7 @@ export class Runs {
       startedAt,
       finishedAt: clock.now(),
       summary: output.summary,
+      currency: output.currency,
       range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
     }
     await transact(kv, () => {

@@ -40,7 +40,7 @@ function result(fields: object): BacktestResult {
     maxDrawdownPct: 0,
     sharpe: 0,
   }
-  const report = { version: 1, summary, trades: [], ...fields }
+  const report = { version: 1, summary, currency: 'USD', trades: [], ...fields }
   return {
     report: report as unknown as BacktestResult['report'],
     tracks: [{ id: 'time', kind: 'time', data: [] }],

@@ -2,6 +2,13 @@
 
 import { expect, test } from 'bun:test'
 import { conditionText } from '../../src/dashboard/pages/alert-model.ts'
+import {
+  arranged,
+  NEWEST_FIRST,
+  orderAfterClick,
+  type Backtest,
+  type Column,
+} from '../../src/dashboard/pages/backtest-list.ts'
 import { marketOfFile } from '../../src/dashboard/pages/bar-file-name.ts'
 import { fuzzy, ranked } from '../../src/dashboard/pages/palette-model.ts'
 import { parseWatchlist } from '../../src/dashboard/pages/watchlist-files.ts'
@@ -84,4 +91,60 @@ test('an alert reads as a sentence', () => {
     'RSI is above 70',
   )
   expect(conditionText({ ...alert, kind: 'strategy', op: null })).toBe('The strategy’s order fills')
+})
+
+const backtest = (id: string, profit: number | null, trades = 5, more: Partial<Backtest> = {}): Backtest => ({
+  id,
+  name: `Run ${id}`,
+  exchange: 'SP',
+  symbol: 'SPX',
+  interval: '1d',
+  state: profit === null ? 'failed' : 'done',
+  createdAt: id.charCodeAt(0),
+  error: null,
+  currency: 'USD',
+  range: profit === null ? null : { from: 0, to: 1, bars: 2 },
+  summary:
+    profit === null
+      ? null
+      : {
+          trades,
+          netProfit: profit * 100,
+          netProfitPct: profit,
+          winRate: 0.5,
+          profitFactor: trades === 0 ? 0 : 1 + profit,
+          maxDrawdownPct: -profit / 2,
+          sharpe: profit,
+        },
+  ...more,
+})
+const order = (all: readonly Backtest[], by: Column, down: boolean, query = '') =>
+  arranged(all, { by, down }, query)
+    .map((one) => one.id)
+    .join('')
+
+test('backtests are put in order by any column, those without a value last', () => {
+  const all = [backtest('a', 0.1), backtest('b', null), backtest('c', 0.3), backtest('d', 0, 0)]
+  expect(order(all, 'profit', true)).toBe('cadb')
+  expect(order(all, 'profit', false)).toBe('dacb')
+  expect(order(all, 'drawdown', false)).toBe('dacb')
+  // A strategy that never traded has no profit factor to be judged by.
+  expect(order(all, 'factor', true)).toBe('cabd')
+  expect(order(all, 'when', true)).toBe('dcba')
+  expect(order(all, 'name', false)).toBe('abcd')
+})
+
+test('a column shows its best first, then its worst', () => {
+  const once = orderAfterClick(NEWEST_FIRST, 'profit')
+  expect(once).toEqual({ by: 'profit', down: true })
+  expect(orderAfterClick(once, 'profit')).toEqual({ by: 'profit', down: false })
+  expect(orderAfterClick(once, 'drawdown')).toEqual({ by: 'drawdown', down: false })
+})
+
+test('backtests are found by words of name, market and interval', () => {
+  const all = [backtest('a', 1), backtest('b', 1, 5, { exchange: 'NASDAQ', symbol: 'AAPL', interval: '1h' })]
+  expect(order(all, 'when', true, 'aapl run')).toBe('b')
+  expect(order(all, 'when', true, ' nasdaq:aapl 1h ')).toBe('b')
+  expect(order(all, 'when', true, '  ')).toBe('ba')
+  expect(order(all, 'when', true, 'gold')).toBe('')
 })

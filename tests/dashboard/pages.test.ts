@@ -367,6 +367,42 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('backtests are found, and put in order by what they made', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const run = async (name: string, symbol: string, exchange: string, side: string) => {
+      const source = `//@version=6\nstrategy("s", default_qty_value = 10)\nif bar_index == 9\n    strategy.entry("e", strategy.${side})\nif bar_index == 900\n    strategy.close("e")\n`
+      const data = { name, symbol, exchange, interval: '1d', bars: 4000, source, inputs: {} }
+      const answer = await page.request.post(`${site.url}/api/platform/backtests`, {
+        data,
+        headers: { 'content-type': 'application/json' },
+      })
+      expect(answer.ok()).toBe(true)
+    }
+    await run('Bought once', 'SPX', 'SP', 'long')
+    await run('Sold once', 'SPX', 'SP', 'short')
+    await run('Bought Apple', 'AAPL', 'NASDAQ', 'long')
+    await page.goto(`${site.url}/backtests`)
+    const names = async () => (await page.locator('tbody td:nth-child(2) button').allInnerTexts()).join(', ')
+    await page
+      .getByRole('row', { name: /Sold once/ })
+      .getByText(/^−[\d,.]+ USD$/)
+      .waitFor()
+    expect(await names()).toBe('Bought Apple, Sold once, Bought once')
+    const head = page.getByRole('columnheader', { name: 'Net profit' })
+    await head.getByRole('button').click()
+    expect(await head.getAttribute('aria-sort')).toBe('descending')
+    expect(await names()).toEndWith('Sold once')
+    await head.getByRole('button').click()
+    expect(await names()).toStartWith('Sold once')
+    await page.getByRole('searchbox', { name: 'Find a backtest' }).fill('nasdaq')
+    expect(await names()).toBe('Bought Apple')
+    await page.getByRole('searchbox', { name: 'Find a backtest' }).fill('gold')
+    await page.getByRole('button', { name: 'Show all' }).click()
+    expect(await names()).toStartWith('Sold once')
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('stored text never runs, on no page', async () => {
     const { page, complaints } = await openAt('/settings/about')
     const payloads = [

@@ -1,36 +1,24 @@
-// Stored backtests: what they made, opened on the chart, compared two at a time.
+// Stored backtests: what they made, found and put in order, opened on the chart, compared two at a time.
 
 import { useEffect, useState } from 'preact/hooks'
 import { del, get } from '../api-client.ts'
-import { ago, count, money, percent, ratio, tone } from '../format.ts'
+import { ago, count, money, percent, ratio, time, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { Badge, Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { bottom, compareWith } from '../workspace.ts'
+import {
+  arranged,
+  COLUMNS,
+  NEWEST_FIRST,
+  orderAfterClick,
+  type Backtest,
+  type Column,
+  type Order,
+} from './backtest-list.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
-
-interface Backtest {
-  readonly id: string
-  readonly name: string
-  readonly symbol: string
-  readonly exchange: string
-  readonly interval: string
-  readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
-  readonly createdAt: number
-  readonly error: { readonly message: string } | null
-  readonly summary: {
-    readonly trades: number
-    readonly netProfit: number
-    readonly netProfitPct: number
-    readonly winRate: number
-    readonly profitFactor: number
-    readonly maxDrawdownPct: number
-    readonly sharpe: number
-  } | null
-  readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
-}
 
 const STATE_TONES = {
   queued: 'accent',
@@ -39,8 +27,12 @@ const STATE_TONES = {
   failed: 'down',
   cancelled: undefined,
 } as const
-/** What the page shows at first; older ones come with a button. */
+/** What the page shows at first; more come with a button. */
 const PAGE = 100
+/** As many as a user may keep: what is searched or put in order is all of them. */
+const ALL = 5000
+/** Columns of words; the others are numbers and stand to the right. */
+const TO_THE_LEFT: readonly Column[] = ['name', 'period', 'when']
 
 function open(id: string): void {
   attempt(
@@ -52,9 +44,13 @@ function open(id: string): void {
 }
 
 export function Backtests({ id }: { readonly id?: string }) {
-  const [limit, setLimit] = useState(PAGE)
+  const [rows, setRows] = useState(PAGE)
+  const [order, setOrder] = useState(NEWEST_FIRST)
+  const [query, setQuery] = useState('')
   const [picked, setPicked] = useState<readonly string[]>([])
   const [deleting, setDeleting] = useState<readonly string[] | null>(null)
+  const newestFirst = order.by === NEWEST_FIRST.by && order.down === NEWEST_FIRST.down
+  const limit = newestFirst && query.trim() === '' ? rows : ALL
   const list = useLoad(
     (signal) =>
       get<{ backtests: Backtest[]; nextCursor: string | null }>('/api/platform/backtests', { limit }, signal),
@@ -70,8 +66,19 @@ export function Backtests({ id }: { readonly id?: string }) {
     <Page
       title="Backtests"
       about="Every run is kept as it was. A click opens it with its chart and report."
+      wide
       actions={
         <>
+          {list.data && list.data.backtests.length > 0 && (
+            <input
+              class={cx(ui['input'], p['find'])}
+              type="search"
+              aria-label="Find a backtest"
+              placeholder="Name, market, interval"
+              value={query}
+              onInput={(event) => setQuery(event.currentTarget.value)}
+            />
+          )}
           {picked.length > 0 && (
             <Button variant="danger" icon="trash" onClick={() => setDeleting(picked)}>
               Delete {picked.length}
@@ -97,35 +104,27 @@ export function Backtests({ id }: { readonly id?: string }) {
       }
     >
       <Show of={list}>
-        {({ backtests, nextCursor }) =>
-          backtests.length === 0 ? (
-            <Empty title="No runs yet" action={<Button onClick={() => navigate('/')}>To the chart</Button>}>
-              Run a script on the chart, or post one to /api/platform/backtests.
-            </Empty>
-          ) : (
+        {({ backtests, nextCursor }) => {
+          if (backtests.length === 0)
+            return (
+              <Empty title="No runs yet" action={<Button onClick={() => navigate('/')}>To the chart</Button>}>
+                Run a script on the chart, or post one to /api/platform/backtests.
+              </Empty>
+            )
+          const found = arranged(backtests, order, query)
+          if (found.length === 0)
+            return (
+              <Empty title="None fits" action={<Button onClick={() => setQuery('')}>Show all</Button>}>
+                No backtest has “{query.trim()}” in its name, market or interval.
+              </Empty>
+            )
+          return (
             <>
               <div class={p['scroll']}>
                 <table class={ui['table']}>
-                  <thead>
-                    <tr>
-                      <th>
-                        <span class="visually-hidden">Chosen</span>
-                      </th>
-                      <th>Name</th>
-                      <th class={ui['right']}>Net profit</th>
-                      <th class={ui['right']}>Drawdown</th>
-                      <th class={ui['right']}>Trades</th>
-                      <th class={ui['right']}>Win rate</th>
-                      <th class={ui['right']}>Profit factor</th>
-                      <th class={ui['right']}>Sharpe</th>
-                      <th>When</th>
-                      <th>
-                        <span class="visually-hidden">More</span>
-                      </th>
-                    </tr>
-                  </thead>
+                  <Head order={order} onOrder={(by) => setOrder(orderAfterClick(order, by))} />
                   <tbody>
-                    {backtests.map((one) => (
+                    {found.slice(0, rows).map((one) => (
                       <Row
                         key={one.id}
                         one={one}
@@ -137,14 +136,14 @@ export function Backtests({ id }: { readonly id?: string }) {
                   </tbody>
                 </table>
               </div>
-              {nextCursor !== null && (
+              {(nextCursor !== null || found.length > rows) && (
                 <p style={{ marginTop: '16px' }}>
-                  <Button onClick={() => setLimit(limit + PAGE)}>Show older ones</Button>
+                  <Button onClick={() => setRows(rows + PAGE)}>Show more</Button>
                 </p>
               )}
             </>
           )
-        }
+        }}
       </Show>
       {deleting && (
         <Confirm
@@ -161,6 +160,33 @@ export function Backtests({ id }: { readonly id?: string }) {
         </Confirm>
       )}
     </Page>
+  )
+}
+
+function Head({ order, onOrder }: { readonly order: Order; readonly onOrder: (by: Column) => void }) {
+  return (
+    <thead>
+      <tr>
+        <th>
+          <span class="visually-hidden">Chosen</span>
+        </th>
+        {COLUMNS.map(([id, text]) => (
+          <th
+            key={id}
+            class={TO_THE_LEFT.includes(id) ? undefined : ui['right']}
+            aria-sort={order.by === id ? (order.down ? 'descending' : 'ascending') : 'none'}
+          >
+            <button type="button" class={ui['sort']} onClick={() => onOrder(id)}>
+              {text}
+              <span aria-hidden="true">{order.by === id && (order.down ? '↓' : '↑')}</span>
+            </button>
+          </th>
+        ))}
+        <th>
+          <span class="visually-hidden">More</span>
+        </th>
+      </tr>
+    </thead>
   )
 }
 
@@ -203,7 +229,7 @@ function Row({ one, picked, onPick, onDelete }: RowProps) {
       <td class={`num ${ui['right']} ${tone(summary?.netProfit)}`}>
         {percent(summary?.netProfitPct, { plus: true })}
         <br />
-        <span class="muted">{money(summary?.netProfit, '', { plus: true })}</span>
+        <span class="muted">{summary && money(summary.netProfit, one.currency ?? '', { plus: true })}</span>
       </td>
       <td class={`num ${ui['right']}`}>{summary ? percent(-Math.abs(summary.maxDrawdownPct)) : '—'}</td>
       <td class={`num ${ui['right']}`}>{count(summary?.trades)}</td>
@@ -217,7 +243,16 @@ function Row({ one, picked, onPick, onDelete }: RowProps) {
             : ratio(summary.profitFactor)
           : '—'}
       </td>
-      <td class={`num ${ui['right']}`}>{summary ? ratio(summary.sharpe) : '—'}</td>
+      <td class={`num ${ui['right']}`}>{summary && summary.trades > 0 ? ratio(summary.sharpe) : '—'}</td>
+      <td class="num">
+        {one.range && (
+          <>
+            {time(one.range.from, 'UTC', false)}
+            <br />
+            <span class="muted">{time(one.range.to, 'UTC', false)}</span>
+          </>
+        )}
+      </td>
       <td class="muted" style={{ whiteSpace: 'nowrap' }}>
         {ago(one.createdAt)}
       </td>

@@ -15,10 +15,12 @@ interface PageProps {
   /** Where this page belongs: shown above the title. */
   readonly back?: readonly [to: string, text: string]
   readonly narrow?: boolean
+  /** For tables of many columns. */
+  readonly wide?: boolean
   readonly children: ComponentChildren
 }
 
-export function Page({ title, about, actions, back, narrow, children }: PageProps) {
+export function Page({ title, about, actions, back, narrow, wide, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Chartroom`
     return () => {
@@ -26,7 +28,7 @@ export function Page({ title, about, actions, back, narrow, children }: PageProp
     }
   }, [title])
   return (
-    <div class={cx(s.page, narrow && s.narrow)}>
+    <div class={cx(s.page, narrow && s.narrow, wide && s.wide)}>
       {back && (
         <a class={s.back} href={href(back[0])}>
           <Icon name="chevron" size={14} />
