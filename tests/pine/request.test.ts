@@ -129,6 +129,21 @@ test('a request that needs its own result is an error, not a run without end', (
   ).toThrow('needs its own result')
 })
 
+test('what is kept in objects made with a constant of the expression is no part of it', () => {
+  const body = [
+    'type Pivot',
+    '    float price',
+    '    int bar',
+    'const int BACK = 1',
+    'var array<Pivot> pivots = array.new<Pivot>()',
+    'h = request.security("", "60", high[BACK])',
+    'if not na(h)',
+    '    pivots.push(Pivot.new(h, bar_index - BACK))',
+    'plot(pivots.size())',
+  ]
+  expect(run(body.join('\n'))).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5])
+})
+
 describe('other symbols and finer intervals', () => {
   const minutes = barsOf(
     Array.from({ length: 180 }, (_, i) => i),
@@ -187,6 +202,16 @@ describe('other symbols and finer intervals', () => {
       '1h bars of OTHER:GONE',
     )
   })
+  test('bars of ticks are none here: empty arrays, and na where the script takes that', () => {
+    const done = runScript(
+      '//@version=6\nindicator("x")\nplot(request.security_lower_tf("", "1T", close).size())\nplot(request.security("", "10T", close, ignore_invalid_symbol = true))',
+      barsOf([1, 2]),
+    )
+    expect([...plotted(done), ...plotted(done, 1)]).toEqual([0, 0, NA, NA])
+    expect(done.warnings.map(({ code }) => code)).toEqual(['no-bars'])
+    expect(() => run('plot(request.security("", "100T", close))')).toThrow('bars of ticks')
+  })
+
   test('bars that are not loaded are asked for', () => {
     expect(() => run('plot(request.security("OTHER:X", "D", close))', { series: () => undefined })).toThrow(
       SeriesNeeded,

@@ -173,7 +173,7 @@ function touches(statement: Stmt, needed: ReadonlySet<Variable>, isAround: boole
     if (one.kind === 'Declare' || one.kind === 'Assign') found ||= needed.has(one.variable)
     else if (one.kind === 'DeclareTuple')
       found ||= one.variables.some((variable) => variable !== null && needed.has(variable))
-    else if (one.kind === 'AssignField') found ||= mentions(one.object, needed)
+    else if (one.kind === 'AssignField') found ||= reaches(one.object, needed)
   }
   const expression = (expr: Expr): void => {
     if (expr.kind === 'BuiltinCall') found ||= changes(expr, needed)
@@ -198,13 +198,14 @@ function changes(call: BuiltinCallExpr, needed: ReadonlySet<Variable>): boolean 
 const REFERENCES = new Set(['array', 'matrix', 'map', 'udt', 'chart.point'])
 
 function holds(expr: Expr, needed: ReadonlySet<Variable>): boolean {
-  return REFERENCES.has(expr.type.kind) && mentions(expr, needed)
+  return REFERENCES.has(expr.type.kind) && reaches(expr, needed)
 }
 
-function mentions(expr: Expr, needed: ReadonlySet<Variable>): boolean {
+/** Whether it may be an object that a needed variable holds: numbers and texts in it lead to no object. */
+function reaches(expr: Expr, needed: ReadonlySet<Variable>): boolean {
   let found = false
   walkExpr(expr, (one) => {
-    if (one.kind === 'Variable') found ||= needed.has(one.variable)
+    if (one.kind === 'Variable') found ||= REFERENCES.has(one.variable.type.kind) && needed.has(one.variable)
   })
   return found
 }

@@ -155,6 +155,12 @@ export class Request {
     const isOwn = ticker.symbol === '' || (exchange === own.exchange && ticker.symbol === own.symbol)
     const wanted = parseInterval(timeframe === null || timeframe === '' ? context.interval : timeframe)
     const chart = parseInterval(context.interval)
+    if (timeframe !== null && TICKS.test(timeframe)) {
+      if (!ignore && !this.#lower)
+        throw new ScriptError(`request.security() needs "${timeframe}" bars of ticks; there are none here.`)
+      context.warn('no-bars', 'There are no bars of ticks here; request answers na.')
+      return null
+    }
     if (!wanted || !chart)
       throw new ScriptError(`"${timeframe ?? 'na'}" is no timeframe. Examples: "60", "240", "D", "W".`)
     const interval =
@@ -206,6 +212,9 @@ export class Request {
     return feed
   }
 }
+
+/** The timeframes of bars that are made of so many ticks. */
+const TICKS = /^(?:1|10|100|1000)T$/
 
 function ofKind(source: Source, chart: ChartType | null): Source {
   if (chart === null) return source
