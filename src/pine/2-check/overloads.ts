@@ -5,12 +5,12 @@
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Context } from './context.ts'
-import { asNumber, coerce, describe, fits, unify } from './convert.ts'
+import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Expr } from './program.ts'
-import { ERROR, FLOAT, INT, QUALIFIERS, isPrimitive, latest, typeText } from './types.ts'
+import { ERROR, FLOAT, INT, QUALIFIERS, QUOTIENT, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 
 export interface Given {
@@ -67,7 +67,7 @@ export function choose(
     return null
   }
   for (const { at, message } of best.ignored) x.check.report(x, at, { ...message, severity: 'warning' })
-  const chosen = finish(x, best, node)
+  const chosen = finish(x, builtin, best, node)
   // With an argument we could not make sense of, the overload is a guess: so would be its type.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
   return isGuess && chosen.type.kind !== 'void' ? { ...chosen, type: ERROR } : chosen
@@ -295,7 +295,7 @@ function bindTypeArguments(returns: ReturnSpec, given: readonly Type[], variable
   }
 }
 
-function finish(x: Context, fit: Fit, node: Range): Chosen {
+function finish(x: Context, builtin: BuiltinFunction, fit: Fit, node: Range): Chosen {
   const { overload, places, variables } = fit
   const { parameters, returns } = overload
   let qualifier: Qualifier = returns.qualifier ?? 'const'
@@ -306,7 +306,8 @@ function finish(x: Context, fit: Fit, node: Range): Chosen {
     if (returns.qualifier === null) qualifier = latest(qualifier, expr.qualifier)
     return asArgument(expr, wanted(x, parameter, expr, variables))
   })
-  const type = substitute(returns.type, variables)
+  const made = substitute(returns.type, variables)
+  const type = made.kind === 'float' && keepsQuotients(builtin, overload, places) ? QUOTIENT : made
   // Objects change from bar to bar, whatever they were made of.
   return {
     overload,
@@ -314,6 +315,25 @@ function finish(x: Context, fit: Fit, node: Range): Chosen {
     type,
     qualifier: isPrimitive(type) || returns.qualifier !== null ? qualifier : 'series',
   }
+}
+
+/** `math.max(1, length / 2)` goes where `length / 2` does: of ints it would be an int. */
+function keepsQuotients(
+  builtin: BuiltinFunction,
+  chosen: Overload,
+  places: readonly (Expr | null)[],
+): boolean {
+  if (!places.some((expr) => expr?.type === QUOTIENT)) return false
+  return builtin.overloads.some(
+    ({ parameters, returns }) =>
+      returns.type.kind === 'int' &&
+      parameters.length === chosen.parameters.length &&
+      places.every((expr, i) => {
+        const parameter = parameters[Math.min(i, parameters.length - 1)]
+        if (expr === null || !parameter?.types.some((spec) => spec.kind === 'int')) return expr === null
+        return wholeOrQuotient(expr.type)
+      }),
+  )
 }
 
 function asArgument(expr: Expr, type: Type): Expr {
