@@ -595,7 +595,9 @@ function fillCell(
   })
 }
 
+/** A cell at na is none: what would be written there is lost. */
 function putCell(runtime: Runtime, table: Table, column: number, row: number, fields: Partial<Cell>): void {
+  if (Number.isNaN(column) || Number.isNaN(row)) return
   const place = cellPlace(table, column, row)
   writableCells(runtime, table).set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
 }

@@ -100,7 +100,7 @@ export function periodOf(
   const time = instantOf(runtime, bar)
   if (Number.isNaN(time)) return null
   const name = timeframe === null || timeframe === '' ? runtime.interval : timeframe
-  if (session !== null && session !== '' && session !== 'regular' && session !== 'extended') {
+  if (session !== null && namesHours(runtime, session)) {
     const grid = sessionGrid(session, zone ?? runtime.timezone)
     return grid.calendar.isOpen(time) ? grid.period(time, name) : null
   }
@@ -109,6 +109,20 @@ export function periodOf(
   if (own.unit === interval.unit && own.count === interval.count)
     return { start: runtime.bars.time[bar]!, end: runtime.timeClose[bar]! }
   return symbolGrid(runtime).period(time, name)
+}
+
+/**
+ * A text without a digit leaves the symbol's own session as it is. Published scripts live on that: a time zone in the
+ * place of the session is a common slip.
+ */
+function namesHours(runtime: Runtime, session: string): boolean {
+  if (/\d/.test(session)) return true
+  if (session !== '' && session !== 'regular' && session !== 'extended')
+    runtime.warn(
+      'not-a-session',
+      `'${session}' names no hours of a session: the symbol's own session counts.`,
+    )
+  return false
 }
 
 function sessionGrid(session: string, zone: string): Grid {

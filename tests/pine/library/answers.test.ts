@@ -284,9 +284,19 @@ table('syminfo of futures', [['syminfo.root', 'ES']], {
 })
 
 table('barstate and session', [
+  // A time zone where the session belongs: an often copied slip, which leaves the symbol's session.
+  ['time("D", "America/New_York") == time("D")', 'true'],
   ['barstate.isconfirmed and barstate.ishistory and not barstate.isrealtime', 'true'],
   ['session.ismarket', 'true'],
   ['chart.is_standard', 'true'],
+])
+
+table('quotients of ints go where ints go', [
+  ['array.new<int>(math.max(1, n / 2)).size()', '4', 'n = 9'],
+  ['mean', '13.5', 'half = bar_index / 2\nmean = ta.sma(close, math.max(2, half))'],
+  ['k', '2', 'int k = math.min(5, nz(bar_index / 2))'],
+  ['math.max(1, bar_index / 8)', '1'],
+  ['math.min(1, bar_index / 8)', '0.5'],
 ])
 
 table('drawings', [
@@ -298,6 +308,8 @@ table('drawings', [
   ['label.all.size()', '2', 'l = label.new(bar_index, close)\nif bar_index > 1\n    label.delete(l)'],
   ['line.get_x1(l)', '3', 'l = line.new(chart.point.from_index(3, 1), chart.point.now())'],
   ['na(line.get_x1(l))', 'true', 'line l = na\nl.set_x1(3)'],
+  // A cell at na is none; published gauges write one until their averages are known.
+  ['bar_index', '4', 'var t = table.new(position.top_left, 2, 2)\nt.cell(0, math.round(close[9]), "x")'],
   [
     'linefill.all.size()',
     '1',
