@@ -46,7 +46,8 @@ export async function startSite({ owner = true } = {}): Promise<Site> {
   const server = Bun.spawn([...CHARTROOM, 'serve', '--port', '0', '--data-dir', folder], {
     stdout: 'pipe',
     stderr: 'pipe',
-    env: { ...process.env, LOG_LEVEL: 'warn' },
+    // Receivers of webhooks are on this machine.
+    env: { ...process.env, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
   })
   const url = await addressOf(server.stdout)
   const browser: Browser = await chromium.launch({

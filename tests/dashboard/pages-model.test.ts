@@ -1,7 +1,7 @@
 // What the pages know without a screen: ranking, files of watchlists and bars, alerts in words.
 
 import { expect, test } from 'bun:test'
-import { conditionText } from '../../src/dashboard/pages/alert-model.ts'
+import { conditionText, destinationsText } from '../../src/dashboard/pages/alert-model.ts'
 import {
   arranged,
   NEWEST_FIRST,
@@ -147,4 +147,14 @@ test('backtests are found by words of name, market and interval', () => {
   expect(order(all, 'when', true, ' nasdaq:aapl 1h ')).toBe('b')
   expect(order(all, 'when', true, '  ')).toBe('ba')
   expect(order(all, 'when', true, 'gold')).toBe('')
+})
+
+test('an alert says where it goes', () => {
+  const to = (channels: string[], webhookIds: string[] = []) => destinationsText({ channels, webhookIds })
+  expect(to([])).toBe('')
+  expect(to(['email'])).toBe('e-mail')
+  expect(to(['email', 'webhook'])).toBe('e-mail, all webhooks')
+  expect(to(['webhook'], ['wh_1'])).toBe('1 webhook')
+  // Receivers without the channel are none.
+  expect(to(['email'], ['wh_1'])).toBe('e-mail')
 })

@@ -218,6 +218,68 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints.filter((line) => !line.includes('422'))).toEqual([])
   }, 60_000)
 
+  test('an alert goes to the webhooks one chose, and runs a script with the inputs one gave', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const headers = { 'content-type': 'application/json' }
+    const api = `${site.url}/api/platform`
+    const receiver = async (name: string, event: string) => {
+      const data = { name, url: `http://127.0.0.1:9/${name.toLowerCase()}`, events: [event] }
+      return (
+        (await (await page.request.post(`${api}/webhooks`, { data, headers })).json()) as { id: string }
+      ).id
+    }
+    await receiver('Office', 'alert.triggered')
+    const desk = await receiver('Desk', 'alert.triggered')
+    await receiver('Reports', 'backtest.reportReady')
+    const source =
+      '//@version=6\nindicator("Far")\nlength = input.int(14, "Length", minval = 2)\nplot(ta.sma(close, length))\n'
+    await page.request.post(`${api}/scripts`, { data: { name: 'Far average', source }, headers })
+    await page.goto(`${site.url}/alerts`)
+    await page.getByRole('button', { name: 'New alert' }).click()
+    await page.getByLabel('What', { exact: true }).selectOption('A plot of a script')
+    await page.getByLabel('Script', { exact: true }).selectOption('Far average')
+    await page.getByText('1, all as the script has them').click()
+    await page.getByLabel('Length').fill('1')
+    await page.getByText('2 or more.').waitFor()
+    await page.getByLabel('Length').fill('200')
+    await page.getByText('1, 1 changed').waitFor()
+    await page.getByLabel('Level').fill('3000')
+    await page.getByRole('checkbox', { name: /^Webhook/ }).check()
+    await page.getByText('The 2 that listen to alerts now').waitFor()
+    await page.getByRole('button', { name: 'Only some' }).click()
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('Choose at least one webhook').waitFor()
+    expect(await page.getByRole('checkbox', { name: /Reports/ }).isDisabled()).toBe(true)
+    await page.getByRole('checkbox', { name: /Desk/ }).check()
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    const row = page
+      .getByRole('list', { name: 'Alerts' })
+      .getByRole('listitem')
+      .filter({ hasText: 'to 1 webhook' })
+    await row.waitFor()
+    const stored = async () =>
+      ((await (await page.request.get(`${api}/alerts`)).json()) as { alerts: object[] }).alerts[0]
+    expect(await stored()).toMatchObject({
+      kind: 'indicator',
+      inputs: { Length: 200 },
+      channels: ['webhook'],
+      webhookIds: [desk],
+    })
+    // Changing it starts from what it is.
+    await row.getByRole('button', { name: /More for/ }).click()
+    await page.getByRole('menuitem', { name: 'Change' }).click()
+    expect(await page.getByLabel('Length').inputValue()).toBe('200')
+    expect(await page.getByRole('checkbox', { name: /Desk/ }).isChecked()).toBe(true)
+    await page.getByRole('button', { name: 'All', exact: true }).last().click()
+    await page.getByRole('checkbox', { name: /^E-mail/ }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('to e-mail, all webhooks').waitFor()
+    expect(await stored()).toMatchObject({ inputs: { Length: 200 }, webhookIds: [] })
+    await page.request.delete(`${api}/alerts/${((await stored()) as { id: string }).id}`)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('an alert that fires is told wherever one is', async () => {
     const { page, complaints } = await openAt('/watchlists')
     const api = page.request

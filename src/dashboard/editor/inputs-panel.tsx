@@ -1,5 +1,5 @@
-// A form made from the script's inputs. A change runs the script again (run-script.ts sees to that); a value the input
-// refuses stays in its field.
+// A form made from a script's inputs: beside the editor, where a change runs the script again (run-script.ts sees to
+// that), and in the form of an alert. A value the input refuses stays in its field.
 
 import type { JSX } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
@@ -19,10 +19,8 @@ import {
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
-function setInput(label: string, value: unknown): void {
-  const { [label]: _before, ...others } = inputs.value
-  inputs.value = value === undefined ? others : { ...others, [label]: value }
-}
+/** Values by label; an input that has its default is not among them. */
+type Values = Readonly<Record<string, unknown>>
 
 export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
   const changed = list.filter((one) => isChanged(one, inputs.value))
@@ -36,28 +34,61 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
           </Button>
         )}
       </div>
+      <InputFields
+        list={list}
+        values={inputs.value}
+        // Read when it is called: two fields may change in one go.
+        onChange={(change) => (inputs.value = change(inputs.value))}
+      />
+    </div>
+  )
+}
+
+export function InputFields({
+  list,
+  values,
+  onChange,
+}: {
+  readonly list: readonly ScriptInput[]
+  readonly values: Values
+  readonly onChange: (change: (before: Values) => Values) => void
+}) {
+  const set = (label: string, value: unknown) =>
+    onChange(({ [label]: _before, ...others }) =>
+      value === undefined ? others : { ...others, [label]: value },
+    )
+  return (
+    <>
       {groupsOf(list).map(({ name, rows }) => (
         <fieldset key={name} class={s.group}>
           {name !== '' && <legend>{name}</legend>}
           {rows.map((row) => (
             <div key={row[0]?.label} class={s.inputRow} data-inline={row.length > 1}>
               {row.map((input) => (
-                <InputField key={input.label} input={input} />
+                <InputField key={input.label} input={input} values={values} set={set} />
               ))}
             </div>
           ))}
         </fieldset>
       ))}
-    </div>
+    </>
   )
 }
 
-function InputField({ input }: { readonly input: ScriptInput }) {
+function InputField({
+  input,
+  values,
+  set: setValue,
+}: {
+  readonly input: ScriptInput
+  readonly values: Values
+  readonly set: (label: string, value: unknown) => void
+}) {
   const id = useId()
-  const given = inputs.value[input.label]
+  const given = values[input.label]
   const value = given === undefined ? input.default : given
-  const changed = isChanged(input, inputs.value)
-  const set = (next: unknown) => setInput(input.label, next === input.default ? undefined : next)
+  const changed = isChanged(input, values)
+  const set = (next: unknown) => setValue(input.label, next === input.default ? undefined : next)
   const label = (
     <label class={s.inputLabel} for={id} title={input.label}>
       {input.label}

@@ -3,9 +3,12 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { get, patch, post } from '../api-client.ts'
+import type { ScriptInput } from '../editor/input-model.ts'
+import { lazy } from '../frame/lazy.tsx'
 import { href } from '../router.ts'
-import { Button, Dialog, Field, Select, toast } from '../ui/ui.tsx'
-import { market } from '../workspace.ts'
+import { user } from '../session.ts'
+import { Button, Dialog, Field, Select, Skeleton, toast } from '../ui/ui.tsx'
+import { inputs as editorInputs, market, script as editorScript } from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
@@ -18,7 +21,10 @@ import {
   PLACEHOLDERS,
   type Alert,
 } from './alert-model.ts'
-import { Check, FormProblem, pageStyles as p, problemAt, useSubmit } from './page.tsx'
+import s from './alerts.module.css'
+import { Check, FormProblem, pageStyles as p, problemAt, Segments, useLoad, useSubmit } from './page.tsx'
+
+const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 
 export interface AlertStart {
   readonly symbol?: string
@@ -52,11 +58,17 @@ interface ScriptRow {
   readonly id: string
   readonly name: string
   readonly kind: string
+  readonly source: string
 }
 interface Webhook {
   readonly id: string
   readonly name: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly status: 'active' | 'disabled'
 }
+/** Does an alert reach it? */
+const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
 
 const FIELDS = [
   '/name',
@@ -87,6 +99,7 @@ function AlertForm({
   const from = { ...market.value, ...start }
   const text = (value: number | null | undefined) =>
     value === null || value === undefined ? '' : String(value)
+  const which: 'all' | 'chosen' = alert?.webhookIds.length ? 'chosen' : 'all'
   const [form, setForm] = useState({
     name: alert?.name ?? '',
     symbol: alert ? `${alert.exchange}:${alert.symbol}` : `${from.exchange}:${from.symbol}`,
@@ -98,6 +111,7 @@ function AlertForm({
     percent: text(alert?.percent),
     bars: text(alert?.bars ?? 10),
     scriptId: alert?.scriptId ?? '',
+    inputs: alert?.inputs ?? {},
     plot: alert?.plot ?? '',
     frequency: alert?.frequency ?? 'once',
     message: alert?.message ?? '{{ticker}} {{interval}}: {{close}}',
@@ -105,6 +119,8 @@ function AlertForm({
     expiresAt: alert?.expiresAt ? new Date(alert.expiresAt).toISOString().slice(0, 16) : '',
     email: alert?.channels.includes('email') ?? false,
     webhook: alert?.channels.includes('webhook') ?? false,
+    which,
+    webhookIds: alert?.webhookIds ?? [],
   })
   const [scripts, setScripts] = useState<readonly ScriptRow[]>([])
   const [webhooks, setWebhooks] = useState<readonly Webhook[] | null>(null)
@@ -124,8 +140,26 @@ function AlertForm({
   const set = <K extends keyof typeof form>(name: K, value: (typeof form)[K]) =>
     setForm((before) => ({ ...before, [name]: value }))
   const { kind, op } = form
+  const source = scripts.find((one) => one.id === form.scriptId)?.source ?? null
+  /** A script comes with the values it has in the editor, if it is open there. */
+  const chooseScript = (scriptId: string) =>
+    setForm((before) => ({
+      ...before,
+      scriptId,
+      inputs: scriptId !== '' && scriptId === editorScript.peek().id ? editorInputs.peek() : {},
+    }))
+  const chooseKind = (next: string) => {
+    set('kind', next)
+    const open = editorScript.peek().id
+    if (needsScript(next) && form.scriptId === '' && scripts.some((one) => one.id === open))
+      chooseScript(open ?? '')
+  }
   const withOperator = needsOperator(kind)
   const { busy, error, submit } = useSubmit(async () => {
+    // A receiver that is gone is none.
+    const chosen = form.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
+    if (form.webhook && form.which === 'chosen' && chosen.length === 0)
+      throw new Error('Choose at least one webhook, or all of them.')
     const colon = form.symbol.indexOf(':')
     const number = (value: string) => (value.trim() === '' ? null : Number(value))
     const body = {
@@ -140,12 +174,14 @@ function AlertForm({
       percent: withOperator && needsPercent(op) ? number(form.percent) : null,
       ...(needsBars(op) && { bars: Number(form.bars) }),
       scriptId: needsScript(kind) ? form.scriptId || null : null,
+      inputs: needsScript(kind) ? form.inputs : {},
       plot: kind === 'indicator' ? form.plot : '',
       frequency: form.frequency,
       message: form.message,
       cooldownSec: Number(form.cooldownSec) || 0,
       expiresAt: form.expiresAt === '' ? null : Date.parse(`${form.expiresAt}Z`),
       channels: [...(form.email ? ['email'] : []), ...(form.webhook ? ['webhook'] : [])],
+      webhookIds: form.webhook && form.which === 'chosen' ? chosen : [],
     }
     const answer = alert
       ? await patch<{ warnings?: { message: string }[] }>(`/api/platform/alerts/${alert.id}`, body)
@@ -195,7 +231,7 @@ function AlertForm({
           />
         </div>
         <div class={p['row']}>
-          <Select label="What" value={kind} options={KINDS} onChange={(value) => set('kind', value)} />
+          <Select label="What" value={kind} options={KINDS} onChange={chooseKind} />
           {withOperator && (
             <Select label="Condition" value={op} options={OPERATORS} onChange={(value) => set('op', value)} />
           )}
@@ -210,7 +246,7 @@ function AlertForm({
                   ['', scripts.length === 0 ? 'No stored scripts' : 'Choose a script'],
                   ...scripts.map((one) => [one.id, one.name] as const),
                 ]}
-                onChange={(value) => set('scriptId', value)}
+                onChange={chooseScript}
               />
               {problemAt(error, '/scriptId') && <span class="down">{problemAt(error, '/scriptId')}</span>}
             </div>
@@ -223,6 +259,13 @@ function AlertForm({
               />
             )}
           </div>
+        )}
+        {needsScript(kind) && source !== null && (
+          <ScriptInputs
+            source={source}
+            values={form.inputs}
+            onChange={(change) => setForm((before) => ({ ...before, inputs: change(before.inputs) }))}
+          />
         )}
         {withOperator && (
           <div class={p['row']}>
@@ -269,7 +312,7 @@ function AlertForm({
             Besides the list here, tell me by
           </legend>
           <Check checked={form.email} onChange={(value) => set('email', value)}>
-            E-mail
+            E-mail <span class="muted">to {user.value?.email}</span>
           </Check>
           <Check checked={form.webhook} onChange={(value) => set('webhook', value)}>
             Webhook
@@ -280,6 +323,15 @@ function AlertForm({
               </span>
             )}
           </Check>
+          {form.webhook && webhooks && webhooks.length > 0 && (
+            <Receivers
+              webhooks={webhooks}
+              which={form.which}
+              chosen={form.webhookIds}
+              onWhich={(which) => set('which', which)}
+              onChosen={(ids) => set('webhookIds', ids)}
+            />
+          )}
         </fieldset>
         <FormProblem error={error} paths={FIELDS} />
         {/* Enter sends the form. */}
@@ -288,3 +340,84 @@ function AlertForm({
     </Dialog>
   )
 }
+
+interface ReceiversProps {
+  readonly webhooks: readonly Webhook[]
+  readonly which: 'all' | 'chosen'
+  readonly chosen: readonly string[]
+  readonly onWhich: (which: 'all' | 'chosen') => void
+  readonly onChosen: (ids: readonly string[]) => void
+}
+
+/** All that listen to alerts, whichever they are when it fires; or those that are ticked. */
+function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProps) {
+  const listening = webhooks.filter(listens).length
+  return (
+    <div class={s.receivers}>
+      <Segments
+        label="Which webhooks"
+        value={which}
+        options={[
+          ['all', 'All'],
+          ['chosen', 'Only some'],
+        ]}
+        onChange={onWhich}
+      />
+      {which === 'all' ? (
+        <p class={s.note}>
+          {listening === 0
+            ? 'None of yours listens to alerts: change one on the webhooks page.'
+            : `The ${listening === 1 ? 'one that listens' : `${listening} that listen`} to alerts now, and those that will.`}
+        </p>
+      ) : (
+        webhooks.map((one) => (
+          <Check
+            key={one.id}
+            checked={chosen.includes(one.id)}
+            disabled={!listens(one) && !chosen.includes(one.id)}
+            onChange={(on) => onChosen(on ? [...chosen, one.id] : chosen.filter((id) => id !== one.id))}
+          >
+            {one.name}{' '}
+            <span class={s.note}>
+              {one.status === 'disabled'
+                ? 'is disabled'
+                : listens(one)
+                  ? new URL(one.url).host
+                  : 'does not listen to alerts'}
+            </span>
+          </Check>
+        ))
+      )}
+    </div>
+  )
+}
+
+interface ScriptInputsProps {
+  readonly source: string
+  readonly values: Readonly<Record<string, unknown>>
+  readonly onChange: (change: (before: ScriptInputsProps['values']) => ScriptInputsProps['values']) => void
+}
+
+/** The alert runs the script with these. */
+function ScriptInputs({ source, values, onChange }: ScriptInputsProps) {
+  const found = useLoad(
+    async (signal) =>
+      (await post<{ inputs: readonly ScriptInput[] }>('/api/platform/scripts/check', { source }, { signal }))
+        .inputs,
+    [source],
+  )
+  if (found.error) return <p class="down">The inputs of the script could not be read.</p>
+  if (!found.data) return <Skeleton height={34} />
+  if (found.data.length === 0) return null
+  return (
+    <details class={s.inputs} open={Object.keys(values).length > 0}>
+      <summary>
+        Inputs <span class="muted">{inputsText(found.data.length, Object.keys(values).length)}</span>
+      </summary>
+      <InputFields list={found.data} values={values} onChange={onChange} />
+    </details>
+  )
+}
+
+const inputsText = (all: number, changed: number): string =>
+  changed === 0 ? `${all}, all as the script has them` : `${all}, ${changed} changed`

@@ -13,8 +13,11 @@ export interface Alert {
   readonly percent: number | null
   readonly bars: number
   readonly scriptId: string | null
+  /** What differs from the script's own values, by label. */
+  readonly inputs: Readonly<Record<string, unknown>>
   readonly plot: string
   readonly channels: readonly string[]
+  /** Empty = all that listen to alerts. */
   readonly webhookIds: readonly string[]
   readonly frequency: string
   readonly message: string
@@ -98,6 +101,17 @@ export function conditionText(
   const within = needsBars(op) ? ` within ${bars} ${bars === 1 ? 'bar' : 'bars'}` : ''
   if (needsPercent(op)) return `${subject} ${verb.replace(' %', '')} ${number(percent)}%${within}`
   return `${subject} ${verb} ${number(price)}${within}`
+}
+
+/** `e-mail, 2 webhooks`; '' where only the list here tells of it. */
+export function destinationsText({ channels, webhookIds }: Pick<Alert, 'channels' | 'webhookIds'>): string {
+  const many = webhookIds.length
+  return [
+    ...(channels.includes('email') ? ['e-mail'] : []),
+    ...(channels.includes('webhook')
+      ? [many === 0 ? 'all webhooks' : many === 1 ? '1 webhook' : `${many} webhooks`]
+      : []),
+  ].join(', ')
 }
 
 export const STATE_TONES = {

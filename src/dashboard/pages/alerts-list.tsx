@@ -7,7 +7,7 @@ import { onLive } from '../live.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge } from '../ui/ui.tsx'
 import { alertsChanged, editAlert } from './alert-dialog.tsx'
-import { conditionText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
+import { conditionText, destinationsText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
 import { attempt, Confirm, useLoad, type Loaded } from './page.tsx'
 import { showOnChart } from './show-on-chart.ts'
 import s from './alerts.module.css'
@@ -30,6 +30,7 @@ export function useAlerts(): { alerts: Loaded<Alert[]>; firings: Loaded<Firing[]
 
 export function AlertRow({ alert }: { readonly alert: Alert }) {
   const [deleting, setDeleting] = useState(false)
+  const destinations = destinationsText(alert)
   const live = alert.state === 'active' || alert.state === 'throttled'
   const turn = (state: 'active' | 'paused') =>
     attempt(patch(`/api/platform/alerts/${alert.id}`, { state }).then(() => alertsChanged.value++))
@@ -40,6 +41,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
         <span class={s.note}>
           {alert.exchange}:{alert.symbol} {alert.interval}
           {alert.name && ` · ${conditionText(alert)}`}
+          {destinations && ` · to ${destinations}`}
         </span>
         {alert.problem && <span class={`${s.note} down`}>{alert.problem}</span>}
       </div>
