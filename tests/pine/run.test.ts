@@ -131,6 +131,90 @@ describe('calc_on_order_fills', () => {
     expect(plotted(run, 1)).toEqual([1, 3, 6, 7, 9, 12])
     expect(plotted(run, 2)).toEqual([1, 3, 6, 7, 9, 12])
   })
+
+  // On bar i the body runs i % 3 times more than once.
+  const runs = [1, 3, 6, 7, 9, 12]
+  const once = [1, 2, 3, 4, 5, 6]
+  for (const [name, body, expected] of [
+    ['an array', 'var a = array.new<int>()\na.push(1)\nplot(a.size())', once],
+    ['an array of varip', 'varip a = array.new<int>()\na.push(1)\nplot(a.size())', runs],
+    ['a map', 'var m = map.new<int, int>()\nm.put(m.size(), 1)\nplot(m.size())', once],
+    ['a matrix', 'var m = matrix.new<int>(1, 1, 0)\nm.set(0, 0, m.get(0, 0) + 1)\nplot(m.get(0, 0))', once],
+    [
+      'a matrix of varip',
+      'varip m = matrix.new<int>(1, 1, 0)\nm.set(0, 0, m.get(0, 0) + 1)\nplot(m.get(0, 0))',
+      runs,
+    ],
+    ['an object', 'type T\n    int n = 0\nvar t = T.new()\nt.n += 1\nplot(t.n)', once],
+    ['a varip field', 'type T\n    varip int n = 0\nvar t = T.new()\nt.n += 1\nplot(t.n)', runs],
+    ['an object of varip', 'type T\n    int n = 0\nvarip t = T.new()\nt.n += 1\nplot(t.n)', once],
+    [
+      'a varip field of a varip object',
+      'type T\n    varip int n = 0\nvarip t = T.new()\nt.n += 1\nplot(t.n)',
+      runs,
+    ],
+    ['a point of varip', 'varip p = chart.point.now(0)\np.price += 1\nplot(p.price)', runs],
+    ['a point', 'var p = chart.point.now(0)\np.price += 1\nplot(p.price)', once],
+    [
+      'objects in an array',
+      'type T\n    int n = 0\nvar a = array.from(T.new())\na.first().n += 1\nplot(a.first().n)',
+      once,
+    ],
+    [
+      'an array in an object in a map',
+      'type T\n    array<int> a\nvar m = map.new<int, T>()\nif m.size() == 0\n    m.put(0, T.new(array.new<int>()))\nm.get(0).a.push(1)\nplot(m.get(0).a.size())',
+      once,
+    ],
+    [
+      'what the past shares with the present',
+      'var a = array.new<int>()\na.push(1)\nb = a[1]\nplot(na(b) ? 1 : b.size())',
+      once,
+    ],
+    ['two names of one array', 'var a = array.new<int>()\nvar b = a\na.push(1)\nplot(b.size())', once],
+    [
+      'a view of an array',
+      'var a = array.from(0, 0)\nvar b = a.slice(0, 1)\nb.set(0, b.get(0) + 1)\nplot(a.get(0))',
+      once,
+    ],
+    [
+      'an array of a function',
+      'f() =>\n    var a = array.new<int>()\n    a.push(1)\n    a.size()\nplot(f())',
+      once,
+    ],
+    ['the past in a block', 'x = 0.0\nif true\n    y = 1\n    x := nz(ta.cum(y[0]))\nplot(x)', once],
+    [
+      'once',
+      'var n = 0\nvarip m = 0\nonce bar_index == 2\n    n += 1\n    m += 1\nplot(n * 10 + m)',
+      [0, 0, 13, 13, 13, 13],
+    ],
+  ] as const)
+    test(`rolled back: ${name}`, () => {
+      const broker = recordingBroker([], {
+        busy: true,
+        onBar: (bar: number, rerun: () => void) => {
+          for (let n = 0; n < bar % 3; n++) rerun()
+        },
+      })
+      const source = `//@version=6\nstrategy("x", calc_on_order_fills = true)\n${body}\n`
+      expect(plotted(runScript(source, barsOf(once), { broker }))).toEqual([...expected])
+    })
+
+  test('rolled back: drawings, ids and all', () => {
+    const broker = recordingBroker([], {
+      busy: true,
+      onBar: (bar: number, rerun: () => void) => {
+        for (let n = 0; n < bar % 3; n++) rerun()
+      },
+    })
+    const run = runScript(
+      '//@version=6\nstrategy("x", calc_on_order_fills = true)\nvar l = label.new(0, 0, "")\nlabel.set_text(l, label.get_text(l) + "x")\nlabel.new(bar_index, 1)\nplot(label.all.size())\n',
+      barsOf(once),
+      { broker },
+    )
+    expect(plotted(run)).toEqual([2, 3, 4, 5, 6, 7])
+    const [first] = run.drawings.alive.label
+    expect(first).toMatchObject({ text: 'xxxxxx' })
+  })
 })
 
 describe('orders', () => {

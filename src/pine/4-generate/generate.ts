@@ -91,9 +91,10 @@ export function generate(plan: Plan): Generated {
   for (const [id, na] of module.moduleVariables) text.line(`let v${id}=${na};`)
   for (const [udt, name] of module.udts) {
     const names = udt.fields.map((_, i) => `p${i}`)
+    const varip = udt.fields.flatMap((field, i) => (field.varip ? [`p${i}`] : []))
     text.line(
       // The names are for array.sort(sort_field=), which is told one.
-      `class ${name}{static fields=${JSON.stringify(udt.fields.map((field) => field.name))};constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
+      `class ${name}{static fields=${JSON.stringify(udt.fields.map((field) => field.name))};${varip.length > 0 ? `static varip=${JSON.stringify(varip)};` : ''}constructor(${names.join(',')}){${names.map((p) => `this.${p}=${p};`).join('')}}}`,
     )
   }
   text.append(module.fixed)

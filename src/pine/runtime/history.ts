@@ -63,6 +63,21 @@ export class History<T> {
     return copy
   }
 
+  /** What was last put; the value for "none" before. */
+  get last(): T {
+    return this.#count === 0 ? this.#na : (this.#values[this.#count - 1] as T)
+  }
+
+  /** Answers how to forget what is put from now on. */
+  mark(): () => void {
+    const count = this.#count
+    const { last } = this
+    return () => {
+      this.#count = count
+      if (count > 0) (this.#values as T[])[count - 1] = last
+    }
+  }
+
   #grow(): void {
     const bars = new Int32Array(this.#bars.length * 2)
     bars.set(this.#bars)

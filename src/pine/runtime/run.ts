@@ -19,7 +19,7 @@ import { located } from './locate.ts'
 import { tracksOf, type PlotTrack } from './plots.ts'
 import type { ChildRun, FeedSnapshot } from './request.ts'
 import { ScriptError } from './runtime.ts'
-import { copyGraph, rollBack } from './snapshot.ts'
+import { Checkpoint, copyGraph } from './snapshot.ts'
 
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
@@ -52,7 +52,7 @@ export class Run implements ScriptRun {
   readonly #shared: ReadonlySet<unknown>
   readonly #depth: number
   #position = 0
-  #beforeBar: { bar: number; state: object; drawings: object } | null = null
+  #beforeBar: { readonly bar: number; readonly state: Checkpoint } | null = null
 
   constructor(program: Program, generated: Generated, env: RunEnvironment, depth = 0) {
     this.#depth = depth
@@ -221,18 +221,13 @@ export class Run implements ScriptRun {
     }
   }
 
-  /** calc_on_order_fills: the body once more on this bar, after which `var` is as it was at the bar's start. */
+  /** calc_on_order_fills: the body once more on this bar, after which all but `varip` is as it was at the bar's start. */
   #rerun(): void {
     const { bar, drawings } = this.context
     if (this.#beforeBar?.bar !== bar)
-      this.#beforeBar = { bar, ...copyGraph({ state: this.#instance.state, drawings }, this.#shared) }
+      this.#beforeBar = { bar, state: new Checkpoint([this.#instance.state, drawings], this.#shared) }
     this.#instance.body(bar)
-    const saved = copyGraph(
-      { state: this.#beforeBar.state, drawings: this.#beforeBar.drawings },
-      this.#shared,
-    )
-    rollBack(this.#instance.state, saved.state)
-    Object.assign(drawings, saved.drawings)
+    this.#beforeBar.state.restore()
   }
 
   /** Columns of the source inputs: bar columns as they are, derived ones worked out for the bars that are new. */
