@@ -168,9 +168,9 @@ export const ARRAY: readonly BuiltinEntry[] = [
   fn(
     'array.sort',
     'Sorts the elements; objects by one of their fields.',
-    '(array<T> id, string order = order.ascending, const string sort_field = na) void',
+    '(array<T> id, string order = order.ascending, const int|string sort_field = 0) void',
     {
-      fn: (id: Any, order: string, field: string | null) => {
+      fn: (id: Any, order: string, field: SortField) => {
         const array = id ?? absent('array.sort')
         const values = array.values()
         array.replace(sortedIndices(values, order, field).map((index) => values[index]))
@@ -180,29 +180,38 @@ export const ARRAY: readonly BuiltinEntry[] = [
   fn(
     'array.sort_indices',
     'The indexes of the elements in sorted order.',
-    '(array<T> id, string order = order.ascending, const string sort_field = na) array<int>',
+    '(array<T> id, string order = order.ascending, const int|string sort_field = 0) array<int>',
     {
-      fn: (id: Any, order: string, field: string | null) => {
+      fn: (id: Any, order: string, field: SortField) => {
         const array = id ?? absent('array.sort_indices')
         return array.derive(sortedIndices(array.values(), order, field), Number.NaN)
       },
     },
   ),
-  fn('array.binary_search', 'Index of a value in a sorted array, or -1.', number('int', 'val'), {
-    fn: (id: Numbers, value: number) => search(id, 'array.binary_search', value, 'exact'),
+  ...(
+    [
+      ['', 'Index of a value in a sorted array, or -1.', equalPlace],
+      [
+        '_leftmost',
+        'Index of the first such value in a sorted array, or of the last one below it.',
+        leftmost,
+      ],
+      [
+        '_rightmost',
+        'Index of the last such value in a sorted array, or of the first one above it.',
+        rightmost,
+      ],
+    ] as const
+  ).map(([suffix, doc, place]) => {
+    const name = `array.binary_search${suffix}`
+    const objects = '(array<T> id, float val, const int|string sort_field = 0) int'
+    return fn(name, doc, [...number('int', 'val'), objects], {
+      fn: (id: Any, value: number, field: SortField = 0) => {
+        const array = id ?? absent(name)
+        return place((index) => numberOf(array.get(index), field), array.size, value)
+      },
+    })
   }),
-  fn(
-    'array.binary_search_leftmost',
-    'Index of the first such value in a sorted array, or of the last one below it.',
-    number('int', 'val'),
-    { fn: (id: Numbers, value: number) => search(id, 'array.binary_search_leftmost', value, 'leftmost') },
-  ),
-  fn(
-    'array.binary_search_rightmost',
-    'Index of the last such value in a sorted array, or of the first one above it.',
-    number('int', 'val'),
-    { fn: (id: Numbers, value: number) => search(id, 'array.binary_search_rightmost', value, 'rightmost') },
-  ),
 
   statistic('abs', 'The elements without their signs.', ['array<int>', 'array<float>'], (values, array) =>
     array.derive(values.map(Math.abs), Number.NaN),
@@ -314,8 +323,11 @@ function isTrue(value: unknown): boolean {
   return typeof value === 'number' ? value !== 0 && !Number.isNaN(value) : value === true
 }
 
-/** Places of `values` in sorted order, na last; objects by the field named. */
-export function sortedIndices(values: readonly unknown[], order: string, field: string | null): number[] {
+/** A field of a script's type, by its place or its name. */
+export type SortField = number | string | null
+
+/** Places of `values` in sorted order, na last; objects by one of their fields. */
+export function sortedIndices(values: readonly unknown[], order: string, field: SortField): number[] {
   const keys = values.map((value) => sortKey(value, field))
   const direction = order === 'descending' ? -1 : 1
   // na is after all numbers, but before all strings. [measured on TradingView by PyneCore]
@@ -324,26 +336,28 @@ export function sortedIndices(values: readonly unknown[], order: string, field: 
   return values.map((_, i) => i).sort((i, j) => direction * compare(keys[i]!, keys[j]!))
 }
 
-function sortKey(value: unknown, field: string | null): number | string {
+function sortKey(value: unknown, field: SortField): number | string {
   if (typeof value === 'number' || typeof value === 'string') return value
-  if (typeof value === 'object' && value !== null && field !== null) {
-    const key = fieldOf(value, field)
-    if (typeof key === 'number' || typeof key === 'string') return key
-    if (key === null) return Number.NaN
-  }
   if (value === null) return Number.NaN
+  const key = typeof value === 'object' ? fieldOf(value, field ?? 0) : undefined
+  if (typeof key === 'number' || typeof key === 'string') return key
+  if (key === null) return Number.NaN
   throw new ScriptError(
-    field === null
-      ? "Only numbers and strings can be sorted. For objects, name the field to sort by with 'sort_field'."
-      : `Cannot sort by the field '${field}': it has to be a number or a string of every object.`,
+    `Cannot sort by ${typeof field === 'string' ? `the field '${field}'` : `field ${field ?? 0}`}: it has to be a number or a string of every object. Name another with 'sort_field'.`,
   )
 }
 
+function numberOf(value: unknown, field: SortField): number {
+  const key = sortKey(value, field)
+  if (typeof key === 'number') return key
+  throw new ScriptError('Only numbers can be searched for by halves: the field of the objects is a string.')
+}
+
 /** Objects of a script's types are of generated classes that list their fields, kept as p0, p1…, by name. */
-function fieldOf(object: object, name: string): unknown {
+function fieldOf(object: object, field: number | string): unknown {
   const { fields = [] } = object.constructor as { readonly fields?: readonly string[] }
-  const place = fields.indexOf(name)
-  return place < 0 ? undefined : (Reflect.get(object, `p${place}`) as unknown)
+  const place = typeof field === 'number' ? field : fields.indexOf(field)
+  return fields[place] === undefined ? undefined : (Reflect.get(object, `p${place}`) as unknown)
 }
 
 /** na after everything. */
@@ -354,19 +368,41 @@ function compare(a: number | string, b: number | string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function search(id: Numbers, name: string, value: number, side: 'exact' | 'leftmost' | 'rightmost'): number {
-  const values = (id ?? absent(name)).values()
-  // Index of the first element that is not below (or, for rightmost, above) the value.
-  let low = 0
-  let high = values.length
-  while (low < high) {
+type KeyAt = (index: number) => number
+
+/** As Java's: of several equal elements the one it comes across first. */
+function equalPlace(keyAt: KeyAt, size: number, value: number): number {
+  for (let low = 0, high = size - 1; low <= high;) {
     const middle = (low + high) >> 1
-    if (side === 'rightmost' ? values[middle]! <= value : values[middle]! < value) low = middle + 1
+    const key = keyAt(middle)
+    if (key === value) return middle
+    if (key < value) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}
+
+/** The first element equal to the value, else the last one below it, else 0. */
+function leftmost(keyAt: KeyAt, size: number, value: number): number {
+  const place = partition(size, (index) => keyAt(index) < value)
+  return place < size && keyAt(place) === value ? place : Math.max(0, place - 1)
+}
+
+/** The last element equal to the value, else the first one above it. */
+function rightmost(keyAt: KeyAt, size: number, value: number): number {
+  const place = partition(size, (index) => keyAt(index) <= value)
+  return place > 0 && keyAt(place - 1) === value ? place - 1 : place
+}
+
+/** The first of the indexes up to `size` for which `isBefore` no longer holds. */
+function partition(size: number, isBefore: (index: number) => boolean): number {
+  let low = 0
+  for (let high = size; low < high;) {
+    const middle = (low + high) >> 1
+    if (isBefore(middle)) low = middle + 1
     else high = middle
   }
-  if (side === 'rightmost') return values[low - 1] === value ? low - 1 : low
-  if (values[low] === value) return low
-  return side === 'exact' ? -1 : low - 1
+  return low
 }
 
 function covariance(id1: Numbers, id2: Numbers, isBiased: boolean): number {

@@ -6,7 +6,7 @@ import { PineMatrix } from '../runtime/matrix.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import * as statistics from '../runtime/statistics.ts'
-import { naLike, sortedIndices } from './array.ts'
+import { naLike, sortedIndices, type SortField } from './array.ts'
 import { fn } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction } from './registry.ts'
 
@@ -131,7 +131,7 @@ export const MATRIX: readonly BuiltinEntry[] = [
   fn(
     'matrix.sort',
     'Sorts the rows by the elements of a column.',
-    '(matrix<T> id, int column = 0, string order = order.ascending, const string sort_field = na) void',
+    '(matrix<T> id, int column = 0, string order = order.ascending, const int|string sort_field = 0) void',
     { fn: sort },
   ),
 
@@ -385,7 +385,7 @@ function reshape(id: Any, rows: number, columns: number): void {
   matrix.become(height, width, matrix.items)
 }
 
-function sort(id: Any, column: number, order: string, field: string | null): void {
+function sort(id: Any, column: number, order: string, field: SortField): void {
   const matrix = id ?? absent('matrix.sort')
   const places = sortedIndices(matrix.columnValues(matrix.column(column)), order, field)
   matrix.items = places.flatMap((row) => matrix.rowValues(row))
