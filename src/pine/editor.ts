@@ -50,6 +50,7 @@ const KEYWORDS = [
   'in',
   'method',
   'not',
+  'once',
   'or',
   'switch',
   'to',
@@ -309,6 +310,7 @@ function blocksOf(node: tree.Expression): readonly tree.Block[] {
     case 'For':
     case 'ForIn':
     case 'While':
+    case 'Once':
       return [node.body]
     default:
       return []

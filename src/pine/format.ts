@@ -47,7 +47,7 @@ interface Surroundings {
 
 /** Words after which a bracket or a sign starts something new, as after an operator. */
 const WORDS: ReadonlySet<string> = new Set(
-  'if else for while switch to by in and or not return var varip as'.split(' '),
+  'if else for while once switch to by in and or not return var varip as'.split(' '),
 )
 const OPENING: ReadonlySet<string> = new Set(['(', '['])
 const CLOSING: ReadonlySet<string> = new Set([')', ']', ','])

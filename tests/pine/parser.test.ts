@@ -117,6 +117,12 @@ describe('blocks', () => {
     ['for x in xs\n    a', 'for x in xs {a}'],
     ['for [i, x] in m.rows()\n    a', 'for [i x] in m.rows() {a}'],
     ['x = for i = 0 to 1\n    i', 'x = for i = 0 to 1 {i}'],
+    ['//@version=6\nonce a < 5\n    a += 1\nb', 'once (a < 5) {a += 1}; b'],
+    ['//@version=6\nonce(a) and (b)\n    a += 1', 'once (a and b) {a += 1}'],
+    ['//@version=6\nonce\n    once = 1\n    once := once + 1', 'once {once = 1; once := (once + 1)}'],
+    ['//@version=6\nint once = 1\nif once > 0\n    x := once', 'int once = 1; if (once > 0) {x := once}'],
+    ['//@version=5\nonce(1)\n    x', 'once(1); x unexpected-indent@3:5'],
+    ['//@version=6\nonce(1)\nx', 'once(1); x'],
     ['while a < 5\n    a += 1', 'while (a < 5) {a += 1}'],
     [
       'switch x\n    1 => a\n    2 =>\n        b\n        c\n    => d',

@@ -115,6 +115,8 @@ function text(node: Expression): string {
     }
     case 'While':
       return `while ${text(node.test)} ${block(node.body)}`
+    case 'Once':
+      return `once ${node.test ? `${text(node.test)} ` : ''}${block(node.body)}`
     default:
       return '?!'
   }

@@ -12,7 +12,7 @@ interface State {
 }
 
 const KEYWORDS = new Set(
-  'if else for while switch to by in import as export method type enum var varip and or not break continue return const simple series'.split(
+  'if else for while once switch to by in import as export method type enum var varip and or not break continue return const simple series'.split(
     ' ',
   ),
 )
@@ -105,6 +105,6 @@ export const pine = StreamLanguage.define<State>({
 /** A line that opens a block (if …, for …, =>) is followed by one four spaces deeper. */
 export const pineIndent = indentService.of((context, pos) => {
   const { text } = context.lineAt(pos, -1)
-  const opens = /^\s*(?:if|else|for|while|switch|type|enum)\b/.test(text) || /=>\s*$/.test(text)
+  const opens = /^\s*(?:if|else|for|while|once|switch|type|enum)\b/.test(text) || /=>\s*$/.test(text)
   return context.lineIndent(pos, -1) + (opens ? 4 : 0)
 })

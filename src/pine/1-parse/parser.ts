@@ -521,13 +521,15 @@ class Parser {
 
   // Expressions
 
-  // value = if | switch | for | while | expression
+  // value = if | switch | for | while | once | expression
   #value(): Expression {
     return this.#block() ?? this.#expression()
   }
 
   #block(): Expression | null {
-    if (this.#token.kind !== 'name' || !BLOCK_KEYWORDS.has(this.#token.text) || this.#atLineEnd()) return null
+    if (this.#token.kind !== 'name' || this.#atLineEnd()) return null
+    if (this.#token.text === 'once') return this.#isOnce() ? this.#once() : null
+    if (!BLOCK_KEYWORDS.has(this.#token.text)) return null
     const next = this.#peek(1)
     const byOperator = next.kind === 'operator' && next.indent < 0
     // In version 4 `while` and `switch` were names like any other.
@@ -617,6 +619,25 @@ class Parser {
     const test = this.#expression()
     const body = this.#body('while', false)
     return { kind: 'While', start, end: body.end, test, body }
+  }
+
+  // once = "once" [ expression ] body
+  #once(): Expression {
+    const { start } = this.#token
+    this.#advance()
+    const test = this.#atLineEnd() ? null : this.#expression()
+    const body = this.#body('once', false)
+    return { kind: 'Once', start, end: body.end, test, body }
+  }
+
+  /** A name like any other unless a block follows its line; before version 6 always. */
+  #isOnce(): boolean {
+    const next = this.#peek(1)
+    if (this.#version < 6 || (next.indent < 0 && next.kind === 'operator' && next.text !== '(')) return false
+    let index = this.#index + 1
+    while (this.#tokenAt(index).kind !== 'end' && !this.#breaksLine(index))
+      index = Math.max(index, this.#tokenAt(index).close) + 1
+    return this.#tokenAt(index).kind !== 'end' && this.#tokenAt(index).indent > this.#indent
   }
 
   // switch = "switch" [ expression ] NEWLINE { [ expression ] "=>" body }

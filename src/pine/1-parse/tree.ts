@@ -152,6 +152,13 @@ export interface While extends Node {
   readonly test: Expression
   readonly body: Block
 }
+/** Runs its block the first time the test is true, and never again. */
+export interface Once extends Node {
+  readonly kind: 'Once'
+  /** null = true. */
+  readonly test: Expression | null
+  readonly body: Block
+}
 export interface ErrorExpression extends Node {
   readonly kind: 'Error'
 }
@@ -173,6 +180,7 @@ export type Expression =
   | For
   | ForIn
   | While
+  | Once
   | ErrorExpression
 
 // Statements

@@ -57,7 +57,7 @@ function ownNames(text: string): readonly string[] {
 }
 
 const WORDS: ReadonlySet<string> = new Set(
-  'if else for to by in while switch and or not true false var varip const simple series break continue'.split(
+  'if else for to by in while once switch and or not true false var varip const simple series break continue'.split(
     ' ',
   ),
 )

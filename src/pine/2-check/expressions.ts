@@ -4,7 +4,7 @@ import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import { callExpression } from './calls.ts'
-import { errorExpr, markHistory } from './context.ts'
+import { declare, errorExpr, markHistory, markReassigned } from './context.ts'
 import type { Context, Module, Use } from './context.ts'
 import { asNumber, coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
 import * as messages from './messages.ts'
@@ -67,6 +67,8 @@ export function expression(x: Context, node: tree.Expression, use: Use = 'value'
       return forInExpression(x, node, use)
     case 'While':
       return whileExpression(x, node, use)
+    case 'Once':
+      return onceExpression(x, node)
     case 'Error':
       return errorExpr(node)
     default:
@@ -702,4 +704,24 @@ function whileExpression(x: Context, node: tree.While, use: Use): Expr {
   const test = condition(x, value(x, node.test), node.test)
   const { body, type } = loopResult(block(inner(x, node.body, { inLoop: true }), node.body, use), use)
   return { kind: 'While', test, body, type, qualifier: 'series', start: node.start, end: node.end }
+}
+
+/** An `if` that a hidden `var` shuts once it has run: what rolls variables back opens it again, as TradingView has it. */
+function onceExpression(x: Context, node: tree.Once): Expr {
+  const test = node.test === null ? null : condition(x, value(x, node.test), node.test)
+  const done = declare(x, `·${x.check.variableCount}`, node.start, BOOL, 'series', 'var')
+  markReassigned(done)
+  x.out.push({ kind: 'Declare', variable: done, value: constant(node, BOOL, false), start: node.start })
+  const at = { qualifier: 'series', type: BOOL, start: node.start, end: node.end } as const
+  const open: Expr = { kind: 'Unary', operator: 'not', operand: variableExpr(done, node), ...at }
+  const { statements } = block(x, node.body, 'statement')
+  const shut: Stmt = { kind: 'Assign', variable: done, value: constant(node, BOOL, true), start: node.start }
+  return {
+    kind: 'If',
+    test: test === null ? open : { kind: 'Binary', operator: 'and', left: test, right: open, ...at },
+    consequent: { statements: [shut, ...statements], result: null },
+    alternate: null,
+    ...at,
+    type: VOID,
+  }
 }

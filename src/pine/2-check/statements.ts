@@ -317,6 +317,7 @@ function collectFromExpression(node: tree.Expression, names: Set<string>): void 
     case 'For':
     case 'ForIn':
     case 'While':
+    case 'Once':
       take(node.body)
       break
     default:
