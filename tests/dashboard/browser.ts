@@ -30,6 +30,8 @@ export interface Site {
   open(options?: {
     readonly width?: number
     readonly height?: number
+    /** A browser that nobody is signed in with. */
+    readonly fresh?: boolean
     readonly remembered?: Readonly<Record<string, unknown>>
   }): Promise<OpenPage>
   close(): Promise<void>
@@ -72,10 +74,10 @@ export async function startSite({ owner = true } = {}): Promise<Site> {
   const contexts: BrowserContext[] = []
   return {
     url,
-    async open({ width = 1280, height = 800, remembered = {} } = {}) {
+    async open({ width = 1280, height = 800, fresh = false, remembered = {} } = {}) {
       const own = await browser.newContext({
         viewport: { width, height },
-        storageState: state,
+        ...(!fresh && { storageState: state }),
         acceptDownloads: true,
       })
       contexts.push(own)

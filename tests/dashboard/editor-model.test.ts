@@ -5,6 +5,7 @@ import { StringStream } from '@codemirror/language'
 import * as fc from 'fast-check'
 import { diffLines } from '../../src/dashboard/editor/diff.ts'
 import { token } from '../../src/dashboard/editor/highlight.ts'
+import { aboutScript } from '../../src/dashboard/editor/about-script.ts'
 import {
   groupsOf,
   readNumber,
@@ -167,4 +168,24 @@ test('a time that no date can hold leaves its field empty', () => {
     '',
     '',
   ])
+})
+
+test('a script says what it is in the comment it opens with', () => {
+  const source = `//@version=6
+// This source code is subject to the terms of the Mozilla Public License 2.0 at https://mozilla.org/MPL/2.0/
+// © somebody
+
+// ===========
+// Rides a trend
+// until it bends.
+//
+// Daily bars.
+indicator("x")
+// Not this.`
+  expect(aboutScript(source)).toEqual(['Rides a trend until it bends.', 'Daily bars.'])
+  expect(aboutScript('//@version=6\n// @description Sums of things\nlibrary("s")')).toEqual([
+    'Sums of things',
+  ])
+  expect(aboutScript('indicator("x")\n// Later.')).toEqual([])
+  expect(aboutScript('')).toEqual([])
 })

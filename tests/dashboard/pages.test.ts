@@ -465,6 +465,77 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('somebody else’s public script is found, read, copied and run', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const headers = { 'content-type': 'application/json' }
+    const source = `//@version=6
+// This source code is subject to the terms of a license.
+// © grace
+//
+// Buys after a quiet week.
+// Sells when it is over.
+//
+// Made for daily bars.
+strategy("Quiet week", overlay = true)
+days = input.int(5, "Days", minval = 2, maxval = 30, tooltip = "How long a week is")
+if bar_index % (days * 20) == 0
+    strategy.entry("In", strategy.long)
+if bar_index % (days * 20) == 50
+    strategy.close("In")
+`
+    // A second user, with a browser of her own.
+    const invitation = await page.request.post(`${site.url}/api/auth/invitations`, { headers, data: {} })
+    const { code } = (await invitation.json()) as { code: string }
+    const grace = await site.open({ fresh: true })
+    const data = {
+      email: 'grace@example.com',
+      password: 'a long enough password',
+      name: 'Grace',
+      invitation: code,
+    }
+    expect((await grace.page.request.post(`${site.url}/api/auth/sign-up`, { headers, data })).ok()).toBe(true)
+    const made = await grace.page.request.post(`${site.url}/api/platform/scripts`, {
+      headers,
+      data: { name: 'Quiet week', source, visibility: 'public' },
+    })
+    const { id } = (await made.json()) as { id: string }
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).waitFor()
+    await page.keyboard.type('quiet week')
+    const hit = page.getByRole('option', { name: /Quiet week.*Grace/ })
+    await hit.waitFor()
+    await hit.click()
+    await page.waitForURL(new RegExp(`/scripts/${id}$`))
+    await page.getByRole('heading', { level: 1, name: 'Quiet week' }).waitFor()
+    await page.getByText('by Grace').waitFor()
+    await page.getByText('Buys after a quiet week. Sells when it is over.', { exact: true }).waitFor()
+    expect(
+      await page
+        .getByText('subject to the terms', { exact: false })
+        .first()
+        .evaluate((one) => one.tagName),
+    ).not.toBe('P')
+    await page.getByRole('cell', { name: '2 to 30' }).waitFor()
+    const text = page.getByRole('textbox', { name: 'Pine Script source' })
+    expect(await text.getAttribute('aria-readonly')).toBe('true')
+    await text.click()
+    await page.keyboard.type('x')
+    expect(await text.innerText()).toStartWith('//@version=6')
+    expect(await violations(page)).toEqual([])
+    // A copy of one's own, which can be changed.
+    await page.getByRole('button', { name: 'Save a copy' }).click()
+    await page.getByText('A copy is among your scripts').waitFor()
+    await page.getByLabel('Days').waitFor()
+    await page.goto(`${site.url}/scripts`)
+    await page.getByRole('button', { name: 'Quiet week', exact: true }).waitFor()
+    // From the feed, straight onto the chart.
+    await page.getByRole('button', { name: 'Public' }).click()
+    await page.getByRole('link', { name: 'Quiet week' }).click()
+    await page.getByRole('button', { name: /^Run on SPX/ }).click()
+    await page.getByText('Net profit').first().waitFor()
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('stored text never runs, on no page', async () => {
     const { page, complaints } = await openAt('/settings/about')
     const payloads = [

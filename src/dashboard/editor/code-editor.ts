@@ -46,7 +46,6 @@ export interface CodeEditorOptions {
   readonly onRun: () => void
   readonly onSave: () => void
   readonly onFormat: () => void
-  readonly readOnly?: boolean
 }
 
 const colours = HighlightStyle.define([
@@ -210,7 +209,6 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
       'data-editor': 'pine',
       tabindex: '0',
     }),
-    ...(options.readOnly ? [EditorState.readOnly.of(true)] : []),
     look,
   ]
   const view = new EditorView({
@@ -242,6 +240,30 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     toggleComment: () => void toggleComment(view),
     destroy: () => view.destroy(),
   }
+}
+
+/** The same colours for a text that is only read, as long as the page is. Returns what takes it away. */
+export function mountCodeReader(parent: HTMLElement, text: string): () => void {
+  const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
+  const extensions: Extension[] = [
+    lineNumbers(),
+    highlightSpecialChars(),
+    drawSelection(),
+    search({ top: true }),
+    pine,
+    syntaxHighlighting(colours),
+    keymap.of([...searchKeymap, ...defaultKeymap]),
+    EditorState.readOnly.of(true),
+    EditorView.contentAttributes.of({
+      'aria-label': 'Pine Script source',
+      'aria-readonly': 'true',
+      tabindex: '0',
+    }),
+    EditorView.theme({ '.cm-content': { padding: '8px 0' } }),
+    look,
+  ]
+  const view = new EditorView({ parent: root, root, state: EditorState.create({ doc: text, extensions }) })
+  return () => view.destroy()
 }
 
 /** What differs between two texts, so that undo and the cursor survive a format. */

@@ -22,6 +22,7 @@ const Tour = lazy(async () => (await import('../pages/tour.tsx')).Tour)
 const NotFound = lazy(async () => (await import('../pages/not-found.tsx')).NotFound)
 const Backtests = lazy(async () => (await import('../pages/backtests.tsx')).Backtests)
 const Scripts = lazy(async () => (await import('../pages/scripts.tsx')).Scripts)
+const ScriptPage = lazy(async () => (await import('../pages/script-page.tsx')).ScriptPage)
 const Ideas = lazy(async () => (await import('../pages/ideas.tsx')).Ideas)
 const Watchlists = lazy(async () => (await import('../pages/watchlists.tsx')).Watchlists)
 const Alerts = lazy(async () => (await import('../pages/alerts.tsx')).Alerts)
@@ -37,7 +38,7 @@ const ROUTES = [
   ['/backtests', Backtests],
   ['/backtests/:id', Backtests],
   ['/scripts', Scripts],
-  ['/scripts/:id', Scripts],
+  ['/scripts/:id', ScriptPage],
   ['/ideas', Ideas],
   ['/ideas/:id', Ideas],
   ['/watchlists', Watchlists],

@@ -8,6 +8,7 @@ import { openScript } from '../editor/documents.ts'
 import { paletteOpen } from '../frame/overlays.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
+import { user } from '../session.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { bottom } from '../workspace.ts'
 import { plainText } from './markdown.ts'
@@ -259,6 +260,7 @@ function itemsFor(
         at: [],
         note: noteOf(hit),
         ...(hit.symbol !== null && { side: hit.symbol }),
+        ...(type === 'script' && hit.author !== user.value?.name && { side: hit.author }),
         run: () => openHit(hit),
       })
   for (const { item, match } of ranked(articles, query, (one) => one.title, 4))
@@ -279,10 +281,12 @@ function noteOf({ type, snippet }: Hit): string {
   return snippet.replace(/\/\/@version=\d\s*/, '').replace(/(^|\s)\/\/\s?/g, '$1')
 }
 
-function openHit({ type, id }: Hit): void {
+function openHit({ type, id, author }: Hit): void {
   if (type === 'idea') navigate(`/ideas/${id}`)
   else if (type === 'watchlist') navigate(`/watchlists/${id}`)
-  else if (type === 'script') attempt(openScript(id).then(() => navigate('/')))
+  // One's own goes to the chart, somebody else's is read first.
+  else if (type === 'script' && author === user.value?.name) attempt(openScript(id).then(() => navigate('/')))
+  else if (type === 'script') navigate(`/scripts/${id}`)
   else
     attempt(
       openBacktest(id).then(() => {

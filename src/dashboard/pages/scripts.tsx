@@ -1,19 +1,33 @@
 // Stored scripts: one's own and those that people on this server publish.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { del, get, patch } from '../api-client.ts'
 import { newScript, openScript, type StoredScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
-import { navigate } from '../router.ts'
+import { href, navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Empty, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
 
-const KIND_TONES = { strategy: 'accent', indicator: undefined, library: undefined, draft: 'warn' } as const
+export const KIND_TONES = {
+  strategy: 'accent',
+  indicator: undefined,
+  library: undefined,
+  draft: 'warn',
+} as const
 
 const open = (id: string) => attempt(openScript(id).then(() => navigate('/')))
 
-export function Scripts({ id }: { readonly id?: string }) {
+/** A private script becomes public, a public one private. */
+export async function publishOrNot({ id, visibility: before }: StoredScript): Promise<void> {
+  const visibility = before === 'public' ? 'private' : 'public'
+  await patch(`/api/platform/scripts/${id}`, { visibility })
+  toast(visibility === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
+    tone: 'up',
+  })
+}
+
+export function Scripts() {
   const [feed, setFeed] = useState<'mine' | 'public'>('mine')
   const [deleting, setDeleting] = useState<StoredScript | null>(null)
   const list = useLoad(
@@ -21,22 +35,18 @@ export function Scripts({ id }: { readonly id?: string }) {
       (await get<{ scripts: StoredScript[] }>('/api/platform/scripts', { feed }, signal)).scripts,
     [feed],
   )
-  // A shared address of a script opens it on the chart.
-  useEffect(() => {
-    if (id !== undefined) open(id)
-  }, [id])
   const publish = async (one: StoredScript) => {
-    const visibility = one.visibility === 'public' ? 'private' : 'public'
-    await patch(`/api/platform/scripts/${one.id}`, { visibility })
-    toast(visibility === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
-      tone: 'up',
-    })
+    await publishOrNot(one)
     list.reload()
   }
   return (
     <Page
       title="Scripts"
-      about="A click opens a script on the chart and runs it. Every save keeps the version before."
+      about={
+        feed === 'mine'
+          ? 'A click opens a script on the chart and runs it. Every save keeps the version before.'
+          : 'Published by people on this server. A click shows what a script does, and its source.'
+      }
       actions={
         <>
           <Segments
@@ -91,9 +101,13 @@ export function Scripts({ id }: { readonly id?: string }) {
                   {scripts.map((one) => (
                     <tr key={one.id}>
                       <td class={p['cellMain']}>
-                        <button type="button" class={p['linkButton']} onClick={() => open(one.id)}>
-                          {one.name}
-                        </button>
+                        {feed === 'mine' ? (
+                          <button type="button" class={p['linkButton']} onClick={() => open(one.id)}>
+                            {one.name}
+                          </button>
+                        ) : (
+                          <a href={href(`/scripts/${one.id}`)}>{one.name}</a>
+                        )}
                       </td>
                       <td>
                         <Badge tone={KIND_TONES[one.kind]}>{one.kind}</Badge>{' '}
@@ -115,9 +129,10 @@ export function Scripts({ id }: { readonly id?: string }) {
                             size="small"
                             items={[
                               { text: 'Open', icon: 'code', run: () => open(one.id) },
+                              { text: 'Its page', icon: 'eye', run: () => navigate(`/scripts/${one.id}`) },
                               {
                                 text: one.visibility === 'public' ? 'Make private' : 'Publish',
-                                icon: 'eye',
+                                icon: 'user',
                                 run: () => attempt(publish(one)),
                               },
                               '-',

@@ -1,0 +1,27 @@
+// What a script says of itself: the comment it opens with.
+
+/** Words of a licence, which are true but tell nothing about the script. */
+const LICENCE = /©|\blicen[cs]ed?\b|mozilla\.org|all rights reserved/i
+const DESCRIPTION_MAX = 1500
+
+/** Paragraphs of the comment before the first line of code, or of `//@description`; [] where it says nothing. */
+export function aboutScript(source: string): readonly string[] {
+  const paragraphs: string[] = []
+  let open = false
+  for (const line of source.split('\n')) {
+    const comment = /^\s*\/\/(.*)$/.exec(line)?.[1]?.trim()
+    if (comment === undefined) {
+      if (line.trim() !== '') break
+      open = false
+      continue
+    }
+    const described = /^@description\s+(.+)/.exec(comment)?.[1]
+    if (described !== undefined) return [described.slice(0, DESCRIPTION_MAX)]
+    // Annotations, licences and rulers are no text.
+    const text = /^@\w|^\W*$/.test(comment) || LICENCE.test(comment) ? '' : comment
+    if (text === '') open = false
+    else if (open) paragraphs.push(`${paragraphs.pop() ?? ''} ${text}`)
+    else open = paragraphs.push(text) > 0
+  }
+  return paragraphs.map((text) => text.slice(0, DESCRIPTION_MAX))
+}

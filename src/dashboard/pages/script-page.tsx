@@ -1,0 +1,222 @@
+// One stored script to read: what it does, its inputs and its source, and three ways to have it: on the chart, as a copy
+// of one's own, as text.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { del, get, post } from '../api-client.ts'
+import { download } from '../chart/picture.ts'
+import { aboutScript } from '../editor/about-script.ts'
+import { mountCodeReader } from '../editor/code-editor.ts'
+import { openScript, type Checked, type StoredScript } from '../editor/documents.ts'
+import type { ScriptInput } from '../editor/input-model.ts'
+import { ago, count } from '../format.ts'
+import { href, navigate } from '../router.ts'
+import { Menu } from '../ui/menu.tsx'
+import { Badge, Button, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { bottom, market } from '../workspace.ts'
+import s from './ideas.module.css'
+import { attempt, Confirm, copyText, Page, pageStyles as p, Show, useLoad } from './page.tsx'
+import { KIND_TONES, publishOrNot } from './scripts.tsx'
+
+export function ScriptPage({ id }: { readonly id: string }) {
+  return <Reader key={id} id={id} />
+}
+
+async function onChart(id: string, drawer: 'script' | 'report'): Promise<void> {
+  await openScript(id)
+  bottom.value = drawer
+  navigate('/')
+}
+
+/** A copy that is stored, private, and open in the editor. */
+async function clone({ name, source }: StoredScript): Promise<void> {
+  const copy = await post<{ id: string }>('/api/platform/scripts', { name, source, visibility: 'private' })
+  toast('A copy is among your scripts', { tone: 'up' })
+  await onChart(copy.id, 'script')
+}
+
+function Reader({ id }: { readonly id: string }) {
+  const [deleting, setDeleting] = useState(false)
+  const loaded = useLoad(
+    async (signal) =>
+      (await get<{ script: StoredScript }>(`/api/platform/scripts/${encodeURIComponent(id)}`, {}, signal))
+        .script,
+    [id],
+  )
+  const script = loaded.data
+  const { symbol, interval } = market.value
+  const runs = script !== null && script.kind !== 'draft' && script.kind !== 'library'
+  return (
+    <Page
+      title={script?.name ?? 'Script'}
+      back={['/scripts', 'Scripts']}
+      about={script && <Byline script={script} />}
+      actions={
+        script && (
+          <>
+            {runs && (
+              <Button
+                variant="primary"
+                icon="play"
+                onClick={() => attempt(onChart(id, script.kind === 'strategy' ? 'report' : 'script'))}
+              >
+                Run on {symbol} {interval}
+              </Button>
+            )}
+            {script.mine ? (
+              <Button icon="code" onClick={() => attempt(onChart(id, 'script'))}>
+                Edit
+              </Button>
+            ) : (
+              <Button icon="copy" onClick={() => attempt(clone(script))}>
+                Save a copy
+              </Button>
+            )}
+            <Menu
+              label="More for this script"
+              items={[
+                {
+                  text: 'Copy the link',
+                  icon: 'external',
+                  run: () => copyText(location.origin + href(`/scripts/${id}`), 'Link copied'),
+                },
+                { text: 'Download', icon: 'download', run: () => save(script) },
+                ...(script.mine
+                  ? ([
+                      {
+                        text: script.visibility === 'public' ? 'Make private' : 'Publish',
+                        icon: 'user',
+                        run: () => attempt(publishOrNot(script).then(loaded.reload)),
+                      },
+                      '-',
+                      { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(true) },
+                    ] as const)
+                  : []),
+              ]}
+            />
+          </>
+        )
+      }
+    >
+      <Show of={loaded}>
+        {(shown) => (
+          <>
+            <About source={shown.source} />
+            <Inputs source={shown.source} />
+            <Source source={shown.source} />
+            {deleting && (
+              <Confirm
+                title={`Delete “${shown.name}”?`}
+                action="Delete script"
+                onClose={() => setDeleting(false)}
+                onConfirm={async () => {
+                  await del(`/api/platform/scripts/${id}`)
+                  navigate('/scripts')
+                }}
+              >
+                Its versions go with it. Backtests that were run with it stay.
+              </Confirm>
+            )}
+          </>
+        )}
+      </Show>
+    </Page>
+  )
+}
+
+function Byline({ script }: { readonly script: StoredScript }) {
+  const { author, mine, kind, pineVersion, revision, updatedAt, visibility } = script
+  return (
+    <span class={s.byline}>
+      <span>by {mine ? 'you' : author}</span>
+      <Badge tone={KIND_TONES[kind]}>{kind}</Badge>
+      {pineVersion !== null && <span>Pine v{pineVersion}</span>}
+      <span>version {revision}</span>
+      <span>changed {ago(updatedAt)}</span>
+      {visibility === 'private' && <Badge tone="warn">private</Badge>}
+    </span>
+  )
+}
+
+function About({ source }: { readonly source: string }) {
+  const paragraphs = aboutScript(source)
+  if (paragraphs.length === 0) return null
+  return (
+    <div class={p['prose']}>
+      {paragraphs.map((text, i) => (
+        <p key={i}>{text}</p>
+      ))}
+    </div>
+  )
+}
+
+/** What one may set: name, kind and default, with the bounds. */
+function Inputs({ source }: { readonly source: string }) {
+  const found = useLoad(
+    (signal) => post<Checked>('/api/platform/scripts/check', { source }, { signal }),
+    [source],
+  )
+  const list = found.data?.inputs ?? []
+  if (list.length === 0) return null
+  return (
+    <section class={p['section']}>
+      <h2>Inputs</h2>
+      <div class={p['scroll']}>
+        <table class={ui['table']}>
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>Kind</th>
+              <th>Default</th>
+              <th>May be</th>
+            </tr>
+          </thead>
+          <tbody>
+            {list.map((one) => (
+              <tr key={one.label}>
+                <td class={p['cellMain']}>
+                  <span>{one.label}</span>
+                  {one.tooltip !== '' && <span class={p['cellNote']}>{one.tooltip}</span>}
+                </td>
+                <td class="muted">{one.kind}</td>
+                <td class="num">{valueText(one.default)}</td>
+                <td class="muted">{boundsText(one)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+const valueText = (value: unknown): string =>
+  value === null || value === '' ? '—' : typeof value === 'string' ? value : JSON.stringify(value)
+
+function boundsText({ minval, maxval, options }: ScriptInput): string {
+  if (options) return options.join(', ')
+  if (minval !== null && maxval !== null) return `${minval} to ${maxval}`
+  if (minval !== null) return `${minval} or more`
+  return maxval === null ? '' : `${maxval} or less`
+}
+
+function Source({ source }: { readonly source: string }) {
+  const host = useRef<HTMLDivElement>(null)
+  useEffect(() => (host.current ? mountCodeReader(host.current, source.trimEnd()) : undefined), [source])
+  return (
+    <section class={p['section']}>
+      <div class={s.sourceHead}>
+        <h2>Source</h2>
+        <span class="muted">{count(source.trimEnd().split('\n').length)} lines</span>
+        <Button size="small" icon="copy" onClick={() => copyText(source)}>
+          Copy
+        </Button>
+      </div>
+      <div ref={host} class={s.source} data-editor="pine" />
+    </section>
+  )
+}
+
+function save({ name, source }: StoredScript): void {
+  const file = name.replace(/[^\w .-]+/g, ' ').trim() || 'script'
+  download(new Blob([source], { type: 'text/plain' }), `${file}.pine`)
+}
