@@ -26,6 +26,8 @@ const OWNER = { email: 'owner@example.com', password: 'a long enough password', 
 
 export interface Site {
   readonly url: string
+  /** Where the first account is made; '' where nobody may but from this machine, as here without a path. */
+  readonly setupLink: string
   /** A page of a signed-in user. `remembered`: what the browser has stored, by the name in settings. */
   open(options?: {
     readonly width?: number
@@ -42,16 +44,23 @@ export interface OpenPage {
   readonly complaints: readonly string[]
 }
 
-/** `owner: false` leaves the server as it is on its first start. */
-export async function startSite({ owner = true } = {}): Promise<Site> {
+/**
+ * `owner: false` leaves the server as it is on its first start. With `below`, as '/charts', it is one path of another
+ * site: a proxy takes the path off.
+ */
+export async function startSite({ owner = true, below = '' } = {}): Promise<Site> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-dashboard-`)
-  const server = Bun.spawn([...CHARTROOM, 'serve', '--port', '0', '--data-dir', folder], {
+  const port = below === '' ? 0 : freePort()
+  const proxy = below === '' ? null : proxyBelow(below, port)
+  const address = proxy ? ['--public-url', `http://127.0.0.1:${proxy.port}${below}`] : []
+  const command = [...CHARTROOM, 'serve', '--port', String(port), '--data-dir', folder, ...address]
+  const server = Bun.spawn(command, {
     stdout: 'pipe',
     stderr: 'pipe',
     // Receivers of webhooks are on this machine.
     env: { ...process.env, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
   })
-  const url = await addressOf(server.stdout)
+  const { url, setupLink } = await addressOf(server.stdout, proxy !== null)
   const browser: Browser = await chromium.launch({
     executablePath: CHROMIUM!,
     args: [
@@ -74,6 +83,7 @@ export async function startSite({ owner = true } = {}): Promise<Site> {
   const contexts: BrowserContext[] = []
   return {
     url,
+    setupLink,
     async open({ width = 1280, height = 800, fresh = false, remembered = {} } = {}) {
       const own = await browser.newContext({
         viewport: { width, height },
@@ -97,19 +107,47 @@ export async function startSite({ owner = true } = {}): Promise<Site> {
       await browser.close()
       server.kill()
       await server.exited
+      await proxy?.stop(true)
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** The first address the server prints. */
-async function addressOf(output: ReadableStream<Uint8Array>): Promise<string> {
+/** The addresses the server prints: its own, and the one for whoever is to own it, where that has to come by a link. */
+async function addressOf(
+  output: ReadableStream<Uint8Array>,
+  byLink: boolean,
+): Promise<{ url: string; setupLink: string }> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of output) {
     text += decoder.decode(chunk, { stream: true })
-    const found = /http:\/\/[\d.]+:\d+/.exec(text)
-    if (found) return found[0]
+    const url = /is at (http:\/\/\S+)\n/.exec(text)?.[1]
+    const link = /(http:\S+\/sign-up\?invitation=\S+)\n/.exec(text)?.[1]
+    if (url && (link || !byLink)) return { url, setupLink: link ?? '' }
   }
   throw new Error(`The server ended without an address: ${text}`)
+}
+
+function freePort(): number {
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port = 0 } = taken
+  void taken.stop(true)
+  return port
+}
+
+/** What nginx does with `location /charts/ { proxy_pass http://127.0.0.1:8080/; proxy_buffering off; }`. */
+function proxyBelow(below: string, port: number) {
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch(request) {
+      const { pathname, search } = new URL(request.url)
+      if (!pathname.startsWith(`${below}/`)) return new Response('somebody else', { status: 404 })
+      const target = `http://127.0.0.1:${port}${pathname.slice(below.length)}${search}`
+      const { method, headers, body, signal } = request
+      return fetch(target, { method, headers, body, signal, redirect: 'manual', decompress: false })
+    },
+  })
 }
