@@ -314,6 +314,8 @@ describe('mistakes', () => {
     ['strategy.risk.allow_entry_in(strategy.direction.long)', 'strategy-only@1:1'],
     ['x = input.int(5, options = [1, 2])', 'default-not-an-option@1:15'],
     ['x = input.int(5, str.tostring(close))', 'not-constant@1:18'],
+    ['x = input.float(syminfo.mintick)', 'not-constant@1:17'],
+    ['x = input.time(timestamp("soon"))', 'constant-refused@1:16'],
     ['x = input.int(5, mnival = 1)', 'unknown-argument@1:18'],
     ['type T\n    int x\nt = T.new(y = 1)', 'unknown-argument@3:15'],
     ['enum E\n    a\nx = E.b', 'unknown-member@3:5'],

@@ -75,6 +75,15 @@ function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
 }
 
 function call(check: Check, expr: BuiltinCallExpr): ConstValue | undefined {
+  const compute = calculation(check, expr)
+  const result = compute && attempt(compute)
+  return typeof result === 'number' || typeof result === 'string' || typeof result === 'boolean'
+    ? result
+    : undefined
+}
+
+/** What a constant call of a built-in would compute; undefined where that has to wait for the run. */
+function calculation(check: Check, expr: BuiltinCallExpr): (() => unknown) | undefined {
   const { implementation } = expr.overload
   if (expr.qualifier !== 'const' || !('fn' in implementation) || !implementation.pure) return undefined
   const args: ConstValue[] = []
@@ -85,10 +94,7 @@ function call(check: Check, expr: BuiltinCallExpr): ConstValue | undefined {
     const isNumeric = kind === 'int' || kind === 'float' || kind === 'color'
     args.push(value === null && isNumeric ? Number.NaN : value)
   }
-  const result = attempt(() => (implementation.fn as (...values: ConstValue[]) => unknown)(...args))
-  return typeof result === 'number' || typeof result === 'string' || typeof result === 'boolean'
-    ? result
-    : undefined
+  return () => (implementation.fn as (...values: ConstValue[]) => unknown)(...args)
 }
 
 /** What a built-in refuses (a date that is none) is told when the script runs, at its place. */
@@ -97,6 +103,18 @@ function attempt(compute: () => unknown): unknown {
     return compute()
   } catch (error) {
     if (error instanceof ScriptError) return undefined
+    throw error
+  }
+}
+
+/** Why a constant call has no value, in the built-in's words; null where it has one or is no such call. */
+export function refusal(check: Check, expr: Expr): string | null {
+  const compute = expr.kind === 'BuiltinCall' ? calculation(check, expr) : undefined
+  try {
+    compute?.()
+    return null
+  } catch (error) {
+    if (error instanceof ScriptError) return error.message
     throw error
   }
 }

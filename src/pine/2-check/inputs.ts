@@ -2,7 +2,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction, ParameterSpec } from '../builtins/registry.ts'
-import { fold } from './constant.ts'
+import { fold, refusal } from './constant.ts'
 import { errorExpr } from './context.ts'
 import type { ConstValue, Context } from './context.ts'
 import { describe, fits, isNumber } from './convert.ts'
@@ -127,8 +127,12 @@ function readInput(
     return typeof known === 'number' ? known : null
   }
   let initial = fold(x.check, defval)
-  if (initial === undefined && kind !== 'source' && defval.qualifier === 'series')
-    x.check.report(x, defval, messages.notConstant(builtin.name, 'defval'))
+  if (initial === undefined && kind !== 'source') {
+    const why = refusal(x.check, defval)
+    const message =
+      why === null ? messages.notConstant(builtin.name, 'defval') : messages.constantRefused(why)
+    x.check.report(x, defval, message)
+  }
   if (kind === 'source') initial = defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
   if (kind === 'bool' && typeof initial === 'number') initial = initial !== 0
   if (kind === 'int' && typeof initial === 'number') initial = Math.trunc(initial)

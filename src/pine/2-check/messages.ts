@@ -209,6 +209,8 @@ export const argumentQualifier = (fn: string, name: string, expected: string, fo
   )
 export const notConstant = (fn: string, name: string): Message =>
   error('not-constant', `\`${name}\` of \`${fn}\` has to be known when the script is compiled`)
+/** What a built-in says of constants it cannot take. */
+export const constantRefused = (why: string): Message => error('constant-refused', why)
 
 // The script as a whole
 

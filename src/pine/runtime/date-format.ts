@@ -146,7 +146,9 @@ function zoneName(time: number, zone: Zone, width: number): string {
  * NaN when it is no date.
  */
 export function parseDate(text: string): number {
-  const parts = isoParts(text) ?? namedMonthParts(text)
+  // Dates copied from a web page often have its spaces that do not break.
+  const plain = text.replaceAll('\u00a0', ' ')
+  const parts = isoParts(plain) ?? namedMonthParts(plain)
   if (parts === null) return Number.NaN
   const { year, month, day, rest } = parts
   if (month < 1 || month > 12 || day < 1 || day > 31) return Number.NaN
@@ -198,7 +200,9 @@ function isoParts(text: string): DateParts | null {
 function namedMonthParts(text: string): DateParts | null {
   const bare = text.trim().replace(/^[A-Za-z]{3,9},\s*/, '')
   const match =
-    /^(?<day>\d{1,2})[ -]+(?<month>[A-Za-z]{3,9})\.?[ ,-]+(?<year>\d{4})(?!\d)(?<rest>.*)$/.exec(bare) ??
+    /^(?<day>\d{1,2})[ -]+(?<month>[A-Za-z]{3,9})\.?[ ,-]+(?<year>\d{4}|\d{2})(?!\d)(?<rest>.*)$/.exec(
+      bare,
+    ) ??
     /^(?<month>[A-Za-z]{3,9})\.? +(?<day>\d{1,2})(?:st|nd|rd|th)?,? +(?<year>\d{4})(?!\d)(?<rest>.*)$/.exec(
       bare,
     ) ??
@@ -206,5 +210,11 @@ function namedMonthParts(text: string): DateParts | null {
   if (match === null) return null
   const { day, month, year, rest } = match.groups as Record<'day' | 'month' | 'year' | 'rest', string>
   const index = MONTHS.findIndex((name) => name.toLowerCase().startsWith(month.slice(0, 3).toLowerCase()))
-  return index < 0 ? null : { year: Number(year), month: index + 1, day: Number(day || 1), rest }
+  return index < 0 ? null : { year: fullYear(year), month: index + 1, day: Number(day || 1), rest }
+}
+
+/** RFC 2822 reads years of two digits as 1950 to 2049. */
+function fullYear(text: string): number {
+  const year = Number(text)
+  return text.length > 2 ? year : year < 50 ? 2000 + year : 1900 + year
 }
