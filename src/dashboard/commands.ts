@@ -34,7 +34,10 @@ export function keyText(keys: string): string {
       if (key === 'Mod') return isMac ? '⌘' : 'Ctrl'
       if (key === 'Shift') return isMac ? '⇧' : 'Shift'
       if (key === 'Alt') return isMac ? '⌥' : 'Alt'
-      return { ArrowLeft: '←', ArrowRight: '→', Enter: '↵', ' ': 'Space' }[key] ?? key
+      return (
+        { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓', Enter: '↵', ' ': 'Space' }[key] ??
+        key
+      )
     })
     .join(isMac ? '' : ' ')
 }

@@ -28,6 +28,16 @@ export function idSource({ clock, random }: { readonly clock: Clock; readonly ra
   }
 }
 
+/** When an id was made, UTC ms; null for what is no id. */
+export function timeOfId(id: string): number | null {
+  // 48 bits of time are the first ten characters but for two bits.
+  const head = /_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1]
+  if (head === undefined) return null
+  let bits = 0
+  for (const character of head) bits = bits * 32 + ALPHABET.indexOf(character)
+  return Math.floor(bits / 4)
+}
+
 function uuidv7(timeMs: number, counter: number, tail: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(16)
   const view = new DataView(bytes.buffer)

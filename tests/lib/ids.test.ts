@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { base32, idSource } from '../../src/lib/ids.ts'
+import { base32, idSource, timeOfId } from '../../src/lib/ids.ts'
 
 function source(times: readonly number[]) {
   let at = 0
@@ -18,4 +18,11 @@ test('ids sort as they were made: over time, within a millisecond, and when the 
 test('base32 is Crockford’s, most significant bit first', () => {
   expect(base32(Uint8Array.of(0xff, 0, 0xff, 0, 0xff))).toBe('zw0fy07z')
   expect(base32(Uint8Array.of(0x80))).toBe('g0')
+})
+
+test('an id tells when it was made', () => {
+  for (const now of [1, Date.UTC(2026, 10, 21, 1, 37, 22, 999), 2 ** 48 - 1])
+    expect(timeOfId(source([now])('bt'))).toBe(now)
+  for (const wrong of ['', 'bt_1', 'bt_!', 'idea_ABCDEFGHJKMNPQRSTVWXYZ0123'])
+    expect(timeOfId(wrong)).toBeNull()
 })

@@ -93,7 +93,6 @@ export function ChartBar() {
       <Menu
         label="Indicators and strategies"
         items={async () => (await import('./indicator-items.ts')).indicatorItems()}
-        class={s.hideNarrow}
       >
         <Icon name="code" />
         <span class={s.wide}>Indicators</span>

@@ -223,6 +223,7 @@ export function App() {
         )}
         <Button
           variant="quiet"
+          class={s.theme ?? ''}
           icon={theme.value === 'dark' ? 'sun' : 'moon'}
           label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
           onClick={() => (theme.value = theme.value === 'dark' ? 'light' : 'dark')}

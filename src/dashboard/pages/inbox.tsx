@@ -65,7 +65,7 @@ export function Inbox() {
         <Show of={errors}>
           {(list) =>
             list.length === 0 ? (
-              <Empty title="None">That is how it should be.</Empty>
+              <Empty title="No errors">That is how it should be.</Empty>
             ) : (
               <div class={p['scroll']} tabIndex={0} role="region" aria-label="Errors">
                 <table class={ui['table']}>

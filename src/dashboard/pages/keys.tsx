@@ -12,6 +12,11 @@ const EDITOR: readonly (readonly [string, string])[] = [
   ['Undo', 'Mod+Z'],
   ['Select next occurrence', 'Mod+D'],
 ]
+const WATCHLIST: readonly (readonly [string, string])[] = [
+  ['Move a row up', 'Alt+ArrowUp'],
+  ['Move a row down', 'Alt+ArrowDown'],
+  ['Note on a row', 'F2'],
+]
 
 export function Keys() {
   const withKeys = commands.value.filter((one) => one.keys !== undefined)
@@ -33,17 +38,25 @@ export function Keys() {
             </ul>
           </section>
         ))}
-        <section>
-          <h3>In the editor</h3>
-          <ul>
-            {EDITOR.map(([title, keys]) => (
-              <li key={title}>
-                {title} <kbd>{keyText(keys)}</kbd>
-              </li>
-            ))}
-          </ul>
-        </section>
+        {(
+          [
+            ['In the editor', EDITOR],
+            ['In a watchlist', WATCHLIST],
+          ] as const
+        ).map(([title, list]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <ul>
+              {list.map(([what, keys]) => (
+                <li key={what}>
+                  {what} <kbd>{keyText(keys)}</kbd>
+                </li>
+              ))}
+            </ul>
+          </section>
+        ))}
       </div>
+      {!sections.includes('Chart') && <p class="muted">The chart has many more: ask for them there.</p>}
     </Dialog>
   )
 }

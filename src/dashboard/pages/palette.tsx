@@ -2,9 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { timeOfId } from '../../lib/ids.ts'
 import { get } from '../api-client.ts'
 import { commands, keyText } from '../commands.ts'
 import { openScript } from '../editor/documents.ts'
+import { ago } from '../format.ts'
 import { paletteOpen } from '../frame/overlays.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
@@ -24,6 +26,8 @@ interface Hit {
   readonly title: string
   readonly snippet: string
   readonly symbol: string | null
+  /** Of a backtest: exchange and interval. */
+  readonly tags: readonly string[]
   readonly author: string
 }
 interface Article {
@@ -259,8 +263,7 @@ function itemsFor(
         title: hit.title,
         at: [],
         note: noteOf(hit),
-        ...(hit.symbol !== null && { side: hit.symbol }),
-        ...(type === 'script' && hit.author !== user.value?.name && { side: hit.author }),
+        ...sideOf(hit),
         run: () => openHit(hit),
       })
   for (const { item, match } of ranked(articles, query, (one) => one.title, 4))
@@ -275,9 +278,18 @@ function itemsFor(
   return found
 }
 
+/** Runs of one script have one name: when they were made tells them apart. Others' scripts have their author. */
+function sideOf({ type, id, symbol, author }: Hit): { side?: string } {
+  const made = type === 'backtest' ? timeOfId(id) : null
+  if (made !== null) return { side: ago(made) }
+  if (type === 'script') return author === user.value?.name ? {} : { side: author }
+  return symbol === null ? {} : { side: symbol }
+}
+
 /** A snippet without the marks of its language. */
-function noteOf({ type, snippet }: Hit): string {
+function noteOf({ type, snippet, symbol, tags }: Hit): string {
   if (type === 'idea') return plainText(snippet, 140)
+  if (type === 'backtest') return `${tags[0]}:${symbol} ${tags[1]}`
   return snippet.replace(/\/\/@version=\d\s*/, '').replace(/(^|\s)\/\/\s?/g, '$1')
 }
 

@@ -109,7 +109,7 @@ export function Scripts() {
                           <a href={href(`/scripts/${one.id}`)}>{one.name}</a>
                         )}
                       </td>
-                      <td>
+                      <td style={{ whiteSpace: 'nowrap' }}>
                         <Badge tone={KIND_TONES[one.kind]}>{one.kind}</Badge>{' '}
                         {one.pineVersion !== null && <span class="muted">v{one.pineVersion}</span>}
                       </td>

@@ -1,6 +1,7 @@
 // Settings: one page, a section each.
 
 import type { ComponentType } from 'preact'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { About } from './about.tsx'
@@ -25,6 +26,12 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
 const OWNERS: readonly string[] = ['inbox']
 
 export function Settings({ section = 'profile' }: { readonly section?: string }) {
+  const nav = useRef<HTMLElement>(null)
+  // On a narrow screen the sections stand in a row that scrolls: the one that is open is in sight.
+  useLayoutEffect(() => {
+    const current = nav.current?.querySelector('[aria-current]')
+    current?.scrollIntoView({ block: 'nearest', inline: 'center' })
+  }, [section])
   const isOwner = user.value?.role === 'owner'
   const sections = SECTIONS.filter(([id]) => isOwner || !OWNERS.includes(id))
   const found = sections.find(([id]) => id === section)
@@ -33,7 +40,7 @@ export function Settings({ section = 'profile' }: { readonly section?: string })
   return (
     <Page title="Settings">
       <div class={s.layout}>
-        <nav class={s.nav} aria-label="Settings">
+        <nav ref={nav} class={s.nav} aria-label="Settings">
           {sections.map(([id, title]) => (
             <a key={id} href={href(`/settings/${id}`)} aria-current={id === section ? 'page' : undefined}>
               {title}

@@ -246,12 +246,11 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
             ))}
           </div>
           <div class={p['formFoot']}>
-            <Button size="small" variant="quiet" onClick={() => setScopes(new Set(every))}>
+            <Button size="small" onClick={() => setScopes(new Set(every))}>
               Everything
             </Button>
             <Button
               size="small"
-              variant="quiet"
               onClick={() => setScopes(new Set(every.filter((one) => one.endsWith('read'))))}
             >
               Read only

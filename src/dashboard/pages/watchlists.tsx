@@ -105,7 +105,11 @@ export function Watchlists({ id }: { readonly id?: string }) {
             forget(list.id)
           }}
         >
-          Its {count(list.items.length)} symbols are forgotten; their bars stay.
+          {list.items.length === 0
+            ? 'It is empty.'
+            : list.items.length === 1
+              ? 'Its symbol is forgotten; the bars stay.'
+              : `Its ${count(list.items.length)} symbols are forgotten; their bars stay.`}
         </Confirm>
       )}
     </Page>

@@ -363,6 +363,13 @@ export function Toasts() {
 /** Shows a failure where its content would have been. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const api = error instanceof ApiError ? error : null
+  // What is not there will not be there for asking again.
+  if (api?.status === 404)
+    return (
+      <Empty title="Nothing here">
+        {api.message} It may have been deleted, or it is private to somebody else.
+      </Empty>
+    )
   return (
     <Empty
       title={api?.status === 0 ? 'No connection' : 'That did not work'}
