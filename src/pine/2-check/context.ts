@@ -160,6 +160,8 @@ export interface Context {
 export class Scope {
   readonly parent: Scope | null
   readonly names = new Map<string, Variable>()
+  /** How many of the names the script has written. */
+  written = 0
   /** Names that `:=` changes somewhere inside. */
   readonly assigned: ReadonlySet<string>
 
@@ -202,7 +204,8 @@ export function declare(
     start,
   }
   x.scope.names.set(name, variable)
-  if (x.scope.names.size === VARIABLES_MAX + 1)
+  // Names with a dot are our own.
+  if (!name.startsWith('·') && ++x.scope.written === VARIABLES_MAX + 1)
     x.check.report(x, { start, end: start + name.length }, messages.tooManyVariables(VARIABLES_MAX))
   return variable
 }

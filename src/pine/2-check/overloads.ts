@@ -130,9 +130,8 @@ function place(
     problem ??= { at, message, progress }
   }
   const ignored: { at: Range; message: messages.Message }[] = []
-  const isDrawn = DRAWN.test(name)
   const misplaced = (at: Range, message: messages.Message, progress: number): void => {
-    if (isDrawn) ignored.push({ at, message })
+    if (DRAWN.test(name)) ignored.push({ at, message })
     else note(at, message, progress)
   }
   let position = 0

@@ -1,7 +1,15 @@
 // Visits every expression and statement below a node, parents first. Bodies of called functions are not below a call.
 
 import { unreachable } from '../../lib/assert.ts'
-import type { Block, Expr, Stmt } from '../2-check/program.ts'
+import type {
+  Block,
+  BuiltinVariableExpr,
+  ConstExpr,
+  Expr,
+  InputExpr,
+  Stmt,
+  VariableExpr,
+} from '../2-check/program.ts'
 
 type Visit = (expr: Expr) => void
 type VisitStatement = (statement: Stmt) => void
@@ -17,6 +25,8 @@ export function walkBlock(block: Block, visit: Visit, visitStatement?: VisitStat
 
 export function walkExpr(expr: Expr, visit: Visit, visitStatement?: VisitStatement): void {
   visit(expr)
+  // Most of a script is leaves.
+  if (isLeaf(expr)) return
   const below = (part: Expr | null): void => {
     if (part) walkExpr(part, visit, visitStatement)
   }
@@ -24,11 +34,6 @@ export function walkExpr(expr: Expr, visit: Visit, visitStatement?: VisitStateme
     if (block) walkBlock(block, visit, visitStatement)
   }
   switch (expr.kind) {
-    case 'Const':
-    case 'Variable':
-    case 'BuiltinVariable':
-    case 'Input':
-      return
     case 'History':
       below(expr.base)
       below(expr.offset)
@@ -87,4 +92,9 @@ export function walkExpr(expr: Expr, visit: Visit, visitStatement?: VisitStateme
     default:
       unreachable(expr)
   }
+}
+
+function isLeaf(expr: Expr): expr is ConstExpr | VariableExpr | BuiltinVariableExpr | InputExpr {
+  const { kind } = expr
+  return kind === 'Const' || kind === 'Variable' || kind === 'BuiltinVariable' || kind === 'Input'
 }
