@@ -176,7 +176,8 @@ function replace(runtime: Runtime, source: Text, target: Text, replacement: Text
 
 function replaceAll(runtime: Runtime, source: Text, target: Text, replacement: Text): Text {
   if (source === null || target === null) return null
-  const pieces = source.split(target)
+  // Nothing stands at both ends and between all characters.
+  const pieces = target === '' ? ['', ...source.split(''), ''] : source.split(target)
   const length = source.length + (pieces.length - 1) * ((replacement ?? '').length - target.length)
   if (length > runtime.limits.stringLength) throw tooLong(runtime, length)
   return pieces.join(replacement ?? '')

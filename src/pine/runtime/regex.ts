@@ -3,8 +3,9 @@
 // A backtracking matcher, JavaScript's own among them, takes time exponential in its input for patterns such as
 // `(a+)+$`, and a script is text from a stranger. So a pattern is compiled to Thompson's NFA and run as Pike's
 // machine: all alternatives side by side, in order of preference, each program place at most once a character. The
-// cost is at most input × program, both bounded. Of Java's syntax, look-around and back references are not
-// there (no such machine can have them); a pattern that uses one is refused with a message that says so.
+// cost is at most input × program, both bounded. A look-around is a program of its own, run over the text once: forwards
+// it tells at which places what stands before ends, backwards and turned around where what comes begins. Of Java's
+// syntax, back references are not there (no such machine can have them); a pattern with one is refused, saying so.
 
 import { ScriptError } from './runtime.ts'
 
@@ -34,7 +35,7 @@ export function matchRegex(text: string, pattern: string): string {
     const visited = new Uint8Array(program.length)
     const next: Thread[] = []
     for (const thread of threads) {
-      const isDone = follow(program, thread, text, at, visited, next)
+      const isDone = follow(program, thread, text, at, codeAt(text, at), visited, next)
       if (isDone) {
         found = thread
         foundEnd = at
@@ -47,17 +48,39 @@ export function matchRegex(text: string, pattern: string): string {
   return found === null ? '' : text.slice(found.start, foundEnd)
 }
 
+/** The places of the text at which the pattern ends, or backwards those at which one read from the end begins. */
+function placesOf(program: readonly Instruction[], text: string, isBackwards: boolean): Uint8Array {
+  const places = new Uint8Array(text.length + 1)
+  let threads: Thread[] = []
+  for (let step = 0; step <= text.length; step++) {
+    const at = isBackwards ? text.length - step : step
+    const code = codeAt(text, isBackwards ? at - 1 : at)
+    const visited = new Uint8Array(program.length)
+    const next: Thread[] = []
+    threads.push({ place: 0, start: at })
+    for (const thread of threads) if (follow(program, thread, text, at, code, visited, next)) places[at] = 1
+    threads = next
+  }
+  return places
+}
+
+/** -1 past the ends. */
+function codeAt(text: string, at: number): number {
+  return at >= 0 && at < text.length ? text.charCodeAt(at) : -1
+}
+
 interface Thread {
   readonly place: number
   readonly start: number
 }
 
-/** Runs a thread up to the characters it wants; true when it reached the end of the program. */
+/** Runs a thread up to the characters it wants, `code` being the next one; true when it reached the end of the program. */
 function follow(
   program: readonly Instruction[],
   thread: Thread,
   text: string,
   at: number,
+  code: number,
   visited: Uint8Array,
   next: Thread[],
 ): boolean {
@@ -80,8 +103,7 @@ function follow(
         if (instruction.holds(text, at)) stack.push(place + 1)
         break
       case 'char':
-        if (at < text.length && instruction.test(text.charCodeAt(at)))
-          next.push({ place: place + 1, start: thread.start })
+        if (code >= 0 && instruction.test(code)) next.push({ place: place + 1, start: thread.start })
         break
     }
   }
@@ -152,7 +174,7 @@ class Compiler {
   #ignoreCase = false
   #multiline = false
   #dotAll = false
-  readonly #program: Instruction[] = []
+  #program: Instruction[] = []
   #steps = 0
   #depth = 0
 
@@ -258,12 +280,16 @@ class Compiler {
 
   #group(): Node {
     const before = [this.#ignoreCase, this.#multiline, this.#dotAll] as const
+    const around = /^\?<?[=!]/.exec(this.#pattern.slice(this.#at, this.#at + 3))?.[0]
+    if (around !== undefined) {
+      this.#at += around.length
+      return this.#around(around.includes('<'), around.endsWith('!'))
+    }
     if (this.#eat('?')) {
       const flags = /^(?:P?<[A-Za-z]\w*>|[a-zA-Z]*(?:-[a-zA-Z]+)?[:)]|:|>)/.exec(
         this.#pattern.slice(this.#at),
       )
-      if (flags === null)
-        throw this.#wrong('look-around is not supported, only what can be matched in linear time')
+      if (flags === null) throw this.#wrong("nothing known follows '(?'")
       this.#at += flags[0].length
       if (!flags[0].includes('<')) this.#setFlags(flags[0])
       if (flags[0].endsWith(')')) return { kind: 'empty' }
@@ -272,6 +298,26 @@ class Compiler {
     if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
     ;[this.#ignoreCase, this.#multiline, this.#dotAll] = before
     return inner
+  }
+
+  /** `(?<=…)`, `(?<!…)`, `(?=…)` and `(?!…)`. */
+  #around(isBehind: boolean, isNot: boolean): Node {
+    const flags = [this.#ignoreCase, this.#multiline, this.#dotAll] as const
+    const inner = this.#choice()
+    if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
+    ;[this.#ignoreCase, this.#multiline, this.#dotAll] = flags
+    const outer = this.#program
+    this.#program = []
+    this.#emit(isBehind ? inner : turned(inner))
+    this.#push({ op: 'match' })
+    const program = this.#program
+    this.#program = outer
+    let known: { readonly text: string; readonly places: Uint8Array } | null = null
+    const holds = (text: string, at: number): boolean => {
+      if (known?.text !== text) known = { text, places: placesOf(program, text, !isBehind) }
+      return (known.places[at] === 1) !== isNot
+    }
+    return { kind: 'assert', holds }
   }
 
   #setFlags(text: string): void {
@@ -485,5 +531,19 @@ class Compiler {
     const after = this.#program.length
     split.first = lazy ? after : top + 1
     split.second = lazy ? top + 1 : after
+  }
+}
+
+/** What matches the same text read from its end. */
+function turned(node: Node): Node {
+  switch (node.kind) {
+    case 'sequence':
+      return { ...node, parts: node.parts.toReversed().map(turned) }
+    case 'choice':
+      return { ...node, parts: node.parts.map(turned) }
+    case 'repeat':
+      return { ...node, part: turned(node.part) }
+    default:
+      return node
   }
 }
