@@ -69,7 +69,9 @@ describe('the value of a string', () => {
     ['"a\\nb\\tc\\\\n"', 'a\nb\tc\\n'],
     ['"one  \n     two"', 'one two'],
     ['"one\r\n     two"', 'one two'],
-    ['"""a\n\\n"b"\n"""', 'a\n\\n"b"\n'],
+    ['"""a\n\\\\n"b"\n"""', 'a\n\\n"b"\n'],
+    ['"""a\\n\\"\\"\\" b"""', 'a\n""" b'],
+    ["'''it's\r\n  here'''", "it's\n  here"],
     ['"open', 'open'],
     ['"', ''],
   ]

@@ -8,7 +8,7 @@ import { Tag, tags } from '@lezer/highlight'
 
 interface State {
   /** What the end of the last line was still inside of. */
-  inside: '' | '*/' | '"""'
+  inside: '' | '*/' | '"""' | "'''"
 }
 
 const KEYWORDS = new Set(
@@ -43,10 +43,11 @@ export function token(stream: StringStream, state: State): string | null {
     if (!skipPast(stream, '*/')) state.inside = '*/'
     return 'comment'
   }
-  if (stream.match('"""')) {
-    if (!skipPast(stream, '"""')) state.inside = '"""'
-    return 'string'
-  }
+  for (const quotes of ['"""', "'''"] as const)
+    if (stream.match(quotes)) {
+      if (!skipPast(stream, quotes)) state.inside = quotes
+      return 'string'
+    }
   if (stream.match(/^"(?:[^"\\]|\\.)*"?/) || stream.match(/^'(?:[^'\\]|\\.)*'?/)) return 'string'
   if (stream.match(/^#[0-9a-fA-F]{6}(?:[0-9a-fA-F]{2})?\b/)) return 'color'
   if (stream.match(/^(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/)) return 'number'

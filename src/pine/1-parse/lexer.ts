@@ -44,13 +44,19 @@ export function tokenize(source: string): Tokens {
 
 /** The value of a string token: escapes resolved, a broken line joined by one space as TradingView does. */
 export function stringValue(text: string): string {
-  if (text.startsWith('"""')) return text.slice(3, text.length >= 6 && text.endsWith('"""') ? -3 : undefined)
+  const triple = text.slice(0, 3)
+  if (triple === '"""' || triple === "'''") {
+    const lines = text.slice(3, text.length >= 6 && text.endsWith(triple) ? -3 : undefined)
+    return unescaped(lines.replace(/\r\n?/g, '\n'))
+  }
   const closed = text.length >= 2 && (text.endsWith(text.charAt(0)) || /[\u2018-\u201d]$/.test(text))
   const inner = text.slice(1, closed ? -1 : undefined)
   if (!/[\\\r\n]/.test(inner)) return inner
-  return inner
-    .replace(/[ \t]*(?:\r\n?|\n)[ \t]*/g, ' ')
-    .replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c === 't' ? '\t' : c))
+  return unescaped(inner.replace(/[ \t]*(?:\r\n?|\n)[ \t]*/g, ' '))
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c === 't' ? '\t' : c))
 }
 
 const codesOf = (characters: string): ReadonlySet<number> =>
@@ -184,7 +190,8 @@ class Lexer {
    */
   #string(quote: number): void {
     const start = this.#at
-    if (quote === 34 && this.#source.startsWith('"""', start)) return this.#multilineString()
+    for (const triple of ['"""', "'''"])
+      if (this.#source.startsWith(triple, start)) return this.#multilineString(triple)
     let lineEnd = -1
     for (let i = start + 1; ; i++) {
       const code = i < this.#source.length ? this.#source.charCodeAt(i) : -1
@@ -216,13 +223,16 @@ class Lexer {
     return width % 4 !== 0 || (this.#open.length > 0 && width > 0)
   }
 
-  /** """…""", since version 6: as written, line breaks and all. */
-  #multilineString(): void {
+  /** """…""" or '''…''', since version 6: line breaks and indentation as written, escapes as in any string. */
+  #multilineString(quotes: string): void {
     const start = this.#at
-    const end = this.#source.indexOf('"""', start + 3)
+    let end = start + 3
+    while (end < this.#source.length && !this.#source.startsWith(quotes, end))
+      end += this.#source.charCodeAt(end) === 92 ? 2 : 1
+    if (end >= this.#source.length) end = -1
     this.#at = end < 0 ? this.#source.length : end + 3
     this.#push('string', start)
-    if (end < 0) this.#error(MESSAGES.unterminatedString('"""'), start, start + 3)
+    if (end < 0) this.#error(MESSAGES.unterminatedString(quotes), start, start + 3)
   }
 
   /** #RRGGBB or #RRGGBBAA. */
