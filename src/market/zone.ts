@@ -32,7 +32,7 @@ export function zoneOf(name: string): Zone | null {
 
 /** `GMT+5`, `UTC-3:30`, `+0530`. */
 function fixedZone(name: string): Zone | null {
-  if (/^(?:UTC|GMT|Etc\/UTC|Z)$/.test(name)) return { name, offsetAt: () => 0, toUtc: (local) => local }
+  if (/^(?:UTC0?|GMT0?|Etc\/UTC|Z)$/.test(name)) return { name, offsetAt: () => 0, toUtc: (local) => local }
   const match = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/.exec(name)
   if (!match) return null
   const minutes = Number(match[2]) * 60 + Number(match[3] ?? 0)

@@ -276,6 +276,12 @@ describe('mistakes', () => {
     ['x = 5[1]', 'no-history@1:5'],
     ['x = True', 'undeclared-name@1:5'],
     ['bool x = na', 'na-bool@1:10'],
+    ['f(x) =>\n    g(y) => y\n    x', 'declared-inside@2:5'],
+    ['for i = 0 to 2\n    x = request.security("", "D", close + i)', 'loop-in-request@2:35'],
+    [
+      'for [i, s] in array.from("A")\n    y = i * 2\n    x = request.security(s, "D", close + y)',
+      'loop-in-request@3:34',
+    ],
     ['x = once close > open\n    1', 'void-value@1:5'],
     ['f() =>\n    once\n        1\nx = f()', 'void-value@4:5'],
     ['once close\n    x = 1', 'not-a-bool@1:6'],

@@ -5,7 +5,8 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import { answer, runScript } from './library/script.ts'
+import { answer, barsOfCloses, runScript } from './library/script.ts'
+import { walk } from './run-script.ts'
 
 type Row = readonly [claim: string, setup: string, expression: string, expected: string]
 
@@ -41,6 +42,32 @@ claims('conditional structures: once', [
     '3',
   ],
   ['is a name where no block follows', 'once = 1\nonce := once + 1', 'once', '2'],
+])
+
+claims('strings', [
+  ['an empty target stands between all characters', '', 'str.replace_all("abc", "", "-")', '-a-b-c-'],
+  ['a look behind', '', 'str.match("NASDAQ:AAPL", "(?<=:).+")', 'AAPL'],
+  ['a negative look behind', '', 'str.match("ab cb", "(?<!a)b")', 'b'],
+  ['a look ahead', '', 'str.match("foo bar baz", "\\\\w+(?= baz)")', 'bar'],
+  ['a negative look ahead', '', 'str.match("a1 b2 c", "[a-z](?!\\\\d)")', 'c'],
+  ['a look ahead that goes far', '', 'str.match("axx bxy", "[ab](?=x*y)")', 'b'],
+  ['three apostrophes are for several lines as well', "s = '''a\n  b'''", 's', 'a\n  b'],
+])
+
+claims('arrays: slices', [
+  [
+    'a slice loses what its array loses',
+    'a = array.from(1, 2, 3, 4)\nb = a.slice(1, 4)\na.pop()',
+    'b',
+    '[2, 3]',
+  ],
+  [
+    'and has it again when the array grows',
+    'a = array.from(1, 2, 3, 4)\nb = a.slice(1, 4)\na.pop()\na.pop()\na.push(7)\na.push(8)\na.push(9)',
+    'b',
+    '[2, 7, 8]',
+  ],
+  ['a slice of nothing is empty', 'a = array.from(1, 2, 3, 4)\nb = a.slice(2, 4)\na.clear()', 'b', '[]'],
 ])
 
 claims('arrays: sorting and searching objects', [
@@ -84,4 +111,38 @@ describe('arrays: sorting and searching objects', () => {
       ),
     ).toThrow('Cannot sort by the field')
   })
+})
+
+describe('a call under a condition works on the bars it is executed on', () => {
+  const seed = Math.floor(Math.random() * 1e9)
+  const closes = walk(300, seed)
+  const executed = closes.flatMap((_, i) => (i % 3 === 0 || i % 7 === 2 ? [] : [i]))
+  const condition = 'bar_index % 3 != 0 and bar_index % 7 != 2'
+  const plotted = (body: string, of: readonly number[]) =>
+    runScript(`plot(${body}, "x")`, { bars: barsOfCloses(of) }).plots['x'] ?? []
+  for (const call of [
+    'ta.sma(close, 7)',
+    'ta.ema(close, 7)',
+    'ta.median(close, 7)',
+    'ta.mode(close, 7)',
+    'ta.percentile_linear_interpolation(close, 7, 40)',
+    'ta.percentile_nearest_rank(close, 7, 40)',
+    'ta.percentrank(close, 7)',
+    'ta.stdev(close, 7)',
+    'ta.linreg(close, 7, 0)',
+    'ta.change(close, 3)',
+    'math.sum(close, 7)',
+  ])
+    test(`${call} (seed ${seed})`, () => {
+      const under = plotted(`${condition} ? ${call} : na`, closes)
+      const alone = plotted(
+        call,
+        executed.map((i) => closes[i] ?? 0),
+      )
+      for (const [place, i] of executed.entries()) {
+        const expected = alone[place] ?? Number.NaN
+        if (Number.isNaN(expected)) expect(under[i] ?? Number.NaN).toBeNaN()
+        else expect(under[i]).toBeCloseTo(expected, 9)
+      }
+    })
 })

@@ -19,7 +19,7 @@ import { nearest } from './nearest.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { BuiltinCallExpr, Expr } from './program.ts'
-import { temporary } from './statements.ts'
+import { isLoopDependent, temporary } from './statements.ts'
 import { ERROR, QUOTIENT, typeText } from './types.ts'
 import type { Type } from './types.ts'
 import { nowCalled } from './version.ts'
@@ -363,7 +363,7 @@ export function builtinCall(
     countPlots(x, call)
     countTupleElements(x, call)
     countRequests(x, call)
-    if (x.exported) reportParameters(x, call)
+    reportWanted(x, call)
   }
   if (adapted.when === null) return call
   const test = condition(x, adapted.when, adapted.when)
@@ -383,14 +383,20 @@ export function builtinCall(
   }
 }
 
-/** The value an exported function asks for is the same for all who import it. */
-function reportParameters(x: Context, call: BuiltinCallExpr): void {
+/**
+ * What a request evaluates is the same in every round of a loop (other timeframes and data, "In local scopes"), and for
+ * all who import the function it stands in.
+ */
+function reportWanted(x: Context, call: BuiltinCallExpr): void {
   if (!call.builtin.name.startsWith('request.')) return
   const wanted = call.args[call.overload.parameters.findIndex(({ name }) => name === 'expression')] ?? null
   if (wanted === null) return
   walkExpr(wanted, (expr) => {
-    if (expr.kind === 'Variable' && expr.variable.mode === 'parameter' && expr.variable.owner === x.owner)
+    if (expr.kind !== 'Variable') return
+    const { variable } = expr
+    if (x.exported && variable.mode === 'parameter' && variable.owner === x.owner)
       x.check.report(x, wanted, messages.parameterInExportedRequest())
+    if (isLoopDependent(x, variable)) x.check.report(x, wanted, messages.loopInRequest(variable.name))
   })
 }
 

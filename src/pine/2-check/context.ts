@@ -64,6 +64,8 @@ export class Check {
   variableCount = 0
   plotCount = 0
   tupleElements = 0
+  /** Variables worth something else in each round of a loop. */
+  readonly loopDependent = new Set<Variable>()
   /** Calls of request.*() known to differ. */
   readonly requests = new Set<string>()
   /** Functions whose value depends on the bars they were called on before. */

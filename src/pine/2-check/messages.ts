@@ -83,6 +83,18 @@ export const typeNotExported = (name: string): Message =>
     `what is exported uses the type \`${name}\`, which is not`,
     `export it: \`export type ${name}\``,
   )
+export const loopInRequest = (name: string): Message =>
+  error(
+    'loop-in-request',
+    `what request.*() evaluates cannot depend on \`${name}\`, which is another in each round of the loop`,
+    'symbol and timeframe may; work with what it gives afterwards',
+  )
+export const declaredInside = (kind: string): Message =>
+  error(
+    'declared-inside',
+    `${{ FunctionDeclaration: 'a function', TypeDeclaration: 'a type', EnumDeclaration: 'an enum' }[kind] ?? 'an import'} cannot be declared inside a block or a function`,
+    'move it to the top of the script',
+  )
 export const nothingExported = (): Message =>
   error('nothing-exported', 'the library exports nothing', 'start what others shall use with `export`')
 export const exportOutsideLibrary = (): Message =>

@@ -2,6 +2,7 @@
 
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
+import { walkExpr } from '../3-plan/walk.ts'
 import { fold } from './constant.ts'
 import { Scope, declare, errorExpr, markReassigned } from './context.ts'
 import type { Context, Use } from './context.ts'
@@ -92,6 +93,7 @@ export function statement(x: Context, node: tree.Statement): readonly Variable[]
     case 'EnumDeclaration':
     case 'Import':
       // Read before the first statement: `modules.ts`.
+      if (!x.topLevel || x.owner !== null) x.check.report(x, node, messages.declaredInside(node.kind))
       return []
     default:
       return unreachable(node)
@@ -134,12 +136,23 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     qualifier = latest(qualifier, node.type.qualifier)
   }
   const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
+  if (x.inLoop) followLoop(x, variable, expr)
   x.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
   if (variable.qualifier === 'const') {
     const known = fold(x.check, expr)
     if (known !== undefined) x.check.constants.set(variable, known)
   }
   return variable
+}
+
+function followLoop(x: Context, variable: Variable, value: Expr): void {
+  walkExpr(value, (expr) => {
+    if (expr.kind === 'Variable' && isLoopDependent(x, expr.variable)) x.check.loopDependent.add(variable)
+  })
+}
+
+export function isLoopDependent(x: Context, variable: Variable): boolean {
+  return variable.mode === 'loop' || x.check.loopDependent.has(variable)
 }
 
 /** A block may hide a name of an outer one, but declare each once. */

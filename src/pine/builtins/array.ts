@@ -329,6 +329,11 @@ export type SortField = number | string | null
 /** Places of `values` in sorted order, na last; objects by one of their fields. */
 export function sortedIndices(values: readonly unknown[], order: string, field: SortField): number[] {
   const keys = values.map((value) => sortKey(value, field))
+  const isNa = (value: unknown): boolean => value === null
+  if (values.some(isNa) && values.some((value) => typeof value === 'object' && value !== null))
+    throw new ScriptError(
+      'Cannot sort by a field of objects when one of them is na. Remove those that are na.',
+    )
   const direction = order === 'descending' ? -1 : 1
   // na is after all numbers, but before all strings. [measured on TradingView by PyneCore]
   if (keys.some((key) => typeof key === 'string'))

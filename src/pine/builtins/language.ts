@@ -270,6 +270,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     [
       `(plot plot1, plot plot2, series color color?, const string title = "", input bool editable = true, input int show_last?, const bool fillgaps = false, ${DISPLAY}) void`,
       `(hline hline1, hline hline2, series color color?, const string title = "", input bool editable = true, const bool fillgaps = false, ${DISPLAY}) void`,
+      `(hline hline1, hline hline2, series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`,
       `(plot plot1, plot plot2, series float top_value, series float bottom_value, series color top_color, series color bottom_color, const string title = "", ${DISPLAY}, const bool fillgaps = false, input bool editable = true) void`,
     ],
     SPECIAL,
@@ -295,19 +296,19 @@ const REQUESTS: readonly BuiltinEntry[] = [
   fn(
     'request.security',
     'The expression, evaluated on another symbol or timeframe.',
-    `(series string symbol, series string timeframe, T expression, ${MERGE}, ${IGNORE}, series string currency?, input int calc_bars_count?) series T`,
+    `(series string symbol, series string timeframe, T expression, ${MERGE}, ${IGNORE}, series string currency?, simple int calc_bars_count?) series T`,
     SPECIAL,
   ),
   fn(
     'request.security_lower_tf',
     'The expression on every bar of a lower timeframe within this one.',
-    `(series string symbol, series string timeframe, T expression, ${IGNORE}, series string currency?, input bool ignore_invalid_timeframe = false, input int calc_bars_count?) series array<T>`,
+    `(series string symbol, series string timeframe, T expression, ${IGNORE}, series string currency?, input bool ignore_invalid_timeframe = false, simple int calc_bars_count?) series array<T>`,
     SPECIAL,
   ),
   fn(
     'request.seed',
     "A series of TradingView's Pine Seeds.",
-    `(simple string source, simple string symbol, T expression, ${IGNORE}, input int calc_bars_count?) series T`,
+    `(simple string source, simple string symbol, T expression, ${IGNORE}, simple int calc_bars_count?) series T`,
     SPECIAL,
     'source',
   ),

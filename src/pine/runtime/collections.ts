@@ -31,11 +31,8 @@ export class PineArray<T = unknown> {
 
   get size(): number {
     if (this.parent === null) return this.items.length
-    if (this.from + this.count > this.items.length)
-      throw new ScriptError(
-        'A slice reaches past the end of its array, which has become shorter. Take a new slice with array.slice().',
-      )
-    return this.count
+    // What its array has lost of the stretch it has lost as well, until the array is as long again.
+    return Math.max(0, Math.min(this.count, this.items.length - this.from))
   }
 
   /** The elements in an array of their own; for a root, its own. Not to be written to. */
