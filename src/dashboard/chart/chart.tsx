@@ -8,6 +8,7 @@ import { money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { href, navigate, query } from '../router.ts'
 import { lastRun, palette, theme } from '../settings.ts'
+import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { ApiError } from '../api-client.ts'
 import { openBacktest, rerunOnChange, runScript } from '../run-script.ts'
@@ -346,7 +347,7 @@ function contextItems(at: number | null, bar: number | null): readonly MenuItem[
             id: 'copy',
             text: `Copy ${shownPrice}`,
             icon: 'copy' as const,
-            run: () => void navigator.clipboard.writeText(String(at)).catch(toastError),
+            run: () => copyText(String(at), `Copied ${shownPrice}`),
           },
         ]),
     { id: 'reset', text: 'Reset the view', hint: 'Alt R', icon: 'expand', run: () => onScreen?.resetScale() },

@@ -164,7 +164,7 @@ export function ScriptDrawer() {
         <Button size="small" variant="quiet" onClick={() => setDialog('open')}>
           Open
         </Button>
-        <Button size="small" variant="quiet" onClick={() => setDialog('gallery')}>
+        <Button size="small" variant="quiet" class={s.wide ?? ''} onClick={() => setDialog('gallery')}>
           Examples
         </Button>
         {list.length > 0 && (
@@ -184,6 +184,7 @@ export function ScriptDrawer() {
           size="small"
           items={[
             { text: 'New script', icon: 'plus', run: newScript },
+            { text: 'Examples', icon: 'star', run: () => setDialog('gallery') },
             {
               text: 'Format',
               icon: 'code',

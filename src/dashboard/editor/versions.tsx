@@ -48,9 +48,11 @@ export function Versions({ id, onClose }: { readonly id: string; readonly onClos
               {current && (
                 <div>
                   <Diff lines={diffLines(current.source, script.value.source)} />
-                  <p class="muted" style={{ margin: '8px 0' }}>
-                    From version {current.revision} to the text in the editor.
-                  </p>
+                  {current.source !== script.value.source && (
+                    <p class="muted" style={{ margin: '8px 0' }}>
+                      From version {current.revision} to the text in the editor.
+                    </p>
+                  )}
                   <Button
                     disabled={current.source === script.value.source}
                     onClick={() => {

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { del, get, patch, post } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
@@ -13,7 +14,6 @@ import { plainText } from './markdown.ts'
 import {
   Check,
   Confirm,
-  copyText,
   FormProblem,
   Page,
   pageStyles as p,

@@ -4,8 +4,9 @@ import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { href } from '../router.ts'
+import { copyText } from '../ui/copy-text.ts'
 import { Icon } from '../ui/icon.tsx'
-import { Button, cx, Dialog, Failure, Skeleton, toast, toastError } from '../ui/ui.tsx'
+import { Button, cx, Dialog, Failure, Skeleton, toastError } from '../ui/ui.tsx'
 import s from './page.module.css'
 
 interface PageProps {
@@ -166,23 +167,6 @@ export function useSubmit(send: () => Promise<void>): Submission {
 /** Runs something; what goes wrong becomes a toast. */
 export function attempt(work: Promise<unknown>): void {
   work.catch(toastError)
-}
-
-export function copyText(text: string, what = 'Copied'): void {
-  // Without https there is no clipboard API: the old way then.
-  const legacy = () => {
-    const area = document.createElement('textarea')
-    area.value = text
-    area.style.position = 'fixed'
-    area.style.opacity = '0'
-    document.body.append(area)
-    area.select()
-    const done = document.execCommand('copy')
-    area.remove()
-    return done ? Promise.resolve() : Promise.reject(new Error('The browser did not let us copy.'))
-  }
-  const copied = navigator.clipboard ? navigator.clipboard.writeText(text).catch(legacy) : legacy()
-  copied.then(() => toast(what, { tone: 'up' }), toastError)
 }
 
 /** A secret that is shown once. */

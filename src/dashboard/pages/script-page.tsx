@@ -10,11 +10,12 @@ import { openScript, type Checked, type StoredScript } from '../editor/documents
 import type { ScriptInput } from '../editor/input-model.ts'
 import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { bottom, market } from '../workspace.ts'
 import s from './ideas.module.css'
-import { attempt, Confirm, copyText, Page, pageStyles as p, Show, useLoad } from './page.tsx'
+import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
 import { KIND_TONES, publishOrNot } from './scripts.tsx'
 
 export function ScriptPage({ id }: { readonly id: string }) {

@@ -126,7 +126,13 @@ function Differences({ run, other }: { readonly run: Run; readonly other: Run })
   ])[] = [
     ['Net profit', a.all.netProfit, b.all.netProfit, (value) => money(value, a.currency), 1],
     ['Net profit, %', a.all.netProfitPct, b.all.netProfitPct, (value) => percent(value), 1],
-    ['Max drawdown', a.equity.maxDrawdownPct, b.equity.maxDrawdownPct, (value) => percent(value), -1],
+    [
+      'Max drawdown',
+      a.equity.maxDrawdownPct,
+      b.equity.maxDrawdownPct,
+      (value) => percent(value === null ? null : -value),
+      -1,
+    ],
     ['Profit factor', a.all.profitFactor, b.all.profitFactor, (value) => ratio(value, 3), 1],
     ['Profitable', a.all.winRate, b.all.winRate, (value) => percent(value), 1],
     ['Trades', a.all.trades, b.all.trades, (value) => count(value), 0],

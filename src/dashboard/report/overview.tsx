@@ -87,7 +87,7 @@ function Money({ run }: { readonly run: Run }) {
         />
         <Figure
           name="Max drawdown"
-          value={percent(equity.maxDrawdownPct)}
+          value={percent(-equity.maxDrawdownPct)}
           note={money(-equity.maxDrawdown, currency)}
           tone={equity.maxDrawdown > 0 ? 'down' : ''}
         />

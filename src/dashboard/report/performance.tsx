@@ -46,7 +46,7 @@ export function Performance({ report }: { readonly report: Report }) {
   const { equity, currency } = report
   const columns = [report.all, report.long, report.short]
   const whole: readonly (readonly [string, string, string?])[] = [
-    ['Max drawdown, within bars', money(-equity.maxDrawdown, currency), percent(equity.maxDrawdownPct)],
+    ['Max drawdown, within bars', money(-equity.maxDrawdown, currency), percent(-equity.maxDrawdownPct)],
     [
       'Max drawdown, trade to trade',
       money(-equity.maxDrawdownClose, currency),

@@ -4,7 +4,8 @@ import { useState } from 'preact/hooks'
 import { post } from '../api-client.ts'
 import { count, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
-import { Button, Dialog, Field, toast, toastError } from '../ui/ui.tsx'
+import { copyText } from '../ui/copy-text.ts'
+import { Button, Dialog, Field, toastError } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import type { Run } from '../workspace.ts'
 
@@ -34,16 +35,13 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
       setBusy(false)
     }
   }
-  const copy = () => {
-    navigator.clipboard.writeText(link).then(() => toast('Link copied.', { tone: 'up' }), toastError)
-  }
   if (link !== '')
     return (
       <Dialog
         title="Shared"
         onClose={onClose}
         footer={
-          <Button variant="primary" icon="copy" onClick={copy}>
+          <Button variant="primary" icon="copy" onClick={() => copyText(link, 'Link copied')}>
             Copy the link
           </Button>
         }
@@ -55,19 +53,27 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
       </Dialog>
     )
   return (
-    <Dialog title="Share as an unlisted idea" onClose={onClose} width={560}>
-      <form onSubmit={(event) => void publish(event)} style={{ display: 'grid', gap: '14px' }}>
-        <Field label="Title" value={title} onInput={setTitle} required autofocus />
-        <Field label="Text" value={body} onInput={setBody} rows={9} required />
-        <div>
+    <Dialog
+      title="Share as an unlisted idea"
+      onClose={onClose}
+      width={560}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
           <Button
             variant="primary"
             type="submit"
+            form="share"
             disabled={busy || title.trim() === '' || body.trim() === ''}
           >
             {busy ? 'Sharing…' : 'Share'}
           </Button>
-        </div>
+        </>
+      }
+    >
+      <form id="share" onSubmit={(event) => void publish(event)} style={{ display: 'grid', gap: '14px' }}>
+        <Field label="Title" value={title} onInput={setTitle} required autofocus />
+        <Field label="Text" value={body} onInput={setBody} rows={9} required />
       </form>
     </Dialog>
   )
@@ -80,7 +86,7 @@ function summaryOf({ report }: Run): string {
     '',
     `- Net profit: ${money(all.netProfit, currency, { plus: true })} (${percent(all.netProfitPct, { plus: true })})`,
     `- Buy & hold: ${percent(equity.buyHoldPct, { plus: true })}`,
-    `- Max drawdown: ${percent(equity.maxDrawdownPct)}`,
+    `- Max drawdown: ${percent(-equity.maxDrawdownPct)}`,
     `- Trades: ${count(all.trades)}, ${percent(all.winRate)} profitable`,
     `- Profit factor: ${ratio(all.profitFactor, 3)}, Sharpe: ${ratio(equity.sharpe, 3)}`,
   ].join('\n')
