@@ -433,3 +433,16 @@ describe('alerts and logs', () => {
     ])
   })
 })
+
+test('a gradient fills between lines of hline() as between plots', () => {
+  const run = runScript(
+    '//@version=6\nindicator("x")\ntop = hline(70)\nbottom = hline(30)\nfill(top, bottom, 70, 30, color.red, color.blue)\n',
+    barsOf([1, 2]),
+  )
+  const fill = run.plots[2]
+  expect([fill?.kind, fill?.between, [...(fill?.columns['top_value'] ?? [])]]).toEqual([
+    'fill',
+    [0, 1],
+    [70, 70],
+  ])
+})
