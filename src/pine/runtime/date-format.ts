@@ -46,9 +46,10 @@ export function formatDate(time: number, pattern: string, zone: Zone): string {
         i += 2
         continue
       }
-      const end = pattern.indexOf("'", i + 1)
-      text += pattern.slice(i + 1, end < 0 ? undefined : end)
-      i = end < 0 ? pattern.length : end + 1
+      // A quote within is written twice.
+      const quoted = /^'((?:[^']|'')*)'?/.exec(pattern.slice(i))
+      text += (quoted?.[1] ?? '').replaceAll("''", "'")
+      i += quoted?.[0].length ?? 1
       continue
     }
     let end = i + 1

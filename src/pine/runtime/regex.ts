@@ -139,6 +139,9 @@ const isDigit: Test = (code) => code >= 48 && code <= 57
 const isWord: Test = (code) =>
   isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 const isSpace: Test = (code) => code === 32 || (code >= 9 && code <= 13)
+function isHorizontal(code: number): boolean {
+  return /[\t\p{Zs}]/u.test(String.fromCharCode(code))
+}
 const not =
   (test: Test): Test =>
   (code) =>
@@ -150,21 +153,76 @@ const CLASSES: Readonly<Record<string, Test>> = {
   W: not(isWord),
   s: isSpace,
   S: not(isSpace),
+  h: isHorizontal,
+  H: not(isHorizontal),
 }
 const CONTROLS: Readonly<Record<string, number>> = { n: 10, t: 9, r: 13, f: 12, a: 7, e: 27, '0': 0 }
-const PROPERTIES: Readonly<Record<string, Test>> = {
-  L: (code) => /\p{L}/u.test(String.fromCharCode(code)),
-  Lu: (code) => /\p{Lu}/u.test(String.fromCharCode(code)),
-  Ll: (code) => /\p{Ll}/u.test(String.fromCharCode(code)),
-  N: (code) => /\p{N}/u.test(String.fromCharCode(code)),
-  P: (code) => /\p{P}/u.test(String.fromCharCode(code)),
+const UNICODE_CLASSES: Readonly<Record<string, Test>> = {
+  ...CLASSES,
+  d: unicode('\\p{Nd}'),
+  D: unicode('\\P{Nd}'),
+  w: unicode('[\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]'),
+  W: unicode('[^\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}]'),
+  s: unicode('\\p{White_Space}'),
+  S: unicode('\\P{White_Space}'),
+}
+const POSIX: Readonly<Record<string, Test>> = {
   Alpha: (code) => isWord(code) && !isDigit(code) && code !== 95,
   Digit: isDigit,
   Alnum: (code) => isWord(code) && code !== 95,
   Upper: (code) => code >= 65 && code <= 90,
   Lower: (code) => code >= 97 && code <= 122,
   Punct: (code) => code > 32 && code < 127 && (!isWord(code) || code === 95),
+  Graph: (code) => code > 32 && code < 127,
+  Print: (code) => code >= 32 && code < 127,
+  Blank: (code) => code === 32 || code === 9,
+  Cntrl: (code) => code < 32 || code === 127,
+  XDigit: (code) => isDigit(code) || (code >= 65 && code <= 70) || (code >= 97 && code <= 102),
   Space: isSpace,
+  ASCII: (code) => code < 128,
+}
+/** Unicode blocks that text on charts is made of: first and last code. */
+const BLOCKS: Readonly<Record<string, readonly [number, number]>> = {
+  BasicLatin: [0, 0x7f],
+  'Latin-1Supplement': [0x80, 0xff],
+  Greek: [0x370, 0x3ff],
+  GreekandCoptic: [0x370, 0x3ff],
+  Cyrillic: [0x400, 0x4ff],
+  GeneralPunctuation: [0x2000, 0x206f],
+  CurrencySymbols: [0x20a0, 0x20cf],
+  Arrows: [0x2190, 0x21ff],
+  MathematicalOperators: [0x2200, 0x22ff],
+  BoxDrawing: [0x2500, 0x257f],
+  GeometricShapes: [0x25a0, 0x25ff],
+  MiscellaneousSymbols: [0x2600, 0x26ff],
+  Dingbats: [0x2700, 0x27bf],
+}
+
+function unicode(source: string): Test {
+  const regex = new RegExp(source, 'u')
+  return (code) => regex.test(String.fromCharCode(code))
+}
+
+/** `\p{name}`, `\p{key=name}`: a class of POSIX, a block (`In…`), a script (`Is…`) or a category; null = none such. */
+function propertyOf(key: string, name: string): Test | null {
+  if (key === '' && Object.hasOwn(POSIX, name)) return POSIX[name] ?? null
+  const block = key === 'Block' || key === 'blk' ? name : key === '' ? /^In(.+)/.exec(name)?.[1] : undefined
+  if (block !== undefined) {
+    const range = Object.hasOwn(BLOCKS, block) ? BLOCKS[block] : undefined
+    return range ? (code) => code >= range[0] && code <= range[1] : null
+  }
+  const script = /^(?:Script|sc)$/.test(key) ? name : key === '' ? /^Is(.+)/.exec(name)?.[1] : undefined
+  for (const source of [
+    ...(script !== undefined ? [`Script=${script}`, `gc=${script}`, script] : []),
+    ...(/^(?:gc|general_category)?$/.test(key) && /^[A-Z][a-z]?$/.test(name) ? [`gc=${name}`] : []),
+  ]) {
+    try {
+      return unicode(`\\p{${source}}`)
+    } catch {
+      // No such script; it may be a category.
+    }
+  }
+  return null
 }
 
 /** Recursive descent: choice → sequence → repeat → atom; then code for the tree. */
@@ -174,6 +232,10 @@ class Compiler {
   #ignoreCase = false
   #multiline = false
   #dotAll = false
+  /** `(?U)`: classes take in what is not ASCII. */
+  #unicode = false
+  /** `(?x)`: white space and comments mean nothing. */
+  #verbose = false
   #program: Instruction[] = []
   #steps = 0
   #depth = 0
@@ -188,6 +250,19 @@ class Compiler {
     this.#emit(tree)
     this.#push({ op: 'match' })
     return this.#program
+  }
+
+  get #flags(): readonly [boolean, boolean, boolean, boolean, boolean] {
+    return [this.#ignoreCase, this.#multiline, this.#dotAll, this.#unicode, this.#verbose]
+  }
+  set #flags(flags: readonly [boolean, boolean, boolean, boolean, boolean]) {
+    ;[this.#ignoreCase, this.#multiline, this.#dotAll, this.#unicode, this.#verbose] = flags
+  }
+
+  /** White space and comments, where they mean nothing. */
+  #skip(): void {
+    if (!this.#verbose) return
+    this.#at += /^(?:\s|#[^\n]*)*/.exec(this.#pattern.slice(this.#at))?.[0].length ?? 0
   }
 
   get #peek(): string {
@@ -214,14 +289,18 @@ class Compiler {
 
   #sequence(): Node {
     const parts: Node[] = []
-    while (this.#at < this.#pattern.length && this.#peek !== '|' && this.#peek !== ')')
+    for (;;) {
+      this.#skip()
+      if (this.#at >= this.#pattern.length || this.#peek === '|' || this.#peek === ')') break
       parts.push(this.#repeat())
+    }
     return { kind: 'sequence', parts }
   }
 
   #repeat(): Node {
     let part = this.#atom()
     for (;;) {
+      this.#skip()
       let min: number
       let max: number
       if (this.#eat('*')) [min, max] = [0, Infinity]
@@ -279,7 +358,7 @@ class Compiler {
   }
 
   #group(): Node {
-    const before = [this.#ignoreCase, this.#multiline, this.#dotAll] as const
+    const before = this.#flags
     const around = /^\?<?[=!]/.exec(this.#pattern.slice(this.#at, this.#at + 3))?.[0]
     if (around !== undefined) {
       this.#at += around.length
@@ -296,16 +375,16 @@ class Compiler {
     }
     const inner = this.#choice()
     if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
-    ;[this.#ignoreCase, this.#multiline, this.#dotAll] = before
+    this.#flags = before
     return inner
   }
 
   /** `(?<=…)`, `(?<!…)`, `(?=…)` and `(?!…)`. */
   #around(isBehind: boolean, isNot: boolean): Node {
-    const flags = [this.#ignoreCase, this.#multiline, this.#dotAll] as const
+    const flags = this.#flags
     const inner = this.#choice()
     if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
-    ;[this.#ignoreCase, this.#multiline, this.#dotAll] = flags
+    this.#flags = flags
     const outer = this.#program
     this.#program = []
     this.#emit(isBehind ? inner : turned(inner))
@@ -326,6 +405,8 @@ class Compiler {
       if (flags.includes('i')) this.#ignoreCase = value
       if (flags.includes('m')) this.#multiline = value
       if (flags.includes('s')) this.#dotAll = value
+      if (flags.includes('U')) this.#unicode = value
+      if (flags.includes('x')) this.#verbose = value
     }
   }
 
@@ -383,13 +464,12 @@ class Compiler {
     const char = this.#peek
     this.#at++
     if (char === '') throw this.#wrong('it ends with a backslash')
-    const named = CLASSES[char]
+    const named = (this.#unicode ? UNICODE_CLASSES : CLASSES)[char]
     if (named !== undefined && Object.hasOwn(CLASSES, char)) return named
     if (char === 'p' || char === 'P') {
-      const name = /^\{(?:Is|java)?(\w+)\}|^(\w)/.exec(this.#pattern.slice(this.#at))
-      const key = name?.[1] ?? name?.[2] ?? ''
-      const test = Object.hasOwn(PROPERTIES, key) ? PROPERTIES[key] : undefined
-      if (test === undefined || name === null) throw this.#wrong(`unknown property '\\p{${key}}'`)
+      const name = /^\{(\w+=)?([\w-]+)\}|^(\w)/.exec(this.#pattern.slice(this.#at))
+      const test = name && propertyOf((name[1] ?? '').slice(0, -1), name[2] ?? name[3] ?? '')
+      if (!name || !test) throw this.#wrong(`unknown property '\\p${name?.[0] ?? ''}'`)
       this.#at += name[0].length
       return char === 'p' ? test : not(test)
     }
@@ -398,12 +478,12 @@ class Compiler {
   }
 
   #escapedCode(char: string): number {
-    const hex = (char === 'x' ? /^[\da-fA-F]{2}/ : char === 'u' ? /^[\da-fA-F]{4}/ : null)?.exec(
-      this.#pattern.slice(this.#at),
-    )
+    const hex = (
+      char === 'x' ? /^(?:[\da-fA-F]{2}|\{[\da-fA-F]+\})/ : char === 'u' ? /^[\da-fA-F]{4}/ : null
+    )?.exec(this.#pattern.slice(this.#at))
     if (hex) {
       this.#at += hex[0].length
-      return Number.parseInt(hex[0], 16)
+      return Number.parseInt(hex[0].replace('{', ''), 16)
     }
     return Object.hasOwn(CONTROLS, char) ? CONTROLS[char]! : char.charCodeAt(0)
   }
@@ -415,6 +495,10 @@ class Compiler {
     let isFirst = true
     while (isFirst || this.#peek !== ']') {
       isFirst = false
+      if (this.#verbose && /\s/.test(this.#peek)) {
+        this.#at++
+        continue
+      }
       if (this.#at >= this.#pattern.length) throw this.#wrong("a ']' is missing")
       if (this.#eat('[')) {
         tests.push(this.#class())
