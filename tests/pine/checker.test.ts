@@ -282,6 +282,7 @@ describe('mistakes', () => {
       'for [i, s] in array.from("A")\n    y = i * 2\n    x = request.security(s, "D", close + y)',
       'loop-in-request@3:34',
     ],
+    ['f(x) =>\n    x := 2\n    x\ny = f(1)', 'parameter-assigned@2:5'],
     ['x = once close > open\n    1', 'void-value@1:5'],
     ['f() =>\n    once\n        1\nx = f()', 'void-value@4:5'],
     ['once close\n    x = 1', 'not-a-bool@1:6'],

@@ -54,6 +54,25 @@ claims('strings', [
   ['three apostrophes are for several lines as well', "s = '''a\n  b'''", 's', 'a\n  b'],
 ])
 
+claims('strings: regular expressions', [
+  ['a code of any length', '', 'str.match("xa", "\\\\x{0061}")', 'a'],
+  ['a script', '', 'str.match("Яa", "\\\\p{IsLatin}")', 'a'],
+  ['a script by its key', '', 'str.match("aЯ", "\\\\p{Script=Cyrillic}")', 'Я'],
+  ['a block', '', 'str.match("Яa", "\\\\p{InBasicLatin}")', 'a'],
+  ['a category by its key', '', 'str.match("1a", "\\\\p{gc=L}")', 'a'],
+  ['a category', '', 'str.match("aB", "\\\\p{Lu}")', 'B'],
+  ['a class of POSIX', '', 'str.match("xyF", "\\\\p{XDigit}")', 'F'],
+  ['white space within a line', '', 'str.match("a\\n\\tb", "\\\\hb")', '\tb'],
+  ['comments', '', 'str.match("zb123", "(?x)[a-f ] 1 2\\n3 # this is a comment!")', 'b123'],
+  ['digits of all scripts', '', 'str.match("x１", "(?U)\\\\d")', '１'],
+  ['an intersection', '', 'str.match("defa", "[a-z&&[^def]]")', 'a'],
+])
+
+claims('time: format_time', [
+  ['a quote within a quoted text', '', `str.format_time(0, "HH 'o''clock'", "UTC")`, "00 o'clock"],
+  ['two quotes alone', '', `str.format_time(0, "HH''", "UTC")`, "00'"],
+])
+
 claims('arrays: slices', [
   [
     'a slice loses what its array loses',

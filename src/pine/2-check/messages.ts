@@ -173,6 +173,12 @@ export const noMethod = (name: string, type: string, near: string | null): Messa
   error('no-method', `${type} has no method \`${name}\``, didYouMean(near))
 export const globalFromFunction = (name: string): Message =>
   error('global-from-function', `\`${name}\` belongs to the script: a function cannot change it`)
+export const parameterAssigned = (name: string): Message =>
+  error(
+    'parameter-assigned',
+    `\`${name}\` is a parameter: a function cannot change it`,
+    `declare a variable of its own: \`float value = ${name}\``,
+  )
 export const jumpOutsideLoop = (word: string): Message =>
   error('jump-outside-loop', `\`${word}\` stands outside a loop`)
 

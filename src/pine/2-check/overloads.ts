@@ -306,7 +306,9 @@ function finish(x: Context, builtin: BuiltinFunction, fit: Fit, node: Range): Ch
     return asArgument(expr, wanted(x, parameter, expr, variables))
   })
   const made = substitute(returns.type, variables)
-  const type = made.kind === 'float' && keepsQuotients(builtin, overload, places) ? QUOTIENT : made
+  const isOfInts = OF_INTS.has(builtin.name) && places[0] !== null && isIntCollection(places[0]?.type)
+  const type =
+    made.kind === 'float' && (isOfInts || keepsQuotients(builtin, overload, places)) ? QUOTIENT : made
   // Objects change from bar to bar, whatever they were made of.
   return {
     overload,
@@ -314,6 +316,22 @@ function finish(x: Context, builtin: BuiltinFunction, fit: Fit, node: Range): Ch
     type,
     qualifier: isPrimitive(type) || returns.qualifier !== null ? qualifier : 'series',
   }
+}
+
+/** Of a collection of ints TradingView calls these an int, though they keep their fraction. */
+const OF_INTS: ReadonlySet<string> = new Set([
+  'array.avg',
+  'array.percentile_linear_interpolation',
+  'array.percentrank',
+  'array.stdev',
+  'array.variance',
+  'matrix.avg',
+  'matrix.det',
+  'matrix.trace',
+])
+
+function isIntCollection(type: Type | undefined): boolean {
+  return (type?.kind === 'array' || type?.kind === 'matrix') && type.of.kind === 'int'
 }
 
 /** `math.max(1, length / 2)` goes where `length / 2` does: of ints it would be an int. */

@@ -231,6 +231,7 @@ function variableAssignment(x: Context, node: tree.Assignment, target: tree.Iden
     return []
   }
   if (variable.owner !== x.owner) x.check.report(x, target, messages.globalFromFunction(target.name))
+  if (variable.mode === 'parameter') x.check.report(x, target, messages.parameterAssigned(target.name))
   const expr =
     node.operator === ':='
       ? given

@@ -217,7 +217,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'Draws a series.',
     '(series float series, const string title = "", series color color = color.blue, input int linewidth = 1, input string style = plot.style_line, ' +
       'input bool trackprice = false, input float histbase = 0, simple int offset = 0, input bool join = false, ' +
-      `${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false, input string linestyle = plot.linestyle_solid) plot`,
+      `${SHOWN}, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false, input string linestyle = plot.linestyle_solid) plot`,
     SPECIAL,
   ),
   fn(
@@ -225,7 +225,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'Draws a shape on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string style = shape.xcross, input string location = location.abovebar, ' +
       'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
-      `const string size = size.auto, input int show_last?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
+      `const string size = size.auto, input int show_last?, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
@@ -233,28 +233,28 @@ const PLOTS: readonly BuiltinEntry[] = [
     'Draws a character on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string char = "★", input string location = location.abovebar, ' +
       'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
-      `const string size = size.auto, input int show_last?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
+      `const string size = size.auto, input int show_last?, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'plotarrow',
     'Draws an arrow up for positive, down for negative values, the longer the greater.',
     '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, simple int offset = 0, ' +
-      `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
+      `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'plotcandle',
     'Draws candles of four series.',
     '(series float open, series float high, series float low, series float close, const string title = "", series color color = color.blue, ' +
-      `series color wickcolor?, ${SHOWN}, series color bordercolor?, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
+      `series color wickcolor?, ${SHOWN}, series color bordercolor?, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
     'plotbar',
     'Draws OHLC bars of four series.',
     '(series float open, series float high, series float low, series float close, const string title = "", series color color = color.blue, ' +
-      `${SHOWN}, ${DISPLAY}, const string format?, const int precision?, const bool force_overlay = false) void`,
+      `${SHOWN}, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
     SPECIAL,
   ),
   fn(
@@ -302,13 +302,13 @@ const REQUESTS: readonly BuiltinEntry[] = [
   fn(
     'request.security_lower_tf',
     'The expression on every bar of a lower timeframe within this one.',
-    `(series string symbol, series string timeframe, T expression, ${IGNORE}, series string currency?, input bool ignore_invalid_timeframe = false, simple int calc_bars_count?) series array<T>`,
+    `(series string symbol, series string timeframe, T expression, series bool ignore_invalid_symbol = false, series string currency?, series bool ignore_invalid_timeframe = false, simple int calc_bars_count?) series array<T>`,
     SPECIAL,
   ),
   fn(
     'request.seed',
     "A series of TradingView's Pine Seeds.",
-    `(simple string source, simple string symbol, T expression, ${IGNORE}, simple int calc_bars_count?) series T`,
+    `(series string source, series string symbol, T expression, ${IGNORE}, simple int calc_bars_count?) series T`,
     SPECIAL,
     'source',
   ),
@@ -329,7 +329,7 @@ const REQUESTS: readonly BuiltinEntry[] = [
   fn(
     'request.quandl',
     'A series of Nasdaq Data Link.',
-    `(series string ticker, simple bool gaps = barmerge.gaps_off, simple int index = 0, ${IGNORE}) series float`,
+    `(series string ticker, simple bool gaps = barmerge.gaps_off, series int index = 0, ${IGNORE}) series float`,
     SPECIAL,
     'source',
   ),
@@ -345,7 +345,7 @@ const REQUESTS: readonly BuiltinEntry[] = [
   fn(
     'request.currency_rate',
     'What one unit of a currency is worth in another.',
-    '(series string from, series string to, input bool ignore_invalid_currency = false) series float',
+    '(series string from, series string to, series bool ignore_invalid_currency = false) series float',
     SPECIAL,
     'source',
   ),
