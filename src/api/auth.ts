@@ -48,6 +48,9 @@ export function authRoutes(deps: ApiDeps) {
   const { settings } = deps
   const path = basePath(settings)
 
+  // With a public address there is a proxy in front, and then everybody comes from this machine.
+  const isLocal = ({ peer }: Visit): boolean => peer.local && settings.publicUrl === null
+
   async function signedInAs(user: User, visit: Visit, request: Request, setCookie: SetCookie) {
     // A session that was open already is over: signing in must not leave an older secret alive (session fixation).
     if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
@@ -62,9 +65,7 @@ export function authRoutes(deps: ApiDeps) {
     .post(
       '/sign-up',
       async ({ body, visit, request, setCookie }) => {
-        // With a public address there is a proxy in front, and then everybody comes from this machine.
-        const local = visit.peer.local && settings.publicUrl === null
-        const policy = { open: settings.signUpOpen, local, setupCode: deps.setupCode }
+        const policy = { open: settings.signUpOpen, local: isLocal(visit), setupCode: deps.setupCode }
         const user = await signUp(deps, body, policy)
         return signedInAs(user, visit, request, setCookie)
       },
@@ -104,16 +105,17 @@ export function authRoutes(deps: ApiDeps) {
     )
     .get(
       '/visitor',
-      ({ visitor }) => ({
-        user: visitor ? userWire(visitor.user) : null,
-        signUp: signUpState(deps),
-      }),
+      ({ visitor, visit }) => {
+        const signUp = signUpState(deps)
+        const needsCode = signUp === 'owner' ? !isLocal(visit) : signUp === 'invited'
+        return { user: visitor ? userWire(visitor.user) : null, signUp, needsCode }
+      },
       {
         access: 'none',
         detail: doc(
           'Who is asking, and who may sign up',
-          { user: nullable(UserWire), signUp: oneOf(SIGN_UPS) },
-          'For pages that are shown to anybody: `user` is null where nobody is signed in. `signUp` is `owner` while the server has none, then `open` or `invited`.',
+          { user: nullable(UserWire), signUp: oneOf(SIGN_UPS), needsCode: Type.Boolean() },
+          'For pages that are shown to anybody: `user` is null where nobody is signed in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether it takes a code from where one is.',
         ),
       },
     )

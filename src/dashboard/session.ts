@@ -14,11 +14,17 @@ export const user = signal<User | null | undefined>(undefined)
 /** Who may sign up: the first user (who will own the server), everybody, or who was invited. */
 export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 
+/** Does it take a code, of an invitation or the setup link? The first user needs none on the server's own machine. */
+export const signUpNeedsCode = signal(true)
+
 export async function loadSession(): Promise<void> {
   try {
-    const visitor = await get<{ user: User | null; signUp: 'owner' | 'open' | 'invited' }>(
-      '/api/auth/visitor',
-    )
+    const visitor = await get<{
+      user: User | null
+      signUp: 'owner' | 'open' | 'invited'
+      needsCode: boolean
+    }>('/api/auth/visitor')
+    signUpNeedsCode.value = visitor.needsCode
     signUpState.value = visitor.signUp
     user.value = visitor.user
   } catch (error) {

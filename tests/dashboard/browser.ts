@@ -26,7 +26,7 @@ const OWNER = { email: 'owner@example.com', password: 'a long enough password', 
 
 export interface Site {
   readonly url: string
-  /** Where the first account is made; '' where nobody may but from this machine, as here without a path. */
+  /** Where the first account is made by whoever is not on this machine. */
   readonly setupLink: string
   /** A page of a signed-in user. `remembered`: what the browser has stored, by the name in settings. */
   open(options?: {
@@ -60,7 +60,7 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
     // Receivers of webhooks are on this machine.
     env: { ...process.env, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
   })
-  const { url, setupLink } = await addressOf(server.stdout, proxy !== null)
+  const { url, setupLink } = await addressOf(server.stdout)
   const browser: Browser = await chromium.launch({
     executablePath: CHROMIUM!,
     args: [
@@ -113,18 +113,15 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
   }
 }
 
-/** The addresses the server prints: its own, and the one for whoever is to own it, where that has to come by a link. */
-async function addressOf(
-  output: ReadableStream<Uint8Array>,
-  byLink: boolean,
-): Promise<{ url: string; setupLink: string }> {
+/** The addresses a new server prints: its own, and the one for whoever is to own it. */
+async function addressOf(output: ReadableStream<Uint8Array>): Promise<{ url: string; setupLink: string }> {
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of output) {
     text += decoder.decode(chunk, { stream: true })
     const url = /is at (http:\/\/\S+)\n/.exec(text)?.[1]
-    const link = /(http:\S+\/sign-up\?invitation=\S+)\n/.exec(text)?.[1]
-    if (url && (link || !byLink)) return { url, setupLink: link ?? '' }
+    const setupLink = /(http:\S+\/sign-up\?invitation=\S+)\n/.exec(text)?.[1]
+    if (url && setupLink) return { url, setupLink }
   }
   throw new Error(`The server ended without an address: ${text}`)
 }

@@ -640,6 +640,8 @@ describe.skipIf(noBrowser)('the first start', () => {
       await page.goto(site.url)
       await page.getByRole('heading', { name: 'Welcome to your Chartroom' }).waitFor()
       expect(await violations(page)).toEqual([])
+      // On the server's own machine nobody has to find a code.
+      expect(await page.getByLabel('Setup or invitation code').count()).toBe(0)
       await page.getByLabel('Name').fill('Ada')
       await page.getByLabel('E-mail').fill('ada@example.com')
       await page.getByLabel('Password').fill('a sentence that is long enough')

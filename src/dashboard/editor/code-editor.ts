@@ -164,6 +164,31 @@ const look = EditorView.theme({
   },
 })
 
+/**
+ * Who comes by Tab goes on by Tab; with the first other key the text is being written, and Tab indents. (Escape, then Tab
+ * leaves it, as CodeMirror has it.)
+ */
+const tabPassesThrough: Extension = EditorView.domEventObservers({
+  keyup(event, view) {
+    // The key that brought the focus here comes up here.
+    if (event.key === 'Tab' && !typedInto.has(view)) view.setTabFocusMode(true)
+  },
+  keydown(event, view) {
+    if (['Tab', 'Shift', 'Escape'].includes(event.key)) return
+    typedInto.add(view)
+    view.setTabFocusMode(false)
+  },
+  pointerdown(_event, view) {
+    typedInto.add(view)
+    view.setTabFocusMode(false)
+  },
+  blur(_event, view) {
+    typedInto.delete(view)
+  },
+})
+/** Editors that have the focus and were written or clicked into since. */
+const typedInto = new WeakSet<EditorView>()
+
 export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions): CodeEditor {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const own = (run: () => void) => () => {
@@ -204,6 +229,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     EditorView.updateListener.of((update) => {
       if (update.docChanged) options.onChange(update.state.doc.toString())
     }),
+    tabPassesThrough,
     EditorView.contentAttributes.of({
       'aria-label': 'Pine Script source',
       'data-editor': 'pine',

@@ -1,6 +1,7 @@
 // The stage: the chart with its two drawers. Each drawer remembers its size; a double click on its edge opens it wide.
 
 import { useEffect } from 'preact/hooks'
+import { addCommands, type Command } from '../commands.ts'
 import {
   BOTTOMS,
   bottom,
@@ -38,11 +39,41 @@ const BOTTOM_NAMES: Readonly<Record<Bottom, readonly [string, IconName]>> = {
   replay: ['Replay', 'replay'],
   deliveries: ['Deliveries', 'webhook'],
 }
+const BOTTOM_SECTIONS = {
+  script: 'Script',
+  report: 'Report',
+  trades: 'Report',
+  replay: 'Replay',
+  deliveries: 'Alerts',
+} as const
 const SIDE_NAMES: Readonly<Record<Side, string>> = {
   watchlists: 'Watchlist',
   alerts: 'Alerts',
   ideas: 'Ideas',
 }
+
+/** Opens a drawer and puts the focus on its tab, so that the next Tab is inside. */
+function show(open: () => void, list: string): void {
+  open()
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>(`[role=tablist][aria-label="${list}"] [aria-selected=true]`)?.focus(),
+  )
+}
+
+const COMMANDS: readonly Command[] = [
+  ...BOTTOMS.map((id) => ({
+    id: `show:${id}`,
+    title: `Show ${BOTTOM_NAMES[id][0].toLowerCase()}`,
+    section: BOTTOM_SECTIONS[id],
+    run: () => show(() => (bottom.value = id), 'Drawer'),
+  })),
+  ...SIDES.map((id) => ({
+    id: `show:${id}`,
+    title: `Show ${SIDE_NAMES[id].toLowerCase()} beside the chart`,
+    section: 'Chart' as const,
+    run: () => show(() => (side.value = id), 'Side drawer'),
+  })),
+]
 
 export function Workspace({
   market: named,
@@ -55,6 +86,7 @@ export function Workspace({
     const [exchange, symbol] = (named ?? '').split(':')
     if (exchange && symbol && interval) market.value = { exchange, symbol, interval }
   }, [named, interval])
+  useEffect(() => addCommands(COMMANDS), [])
   const BottomBody = bottom.value === '' ? null : BOTTOM[bottom.value]
   const SideBody = side.value === '' ? null : SIDE[side.value]
   return (

@@ -11,6 +11,7 @@ const EDITOR: readonly (readonly [string, string])[] = [
   ['Complete', 'Ctrl+Space'],
   ['Undo', 'Mod+Z'],
   ['Select next occurrence', 'Mod+D'],
+  ['Leave it', 'Esc+Tab'],
 ]
 const WATCHLIST: readonly (readonly [string, string])[] = [
   ['Move a row up', 'Alt+ArrowUp'],

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { Logo } from '../frame/app.tsx'
 import { navigate, path, query } from '../router.ts'
-import { signIn, signUp, signUpState } from '../session.ts'
+import { signIn, signUp, signUpNeedsCode, signUpState } from '../session.ts'
 import { Button, Field } from '../ui/ui.tsx'
 import { FormProblem, problemAt, useSubmit } from './page.tsx'
 import s from './sign-in.module.css'
@@ -31,7 +31,7 @@ export function SignIn() {
   }, [signingUp])
   const needsCode =
     code !== '' ||
-    signUpState.value !== 'open' ||
+    signUpNeedsCode.value ||
     (error instanceof ApiError && ['setup_required', 'signup_closed'].includes(error.code))
 
   return (
@@ -49,7 +49,7 @@ export function SignIn() {
             {signingUp && (
               <p class={s.lead}>
                 {firstEver
-                  ? code === ''
+                  ? code === '' && needsCode
                     ? 'This server is new: the first account owns it. Open the setup link that it printed on its console, or paste the code from it below.'
                     : 'This server is new, and your account will own it.'
                   : signUpState.value === 'open'

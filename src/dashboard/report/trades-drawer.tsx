@@ -98,6 +98,8 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
     lookAt.value = { time: trade.entryTime, trade: trade.n }
   }
   const onKeyDown = (event: KeyboardEvent) => {
+    // The heads of the columns are buttons of their own.
+    if (event.target !== event.currentTarget) return
     const page = Math.max(1, Math.floor(tall / ROW) - 1)
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 }[event.key]
     if (event.key === 'Enter') choose(focus)

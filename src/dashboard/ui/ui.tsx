@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
 import { h } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { Icon, type IconName } from './icon.tsx'
 import s from './ui.module.css'
@@ -262,7 +262,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, footer, width }: DialogProps) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
-  useEffect(() => {
+  // Before anything is painted, so that the first key typed finds it.
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null
     const focusable = () => [
       ...(box.current?.querySelectorAll<HTMLElement>(
