@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import type { Track } from '../../src/backtest/tracks.ts'
 import { barAt, heikinAshi, placeOf } from '../../src/dashboard/chart/bars.ts'
+import { contrast, legible } from '../../src/dashboard/chart/paint.ts'
 import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
 import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
@@ -175,4 +176,16 @@ test('a CSV field that a spreadsheet would calculate is made harmless', () => {
   const [, row] = tradesCsv({ trades: [trade] } as never).split('\r\n')
   expect(row).toContain(`'=1+1`)
   expect(row).toContain('"a ""b"", c"')
+})
+
+test('text in a script’s colour is read in either theme, and keeps its colour where it can', () => {
+  for (const color of ['#FF9800', '#FFEB3BFF', '#000000', '#FFFFFF', '#2962FF', '#4CAF50']) {
+    expect(contrast(legible(color, 'light'), '#ffffff')).toBeGreaterThanOrEqual(4.5)
+    expect(contrast(legible(color, 'dark'), '#0f1216')).toBeGreaterThanOrEqual(4.5)
+  }
+  expect(legible('#FF9800', 'dark')).toBe('#ff9800')
+  expect(legible('#2962FF', 'light')).toBe('#2962ff')
+  expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
+  // What is see-through stays so.
+  expect(legible('#FFFFFF00', 'light')).toBe('#FFFFFF00')
 })

@@ -18,7 +18,7 @@ import {
   symbol,
   symbolSearch,
 } from './chart-state.ts'
-import { isLost } from './paint.ts'
+import { legible } from './paint.ts'
 import { colorAt, DISPLAY, type Mark, type PlotMark, type Scene } from './scene.ts'
 
 export function Legends({ scene }: { readonly scene: Scene | null }) {
@@ -133,14 +133,14 @@ function valueOf(mark: Mark, bar: number): { readonly text: string; readonly col
   const i = bar - mark.start
   const value = mark.values[i]
   if (value === undefined) return null
-  return { text: Number.isNaN(value) ? '∅' : plotText(value), color: legible(mark, i) }
+  return { text: Number.isNaN(value) ? '∅' : plotText(value), color: colourOf(mark, i) }
 }
 
-const legible = (mark: PlotMark, i: number): string => {
+const colourOf = (mark: PlotMark, i: number): string => {
   const color = colorAt(mark.colors, i)
   // A see-through plot is still named in full colour; one without a colour in the text's.
   if (color === null || color.endsWith('00')) return 'var(--muted)'
-  return isLost(color, theme.value) ? 'var(--text)' : color.slice(0, 7)
+  return legible(color.slice(0, 7), theme.value)
 }
 
 function plotText(value: number): string {

@@ -69,9 +69,57 @@ export function lightness(color: string): number {
   return (part(1) * 299 + part(3) * 587 + part(5) * 114) / 1000
 }
 
-/** Is text of this colour lost on the page? Scripts are written for one theme and read in the other. */
-export const isLost = (color: string, theme: 'dark' | 'light'): boolean =>
-  theme === 'dark' ? lightness(color) < 70 : lightness(color) > 215
+/** `--surface` and `--text` of both themes. */
+const PAGE = {
+  dark: { ground: '#0f1216', ink: '#d6dae1' },
+  light: { ground: '#ffffff', ink: '#1a2029' },
+} as const
+/** What WCAG AA asks of text. */
+const CONTRAST_MIN = 4.5
+const legibleKnown = new Map<string, string>()
+
+/**
+ * The colour as text on the page: moved towards the page's ink as far as it takes to be read. Scripts are written for one
+ * theme and read in the other.
+ */
+export function legible(color: string, theme: 'dark' | 'light'): string {
+  // What is see-through, or no colour at all, is meant so.
+  if (!/^#[0-9a-f]{6}(?:ff)?$/i.test(color)) return color
+  const key = `${theme}${color.slice(0, 7)}`
+  let found = legibleKnown.get(key)
+  if (found === undefined) {
+    const { ground, ink } = PAGE[theme]
+    let share = 0
+    do found = mixed(color, ink, share)
+    while ((share += 0.1) < 1.05 && contrast(found, ground) < CONTRAST_MIN)
+    legibleKnown.set(key, found)
+  }
+  return found
+}
+
+const parts = (color: string): number[] => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+
+function mixed(color: string, other: string, share: number): string {
+  const to = parts(other)
+  const hex = (value: number) => Math.round(value).toString(16).padStart(2, '0')
+  return `#${parts(color)
+    .map((value, i) => hex(value + (to[i]! - value) * Math.min(1, share)))
+    .join('')}`
+}
+
+/** WCAG's ratio, 1 to 21. */
+export function contrast(a: string, b: string): number {
+  const [x, y] = [luminance(a), luminance(b)]
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05)
+}
+
+function luminance(color: string): number {
+  const [red = 0, green = 0, blue = 0] = parts(color).map((value) => {
+    const part = value / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
 
 /** Width of a bar's body in device pixels: odd, so that the wick is in its middle. */
 export function bodyWidth(spacing: number, hr: number): number {

@@ -6,7 +6,7 @@ import s from './chart.module.css'
 import { paneBoxes, replayOnChart } from './chart-state.ts'
 import { itemsAt } from './draw-drawings.ts'
 import { theme } from '../settings.ts'
-import { isLost, textSize } from './paint.ts'
+import { legible, textSize } from './paint.ts'
 import type { DrawingsMark, Scene } from './scene.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -134,7 +134,7 @@ function cellStyle(
     padding: '2px 6px',
     background: color(cell.bgcolor),
     outline: border > 0 ? `${border}px solid ${color(borderColor)}` : 'none',
-    color: onPage && isLost(color(cell.text_color), theme.value) ? 'var(--text)' : color(cell.text_color),
+    color: onPage ? legible(color(cell.text_color), theme.value) : color(cell.text_color),
     fontSize: `${textSize(cell.text_size)}px`,
     fontFamily: cell.text_font_family === 'monospace' ? 'var(--mono)' : 'inherit',
     fontWeight: formatting.includes('bold') ? 600 : 400,

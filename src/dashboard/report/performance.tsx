@@ -5,7 +5,7 @@ import { count, money, percent, quantity, ratio, tone } from '../format.ts'
 import { cx } from '../ui/ui.tsx'
 import s from './report.module.css'
 
-type Kind = 'money' | 'loss' | 'percent' | 'count' | 'ratio' | 'quantity'
+type Kind = 'money' | 'cost' | 'loss' | 'percent' | 'count' | 'ratio' | 'quantity'
 type Key = keyof ReportColumn
 
 /** Name, what it is, and the same as a fraction where there is one. */
@@ -14,7 +14,7 @@ const ROWS: readonly (readonly [name: string, key: Key, kind: Kind, fraction?: K
   ['Gross profit', 'grossProfit', 'money', 'grossProfitPct'],
   ['Gross loss', 'grossLoss', 'loss', 'grossLossPct'],
   ['Open profit', 'openProfit', 'money', 'openProfitPct'],
-  ['Commission paid', 'commissionPaid', 'money'],
+  ['Commission paid', 'commissionPaid', 'cost'],
   ['Profit factor', 'profitFactor', 'ratio'],
   ['Expectancy', 'expectancy', 'money'],
   ['Closed trades', 'trades', 'count'],
@@ -46,11 +46,15 @@ export function Performance({ report }: { readonly report: Report }) {
   const { equity, currency } = report
   const columns = [report.all, report.long, report.short]
   const whole: readonly (readonly [string, string, string?])[] = [
-    ['Max drawdown, within bars', money(-equity.maxDrawdown, currency), percent(-equity.maxDrawdownPct)],
+    [
+      'Max drawdown, within bars',
+      money(-equity.maxDrawdown, currency),
+      percent(negative(equity.maxDrawdownPct)),
+    ],
     [
       'Max drawdown, trade to trade',
       money(-equity.maxDrawdownClose, currency),
-      percent(equity.maxDrawdownClosePct),
+      percent(negative(equity.maxDrawdownClosePct)),
     ],
     ['Max run-up, within bars', money(equity.maxRunup, currency), percent(equity.maxRunupPct)],
     ['Max run-up, trade to trade', money(equity.maxRunupClose, currency), percent(equity.maxRunupClosePct)],
@@ -124,7 +128,7 @@ export function Performance({ report }: { readonly report: Report }) {
 const negative = (value: number | null): number | null => (value === null || value === 0 ? value : -value)
 
 function figure(value: number | null, kind: Kind, currency: string): string {
-  if (kind === 'money') return money(value, currency)
+  if (kind === 'money' || kind === 'cost') return money(value, currency)
   if (kind === 'loss') return money(negative(value), currency)
   if (kind === 'percent') return percent(value)
   if (kind === 'count') return count(value)
