@@ -130,6 +130,11 @@ export function openBacktest(request: BacktestRequest): Backtest {
           'With calc_on_order_fills a recalculation within a bar sees the finished bar, as on TradingView.',
       })
   }
+  if (Number(args['calc_bars_count'] ?? 0) > 0)
+    warnings.push({
+      code: 'calc_bars_ignored',
+      message: 'calc_bars_count has no effect here: the script runs over all bars of the range it is given.',
+    })
   const calendar = calendarOf(request.symbol)
   const broker = new WatchedBroker({
     bars: request.bars,

@@ -282,6 +282,8 @@ describe('mistakes', () => {
       'for [i, s] in array.from("A")\n    y = i * 2\n    x = request.security(s, "D", close + y)',
       'loop-in-request@3:34',
     ],
+    ['const int x = 5\nx := 6', 'const-assigned@2:1'],
+    ['const array<int> x = array.from(1)\nx := array.from(2)', 'const-assigned@2:1'],
     ['f(x) =>\n    x := 2\n    x\ny = f(1)', 'parameter-assigned@2:5'],
     ['x = once close > open\n    1', 'void-value@1:5'],
     ['f() =>\n    once\n        1\nx = f()', 'void-value@4:5'],

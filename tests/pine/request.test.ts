@@ -281,6 +281,37 @@ describe('currencies', () => {
   })
 })
 
+describe('what stands after the call', () => {
+  for (const [name, body, expected] of [
+    ['is no part of what it evaluates', 'var c = 0\nx = request.security("", "", c)\nc += 1\nplot(x)', 0],
+    ['but what stands before is', 'var c = 0\nc += 1\nx = request.security("", "", c)\nplot(x)', 12],
+    [
+      'nor is what changes an array',
+      'var a = array.new<int>()\nx = request.security("", "", a.size())\na.push(1)\nplot(x)',
+      0,
+    ],
+    [
+      'also in a function',
+      'f() =>\n    var c = 0\n    x = request.security("", "", c)\n    c += 1\n    x\nplot(f())',
+      0,
+    ],
+  ] as const)
+    test(name, () => {
+      expect(run(body).at(-1)).toBe(expected)
+    })
+})
+
+describe('security_lower_tf of a higher timeframe', () => {
+  const call = (more: string) =>
+    `a = request.security_lower_tf("", "60", close${more})\nplot(na(a) ? -1 : a.size())`
+  test('is an error', () => {
+    expect(() => run(call(''))).toThrow('no lower timeframe')
+  })
+  test('or na, when told to ignore it', () => {
+    expect(run(call(', ignore_invalid_timeframe = true')).at(-1)).toBe(-1)
+  })
+})
+
 describe('calls that differ', () => {
   const many = (call: string, requests = 40) =>
     run(`f(s, tf) =>\n    x = s * 2\n    request.security("", tf, x)\nsum = 0.0\n${call}\nplot(sum)`, {

@@ -64,6 +64,8 @@ export class Check {
   variableCount = 0
   plotCount = 0
   tupleElements = 0
+  /** Variables declared with `const`, which nothing may change. */
+  readonly fixed = new Set<Variable>()
   /** Variables worth something else in each round of a loop. */
   readonly loopDependent = new Set<Variable>()
   /** Calls of request.*() known to differ. */

@@ -173,6 +173,8 @@ export const noMethod = (name: string, type: string, near: string | null): Messa
   error('no-method', `${type} has no method \`${name}\``, didYouMean(near))
 export const globalFromFunction = (name: string): Message =>
   error('global-from-function', `\`${name}\` belongs to the script: a function cannot change it`)
+export const constAssigned = (name: string): Message =>
+  error('const-assigned', `\`${name}\` is declared const: it cannot change`, 'declare it without `const`')
 export const parameterAssigned = (name: string): Message =>
   error(
     'parameter-assigned',

@@ -136,6 +136,7 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     qualifier = latest(qualifier, node.type.qualifier)
   }
   const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
+  if (node.type?.qualifier === 'const') x.check.fixed.add(variable)
   if (x.inLoop) followLoop(x, variable, expr)
   x.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
   if (variable.qualifier === 'const') {
@@ -231,6 +232,7 @@ function variableAssignment(x: Context, node: tree.Assignment, target: tree.Iden
     return []
   }
   if (variable.owner !== x.owner) x.check.report(x, target, messages.globalFromFunction(target.name))
+  if (x.check.fixed.has(variable)) x.check.report(x, target, messages.constAssigned(target.name))
   if (variable.mode === 'parameter') x.check.report(x, target, messages.parameterAssigned(target.name))
   const expr =
     node.operator === ':='

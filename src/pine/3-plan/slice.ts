@@ -103,7 +103,10 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
   }
 }
 
-/** A block's statements, and after the one that contains `target` those of the inner block it is in. */
+/**
+ * A block's statements up to the one that contains `target`, and after that one those of the inner block it is in. What
+ * stands after the call is no part of what it evaluates (other timeframes and data, "Requestable data").
+ */
 function opened(block: Block, target: Expr, around: Set<Stmt>): Stmt[] {
   const statements: Stmt[] = []
   const inside = (found: Expr | Block): boolean => {
@@ -127,6 +130,7 @@ function opened(block: Block, target: Expr, around: Set<Stmt>): Stmt[] {
     if (!('value' in statement) || !inside(statement.value)) continue
     around.add(statement)
     enter(statement.value)
+    return statements
   }
   enter(block.result)
   return statements

@@ -27,7 +27,7 @@ export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): st
         `new ${module.constant(Request)}(R,${expr.site},P,[${na}],${String(lower)})`,
       )
       const merge = lower ? 'false,false' : `${arg('gaps')},${arg('lookahead')}`
-      const call = `${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')})`
+      const call = `${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')},${lower ? arg('ignore_invalid_timeframe') : 'false'})`
       return wanted.type.kind === 'tuple' ? call : `${call}[0]`
     }
     case 'request.currency_rate':

@@ -77,6 +77,8 @@ export class Request {
   #timeframe: string | null = null
   #currency: string | null = null
   #feed: Feed | null = null
+  /** Of request.security_lower_tf(): asked for what is no lower timeframe. */
+  #coarser = false
 
   constructor(context: Context, site: number, path: string, na: readonly unknown[], lower: boolean) {
     this.#context = context
@@ -101,9 +103,17 @@ export class Request {
     lookahead: boolean | null,
     ignore: boolean | null,
     currency: string | null,
+    ignoreTimeframe: boolean | null,
   ): unknown[] {
     if (symbol !== this.#symbol || timeframe !== this.#timeframe || currency !== this.#currency) {
-      this.#feed = this.#find(symbol, timeframe, ignore === true, currency, `${gaps} ${lookahead}`)
+      this.#coarser = this.#lower && this.#isCoarser(timeframe)
+      if (this.#coarser && ignoreTimeframe !== true)
+        throw new ScriptError(
+          `request.security_lower_tf() asks for "${timeframe}", which is no lower timeframe than the chart's. Pass ignore_invalid_timeframe = true to get na then.`,
+        )
+      this.#feed = this.#coarser
+        ? null
+        : this.#find(symbol, timeframe, ignore === true, currency, `${gaps} ${lookahead}`)
       this.#symbol = symbol
       this.#currency = currency
       this.#timeframe = timeframe
@@ -111,6 +121,7 @@ export class Request {
     const feed = this.#feed
     const values = this.#values
     if (this.#lower) {
+      if (this.#coarser) return values.fill(null)
       const [from, to] = feed?.within(bar) ?? [0, 0]
       for (const [item, na] of this.#na.entries()) {
         const items: unknown[] = []
@@ -124,6 +135,12 @@ export class Request {
     for (let item = 0; item < values.length; item++)
       values[item] = at < 0 || silent ? this.#na[item] : feed?.child.value(item, at)
     return values
+  }
+
+  #isCoarser(timeframe: string | null): boolean {
+    const wanted = timeframe === null || timeframe === '' ? null : parseInterval(timeframe)
+    const chart = parseInterval(this.#context.interval)
+    return wanted !== null && chart !== null && compareIntervals(wanted, chart) > 0
   }
 
   #find(
