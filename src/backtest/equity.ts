@@ -6,11 +6,11 @@
 // the bar's worst (best) price.
 
 import type { Bars } from '../market/bars.ts'
-import type { FillLedger } from './broker/position.ts'
+import type { Fills } from './broker/ledger.ts'
+import { contracts } from './broker/numbers.ts'
 
 /** The lowest and the highest price after each fill, up to the next; neutral where that is on the same bar. */
 export interface Stretches {
-  readonly bar: readonly number[]
   readonly low: Float64Array
   readonly high: Float64Array
 }
@@ -30,7 +30,7 @@ export class EquityWalk {
   private peak: number
   private trough: number
   private readonly bars: Bars
-  private readonly ledger: FillLedger
+  private readonly fills: Fills
   private readonly pointValue: number
   private readonly initial: number
   private readonly rates: Float64Array | null
@@ -39,7 +39,7 @@ export class EquityWalk {
   /** `stretches`: to be filled in on the way. */
   constructor(
     bars: Bars,
-    ledger: FillLedger,
+    fills: Fills,
     pointValue: number,
     initial: number,
     rates: Float64Array | null,
@@ -47,7 +47,7 @@ export class EquityWalk {
   ) {
     this.stretches = stretches
     this.bars = bars
-    this.ledger = ledger
+    this.fills = fills
     this.pointValue = pointValue
     this.initial = initial
     this.rates = rates
@@ -58,23 +58,23 @@ export class EquityWalk {
 
   /** Walks on until `bar` is done. */
   to(bar: number): this {
-    const fills = this.ledger.bar
+    const { count, bar: bars } = this.fills
     while (this.next <= bar) {
-      while (this.fill < fills.length && fills[this.fill]! <= this.next) this.step()
-      const end = this.fill < fills.length ? Math.min(bar + 1, fills[this.fill]!) : bar + 1
+      while (this.fill < count && bars[this.fill]! <= this.next) this.step()
+      const end = this.fill < count ? Math.min(bar + 1, bars[this.fill]!) : bar + 1
       if (this.size !== 0) this.hold(this.next, end)
       this.next = end
     }
-    while (this.fill < fills.length && fills[this.fill]! <= bar) this.step()
+    while (this.fill < count && bars[this.fill]! <= bar) this.step()
     return this
   }
 
   private step(): void {
-    const { ledger } = this
+    const { fills } = this
     const k = this.fill++
-    this.size = ledger.size[k]!
-    this.value = ledger.value[k]!
-    this.closed = this.initial + ledger.net[k]! - ledger.fees[k]!
+    this.size = contracts(fills.held[k]!)
+    this.value = fills.value[k]!
+    this.closed = this.initial + fills.net[k]! - fills.fees[k]!
     this.mark(0, 0)
     if (this.closed > this.peak) this.peak = this.closed
     if (this.closed < this.trough) this.trough = this.closed
@@ -119,32 +119,22 @@ export class EquityWalk {
   }
 }
 
-export function emptyStretches({ bar }: FillLedger): Stretches {
-  return {
-    bar,
-    low: new Float64Array(bar.length).fill(Infinity),
-    high: new Float64Array(bar.length).fill(-Infinity),
-  }
+export function emptyStretches({ count }: Fills): Stretches {
+  return { low: new Float64Array(count).fill(Infinity), high: new Float64Array(count).fill(-Infinity) }
 }
 
 /** Equity at each bar's close, open profit included, for whoever reads it from the first bar on, some bars at a time. */
 export class EquityCurve {
   private fill = 0
   private readonly bars: Bars
-  private readonly ledger: FillLedger
+  private readonly fills: Fills
   private readonly pointValue: number
   private readonly initial: number
   private readonly rates: Float64Array | null
 
-  constructor(
-    bars: Bars,
-    ledger: FillLedger,
-    pointValue: number,
-    initial: number,
-    rates: Float64Array | null,
-  ) {
+  constructor(bars: Bars, fills: Fills, pointValue: number, initial: number, rates: Float64Array | null) {
     this.bars = bars
-    this.ledger = ledger
+    this.fills = fills
     this.pointValue = pointValue
     this.initial = initial
     this.rates = rates
@@ -152,16 +142,16 @@ export class EquityCurve {
 
   /** Of bars `from` to `to` - 1, the first one into `into[0]`. Each call goes on where the last one ended. */
   read(from: number, to: number, into: Float64Array): void {
-    const { ledger, pointValue, initial, rates } = this
+    const { fills, pointValue, initial, rates } = this
     const { close } = this.bars
-    const fills = ledger.bar
+    const { bar, count } = fills
     for (let i = from; i < to;) {
-      while (this.fill < fills.length && fills[this.fill]! <= i) this.fill++
-      const end = this.fill < fills.length ? Math.min(to, fills[this.fill]!) : to
+      while (this.fill < count && bar[this.fill]! <= i) this.fill++
+      const end = this.fill < count ? Math.min(to, bar[this.fill]!) : to
       const k = this.fill - 1
-      const size = k < 0 ? 0 : ledger.size[k]!
-      const value = k < 0 ? 0 : ledger.value[k]!
-      const base = k < 0 ? initial : initial + ledger.net[k]! - ledger.fees[k]!
+      const size = k < 0 ? 0 : contracts(fills.held[k]!)
+      const value = k < 0 ? 0 : fills.value[k]!
+      const base = k < 0 ? initial : initial + fills.net[k]! - fills.fees[k]!
       if (size === 0) for (; i < end; i++) into[i - from] = base
       else if (rates)
         for (; i < end; i++) into[i - from] = base + (size * close[i]! - value) * pointValue * rates[i]!
@@ -182,7 +172,7 @@ export interface EquityColumns {
 /** Made for the chart, when it asks: of a million bars each is 8 MB of new memory, which costs more than its numbers. */
 export function equityColumns(
   bars: Bars,
-  ledger: FillLedger,
+  fills: Fills,
   pointValue: number,
   initial: number,
   rates: Float64Array | null,
@@ -190,7 +180,7 @@ export function equityColumns(
   const { length } = bars
   const held = (of: (fill: number) => number, before: number) => {
     const column = new Float64Array(length)
-    stretches(ledger, length, (from, to, k) => {
+    stretches(fills, length, (from, to, k) => {
       const now = k < 0 ? before : of(k)
       // Not `fill`: its call costs more than the 26 bars that are usual between two fills.
       for (let i = from; i < to; i++) column[i] = now
@@ -204,29 +194,25 @@ export function equityColumns(
     get equity() {
       if (equity === null) {
         equity = new Float64Array(length)
-        new EquityCurve(bars, ledger, pointValue, initial, rates).read(0, length, equity)
+        new EquityCurve(bars, fills, pointValue, initial, rates).read(0, length, equity)
       }
       return equity
     },
     get closed() {
-      return (closed ??= held((k) => initial + ledger.net[k]!, initial))
+      return (closed ??= held((k) => initial + fills.net[k]!, initial))
     },
     get position() {
-      return (position ??= held((k) => ledger.size[k]!, 0))
+      return (position ??= held((k) => contracts(fills.held[k]!), 0))
     },
   }
 }
 
 /** The bars after fill `k` (-1 = before the first), up to those of the next. */
-function stretches(
-  ledger: FillLedger,
-  length: number,
-  visit: (from: number, to: number, k: number) => void,
-): void {
-  const fills = ledger.bar.length
+function stretches(fills: Fills, length: number, visit: (from: number, to: number, k: number) => void): void {
+  const { bar, count } = fills
   let from = 0
-  for (let k = 0; k <= fills; k++) {
-    const to = k < fills ? Math.min(ledger.bar[k]!, length) : length
+  for (let k = 0; k <= count; k++) {
+    const to = k < count ? Math.min(bar[k]!, length) : length
     if (to <= from) continue
     visit(from, to, k - 1)
     from = to

@@ -19,7 +19,7 @@ import { ENGINE } from './engine.ts'
 import { equityColumns } from './equity.ts'
 import { buildResults } from './report/build.ts'
 import { barsHash, canonicalJson, sha256 } from './report/hash.ts'
-import type { Report } from './report/report.ts'
+import type { Report, ReportOrder, ReportTrade } from './report/report.ts'
 import { WatchedBroker } from './resting.ts'
 import { buildTracks, type Track } from './tracks.ts'
 
@@ -42,6 +42,7 @@ export interface BacktestRequest {
 }
 
 export interface BacktestResult {
+  /** Its `trades` and `orders` are rows made when first read; spread it before you make JSON of it: getters are slow there. */
   readonly report: Report
   /** Made when first read: of a million bars they take longer than the run. */
   readonly tracks: readonly Track[]
@@ -186,12 +187,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
     result() {
       const { bars, symbol } = request
       const { initialCapital } = settings
-      const { ledger } = broker.position
-      const columns = equityColumns(bars, ledger, symbol.pointValue, initialCapital, rates)
+      const columns = equityColumns(bars, broker.position.fills, symbol.pointValue, initialCapital, rates)
       const results = buildResults(broker, bars, symbol.pointValue, rates)
       const { kind } = program.declaration
       const title = text(args['title'])
       const overlay = args['overlay'] === true
+      let trades: readonly ReportTrade[] | null = null
+      let orders: readonly ReportOrder[] | null = null
       const report: Report = {
         version: 1,
         engine: ENGINE,
@@ -229,7 +231,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
           to: bars.time[bars.length - 1] ?? null,
           bars: bars.length,
         },
-        ...results,
+        ...results.figures,
+        get trades() {
+          return (trades ??= results.trades())
+        },
+        get orders() {
+          return (orders ??= results.orders())
+        },
         warnings: [...warnings, ...run.warnings],
         logs: run.logs,
         alerts: run.alerts,
@@ -239,11 +247,13 @@ export function openBacktest(request: BacktestRequest): Backtest {
         kind === 'strategy'
           ? {
               columns,
-              fills: broker.position.fills,
+              get orders() {
+                return report.orders
+              },
               get resting() {
                 return broker.restingOrders()
               },
-              trades: results.trades,
+              first: results.first,
               initialCapital,
             }
           : null

@@ -7,9 +7,8 @@ import type { Bars } from '../market/bars.ts'
 import type { ScriptRun } from '../pine/compile.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
-import type { Fill } from './broker/orders.ts'
 import { RESTING_TYPES, type RestingOrder } from './resting.ts'
-import type { ReportTrade } from './report/report.ts'
+import type { ReportOrder } from './report/report.ts'
 
 export interface Track {
   readonly id: string
@@ -19,9 +18,10 @@ export interface Track {
 
 export interface StrategyTracks {
   readonly columns: EquityColumns
-  readonly fills: readonly Fill[]
+  readonly orders: readonly ReportOrder[]
   readonly resting: readonly RestingOrder[]
-  readonly trades: readonly ReportTrade[]
+  /** The first entry. */
+  readonly first: { readonly bar: number; readonly price: number } | null
   readonly initialCapital: number
 }
 
@@ -186,7 +186,7 @@ function wireValue(name: string, value: unknown, numbers: ReadonlyMap<object, nu
 // ——— strategy ———
 
 function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>): Track[] {
-  const { columns, trades, initialCapital } = strategy
+  const { columns, first, initialCapital } = strategy
   const drawdown: number[] = []
   let peak = initialCapital
   for (let i = 0; i < bars.length; i++) {
@@ -194,14 +194,11 @@ function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>):
     if (value > peak) peak = value
     drawdown.push(value - peak)
   }
-  const first = trades.length === 0 ? null : trades.reduce((a, b) => (b.entryBar < a.entryBar ? b : a))
-  const held = first && first.entryPrice > 0 ? initialCapital / first.entryPrice : 0
+  const held = first && first.price > 0 ? initialCapital / first.price : 0
   const buyHold: number[] = []
   for (let i = 0; i < bars.length; i++)
     buyHold.push(
-      first && i >= first.entryBar
-        ? initialCapital + held * (bars.close[i]! - first.entryPrice)
-        : initialCapital,
+      first && i >= first.bar ? initialCapital + held * (bars.close[i]! - first.price) : initialCapital,
     )
   const pane = { pane: 'equity', overlay: false }
   return [
@@ -228,7 +225,7 @@ function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>):
       title: 'Orders',
       pane: 'price',
       overlay: true,
-      items: strategy.fills.map((fill) => marker(fill)),
+      items: strategy.orders.map((order) => marker(order)),
     },
     ...(strategy.resting.length === 0
       ? []
@@ -264,20 +261,20 @@ function restingColumns(resting: readonly RestingOrder[]): Omit<Track, 'id' | 'k
 }
 
 /** lightweight-charts' SeriesMarker: `time` in seconds there, an index into track 0 beside it. */
-function marker(fill: Fill): Record<string, unknown> {
-  const buy = fill.side === 'buy'
+function marker(order: ReportOrder): Record<string, unknown> {
+  const buy = order.side === 'buy'
   const sign = buy ? '+' : '-'
   return {
-    bar: fill.bar,
-    time: fill.time / 1000,
+    bar: order.bar,
+    time: order.time / 1000,
     position: buy ? 'belowBar' : 'aboveBar',
     shape: buy ? 'arrowUp' : 'arrowDown',
     color: buy ? '#2962FFFF' : '#F23645FF',
-    text: `${fill.comment || fill.id}\n${sign}${fill.qty}`,
-    id: fill.id,
-    price: fill.price,
-    qty: fill.qty,
+    text: `${order.comment || order.id}\n${sign}${order.qty}`,
+    id: order.id,
+    price: order.price,
+    qty: order.qty,
     size: 1,
-    after: fill.position,
+    after: order.position,
   }
 }

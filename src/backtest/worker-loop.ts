@@ -49,5 +49,5 @@ function answer(run: RunBacktest, { job, series }: ToWorker): FromWorker {
 
 function output({ report, tracks }: BacktestResult): BacktestOutput {
   const { summary, currency } = report
-  return { report: JSON.stringify(report), tracks: JSON.stringify(tracks), summary, currency }
+  return { report: JSON.stringify({ ...report }), tracks: JSON.stringify(tracks), summary, currency }
 }

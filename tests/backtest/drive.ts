@@ -2,6 +2,7 @@
 
 import type { BrokerOptions } from '../../src/backtest/broker/account.ts'
 import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
+import type { Trade } from '../../src/backtest/broker/ledger.ts'
 import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
@@ -157,9 +158,13 @@ export function step(broker: BrokerEmulator, bar: number, script: TestScript, po
   positions.push(broker.positionSize)
 }
 
+export function closedTrades({ position }: BrokerEmulator): Trade[] {
+  return Array.from({ length: position.closed.count }, (_, row) => position.closedTrade(row)!)
+}
+
 export function tradeLines(broker: BrokerEmulator): string[] {
   const short = (value: number) => String(Number(value.toFixed(6)))
-  return broker.position.closed.map(
+  return closedTrades(broker).map(
     (trade) =>
       `${trade.direction === 1 ? 'long' : 'short'} ${trade.units / 1e8} ${trade.entryId}@${trade.entryBar} ${short(trade.entryPrice)} → ${trade.exitComment || trade.exitId}@${trade.exitBar} ${short(trade.exitPrice)} = ${short(trade.profit)}`,
   )

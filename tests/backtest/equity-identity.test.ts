@@ -7,7 +7,7 @@ import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
 import { brokerSettings } from '../../src/backtest/broker/settings.ts'
 import { equityColumns } from '../../src/backtest/equity.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
+import { closedTrades, drive, step, TEST_SYMBOL, tradeLines, type TestScript } from './drive.ts'
 
 const BARS = 60
 
@@ -117,22 +117,21 @@ test('equity is initial capital plus closed plus open profit at every bar, and n
       })
       const { position } = broker
       // Positions are the sum of what was bought and sold, rows and ids included.
-      const bought = position.fills.reduce(
-        (sum, fill) => sum + Math.round(fill.qty * 1e8) * (fill.side === 'buy' ? 1 : -1),
-        0,
-      )
-      const rows = position.open.reduce((sum, trade) => sum + trade.direction * trade.units, 0)
+      const { fills } = position
+      const sum = (column: Float64Array) => column.slice(0, fills.count).reduce((a, b) => a + b, 0)
+      const bought = sum(fills.units)
+      const rows = position.open.reduce((total, trade) => total + trade.entry.direction * trade.units, 0)
       const bound = position.entries.reduce((sum, entry) => sum + entry.direction * entry.bound, 0)
       expect([bought, rows, bound]).toEqual([position.units, position.units, position.units])
       // Money: what the trades say is what the fills cost.
-      const closed = position.closed.reduce((sum, trade) => sum + trade.profit, 0)
+      const closed = closedTrades(broker).reduce((total, trade) => total + trade.profit, 0)
       expect(closed).toBeCloseTo(position.netProfit, 6)
-      const fees = position.fills.reduce((sum, fill) => sum + fill.commission, 0)
+      const fees = sum(fills.fee)
       const booked =
-        position.closed.reduce((sum, trade) => sum + trade.entryFee + trade.exitFee, 0) +
-        position.open.reduce((sum, trade) => sum + trade.entryFee, 0)
+        closedTrades(broker).reduce((total, trade) => total + trade.entryFee + trade.exitFee, 0) +
+        position.open.reduce((total, trade) => total + trade.entryFee, 0)
       expect(booked).toBeCloseTo(fees, 6)
-      const columns = equityColumns(bars, position.ledger, 1, args.initial_capital, null)
+      const columns = equityColumns(bars, fills, 1, args.initial_capital, null)
       broker.bar = BARS - 1
       expect(columns.equity[BARS - 1]).toBeCloseTo(broker.equity, 6)
     }),

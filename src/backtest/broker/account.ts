@@ -53,7 +53,7 @@ export class Account {
   /** Max drawdown and run-up so far, worked out when asked for. */
   protected newWalk(): EquityWalk {
     const { bars, position, pointValue, settings, rates } = this
-    return new EquityWalk(bars, position.ledger, pointValue, settings.initialCapital, rates)
+    return new EquityWalk(bars, position.fills, pointValue, settings.initialCapital, rates)
   }
 
   protected margin(direction: Direction): number {
@@ -94,7 +94,7 @@ export class Account {
 
   /** C13: the oldest open entry's id. */
   get positionEntryName(): string | null {
-    return this.position.open[0]?.entryId ?? null
+    return this.position.open[0]?.entry.id ?? null
   }
   get initialCapital(): number {
     return this.settings.initialCapital
@@ -150,7 +150,7 @@ export class Account {
     return this.position.open.length
   }
   get closedTradeCount(): number {
-    return this.position.closed.length
+    return this.position.closed.count
   }
   readonly closedTradesFirstIndex = 0
 
@@ -180,11 +180,11 @@ export class Account {
     return this.settings.currency
   }
   openTrade(index: number): TradeView | null {
-    const trade = this.position.open[index]
+    const trade = this.position.openTrade(index)
     return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
   }
   closedTrade(index: number): TradeView | null {
-    const trade = this.position.closed[index]
+    const trade = this.position.closedTrade(index)
     return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
   }
   convertToAccount(value: number): number {

@@ -62,7 +62,6 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     fee: NaN,
     rate: NaN,
     bar: 0,
-    time: 0,
     point: 0,
     id: '',
     comment: null,
@@ -88,7 +87,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
   private walkBar(bar: number, rerun: () => void): void {
     this.rerun = this.settings.calcOnOrderFills ? rerun : null
     this.reruns = 0
-    this.fillsSeen = this.position.fills.length
+    this.fillsSeen = this.position.fills.count
     const { path } = this
     pathOf(this.bars, bar, this.mintick, path)
     this.nowTicks = path[0]
@@ -497,7 +496,6 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     execution.fee = commissionOf(this.settings, closing + opening, price, this.pointValue, rate)
     execution.rate = rate
     execution.bar = this.bar
-    execution.time = this.bars.time[this.bar]!
     execution.point = this.point
     execution.id = id
     execution.comment = comment
@@ -540,7 +538,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     for (const template of this.templates)
       if (template.entryId === entry.id) this.bindTemplate(template, entry)
     for (const template of this.standing)
-      if (!entry.legs.some((leg) => leg.id === template.id)) this.bindTemplate(template, entry)
+      if (!entry.legs?.some((leg) => leg.id === template.id)) this.bindTemplate(template, entry)
     this.templates = this.templates.filter((one) => one.entryId !== entry.id)
   }
 
@@ -573,9 +571,8 @@ export class BrokerEmulator extends OrderDesk implements Broker {
 
   /** A7: after fills the script runs again, three times a bar at most. Answers whether it did. */
   private runAgain(): boolean {
-    if (!this.rerun || this.position.fills.length === this.fillsSeen || this.reruns >= RERUNS_MAX)
-      return false
-    this.fillsSeen = this.position.fills.length
+    if (!this.rerun || this.position.fills.count === this.fillsSeen || this.reruns >= RERUNS_MAX) return false
+    this.fillsSeen = this.position.fills.count
     this.reruns++
     this.rerun()
     return true
@@ -729,7 +726,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     if (risk.drawdown === null || risk.halted !== 'no') return
     const equity = this.equityAt(ticks * this.mintick)
     const closed = this.settings.initialCapital + position.netProfit
-    if (drawdownReached(risk, equity, closed, position.closed.length))
+    if (drawdownReached(risk, equity, closed, position.closed.count))
       this.stopTrading(ticks, RISK_COMMENTS.drawdown, 'forever')
   }
 
@@ -762,13 +759,13 @@ export class BrokerEmulator extends OrderDesk implements Broker {
 
   private state() {
     const { units, entries, open, closed, fills, value, fees, grossProfit, grossLoss } = this.position
-    const { wins, losses, evens, heldAll, heldLong, heldShort, ledger } = this.position
+    const { wins, losses, evens, heldAll, heldLong, heldShort } = this.position
     const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
     const { bar, busy, dirty, orders, templates, standing, legs, immediates, risk, sequence, marginCalls } =
       this
     const { active, callBelow, callAbove } = this
     return {
-      position: { units, entries, open, closed, fills, ledger, ...sums },
+      position: { units, entries, open, closed, fills, ...sums },
       bar,
       busy,
       dirty,

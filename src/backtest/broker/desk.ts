@@ -370,7 +370,7 @@ export class OrderDesk extends Account {
 
   /** D3, D7: a call makes a leg for each filled entry, or changes the one that is there. */
   private issueLeg(id: string, exit: ExitOrder, entry: Entry): void {
-    const known = entry.legs.find((leg) => leg.id === id)
+    const known = entry.legs?.find((leg) => leg.id === id)
     if (known?.done) return
     const reserved = reservation(exit, entry, id, this.lot)
     if (!known && reserved <= 0) return
@@ -409,14 +409,16 @@ export class OrderDesk extends Account {
 
   protected addLeg(leg: Leg): void {
     this.legs.push(leg)
-    leg.entry.legs.push(leg)
+    if (leg.entry.legs) leg.entry.legs.push(leg)
+    else leg.entry.legs = [leg]
   }
 
   /** Cancels exits; what has fired stays, for it must not come back (D3). */
   private dropLegs(which: (leg: Leg) => boolean): void {
     if (this.legs.length === 0) return
     const dropped = (leg: Leg) => leg.filled === 0 && which(leg)
-    for (const { entry } of this.legs.filter(dropped)) entry.legs = entry.legs.filter((leg) => !dropped(leg))
+    for (const { entry } of this.legs.filter(dropped))
+      entry.legs = entry.legs?.filter((leg) => !dropped(leg)) ?? null
     this.legs = this.legs.filter((leg) => !dropped(leg))
   }
 

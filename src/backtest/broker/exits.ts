@@ -61,7 +61,7 @@ export function exitLevels(
  */
 export function reservation(exit: ExitOrder, entry: Entry, id: string, lot: number): number {
   let taken = 0
-  for (const leg of entry.legs) if (leg.id !== id) taken += leg.reserved
+  if (entry.legs) for (const leg of entry.legs) if (leg.id !== id) taken += leg.reserved
   const free = entry.units - taken
   const asked = !Number.isNaN(exit.qty)
     ? unitsOf(exit.qty, lot)

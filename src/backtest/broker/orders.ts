@@ -1,5 +1,5 @@
-// What the broker remembers: orders that wait, entries that filled and what they still own, exits bound to them,
-// and trades, the rows of TradingView's list.
+// What the broker works with: orders that wait, entries that filled and what they still own, exits bound to them,
+// and open trades, rows of TradingView's list to be. What is over is kept in ledger.ts.
 //
 // All of it is plain data (no class, no closure), so that a snapshot of the broker is one structured clone.
 //
@@ -61,8 +61,11 @@ export interface Entry {
   bound: number
   readonly price: number
   readonly bar: number
-  /** Its exits: with a thousand entries open, looking through all of theirs on every call would be a million steps a bar. */
-  legs: Leg[]
+  /**
+   * Its exits, null = none yet: with a thousand entries open, looking through all of theirs on every call would be a
+   * million steps a bar.
+   */
+  legs: Leg[] | null
 }
 
 /** A strategy.exit call, waiting for an entry that has not filled (D1). */
@@ -107,43 +110,15 @@ export interface Trail {
 /** Where on a bar something happened: 0 open, 1 to 3 the segment of the path, 4 close. */
 export type PathPoint = 0 | 1 | 2 | 3 | 4
 
-/** A row of the trade list. Exit fields are NaN and null while it is open. */
-export interface Trade {
+/** A row of the trade list while it is open. */
+export interface OpenTrade {
   readonly entry: Entry
-  readonly entryId: string
-  readonly entryComment: string | null
-  readonly entryBar: number
-  readonly entryPoint: PathPoint
-  readonly entryPrice: number
-  readonly direction: Direction
+  /** Its fill, by number (see ledger.ts). */
+  readonly fill: number
   /** Positive; shrinks while parts of it are closed, each part a row of its own. */
   units: number
   /** Account currency, as booked on the entry's day (I1). */
   entryFee: number
-  exitId: string | null
-  exitComment: string | null
-  exitBar: number
-  exitPoint: PathPoint
-  exitPrice: number
-  exitFee: number
-  profit: number
-}
-
-/**
- * One execution, in the shape the report hands out: made once, never copied (a million bars of a crossover are 40,000).
- */
-export interface Fill {
-  readonly bar: number
-  readonly time: number
-  readonly id: string
-  readonly side: 'buy' | 'sell'
-  readonly qty: number
-  readonly price: number
-  readonly comment: string | null
-  readonly commission: number
-  /** Signed contracts held after it. */
-  readonly position: number
-  readonly alertMessage: string | null
 }
 
 /** `splice` makes a list of what it takes out; most lists here hold one, and `pop` costs a twentieth of it. */

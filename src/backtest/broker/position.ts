@@ -4,8 +4,17 @@
 // Sums over open rows are made anew at each fill, oldest first, because TradingView's average is that sum (F8); net
 // profit is gross profit minus gross loss (F9).
 
-import { UNIT, contracts } from './numbers.ts'
-import { removeAt, type Direction, type Entry, type Fill, type PathPoint, type Trade } from './orders.ts'
+import {
+  closedTradeAt,
+  noFills,
+  noTrades,
+  openTradeAt,
+  reserveFill,
+  reserveTrade,
+  type Trade,
+} from './ledger.ts'
+import { contracts } from './numbers.ts'
+import { removeAt, type Direction, type Entry, type OpenTrade, type PathPoint } from './orders.ts'
 import type { CloseRule } from './settings.ts'
 
 /** What one order does at one price. The broker fills in one and the same again and again; nobody keeps it. */
@@ -20,34 +29,19 @@ export interface Execution {
   fee: number
   rate: number
   bar: number
-  /** The bar's. */
-  time: number
   point: PathPoint
   id: string
   comment: string | null
   alertMessage: string | null
 }
 
-/** The state after each fill, in growing columns: enough to rebuild equity at every bar (see `equity.ts`). */
-export interface FillLedger {
-  readonly bar: number[]
-  /** Signed contracts. */
-  readonly size: number[]
-  /** Signed sum of contracts × entry price. */
-  readonly value: number[]
-  /** Closed profit, account currency. */
-  readonly net: number[]
-  /** Entry commissions of what is open, account currency. */
-  readonly fees: number[]
-}
-
 export class Position {
   /** Signed. */
   units = 0
   entries: Entry[] = []
-  open: Trade[] = []
-  closed: Trade[] = []
-  fills: Fill[] = []
+  open: OpenTrade[] = []
+  fills = noFills()
+  closed = noTrades()
   value = 0
   fees = 0
   grossProfit = 0
@@ -58,7 +52,6 @@ export class Position {
   heldAll = 0
   heldLong = 0
   heldShort = 0
-  ledger: FillLedger = { bar: [], size: [], value: [], net: [], fees: [] }
   private readonly pointValue: number
   private readonly rule: CloseRule
 
@@ -94,69 +87,60 @@ export class Position {
    * Returns the entry it opened.
    */
   execute(execution: Execution, targets: readonly Entry[] | null, first = false): Entry | null {
-    const { closing, opening, direction } = execution
+    const { closing, opening } = execution
+    const { fills } = this
+    reserveFill(fills)
+    const row = fills.count
+    fills.bar[row] = execution.bar
+    fills.point[row] = execution.point
+    fills.units[row] = execution.direction * (closing + opening)
+    fills.price[row] = execution.price
+    fills.fee[row] = execution.fee
+    fills.id.push(execution.id)
+    fills.comment.push(execution.comment)
+    fills.alertMessage.push(execution.alertMessage)
     if (closing > 0) this.close(execution, targets)
     const entry = opening > 0 ? this.add(execution, first) : null
     this.resum()
-    this.fills.push({
-      bar: execution.bar,
-      time: execution.time,
-      id: execution.id,
-      side: direction === 1 ? 'buy' : 'sell',
-      qty: (closing + opening) / UNIT,
-      price: execution.price,
-      comment: execution.comment,
-      commission: execution.fee,
-      position: this.units / UNIT,
-      alertMessage: execution.alertMessage,
-    })
-    const { bar, size, value, net, fees } = this.ledger
-    bar.push(execution.bar)
-    size.push(contracts(this.units))
-    value.push(this.value)
-    net.push(this.grossProfit - this.grossLoss)
-    fees.push(this.fees)
+    fills.held[row] = this.units
+    fills.value[row] = this.value
+    fills.net[row] = this.grossProfit - this.grossLoss
+    fills.fees[row] = this.fees
+    fills.count++
     return entry
   }
 
+  closedTrade(row: number): Trade | null {
+    const { fills, closed } = this
+    return Number.isInteger(row) && row >= 0 && row < closed.count ? closedTradeAt(fills, closed, row) : null
+  }
+
+  openTrade(row: number): Trade | null {
+    const trade = this.open[row]
+    return trade ? openTradeAt(this.fills, trade.fill, trade.units, trade.entryFee) : null
+  }
+
   private add(execution: Execution, first: boolean): Entry {
-    const { opening, closing, direction, bar, price } = execution
+    const { opening, closing, direction } = execution
     const entry: Entry = {
       id: execution.id,
       direction,
       units: opening,
       bound: opening,
       price: execution.money,
-      bar,
-      legs: [],
+      bar: execution.bar,
+      legs: null,
     }
-    const trade: Trade = {
-      entry,
-      entryId: execution.id,
-      entryComment: execution.comment,
-      entryBar: bar,
-      entryPoint: execution.point,
-      entryPrice: price,
-      direction,
-      units: opening,
-      entryFee: closing === 0 ? execution.fee : (execution.fee * opening) / (closing + opening),
-      exitId: null,
-      exitComment: null,
-      exitBar: NaN,
-      exitPoint: 4,
-      exitPrice: NaN,
-      exitFee: NaN,
-      profit: NaN,
-    }
+    const entryFee = closing === 0 ? execution.fee : (execution.fee * opening) / (closing + opening)
     // D15: what a gapped exit opened is served before the rest, though off the oldest row.
     if (first) this.entries.unshift(entry)
     else this.entries.push(entry)
-    this.open.push(trade)
+    this.open.push({ entry, fill: this.fills.count, units: opening, entryFee })
     this.units += direction * opening
     const held = Math.abs(this.units)
-    this.heldAll = Math.max(this.heldAll, held)
-    if (direction === 1) this.heldLong = Math.max(this.heldLong, held)
-    else this.heldShort = Math.max(this.heldShort, held)
+    if (held > this.heldAll) this.heldAll = held
+    if (direction === 1 && held > this.heldLong) this.heldLong = held
+    if (direction === -1 && held > this.heldShort) this.heldShort = held
     return entry
   }
 
@@ -177,12 +161,12 @@ export class Position {
       left -= units
       if (units === trade.units) {
         removeAt(this.open, i)
-        this.book(trade, execution, share)
+        this.book(trade, units, trade.entryFee, execution, share)
       } else {
-        const part = { ...trade, units, entryFee: (trade.entryFee * units) / trade.units }
-        trade.entryFee -= part.entryFee
+        const entryFee = (trade.entryFee * units) / trade.units
+        trade.entryFee -= entryFee
         trade.units -= units
-        this.book(part, execution, share)
+        this.book(trade, units, entryFee, execution, share)
         i++
       }
     }
@@ -195,22 +179,25 @@ export class Position {
     else this.entries = this.entries.filter((entry) => entry.bound > 0)
   }
 
-  private book(trade: Trade, execution: Execution, fee: number): void {
-    trade.exitId = execution.id
-    trade.exitComment = execution.comment
-    trade.exitBar = execution.bar
-    trade.exitPoint = execution.point
-    trade.exitPrice = execution.price
-    trade.exitFee = fee
+  private book(
+    { entry, fill }: OpenTrade,
+    units: number,
+    entryFee: number,
+    execution: Execution,
+    exitFee: number,
+  ): void {
     const gross =
-      trade.direction *
-      contracts(trade.units) *
-      (execution.money - trade.entryPrice) *
-      this.pointValue *
-      execution.rate
-    const profit = gross - trade.entryFee - fee
-    trade.profit = profit
-    this.closed.push(trade)
+      entry.direction * contracts(units) * (execution.money - entry.price) * this.pointValue * execution.rate
+    const profit = gross - entryFee - exitFee
+    const { closed } = this
+    reserveTrade(closed)
+    const row = closed.count++
+    closed.entry[row] = fill
+    closed.exit[row] = this.fills.count
+    closed.units[row] = units
+    closed.entryFee[row] = entryFee
+    closed.exitFee[row] = exitFee
+    closed.profit[row] = profit
     if (profit > 0) {
       this.grossProfit += profit
       this.wins++
@@ -224,7 +211,7 @@ export class Position {
     let value = 0
     let fees = 0
     for (const trade of this.open) {
-      value += trade.direction * contracts(trade.units) * trade.entryPrice
+      value += trade.entry.direction * contracts(trade.units) * trade.entry.price
       fees += trade.entryFee
     }
     this.value = value

@@ -6,13 +6,13 @@
 import type { Bars } from '../../market/bars.ts'
 import type { TradeView } from '../../pine/broker.ts'
 import { contracts } from './numbers.ts'
-import type { Trade } from './orders.ts'
+import type { Trade } from './ledger.ts'
 import { goesHighFirst } from './path.ts'
 
+/** The prices between which a trade was open. */
 export interface Excursion {
-  /** Best and worst price while the trade was open. */
-  readonly best: number
-  readonly worst: number
+  readonly low: number
+  readonly high: number
 }
 
 /** `low` and `high` are known of the bars before `scanFrom` that the trade saw the whole of. */
@@ -52,7 +52,7 @@ export function excursionOf(
       if (price < low) low = price
     }
   }
-  return trade.direction === 1 ? { best: high, worst: low } : { best: low, worst: high }
+  return { low, high }
 }
 
 /** `price` and `rate` mark an open trade. */
@@ -69,7 +69,8 @@ export function viewOf(
   const value = contracts(trade.units) * trade.entryPrice * pointValue * rate
   const profit = open ? size * (price - trade.entryPrice) * pointValue * rate - trade.entryFee : trade.profit
   const excursion = () => {
-    const { best, worst } = excursionOf(trade, bars, bar)
+    const { low, high } = excursionOf(trade, bars, bar)
+    const [best, worst] = trade.direction === 1 ? [high, low] : [low, high]
     return {
       runup: Math.max(0, size * (best - trade.entryPrice) * pointValue * rate - trade.entryFee),
       drawdown: Math.max(0, size * (trade.entryPrice - worst) * pointValue * rate + trade.entryFee),

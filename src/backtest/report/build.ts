@@ -2,24 +2,29 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../broker/broker.ts'
+import type { Fills } from '../broker/ledger.ts'
 import { UNIT } from '../broker/numbers.ts'
 import { EquityCurve, EquityWalk, emptyStretches } from '../equity.ts'
 import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
-import { daysBetween, monthsBetween, periodReturns, reportMonths } from './months.ts'
-import type { Report, ReportEquity } from './report.ts'
+import { daysOf, monthsOf, periodReturns, reportMonths } from './months.ts'
+import type { Report, ReportEquity, ReportOrder, ReportTrade } from './report.ts'
 import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
-import { reportTrades } from './trades.ts'
+import { orderRows, tradeRows, tradeTable, type TradeTable } from './trades.ts'
 
 /** A range shorter than this is judged by daily returns. */
 const MONTHS_FOR_MONTHLY = 3
 
-export type Results = Pick<
-  Report,
-  'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity' | 'trades' | 'orders'
->
+/** What a run came to: figures, and the rows behind them as objects, made at each call. */
+export interface Results {
+  readonly figures: Pick<Report, 'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity'>
+  trades(): ReportTrade[]
+  orders(): ReportOrder[]
+  /** The first that was entered. */
+  readonly first: { readonly bar: number; readonly price: number } | null
+}
 
 export function buildResults(
   broker: BrokerEmulator,
@@ -29,14 +34,15 @@ export function buildResults(
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
-  const stretches = emptyStretches(position.ledger)
-  const walk = new EquityWalk(bars, position.ledger, pointValue, initialCapital, rates, stretches).to(
-    bars.length - 1,
-  )
-  const curve = new EquityCurve(bars, position.ledger, pointValue, initialCapital, rates)
-  const context = { bars, pointValue, initialCapital, rates, stretches }
-  const trades = reportTrades(context, position.closed, position.open)
-  const { all, long, short } = reportColumns(trades, {
+  const { fills } = position
+  // A run that goes on adds to them.
+  const { count } = fills
+  const stretches = emptyStretches(fills)
+  const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches).to(bars.length - 1)
+  const curve = new EquityCurve(bars, fills, pointValue, initialCapital, rates)
+  const context = { bars, pointValue, initialCapital, rates, fills, stretches }
+  const trades = tradeTable(context, position.closed, position.open)
+  const { all, long, short } = reportColumns(trades, fills, {
     initialCapital,
     held: {
       all: position.heldAll / UNIT,
@@ -44,17 +50,13 @@ export function buildResults(
       short: position.heldShort / UNIT,
     },
   })
-  const from = bars.time[0] ?? 0
-  const to = bars.time[bars.length - 1] ?? 0
-  const months = bars.length === 0 ? [] : monthsBetween(from, to, trades)
+  const months = monthsOf(bars, trades)
   const monthly = months.length >= MONTHS_FOR_MONTHLY
-  const returns = monthly
-    ? periodReturns(months, initialCapital)
-    : periodReturns(bars.length === 0 ? [] : daysBetween(from, to, trades), initialCapital)
+  const returns = periodReturns(monthly ? months : daysOf(bars, trades), initialCapital)
   const steps = closeToClose(trades, initialCapital)
   const final = initialCapital + all.netProfit + all.openProfit
-  const first = trades.length === 0 ? null : trades.reduce((a, b) => (b.entryBar < a.entryBar ? b : a))
-  const buyHold = first && buyAndHold(initialCapital, first.entryPrice, bars.close[bars.length - 1]!)
+  const first = firstOf(trades, fills)
+  const buyHold = first && buyAndHold(initialCapital, first.price, bars.close[bars.length - 1]!)
   const equity: ReportEquity = {
     final,
     netProfit: all.netProfit,
@@ -67,23 +69,29 @@ export function buildResults(
     maxDrawdownClosePct: steps.drawdownPct,
     maxRunupClose: steps.runup,
     maxRunupClosePct: steps.runupPct,
-    ...riskRatios(trades.length === 0 ? [] : returns, settings.riskFreeRate, monthly ? 'month' : 'day'),
-    cagr: trades.length === 0 ? null : annualGrowth(initialCapital, final, from, to),
+    ...riskRatios(trades.count === 0 ? [] : returns, settings.riskFreeRate, monthly ? 'month' : 'day'),
+    cagr:
+      trades.count === 0
+        ? null
+        : annualGrowth(initialCapital, final, bars.time[0]!, bars.time[bars.length - 1]!),
     buyHold,
     buyHoldPct: buyHold === null ? null : buyHold / initialCapital,
     returnOverDrawdown: walk.drawdownMax > 0 ? all.netProfit / walk.drawdownMax : null,
     timeInMarketPct: bars.length === 0 ? 0 : walk.barsHeld / bars.length,
     months: reportMonths(months, initialCapital),
-    drawdowns: trades.length === 0 ? [] : drawdownPeriods(bars, curve),
+    drawdowns: trades.count === 0 ? [] : drawdownPeriods(bars, curve),
   }
   return {
-    initialCapital,
-    summary: reportSummary(all, equity),
-    all,
-    long,
-    short,
-    equity,
-    trades,
-    orders: position.fills.slice(),
+    figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },
+    trades: () => tradeRows(context, trades),
+    orders: () => orderRows(fills, count, bars),
+    first,
   }
+}
+
+function firstOf({ count, entry, entryBar }: TradeTable, fills: Fills): Results['first'] {
+  if (count === 0) return null
+  let first = 0
+  for (let k = 1; k < count; k++) if (entryBar[k]! < entryBar[first]!) first = k
+  return { bar: entryBar[first]!, price: fills.price[entry[first]!]! }
 }

@@ -1,6 +1,8 @@
 // The three columns of the Strategy Tester: the same statistics over all, long and short trades.
 
-import type { ReportColumn, ReportTrade } from './report.ts'
+import { directionOf, type Fills } from '../broker/ledger.ts'
+import type { ReportColumn } from './report.ts'
+import { barsOf, shareOf, type TradeTable } from './trades.ts'
 
 export interface ColumnFacts {
   readonly initialCapital: number
@@ -10,16 +12,18 @@ export interface ColumnFacts {
 
 /** One pass for the three: a strategy that trades often has tens of thousands of rows. */
 export function reportColumns(
-  trades: readonly ReportTrade[],
+  trades: TradeTable,
+  fills: Fills,
   { initialCapital, held }: ColumnFacts,
 ): { readonly all: ReportColumn; readonly long: ReportColumn; readonly short: ReportColumn } {
   const all = new Side()
   const long = new Side()
   const short = new Side()
-  for (const trade of trades) {
-    all.add(trade)
-    if (trade.side === 'long') long.add(trade)
-    else short.add(trade)
+  for (let k = 0; k < trades.count; k++) {
+    const isMarginCall = fills.comment[trades.exit[k]!] === 'Margin call'
+    all.add(trades, k, isMarginCall)
+    if (directionOf(fills, trades.entry[k]!) === 1) long.add(trades, k, isMarginCall)
+    else short.add(trades, k, isMarginCall)
   }
   return {
     all: reportColumn(all, initialCapital, held.all),
@@ -95,21 +99,22 @@ class Side {
   private winsInRow = 0
   private lossesInRow = 0
 
-  add(trade: ReportTrade): void {
-    this.commissionPaid += trade.commission
-    if (trade.status === 'open') {
+  add(trades: TradeTable, k: number, isMarginCall: boolean): void {
+    const profit = trades.profit[k]!
+    this.commissionPaid += trades.commission[k]!
+    if (k >= trades.closed) {
       this.openTrades++
-      this.openProfit += trade.profit
+      this.openProfit += profit
       return
     }
-    this.all.add(trade)
-    if (trade.profit > 0) this.wins.add(trade)
-    else if (trade.profit < 0) this.losses.add(trade)
-    this.winsInRow = trade.profit > 0 ? this.winsInRow + 1 : 0
-    this.lossesInRow = trade.profit < 0 ? this.lossesInRow + 1 : 0
+    this.all.add(trades, k)
+    if (profit > 0) this.wins.add(trades, k)
+    else if (profit < 0) this.losses.add(trades, k)
+    this.winsInRow = profit > 0 ? this.winsInRow + 1 : 0
+    this.lossesInRow = profit < 0 ? this.lossesInRow + 1 : 0
     if (this.winsInRow > this.maxWinsInRow) this.maxWinsInRow = this.winsInRow
     if (this.lossesInRow > this.maxLossesInRow) this.maxLossesInRow = this.lossesInRow
-    if (trade.exitComment === 'Margin call') this.marginCalls++
+    if (isMarginCall) this.marginCalls++
   }
 }
 
@@ -126,17 +131,19 @@ class Tally {
   least = Infinity
   leastPct = Infinity
 
-  add(trade: ReportTrade): void {
+  add(trades: TradeTable, k: number): void {
+    const profit = trades.profit[k]!
+    const profitPct = shareOf(trades, k, profit)
     this.count++
-    this.profit += trade.profit
-    this.profitPct += trade.profitPct
-    this.bars += trade.bars
-    this.runup += trade.runup
-    this.drawdown += trade.drawdown
-    if (trade.profit > this.most) this.most = trade.profit
-    if (trade.profitPct > this.mostPct) this.mostPct = trade.profitPct
-    if (trade.profit < this.least) this.least = trade.profit
-    if (trade.profitPct < this.leastPct) this.leastPct = trade.profitPct
+    this.profit += profit
+    this.profitPct += profitPct
+    this.bars += barsOf(trades, k)
+    this.runup += trades.runup[k]!
+    this.drawdown += trades.drawdown[k]!
+    if (profit > this.most) this.most = profit
+    if (profitPct > this.mostPct) this.mostPct = profitPct
+    if (profit < this.least) this.least = profit
+    if (profitPct < this.leastPct) this.leastPct = profitPct
   }
 
   mean(sum: number): number | null {

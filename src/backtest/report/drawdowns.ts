@@ -2,7 +2,8 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { EquityCurve } from '../equity.ts'
-import type { ReportDrawdown, ReportTrade } from './report.ts'
+import type { ReportDrawdown } from './report.ts'
+import type { TradeTable } from './trades.ts'
 
 const KEPT = 20
 /** Bars whose equity is looked at while it is in the processor's cache. */
@@ -16,14 +17,13 @@ export interface CloseToClose {
 }
 
 /** J5: on the equity reached as each trade closed. */
-export function closeToClose(trades: readonly ReportTrade[], initialCapital: number): CloseToClose {
+export function closeToClose({ profit, closed }: TradeTable, initialCapital: number): CloseToClose {
   let peak = initialCapital
   let trough = initialCapital
   let [drawdown, drawdownPct, runup, runupPct] = [0, 0, 0, 0]
   let equity = initialCapital
-  for (const trade of trades) {
-    if (trade.status === 'open') continue
-    equity += trade.profit
+  for (let k = 0; k < closed; k++) {
+    equity += profit[k]!
     peak = Math.max(peak, equity)
     trough = Math.min(trough, equity)
     drawdown = Math.max(drawdown, peak - equity)

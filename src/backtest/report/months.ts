@@ -1,6 +1,8 @@
 // Calendar months and days, UTC: the equity realised by the end of each, which Sharpe and Sortino are made of.
 
-import type { ReportMonth, ReportTrade } from './report.ts'
+import type { Bars } from '../../market/bars.ts'
+import type { ReportMonth } from './report.ts'
+import type { TradeTable } from './trades.ts'
 
 const DAY = 86_400_000
 
@@ -13,29 +15,33 @@ export interface PeriodEnd {
   readonly trades: number
 }
 
-/** Every UTC month from the one `from` lies in to the one of `to`, with what was realised in it. */
-export function monthsBetween(from: number, to: number, trades: readonly ReportTrade[]): PeriodEnd[] {
-  const first = new Date(from)
+/** Every UTC month the bars lie in, with what was realised in it. */
+export function monthsOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
+  if (bars.length === 0) return []
+  const first = new Date(bars.time[0]!)
+  const to = bars.time[bars.length - 1]!
   const starts: number[] = []
   for (let month = 0; ; month++) {
     const start = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + month, 1)
     if (start > to) break
     starts.push(start)
   }
-  return collect(starts, trades, (start) => new Date(start).toISOString().slice(0, 7))
+  return collect(starts, bars, trades, (start) => new Date(start).toISOString().slice(0, 7))
 }
 
 /** The same for days. */
-export function daysBetween(from: number, to: number, trades: readonly ReportTrade[]): PeriodEnd[] {
+export function daysOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
+  if (bars.length === 0) return []
+  const to = bars.time[bars.length - 1]!
   const starts: number[] = []
-  for (let start = Math.floor(from / DAY) * DAY; start <= to; start += DAY) starts.push(start)
-  return collect(starts, trades, (start) => new Date(start).toISOString().slice(0, 10))
+  for (let start = Math.floor(bars.time[0]! / DAY) * DAY; start <= to; start += DAY) starts.push(start)
+  return collect(starts, bars, trades, (start) => new Date(start).toISOString().slice(0, 10))
 }
 
-/** `trades`: the closed ones come first. */
 function collect(
   starts: readonly number[],
-  trades: readonly ReportTrade[],
+  { time }: Bars,
+  { profit: profits, exitBar, closed }: TradeTable,
   label: (start: number) => string,
 ): PeriodEnd[] {
   let k = 0
@@ -44,8 +50,8 @@ function collect(
     const end = starts[i + 1] ?? Infinity
     let profit = 0
     let count = 0
-    for (let trade = trades[k]; trade?.status === 'closed' && trade.exitTime < end; trade = trades[++k]) {
-      profit += trade.profit
+    for (; k < closed && time[exitBar[k]!]! < end; k++) {
+      profit += profits[k]!
       count++
     }
     return { start, label: label(start), profit, trades: count }

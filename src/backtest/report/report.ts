@@ -1,8 +1,6 @@
 // The report's shape, as the API hands it out. Times UTC ms, fractions as fractions (`…Pct` and `winRate` too),
 // undefined = null; a 0 is a real zero. Money is in account currency, prices in the symbol's.
 
-import type { Fill } from '../broker/orders.ts'
-
 export interface Report {
   readonly version: 1
   readonly engine: { readonly name: string; readonly version: string }
@@ -27,6 +25,7 @@ export interface Report {
   readonly short: ReportColumn
   readonly equity: ReportEquity
   readonly trades: readonly ReportTrade[]
+  /** Every execution, in order. */
   readonly orders: readonly ReportOrder[]
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
   readonly logs: readonly ReportLog[]
@@ -177,8 +176,20 @@ export interface ReportTrade {
   readonly status: 'closed' | 'open'
 }
 
-/** Every execution, in order. */
-export type ReportOrder = Fill
+/** One execution. */
+export interface ReportOrder {
+  readonly bar: number
+  readonly time: number
+  readonly id: string
+  readonly side: 'buy' | 'sell'
+  readonly qty: number
+  readonly price: number
+  readonly comment: string | null
+  readonly commission: number
+  /** Signed contracts held after it. */
+  readonly position: number
+  readonly alertMessage: string | null
+}
 
 export interface ReportLog {
   readonly bar: number
