@@ -63,6 +63,8 @@ export function recordingBroker(
 ): Broker {
   const known: Partial<Record<keyof Broker, unknown>> = {
     busy: false,
+    wakeBelow: -Infinity,
+    wakeAbove: Infinity,
     dirty: false,
     positionSize: 0,
     equity: 1000,

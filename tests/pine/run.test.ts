@@ -118,6 +118,8 @@ describe('calc_on_order_fills', () => {
     const orders: Order[] = []
     const broker = recordingBroker(orders, {
       busy: true,
+      wakeBelow: Infinity,
+      wakeAbove: -Infinity,
       onBar: (bar: number, rerun: () => void) => {
         for (let n = 0; n < bar % 3; n++) rerun()
       },

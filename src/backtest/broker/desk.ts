@@ -14,6 +14,8 @@ import { issueTrail } from './trailing.ts'
 
 export class OrderDesk extends Account {
   busy = false
+  wakeBelow = -Infinity
+  wakeAbove = Infinity
   dirty = false
   /** In the order of arrival, never of level. */
   protected orders: Order[] = []
@@ -473,7 +475,7 @@ export class OrderDesk extends Account {
 
   protected touched(): void {
     this.active = true
-    this.busy = true
+    this.wake()
     if (this.settings.processOrdersOnClose) this.dirty = true
   }
 
@@ -483,6 +485,13 @@ export class OrderDesk extends Account {
       this.orders.length > 0 ||
       (this.legs.length > 0 && this.legs.some((leg) => !leg.done)) ||
       watches(this.risk)
-    this.busy = this.active || this.callBelow !== -Infinity || this.callAbove !== Infinity
+    this.wake()
+  }
+
+  private wake(): void {
+    const { active, callBelow, callAbove } = this
+    this.busy = active || callBelow !== -Infinity || callAbove !== Infinity
+    this.wakeBelow = active ? Infinity : callBelow
+    this.wakeAbove = active ? -Infinity : callAbove
   }
 }
