@@ -7,7 +7,7 @@
 // nothing else: no global but Math, NaN and Infinity. `tests/pine/escape.test.ts` tries to break that.
 
 import { assert } from '../../lib/assert.ts'
-import type { Program } from '../2-check/program.ts'
+import type { Expr, Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import {
@@ -174,22 +174,26 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
   return { functions, calls }
 }
 
-/** A call of one column and a fixed length whose class does a block at once. */
+/** A call whose class does a block at once: of one column and a fixed length, or of two columns. */
 function fillCall(module: Module, hoist: Hoist): string | null {
   if (hoist.kind !== 'call' || hoist.call.kind !== 'BuiltinCall') return null
   const { call, columns } = hoist
   const { implementation } = call.overload
-  const [source, length] = call.args
+  const [first, second] = call.args
   const [target] = columns
   if (!('state' in implementation) || !implementation.state.fills || implementation.implicit?.length)
     return null
-  if (call.args.length !== 2 || !source || !length || target?.kind !== 'f64') return null
-  if (module.plan.rankOf(length) !== 'fixed') return null
+  if (call.args.length !== 2 || !first || !second || !target) return null
+  const ofLength = implementation.state.fills === 'length'
+  if (target.kind !== (ofLength ? 'f64' : 'u8')) return null
   const scope = hoistScope(module, new Writer())
-  const column = wholeColumn(module, expression(module, source, scope))
-  if (column === null) return null
+  const text = (arg: Expr) => expression(module, arg, scope)
+  const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? text(arg) : null)
+  const source = wholeColumn(module, text(first))
+  const other = ofLength ? fixed(second) : wholeColumn(module, text(second))
+  if (source === null || other === null) return null
   const field = module.hoistFrame.field(`a${target.index}`, newState(module, implementation.state))
-  return `H.${field}.fill(c${target.index},${columnMask(target)},from,to,${column},${expression(module, length, scope)});`
+  return `H.${field}.fill(c${target.index},${columnMask(target)},from,to,${source},${other});`
 }
 
 /**

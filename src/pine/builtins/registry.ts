@@ -66,15 +66,15 @@ export type Implementation =
 export interface StateClass {
   new (runtime: Runtime): { next(...args: never[]): unknown }
   readonly runtime?: boolean
-  /** The instances have a `fill` (see `Fill`) besides: `next` for a block of bars at once. */
-  readonly fills?: boolean
+  /** The instances have a `fill` besides, `next` for a block of bars at once: `LengthFill` or `PairFill`. */
+  readonly fills?: 'length' | 'pair'
 }
 
 /**
  * One series and one length that is the same on every bar, into a column; gives what `next` gives, bit for bit. A column
  * of one block is indexed with its mask, a whole one with -1.
  */
-export interface Fill {
+export interface LengthFill {
   fill(
     target: Float64Array,
     targetMask: number,
@@ -83,6 +83,20 @@ export interface Fill {
     source: Float64Array,
     sourceMask: number,
     length: number,
+  ): void
+}
+
+/** Two series, into a column of 0 and 1. */
+export interface PairFill {
+  fill(
+    target: Uint8Array,
+    targetMask: number,
+    from: number,
+    to: number,
+    source1: Float64Array,
+    mask1: number,
+    source2: Float64Array,
+    mask2: number,
   ): void
 }
 

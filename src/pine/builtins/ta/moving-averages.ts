@@ -6,13 +6,13 @@
 // ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
 
 import { fn } from '../define.ts'
-import type { BuiltinEntry, Fill } from '../registry.ts'
+import type { BuiltinEntry, LengthFill } from '../registry.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { History, invalidArgument, lengthOf } from './window.ts'
 
-export class Sma implements Fill {
-  static readonly fills = true
+export class Sma implements LengthFill {
+  static readonly fills = 'length'
   private readonly sum = new RollingSum()
 
   next(source: number, length: number): number {
