@@ -9,6 +9,7 @@
 import { assert } from '../../lib/assert.ts'
 import type { Expr, Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
+import type { StateClass } from '../builtins/registry.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import {
   argumentTexts,
@@ -160,11 +161,19 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
     if (group.length > 0) hoistLoop(module, group, number++, functions, calls)
     group = []
   }
-  for (const hoist of module.plan.hoists) {
-    const call = fillCall(module, hoist)
-    if (call !== null) {
+  const fills = module.plan.hoists.map((hoist) => fillOf(module, hoist))
+  for (let at = 0; at < fills.length; at++) {
+    const hoist = module.plan.hoists[at]!
+    const fill = fills[at]
+    const next = fills[at + 1]
+    if (fill) {
       flush()
-      calls.line(call, hoist.kind === 'call' ? hoist.call.start : -1)
+      const both = next && fillsTwo(module, fill, next)
+      calls.line(
+        both ?? `H.${fill.field}.fill(${fill.target},from,to,${fill.args});`,
+        hoist.kind === 'call' ? hoist.call.start : -1,
+      )
+      if (both) at++
       continue
     }
     group.push(hoist)
@@ -174,8 +183,16 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
   return { functions, calls }
 }
 
-/** A call whose class does a block at once: of one column and a fixed length, or of two columns. */
-function fillCall(module: Module, hoist: Hoist): string | null {
+/** A hoist whose class does a block at once. Texts; columns are followed by their masks. */
+interface FillText {
+  readonly state: StateClass
+  readonly field: string
+  readonly target: string
+  readonly args: string
+}
+
+/** A call of one column and a fixed length, or of two columns. */
+function fillOf(module: Module, hoist: Hoist): FillText | null {
   if (hoist.kind !== 'call' || hoist.call.kind !== 'BuiltinCall') return null
   const { call, columns } = hoist
   const { implementation } = call.overload
@@ -184,7 +201,8 @@ function fillCall(module: Module, hoist: Hoist): string | null {
   if (!('state' in implementation) || !implementation.state.fills || implementation.implicit?.length)
     return null
   if (call.args.length !== 2 || !first || !second || !target) return null
-  const ofLength = implementation.state.fills === 'length'
+  const { state } = implementation
+  const ofLength = state.fills === 'length'
   if (target.kind !== (ofLength ? 'f64' : 'u8')) return null
   const scope = hoistScope(module, new Writer())
   const text = (arg: Expr) => expression(module, arg, scope)
@@ -192,8 +210,14 @@ function fillCall(module: Module, hoist: Hoist): string | null {
   const source = wholeColumn(module, text(first))
   const other = ofLength ? fixed(second) : wholeColumn(module, text(second))
   if (source === null || other === null) return null
-  const field = module.hoistFrame.field(`a${target.index}`, newState(module, implementation.state))
-  return `H.${field}.fill(c${target.index},${columnMask(target)},from,to,${source},${other});`
+  const field = module.hoistFrame.field(`a${target.index}`, newState(module, state))
+  return { state, field, target: `c${target.index},${columnMask(target)}`, args: `${source},${other}` }
+}
+
+/** Two neighbours side by side, where their class can do that and the second does not read the first. */
+function fillsTwo(module: Module, one: FillText, two: FillText): string | null {
+  if (one.state !== two.state || !one.state.fillTwo || two.args.startsWith(`${one.target},`)) return null
+  return `${module.constant(one.state)}.fillTwo(H.${one.field},H.${two.field},from,to,${one.target},${one.args},${two.target},${two.args});`
 }
 
 /**

@@ -68,6 +68,8 @@ export interface StateClass {
   readonly runtime?: boolean
   /** The instances have a `fill` besides, `next` for a block of bars at once: `LengthFill` or `PairFill`. */
   readonly fills?: 'length' | 'pair'
+  /** Two instances' `LengthFill.fill` side by side: target, its mask, source, its mask and length of the one, of the other. */
+  readonly fillTwo?: (one: never, two: never, from: number, to: number, ...columns: never) => void
 }
 
 /**

@@ -32,6 +32,40 @@ export class Sma implements LengthFill {
     const n = lengthOf(length, 'ta.sma')
     this.sum.fill(target, targetMask, from, to, source, sourceMask, n, n)
   }
+
+  static fillTwo(
+    one: Sma,
+    two: Sma,
+    from: number,
+    to: number,
+    target1: Float64Array,
+    targetMask1: number,
+    source1: Float64Array,
+    sourceMask1: number,
+    length1: number,
+    target2: Float64Array,
+    targetMask2: number,
+    source2: Float64Array,
+    sourceMask2: number,
+    length2: number,
+  ): void {
+    RollingSum.fillTwo(
+      one.sum,
+      two.sum,
+      from,
+      to,
+      target1,
+      targetMask1,
+      source1,
+      sourceMask1,
+      lengthOf(length1, 'ta.sma'),
+      target2,
+      targetMask2,
+      source2,
+      sourceMask2,
+      lengthOf(length2, 'ta.sma'),
+    )
+  }
 }
 
 /** Starts from the sma of the first `length` values. */

@@ -98,7 +98,20 @@ export class RollingSum {
     }
   }
 
-  /** As far as the window is full, the values are numbers and no fresh sum is due. Returns the bar it stopped at. */
+  /** The window is full and short: all that can come between is a value that is na or huge, or a fresh sum. */
+  private isSteady(length: number): boolean {
+    const { mask } = this
+    return (
+      length === this.length &&
+      this.inWindow === length &&
+      length >= 2 &&
+      length <= FRESH_PER_BAR &&
+      mask >= CAPACITY_KEPT - 1 &&
+      2 * length <= mask
+    )
+  }
+
+  /** Returns the bar it stopped at, on which something unusual happens. */
   private fillSteady(
     target: Float64Array,
     targetMask: number,
@@ -109,31 +122,112 @@ export class RollingSum {
     length: number,
     divisor: number,
   ): number {
-    const { raw, added, mask } = this
-    if (length !== this.length || this.inWindow !== length || length < 2 || 2 * length > mask) return from
-    if (length > FRESH_PER_BAR || mask < CAPACITY_KEPT - 1) return from
+    if (!this.isSteady(length)) return from
+    const { added, mask } = this
     let { sum, excess, count } = this
     let i = from
     for (; i < to; i++) {
       const value = source[i & sourceMask]!
-      if (value !== value || (excess !== 0 && correctionIsLost(value, excess))) break
       const leaving = added[(count - length) & mask]!
-      if (Math.abs(leaving) > HUGE) break
+      if (isUnusual(value, excess, leaving)) break
       const out = -leaving - excess
       const without = sum + out
       const entering = value - (without - sum - out)
       const now = without + entering
       excess = now - without - entering
       sum = now
-      raw[count & mask] = value
       added[count & mask] = entering
       count++
       target[i & targetMask] = now / divisor
     }
+    this.settle(sum, excess, count)
+    this.note(source, sourceMask, from, i)
+    return i
+  }
+
+  private settle(sum: number, excess: number, count: number): void {
     this.sum = sum
     this.excess = excess
     this.count = count
-    return i
+  }
+
+  /**
+   * Writes down the last values of bars `from` to `to`, as far back as anybody looks. Done bar by bar the store would
+   * stand in the way of the load of what leaves, where the two arrays lie 4,096 bytes apart: 5.9 ns a bar for 4.1.
+   */
+  private note(source: Float64Array, sourceMask: number, from: number, to: number): void {
+    const { raw, mask, count } = this
+    for (let i = Math.max(from, to - mask - 1); i < to; i++)
+      raw[(count - to + i) & mask] = source[i & sourceMask]!
+  }
+
+  /**
+   * `fill` of two averages at once. A sum is a chain of eight additions of which each waits for the one before; two
+   * chains side by side take no longer than one, and two averages are what most strategies are made of.
+   */
+  static fillTwo(
+    one: RollingSum,
+    two: RollingSum,
+    from: number,
+    to: number,
+    target1: Float64Array,
+    targetMask1: number,
+    source1: Float64Array,
+    sourceMask1: number,
+    length1: number,
+    target2: Float64Array,
+    targetMask2: number,
+    source2: Float64Array,
+    sourceMask2: number,
+    length2: number,
+  ): void {
+    let i = from
+    while (i < to && one.isSteady(length1) && two.isSteady(length2)) {
+      const added1 = one.added
+      const added2 = two.added
+      const mask1 = one.mask
+      const mask2 = two.mask
+      let sum1 = one.sum
+      let sum2 = two.sum
+      let excess1 = one.excess
+      let excess2 = two.excess
+      let count1 = one.count
+      let count2 = two.count
+      const start = i
+      for (; i < to; i++) {
+        const value1 = source1[i & sourceMask1]!
+        const value2 = source2[i & sourceMask2]!
+        const leaving1 = added1[(count1 - length1) & mask1]!
+        const leaving2 = added2[(count2 - length2) & mask2]!
+        if (isUnusual(value1, excess1, leaving1) || isUnusual(value2, excess2, leaving2)) break
+        const out1 = -leaving1 - excess1
+        const out2 = -leaving2 - excess2
+        const without1 = sum1 + out1
+        const without2 = sum2 + out2
+        const entering1 = value1 - (without1 - sum1 - out1)
+        const entering2 = value2 - (without2 - sum2 - out2)
+        sum1 = without1 + entering1
+        sum2 = without2 + entering2
+        excess1 = sum1 - without1 - entering1
+        excess2 = sum2 - without2 - entering2
+        added1[count1 & mask1] = entering1
+        added2[count2 & mask2] = entering2
+        count1++
+        count2++
+        target1[i & targetMask1] = sum1 / length1
+        target2[i & targetMask2] = sum2 / length2
+      }
+      one.settle(sum1, excess1, count1)
+      two.settle(sum2, excess2, count2)
+      one.note(source1, sourceMask1, start, i)
+      two.note(source2, sourceMask2, start, i)
+      if (i === to) return
+      target1[i & targetMask1] = one.next(source1[i & sourceMask1]!, length1) / length1
+      target2[i & targetMask2] = two.next(source2[i & sourceMask2]!, length2) / length2
+      i++
+    }
+    one.fill(target1, targetMask1, i, to, source1, sourceMask1, length1, length1)
+    two.fill(target2, targetMask2, i, to, source2, sourceMask2, length2, length2)
   }
 
   private held(n: number): number {
@@ -227,6 +321,15 @@ export class RollingSum {
     this.raw = raw
     this.added = added
   }
+}
+
+/**
+ * Beside a steady sum: whatever `next` may treat in another way, na and infinity among it. Of three that are said to be
+ * one may turn out not to be.
+ */
+function isUnusual(value: number, excess: number, leaving: number): boolean {
+  const size = Math.abs(excess)
+  return !(size - (value + size - value) <= 0) || Math.abs(leaving) > HUGE
 }
 
 /**
