@@ -193,6 +193,8 @@ describe('calc_on_order_fills', () => {
     test(`rolled back: ${name}`, () => {
       const broker = recordingBroker([], {
         busy: true,
+        wakeBelow: Infinity,
+        wakeAbove: -Infinity,
         onBar: (bar: number, rerun: () => void) => {
           for (let n = 0; n < bar % 3; n++) rerun()
         },
@@ -204,6 +206,8 @@ describe('calc_on_order_fills', () => {
   test('rolled back: drawings, ids and all', () => {
     const broker = recordingBroker([], {
       busy: true,
+      wakeBelow: Infinity,
+      wakeAbove: -Infinity,
       onBar: (bar: number, rerun: () => void) => {
         for (let n = 0; n < bar % 3; n++) rerun()
       },
