@@ -170,7 +170,7 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
       flush()
       const both = next && fillsTwo(module, fill, next)
       calls.line(
-        both ?? `H.${fill.field}.fill(${fill.target},from,to,${fill.args});`,
+        both ?? `H.${fill.field}.fillBlock(${fill.target},from,to,${fill.args});`,
         hoist.kind === 'call' ? hoist.call.start : -1,
       )
       if (both) at++

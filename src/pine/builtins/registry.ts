@@ -66,9 +66,9 @@ export type Implementation =
 export interface StateClass {
   new (runtime: Runtime): { next(...args: never[]): unknown }
   readonly runtime?: boolean
-  /** The instances have a `fill` besides, `next` for a block of bars at once: `LengthFill` or `PairFill`. */
+  /** The instances have a `fillBlock` besides, `next` for a block of bars at once: `LengthFill` or `PairFill`. */
   readonly fills?: 'length' | 'pair'
-  /** Two instances' `LengthFill.fill` side by side: target, its mask, source, its mask and length of the one, of the other. */
+  /** Two instances' `LengthFill.fillBlock` side by side: target, its mask, source, its mask and length of the one, of the other. */
   readonly fillTwo?: (one: never, two: never, from: number, to: number, ...columns: never) => void
 }
 
@@ -77,7 +77,7 @@ export interface StateClass {
  * of one block is indexed with its mask, a whole one with -1.
  */
 export interface LengthFill {
-  fill(
+  fillBlock(
     target: Float64Array,
     targetMask: number,
     from: number,
@@ -90,7 +90,7 @@ export interface LengthFill {
 
 /** Two series, into a column of 0 and 1. */
 export interface PairFill {
-  fill(
+  fillBlock(
     target: Uint8Array,
     targetMask: number,
     from: number,

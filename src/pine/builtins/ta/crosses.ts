@@ -18,7 +18,7 @@ export class Crossover implements PairFill {
     return crossed
   }
 
-  fill(
+  fillBlock(
     target: Uint8Array,
     targetMask: number,
     from: number,
@@ -51,7 +51,7 @@ export class Crossunder implements PairFill {
     return this.over.next(source2, source1)
   }
 
-  fill(
+  fillBlock(
     target: Uint8Array,
     targetMask: number,
     from: number,
@@ -61,7 +61,7 @@ export class Crossunder implements PairFill {
     source2: Float64Array,
     mask2: number,
   ): void {
-    this.over.fill(target, targetMask, from, to, source2, mask2, source1, mask1)
+    this.over.fillBlock(target, targetMask, from, to, source2, mask2, source1, mask1)
   }
 }
 

@@ -20,7 +20,7 @@ export class Sma implements LengthFill {
     return this.sum.next(source, n) / n
   }
 
-  fill(
+  fillBlock(
     target: Float64Array,
     targetMask: number,
     from: number,
@@ -30,7 +30,7 @@ export class Sma implements LengthFill {
     length: number,
   ): void {
     const n = lengthOf(length, 'ta.sma')
-    this.sum.fill(target, targetMask, from, to, source, sourceMask, n, n)
+    this.sum.fillBlock(target, targetMask, from, to, source, sourceMask, n, n)
   }
 
   static fillTwo(

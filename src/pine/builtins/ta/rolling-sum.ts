@@ -82,7 +82,7 @@ export class RollingSum {
    * `next` for bars `from` to `to`, divided, in one loop: 9 ns a bar become 5, as the fields stay in registers while
    * nothing unusual happens. `mask`s: a column of one block is indexed with one, a whole one with -1.
    */
-  fill(
+  fillBlock(
     target: Float64Array,
     targetMask: number,
     from: number,
@@ -162,7 +162,7 @@ export class RollingSum {
   }
 
   /**
-   * `fill` of two averages at once. A sum is a chain of eight additions of which each waits for the one before; two
+   * `fillBlock` of two averages at once. A sum is a chain of eight additions of which each waits for the one before; two
    * chains side by side take no longer than one, and two averages are what most strategies are made of.
    */
   static fillTwo(
@@ -226,8 +226,8 @@ export class RollingSum {
       target2[i & targetMask2] = two.next(source2[i & sourceMask2]!, length2) / length2
       i++
     }
-    one.fill(target1, targetMask1, i, to, source1, sourceMask1, length1, length1)
-    two.fill(target2, targetMask2, i, to, source2, sourceMask2, length2, length2)
+    one.fillBlock(target1, targetMask1, i, to, source1, sourceMask1, length1, length1)
+    two.fillBlock(target2, targetMask2, i, to, source2, sourceMask2, length2, length2)
   }
 
   private held(n: number): number {
