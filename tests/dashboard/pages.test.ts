@@ -181,6 +181,31 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a watchlist of thousands is there at once, and whole', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const items = Array.from({ length: 3000 }, (_, i) => ({ symbol: `S${i}`, exchange: 'X', note: null }))
+    const made = await page.request.post(`${site.url}/api/platform/watchlists/import`, {
+      headers: { 'content-type': 'application/json' },
+      data: { name: 'Thousands', items },
+    })
+    await page.goto(`${site.url}/watchlists/${((await made.json()) as { id: string }).id}`)
+    const rows = page.getByRole('list', { name: 'Thousands' }).getByRole('listitem')
+    await rows.first().waitFor()
+    expect(await rows.count()).toBeLessThan(1000)
+    while ((await rows.count()) < 3000) {
+      await page.evaluate(() => document.getElementById('main')!.scrollTo(0, 1e9))
+      await page.waitForTimeout(20)
+    }
+    await page.getByRole('button', { name: /^S2999/ }).focus()
+    await page.keyboard.press('Alt+ArrowUp')
+    await page.getByText('S2999 is number 2,999 of 3,000 now.').waitFor()
+    await page.waitForLoadState('networkidle')
+    await page.request.delete(
+      `${site.url}/api/platform/watchlists/${((await made.json()) as { id: string }).id}`,
+    )
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('an order the server refuses is taken back', async () => {
     const { page } = await openAt('/watchlists')
     const list = page.getByRole('list', { name: 'In order' })

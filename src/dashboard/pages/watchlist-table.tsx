@@ -4,7 +4,7 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { percent, price, tone } from '../format.ts'
+import { count, percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -18,6 +18,8 @@ import s from './watchlists.module.css'
 
 /** Beyond this a list is not watched but kept. */
 const QUOTED_MAX = 200
+/** Rows that are on the page at first, and that come each time one reaches their end: a list may have 5,000. */
+const ROWS = 200
 const NOTE_MAX = 1000
 
 export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist; readonly wide?: boolean }) {
@@ -26,6 +28,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   const focused = useRef('')
   const [said, setSaid] = useState('')
   const [noting, setNoting] = useState<WatchlistItem | null>(null)
+  const [shown, setShown] = useState(ROWS)
   const { order, dragged, grab } = useDrag(rows, list.items, (items) => save(items))
   useEffect(() => {
     const load = () => attempt(loadQuotes(list.items.slice(0, QUOTED_MAX)))
@@ -50,7 +53,8 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
     const to = list.items.indexOf(item) + by
     if (to < 0 || to >= list.items.length) return
     focused.current = quoteKey(item)
-    setSaid(`${item.symbol} is number ${to + 1} of ${list.items.length} now.`)
+    if (to >= shown) setShown(to + ROWS)
+    setSaid(`${item.symbol} is number ${count(to + 1)} of ${count(list.items.length)} now.`)
     save(moved(list.items, to - by, to))
   }
   const remove = (at: number) => {
@@ -62,7 +66,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   return (
     <>
       <ul ref={rows} class={s.rows} data-wide={wide} data-dragging={dragged !== null} aria-label={list.name}>
-        {order.map((item, i) => (
+        {order.slice(0, shown).map((item, i) => (
           <Row
             key={quoteKey(item)}
             item={item}
@@ -77,12 +81,32 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
             onRemove={() => remove(i)}
           />
         ))}
+        {order.length > shown && (
+          <MoreRows left={order.length - shown} onMore={() => setShown((before) => before + ROWS)} />
+        )}
       </ul>
       <span class="visually-hidden" role="status">
         {said}
       </span>
       {noting && <NoteDialog list={list} item={noting} onClose={() => setNoting(null)} />}
     </>
+  )
+}
+
+/** The end of the rows that are on the page; reaching it brings more. */
+function MoreRows({ left, onMore }: { readonly left: number; readonly onMore: () => void }) {
+  const end = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && onMore())
+    if (end.current) observer.observe(end.current)
+    return () => observer.disconnect()
+  }, [left])
+  return (
+    <li ref={end} class={s.row}>
+      <button type="button" class={s.open} onClick={onMore}>
+        <span class="muted">{count(left)} more</span>
+      </button>
+    </li>
   )
 }
 
