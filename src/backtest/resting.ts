@@ -6,7 +6,7 @@
 
 import { BrokerEmulator } from './broker/broker.ts'
 import { UNIT } from './broker/numbers.ts'
-import type { Trail } from './broker/orders.ts'
+import { isMarket, type Trail } from './broker/orders.ts'
 
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
 export type RestingType = (typeof RESTING_TYPES)[number]
@@ -81,7 +81,7 @@ export class WatchedBroker extends BrokerEmulator {
   /** What is new came on `bar`, what is gone went on `gone`. */
   private note(bar: number, gone: number): void {
     const { orders, legs, waiting } = this
-    if (waiting.length === 0 && legs.length === 0 && orders.length === 0) return
+    if (waiting.length === 0 && legs.length === 0 && orders.every(isMarket)) return
     this.notes++
     for (const { id, direction, units, limit, stop, triggered } of orders) {
       // A stop-limit order waits for its stop first.

@@ -35,8 +35,9 @@ export class Account {
   protected readonly lot: number
   protected readonly mintick: number
   protected readonly pointValue: number
-  /** Price of "now" while a bar is walked, ticks; NaN = the close. */
-  protected nowTicks = NaN
+  /** A bar is being walked: "now" is where the path stands, else the close. */
+  protected walking = false
+  protected nowTicks = 0
   protected walk: EquityWalk
 
   constructor({ bars, symbol, settings, rates = null }: BrokerOptions) {
@@ -66,7 +67,7 @@ export class Account {
 
   /** The close, or where the path stands while a bar is walked (A8). */
   protected nowPrice(): number {
-    return Number.isNaN(this.nowTicks) ? this.bars.close[this.bar]! : this.nowTicks * this.mintick
+    return this.walking ? this.nowTicks * this.mintick : this.bars.close[this.bar]!
   }
 
   protected equityAt(price: number): number {

@@ -90,6 +90,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     this.fillsSeen = this.position.fills.count
     const { path } = this
     pathOf(this.bars, bar, this.mintick, path)
+    this.walking = true
     this.nowTicks = path[0]
     if (watches(this.risk)) this.startRiskDay(bar)
     const from = this.finerStarts?.[bar] ?? 0
@@ -98,13 +99,13 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     else {
       this.openTick(path[0])
       if (this.isCalmAfterOpen(bar)) {
-        this.nowTicks = NaN
+        this.walking = false
         this.settle()
         return
       }
       this.walkSegments(path)
     }
-    this.nowTicks = NaN
+    this.walking = false
     this.point = 4
     this.callMargin(path[3])
     this.checkDrawdown(path[3])

@@ -382,7 +382,7 @@ export class OrderDesk extends Account {
       this.mintick,
       this.settings.nearerLevelWins,
     )
-    const now = Number.isNaN(this.nowTicks) ? tickOf(this.bars.close[this.bar]!, this.mintick) : this.nowTicks
+    const now = this.walking ? this.nowTicks : tickOf(this.bars.close[this.bar]!, this.mintick)
     const trail = Number.isNaN(activation)
       ? null
       : issueTrail(known?.trail ?? null, activation, offset, now, entry.direction)

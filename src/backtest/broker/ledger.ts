@@ -28,9 +28,16 @@ export interface Fills {
   net: Float64Array
   /** Entry commissions of what is open, account currency. */
   fees: Float64Array
-  readonly id: string[]
-  readonly comment: (string | null)[]
-  readonly alertMessage: (string | null)[]
+  /** Row of `labels`, which most fills share. */
+  label: Int32Array
+  readonly labels: Label[]
+}
+
+/** What the script called an order. */
+export interface Label {
+  readonly id: string
+  readonly comment: string | null
+  readonly alertMessage: string | null
 }
 
 /** Closed trades in the order they closed, a part of one that was closed in parts being a row of its own. */
@@ -67,9 +74,9 @@ export interface Trade {
   readonly profit: number
 }
 
-const ROWS_FIRST = 64
-/** Room that is never written to costs nothing, and new memory is what a fill costs most; so we copy rarely. */
-const GROWTH = 8
+const ROWS_FIRST = 256
+/** New memory is what a fill costs most, and room that is never written to costs next to nothing; so we copy rarely. */
+const GROWTH = 4
 
 export function noFills(): Fills {
   const column = () => new Float64Array(ROWS_FIRST)
@@ -84,9 +91,8 @@ export function noFills(): Fills {
     value: column(),
     net: column(),
     fees: column(),
-    id: [],
-    comment: [],
-    alertMessage: [],
+    label: new Int32Array(ROWS_FIRST),
+    labels: [],
   }
 }
 
@@ -107,6 +113,7 @@ export function noTrades(): ClosedTrades {
 export function reserveFill(fills: Fills): void {
   if (fills.count < fills.bar.length) return
   fills.bar = ints(fills.bar)
+  fills.label = ints(fills.label)
   const point = new Uint8Array(fills.point.length * GROWTH)
   point.set(fills.point)
   fills.point = point
@@ -142,6 +149,27 @@ function ints(column: Int32Array): Int32Array {
   return larger
 }
 
+/** How many of the last labels are looked through: a script has a handful, or makes one of its own for every order. */
+const LABELS_LOOKED_AT = 8
+
+export function labelRow(
+  { labels }: Fills,
+  id: string,
+  comment: string | null,
+  alertMessage: string | null,
+): number {
+  const oldest = Math.max(0, labels.length - LABELS_LOOKED_AT)
+  for (let row = labels.length - 1; row >= oldest; row--) {
+    const label = labels[row]!
+    if (label.id === id && label.comment === comment && label.alertMessage === alertMessage) return row
+  }
+  return labels.push({ id, comment, alertMessage }) - 1
+}
+
+export function labelOf(fills: Fills, fill: number): Label {
+  return fills.labels[fills.label[fill]!]!
+}
+
 export function directionOf(fills: Fills, fill: number): Direction {
   return fills.units[fill]! > 0 ? 1 : -1
 }
@@ -153,10 +181,11 @@ export function quantityOf(fills: Fills, fill: number): number {
 
 export function closedTradeAt(fills: Fills, trades: ClosedTrades, row: number): Trade {
   const exit = trades.exit[row]!
+  const { id, comment } = labelOf(fills, exit)
   return {
     ...openTradeAt(fills, trades.entry[row]!, trades.units[row]!, trades.entryFee[row]!),
-    exitId: fills.id[exit]!,
-    exitComment: fills.comment[exit]!,
+    exitId: id,
+    exitComment: comment,
     exitBar: fills.bar[exit]!,
     exitPoint: fills.point[exit]! as PathPoint,
     exitPrice: fills.price[exit]!,
@@ -166,9 +195,10 @@ export function closedTradeAt(fills: Fills, trades: ClosedTrades, row: number): 
 }
 
 export function openTradeAt(fills: Fills, entry: number, units: number, entryFee: number): Trade {
+  const { id, comment } = labelOf(fills, entry)
   return {
-    entryId: fills.id[entry]!,
-    entryComment: fills.comment[entry]!,
+    entryId: id,
+    entryComment: comment,
     entryBar: fills.bar[entry]!,
     entryPoint: fills.point[entry]! as PathPoint,
     entryPrice: fills.price[entry]!,

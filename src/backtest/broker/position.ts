@@ -6,6 +6,7 @@
 
 import {
   closedTradeAt,
+  labelRow,
   noFills,
   noTrades,
   openTradeAt,
@@ -96,9 +97,7 @@ export class Position {
     fills.units[row] = execution.direction * (closing + opening)
     fills.price[row] = execution.price
     fills.fee[row] = execution.fee
-    fills.id.push(execution.id)
-    fills.comment.push(execution.comment)
-    fills.alertMessage.push(execution.alertMessage)
+    fills.label[row] = labelRow(fills, execution.id, execution.comment, execution.alertMessage)
     if (closing > 0) this.close(execution, targets)
     const entry = opening > 0 ? this.add(execution, first) : null
     this.resum()

@@ -7,6 +7,7 @@ import type { Bars } from '../../market/bars.ts'
 import {
   closedTradeAt,
   directionOf,
+  labelOf,
   openTradeAt,
   quantityOf,
   type ClosedTrades,
@@ -203,21 +204,23 @@ export function tradeRows(context: TradeContext, table: TradeTable): ReportTrade
     const profit = table.profit[k]!
     const runup = table.runup[k]!
     const drawdown = table.drawdown[k]!
+    const entered = labelOf(fills, entry)
+    const exited = labelOf(fills, exit)
     cumProfit += profit
     rows[k] = {
       n: k + 1,
       side: directionOf(fills, entry) === 1 ? 'long' : 'short',
       qty: table.quantity[k]!,
-      entryId: fills.id[entry]!,
+      entryId: entered.id,
       entryTime: bars.time[table.entryBar[k]!]!,
       entryBar: table.entryBar[k]!,
       entryPrice: fills.price[entry]!,
-      entryComment: fills.comment[entry]!,
-      exitId: isOpen ? 'Open' : fills.id[exit]!,
+      entryComment: entered.comment,
+      exitId: isOpen ? 'Open' : exited.id,
       exitTime: bars.time[table.exitBar[k]!]!,
       exitBar: table.exitBar[k]!,
       exitPrice: table.exitPrice[k]!,
-      exitComment: isOpen ? null : fills.comment[exit]!,
+      exitComment: isOpen ? null : exited.comment,
       profit,
       profitPct: shareOf(table, k, profit),
       commission: table.commission[k]!,
@@ -236,16 +239,21 @@ export function tradeRows(context: TradeContext, table: TradeTable): ReportTrade
 
 /** The first `count` fills. */
 export function orderRows(fills: Fills, count: number, bars: Bars): ReportOrder[] {
-  return Array.from({ length: count }, (_, k) => ({
-    bar: fills.bar[k]!,
-    time: bars.time[fills.bar[k]!]!,
-    id: fills.id[k]!,
-    side: directionOf(fills, k) === 1 ? 'buy' : 'sell',
-    qty: quantityOf(fills, k),
-    price: fills.price[k]!,
-    comment: fills.comment[k]!,
-    commission: fills.fee[k]!,
-    position: fills.held[k]! / UNIT,
-    alertMessage: fills.alertMessage[k]!,
-  }))
+  const rows: ReportOrder[] = Array.from({ length: count })
+  for (let k = 0; k < count; k++) {
+    const { id, comment, alertMessage } = labelOf(fills, k)
+    rows[k] = {
+      bar: fills.bar[k]!,
+      time: bars.time[fills.bar[k]!]!,
+      id,
+      side: directionOf(fills, k) === 1 ? 'buy' : 'sell',
+      qty: quantityOf(fills, k),
+      price: fills.price[k]!,
+      comment,
+      commission: fills.fee[k]!,
+      position: fills.held[k]! / UNIT,
+      alertMessage,
+    }
+  }
+  return rows
 }
