@@ -121,12 +121,11 @@ describe('a coarser interval of the chart’s symbol', () => {
   })
 })
 
-test('a request that needs its own result is an error, not a run without end', () => {
-  expect(() =>
-    run(
-      'var a = array.from(1.0)\nfor i = 0 to 1\n    a.push(request.security("", "60", a.last()))\nplot(a.size())',
-    ),
-  ).toThrow('needs its own result')
+test('a request does not see what its own result changes', () => {
+  const got = run(
+    'var a = array.from(1.0)\nfor i = 0 to 1\n    a.push(request.security("", "60", a.last()))\nplot(a.last())',
+  )
+  expect(got).toEqual([NA, NA, NA, 1, 1, 1, 1, 1, 1, 1, 1, 1])
 })
 
 test('what is kept in objects made with a constant of the expression is no part of it', () => {
@@ -289,6 +288,16 @@ describe('what stands after the call', () => {
       'nor is what changes an array',
       'var a = array.new<int>()\nx = request.security("", "", a.size())\na.push(1)\nplot(x)',
       0,
+    ],
+    [
+      'in a block, what stands before it there is',
+      'var c = 0\nfloat x = na\nif true\n    c := c + 1\n    x := request.security("", "", c)\n    c := c + 5\nplot(x)',
+      12,
+    ],
+    [
+      'and what the other branches do',
+      'var c = 0\nfloat x = na\nif bar_index % 2 == 0\n    c := c + 1\nelse if bar_index % 4 == 1\n    x := request.security("", "", c)\nelse\n    c := c + 100\nplot(fixnan(x))',
+      205,
     ],
     [
       'also in a function',

@@ -37,17 +37,15 @@ export const RESULT: BuiltinFunction = {
 /** `path`: the calls that lead to the function the expression stands in, outermost first; empty at the top level. */
 export function sliceProgram(program: Program, path: readonly UserCallExpr[], wanted: Expr): Program {
   const items = wanted.kind === 'Tuple' ? wanted.items : [wanted]
-  /** Statements with the expression somewhere inside: what their blocks declare stands beside them as well. */
-  const around = new Set<Stmt>()
   // The body as it would be if every function on the path were written where it is called, and if the blocks around
   // the calls and the expression were always entered.
-  const statements: Stmt[] = opened(program.body, path[0] ?? wanted, around)
+  const statements: Stmt[] = opened(program.body, path[0] ?? wanted)
   for (const [depth, call] of path.entries()) {
     for (const [i, variable] of call.fn.parameters.entries()) {
       const value = call.args[i]
       if (value) statements.push({ kind: 'Declare', variable, value, start: call.start })
     }
-    statements.push(...opened(call.fn.body, path[depth + 1] ?? wanted, around))
+    statements.push(...opened(call.fn.body, path[depth + 1] ?? wanted))
   }
   const needed = new Set<Variable>()
   const functions = new Set<FunctionInstance>()
@@ -67,7 +65,7 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
   for (let before = -1; before !== kept.size + needed.size;) {
     before = kept.size + needed.size
     for (const statement of statements.toReversed()) {
-      if (kept.has(statement) || !touches(statement, needed, around.has(statement))) continue
+      if (kept.has(statement) || !touches(statement, needed)) continue
       kept.add(statement)
       walkBlock({ statements: [statement], result: null }, read, (inner) => {
         // What it sets besides has to exist.
@@ -104,36 +102,67 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
 }
 
 /**
- * A block's statements up to the one that contains `target`, and after that one those of the inner block it is in. What
- * stands after the call is no part of what it evaluates (other timeframes and data, "Requestable data").
+ * A block's statements up to the one that contains `target`, and then those of the inner block it is in, as if that were
+ * always entered. What stands after the call is no part of what it evaluates (other timeframes and data, "Requestable
+ * data"), nor is the statement itself, but for the branches beside the one that leads to the call.
  */
-function opened(block: Block, target: Expr, around: Set<Stmt>): Stmt[] {
+function opened(block: Block, target: Expr, isInner = false): Stmt[] {
   const statements: Stmt[] = []
-  const inside = (found: Expr | Block): boolean => {
-    let contains = false
-    const visit = (expr: Expr): void => {
-      contains ||= expr === target
-    }
-    if ('statements' in found) walkBlock(found, visit)
-    else walkExpr(found, visit)
-    return contains
-  }
-  const enter = (expr: Expr | null): void => {
-    if (!expr || !inside(expr)) return
+  const enter = (expr: Expr): void => {
     if (expr.kind === 'For')
       statements.push({ kind: 'Declare', variable: expr.counter, value: expr.from, start: expr.start })
-    for (const inner of blocksOf(expr)) if (inside(inner)) statements.push(...opened(inner, target, around))
+    for (const inner of blocksOf(expr))
+      if (blockHolds(inner, target)) statements.push(...opened(inner, target, true))
     if (expr.kind === 'Convert') enter(expr.operand)
   }
   for (const statement of block.statements) {
-    statements.push(statement)
-    if (!('value' in statement) || !inside(statement.value)) continue
-    around.add(statement)
+    if (!('value' in statement) || !exprHolds(statement.value, target)) {
+      statements.push(statement)
+      continue
+    }
+    const beside = isInner || statement.kind !== 'Expression' ? null : besides(statement.value, target)
+    if (beside) statements.push({ kind: 'Expression', value: beside, start: statement.start })
     enter(statement.value)
     return statements
   }
-  enter(block.result)
+  if (block.result && exprHolds(block.result, target)) enter(block.result)
   return statements
+}
+
+/** An `if` or `switch` without the block that leads to the call; null where nothing is left. */
+function besides(expr: Expr, target: Expr): Expr | null {
+  const rest = (block: Block): Block => {
+    if (!blockHolds(block, target)) return block
+    // An `else if` is a block of its own.
+    const [only] = block.statements
+    const nested =
+      only?.kind === 'Expression' && block.statements.length === 1 ? besides(only.value, target) : null
+    return {
+      statements: nested && only ? [{ kind: 'Expression', value: nested, start: only.start }] : [],
+      result: null,
+    }
+  }
+  if (expr.kind === 'If')
+    return { ...expr, consequent: rest(expr.consequent), alternate: expr.alternate && rest(expr.alternate) }
+  if (expr.kind === 'Switch')
+    return { ...expr, cases: expr.cases.map((one) => ({ ...one, body: rest(one.body) })) }
+  return null
+}
+
+function exprHolds(expr: Expr, target: Expr): boolean {
+  let found = false
+  walkExpr(expr, (one) => {
+    found ||= one === target
+  })
+  return found
+}
+
+function blockHolds(block: Block, target: Expr): boolean {
+  let found = false
+  walkBlock(block, (one) => {
+    found ||= one === target
+  })
+  return found
 }
 
 function blocksOf(expr: Expr): readonly Block[] {
@@ -169,11 +198,10 @@ export function callsOn(program: Program, path: string): readonly UserCallExpr[]
 }
 
 /** Whether a statement gives a needed variable its value or changes the object it holds. */
-function touches(statement: Stmt, needed: ReadonlySet<Variable>, isAround: boolean): boolean {
+function touches(statement: Stmt, needed: ReadonlySet<Variable>): boolean {
   if (statement.kind === 'Expression' && isOutput(statement.value)) return false
   let found = false
   const visit = (one: Stmt): void => {
-    if (isAround && one !== statement && (one.kind === 'Declare' || one.kind === 'DeclareTuple')) return
     if (one.kind === 'Declare' || one.kind === 'Assign') found ||= needed.has(one.variable)
     else if (one.kind === 'DeclareTuple')
       found ||= one.variables.some((variable) => variable !== null && needed.has(variable))
