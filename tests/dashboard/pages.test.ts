@@ -39,6 +39,18 @@ async function violations(page: Page): Promise<string[]> {
   return JSON.parse(String(result.value)) as string[]
 }
 
+/** What stands beyond the right edge, and in nothing that scrolls. */
+const cutOff = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const scrolls = (element: Element | null): boolean =>
+      element !== null &&
+      element.id !== 'main' &&
+      (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement))
+    return [...document.querySelectorAll('#main *')]
+      .filter((one) => one.getBoundingClientRect().right > innerWidth + 1 && !scrolls(one.parentElement))
+      .map((one) => one.outerHTML.slice(0, 120))
+  })
+
 /** The page has its heading and nothing on it is still loading. */
 async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
@@ -72,6 +84,7 @@ describe.skipIf(noBrowser)('pages', () => {
         expect({ path, found: await violations(page) }).toEqual({ path, found: [] })
         // Nothing is wider than the screen.
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+        expect({ path, cut: await cutOff(page) }).toEqual({ path, cut: [] })
       }
       expect(complaints).toEqual([])
     }, 120_000)

@@ -65,6 +65,7 @@ export function SignIn() {
               value={name}
               onInput={setName}
               autocomplete="name"
+              autofocus
               hint="Others see it on what you publish."
               problem={problemAt(error, '/name')}
             />
@@ -78,7 +79,7 @@ export function SignIn() {
             onInput={setEmail}
             autocomplete="username"
             required
-            autofocus
+            autofocus={!signingUp}
             problem={problemAt(error, '/email')}
           />
           <Field

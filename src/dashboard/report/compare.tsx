@@ -107,8 +107,10 @@ function WithRun({ run }: { readonly run: Run }) {
   )
 }
 
-/** Two curves share an axis only where they are of the same bars. */
+/** Two curves share an axis only where they are of the same bars; an indicator has none. */
 const sameRange = (a: Run, b: Run): boolean =>
+  a.report.script.kind === 'strategy' &&
+  b.report.script.kind === 'strategy' &&
   a.report.symbol === b.report.symbol &&
   a.report.interval === b.report.interval &&
   a.report.range.from === b.report.range.from &&
@@ -152,7 +154,9 @@ function Differences({ run, other }: { readonly run: Run; readonly other: Run })
             <span class="visually-hidden">Figure</span>
           </th>
           <th scope="col">This run</th>
-          <th scope="col">{other.name}</th>
+          <th scope="col" class={s.otherName} title={other.name}>
+            {other.name}
+          </th>
           <th scope="col">Difference</th>
         </tr>
       </thead>
