@@ -36,16 +36,10 @@ export interface Broker {
   bar: number
   /** Something to do on a bar: an order waits, a position is open, or a rule must be watched. */
   readonly busy: boolean
-  /**
-   * While `busy`: a bar whose low stays above the one and whose high stays below the other needs no `onBar` either. The
-   * run looks for itself, as most bars of most runs have a position open and nothing to do: 3 ms of a million bars.
-   */
-  readonly wakeBelow: number
-  readonly wakeAbove: number
   /** The script placed or changed something since `afterScript` ran last. */
   readonly dirty: boolean
   /**
-   * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy`, or between the wakes.
+   * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy`.
    * With calc_on_order_fills it calls `rerun` after fills, which runs the script's body once more on this bar.
    */
   onBar(bar: number, rerun: () => void): void

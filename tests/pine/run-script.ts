@@ -63,8 +63,6 @@ export function recordingBroker(
 ): Broker {
   const known: Partial<Record<keyof Broker, unknown>> = {
     busy: false,
-    wakeBelow: -Infinity,
-    wakeAbove: Infinity,
     dirty: false,
     positionSize: 0,
     equity: 1000,

@@ -118,8 +118,6 @@ describe('calc_on_order_fills', () => {
     const orders: Order[] = []
     const broker = recordingBroker(orders, {
       busy: true,
-      wakeBelow: Infinity,
-      wakeAbove: -Infinity,
       onBar: (bar: number, rerun: () => void) => {
         for (let n = 0; n < bar % 3; n++) rerun()
       },
@@ -193,8 +191,6 @@ describe('calc_on_order_fills', () => {
     test(`rolled back: ${name}`, () => {
       const broker = recordingBroker([], {
         busy: true,
-        wakeBelow: Infinity,
-        wakeAbove: -Infinity,
         onBar: (bar: number, rerun: () => void) => {
           for (let n = 0; n < bar % 3; n++) rerun()
         },
@@ -206,8 +202,6 @@ describe('calc_on_order_fills', () => {
   test('rolled back: drawings, ids and all', () => {
     const broker = recordingBroker([], {
       busy: true,
-      wakeBelow: Infinity,
-      wakeAbove: -Infinity,
       onBar: (bar: number, rerun: () => void) => {
         for (let n = 0; n < bar % 3; n++) rerun()
       },

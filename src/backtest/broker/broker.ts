@@ -764,7 +764,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
     const { bar, busy, dirty, orders, templates, standing, legs, immediates, risk, sequence, marginCalls } =
       this
-    const { active, callBelow, callAbove, wakeBelow, wakeAbove } = this
+    const { active, callBelow, callAbove } = this
     return {
       position: { units, entries, open, closed, fills, ...sums },
       bar,
@@ -781,8 +781,6 @@ export class BrokerEmulator extends OrderDesk implements Broker {
       active,
       callBelow,
       callAbove,
-      wakeBelow,
-      wakeAbove,
     }
   }
 }

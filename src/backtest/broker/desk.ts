@@ -14,8 +14,6 @@ import { issueTrail } from './trailing.ts'
 
 export class OrderDesk extends Account {
   busy = false
-  wakeBelow = -Infinity
-  wakeAbove = Infinity
   dirty = false
   /** In the order of arrival, never of level. */
   protected orders: Order[] = []
@@ -475,7 +473,7 @@ export class OrderDesk extends Account {
 
   protected touched(): void {
     this.active = true
-    this.wake()
+    this.busy = true
     if (this.settings.processOrdersOnClose) this.dirty = true
   }
 
@@ -485,13 +483,6 @@ export class OrderDesk extends Account {
       this.orders.length > 0 ||
       (this.legs.length > 0 && this.legs.some((leg) => !leg.done)) ||
       watches(this.risk)
-    this.wake()
-  }
-
-  private wake(): void {
-    const { active, callBelow, callAbove } = this
-    this.busy = active || callBelow !== -Infinity || callAbove !== Infinity
-    this.wakeBelow = active ? Infinity : callBelow
-    this.wakeAbove = active ? -Infinity : callAbove
+    this.busy = this.active || this.callBelow !== -Infinity || this.callAbove !== Infinity
   }
 }

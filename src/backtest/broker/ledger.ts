@@ -1,8 +1,8 @@
 // What happened, as columns: every fill, and every trade that was closed, a row each.
 //
-// A crossover trades 40,000 times in a million bars. As objects its fills and trades were 15 MB that were made, kept
-// and walked by the garbage collector, a third of the whole run; as columns they are 6 MB that nobody walks. Objects
-// are made of a row when somebody looks at it: `tradeAt` here, `fillAt` and the trades of the report in `report/`.
+// A crossover trades 40,000 times in a million bars. As objects its fills and trades were 13 MB that were made, kept
+// and walked by the garbage collector; as columns they are 4 MB that nobody walks. An object is made of a row when
+// somebody looks at it: `closedTradeAt` for strategy.closedtrades, `report/trades.ts` for the report.
 //
 // Plain data (no class, no closure), so that a snapshot of the broker is one structured clone.
 

@@ -1,7 +1,7 @@
 // The list of trades: closed ones in the order they closed, then what is still open.
 //
 // As columns, which is all that the statistics read; the rows that the report hands out are made of them when somebody
-// wants them. 39,000 rows of 24 fields are 9 MB and take 6 ms, a tenth of the whole run over a million bars.
+// wants them. 39,000 rows of 24 fields are 8 MB and take 3.4 ms of a run over a million bars that takes 42.
 
 import type { Bars } from '../../market/bars.ts'
 import {

@@ -116,7 +116,7 @@ export function generate(plan: Plan): Generated {
   text.append(out)
   text.line('}')
   text.line(
-    'function run(from,to){const h=R.bars.high,l=R.bars.low;for(let i=from;i<to;i++){R.bar=i;B.bar=i;if(B.busy&&!(l[i]>B.wakeBelow&&h[i]<B.wakeAbove))B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);}}',
+    'function run(from,to){for(let i=from;i<to;i++){R.bar=i;B.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);}}',
   )
   const options = module.tracks.map((_, i) => `p${i}`).join(',')
   text.line(`return {state:G,hoisted:H,options:[${options}],bind,hoist,body,run};`)
