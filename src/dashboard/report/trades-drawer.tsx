@@ -31,7 +31,7 @@ const COLUMNS: readonly Column[] = [
   { id: 'qty', text: 'Size', wide: '90px', by: (trade) => trade.qty },
   { id: 'profit', text: 'Profit', wide: 'minmax(150px,1fr)', by: (trade) => trade.profit },
   { id: 'profitPct', text: '%', wide: '84px', by: (trade) => trade.profitPct },
-  { id: 'cum', text: 'Total', wide: 'minmax(120px,.9fr)', by: (trade) => trade.cumProfit },
+  { id: 'cum', text: 'Total', wide: 'minmax(136px,.9fr)', by: (trade) => trade.cumProfit },
   { id: 'runup', text: 'Best', wide: '80px', by: (trade) => trade.runupPct },
   { id: 'drawdown', text: 'Worst', wide: '80px', by: (trade) => trade.drawdownPct },
   { id: 'bars', text: 'Bars', wide: '64px', by: (trade) => trade.bars },
@@ -260,7 +260,7 @@ function Row({ trade, report, clock, y, index, onChoose }: RowProps) {
         {percent(trade.profitPct, { plus: true })}
       </div>
       <div role="gridcell" class="num">
-        {money(trade.cumProfit, '')}
+        {money(trade.cumProfit, currency)}
       </div>
       <div role="gridcell" class="num muted">
         {percent(trade.runupPct)}
