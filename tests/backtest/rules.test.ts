@@ -576,6 +576,32 @@ const CASES: readonly RuleCase[] = [
     trades: ['long 10 L@1 100 → Close Position (Max intraday loss reached)@3 88 = -120'],
   },
   {
+    rule: 'H2: a bar that opens beyond the loss closes at its open, however it goes on',
+    args: { initial_capital: 1000 },
+    bars: '100/100/100/100 100/100/100/100 88/88/88/88 88/99/88/99',
+    script: ({ bar, broker, long }) => {
+      broker.maxIntradayLoss(100, 'cash', null)
+      if (bar === 0) long('L', { qty: 10 })
+    },
+    trades: ['long 10 L@1 100 → Close Position (Max intraday loss reached)@2 88 = -120'],
+    positions: [0, 10, 0, 0],
+  },
+  {
+    rule: 'H2: losses taken count as well: no further entry that day',
+    args: { initial_capital: 1000 },
+    bars: '100/100/100/100 100/100/80/85 90/95/90/95 95/99/95/99 99/99/99/99',
+    script: ({ bar, broker, long, exit }) => {
+      broker.maxIntradayLoss(100, 'cash', null)
+      if (bar === 0) {
+        long('L', { qty: 10 })
+        exit('X', 'L', { stop: 89 })
+      }
+      if (bar === 2) long('AGAIN')
+    },
+    trades: ['long 10 L@1 100 → X@1 89 = -110'],
+    positions: [0, 0, 0, 0, 0],
+  },
+  {
     rule: 'H: max_position_size trims the entry that would exceed it',
     args: { pyramiding: 9 },
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,

@@ -158,11 +158,13 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     this.dropOverCap()
     this.fillGaps(open)
     this.callMargin(open)
+    this.checkIntradayLoss(open)
     // A8: the second fill of a bar is at the open too.
     if (this.runAgain()) {
       this.fillMarket(open)
       this.fillGaps(open)
       this.callMargin(open)
+      this.checkIntradayLoss(open)
       this.runAgain()
     }
   }
@@ -301,10 +303,8 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     if (direction * side > 0)
       for (const leg of this.legs) if (leg.trail && !leg.done) ratchet(leg.trail, to, side)
     // G3: the adverse extreme is looked at when the path gets there.
-    if (this.position.units !== 0 && direction * side < 0) {
-      this.callMargin(to)
-      this.checkIntradayLoss(to)
-    }
+    if (this.position.units !== 0 && direction * side < 0) this.callMargin(to)
+    if (this.position.units === 0 || direction * side < 0) this.checkIntradayLoss(to)
     if (this.rerun && this.reruns > 0) {
       this.fillMarket(to)
       this.runAgain()
@@ -714,7 +714,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     this.stopTrading(at, RISK_COMMENTS.filledOrders, 'day')
   }
 
-  /** H2. */
+  /** H2: at the open, which may have gapped, at each adverse extreme, and when losses have been taken. */
   private checkIntradayLoss(ticks: number): void {
     if (this.risk.intradayLoss === null || this.risk.halted !== 'no') return
     if (intradayLossReached(this.risk, this.equityAt(ticks * this.mintick)))
