@@ -6,7 +6,6 @@ import type { Log } from '../lib/log.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import type { Runs } from '../runs/runs.ts'
 import type { Rooms } from './rooms.ts'
-import type { DocsFile } from './docs.ts'
 import type { RatePolicies } from './limits.ts'
 
 export interface ApiSettings {
@@ -31,6 +30,9 @@ export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string 
 
 /** Answers a request for the dashboard's page or one of its files; null = there is no such file. */
 export type ServeDashboard = (request: Request, path: string) => Response | null
+
+/** A file of the documentation's page, swagger-ui-dist's or one of our two, read when asked for; null = there is no such file. */
+export type DocsFile = (name: string) => Promise<Uint8Array | null>
 
 export interface Services extends AccountDeps {
   readonly log: Log

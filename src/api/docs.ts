@@ -6,9 +6,6 @@ import { basePath } from './deps.ts'
 import { clientText } from './client-text.ts'
 import { openApiDocument, type Route } from './openapi.ts'
 
-/** Files of swagger-ui-dist and our two, by name; read when asked for. */
-export type DocsFile = (name: string) => Promise<Uint8Array | null>
-
 const pageAt = (base: string) => `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Chartroom API</title>

@@ -1,6 +1,6 @@
 // Writes the table of settings into README.md, between the two markers. A test fails while it is out of date.
 
-import { configRows } from '../cli/config.ts'
+import { configRows } from './config.ts'
 
 const README = `${import.meta.dir}/../../README.md`
 const BEGIN = '<!-- settings -->'
