@@ -16,6 +16,7 @@ export function copyGraph<T>(root: T, shared: ReadonlySet<unknown>): T {
     if (typeof value !== 'object' || value === null || shared.has(value)) return value
     const known = copies.get(value)
     if (known !== undefined) return known
+    if (isDeleted(value)) return value
     if (value instanceof Request) return keep(value, value.copy())
     if (value instanceof History) return keep(value, value.copy(copy))
     if (ArrayBuffer.isView(value)) return keep(value, (value as Float64Array).slice())
@@ -106,7 +107,7 @@ export class Checkpoint {
   }
 
   #save(value: unknown): void {
-    if (!isObject(value) || this.#seen.has(value)) return
+    if (!isObject(value) || isDeleted(value) || this.#seen.has(value)) return
     this.#seen.add(value)
     if (value instanceof Request) return
     if (value instanceof History) {
@@ -166,6 +167,11 @@ export class Checkpoint {
 
 function generated(object: object): Generated {
   return (object.constructor as Generated | undefined) ?? {}
+}
+
+/** A drawing that is gone never changes again, and a run may have thousands of them. */
+function isDeleted(value: object): boolean {
+  return 'deletedBar' in value && value.deletedBar !== -1
 }
 
 function isObject(value: unknown): value is object {
