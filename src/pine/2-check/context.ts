@@ -66,6 +66,8 @@ export class Check {
   tupleElements = 0
   /** Variables declared with `const`, which nothing may change. */
   readonly fixed = new Set<Variable>()
+  /** Variables declared `simple`. */
+  readonly steady = new Set<Variable>()
   /** Variables worth something else in each round of a loop. */
   readonly loopDependent = new Set<Variable>()
   /** Calls of request.*() known to differ. */
@@ -161,15 +163,17 @@ export interface Context {
   readonly target: string
 }
 
+/** Names that `:=` changes somewhere inside, with all that decides what they become; null = a loop does. */
+export type Assigned = ReadonlyMap<string, ReadonlySet<tree.Expression | null>>
+
 export class Scope {
   readonly parent: Scope | null
   readonly names = new Map<string, Variable>()
   /** How many of the names the script has written. */
   written = 0
-  /** Names that `:=` changes somewhere inside. */
-  readonly assigned: ReadonlySet<string>
+  readonly assigned: Assigned
 
-  constructor(parent: Scope | null, assigned: ReadonlySet<string>) {
+  constructor(parent: Scope | null, assigned: Assigned) {
     this.parent = parent
     this.assigned = assigned
   }

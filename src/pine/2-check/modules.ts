@@ -8,7 +8,7 @@ import type { Check, Context, Module, Mutable } from './context.ts'
 import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Expr, PineVersion } from './program.ts'
-import { collectAssigned } from './statements.ts'
+import { type Writings, collectAssigned } from './statements.ts'
 import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, isPrimitive, sameType, typeText } from './types.ts'
 import type { EnumMemberValue, EnumType, Type, Udt } from './types.ts'
 import { versionTable } from './version.ts'
@@ -19,7 +19,7 @@ export function newModule(
   prefix: string,
   isLibrary: boolean,
 ): Module {
-  const assigned = new Set<string>()
+  const assigned: Writings = new Map()
   for (const one of script.statements) collectAssigned(one, assigned)
   return {
     version,

@@ -3,9 +3,10 @@
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import { walkExpr } from '../3-plan/walk.ts'
+import { BUILTIN_CONSTANTS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import { fold } from './constant.ts'
 import { Scope, declare, errorExpr, markReassigned } from './context.ts'
-import type { Context, Use } from './context.ts'
+import type { Assigned, Context, Mutable, Use } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
 import {
   expression,
@@ -13,6 +14,7 @@ import {
   findVariable,
   namesInSight,
   operation,
+  path,
   value,
   variableExpr,
 } from './expressions.ts'
@@ -136,7 +138,11 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     qualifier = latest(qualifier, node.type.qualifier)
   }
   const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
+  const written = x.scope.assigned.get(name)
+  if (written !== undefined && node.mode === 'plain' && !x.inLoop && isPrimitive(type))
+    (variable as Mutable<Variable>).qualifier = latest(qualifier, qualifierAsWritten(x, name, written))
   if (node.type?.qualifier === 'const') x.check.fixed.add(variable)
+  if (node.type?.qualifier === 'simple') x.check.steady.add(variable)
   if (x.inLoop) followLoop(x, variable, expr)
   x.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
   if (variable.qualifier === 'const') {
@@ -239,6 +245,8 @@ function variableAssignment(x: Context, node: tree.Assignment, target: tree.Iden
       ? given
       : operation(x, operatorOf(node), variableExpr(variable, target), given, node)
   markReassigned(variable)
+  if (x.check.steady.has(variable) && isPrimitive(variable.type) && isLater(given.qualifier, 'simple'))
+    x.check.report(x, node.value, messages.declaredQualifier(target.name, 'simple', describe(given)))
   if (fits(x, expr.type, variable.type)) {
     x.out.push({ kind: 'Assign', variable, value: coerce(expr, variable.type), start: node.start })
   } else {
@@ -288,22 +296,24 @@ export function temporary(x: Context, expr: Expr): Expr {
   return variableExpr(variable, expr)
 }
 
+export type Writings = Map<string, Set<tree.Expression | null>>
+
 /** The names that `:=` changes in these statements or deeper. */
-export function assignedNames(node: tree.Block): ReadonlySet<string> {
+export function assignedNames(node: tree.Block): Assigned {
   const known = ASSIGNED.get(node)
   if (known !== undefined) return known
-  const names = new Set<string>()
+  const names: Writings = new Map()
   for (const one of node.statements) collectAssigned(one, names)
   ASSIGNED.set(node, names)
   return names
 }
 /** A pure function of the tree, remembered: each block is asked for by every block around it. */
-const ASSIGNED = new WeakMap<tree.Block, ReadonlySet<string>>()
+const ASSIGNED = new WeakMap<tree.Block, Assigned>()
 
-export function collectAssigned(node: tree.Statement, names: Set<string>): void {
+export function collectAssigned(node: tree.Statement, names: Writings): void {
   switch (node.kind) {
     case 'Assignment':
-      if (node.target.kind === 'Identifier') names.add(node.target.name)
+      if (node.target.kind === 'Identifier') note(names, node.target.name, [node.value])
       collectFromExpression(node.value, names)
       break
     case 'VariableDeclaration':
@@ -317,27 +327,92 @@ export function collectAssigned(node: tree.Statement, names: Set<string>): void 
   }
 }
 
+function note(names: Writings, name: string, by: Iterable<tree.Expression | null>): void {
+  let written = names.get(name)
+  if (written === undefined) names.set(name, (written = new Set()))
+  for (const one of by) written.add(one)
+}
+
 /** Only blocks have statements, and they stand where a whole value does. */
-function collectFromExpression(node: tree.Expression, names: Set<string>): void {
-  const take = (one: tree.Block): void => {
-    for (const name of assignedNames(one)) names.add(name)
+function collectFromExpression(node: tree.Expression, names: Writings): void {
+  const take = (block: tree.Block, tests: readonly (tree.Expression | null)[]): void => {
+    for (const [name, by] of assignedNames(block)) {
+      note(names, name, by)
+      note(names, name, tests)
+    }
   }
   switch (node.kind) {
     case 'If':
-      take(node.consequent)
-      if (node.alternate !== null) take(node.alternate)
+      take(node.consequent, [node.test])
+      if (node.alternate !== null) take(node.alternate, [node.test])
       break
-    case 'Switch':
-      for (const one of node.cases) take(one.body)
+    case 'Switch': {
+      const tests = [node.subject, ...node.cases.map(({ test }) => test)].filter((one) => one !== null)
+      for (const one of node.cases) take(one.body, tests)
       break
+    }
     case 'For':
     case 'ForIn':
     case 'While':
     case 'Once':
-      take(node.body)
+      take(node.body, [null])
       break
     default:
   }
+}
+
+/**
+ * What `:=` leaves of a variable's qualifier. It stays simple where nothing that is written to it, and no condition on
+ * the way there, changes from bar to bar: published libraries choose lengths and timeframes like that. What takes
+ * more than names and operators to tell is a series.
+ */
+function qualifierAsWritten(
+  x: Context,
+  name: string,
+  written: ReadonlySet<tree.Expression | null>,
+): Qualifier {
+  let qualifier: Qualifier = 'simple'
+  for (const one of written) {
+    if (qualifier === 'series') break
+    qualifier = latest(qualifier, one === null ? 'series' : qualifierAsSeen(x, name, one))
+  }
+  return qualifier
+}
+
+function qualifierAsSeen(x: Context, self: string, node: tree.Expression): Qualifier {
+  switch (node.kind) {
+    case 'Number':
+    case 'String':
+    case 'Bool':
+    case 'Color':
+      return 'const'
+    case 'Identifier': {
+      if (node.name === self) return 'const'
+      const variable = x.scope.find(node.name)
+      return variable === null ? builtinQualifier(node.name) : variable.qualifier
+    }
+    case 'Member': {
+      const parts = path(node)
+      return parts === null || x.scope.find(parts[0] ?? '') !== null
+        ? 'series'
+        : builtinQualifier(parts.join('.'))
+    }
+    case 'Unary':
+      return qualifierAsSeen(x, self, node.operand)
+    case 'Binary':
+      return latest(qualifierAsSeen(x, self, node.left), qualifierAsSeen(x, self, node.right))
+    case 'Ternary':
+      return latest(
+        qualifierAsSeen(x, self, node.test),
+        latest(qualifierAsSeen(x, self, node.consequent), qualifierAsSeen(x, self, node.alternate)),
+      )
+    default:
+      return 'series'
+  }
+}
+
+function builtinQualifier(name: string): Qualifier {
+  return BUILTIN_CONSTANTS.has(name) ? 'const' : (BUILTIN_VARIABLES.get(name)?.qualifier ?? 'series')
 }
 
 /** A global of a library is taken into the program when something first needs it. */

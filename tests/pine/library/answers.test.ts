@@ -305,6 +305,19 @@ table('quotients of ints go where ints go', [
   ['math.min(1, bar_index / 8)', '0.5'],
 ])
 
+table('a variable stays simple where nothing that is written to it changes from bar to bar', [
+  [
+    'mean',
+    '13',
+    'l = 2\nif syminfo.type == "stock" and not timeframe.isdaily\n    l := l + 1\nmean = ta.ema(close, l)',
+  ],
+  [
+    'mean',
+    '13',
+    'f(simple int n) =>\n    m = 1\n    switch n\n        7 => m := 3\n        => m := 9\n    m\nmean = ta.ema(close, f(7))',
+  ],
+])
+
 table('drawings', [
   ['line.get_price(l, 5)', '15', 'l = line.new(0, 10, 1, 11)'],
   ['line.get_y2(l)', '7', 'l = line.new(0, 10, 1, 11)\nl.set_xy2(2, 7)'],
