@@ -3,7 +3,7 @@
 // Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not. Only
 // `timings` differ, and they are measured with a clock that is handed in.
 
-import type { Bars } from '../market/bars.ts'
+import { type Bars, sliceBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
@@ -62,6 +62,8 @@ export interface WireDiagnostic {
 
 /** A backtest that is under way: advance it in one go or bar by bar, with snapshots in between, for the same result. */
 export interface Backtest {
+  /** Those it runs over: of the request's the last calc_bars_count, if the script says so. */
+  readonly bars: Bars
   readonly run: ScriptRun
   readonly broker: BrokerEmulator
   advance(end: number): void
@@ -77,7 +79,7 @@ export interface Backtest {
  */
 export function runBacktest(request: BacktestRequest): BacktestResult {
   const backtest = openBacktest(request)
-  backtest.advance(request.bars.length)
+  backtest.advance(backtest.bars.length)
   return backtest.result()
 }
 
@@ -97,6 +99,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   }
   const args = overridden(program.declaration.args, request.overrides ?? {})
   const settings = brokerSettings(args, request.symbol, program.version)
+  const bars = lastBars(request.bars, Number(args['calc_bars_count'] ?? 0))
   const rateAt =
     program.declaration.kind === 'strategy' && settings.currency !== request.symbol.currency
       ? exchangeRate(request.symbol.currency, settings.currency, (pair) => {
@@ -106,7 +109,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
         })
       : null
   // One a bar, booked amounts are converted at the rate of their day (I1).
-  const rates = rateAt && request.bars.time.slice(0, request.bars.length).map(rateAt)
+  const rates = rateAt && bars.time.slice(0, bars.length).map(rateAt)
   if (program.declaration.kind === 'strategy') {
     if (settings.currency !== request.symbol.currency && !rates)
       warnings.push({
@@ -131,19 +134,14 @@ export function openBacktest(request: BacktestRequest): Backtest {
           'With calc_on_order_fills a recalculation within a bar sees the finished bar, as on TradingView.',
       })
   }
-  if (Number(args['calc_bars_count'] ?? 0) > 0)
-    warnings.push({
-      code: 'calc_bars_ignored',
-      message: 'calc_bars_count has no effect here: the script runs over all bars of the range it is given.',
-    })
   const calendar = calendarOf(request.symbol)
   const broker = new WatchedBroker({
-    bars: request.bars,
+    bars,
     symbol: request.symbol,
     settings,
     rates,
     finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
-    dayOf: (bar) => calendar.tradingDay(request.bars.time[bar]!),
+    dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
   })
   // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
   const { timeMs } = request.limits
@@ -151,7 +149,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   const guarded = <T>(work: () => T) => translated(work, source)
   const run = guarded(() =>
     script.instantiate({
-      bars: request.bars,
+      bars,
       symbol: request.symbol,
       interval: request.interval,
       inputs: request.inputs,
@@ -170,6 +168,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   )
   let runMs = 0
   return {
+    bars,
     run,
     broker,
     advance(end) {
@@ -185,7 +184,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       broker.restore(saved.broker)
     },
     result() {
-      const { bars, symbol } = request
+      const { symbol } = request
       const { initialCapital } = settings
       const columns = equityColumns(bars, broker.position.fills, symbol.pointValue, initialCapital, rates)
       const results = buildResults(broker, bars, symbol.pointValue, rates)
@@ -266,6 +265,11 @@ export function openBacktest(request: BacktestRequest): Backtest {
       }
     },
   }
+}
+
+/** `count` 0 = all. */
+function lastBars(bars: Bars, count: number): Bars {
+  return count > 0 && count < bars.length ? sliceBars(bars, bars.length - count, bars.length) : bars
 }
 
 function compiled(

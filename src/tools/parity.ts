@@ -69,11 +69,11 @@ function attempt(one: ParityCase): Verdict {
     const backtest = openBacktest(one.request)
     const positions: number[] = []
     if (one.suite === 'micro' || one.id === 'slippage_pyramiding')
-      for (let bar = 0; bar < one.request.bars.length; bar++) {
+      for (let bar = 0; bar < backtest.bars.length; bar++) {
         backtest.advance(bar + 1)
         positions.push(backtest.broker.positionSize)
       }
-    else backtest.advance(one.request.bars.length)
+    else backtest.advance(backtest.bars.length)
     const { report } = backtest.result()
     const plots = new Map<string, Float64Array>()
     for (const plot of backtest.run.plots) {

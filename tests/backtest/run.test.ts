@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/lib/problem.ts'
+import { sliceBars } from '../../src/market/bars.ts'
 import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
@@ -45,6 +46,18 @@ function refusal(change: Partial<BacktestRequest>): Problem {
 }
 
 describe('runBacktest', () => {
+  test('runs over the last bars that calc_bars_count asks for, as if there were no others', () => {
+    const asks = (count: number) => SOURCE.replace('overlay=true', `overlay=true, calc_bars_count=${count}`)
+    const run = (source: string, bars = BARS) => {
+      const { report, tracks } = runBacktest(request({ source, bars }))
+      return JSON.parse(JSON.stringify({ ...report, tracks })) as unknown
+    }
+    const last = sliceBars(BARS, BARS.length - 5, BARS.length)
+    expect(run(asks(5))).toEqual(run(asks(5), last))
+    expect(run(asks(5))).toMatchObject({ range: { from: BARS.time[BARS.length - 5]!, bars: 5 } })
+    expect(run(asks(BARS.length + 1))).toMatchObject({ range: { bars: BARS.length }, warnings: [] })
+  })
+
   test('answers a report and tracks', () => {
     const { report, tracks } = runBacktest(request())
     expect(report.script).toMatchObject({
