@@ -4,7 +4,7 @@
 // Only the SHA-256 is kept, so a stolen database opens nothing.
 
 import { invalidField, Problem } from '../lib/problem.ts'
-import { transact } from '../store/collection.ts'
+import { transact, type Also } from '../store/collection.ts'
 import { sha256, tokens, users, type AccountDeps } from './accounts.ts'
 import type { User } from './users.ts'
 
@@ -54,12 +54,18 @@ export interface NewToken {
   readonly expiresAt?: number | null | undefined
 }
 
+export interface TokenMade {
+  readonly secret: string
+  readonly token: ApiToken
+}
+
 /** The secret is in the answer and nowhere else. */
 export async function createToken(
   deps: AccountDeps,
   user: User,
   { name = 'API token', scopes = DEFAULT_SCOPES, expiresAt = null }: NewToken,
-): Promise<{ secret: string; token: ApiToken }> {
+  also?: Also<TokenMade>,
+): Promise<TokenMade> {
   const now = deps.clock.now()
   if (expiresAt !== null && expiresAt <= now)
     throw invalidField('/expiresAt', 'expiresAt', 'expected a time in the future')
@@ -76,8 +82,9 @@ export async function createToken(
     lastUsedAt: null,
     revokedAt: null,
   }
-  await transact(deps.kv, () => tokens(deps.kv).insert(token))
-  return { secret, token }
+  const made = { secret, token }
+  await transact(deps.kv, () => [tokens(deps.kv).insert(token), also?.(made) ?? {}])
+  return made
 }
 
 /** Whose token this is. Throws 401 saying what is wrong with it. */

@@ -5,7 +5,7 @@
 // or the owner sent an invitation.
 
 import { invalidField, Problem } from '../lib/problem.ts'
-import { NameTaken, transact, type Changes } from '../store/collection.ts'
+import { NameTaken, transact, type Also, type Changes } from '../store/collection.ts'
 import { invitations, sessions, sha256, users, type AccountDeps } from './accounts.ts'
 import { countAttempt, forgetFailures } from './throttle.ts'
 
@@ -131,16 +131,26 @@ function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy
   )
 }
 
+export interface InvitationMade {
+  readonly code: string
+  readonly expiresAt: number
+}
+
 /** A code that lets one person sign up within a week. Shown once. */
-export async function invite(deps: AccountDeps, user: User): Promise<{ code: string; expiresAt: number }> {
+export async function invite(
+  deps: AccountDeps,
+  user: User,
+  also?: Also<InvitationMade>,
+): Promise<InvitationMade> {
   if (user.role !== 'owner')
     throw new Problem(403, 'owner_required', 'Only the owner of this server can invite.')
   const code = Buffer.from(deps.random.bytes(24)).toString('base64url')
   const createdAt = deps.clock.now()
   const expiresAt = createdAt + INVITATION_LIFE_MS
   const invitation = { id: deps.newId('inv'), hash: sha256(code), createdBy: user.id, createdAt, expiresAt }
-  await transact(deps.kv, () => invitations(deps.kv).insert(invitation))
-  return { code, expiresAt }
+  const made = { code, expiresAt }
+  await transact(deps.kv, () => [invitations(deps.kv).insert(invitation), also?.(made) ?? {}])
+  return made
 }
 
 /** The user with this e-mail address and password. Takes the same time and says the same whether the user exists. */

@@ -9,7 +9,14 @@ import type { NewId } from '../lib/ids.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
 import { lowerBound } from '../market/bars.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
-import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
+import {
+  collection,
+  transact,
+  type Also,
+  type Changes,
+  type Page,
+  type PageOptions,
+} from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import {
   ALERTS_PER_USER,
@@ -106,7 +113,7 @@ export function createAlerts(deps: AlertDeps) {
   }
   const seriesOf = ({ exchange, symbol, interval }: Alert): SeriesKey => ({ exchange, symbol, interval })
 
-  async function create(ownerId: string, fields: AlertFields): Promise<Alert> {
+  async function create(ownerId: string, fields: AlertFields, also?: Also<Alert>): Promise<Alert> {
     const now = clock.now()
     const checked = checkedFields(fields, now)
     const alert: Alert = {
@@ -126,7 +133,7 @@ export function createAlerts(deps: AlertDeps) {
       updatedAt: now,
     }
     const made = { ...alert, ...armed(alert) }
-    await transact(kv, () => alerts.insert(made))
+    await transact(kv, () => [alerts.insert(made), also?.(made) ?? {}])
     await evaluateAlert(made.id)
     return alerts.get(made.id) ?? made
   }

@@ -5,7 +5,8 @@
 // The label is the credential the contract guarantees for the route: `session`, `api-token` or `none`. The scope is
 // what a token needs to be let in as well; `session only` lets no token in. Handlers get `caller` (signed in, or the
 // request was refused) and `visitor` (null when anonymous), a checked `body`, and answer a plain object: `ok`,
-// warnings, idempotency and rate limit headers are added here.
+// warnings, idempotency and rate limit headers are added here. What makes something with every call makes it with
+// `once`, so that an Idempotency-Key makes one.
 //
 // Everything that can refuse a request runs in one place and in one order, so that nobody without a credential gets
 // as far as the body: rate limit, credential, origin, scope, query, body.
@@ -17,6 +18,7 @@ import { resumeSession, touchSession, type Session } from '../accounts/sessions.
 import { resumeToken, touchToken, type ApiToken, type Scope } from '../accounts/tokens.ts'
 import type { User } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
+import type { Also } from '../store/collection.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
@@ -62,6 +64,8 @@ export interface Visit {
   readonly unknownFields: string[]
   bodyHash: string
   claim: Claim | null
+  /** The answer as it was committed with what it tells of; null = it was not. */
+  kept: string | null
   /** Set when an error was answered, which `set.status` does not know of. */
   status: number | null
 }
@@ -83,7 +87,10 @@ export function access({ gate }: ApiDeps) {
         return {
           parse: 'none' as never,
           transform: ((context: EnterContext) => gate.enter(context, options)) as never,
-          resolve: ({ request }: { request: Request }) => gate.callerOf(request),
+          resolve: (context: AnswerContext) => ({
+            ...gate.callerOf(context.request),
+            once: gate.onceFor(context, options),
+          }),
           beforeHandle: ((context: LeaveContext) => gate.replay(context, options)) as never,
           afterHandle: ((context: LeaveContext) => gate.leave(context, options)) as never,
           detail: { 'x-access': options.to } as never,
@@ -100,13 +107,31 @@ interface EnterContext {
   readonly set: { readonly headers: Record<string, string | number> }
   body: unknown
 }
-/** … and on the way out. */
-interface LeaveContext {
+/** … by what is answered, */
+interface AnswerContext {
   readonly request: Request
+  readonly set: { status?: number | string }
+}
+/** … and on the way out. */
+interface LeaveContext extends AnswerContext {
   readonly path: string
-  readonly set: { status?: number | string; readonly headers: Record<string, string | number> }
+  readonly set: AnswerContext['set'] & { readonly headers: Record<string, string | number> }
   readonly responseValue?: unknown
 }
+
+/**
+ * Makes something, and answers it. `make` commits `also` together with what it makes, and an Idempotency-Key is used
+ * up exactly when the thing is there:
+ *
+ *     once(
+ *       (idea: Idea) => ({ id: idea.id, idea: wire(idea) }),
+ *       (also) => ideas.publish(caller.user.id, body, also),
+ *     )
+ */
+export type Once = <T, A extends Record<string, unknown>>(
+  answer: (made: T) => A,
+  make: (also: Also<T>) => Promise<T>,
+) => Promise<A>
 
 export class Gate {
   readonly #services: Services
@@ -135,6 +160,7 @@ export class Gate {
       unknownFields: [],
       bodyHash: '',
       claim: null,
+      kept: null,
       status: null,
     }
     this.#visits.set(request, visit)
@@ -189,28 +215,34 @@ export class Gate {
     return JSON.parse(begun.answer) as unknown
   }
 
+  /** For POSTs that make something with every call. */
+  onceFor({ request, set }: AnswerContext, options: AccessOptions): Once {
+    return async (answer, make) => {
+      const visit = this.visit(request)
+      const { claim } = visit
+      if (claim === null) return answer(await make(() => ({})))
+      let text: string | null = null
+      const made = await make((some) => {
+        text = answerText(completed(visit, answer(some)))
+        return this.idempotency.answered(claim, answered(text, set, options))
+      })
+      visit.kept = text
+      return answer(made)
+    }
+  }
+
   /** Completes the handler's answer. */
   async leave({ request, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
     if (!isPlainObject(responseValue)) return responseValue
     const visit = this.visit(request)
     if (set.headers['idempotent-replayed'] !== undefined) return responseValue
-    const unknown = visit.unknownFields.map((path) => ({
-      code: 'unknown_field',
-      path,
-      message: 'This field is not known and was ignored.',
-    }))
-    const given = (responseValue.warnings ?? []) as readonly unknown[]
-    const warnings = unknown.length > 0 ? { warnings: [...given, ...unknown] } : {}
-    const answer = { ok: true, ...responseValue, ...warnings }
+    const answer = completed(visit, responseValue)
     if (visit.claim) {
-      const claim = visit.claim
+      const { claim, kept } = visit
+      const text = answerText(answer)
+      // What was made may have changed since, as an alert that fired at once.
+      if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
       visit.claim = null
-      const status = typeof set.status === 'number' ? set.status : 200
-      await this.idempotency.finish(claim, {
-        answer: answerText(answer),
-        status,
-        sealed: options.secret === true,
-      })
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)
@@ -223,7 +255,11 @@ export class Gate {
     const claim = visit?.claim
     if (!visit || !claim) return
     visit.claim = null
-    await this.idempotency.abandon(claim)
+    try {
+      await this.idempotency.abandon(claim)
+    } catch (error) {
+      this.#services.log('warn', 'could not give an idempotency key back', { error: String(error) })
+    }
   }
 
   /** Takes from the general limit of addresses nobody is signed in at; for what no route answers. */
@@ -356,6 +392,21 @@ function cookieValue(header: string, name: string): string | null {
     if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim()
   }
   return null
+}
+
+/** The answer with `ok` and the fields of the body that nobody knows. */
+function completed(visit: Visit, given: Record<string, unknown>): Record<string, unknown> {
+  const unknown = visit.unknownFields.map((path) => ({
+    code: 'unknown_field',
+    path,
+    message: 'This field is not known and was ignored.',
+  }))
+  const warnings = (given['warnings'] ?? []) as readonly unknown[]
+  return { ok: true, ...given, ...(unknown.length > 0 && { warnings: [...warnings, ...unknown] }) }
+}
+
+function answered(answer: string, { status }: AnswerContext['set'], { secret = false }: AccessOptions) {
+  return { answer, status: typeof status === 'number' ? status : 200, sealed: secret }
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

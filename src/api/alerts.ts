@@ -151,12 +151,12 @@ export function alertRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '',
-      async ({ caller, body }) => {
-        const alert = await alerts.create(caller.user.id, {
-          ...body,
-          expiresAt: instantOf(body.expiresAt, '/expiresAt'),
-        })
-        return { id: alert.id, alert: wire(alert), ...warningsFor(alert) }
+      async ({ caller, body, once }) => {
+        const fields = { ...body, expiresAt: instantOf(body.expiresAt, '/expiresAt') }
+        return once(
+          (alert: Alert) => ({ id: alert.id, alert: wire(alert), ...warningsFor(alert) }),
+          (also) => alerts.create(caller.user.id, fields, also),
+        )
       },
       {
         access: 'session alerts:write',

@@ -20,6 +20,7 @@ import {
   invite,
   ROLES,
   signUp,
+  type InvitationMade,
   type User,
 } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
@@ -177,10 +178,16 @@ export function authRoutes(deps: ApiDeps) {
     )
     .post(
       '/invitations',
-      async ({ caller, request }) => {
-        const { code, expiresAt } = await invite(deps, caller.user)
+      ({ caller, request, once }) => {
         const base = settings.publicUrl ?? new URL(request.url).origin
-        return { code, expiresAt, url: `${base}/sign-up?invitation=${code}` }
+        return once(
+          ({ code, expiresAt }: InvitationMade) => ({
+            code,
+            expiresAt,
+            url: `${base}/sign-up?invitation=${code}`,
+          }),
+          (also) => invite(deps, caller.user, also),
+        )
       },
       {
         access: { to: 'session only', secret: true },

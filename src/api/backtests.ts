@@ -6,7 +6,14 @@ import type { ReportTrade } from '../backtest/report/report.ts'
 import type { Track } from '../backtest/tracks.ts'
 import { Problem } from '../lib/problem.ts'
 import { backtestSession, removeReplays, REPLAY_BARS_MAX } from '../replay/session.ts'
-import { RUN_STATES, RUNS_MAX, type Run, type RunProgress } from '../runs/runs.ts'
+import {
+  RUN_STATES,
+  RUNS_MAX,
+  type FinishedRun,
+  type QueuedRun,
+  type Run,
+  type RunProgress,
+} from '../runs/runs.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
@@ -75,6 +82,17 @@ const Result = Type.Object(
   { $id: 'BacktestResult' },
 )
 
+const queuedAnswer = ({ run: { id, state }, warnings }: QueuedRun) => ({
+  id,
+  state,
+  ...(warnings.length > 0 && { warnings }),
+})
+const finishedAnswer = ({ run: { id }, output, warnings }: FinishedRun) => ({
+  id,
+  result: new JsonText(`{"report":${output.report},"tracks":${output.tracks}}`),
+  ...(warnings.length > 0 && { warnings }),
+})
+
 export function backtestRoutes(deps: ApiDeps) {
   const { runs } = deps
 
@@ -82,20 +100,18 @@ export function backtestRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '',
-      async ({ caller, body, request, server, set }) => {
+      async ({ caller, body, request, server, set, once }) => {
         const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {} }
         if (request.headers.get('prefer')?.includes('respond-async')) {
-          const { run, warnings } = await runs.runLater(caller.user.id, asked)
           set.status = 202
-          set.headers.location = `/api/platform/backtests/${run.id}`
+          const answer = await once(queuedAnswer, (also) => runs.runLater(caller.user.id, asked, also))
+          set.headers.location = `/api/platform/backtests/${answer.id}`
           set.headers['preference-applied'] = 'respond-async'
-          return { id: run.id, state: run.state, ...(warnings.length > 0 && { warnings }) }
+          return answer
         }
         // The script's budget ends it; the connection must not be cut for being quiet before.
         server?.timeout(request, 0)
-        const { run, output, warnings } = await runs.runNow(caller.user.id, asked, request.signal)
-        const result = new JsonText(`{"report":${output.report},"tracks":${output.tracks}}`)
-        return { id: run.id, result, ...(warnings.length > 0 && { warnings }) }
+        return once(finishedAnswer, (also) => runs.runNow(caller.user.id, asked, request.signal, also))
       },
       {
         access: { to: 'session backtests:write', rate: 'backtests', bodyBytes: BODY_BYTES },

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { ClientErrorGroup } from '../errors/client-errors.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, idOf, Listed, listed, PageQuery, pageOf, Time } from './schemas.ts'
@@ -23,21 +24,29 @@ export function errorRoutes(deps: ApiDeps) {
   const { clientErrors } = deps.rooms
   return new Elysia({ prefix: '/api/errors', tags: ['Errors'], normalize: false })
     .use(access(deps))
-    .post('', async ({ body }) => ({ id: (await clientErrors.report(body)).id }), {
-      access: {
-        to: 'none',
-        rate: 'errors',
-        bodyBytes: 32 * 1024,
-        // navigator.sendBeacon cannot send application/json across origins.
-        bodyTypes: ['application/json', 'text/plain'],
+    .post(
+      '',
+      ({ body, once }) =>
+        once(
+          ({ id }: ClientErrorGroup) => ({ id }),
+          (also) => clientErrors.report(body, also),
+        ),
+      {
+        access: {
+          to: 'none',
+          rate: 'errors',
+          bodyBytes: 32 * 1024,
+          // navigator.sendBeacon cannot send application/json across origins.
+          bodyTypes: ['application/json', 'text/plain'],
+        },
+        body: Type.Record(Type.String(), Type.Unknown()),
+        detail: doc(
+          'Report a client-side error',
+          { id: idOf('err') },
+          'Any JSON object; known fields are kept, trimmed.',
+        ),
       },
-      body: Type.Record(Type.String(), Type.Unknown()),
-      detail: doc(
-        'Report a client-side error',
-        { id: idOf('err') },
-        'Any JSON object; known fields are kept, trimmed.',
-      ),
-    })
+    )
     .get(
       '',
       ({ caller, query }) => {

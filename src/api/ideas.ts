@@ -56,14 +56,19 @@ export function ideaRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '',
-      async ({ caller, body }) => {
-        const { user } = caller
-        const idea = await ideas.publish(user.id, user.name, {
+      async ({ caller: { user }, body, once }) => {
+        const fields = {
           ...body,
           interval: body.interval == null ? null : requireInterval(body.interval),
-        })
-        indexed(idea)
-        return { id: idea.id, idea: wireFor(user.id)(idea) }
+        }
+        return once(
+          (idea: Idea) => ({ id: idea.id, idea: wireFor(user.id)(idea) }),
+          async (also) => {
+            const idea = await ideas.publish(user.id, user.name, fields, also)
+            indexed(idea)
+            return idea
+          },
+        )
       },
       {
         access: 'session ideas:write',

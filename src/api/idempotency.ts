@@ -1,6 +1,11 @@
 // `Idempotency-Key`: a client that does not know whether its request arrived may send it again and is answered what
 // the first one was answered. Kept for 24 hours by caller and path.
 //
+// A request claims its key before it runs, and what it makes is made once: the answer is written in the commit that
+// makes the thing (`once` in access.ts). So a crash leaves either a claim of which nothing came, which the next run of
+// the server lets go, or the thing with its answer. A POST that makes nothing, or the same thing however often it is
+// sent (a cursor, a followed series), may as well run again: its answer is written behind it.
+//
 // An answer that carries a secret is kept encrypted under the key itself, of which only a hash is stored: so the
 // database alone shows no secret, and whoever sent the request can still ask again.
 
@@ -8,7 +13,8 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import { transact, type Changes } from '../store/collection.ts'
+import type { Entry, Key, Kv } from '../store/kv.ts'
 
 interface Kept {
   readonly state: 'running' | 'done'
@@ -33,6 +39,13 @@ export interface Claim {
   readonly secret: string
   readonly bodyHash: string
   readonly at: number
+}
+
+interface Answered {
+  readonly answer: string
+  readonly status: number
+  /** The answer carries a secret. */
+  readonly sealed: boolean
 }
 
 const KEPT_MS = 24 * 3600_000
@@ -62,17 +75,12 @@ export class Idempotency {
     const key: Key = ['idempotency', digest(`name ${secret}`).toString('hex')]
     for (;;) {
       const entry = kv.get(key)
-      const kept = entry && (JSON.parse(entry.value) as Kept)
+      const kept = entry && keptIn(entry)
       if (kept && clock.now() - kept.at < KEPT_MS) {
         if (kept.bodyHash !== bodyHash)
           throw new Problem(422, 'idempotency_key_reused', 'This Idempotency-Key was used with another body.')
         if (kept.state === 'done') return { answer: this.#open(kept, secret), status: kept.status ?? 200 }
-        if (kept.boot === this.#boot)
-          throw new Problem(
-            409,
-            'idempotency_in_progress',
-            'The first request with this Idempotency-Key is still running.',
-          )
+        if (kept.boot === this.#boot) throw inProgress()
       }
       const at = clock.now()
       const running: Kept = { state: 'running', bodyHash, boot: this.#boot, at }
@@ -82,22 +90,38 @@ export class Idempotency {
     }
   }
 
-  async finish(
-    { key, secret, bodyHash, at }: Claim,
-    {
-      answer,
-      status,
-      sealed,
-    }: { readonly answer: string; readonly status: number; readonly sealed: boolean },
-  ): Promise<void> {
+  /** What to commit so that the claim is answered, with what it made or behind it. Throws when the claim was lost. */
+  answered(claim: Claim, { answer, status, sealed }: Answered): Changes {
+    const { key, secret, bodyHash, at } = claim
+    const entry = this.#deps.kv.get(key)
+    if (!this.#isOf(claim, entry)) throw inProgress()
     const text = sealed ? this.#seal(answer, secret) : answer
     const done: Kept = { state: 'done', bodyHash, boot: this.#boot, at, status, answer: text, sealed }
-    await this.#deps.kv.commit({ sets: [{ key, value: JSON.stringify(done) }] })
+    return {
+      checks: [{ key, version: entry?.version ?? null }],
+      sets: [{ key, value: JSON.stringify(done) }],
+    }
   }
 
-  /** The request failed: the key is free again, so that it can be tried once more. */
-  async abandon({ key, at }: Claim): Promise<void> {
-    await this.#deps.kv.commit({ deletes: [key, expiry(at, key).key] })
+  async finish(claim: Claim, answered: Answered): Promise<void> {
+    await transact(this.#deps.kv, () => this.answered(claim, answered))
+  }
+
+  /** The request failed: the key is free again, so that it can be tried once more, unless something was made. */
+  async abandon(claim: Claim): Promise<void> {
+    const { key, at } = claim
+    await transact(this.#deps.kv, () => {
+      const entry = this.#deps.kv.get(key)
+      if (!entry || !this.#isOf(claim, entry) || keptIn(entry).state === 'done') return {}
+      return { checks: [{ key, version: entry.version }], deletes: [key, expiry(at, key).key] }
+    })
+  }
+
+  /** Not so when another server took the key over, thinking that this one had crashed. */
+  #isOf({ at }: Claim, entry: Entry | null): boolean {
+    if (entry === null) return true
+    const kept = keptIn(entry)
+    return kept.boot === this.#boot && kept.at === at
   }
 
   /** A job: forgets what is older than a day. */
@@ -127,6 +151,11 @@ export class Idempotency {
     return decipher.update(bytes.subarray(12, -16)).toString('utf8') + decipher.final('utf8')
   }
 }
+
+const keptIn = ({ value }: Entry) => JSON.parse(value) as Kept
+
+const inProgress = () =>
+  new Problem(409, 'idempotency_in_progress', 'The first request with this Idempotency-Key is still running.')
 
 const digest = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest()
 

@@ -6,7 +6,7 @@ import { INPUT_KINDS } from '../pine/2-check/program.ts'
 import type { Diagnostic } from '../pine/diagnostic.ts'
 import { format } from '../pine/format.ts'
 import { Source } from '../pine/source.ts'
-import { SCRIPT_VISIBILITIES, SCRIPTS_PER_USER, type Script } from '../scripts/scripts.ts'
+import { SCRIPT_VISIBILITIES, SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'
 import { access, type ApiDeps } from './access.ts'
 import { scriptItem } from './rooms.ts'
 import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
@@ -77,15 +77,19 @@ export function scriptRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '',
-      async ({ caller, body }) => {
-        const { script, diagnostics } = await scripts.create(caller.user.id, caller.user.name, body)
-        search.put(scriptItem(script))
-        return {
-          id: script.id,
-          script: wireFor(caller.user.id)(script),
-          diagnostics: wireDiagnostics(body.source, diagnostics),
-        }
-      },
+      ({ caller: { user }, body, once }) =>
+        once(
+          ({ script, diagnostics }: ScriptMade) => ({
+            id: script.id,
+            script: wireFor(user.id)(script),
+            diagnostics: wireDiagnostics(body.source, diagnostics),
+          }),
+          async (also) => {
+            const made = await scripts.create(user.id, user.name, body, also)
+            search.put(scriptItem(made.script))
+            return made
+          },
+        ),
       {
         access: { to: 'session scripts:write', bodyBytes: BODY_BYTES },
         body: ScriptBody,

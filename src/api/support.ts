@@ -4,8 +4,9 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { isEmail } from '../accounts/users.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
-import { transact } from '../store/collection.ts'
+import type { Changes } from '../store/collection.ts'
 import { users } from '../accounts/accounts.ts'
+import type { Ticket } from '../support/support.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, idOf, Listed, listed, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
 
@@ -34,22 +35,29 @@ const ArticleHead = Type.Object({ id: Type.String(), title: Type.String() })
 
 export function supportRoutes(deps: ApiDeps) {
   const { support, mail } = deps.rooms
+  /** Tells the owner, where mail leaves this machine. */
+  function letterOf({ id, email, subject, body }: Ticket): Changes {
+    const owner = mail.configured ? ownerOf(deps) : null
+    if (!owner) return {}
+    const text = `${body}\n\nFrom ${email}, ticket ${id}`
+    return mail.enqueue({ ownerId: owner.id, to: owner.email, subject: `Support: ${subject}`, text })
+  }
+
   return new Elysia({ prefix: '/api/support', tags: ['Support'], normalize: false })
     .use(access(deps))
     .post(
       '/contact',
-      async ({ visitor, body }) => {
+      async ({ visitor, body, once }) => {
         if (!isEmail(body.email)) throw invalidField('/email', 'email', 'Expected an e-mail address.')
-        const { userId: _user, ...ticket } = await support.open(body, visitor?.user.id ?? null)
-        const owner = ownerOf(deps)
-        if (owner && mail.configured) {
-          const text = `${ticket.body}\n\nFrom ${ticket.email}, ticket ${ticket.id}`
-          await transact(deps.kv, () =>
-            mail.enqueue({ ownerId: owner.id, to: owner.email, subject: `Support: ${ticket.subject}`, text }),
-          )
-          mail.wake()
-        }
-        return { id: ticket.id, ticket }
+        return once(
+          ({ userId: _user, ...ticket }: Ticket) => ({ id: ticket.id, ticket }),
+          async (also) => {
+            const userId = visitor?.user.id ?? null
+            const opened = await support.open(body, userId, (ticket) => [also(ticket), letterOf(ticket)])
+            mail.wake()
+            return opened
+          },
+        )
       },
       {
         access: { to: 'none', rate: 'contact' },

@@ -10,6 +10,7 @@ import {
   TOKEN_STATUSES,
   tokenStatus,
   type ApiToken,
+  type TokenMade,
 } from '../accounts/tokens.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
@@ -41,10 +42,11 @@ export function tokenRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '',
-      async ({ caller, body }) => {
-        const { secret, token } = await createToken(deps, caller.user, body)
-        return { id: token.id, secret, token: wire(token) }
-      },
+      ({ caller, body, once }) =>
+        once(
+          ({ secret, token }: TokenMade) => ({ id: token.id, secret, token: wire(token) }),
+          (also) => createToken(deps, caller.user, body, also),
+        ),
       {
         access: { to: 'session only', rate: 'tokens', secret: true },
         body: Type.Object({

@@ -8,6 +8,7 @@ import {
   WATCHLISTS_PER_USER,
   type ImportWarning,
   type Watchlist,
+  type WatchlistMade,
 } from '../watchlists/watchlists.ts'
 import { access, type ApiDeps } from './access.ts'
 import { watchlistItem } from './rooms.ts'
@@ -57,11 +58,19 @@ export function watchlistRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '/import',
-      async ({ caller, body }) => {
-        const { watchlist, warnings } = await watchlists.import(caller.user.id, body.name, body.items)
-        search.put(watchlistItem(watchlist))
-        return { id: watchlist.id, watchlist: wire(watchlist), ...explained(warnings) }
-      },
+      ({ caller, body, once }) =>
+        once(
+          ({ watchlist, warnings }: WatchlistMade) => ({
+            id: watchlist.id,
+            watchlist: wire(watchlist),
+            ...explained(warnings),
+          }),
+          async (also) => {
+            const made = await watchlists.import(caller.user.id, body.name, body.items, also)
+            search.put(watchlistItem(made.watchlist))
+            return made
+          },
+        ),
       {
         access: { to: 'session watchlists:write', bodyBytes: BODY_BYTES },
         body: Type.Object({ name: Text(200), items: Items }),

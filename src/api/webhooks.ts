@@ -2,7 +2,13 @@
 
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { EVENTS, RECEIVERS_PER_USER, viewOf, type Receiver } from '../webhooks/receivers.ts'
+import {
+  EVENTS,
+  RECEIVERS_PER_USER,
+  viewOf,
+  type Receiver,
+  type ReceiverSecret,
+} from '../webhooks/receivers.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
@@ -71,16 +77,20 @@ const deliveryWire = ({
   attempts: [...attempts],
 })
 
+const secretAnswer = ({ receiver, secret }: ReceiverSecret) => ({
+  id: receiver.id,
+  secret,
+  webhook: wire(receiver),
+})
+const deliveryAnswer = (delivery: Delivery) => ({ id: delivery.id, delivery: deliveryWire(delivery) })
+
 export function webhookRoutes(deps: ApiDeps) {
   const { receivers, outbox, wakeDeliveries } = deps.rooms
   return new Elysia({ prefix: '/api/platform/webhooks', tags: ['Webhooks'], normalize: false })
     .use(access(deps))
     .post(
       '',
-      async ({ caller, body }) => {
-        const { receiver, secret } = await receivers.create(caller.user.id, body)
-        return { id: receiver.id, secret, webhook: wire(receiver) }
-      },
+      ({ caller, body, once }) => once(secretAnswer, (also) => receivers.create(caller.user.id, body, also)),
       {
         access: { to: 'session webhooks:write', secret: true },
         body: WebhookBody,
@@ -113,11 +123,12 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .post(
       '/deliveries/:id/resend',
-      async ({ caller, params }) => {
-        const delivery = await outbox.resend(caller.user.id, params.id)
-        wakeDeliveries()
-        return { id: delivery.id, delivery: deliveryWire(delivery) }
-      },
+      ({ caller, params, once }) =>
+        once(deliveryAnswer, async (also) => {
+          const delivery = await outbox.resend(caller.user.id, params.id, also)
+          wakeDeliveries()
+          return delivery
+        }),
       {
         access: 'session webhooks:write',
         detail: doc('Send a delivery again', { id: idOf('msg'), delivery: DeliveryWire }),
@@ -157,11 +168,12 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .post(
       '/:id/test',
-      async ({ caller, params }) => {
-        const delivery = await outbox.test(receivers.get(caller.user.id, params.id))
-        wakeDeliveries()
-        return { id: delivery.id, delivery: deliveryWire(delivery) }
-      },
+      ({ caller, params, once }) =>
+        once(deliveryAnswer, async (also) => {
+          const delivery = await outbox.test(receivers.get(caller.user.id, params.id), also)
+          wakeDeliveries()
+          return delivery
+        }),
       {
         access: 'session webhooks:write',
         detail: doc('Send a test event', { id: idOf('msg'), delivery: DeliveryWire }),
@@ -169,10 +181,8 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .post(
       '/:id/rotate',
-      async ({ caller, params }) => {
-        const { receiver, secret } = await receivers.rotate(caller.user.id, params.id)
-        return { id: receiver.id, secret, webhook: wire(receiver) }
-      },
+      ({ caller, params, once }) =>
+        once(secretAnswer, (also) => receivers.rotate(caller.user.id, params.id, also)),
       {
         access: { to: 'session webhooks:write', secret: true },
         detail: doc(

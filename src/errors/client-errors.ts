@@ -4,7 +4,7 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
 export interface ClientErrorGroup {
@@ -51,7 +51,10 @@ export function createClientErrors({
   })
   return {
     /** Any JSON object will do. Answers the group it went to. */
-    async report(body: Readonly<Record<string, unknown>>): Promise<ClientErrorGroup> {
+    async report(
+      body: Readonly<Record<string, unknown>>,
+      also?: Also<ClientErrorGroup>,
+    ): Promise<ClientErrorGroup> {
       const sample = trimmed(body)
       const message = String(sample['message'] ?? 'no message')
       const fingerprint = fingerprintOf(message, String(sample['stack'] ?? ''))
@@ -62,10 +65,10 @@ export function createClientErrors({
         const stored = known && groups.stored(known.id)
         if (stored) {
           result = { ...stored.record, message, sample, count: stored.record.count + 1, lastAt: now }
-          return groups.replace(stored, result)
+          return [groups.replace(stored, result), also?.(result) ?? {}]
         }
         result = { id: newId('err'), fingerprint, message, count: 1, firstAt: now, lastAt: now, sample }
-        return groups.insert(result)
+        return [groups.insert(result), also?.(result) ?? {}]
       })
       if (groups.count('all', []) > GROUPS_MAX) await forgetOldest()
       return result as unknown as ClientErrorGroup

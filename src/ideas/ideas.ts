@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { base32 } from '../lib/ids.ts'
-import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
@@ -64,7 +64,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
   ]
 
   return {
-    async publish(ownerId: string, author: string, fields: IdeaFields): Promise<Idea> {
+    async publish(ownerId: string, author: string, fields: IdeaFields, also?: Also<Idea>): Promise<Idea> {
       const now = clock.now()
       const idea: Idea = {
         // Knowing an unlisted idea's id is the permission to read it, so every id has 128 bits nobody can guess
@@ -83,7 +83,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
         createdAt: now,
         updatedAt: now,
       }
-      await transact(kv, () => ideas.insert(idea))
+      await transact(kv, () => [ideas.insert(idea), also?.(idea) ?? {}])
       return idea
     },
     /** Anybody who knows the id reads what is not private. `readerId` null = nobody is signed in. */

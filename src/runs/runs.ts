@@ -18,7 +18,7 @@ import { compareIntervals, normalizeInterval, parseInterval, requireInterval } f
 import type { Bars } from '../market/bars.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import { collection, transact, type Changes, type Collection } from '../store/collection.ts'
+import { collection, transact, type Also, type Changes, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
 
 export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
@@ -105,10 +105,13 @@ interface Live {
   readonly watchers: Set<(progress: RunProgress) => void>
 }
 
-export interface FinishedRun {
+export interface QueuedRun {
   readonly run: Run
-  readonly output: BacktestOutput
   readonly warnings: readonly RunWarning[]
+}
+
+export interface FinishedRun extends QueuedRun {
+  readonly output: BacktestOutput
 }
 
 export const runs = (kv: Kv): Collection<Run> =>
@@ -154,8 +157,13 @@ export class Runs {
   }
 
   /** Runs and waits. The run is kept when it succeeds; a script that fails is answered, not kept. */
-  runNow(userId: string, request: RunRequest, signal: AbortSignal): Promise<FinishedRun> {
-    return this.#attended(userId, request, signal, (live, plan) => this.#execute(live, plan, null))
+  runNow(
+    userId: string,
+    request: RunRequest,
+    signal: AbortSignal,
+    also?: Also<FinishedRun>,
+  ): Promise<FinishedRun> {
+    return this.#attended(userId, request, signal, (live, plan) => this.#execute(live, plan, null, also))
   }
 
   /** Runs and waits, and keeps nothing: for whoever tries one input after another. */
@@ -187,15 +195,12 @@ export class Runs {
   }
 
   /** Keeps the run as queued and returns; the rest happens behind the answer. */
-  async runLater(
-    userId: string,
-    request: RunRequest,
-  ): Promise<{ run: Run; warnings: readonly RunWarning[] }> {
+  async runLater(userId: string, request: RunRequest, also?: Also<QueuedRun>): Promise<QueuedRun> {
     const plan = this.#plan(userId, request)
     const { kv, log } = this.#deps
     const live = this.#enter(plan.run)
     try {
-      await transact(kv, () => [runs(kv).insert(plan.run), keepScript(plan)])
+      await transact(kv, () => [runs(kv).insert(plan.run), keepScript(plan), also?.(plan) ?? {}])
     } catch (error) {
       this.#live.delete(live.run.id)
       throw error
@@ -371,7 +376,7 @@ export class Runs {
   }
 
   /** `kept` is the record that is stored already; null = there is none yet. */
-  async #execute(live: Live, plan: Plan, kept: Run | null): Promise<FinishedRun> {
+  async #execute(live: Live, plan: Plan, kept: Run | null, also?: Also<FinishedRun>): Promise<FinishedRun> {
     const { run, bars, warnings } = plan
     const { kv, clock, onFinished } = this.#deps
     const { output, startedAt } = await this.#compute(live, plan)
@@ -384,6 +389,7 @@ export class Runs {
       currency: output.currency,
       range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
     }
+    const finished = { run: done, output, warnings }
     await transact(kv, () => {
       const stored = kept && runs(kv).stored(run.id)
       // Removed while it ran: then it was cancelled a moment too late.
@@ -397,11 +403,12 @@ export class Runs {
           ],
         },
         ...onFinished.flatMap(({ changes }) => changes(done)),
+        also?.(finished) ?? {},
       ]
     })
     for (const { written } of onFinished) written?.(done)
     tell(live, { state: 'done', bar: bars.length, bars: bars.length })
-    return { run: done, output, warnings }
+    return finished
   }
 
   /** Lets a worker run it. */

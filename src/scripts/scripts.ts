@@ -5,7 +5,7 @@ import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import { compile, inputViews, type InputView } from '../pine/compile.ts'
 import type { Diagnostic } from '../pine/diagnostic.ts'
-import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const SCRIPT_VISIBILITIES = ['public', 'private'] as const
@@ -53,6 +53,11 @@ export interface ScriptDeps {
 
 /** Source of a stored library for `import`, as `compile` asks for it. */
 export type Library = (user: string, library: string, version: number) => string | null
+
+export interface ScriptMade {
+  readonly script: Script
+  readonly diagnostics: readonly Diagnostic[]
+}
 
 export type Scripts = ReturnType<typeof createScripts>
 
@@ -113,7 +118,8 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
       ownerId: string,
       author: string,
       fields: ScriptFields,
-    ): Promise<{ script: Script; diagnostics: readonly Diagnostic[] }> {
+      also?: Also<ScriptMade>,
+    ): Promise<ScriptMade> {
       const { diagnostics, kind, pineVersion } = examine(fields.source, ownerId)
       const now = clock.now()
       const script: Script = {
@@ -129,8 +135,13 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
         createdAt: now,
         updatedAt: now,
       }
-      await transact(kv, () => [scripts.insert(script), revisions.insert(revisionOf(script))])
-      return { script, diagnostics }
+      const made = { script, diagnostics }
+      await transact(kv, () => [
+        scripts.insert(script),
+        revisions.insert(revisionOf(script)),
+        also?.(made) ?? {},
+      ])
+      return made
     },
     get(id: string, readerId: string | null): Script {
       const script = scripts.get(id)

@@ -33,6 +33,9 @@ interface CountStep {
   readonly noun?: string
 }
 
+/** What to commit together with what was made or changed. Part of a plan: it may be asked more than once. */
+export type Also<T> = (record: T) => Changes
+
 export interface Stored<T> {
   readonly record: T
   readonly version: Version
@@ -75,9 +78,9 @@ export interface Collection<T extends { readonly id: string }> {
   replace(before: Stored<T>, record: T): Changes
   remove(before: Stored<T>): Changes
   /** Read, change, commit, again on conflict. `change` answers null to leave the record alone. null when it is absent. */
-  update(id: string, change: (record: T) => T | null, also?: (record: T) => Changes): Promise<T | null>
+  update(id: string, change: (record: T) => T | null, also?: Also<T>): Promise<T | null>
   /** false when it was absent already. */
-  delete(id: string, also?: (record: T) => Changes): Promise<boolean>
+  delete(id: string, also?: Also<T>): Promise<boolean>
 }
 
 /** Thrown by a plan whose unique name is taken. A 409, which rooms catch to say it better. */

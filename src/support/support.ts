@@ -4,7 +4,7 @@ import MiniSearch from 'minisearch'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
 export interface Article {
@@ -106,9 +106,10 @@ export function createSupport({
     async open(
       fields: { readonly email: string; readonly subject: string; readonly body: string },
       userId: string | null,
+      also: (ticket: Ticket) => readonly Changes[] = () => [],
     ): Promise<Ticket> {
       const ticket: Ticket = { id: newId('tkt'), ...fields, userId, state: 'open', createdAt: clock.now() }
-      await transact(kv, () => tickets.insert(ticket))
+      await transact(kv, () => [tickets.insert(ticket), ...also(ticket)])
       return ticket
     },
     tickets: (options: PageOptions): Page<Ticket> => tickets.list('all', [], options),

@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
-import { collection, transact, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const WATCHLISTS_PER_USER = 200
@@ -29,6 +29,11 @@ export interface ImportWarning {
   readonly code: 'duplicate_item'
   /** JSON Pointer of the row that was left out. */
   readonly path: string
+}
+
+export interface WatchlistMade {
+  readonly watchlist: Watchlist
+  readonly warnings: readonly ImportWarning[]
 }
 
 export interface WatchlistDeps {
@@ -113,12 +118,14 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
       ownerId: string,
       name: string,
       rows: Parameters<typeof checkedItems>[0],
-    ): Promise<{ watchlist: Watchlist; warnings: ImportWarning[] }> {
+      also?: Also<WatchlistMade>,
+    ): Promise<WatchlistMade> {
       const { items, warnings } = checkedItems(rows)
       const now = clock.now()
       const watchlist: Watchlist = { id: newId('wl'), ownerId, name, items, createdAt: now, updatedAt: now }
-      await transact(kv, () => watchlists.insert(watchlist))
-      return { watchlist, warnings }
+      const made = { watchlist, warnings }
+      await transact(kv, () => [watchlists.insert(watchlist), also?.(made) ?? {}])
+      return made
     },
     get: owned,
     list: (ownerId: string, options: PageOptions): Page<Watchlist> =>

@@ -11,6 +11,7 @@ import { Problem } from '../lib/problem.ts'
 import {
   collection,
   transact,
+  type Also,
   type Changes,
   type Collection,
   type Page,
@@ -116,20 +117,20 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       return changes
     },
     /** A sample event, whatever the receiver listens to. */
-    async test(receiver: Receiver): Promise<Delivery> {
+    async test(receiver: Receiver, also?: Also<Delivery>): Promise<Delivery> {
       const delivery = fresh(receiver, 'webhook.test', { webhookId: receiver.id, name: receiver.name }, null)
-      await transact(kv, () => deliveries.insert(delivery))
+      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery) ?? {}])
       return delivery
     },
     /** The same event once more, as a delivery of its own. */
-    async resend(ownerId: string, id: string): Promise<Delivery> {
+    async resend(ownerId: string, id: string, also?: Also<Delivery>): Promise<Delivery> {
       const before = owned(ownerId, id)
       const receiver = receivers.get(before.receiverId)
       if (!receiver) throw new Problem(404, 'webhook_not_found', 'The webhook of this delivery was deleted.')
       if (receiver.status !== 'active')
         throw new Problem(409, 'conflict', 'The webhook is disabled. Enable it before sending again.')
       const delivery = fresh(receiver, before.event, before.data, before.id)
-      await transact(kv, () => deliveries.insert(delivery))
+      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery) ?? {}])
       return delivery
     },
     get: owned,

@@ -8,7 +8,14 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
-import { collection, transact, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import {
+  collection,
+  transact,
+  type Also,
+  type Collection,
+  type Page,
+  type PageOptions,
+} from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -83,6 +90,12 @@ export function viewOf(receiver: Receiver): ReceiverView {
   return { ...shown, rotating: sealedOldSecret !== null }
 }
 
+/** A receiver with the secret that was made for it. */
+export interface ReceiverSecret {
+  readonly receiver: Receiver
+  readonly secret: string
+}
+
 export type Receivers = ReturnType<typeof createReceivers>
 
 /** Throws Problem 422 for fields, `webhook_url_blocked` and `quota_exceeded`; 404 `webhook_not_found` for what is not the caller's. */
@@ -105,7 +118,11 @@ export function createReceivers(deps: ReceiverDeps) {
   }
 
   return {
-    async create(ownerId: string, fields: ReceiverFields): Promise<{ receiver: Receiver; secret: string }> {
+    async create(
+      ownerId: string,
+      fields: ReceiverFields,
+      also?: Also<ReceiverSecret>,
+    ): Promise<ReceiverSecret> {
       const events = checkedEvents(fields.events)
       const url = await checkedUrl(fields.url)
       const secret = newSecret(randomBytes)
@@ -127,8 +144,9 @@ export function createReceivers(deps: ReceiverDeps) {
         lastSuccessAt: null,
         failingSince: null,
       }
-      await transact(kv, () => receivers.insert(receiver))
-      return { receiver, secret }
+      const made = { receiver, secret }
+      await transact(kv, () => [receivers.insert(receiver), also?.(made) ?? {}])
+      return made
     },
 
     get: owned,
@@ -166,22 +184,25 @@ export function createReceivers(deps: ReceiverDeps) {
     },
 
     /** A second rotation before the first is confirmed is refused: one of three secrets would stop working unseen. */
-    async rotate(ownerId: string, id: string): Promise<{ receiver: Receiver; secret: string }> {
+    async rotate(ownerId: string, id: string, also?: Also<ReceiverSecret>): Promise<ReceiverSecret> {
       if (owned(ownerId, id).sealedOldSecret !== null)
         throw new Problem(409, 'conflict', 'The last rotation is not confirmed yet. Confirm it first.')
       const secret = newSecret(randomBytes)
       const sealedSecret = await box.seal(secret, id)
       const now = clock.now()
-      const changed = await receivers.update(id, (before) =>
-        before.sealedOldSecret === null
-          ? {
-              ...before,
-              sealedSecret,
-              sealedOldSecret: before.sealedSecret,
-              oldSecretUntil: now + ROTATION_MS,
-              updatedAt: now,
-            }
-          : null,
+      const changed = await receivers.update(
+        id,
+        (before) =>
+          before.sealedOldSecret === null
+            ? {
+                ...before,
+                sealedSecret,
+                sealedOldSecret: before.sealedSecret,
+                oldSecretUntil: now + ROTATION_MS,
+                updatedAt: now,
+              }
+            : null,
+        (receiver) => also?.({ receiver, secret }) ?? {},
       )
       if (!changed)
         throw new Problem(409, 'conflict', 'The webhook was changed at the same time. Look at it again.')

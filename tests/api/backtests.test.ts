@@ -80,6 +80,13 @@ describe('refusals', () => {
   })
 })
 
+test('one that is not waited for is refused as any other', async () => {
+  const { post, pool } = await open()
+  const answer = await post({ ...RUN, symbol: 'nope' }, { prefer: 'respond-async' })
+  expect([answer.status, answer.headers.get('location')]).toEqual([404, null])
+  pool.close()
+})
+
 test('what is cached is named when something else was asked for', async () => {
   const { post, pool } = await open()
   expect((await post({ ...RUN, interval: '1m' })).json.error.message).toContain('X:ABC 1d')

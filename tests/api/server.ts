@@ -14,6 +14,7 @@ import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
+import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
 export class FakeClock {
@@ -71,15 +72,21 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `engine`: scripts run in a stand-in that answers what the source says, or in the real worker. */
+/**
+ * `engine`: scripts run in a stand-in that answers what the source says, or in the real worker. `kv` and `seed`: what
+ * a server finds that is started again, and another randomness than the first one's.
+ */
 export function testServer(
   change: (services: Services) => Partial<Services> = () => ({}),
-  { engine = 'stand-in' }: { engine?: 'stand-in' | 'real' } = {},
+  {
+    engine = 'stand-in',
+    kv = memoryKv(),
+    seed = 1,
+  }: { engine?: 'stand-in' | 'real'; kv?: Kv; seed?: number } = {},
 ) {
   const clock = new FakeClock()
-  const random = fakeRandom()
+  const random = fakeRandom(seed)
   const newId = idSource({ clock, random })
-  const kv = memoryKv()
   const bars = new BarCache(memoryBars())
   const pool = new BacktestPool({
     workers: 1,

@@ -1,0 +1,214 @@
+// An Idempotency-Key makes one thing, whatever happens on the way.
+//
+// The server is stopped dead in front of every single commit of a request, one after the other: nothing it writes from
+// then on arrives. Another server starts on what there is, and is sent the same request again.
+
+import { describe, expect, test } from 'bun:test'
+import type { Kv } from '../../src/store/kv.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { testServer } from './server.ts'
+
+const BACKTEST = { name: 'mine', symbol: 'abc', interval: '1d', exchange: 'x', bars: 5, source: 'sum' }
+const HOOK = { name: 'mine', url: 'https://hooks.example/in', events: ['backtest.reportReady'] }
+
+interface Scenario {
+  readonly name: string
+  readonly route: string
+  /** Fills the `:id` of the path. */
+  readonly before?: (world: World) => Promise<string>
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+  /** Keys of what it makes: one more of them afterwards. */
+  readonly made: readonly string[]
+}
+
+const makeWebhook = async ({ call, cookie }: World) =>
+  (await call('POST', '/api/platform/webhooks', { body: HOOK, headers: cookie })).json.id as string
+async function makeDelivery(world: World) {
+  const id = await makeWebhook(world)
+  const path = `/api/platform/webhooks/${id}/test`
+  return (await world.call('POST', path, { headers: world.cookie })).json.id as string
+}
+
+const MAKING: readonly Scenario[] = [
+  {
+    name: 'an alert',
+    route: '/api/platform/alerts',
+    body: {
+      symbol: 'ABC',
+      exchange: 'X',
+      interval: '1d',
+      kind: 'price',
+      op: 'above',
+      price: 5,
+      channels: [],
+    },
+    made: ['alerts', 'id'],
+  },
+  {
+    name: 'a backtest that is waited for',
+    route: '/api/platform/backtests',
+    body: BACKTEST,
+    made: ['backtests', 'id'],
+  },
+  {
+    name: 'a backtest that is not waited for',
+    route: '/api/platform/backtests',
+    body: BACKTEST,
+    headers: { prefer: 'respond-async' },
+    made: ['backtests', 'id'],
+  },
+  {
+    name: 'an idea',
+    route: '/api/platform/ideas',
+    body: { title: 'Golden cross', body: 'A bold claim.', tags: [], visibility: 'public', extra: 1 },
+    made: ['ideas', 'id'],
+  },
+  {
+    name: 'a script',
+    route: '/api/platform/scripts',
+    body: { name: 'mine', source: '//@version=6\nindicator("x")\nplot(close)' },
+    made: ['scripts', 'id'],
+  },
+  {
+    name: 'a watchlist',
+    route: '/api/platform/watchlists/import',
+    body: { name: 'mine', items: [{ exchange: 'X', symbol: 'ABC' }] },
+    made: ['watchlists', 'id'],
+  },
+  { name: 'a token', route: '/api/platform/tokens', body: { name: 'bot' }, made: ['tokens', 'id'] },
+  { name: 'an invitation', route: '/api/auth/invitations', made: ['invitations', 'id'] },
+  { name: 'a webhook', route: '/api/platform/webhooks', body: HOOK, made: ['webhooks', 'id'] },
+  {
+    name: 'a test of a webhook',
+    route: '/api/platform/webhooks/:id/test',
+    before: makeWebhook,
+    made: ['deliveries', 'id'],
+  },
+  {
+    name: 'a delivery sent again',
+    route: '/api/platform/webhooks/deliveries/:id/resend',
+    before: makeDelivery,
+    made: ['deliveries', 'id'],
+  },
+  {
+    name: 'a new secret of a webhook',
+    route: '/api/platform/webhooks/:id/rotate',
+    before: makeWebhook,
+    made: [],
+  },
+  {
+    name: 'a ticket',
+    route: '/api/support/contact',
+    body: { email: 'a@b.co', subject: 'Help', body: 'Please.' },
+    made: ['tickets', 'id'],
+  },
+  { name: 'a report of an error', route: '/api/errors', body: { message: 'oh' }, made: ['errors', 'id'] },
+]
+
+/** These read, or leave the same behind however often they are sent. */
+const SAME_AGAIN = [
+  '/api/platform/backtests/preview',
+  '/api/platform/backtests/:id/replay',
+  '/api/platform/backtests/:id/verify',
+  '/api/platform/backtests/:id/compare',
+  '/api/platform/scripts/check',
+  '/api/platform/scripts/format',
+  '/api/platform/replay/resume',
+  '/api/platform/replay/bookmarks',
+  '/api/platform/bars/fetch',
+  '/api/platform/feeds',
+  '/api/platform/webhooks/:id/rotate/confirm',
+  '/api/support/chat',
+]
+/** These are not kept: they set cookies, or read their body as it comes. */
+const NOT_KEPT = [
+  '/api/auth/sign-up',
+  '/api/auth/sign-in',
+  '/api/auth/sign-out',
+  '/api/auth/password',
+  '/api/platform/bars/import',
+]
+
+test('every POST is one of those told of here', () => {
+  const { app } = testServer()
+  const posts = app.routes.filter(({ method }) => method === 'POST').map(({ path }) => path)
+  const known = [...MAKING.map(({ route }) => route), ...SAME_AGAIN, ...NOT_KEPT]
+  expect(posts.toSorted()).toEqual([...new Set(known)].toSorted())
+})
+
+describe('a server that dies on the way to making', () => {
+  test.each(MAKING.map((scenario) => [scenario.name, scenario] as const))('%s', async (_name, scenario) => {
+    let survived = false
+    for (let commits = 0; !survived; commits++) {
+      expect(commits).toBeLessThan(20)
+      survived = await dyingBefore(commits, scenario)
+    }
+  })
+})
+
+/** Dies in front of the commit number `commits`; answers whether the request was through before that. */
+async function dyingBefore(commits: number, { route, before, body, headers, made }: Scenario) {
+  const disk = memoryKv()
+  const mortal = mortalKv(disk)
+  const first = testServer(undefined, { kv: mortal })
+  const cookie = await first.signUp()
+  await importBars({ ...first, cookie })
+  const id = (await before?.({ ...first, cookie })) ?? ''
+  const things = () => disk.list({ prefix: made }, { limit: 100 }).length
+  const call = {
+    ...(body && { body }),
+    headers: { ...cookie, ...headers, 'idempotency-key': 'k' },
+  }
+  const had = made.length > 0 ? things() : 0
+
+  mortal.dieAfter(commits)
+  const path = route.replace(':id', id)
+  const answer = await first.call('POST', path, call)
+  await Bun.sleep(0)
+  const survived = answer.status < 300
+  const second = testServer(undefined, { kv: disk, seed: commits + 2 })
+  await importBars({ ...second, cookie })
+  const again = await second.call('POST', path, call)
+  expect([again.status, again.json.ok]).toEqual([headers?.['prefer'] ? 202 : 200, true])
+  if (made.length > 0) expect(things()).toBe(had + 1)
+  if (survived) {
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(again.json).toEqual(answer.json)
+  }
+  const third = await second.call('POST', path, call)
+  expect([third.headers.get('idempotent-replayed'), third.json]).toEqual(['true', again.json])
+  if (made[0] === 'errors') expect(disk.get([...made, again.json.id])?.value).toContain('"count":1')
+  first.pool.close()
+  second.pool.close()
+  return survived && !mortal.dead
+}
+
+type World = Pick<ReturnType<typeof testServer>, 'call'> & { readonly cookie: { readonly cookie: string } }
+
+/** Bars are not on the disk of these servers. */
+async function importBars({ call, cookie }: World): Promise<void> {
+  const rows = Array.from({ length: 5 }, (_, i) => `${Date.UTC(2024, 0, 1 + i)},10,12,9,11,5`)
+  await call('POST', '/api/platform/bars/import?symbol=abc&exchange=x&interval=1d', {
+    body: ['time,open,high,low,close,volume', ...rows].join('\n'),
+    headers: { ...cookie, 'content-type': 'text/csv' },
+  })
+}
+
+/** A store whose process dies: of the commits after `dieAfter(n)` the first n arrive. */
+function mortalKv(kv: Kv) {
+  let left = Number.POSITIVE_INFINITY
+  const mortal = {
+    ...kv,
+    dead: false,
+    dieAfter(commits: number) {
+      left = commits
+    },
+    commit(commit: Parameters<Kv['commit']>[0]) {
+      if (left-- > 0) return kv.commit(commit)
+      mortal.dead = true
+      return Promise.reject(new Error('the process is gone'))
+    },
+  }
+  return mortal
+}
