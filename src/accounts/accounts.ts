@@ -1,4 +1,7 @@
-// What the accounts room is handed, and the records it keeps.
+// What the accounts room is handed, and the records it keeps; what is done with them is in the files beside it.
+//
+// Secrets of sessions, tokens and invitations are kept as their SHA-256: they are random enough that a slow hash would
+// add nothing.
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
@@ -6,9 +9,6 @@ import type { Random } from '../lib/random.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import type { PasswordHasher } from './passwords.ts'
-import type { Session } from './sessions.ts'
-import type { ApiToken } from './tokens.ts'
-import type { Invitation, User } from './users.ts'
 
 export interface AccountDeps {
   readonly kv: Kv
@@ -16,6 +16,69 @@ export interface AccountDeps {
   readonly random: Random
   readonly newId: NewId
   readonly passwords: PasswordHasher
+}
+
+export const ROLES = ['owner', 'member'] as const
+export type Role = (typeof ROLES)[number]
+
+export interface User {
+  readonly id: string
+  /** As it was typed. */
+  readonly email: string
+  /** What uniqueness and sign-in go by. */
+  readonly emailKey: string
+  readonly name: string
+  readonly role: Role
+  readonly passwordHash: string
+  readonly createdAt: number
+}
+
+export interface Invitation {
+  readonly id: string
+  readonly hash: string
+  readonly createdBy: string
+  readonly createdAt: number
+  readonly expiresAt: number
+}
+
+export interface Session {
+  readonly id: string
+  readonly hash: string
+  readonly userId: string
+  readonly createdAt: number
+  readonly lastSeenAt: number
+  /** What the browser called itself, cut short; so that a person can tell sessions apart. */
+  readonly userAgent: string
+}
+
+export const RESOURCES = [
+  'backtests',
+  'alerts',
+  'ideas',
+  'scripts',
+  'watchlists',
+  'replay',
+  'search',
+  'webhooks',
+  'bars',
+] as const
+export type Scope = `${(typeof RESOURCES)[number]}:${'read' | 'write'}`
+export const SCOPES: readonly Scope[] = RESOURCES.flatMap((resource): Scope[] => [
+  `${resource}:read`,
+  `${resource}:write`,
+])
+
+export interface ApiToken {
+  readonly id: string
+  readonly userId: string
+  readonly name: string
+  readonly hash: string
+  readonly last4: string
+  readonly scopes: readonly Scope[]
+  readonly createdAt: number
+  readonly expiresAt: number | null
+  readonly lastUsedAt: number | null
+  readonly revokedAt: number | null
 }
 
 /** Looked up through functions, not held: a collection is a view, and making one costs nothing. */
@@ -44,8 +107,3 @@ export const invitations = (kv: Kv): Collection<Invitation> =>
     unique: { hash: (invitation) => [invitation.hash] },
     indexes: { all: () => [] },
   })
-
-/** Secrets are kept as this: they are random enough that a slow hash would add nothing. */
-export function sha256(secret: string): string {
-  return new Bun.CryptoHasher('sha256').update(secret).digest('hex')
-}

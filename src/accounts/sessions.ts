@@ -1,19 +1,9 @@
 // Sessions: what the cookie opens. 256 random bits, kept only as their hash; 7 days idle, 30 days in all.
 
 import { Problem } from '../lib/problem.ts'
+import { sha256 } from '../lib/sha256.ts'
 import { transact } from '../store/collection.ts'
-import { sessions, sha256, users, type AccountDeps } from './accounts.ts'
-import type { User } from './users.ts'
-
-export interface Session {
-  readonly id: string
-  readonly hash: string
-  readonly userId: string
-  readonly createdAt: number
-  readonly lastSeenAt: number
-  /** What the browser called itself, cut short; so that a person can tell sessions apart. */
-  readonly userAgent: string
-}
+import { sessions, users, type AccountDeps, type Session, type User } from './accounts.ts'
 
 export const SESSION_LIFE_MS = 30 * 24 * 3600_000
 const SESSION_IDLE_MS = 7 * 24 * 3600_000

@@ -4,9 +4,10 @@
 // does not tell which addresses have an account. A day without failures forgets them.
 
 import { Problem } from '../lib/problem.ts'
+import { sha256 } from '../lib/sha256.ts'
 import { transact } from '../store/collection.ts'
 import type { Key } from '../store/kv.ts'
-import { sha256, type AccountDeps } from './accounts.ts'
+import type { AccountDeps } from './accounts.ts'
 
 interface Failures {
   readonly count: number

@@ -4,40 +4,11 @@
 // Only the SHA-256 is kept, so a stolen database opens nothing.
 
 import { invalidField, Problem } from '../lib/problem.ts'
+import { sha256 } from '../lib/sha256.ts'
 import { transact, type Also } from '../store/collection.ts'
-import { sha256, tokens, users, type AccountDeps } from './accounts.ts'
-import type { User } from './users.ts'
+import { tokens, users, type AccountDeps, type ApiToken, type Scope, type User } from './accounts.ts'
 
-export const RESOURCES = [
-  'backtests',
-  'alerts',
-  'ideas',
-  'scripts',
-  'watchlists',
-  'replay',
-  'search',
-  'webhooks',
-  'bars',
-] as const
-export type Scope = `${(typeof RESOURCES)[number]}:${'read' | 'write'}`
-export const SCOPES: readonly Scope[] = RESOURCES.flatMap((resource): Scope[] => [
-  `${resource}:read`,
-  `${resource}:write`,
-])
 const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
-
-export interface ApiToken {
-  readonly id: string
-  readonly userId: string
-  readonly name: string
-  readonly hash: string
-  readonly last4: string
-  readonly scopes: readonly Scope[]
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly lastUsedAt: number | null
-  readonly revokedAt: number | null
-}
 
 export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const
 export type TokenStatus = (typeof TOKEN_STATUSES)[number]

@@ -5,32 +5,10 @@
 // or the owner sent an invitation.
 
 import { invalidField, Problem } from '../lib/problem.ts'
+import { sha256 } from '../lib/sha256.ts'
 import { NameTaken, transact, type Also, type Changes } from '../store/collection.ts'
-import { invitations, sessions, sha256, users, type AccountDeps } from './accounts.ts'
+import { invitations, sessions, users, type AccountDeps, type Role, type User } from './accounts.ts'
 import { countAttempt, forgetFailures } from './throttle.ts'
-
-export const ROLES = ['owner', 'member'] as const
-export type Role = (typeof ROLES)[number]
-
-export interface User {
-  readonly id: string
-  /** As it was typed. */
-  readonly email: string
-  /** What uniqueness and sign-in go by. */
-  readonly emailKey: string
-  readonly name: string
-  readonly role: Role
-  readonly passwordHash: string
-  readonly createdAt: number
-}
-
-export interface Invitation {
-  readonly id: string
-  readonly hash: string
-  readonly createdBy: string
-  readonly createdAt: number
-  readonly expiresAt: number
-}
 
 export interface SignUp {
   readonly email: string

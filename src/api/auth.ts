@@ -3,7 +3,7 @@
 import { cookie } from '@elysiajs/cookie'
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { users } from '../accounts/accounts.ts'
+import { ROLES, users, type Session, type User } from '../accounts/accounts.ts'
 import {
   endOtherSessions,
   endSession,
@@ -11,17 +11,14 @@ import {
   listSessions,
   SESSION_LIFE_MS,
   startSession,
-  type Session,
 } from '../accounts/sessions.ts'
 import {
   authenticate,
   changeName,
   changePassword,
   invite,
-  ROLES,
   signUp,
   type InvitationMade,
-  type User,
 } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import { basePath } from './deps.ts'

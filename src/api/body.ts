@@ -4,6 +4,7 @@
 // answer (STACK.md, 2), so bodies are read here.
 
 import { Problem } from '../lib/problem.ts'
+import { sha256 } from '../lib/sha256.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -16,7 +17,7 @@ export interface Body {
 /** The JSON object a request carries; one without a body is `{}`. `maxBytes` counts what arrives, not what is announced. */
 export async function jsonBody(request: Request, maxBytes: number, types = JSON_ONLY): Promise<Body> {
   const bytes = await readBody(request, maxBytes, types)
-  const hash = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  const hash = sha256(bytes)
   if (bytes.length === 0 && !request.headers.has('content-type')) return { value: {}, hash }
   const value = parseJson(decode(bytes))
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -2,14 +2,13 @@
 
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { SCOPES, type ApiToken } from '../accounts/accounts.ts'
 import {
   createToken,
   listTokens,
   revokeToken,
-  SCOPES,
   TOKEN_STATUSES,
   tokenStatus,
-  type ApiToken,
   type TokenMade,
 } from '../accounts/tokens.ts'
 import { access, type ApiDeps } from './access.ts'

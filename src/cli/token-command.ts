@@ -1,6 +1,7 @@
 // `chartroom token`: API tokens, for whoever holds the data directory.
 
-import { createToken, listTokens, revokeToken, SCOPES, type Scope, tokenStatus } from '../accounts/tokens.ts'
+import { SCOPES, type Scope } from '../accounts/accounts.ts'
+import { createToken, listTokens, revokeToken, tokenStatus } from '../accounts/tokens.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'

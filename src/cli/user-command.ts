@@ -1,7 +1,7 @@
 // `chartroom user`: accounts, for whoever holds the data directory.
 
-import { type AccountDeps, users } from '../accounts/accounts.ts'
-import { addUser, emailKey, setPassword, type User } from '../accounts/users.ts'
+import { type AccountDeps, type User, users } from '../accounts/accounts.ts'
+import { addUser, emailKey, setPassword } from '../accounts/users.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'

@@ -1,7 +1,7 @@
 // Who gets in where: every API route against every kind of credential, from the routes' own access labels.
 
 import { describe, expect, test } from 'bun:test'
-import { SCOPES } from '../../src/accounts/tokens.ts'
+import { SCOPES } from '../../src/accounts/accounts.ts'
 import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { testServer } from './server.ts'
 

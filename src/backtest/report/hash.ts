@@ -18,10 +18,6 @@ export function barsHash(bars: Bars): string {
   return hash
 }
 
-export function sha256(text: string): string {
-  return new Bun.CryptoHasher('sha256').update(text).digest('hex')
-}
-
 /** JSON with sorted keys and without white space: equal values, equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
