@@ -103,18 +103,23 @@ export function scriptRoutes(deps: ApiDeps) {
     .post(
       '/check',
       ({ caller, body }) => {
-        const { diagnostics, kind, pineVersion, inputs } = scripts.examine(body.source, caller.user.id)
-        return { kind, pineVersion, inputs, diagnostics: wireDiagnostics(body.source, diagnostics) }
+        const { diagnostics, kind, pineVersion, inputs, plots } = scripts.examine(body.source, caller.user.id)
+        return { kind, pineVersion, inputs, plots, diagnostics: wireDiagnostics(body.source, diagnostics) }
       },
       {
         access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
         body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
-        detail: doc('Check a script without storing it', {
-          kind: Type.String(),
-          pineVersion: nullable(Type.Integer()),
-          inputs: Type.Array(InputWire),
-          diagnostics: Type.Array(DiagnosticWire),
-        }),
+        detail: doc(
+          'Check a script without storing it',
+          {
+            kind: Type.String(),
+            pineVersion: nullable(Type.Integer()),
+            inputs: Type.Array(InputWire),
+            plots: Type.Array(Type.String()),
+            diagnostics: Type.Array(DiagnosticWire),
+          },
+          '`plots` are the titles of its `plot()` calls, as an alert of the kind `indicator` names one.',
+        ),
       },
     )
     .post('/format', ({ body }) => ({ source: format(body.source) }), {

@@ -94,6 +94,7 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
     kind: Script['kind']
     pineVersion: number | null
     inputs: readonly InputView[]
+    plots: readonly string[]
   } {
     const { script, diagnostics } = compile(source, { library: libraryFor(readerId) })
     return {
@@ -101,6 +102,7 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
       kind: script?.program.declaration.kind ?? 'draft',
       pineVersion: script?.program.version ?? null,
       inputs: script ? inputViews(script.program) : [],
+      plots: [...new Set(script?.program.plotTitles)].filter((title) => title !== ''),
     }
   }
   const revisionOf = (script: Script): ScriptRevision => ({

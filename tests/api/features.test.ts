@@ -122,9 +122,13 @@ test('scripts: stored with diagnostics, drafts too, with their revisions', async
     ),
   ).toEqual([2, 1])
   expect((await anybody.get(`/api/platform/scripts/${id}`)).status).toBe(404)
+  const check = async (source: string) => (await me.post('/api/platform/scripts/check', { source })).json
+  expect((await check('plot(')).diagnostics.length).toBeGreaterThan(0)
   expect(
-    (await me.post('/api/platform/scripts/check', { source: 'plot(' })).json.diagnostics.length,
-  ).toBeGreaterThan(0)
+    await check(
+      '//@version=6\nindicator("x")\nconst string AVERAGE = "Slow " + "average"\nplot(close)\nplot(open, AVERAGE)\nplot(high, title = "High")\nplot(low, "High")\nhline(1, "One")',
+    ),
+  ).toMatchObject({ plots: ['Slow average', 'High'], diagnostics: [] })
 })
 
 test('watchlists: imported all or nothing, exported', async () => {

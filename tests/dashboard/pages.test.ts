@@ -270,13 +270,20 @@ describe.skipIf(noBrowser)('pages', () => {
     const desk = await receiver('Desk', 'alert.triggered')
     await receiver('Reports', 'backtest.reportReady')
     const source =
-      '//@version=6\nindicator("Far")\nlength = input.int(14, "Length", minval = 2)\nplot(ta.sma(close, length))\n'
+      '//@version=6\nindicator("Far")\nlength = input.int(14, "Length", minval = 2)\nplot(ta.sma(close, length))\nplot(close, "Near")\n'
     await page.request.post(`${api}/scripts`, { data: { name: 'Far average', source }, headers })
     await page.goto(`${site.url}/alerts`)
     await page.getByRole('button', { name: 'New alert' }).click()
     await page.getByLabel('What', { exact: true }).selectOption('A plot of a script')
     await page.getByLabel('Script', { exact: true }).selectOption('Far average')
     await page.getByText('1, all as the script has them').click()
+    // Its plots are offered, and nothing is said against another title.
+    const plot = page.getByLabel('Plot', { exact: true })
+    const offered = page.locator(`datalist[id="${await plot.getAttribute('list')}"] option`)
+    expect(await offered.evaluateAll((all) => all.map((one) => (one as HTMLOptionElement).value))).toEqual([
+      'Near',
+    ])
+    await plot.fill('Near')
     await page.getByLabel('Length').fill('1')
     await page.getByText('2 or more.').waitFor()
     await page.getByLabel('Length').fill('200')
@@ -301,6 +308,7 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(await stored()).toMatchObject({
       kind: 'indicator',
       inputs: { Length: 200 },
+      plot: 'Near',
       channels: ['webhook'],
       webhookIds: [desk],
     })

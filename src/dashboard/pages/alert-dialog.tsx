@@ -22,7 +22,16 @@ import {
   type Alert,
 } from './alert-model.ts'
 import s from './alerts.module.css'
-import { Check, FormProblem, pageStyles as p, problemAt, Segments, useLoad, useSubmit } from './page.tsx'
+import {
+  Check,
+  FormProblem,
+  pageStyles as p,
+  problemAt,
+  Segments,
+  useLoad,
+  useSubmit,
+  type Loaded,
+} from './page.tsx'
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 
@@ -59,6 +68,11 @@ interface ScriptRow {
   readonly name: string
   readonly kind: string
   readonly source: string
+}
+/** What the form has to know of the script it is about; empty while none is chosen. */
+interface CheckedScript {
+  readonly inputs: readonly ScriptInput[]
+  readonly plots: readonly string[]
 }
 interface Webhook {
   readonly id: string
@@ -141,6 +155,13 @@ function AlertForm({
     setForm((before) => ({ ...before, [name]: value }))
   const { kind, op } = form
   const source = scripts.find((one) => one.id === form.scriptId)?.source ?? null
+  const checked = useLoad<CheckedScript>(
+    async (signal) =>
+      source === null
+        ? { inputs: [], plots: [] }
+        : post<CheckedScript>('/api/platform/scripts/check', { source }, { signal }),
+    [source],
+  )
   /** A script comes with the values it has in the editor, if it is open there. */
   const chooseScript = (scriptId: string) =>
     setForm((before) => ({
@@ -255,6 +276,7 @@ function AlertForm({
                 label="Plot"
                 value={form.plot}
                 onInput={(value) => set('plot', value)}
+                offered={checked.data?.plots ?? []}
                 hint="Its title; empty = the first."
               />
             )}
@@ -262,7 +284,7 @@ function AlertForm({
         )}
         {needsScript(kind) && source !== null && (
           <ScriptInputs
-            source={source}
+            of={checked}
             values={form.inputs}
             onChange={(change) => setForm((before) => ({ ...before, inputs: change(before.inputs) }))}
           />
@@ -393,28 +415,23 @@ function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProp
 }
 
 interface ScriptInputsProps {
-  readonly source: string
+  readonly of: Loaded<CheckedScript>
   readonly values: Readonly<Record<string, unknown>>
   readonly onChange: (change: (before: ScriptInputsProps['values']) => ScriptInputsProps['values']) => void
 }
 
 /** The alert runs the script with these. */
-function ScriptInputs({ source, values, onChange }: ScriptInputsProps) {
-  const found = useLoad(
-    async (signal) =>
-      (await post<{ inputs: readonly ScriptInput[] }>('/api/platform/scripts/check', { source }, { signal }))
-        .inputs,
-    [source],
-  )
-  if (found.error) return <p class="down">The inputs of the script could not be read.</p>
-  if (!found.data) return <Skeleton height={34} />
-  if (found.data.length === 0) return null
+function ScriptInputs({ of, values, onChange }: ScriptInputsProps) {
+  if (of.error) return <p class="down">The inputs of the script could not be read.</p>
+  if (!of.data) return <Skeleton height={34} />
+  const { inputs } = of.data
+  if (inputs.length === 0) return null
   return (
     <details class={s.inputs} open={Object.keys(values).length > 0}>
       <summary>
-        Inputs <span class="muted">{inputsText(found.data.length, Object.keys(values).length)}</span>
+        Inputs <span class="muted">{inputsText(inputs.length, Object.keys(values).length)}</span>
       </summary>
-      <InputFields list={found.data} values={values} onChange={onChange} />
+      <InputFields list={inputs} values={values} onChange={onChange} />
     </details>
   )
 }

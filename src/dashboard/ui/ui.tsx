@@ -76,9 +76,21 @@ interface FieldProps {
   readonly maxLength?: number
   /** More than one line. */
   readonly rows?: number
+  /** Offered as a list; anything else may be typed all the same. */
+  readonly offered?: readonly string[]
 }
 
-export function Field({ label, value, onInput, hint, problem, rows, autofocus, ...rest }: FieldProps) {
+export function Field({
+  label,
+  value,
+  onInput,
+  hint,
+  problem,
+  rows,
+  autofocus,
+  offered,
+  ...rest
+}: FieldProps) {
   const id = useId()
   // The attribute itself is a console message where something has the focus already.
   useEffect(() => {
@@ -88,6 +100,7 @@ export function Field({ label, value, onInput, hint, problem, rows, autofocus, .
     ...rest,
     ...(rows !== undefined && { rows }),
     ...(autofocus && { 'data-autofocus': '' }),
+    ...(offered && { list: `${id}-list`, autocomplete: 'off' }),
     id,
     class: s.input,
     value,
@@ -101,6 +114,13 @@ export function Field({ label, value, onInput, hint, problem, rows, autofocus, .
         {label}
       </label>
       {rows === undefined ? h('input', props as object) : h('textarea', props as object)}
+      {offered && (
+        <datalist id={`${id}-list`}>
+          {offered.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
       {(problem || hint) && (
         <span id={`${id}-note`} class={problem ? s.wrong : s.hint}>
           {problem ?? hint}

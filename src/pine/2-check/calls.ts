@@ -12,6 +12,7 @@ import { condition, expression, findVariable, path, unknownMemberMessage, value 
 import { takes, userCall } from './functions.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
+import { fold } from './constant.ts'
 import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
 import { parameterTypes, topContext, typeOf } from './modules.ts'
@@ -284,6 +285,14 @@ function methodTemplates(x: Context, type: Type, name: string): readonly Functio
   return found
 }
 
+/** For whoever offers a script's plots without running it. */
+function notePlot(x: Context, { builtin, overload, args }: BuiltinCallExpr): void {
+  if (builtin.name !== 'plot') return
+  const given = args[overload.parameters.findIndex(({ name }) => name === 'title')]
+  const title = given ? fold(x.check, given) : ''
+  x.check.plotTitles.push(typeof title === 'string' ? title : '')
+}
+
 /** What stands in the parentheses, checked. */
 function givenArguments(x: Context, node: tree.Call): Given[] {
   const inside = { ...x, target: '' }
@@ -361,6 +370,7 @@ export function builtinCall(
   const call = chosenCall(x, builtin, given, typeArguments, node)
   if (call.kind === 'BuiltinCall') {
     countPlots(x, call)
+    notePlot(x, call)
     countTupleElements(x, call)
     countRequests(x, call)
     reportWanted(x, call)

@@ -65,6 +65,7 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
     enums: run.enums,
     functions: run.functions,
     body: { statements: [...run.prologue, ...x.out], result: null },
+    plotTitles: run.plotTitles,
     siteCount: run.siteCount,
     variableCount: run.variableCount,
   }

@@ -63,6 +63,7 @@ export class Check {
   depth = 0
   variableCount = 0
   plotCount = 0
+  readonly plotTitles: string[] = []
   tupleElements = 0
   /** Variables declared with `const`, which nothing may change. */
   readonly fixed = new Set<Variable>()

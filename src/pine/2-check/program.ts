@@ -281,6 +281,8 @@ export interface Program {
   readonly enums: readonly EnumType[]
   readonly functions: readonly FunctionInstance[]
   readonly body: Block
+  /** Of its plot() calls, in their order; '' where a call gives none. */
+  readonly plotTitles: readonly string[]
   /** How many call sites and variables there are: ids run from 0. */
   readonly siteCount: number
   readonly variableCount: number
