@@ -4,14 +4,17 @@
 // growing; mistakes are collected with their row numbers, so that a file can be mended in one go.
 //
 // Blocks of a large file go on into a draft of the store, which nobody sees yet, so that memory does not grow with the
-// file. That needs rows in order, oldest or newest first, as exchanges give them. When a row breaks the order the bars
-// are taken back and sorted in memory, which is what happens to small files anyhow.
+// file. Rows in order, oldest or newest first, as exchanges give them, are written once. From the row on that breaks
+// the order they go in sorted runs, which are merged at the end (bar-runs.ts); a small file is sorted in memory.
 
 import { Problem } from '../lib/problem.ts'
+import { BarRuns, sortBars, type Twice } from './bar-runs.ts'
 import type { BarDraft } from './bar-store.ts'
-import { BAR_FIELDS, type Bars, copyBars, emptyBars, sliceBars } from './bars.ts'
+import { BAR_FIELDS, type Bars, concatBars, copyBars, emptyBars, sliceBars } from './bars.ts'
 
 const BLOCK_ROWS = 65_536
+/** Blocks that are sorted together: 12 MB, and some 100 ms in which nobody else has a turn. */
+const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
 
 export interface RowError {
@@ -20,11 +23,18 @@ export interface RowError {
   readonly message: string
 }
 
-/** Where full blocks go. */
-export type Spill = Pick<BarDraft, 'add' | 'read'>
+export interface Staged {
+  /** Sorted by time: all bars, or the last that came in order or by time, which the draft has not yet. */
+  readonly bars: Bars
+  /** Where the bars before them went; null = they are all. */
+  readonly draft: BarDraft | null
+}
 
 export class BarStage {
-  readonly #spill: Spill | null
+  readonly #open: (() => BarDraft) | null
+  readonly #runs: BarRuns | null
+  /** Where the runs are merged. */
+  #whole: BarDraft | null = null
   readonly #blocks: Bars[] = []
   readonly #errors: RowError[] = []
   // Row numbers run along with the bars but for blank lines: the bars where they jump, and the numbers there.
@@ -32,16 +42,16 @@ export class BarStage {
   readonly #jumpRows: number[] = []
   #row = Number.NaN
   #length = 0
-  #spilled = 0
-  #spilledDescending = false
   #incomplete = false
   #last = Number.NEGATIVE_INFINITY
   // While every bar is later than the one before (or every one earlier) there is nothing to sort.
   #ascending = true
   #descending = true
 
-  constructor(spill: Spill | null = null) {
-    this.#spill = spill
+  /** `open` makes a draft to let full blocks go to; without it all stays in memory. */
+  constructor(open: (() => BarDraft) | null = null) {
+    this.#open = open
+    this.#runs = open && new BarRuns(open)
   }
 
   get length(): number {
@@ -95,77 +105,90 @@ export class BarStage {
     this.#length++
   }
 
-  /** Bars that went on already, and are no part of what finish() answers. */
-  get spilled(): number {
-    return this.#spilled
-  }
-
   /** Lets full blocks go; to be called between the pieces of a file. */
   async spill(): Promise<void> {
+    const runs = this.#runs
+    if (!runs) return
     // The last block may have room.
-    while (this.#spill && this.#blocks.length > 1 && (this.#ascending || this.#descending)) {
-      const block = this.#blocks.shift()
+    for (let size = this.#runBlocks; this.#blocks.length > size; size = this.#runBlocks) {
+      const blocks = this.#blocks.splice(0, size)
       // With a mistake in the file nothing of it will be stored.
-      if (!block) return
-      if (this.#errors.length > 0) {
-        this.#incomplete = true
-        continue
-      }
-      this.#spilledDescending = this.#descending
-      if (this.#descending) reverse(block)
-      await this.#spill.add(block)
-      this.#spilled += BLOCK_ROWS
+      if (this.#errors.length > 0) this.#incomplete = true
+      else if (this.#ordered) await runs.append(this.#inOrder(blocks), { descending: this.#descending })
+      else await runs.add(concatBars(blocks), this.#twice)
     }
   }
 
-  /** The bars that did not go on, sorted by time. Throws Problem 422 naming rows when anything was wrong, and when there are no bars. */
-  finish(): Bars {
-    const ordered = this.#ascending || this.#descending
-    if (this.#incomplete) throw refused(this.#errors, this.full)
-    const bars = emptyBars(this.#length - (ordered ? this.#spilled : 0))
+  /** Throws Problem 422 naming rows when anything was wrong, and when there are no bars. */
+  async finish(): Promise<Staged> {
+    const runs = this.#runs
+    const spilled = runs?.length ?? 0
+    if (this.#errors.length > 0 && (this.#incomplete || spilled > 0)) throw refused(this.#errors, this.full)
+    const bars = this.#rest(this.#length - spilled)
+    const staged =
+      runs && spilled > 0 && !this.#ordered
+        ? await this.#merge(runs, bars)
+        : { bars: this.#inOrder([bars]), draft: runs?.first ?? null }
+    if (this.#errors.length > 0) throw refused(this.#errors, this.full)
+    if (this.#length === 0) throw refused([{ row: 1, message: 'there are no bars' }], false)
+    return staged
+  }
+
+  /** Takes away what was not committed. */
+  async discard(): Promise<void> {
+    await this.#runs?.discard()
+    await this.#whole?.discard()
+  }
+
+  get #ordered(): boolean {
+    return this.#ascending || this.#descending
+  }
+
+  /** How many full blocks go on together. */
+  get #runBlocks(): number {
+    return this.#ordered ? 1 : RUN_BLOCKS
+  }
+
+  /** The blocks as one. Each is let go when it is copied, so that a large import is not in memory twice. */
+  #rest(length: number): Bars {
+    const bars = emptyBars(length)
     let at = 0
-    if (!ordered && this.#spilled > 0 && this.#spill) {
-      const back = this.#spill.read()
-      if (this.#spilledDescending) reverse(back)
-      copyBars(bars, 0, back)
-      at = back.length
-      this.#spilled = 0
-    }
-    // Each block is let go when it is copied, so that a large import is not in memory twice.
     for (let block = this.#blocks.shift(); block; block = this.#blocks.shift()) {
-      const size = Math.min(BLOCK_ROWS, bars.length - at)
+      const size = Math.min(BLOCK_ROWS, length - at)
       copyBars(bars, at, sliceBars(block, 0, size))
       at += size
     }
-    if (!this.#ascending && bars.length > 1) {
-      if (this.#descending) reverse(bars)
-      else this.#sort(bars)
-    }
-    if (this.#errors.length > 0) throw refused(this.#errors, this.full)
-    if (this.#length === 0) throw refused([{ row: 1, message: 'there are no bars' }], false)
     return bars
   }
 
-  #sort(bars: Bars): void {
-    const order = Uint32Array.from(bars.time.keys()).sort(
-      (a, b) => (bars.time[a] ?? 0) - (bars.time[b] ?? 0) || a - b,
-    )
-    for (let i = 1; i < order.length; i++) {
-      const [before, here] = [order[i - 1] ?? 0, order[i] ?? 0]
-      if (bars.time[before] === bars.time[here])
-        this.fail(this.#rowOf(here), `has the same time as row ${this.#rowOf(before)}`)
-    }
-    for (const field of BAR_FIELDS) bars[field].set(Float64Array.from(order, (i) => bars[field][i] ?? 0))
+  #inOrder(blocks: readonly Bars[]): Bars {
+    const bars = blocks.length === 1 && blocks[0] ? blocks[0] : concatBars(blocks)
+    if (this.#ascending) return bars
+    if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
+    else sortBars(bars, (n) => n, this.#twice)
+    return bars
   }
+
+  async #merge(runs: BarRuns, rest: Bars): Promise<Staged> {
+    await runs.add(rest, this.#twice)
+    const whole = (this.#whole = this.#open?.() ?? null)
+    let bars = emptyBars(0)
+    for (const window of runs.merged(this.#twice)) {
+      if (this.full) break
+      if (this.#errors.length === 0) await whole?.add(bars)
+      bars = window
+    }
+    await runs.discard()
+    return { bars, draft: whole }
+  }
+
+  readonly #twice: Twice = (bar, before) =>
+    this.fail(this.#rowOf(bar), `has the same time as row ${this.#rowOf(before)}`)
 
   #rowOf(bar: number): number {
     const jump = this.#jumps.findLastIndex((index) => index <= bar)
     return (this.#jumpRows[jump] ?? 0) + bar - (this.#jumps[jump] ?? 0)
   }
-}
-
-function reverse(bars: Bars): void {
-  for (const field of BAR_FIELDS) bars[field].reverse()
 }
 
 /** Years that a bar's time can lie in: before 1800 or after 2200 it is a number in other units. */

@@ -56,7 +56,7 @@ export interface BarDraft {
   /** `bars` are sorted, and all of them lie before or all behind every bar that was added already. */
   add(bars: Bars): Promise<void>
   /** What was added so far, sorted. */
-  read(): Bars
+  read(range?: BarRange): Bars
   /** Like one `upsert` of all of it. */
   commit(): Promise<UpsertResult>
   discard(): Promise<void>
@@ -129,7 +129,7 @@ export function memoryBars(): BarStore {
           if (bars.length > 0) parts.push(concatBars([bars, emptyBars(0)]))
           return Promise.resolve()
         },
-        read: sorted,
+        read: (range = {}) => selectBars(sorted(), range),
         commit() {
           const all = sorted()
           parts = []

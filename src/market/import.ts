@@ -44,7 +44,7 @@ type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 export async function readBars(input: Input, options: ReadBarsOptions): Promise<Bars> {
   const stage = new BarStage()
   await fill(stage, input, options)
-  return stage.finish()
+  return (await stage.finish()).bars
 }
 
 async function fill(
@@ -68,18 +68,16 @@ export async function importBars(
 ): Promise<ImportResult> {
   const key = seriesKey(exchange, symbol, interval)
   const known = target.store.symbol(key.exchange, key.symbol) ?? defaultSymbol(key.exchange, key.symbol)
-  const draft = target.draft(key)
+  const stage = new BarStage(() => target.draft(key))
   try {
-    const stage = new BarStage(draft)
     await fill(stage, input, { format, symbol: known, ...(progress ? { progress } : {}) })
-    const rest = stage.finish()
-    // Small files, and large ones in no order.
-    if (stage.spilled === 0) return await storeBars(target, key, rest)
-    await draft.add(rest)
-    return await described(target, key, rest, stage.spilled + rest.length, () => draft.commit())
+    const { bars, draft } = await stage.finish()
+    if (draft === null) return await storeBars(target, key, bars)
+    await draft.add(bars)
+    return await described(target, key, bars, stage.length, () => draft.commit())
   } finally {
     // What was committed is no draft any more.
-    await draft.discard()
+    await stage.discard()
   }
 }
 

@@ -175,7 +175,7 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
         first = Math.min(first, bars.time[0] ?? 0)
         last = Math.max(last, bars.time.at(-1) ?? 0)
       },
-      read: () => (id === null ? emptyBars(0) : readId(id, {})),
+      read: (range = {}) => (id === null ? emptyBars(0) : readId(id, range)),
       async commit() {
         if (id === null) return { inserted: 0, updated: 0, change: record(key)?.change ?? 0 }
         for (;;) {

@@ -225,6 +225,17 @@ describe('a file larger than memory should hold', () => {
     }
   })
 
+  test('is sorted in runs when it is in no order', async () => {
+    // Every 7th row after the other, so that each run is of all times.
+    const mixed = Array.from({ length: COUNT * 2 }, (_, i) => lineOf((i * 7) % (COUNT * 2 - 1)))
+    mixed[COUNT * 2 - 1] = lineOf(COUNT * 2 - 1)
+    const { result, count } = await load(mixed)
+    expect([count, result.rows, result.inserted]).toEqual([COUNT * 2, COUNT * 2, COUNT * 2])
+    const twice = mixed.with(COUNT * 2 - 5, mixed[3] ?? '')
+    expect(load(twice)).rejects.toThrow(`row ${COUNT * 2 - 3}: has the same time as row 5`)
+    await load(twice).catch(() => null)
+  })
+
   test('names the rows of a time that comes twice, and those that are wrong, and stores nothing', async () => {
     const cache = new BarCache(memoryBars())
     const attempt = (lines: readonly string[]) =>
