@@ -205,7 +205,9 @@ export class Gate {
       return undefined
     const visit = this.visit(request)
     const client = visit.caller?.user.id ?? visit.peer.network
-    const begun = await this.idempotency.begin(header, { client, path, bodyHash: visit.bodyHash })
+    // A bookmark's bar is in the query: what is asked for there is as good as in the body.
+    const bodyHash = visit.bodyHash + new URL(request.url).search
+    const begun = await this.idempotency.begin(header, { client, path, bodyHash })
     if (!('answer' in begun)) {
       visit.claim = begun
       return undefined

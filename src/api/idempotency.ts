@@ -78,7 +78,11 @@ export class Idempotency {
       const kept = entry && keptIn(entry)
       if (kept && clock.now() - kept.at < KEPT_MS) {
         if (kept.bodyHash !== bodyHash)
-          throw new Problem(422, 'idempotency_key_reused', 'This Idempotency-Key was used with another body.')
+          throw new Problem(
+            422,
+            'idempotency_key_reused',
+            'This Idempotency-Key was used with another body or query.',
+          )
         if (kept.state === 'done') return { answer: this.#open(kept, secret), status: kept.status ?? 200 }
         if (kept.boot === this.#boot) throw inProgress()
       }

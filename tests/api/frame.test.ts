@@ -294,6 +294,18 @@ describe('idempotency', () => {
     expect((await send('k2')).json.id).not.toBe(first.json.id)
   })
 
+  test('another query is another request', async () => {
+    const { call, signUp } = testServer()
+    const cookie = await signUp()
+    const bookmark = (bar: number) =>
+      call('POST', `/api/platform/replay/bookmarks?symbol=SPX&interval=1d&bar=${bar}`, {
+        headers: { 'idempotency-key': 'k', ...cookie },
+      })
+    expect((await bookmark(4)).json).toMatchObject({ ok: true, bookmark: { bar: 4 } })
+    expect((await bookmark(5)).json.error.code).toBe('idempotency_key_reused')
+    expect((await bookmark(4)).headers.get('idempotent-replayed')).toBe('true')
+  })
+
   test('two at the same time: one runs, the other is told so', async () => {
     const { call, signUp } = testServer()
     const cookie = await signUp()
