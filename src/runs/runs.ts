@@ -157,40 +157,34 @@ export class Runs {
   }
 
   /** Runs and waits. The run is kept when it succeeds; a script that fails is answered, not kept. */
-  runNow(
+  async runNow(
     userId: string,
     request: RunRequest,
     signal: AbortSignal,
     also?: Also<FinishedRun>,
   ): Promise<FinishedRun> {
-    return this.#attended(userId, request, signal, (live, plan) => this.#execute(live, plan, null, also))
+    const plan = this.#plan(userId, request)
+    return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
   /** Runs and waits, and keeps nothing: for whoever tries one input after another. */
-  preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
-    return this.#attended(userId, request, signal, async (live, plan) => {
-      const { output } = await this.#compute(live, plan)
-      return { output, warnings: plan.warnings }
-    })
+  async preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
+    const plan = this.#plan(userId, request)
+    const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan))
+    return { output, warnings: plan.warnings }
   }
 
   /** `work` on a run whose caller waits: when they go away, it is stopped. */
-  async #attended<R>(
-    userId: string,
-    request: RunRequest,
-    signal: AbortSignal,
-    work: (live: Live, plan: Plan) => Promise<R>,
-  ): Promise<R> {
-    const plan = this.#plan(userId, request)
-    const live = this.#enter(plan.run)
+  async #attended<R>({ run }: Plan, signal: AbortSignal, work: (live: Live) => Promise<R>): Promise<R> {
+    const live = this.#enter(run)
     const stop = () => live.abort.abort()
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     try {
-      return await work(live, plan)
+      return await work(live)
     } finally {
       signal.removeEventListener('abort', stop)
-      this.#live.delete(live.run.id)
+      this.#live.delete(run.id)
     }
   }
 
@@ -220,16 +214,9 @@ export class Runs {
     const bars = cache.read(key, { from: range.from, to: range.to + 1 })
     if (bars.length === 0) throw barsNotFound(cache, key)
     pool.assertRoom(userId)
-    const live = this.#enter(run)
-    const stop = () => live.abort.abort()
-    signal.addEventListener('abort', stop, { once: true })
-    try {
-      const plan = { run, script: scriptOf(this.#deps.kv, id), key, bars, warnings: [] }
-      return { report: (await this.#compute(live, plan)).output.report, bars }
-    } finally {
-      signal.removeEventListener('abort', stop)
-      this.#live.delete(id)
-    }
+    const plan = { run, script: scriptOf(this.#deps.kv, id), key, bars, warnings: [] }
+    const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan))
+    return { report: output.report, bars }
   }
 
   /** The bars a finished backtest ran on, as they are now. */
