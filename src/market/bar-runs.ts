@@ -24,13 +24,14 @@ interface Run {
 }
 
 export class BarRuns {
-  readonly #open: () => BarDraft
+  /** Begins a draft of the series, for a run or for all of them merged. */
+  readonly open: () => BarDraft
   readonly #runs: Run[] = []
   readonly #samples: number[] = []
   #length = 0
 
   constructor(open: () => BarDraft) {
-    this.#open = open
+    this.open = open
   }
 
   /** Bars in all runs; the number of the next one. */
@@ -88,7 +89,7 @@ export class BarRuns {
   }
 
   #begin(): Run {
-    const run: Run = { draft: this.#open(), length: 0, numberOf: (n) => n }
+    const run: Run = { draft: this.open(), length: 0, numberOf: (n) => n }
     this.#runs.push(run)
     return run
   }

@@ -31,7 +31,6 @@ export interface Staged {
 }
 
 export class BarStage {
-  readonly #open: (() => BarDraft) | null
   readonly #runs: BarRuns | null
   /** Where the runs are merged. */
   #whole: BarDraft | null = null
@@ -50,7 +49,6 @@ export class BarStage {
 
   /** `open` makes a draft to let full blocks go to; without it all stays in memory. */
   constructor(open: (() => BarDraft) | null = null) {
-    this.#open = open
     this.#runs = open && new BarRuns(open)
   }
 
@@ -114,7 +112,8 @@ export class BarStage {
       const blocks = this.#blocks.splice(0, size)
       // With a mistake in the file nothing of it will be stored.
       if (this.#errors.length > 0) this.#incomplete = true
-      else if (this.#ordered) await runs.append(this.#inOrder(blocks), { descending: this.#descending })
+      else if (this.#ordered)
+        await runs.append(this.#inOrder(concatBars(blocks)), { descending: this.#descending })
       else await runs.add(concatBars(blocks), this.#twice)
     }
   }
@@ -128,7 +127,7 @@ export class BarStage {
     const staged =
       runs && spilled > 0 && !this.#ordered
         ? await this.#merge(runs, bars)
-        : { bars: this.#inOrder([bars]), draft: runs?.first ?? null }
+        : { bars: this.#inOrder(bars), draft: runs?.first ?? null }
     if (this.#errors.length > 0) throw refused(this.#errors, this.full)
     if (this.#length === 0) throw refused([{ row: 1, message: 'there are no bars' }], false)
     return staged
@@ -161,8 +160,8 @@ export class BarStage {
     return bars
   }
 
-  #inOrder(blocks: readonly Bars[]): Bars {
-    const bars = blocks.length === 1 && blocks[0] ? blocks[0] : concatBars(blocks)
+  /** Sorts in place. */
+  #inOrder(bars: Bars): Bars {
     if (this.#ascending) return bars
     if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
     else sortBars(bars, (n) => n, this.#twice)
@@ -171,11 +170,11 @@ export class BarStage {
 
   async #merge(runs: BarRuns, rest: Bars): Promise<Staged> {
     await runs.add(rest, this.#twice)
-    const whole = (this.#whole = this.#open?.() ?? null)
+    const whole = (this.#whole = runs.open())
     let bars = emptyBars(0)
     for (const window of runs.merged(this.#twice)) {
       if (this.full) break
-      if (this.#errors.length === 0) await whole?.add(bars)
+      if (this.#errors.length === 0) await whole.add(bars)
       bars = window
     }
     await runs.discard()
