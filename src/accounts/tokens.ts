@@ -54,7 +54,7 @@ export async function createToken(
     revokedAt: null,
   }
   const made = { secret, token }
-  await transact(deps.kv, () => [tokens(deps.kv).insert(token), also?.(made) ?? {}])
+  await transact(deps.kv, () => [tokens(deps.kv).insert(token), also?.(made)])
   return made
 }
 

@@ -127,7 +127,7 @@ export async function invite(
   const expiresAt = createdAt + INVITATION_LIFE_MS
   const invitation = { id: deps.newId('inv'), hash: sha256(code), createdBy: user.id, createdAt, expiresAt }
   const made = { code, expiresAt }
-  await transact(deps.kv, () => [invitations(deps.kv).insert(invitation), also?.(made) ?? {}])
+  await transact(deps.kv, () => [invitations(deps.kv).insert(invitation), also?.(made)])
   return made
 }
 

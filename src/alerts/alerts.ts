@@ -133,7 +133,7 @@ export function createAlerts(deps: AlertDeps) {
       updatedAt: now,
     }
     const made = { ...alert, ...armed(alert) }
-    await transact(kv, () => [alerts.insert(made), also?.(made) ?? {}])
+    await transact(kv, () => [alerts.insert(made), also?.(made)])
     await evaluateAlert(made.id)
     return alerts.get(made.id) ?? made
   }

@@ -65,10 +65,10 @@ export function createClientErrors({
         const stored = known && groups.stored(known.id)
         if (stored) {
           result = { ...stored.record, message, sample, count: stored.record.count + 1, lastAt: now }
-          return [groups.replace(stored, result), also?.(result) ?? {}]
+          return [groups.replace(stored, result), also?.(result)]
         }
         result = { id: newId('err'), fingerprint, message, count: 1, firstAt: now, lastAt: now, sample }
-        return [groups.insert(result), also?.(result) ?? {}]
+        return [groups.insert(result), also?.(result)]
       })
       if (groups.count('all', []) > GROUPS_MAX) await forgetOldest()
       return result as unknown as ClientErrorGroup

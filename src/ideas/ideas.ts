@@ -83,7 +83,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
         createdAt: now,
         updatedAt: now,
       }
-      await transact(kv, () => [ideas.insert(idea), also?.(idea) ?? {}])
+      await transact(kv, () => [ideas.insert(idea), also?.(idea)])
       return idea
     },
     /** Anybody who knows the id reads what is not private. `readerId` null = nobody is signed in. */

@@ -194,7 +194,7 @@ export class Runs {
     const { kv, log } = this.#deps
     const live = this.#enter(plan.run)
     try {
-      await transact(kv, () => [runs(kv).insert(plan.run), keepScript(plan), also?.(plan) ?? {}])
+      await transact(kv, () => [runs(kv).insert(plan.run), keepScript(plan), also?.(plan)])
     } catch (error) {
       this.#live.delete(live.run.id)
       throw error
@@ -390,7 +390,7 @@ export class Runs {
           ],
         },
         ...onFinished.flatMap(({ changes }) => changes(done)),
-        also?.(finished) ?? {},
+        also?.(finished),
       ]
     })
     for (const { written } of onFinished) written?.(done)

@@ -138,11 +138,7 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
         updatedAt: now,
       }
       const made = { script, diagnostics }
-      await transact(kv, () => [
-        scripts.insert(script),
-        revisions.insert(revisionOf(script)),
-        also?.(made) ?? {},
-      ])
+      await transact(kv, () => [scripts.insert(script), revisions.insert(revisionOf(script)), also?.(made)])
       return made
     },
     get(id: string, readerId: string | null): Script {

@@ -94,13 +94,16 @@ export class NameTaken extends Problem {
 
 /**
  * Commits what `plan` answers. `plan` reads and decides; it runs again when a check failed, so it must have no effect of its own.
- * What it throws ends the transaction with nothing written.
+ * What it throws ends the transaction with nothing written. `undefined` in its list is nothing: `also?.(record)`.
  */
-export async function transact(kv: Kv, plan: () => Changes | readonly Changes[]): Promise<void> {
+export async function transact(
+  kv: Kv,
+  plan: () => Changes | readonly (Changes | undefined)[],
+): Promise<void> {
   // A commit fails only when another one succeeded, so somebody always moves on; the bound is against a plan that never reads.
   for (let attempt = 0; attempt < 1000; attempt++) {
     const planned = plan()
-    const parts = 'length' in planned ? planned : [planned]
+    const parts = 'length' in planned ? planned.filter((part) => part !== undefined) : [planned]
     if (await kv.commit(mergeChanges(kv, parts))) return
   }
   assert(false, 'a transaction that conflicts for ever')
@@ -225,7 +228,7 @@ export function collection<T extends { readonly id: string }>(
         const before = stored(id)
         result = before && change(before.record)
         if (before === null || result === null) return {}
-        return also ? [self.replace(before, result), also(result)] : self.replace(before, result)
+        return [self.replace(before, result), also?.(result)]
       })
       return result
     },
@@ -235,7 +238,7 @@ export function collection<T extends { readonly id: string }>(
         const before = stored(id)
         found = before !== null
         if (before === null) return {}
-        return also ? [self.remove(before), also(before.record)] : self.remove(before)
+        return [self.remove(before), also?.(before.record)]
       })
       return found
     },

@@ -124,7 +124,7 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
       const now = clock.now()
       const watchlist: Watchlist = { id: newId('wl'), ownerId, name, items, createdAt: now, updatedAt: now }
       const made = { watchlist, warnings }
-      await transact(kv, () => [watchlists.insert(watchlist), also?.(made) ?? {}])
+      await transact(kv, () => [watchlists.insert(watchlist), also?.(made)])
       return made
     },
     get: owned,

@@ -119,7 +119,7 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     /** A sample event, whatever the receiver listens to. */
     async test(receiver: Receiver, also?: Also<Delivery>): Promise<Delivery> {
       const delivery = fresh(receiver, 'webhook.test', { webhookId: receiver.id, name: receiver.name }, null)
-      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery) ?? {}])
+      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery)])
       return delivery
     },
     /** The same event once more, as a delivery of its own. */
@@ -130,7 +130,7 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       if (receiver.status !== 'active')
         throw new Problem(409, 'conflict', 'The webhook is disabled. Enable it before sending again.')
       const delivery = fresh(receiver, before.event, before.data, before.id)
-      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery) ?? {}])
+      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery)])
       return delivery
     },
     get: owned,

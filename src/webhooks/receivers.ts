@@ -145,7 +145,7 @@ export function createReceivers(deps: ReceiverDeps) {
         failingSince: null,
       }
       const made = { receiver, secret }
-      await transact(kv, () => [receivers.insert(receiver), also?.(made) ?? {}])
+      await transact(kv, () => [receivers.insert(receiver), also?.(made)])
       return made
     },
 
@@ -202,7 +202,7 @@ export function createReceivers(deps: ReceiverDeps) {
                 updatedAt: now,
               }
             : null,
-        (receiver) => also?.({ receiver, secret }) ?? {},
+        also && ((receiver) => also({ receiver, secret })),
       )
       if (!changed)
         throw new Problem(409, 'conflict', 'The webhook was changed at the same time. Look at it again.')
