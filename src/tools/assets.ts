@@ -5,8 +5,7 @@
 
 import { readdirSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
-import type { ServeDashboard } from '../api/deps.ts'
-import type { DocsFile } from '../api/deps.ts'
+import type { DocsFile, ServeDashboard } from '../api/deps.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
 export const DASHBOARD_ASSETS = 'dashboard-files'
