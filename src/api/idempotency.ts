@@ -18,6 +18,7 @@ import type { Entry, Key, Kv } from '../store/kv.ts'
 
 interface Kept {
   readonly state: 'running' | 'done'
+  /** Of the body, with the query as it came behind it: what was asked for. */
   readonly bodyHash: string
   /** Which run of the server this is from: one that is running in an earlier run never finished. */
   readonly boot: string
