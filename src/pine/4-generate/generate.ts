@@ -170,7 +170,7 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
       flush()
       const both = next && fillsTwo(module, fill, next)
       calls.line(
-        both ?? `H.${fill.field}.fillBlock(${fill.target},from,to,${fill.args});`,
+        both ?? `H.${fill.field}.fillBlock(from,to,[${fill.target},${fill.args}]);`,
         hoist.kind === 'call' ? hoist.call.start : -1,
       )
       if (both) at++
@@ -217,7 +217,7 @@ function fillOf(module: Module, hoist: Hoist): FillText | null {
 /** Two neighbours side by side, where their class can do that and the second does not read the first. */
 function fillsTwo(module: Module, one: FillText, two: FillText): string | null {
   if (one.state !== two.state || !one.state.fillTwo || two.args.startsWith(`${one.target},`)) return null
-  return `${module.constant(one.state)}.fillTwo(H.${one.field},H.${two.field},from,to,${one.target},${one.args},${two.target},${two.args});`
+  return `${module.constant(one.state)}.fillTwo(H.${one.field},H.${two.field},from,to,[${one.target},${one.args}],[${two.target},${two.args}]);`
 }
 
 /**

@@ -68,39 +68,44 @@ export interface StateClass {
   readonly runtime?: boolean
   /** The instances have a `fillBlock` besides, `next` for a block of bars at once: `LengthFill` or `PairFill`. */
   readonly fills?: 'length' | 'pair'
-  /** Two instances' `LengthFill.fillBlock` side by side: target, its mask, source, its mask and length of the one, of the other. */
-  readonly fillTwo?: (one: never, two: never, from: number, to: number, ...columns: never) => void
+  /** Two instances' `LengthFill.fillBlock` side by side. */
+  readonly fillTwo?: (
+    one: never,
+    two: never,
+    from: number,
+    to: number,
+    columns1: LengthColumns,
+    columns2: LengthColumns,
+  ) => void
 }
 
-/**
- * One series and one length that is the same on every bar, into a column; gives what `next` gives, bit for bit. A column
- * of one block is indexed with its mask, a whole one with -1.
- */
+/** Gives what `next` gives for bars `from` to `to` - 1, bit for bit, into a column. */
 export interface LengthFill {
-  fillBlock(
-    target: Float64Array,
-    targetMask: number,
-    from: number,
-    to: number,
-    source: Float64Array,
-    sourceMask: number,
-    length: number,
-  ): void
+  fillBlock(from: number, to: number, columns: LengthColumns): void
 }
 
-/** Two series, into a column of 0 and 1. */
+/** One series and one length that is the same on every bar. A column of one block is indexed with its mask, a whole one with -1. */
+export type LengthColumns = readonly [
+  target: Float64Array,
+  targetMask: number,
+  source: Float64Array,
+  sourceMask: number,
+  length: number,
+]
+
+/** The same of two series, into a column of 0 and 1. */
 export interface PairFill {
-  fillBlock(
-    target: Uint8Array,
-    targetMask: number,
-    from: number,
-    to: number,
-    source1: Float64Array,
-    mask1: number,
-    source2: Float64Array,
-    mask2: number,
-  ): void
+  fillBlock(from: number, to: number, columns: PairColumns): void
 }
+
+export type PairColumns = readonly [
+  target: Uint8Array,
+  targetMask: number,
+  source1: Float64Array,
+  mask1: number,
+  source2: Float64Array,
+  mask2: number,
+]
 
 export interface ParameterSpec {
   readonly name: string

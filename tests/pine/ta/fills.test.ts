@@ -35,8 +35,8 @@ test.each(series)('averages of %s, alone and two side by side', (_, source) => {
     const two = new Float64Array(BARS)
     const fills = [new Sma(), new Sma(), new Sma()] as const
     blocks((from, to) => {
-      fills[0].fillBlock(alone, -1, from, to, source, -1, length)
-      Sma.fillTwo(fills[1], fills[2], from, to, one, -1, source, -1, length, two, -1, source, -1, other)
+      fills[0].fillBlock(from, to, [alone, -1, source, -1, length])
+      Sma.fillTwo(fills[1], fills[2], from, to, [one, -1, source, -1, length], [two, -1, source, -1, other])
     })
     expect([...alone]).toEqual(expected)
     expect([...one]).toEqual(expected)
@@ -55,8 +55,8 @@ test('a column of one block is read and written under its mask', () => {
   const column = new Float64Array(BARS)
   const block = new Float64Array(4096)
   blocks((from, to) => {
-    whole.fillBlock(column, -1, from, to, source, -1, 10)
-    masked.fillBlock(block, 4095, from, to, source, -1, 10)
+    whole.fillBlock(from, to, [column, -1, source, -1, 10])
+    masked.fillBlock(from, to, [block, 4095, source, -1, 10])
     for (let i = from; i < to; i++) expect(block[i & 4095]).toBe(column[i])
   })
 })
@@ -69,7 +69,7 @@ test.each(series)('crossings of %s and another series', (name, source) => {
       const fast = new Crossing()
       const expected = Array.from(source, (value, i) => Number(slow.next(value, level[i]!)))
       const filled = new Uint8Array(BARS)
-      blocks((from, to) => fast.fillBlock(filled, -1, from, to, source, -1, level, -1))
+      blocks((from, to) => fast.fillBlock(from, to, [filled, -1, source, -1, level, -1]))
       expect([...filled]).toEqual(expected)
     }
   }

@@ -5,7 +5,7 @@
 // one was. [both measured on TradingView]
 
 import { fn } from '../define.ts'
-import type { BuiltinEntry, PairFill } from '../registry.ts'
+import type { BuiltinEntry, PairColumns, PairFill } from '../registry.ts'
 import { EPSILON, countOf } from './window.ts'
 
 export class Crossover implements PairFill {
@@ -19,26 +19,21 @@ export class Crossover implements PairFill {
   }
 
   fillBlock(
-    target: Uint8Array,
-    targetMask: number,
     from: number,
     to: number,
-    source1: Float64Array,
-    mask1: number,
-    source2: Float64Array,
-    mask2: number,
+    [target, targetMask, source1, mask1, source2, mask2]: PairColumns,
   ): void {
-    this.wasAtOrBelow = fillCrossings(
-      target,
-      targetMask,
-      from,
-      to,
-      source1,
-      mask1,
-      source2,
-      mask2,
-      this.wasAtOrBelow,
-    )
+    // Without a branch, as crossings come when the processor does not expect them: 3.5 ns a bar become 1.3. Where one
+    // of the two is na neither is above nor at or below the other, and `was` stands.
+    let was = this.wasAtOrBelow ? 1 : 0
+    for (let i = from; i < to; i++) {
+      const a = source1[i & mask1]!
+      const b = source2[i & mask2]!
+      const above = Number(a > b)
+      target[i & targetMask] = above & was
+      was = Number(a <= b) | (was & ~above)
+    }
+    this.wasAtOrBelow = was === 1
   }
 }
 
@@ -52,43 +47,12 @@ export class Crossunder implements PairFill {
   }
 
   fillBlock(
-    target: Uint8Array,
-    targetMask: number,
     from: number,
     to: number,
-    source1: Float64Array,
-    mask1: number,
-    source2: Float64Array,
-    mask2: number,
+    [target, targetMask, source1, mask1, source2, mask2]: PairColumns,
   ): void {
-    this.over.fillBlock(target, targetMask, from, to, source2, mask2, source1, mask1)
+    this.over.fillBlock(from, to, [target, targetMask, source2, mask2, source1, mask1])
   }
-}
-
-/**
- * Without a branch, as crossings come when nobody expects them: 3.5 ns a bar become 1. Where one of the two is na
- * neither is above nor at or below the other, and `was` stands.
- */
-function fillCrossings(
-  target: Uint8Array,
-  targetMask: number,
-  from: number,
-  to: number,
-  source1: Float64Array,
-  mask1: number,
-  source2: Float64Array,
-  mask2: number,
-  wasAtOrBelow: boolean,
-): boolean {
-  let was = wasAtOrBelow ? 1 : 0
-  for (let i = from; i < to; i++) {
-    const a = source1[i & mask1]!
-    const b = source2[i & mask2]!
-    const above = Number(a > b)
-    target[i & targetMask] = above & was
-    was = Number(a <= b) | (was & ~above)
-  }
-  return was === 1
 }
 
 export class Cross {

@@ -6,7 +6,7 @@
 // ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
 
 import { fn } from '../define.ts'
-import type { BuiltinEntry, LengthFill } from '../registry.ts'
+import type { BuiltinEntry, LengthColumns, LengthFill } from '../registry.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { History, invalidArgument, lengthOf } from './window.ts'
@@ -20,17 +20,8 @@ export class Sma implements LengthFill {
     return this.sum.next(source, n) / n
   }
 
-  fillBlock(
-    target: Float64Array,
-    targetMask: number,
-    from: number,
-    to: number,
-    source: Float64Array,
-    sourceMask: number,
-    length: number,
-  ): void {
-    const n = lengthOf(length, 'ta.sma')
-    this.sum.fillBlock(target, targetMask, from, to, source, sourceMask, n, n)
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    this.sum.averageBlock(from, to, checked(columns))
   }
 
   static fillTwo(
@@ -38,34 +29,15 @@ export class Sma implements LengthFill {
     two: Sma,
     from: number,
     to: number,
-    target1: Float64Array,
-    targetMask1: number,
-    source1: Float64Array,
-    sourceMask1: number,
-    length1: number,
-    target2: Float64Array,
-    targetMask2: number,
-    source2: Float64Array,
-    sourceMask2: number,
-    length2: number,
+    columns1: LengthColumns,
+    columns2: LengthColumns,
   ): void {
-    RollingSum.fillTwo(
-      one.sum,
-      two.sum,
-      from,
-      to,
-      target1,
-      targetMask1,
-      source1,
-      sourceMask1,
-      lengthOf(length1, 'ta.sma'),
-      target2,
-      targetMask2,
-      source2,
-      sourceMask2,
-      lengthOf(length2, 'ta.sma'),
-    )
+    RollingSum.averageTwo(one.sum, two.sum, from, to, checked(columns1), checked(columns2))
   }
+}
+
+function checked([target, targetMask, source, sourceMask, length]: LengthColumns): LengthColumns {
+  return [target, targetMask, source, sourceMask, lengthOf(length, 'ta.sma')]
 }
 
 /** Starts from the sma of the first `length` values. */

@@ -14,6 +14,7 @@
 // Cost: O(1) a bar, and n for a fresh sum. Fresh sums are paid from an allowance of 512 additions a bar, so that a
 // length of thousands cannot make every bar cost thousands; up to 512 they happen exactly when TradingView's do.
 
+import type { LengthColumns } from '../registry.ts'
 import { lengthOf } from './window.ts'
 
 const CAPACITY_FIRST = 32
@@ -79,22 +80,14 @@ export class RollingSum {
   }
 
   /**
-   * `next` for bars `from` to `to`, divided, in one loop: 9 ns a bar become 5, as the fields stay in registers while
-   * nothing unusual happens. `mask`s: a column of one block is indexed with one, a whole one with -1.
+   * The averages of bars `from` to `to` - 1, what `next` gives over the length, in one loop: 9 ns a bar become 5, as the
+   * fields stay in registers while nothing unusual happens.
    */
-  fillBlock(
-    target: Float64Array,
-    targetMask: number,
-    from: number,
-    to: number,
-    source: Float64Array,
-    sourceMask: number,
-    length: number,
-    divisor: number,
-  ): void {
+  averageBlock(from: number, to: number, columns: LengthColumns): void {
+    const [target, targetMask, source, sourceMask, length] = columns
     for (let i = from; i < to; i++) {
-      i = this.fillSteady(target, targetMask, i, to, source, sourceMask, length, divisor)
-      if (i < to) target[i & targetMask] = this.next(source[i & sourceMask]!, length) / divisor
+      i = this.averageSteady(target, targetMask, i, to, source, sourceMask, length)
+      if (i < to) target[i & targetMask] = this.next(source[i & sourceMask]!, length) / length
     }
   }
 
@@ -112,7 +105,7 @@ export class RollingSum {
   }
 
   /** Returns the bar it stopped at, on which something unusual happens. */
-  private fillSteady(
+  private averageSteady(
     target: Float64Array,
     targetMask: number,
     from: number,
@@ -120,7 +113,6 @@ export class RollingSum {
     source: Float64Array,
     sourceMask: number,
     length: number,
-    divisor: number,
   ): number {
     if (!this.isSteady(length)) return from
     const { added, mask } = this
@@ -138,7 +130,7 @@ export class RollingSum {
       sum = now
       added[count & mask] = entering
       count++
-      target[i & targetMask] = now / divisor
+      target[i & targetMask] = now / length
     }
     this.settle(sum, excess, count)
     this.note(source, sourceMask, from, i)
@@ -162,25 +154,28 @@ export class RollingSum {
   }
 
   /**
-   * `fillBlock` of two averages at once. A sum is a chain of eight additions of which each waits for the one before; two
+   * `averageBlock` of two at once. A sum is a chain of eight additions of which each waits for the one before; two
    * chains side by side take no longer than one, and two averages are what most strategies are made of.
    */
-  static fillTwo(
+  static averageTwo(
     one: RollingSum,
     two: RollingSum,
     from: number,
     to: number,
-    target1: Float64Array,
-    targetMask1: number,
-    source1: Float64Array,
-    sourceMask1: number,
-    length1: number,
-    target2: Float64Array,
-    targetMask2: number,
-    source2: Float64Array,
-    sourceMask2: number,
-    length2: number,
+    columns1: LengthColumns,
+    columns2: LengthColumns,
   ): void {
+    // Taken out by index: with the iterator of a destructured list in it the loop below takes 11 ns a bar, not 7.
+    const target1 = columns1[0]
+    const targetMask1 = columns1[1]
+    const source1 = columns1[2]
+    const sourceMask1 = columns1[3]
+    const length1 = columns1[4]
+    const target2 = columns2[0]
+    const targetMask2 = columns2[1]
+    const source2 = columns2[2]
+    const sourceMask2 = columns2[3]
+    const length2 = columns2[4]
     let i = from
     while (i < to && one.isSteady(length1) && two.isSteady(length2)) {
       const added1 = one.added
@@ -226,8 +221,8 @@ export class RollingSum {
       target2[i & targetMask2] = two.next(source2[i & sourceMask2]!, length2) / length2
       i++
     }
-    one.fillBlock(target1, targetMask1, i, to, source1, sourceMask1, length1, length1)
-    two.fillBlock(target2, targetMask2, i, to, source2, sourceMask2, length2, length2)
+    one.averageBlock(i, to, columns1)
+    two.averageBlock(i, to, columns2)
   }
 
   private held(n: number): number {
