@@ -3,7 +3,7 @@
 // Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not. Only
 // `timings` differ, and they are measured with a clock that is handed in.
 
-import { type Bars, sliceBars } from '../market/bars.ts'
+import { type Bars, selectBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
@@ -17,7 +17,6 @@ import type { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import { ENGINE } from './engine.ts'
-import { equityColumns } from './equity.ts'
 import { buildResults } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Report, ReportOrder, ReportTrade } from './report/report.ts'
@@ -100,7 +99,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
   }
   const args = overridden(program.declaration.args, request.overrides ?? {})
   const settings = brokerSettings(args, request.symbol, program.version)
-  const bars = lastBars(request.bars, Number(args['calc_bars_count'] ?? 0))
+  const last = Number(args['calc_bars_count'] ?? 0)
+  const bars = last > 0 ? selectBars(request.bars, { last }) : request.bars
   const rateAt =
     program.declaration.kind === 'strategy' && settings.currency !== request.symbol.currency
       ? exchangeRate(request.symbol.currency, settings.currency, (pair) => {
@@ -186,8 +186,6 @@ export function openBacktest(request: BacktestRequest): Backtest {
     },
     result() {
       const { symbol } = request
-      const { initialCapital } = settings
-      const columns = equityColumns(bars, broker.position.fills, symbol.pointValue, initialCapital, rates)
       const results = buildResults(broker, bars, symbol.pointValue, rates)
       const { kind } = program.declaration
       const title = text(args['title'])
@@ -246,7 +244,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       const strategy =
         kind === 'strategy'
           ? {
-              columns,
+              columns: results.columns,
               get orders() {
                 return report.orders
               },
@@ -254,7 +252,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
                 return broker.restingOrders()
               },
               first: results.first,
-              initialCapital,
+              initialCapital: settings.initialCapital,
             }
           : null
       let tracks: readonly Track[] | null = null
@@ -266,11 +264,6 @@ export function openBacktest(request: BacktestRequest): Backtest {
       }
     },
   }
-}
-
-/** `count` 0 = all. */
-function lastBars(bars: Bars, count: number): Bars {
-  return count > 0 && count < bars.length ? sliceBars(bars, bars.length - count, bars.length) : bars
 }
 
 function compiled(

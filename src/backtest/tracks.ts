@@ -8,6 +8,7 @@ import type { ScriptRun } from '../pine/compile.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
 import { RESTING_TYPES, type RestingOrder } from './resting.ts'
+import type { Results } from './report/build.ts'
 import type { ReportOrder } from './report/report.ts'
 
 export interface Track {
@@ -20,8 +21,7 @@ export interface StrategyTracks {
   readonly columns: EquityColumns
   readonly orders: readonly ReportOrder[]
   readonly resting: readonly RestingOrder[]
-  /** The first entry. */
-  readonly first: { readonly bar: number; readonly price: number } | null
+  readonly first: Results['first']
   readonly initialCapital: number
 }
 

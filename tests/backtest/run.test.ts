@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/lib/problem.ts'
 import { sliceBars } from '../../src/market/bars.ts'
-import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import { DEFAULT_LIMITS, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
@@ -46,6 +46,17 @@ function refusal(change: Partial<BacktestRequest>): Problem {
 }
 
 describe('runBacktest', () => {
+  test('a result is of the bars done by then, however late it is read', () => {
+    const backtest = openBacktest(request())
+    backtest.advance(5)
+    const early = backtest.result().report
+    backtest.advance(BARS.length)
+    const late = backtest.result().report
+    expect(late.orders.map(({ side }) => side)).toEqual(['buy', 'sell'])
+    expect(early.orders).toEqual(late.orders.slice(0, 1))
+    expect(early.trades.map(({ status }) => status)).toEqual(['open'])
+  })
+
   test('runs over the last bars that calc_bars_count asks for, as if there were no others', () => {
     const asks = (count: number) => SOURCE.replace('overlay=true', `overlay=true, calc_bars_count=${count}`)
     const run = (source: string, bars = BARS) => {

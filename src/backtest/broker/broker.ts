@@ -14,7 +14,7 @@ import type { BrokerOptions } from './account.ts'
 import { commissionOf } from './commission.ts'
 import { OrderDesk } from './desk.ts'
 import { exitLevels, reservation } from './exits.ts'
-import { NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
+import { MARGIN_CALL, NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
 import { contracts, tickOf } from './numbers.ts'
 import {
   isMarket,
@@ -34,7 +34,6 @@ import { endTrailBar, freshTrail, ratchet, trailAtOpen, trailOnSegment } from '.
 
 /** How often calc_on_order_fills runs the script again on one bar (A7). */
 const RERUNS_MAX = 3
-const MARGIN_CALL = 'Margin call'
 const RISK_ID = 'Risk management close'
 
 /** Ranks of what is reached at one price (A16). */

@@ -112,39 +112,32 @@ export function noTrades(): ClosedTrades {
 /** Room for one row more. */
 export function reserveFill(fills: Fills): void {
   if (fills.count < fills.bar.length) return
-  fills.bar = ints(fills.bar)
-  fills.label = ints(fills.label)
-  const point = new Uint8Array(fills.point.length * GROWTH)
-  point.set(fills.point)
-  fills.point = point
-  fills.units = doubled(fills.units)
-  fills.price = doubled(fills.price)
-  fills.fee = doubled(fills.fee)
-  fills.held = doubled(fills.held)
-  fills.value = doubled(fills.value)
-  fills.net = doubled(fills.net)
-  fills.fees = doubled(fills.fees)
+  fills.bar = grown(fills.bar)
+  fills.point = grown(fills.point)
+  fills.units = grown(fills.units)
+  fills.price = grown(fills.price)
+  fills.fee = grown(fills.fee)
+  fills.held = grown(fills.held)
+  fills.value = grown(fills.value)
+  fills.net = grown(fills.net)
+  fills.fees = grown(fills.fees)
+  fills.label = grown(fills.label)
 }
 
 /** Room for one row more. */
 export function reserveTrade(trades: ClosedTrades): void {
   if (trades.count < trades.entry.length) return
-  trades.entry = ints(trades.entry)
-  trades.exit = ints(trades.exit)
-  trades.units = doubled(trades.units)
-  trades.entryFee = doubled(trades.entryFee)
-  trades.exitFee = doubled(trades.exitFee)
-  trades.profit = doubled(trades.profit)
+  trades.entry = grown(trades.entry)
+  trades.exit = grown(trades.exit)
+  trades.units = grown(trades.units)
+  trades.entryFee = grown(trades.entryFee)
+  trades.exitFee = grown(trades.exitFee)
+  trades.profit = grown(trades.profit)
 }
 
-function doubled(column: Float64Array): Float64Array {
-  const larger = new Float64Array(column.length * GROWTH)
-  larger.set(column)
-  return larger
-}
-
-function ints(column: Int32Array): Int32Array {
-  const larger = new Int32Array(column.length * GROWTH)
+function grown<Column extends Float64Array | Int32Array | Uint8Array>(column: Column): Column {
+  const Kind = column.constructor as new (length: number) => Column
+  const larger = new Kind(column.length * GROWTH)
   larger.set(column)
   return larger
 }

@@ -2,6 +2,9 @@
 
 import { UNIT, contracts, truncateSnapped } from './numbers.ts'
 
+/** Id and comment of the order that a call sells by; reports count it by the comment. */
+export const MARGIN_CALL = 'Margin call'
+
 /** G2: no tolerance but what floats need. */
 const DUST = 1e-11
 

@@ -4,7 +4,7 @@ import type { Bars } from '../../market/bars.ts'
 import type { BrokerEmulator } from '../broker/broker.ts'
 import type { Fills } from '../broker/ledger.ts'
 import { UNIT } from '../broker/numbers.ts'
-import { EquityCurve, EquityWalk, emptyStretches } from '../equity.ts'
+import { EquityCurve, EquityWalk, emptyStretches, equityColumns, type EquityColumns } from '../equity.ts'
 import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
@@ -22,7 +22,9 @@ export interface Results {
   readonly figures: Pick<Report, 'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity'>
   trades(): ReportTrade[]
   orders(): ReportOrder[]
-  /** The first that was entered. */
+  /** A value a bar; each column is made when it is first read. */
+  readonly columns: EquityColumns
+  /** The trade that was entered first. */
   readonly first: { readonly bar: number; readonly price: number } | null
 }
 
@@ -34,9 +36,8 @@ export function buildResults(
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
-  const { fills } = position
-  // A run that goes on adds to them.
-  const { count } = fills
+  // A run that goes on adds rows behind these, and what is made later, rows and columns, must not see them.
+  const fills = { ...position.fills }
   const stretches = emptyStretches(fills)
   const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches).to(bars.length - 1)
   const curve = new EquityCurve(bars, fills, pointValue, initialCapital, rates)
@@ -84,7 +85,8 @@ export function buildResults(
   return {
     figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },
     trades: () => tradeRows(context, trades),
-    orders: () => orderRows(fills, count, bars),
+    orders: () => orderRows(fills, bars),
+    columns: equityColumns(bars, fills, pointValue, initialCapital, rates),
     first,
   }
 }

@@ -1,6 +1,7 @@
 // The three columns of the Strategy Tester: the same statistics over all, long and short trades.
 
 import { directionOf, labelOf, type Fills } from '../broker/ledger.ts'
+import { MARGIN_CALL } from '../broker/margin.ts'
 import type { ReportColumn } from './report.ts'
 import { barsOf, shareOf, type TradeTable } from './trades.ts'
 
@@ -20,7 +21,7 @@ export function reportColumns(
   const long = new Side()
   const short = new Side()
   for (let k = 0; k < trades.count; k++) {
-    const isMarginCall = labelOf(fills, trades.exit[k]!).comment === 'Margin call'
+    const isMarginCall = labelOf(fills, trades.exit[k]!).comment === MARGIN_CALL
     all.add(trades, k, isMarginCall)
     if (directionOf(fills, trades.entry[k]!) === 1) long.add(trades, k, isMarginCall)
     else short.add(trades, k, isMarginCall)

@@ -166,10 +166,8 @@ class Excursions {
   private lookAtBars(trade: Trade, entry: number, end: number): void {
     const { bars } = this.context
     this.lookAtStretches(entry, end)
-    const range =
-      trade.entryPoint === 0
-        ? excursionOf(trade, bars, bars.length - 1, this.low, this.high, end)
-        : excursionOf(trade, bars, bars.length - 1)
+    const scanFrom = trade.entryPoint === 0 ? end : 0
+    const range = excursionOf(trade, bars, bars.length - 1, this.low, this.high, scanFrom)
     this.low = range.low
     this.high = range.high
   }
@@ -237,10 +235,10 @@ export function tradeRows(context: TradeContext, table: TradeTable): ReportTrade
   return rows
 }
 
-/** The first `count` fills. */
-export function orderRows(fills: Fills, count: number, bars: Bars): ReportOrder[] {
-  const rows: ReportOrder[] = Array.from({ length: count })
-  for (let k = 0; k < count; k++) {
+/** Every fill. */
+export function orderRows(fills: Fills, bars: Bars): ReportOrder[] {
+  const rows: ReportOrder[] = Array.from({ length: fills.count })
+  for (let k = 0; k < rows.length; k++) {
     const { id, comment, alertMessage } = labelOf(fills, k)
     rows[k] = {
       bar: fills.bar[k]!,
