@@ -9,7 +9,7 @@ import { contracts } from './numbers.ts'
 import type { Trade } from './ledger.ts'
 import { goesHighFirst } from './path.ts'
 
-/** The prices between which a trade was open. */
+/** The lowest and the highest price while a trade was open; its direction tells which of them was the favourable one. */
 export interface Excursion {
   readonly low: number
   readonly high: number
