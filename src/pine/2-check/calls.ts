@@ -1,9 +1,9 @@
 // Calls: which function, method or constructor a call means, and its arguments.
 
 import type * as tree from '../1-parse/tree.ts'
-import { walkExpr } from '../3-plan/walk.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import { fold } from './constant.ts'
 import { errorExpr } from './context.ts'
 import type { Context, FunctionTemplate, Module, UdtInfo } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
@@ -12,7 +12,6 @@ import { condition, expression, findVariable, path, unknownMemberMessage, value 
 import { takes, userCall } from './functions.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
-import { fold } from './constant.ts'
 import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
 import { parameterTypes, topContext, typeOf } from './modules.ts'
@@ -24,6 +23,7 @@ import { isLoopDependent, temporary } from './statements.ts'
 import { ERROR, QUOTIENT, typeText } from './types.ts'
 import type { Type } from './types.ts'
 import { nowCalled } from './version.ts'
+import { walkExpr } from './walk.ts'
 
 export function callExpression(x: Context, node: tree.Call): Expr {
   const { callee } = node

@@ -2,7 +2,6 @@
 
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
-import { walkExpr } from '../3-plan/walk.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import { fold } from './constant.ts'
 import { Scope, declare, errorExpr, markReassigned } from './context.ts'
@@ -24,6 +23,7 @@ import { nearest } from './nearest.ts'
 import type { Block, Expr, Variable } from './program.ts'
 import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
+import { walkExpr } from './walk.ts'
 
 /** A block inside what stands here, with names of its own. */
 export function block(x: Context, node: tree.Block, use: Use): Block {

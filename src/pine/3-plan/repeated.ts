@@ -1,7 +1,7 @@
 // Calls that one bar may execute more than once: those in loops, and in functions that loops call.
 
 import type { Expr, FunctionInstance, Program } from '../2-check/program.ts'
-import { walkBlock, walkExpr } from './walk.ts'
+import { walkBlock, walkExpr } from '../2-check/walk.ts'
 
 export function repeatedCalls(program: Program): ReadonlySet<Expr> {
   const calls = new Set<Expr>()

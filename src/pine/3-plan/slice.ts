@@ -15,8 +15,8 @@ import type {
   UserCallExpr,
   Variable,
 } from '../2-check/program.ts'
+import { walkBlock, walkExpr } from '../2-check/walk.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
-import { walkBlock, walkExpr } from './walk.ts'
 
 /** What a slice ends with: its arguments are the values wanted. */
 export const RESULT: BuiltinFunction = {

@@ -1,15 +1,7 @@
 // Visits every expression and statement below a node, parents first. Bodies of called functions are not below a call.
 
 import { unreachable } from '../../lib/assert.ts'
-import type {
-  Block,
-  BuiltinVariableExpr,
-  ConstExpr,
-  Expr,
-  InputExpr,
-  Stmt,
-  VariableExpr,
-} from '../2-check/program.ts'
+import type { Block, BuiltinVariableExpr, ConstExpr, Expr, InputExpr, Stmt, VariableExpr } from './program.ts'
 
 type Visit = (expr: Expr) => void
 type VisitStatement = (statement: Stmt) => void
