@@ -3,6 +3,7 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
 import { errorExpr } from './context.ts'
 import type { Context, FunctionTemplate, Module, UdtInfo } from './context.ts'
@@ -286,9 +287,9 @@ function methodTemplates(x: Context, type: Type, name: string): readonly Functio
 }
 
 /** For whoever offers a script's plots without running it. */
-function notePlot(x: Context, { builtin, overload, args }: BuiltinCallExpr): void {
-  if (builtin.name !== 'plot') return
-  const given = args[overload.parameters.findIndex(({ name }) => name === 'title')]
+function notePlot(x: Context, call: BuiltinCallExpr): void {
+  if (call.builtin.name !== 'plot') return
+  const given = argumentOf(call, 'title')
   const title = given ? fold(x.check, given) : ''
   x.check.plotTitles.push(typeof title === 'string' ? title : '')
 }
@@ -399,7 +400,7 @@ export function builtinCall(
  */
 function reportWanted(x: Context, call: BuiltinCallExpr): void {
   if (!call.builtin.name.startsWith('request.')) return
-  const wanted = call.args[call.overload.parameters.findIndex(({ name }) => name === 'expression')] ?? null
+  const wanted = argumentOf(call, 'expression')
   if (wanted === null) return
   walkExpr(wanted, (expr) => {
     if (expr.kind !== 'Variable') return

@@ -2,6 +2,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
+import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
 import type { Context } from './context.ts'
 import { value } from './expressions.ts'
@@ -29,8 +30,7 @@ export function declarationCall(x: Context, node: tree.Call, builtin: BuiltinFun
   }
   if (kind === 'strategy' && x.module.version < 6) {
     const isGiven = (name: string): boolean => {
-      const i = chosen?.overload.parameters.findIndex((parameter) => parameter.name === name) ?? -1
-      const expr = chosen?.args[i] ?? null
+      const expr = chosen && argumentOf(chosen, name)
       // A default stands at the end of the call, where nothing is written.
       return expr !== null && expr.start !== expr.end
     }

@@ -1,5 +1,6 @@
 // request.*: a site object a call, which finds the bars, runs the slice over them and answers with its values.
 
+import { argumentOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
 import { handedOut, Request } from '../runtime/request.ts'
@@ -9,8 +10,7 @@ import type { Module, Scope } from './module.ts'
 export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
   const { name } = expr.builtin
   const arg = (parameter: string): string => {
-    const index = expr.overload.parameters.findIndex((one) => one.name === parameter)
-    const given = expr.args[index]
+    const given = argumentOf(expr, parameter)
     return given ? expression(module, given, scope) : 'null'
   }
   switch (name) {
@@ -38,8 +38,7 @@ export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): st
 }
 
 function wantedOf(expr: BuiltinCallExpr): Expr {
-  const index = expr.overload.parameters.findIndex(({ name }) => name === 'expression')
-  const wanted = expr.args[index]
+  const wanted = argumentOf(expr, 'expression')
   if (!wanted) throw new Error('assertion failed: request.security() has an expression')
   return wanted
 }

@@ -1,5 +1,6 @@
 // Built-ins the generator knows by name: what is drawn, alerts, request.*.
 
+import { placeOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
 import { columnText, encode, expression, missing } from './expressions.ts'
@@ -18,12 +19,8 @@ export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): st
   throw new Error(`assertion failed: the generator does not know ${name}`)
 }
 
-function indexOf(expr: BuiltinCallExpr, parameter: string): number {
-  return expr.overload.parameters.findIndex(({ name }) => name === parameter)
-}
-
 function argument(module: Module, expr: BuiltinCallExpr, scope: Scope, parameter: string): string {
-  const index = indexOf(expr, parameter)
+  const index = placeOf(expr, parameter)
   const given = expr.args[index]
   if (given) return expression(module, given, scope)
   return missing(module, expr, index)
