@@ -14,8 +14,8 @@ import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import {
   canBuild,
   compareIntervals,
+  formatInterval,
   parseInterval,
-  normalizeInterval,
   type Interval,
 } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
@@ -170,31 +170,30 @@ export class Request {
     const ticker = decodeTicker(symbol ?? '')
     const exchange = ticker.exchange === '' ? own.exchange : ticker.exchange
     const isOwn = ticker.symbol === '' || (exchange === own.exchange && ticker.symbol === own.symbol)
-    const wanted = parseInterval(timeframe === null || timeframe === '' ? context.interval : timeframe)
+    const name = isOwn ? own.symbol : ticker.symbol
+    const written = timeframe === null || timeframe === '' ? context.interval : timeframe
+    const wanted = parseInterval(written)
     const chart = parseInterval(context.interval)
-    if (timeframe !== null && TICKS.test(timeframe)) {
+    if (TICKS.test(written)) {
       if (!ignore && !this.#lower)
-        throw new ScriptError(`request.security() needs "${timeframe}" bars of ticks; there are none here.`)
+        throw new ScriptError(`request.security() needs "${written}" bars of ticks; there are none here.`)
       context.warn('no-bars', 'There are no bars of ticks here; request answers na.')
       return null
     }
     if (!wanted || !chart)
-      throw new ScriptError(`"${timeframe ?? 'na'}" is no timeframe. Examples: "60", "240", "D", "W".`)
-    const interval =
-      normalizeInterval(timeframe === null || timeframe === '' ? context.interval : timeframe) ?? ''
-    const asked = isOwn ? own.symbol : ticker.symbol
+      throw new ScriptError(`"${written}" is no timeframe. Examples: "60", "240", "D", "W".`)
+    const interval = formatInterval(wanted)
     const chartType = ticker.chart === null ? '' : JSON.stringify(ticker.chart)
     context.countRequest(
       this.#site,
       this.#path,
-      `${this.#lower} ${exchange}:${asked}${chartType} ${interval} ${currency ?? ''} ${merge}`,
+      `${this.#lower} ${exchange}:${name}${chartType} ${interval} ${currency ?? ''} ${merge}`,
     )
     let source: Source
     if (isOwn && compareIntervals(wanted, chart) === 0) source = new SameBars(context)
     else if (isOwn && !this.#lower && canBuild(wanted, chart)) source = new OwnCoarser(context, chart, wanted)
     else {
-      const series = context.env.series(exchange, isOwn ? own.symbol : ticker.symbol, interval)
-      const name = isOwn ? own.symbol : ticker.symbol
+      const series = context.env.series(exchange, name, interval)
       if (series === undefined) throw new SeriesNeeded(exchange, name, interval)
       if (series === null) {
         if (ignore || this.#lower) {
