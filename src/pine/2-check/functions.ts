@@ -196,17 +196,11 @@ function instantiate(
     returns: ERROR,
   }
   const inside: Context = {
-    check,
-    module,
+    ...topContext(check, module),
     scope: new Scope(module.scope, assignedNames(declaration.body)),
-    out: [],
     owner: fn,
     horizon: declaration.start,
-    inLoop: false,
-    topLevel: true,
-    conditional: false,
     exported: declaration.exported,
-    target: '',
   }
   fn.parameters = declaration.parameters.map((parameter, i) => {
     const arg = args[i] ?? errorExpr(parameter)

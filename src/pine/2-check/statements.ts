@@ -18,7 +18,7 @@ import {
   variableExpr,
 } from './expressions.ts'
 import * as messages from './messages.ts'
-import { typeOf } from './modules.ts'
+import { topContext, typeOf } from './modules.ts'
 import { nearest } from './nearest.ts'
 import type { Block, Expr, Variable } from './program.ts'
 import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
@@ -423,18 +423,7 @@ export function libraryGlobal(x: Context, name: string): Variable | null {
   const node = module.globals.get(name)
   if (node === undefined || module.pending.has(name)) return null
   module.pending.add(name)
-  const at: Context = {
-    ...x,
-    scope: module.scope,
-    out: x.check.prologue,
-    owner: null,
-    horizon: node.start,
-    inLoop: false,
-    topLevel: true,
-    conditional: false,
-    exported: false,
-    target: '',
-  }
+  const at: Context = { ...topContext(x.check, module), out: x.check.prologue, horizon: node.start }
   if (node.kind === 'VariableDeclaration') variableDeclaration(at, node)
   else tupleDeclaration(at, node)
   module.pending.delete(name)
