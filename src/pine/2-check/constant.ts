@@ -75,15 +75,17 @@ function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
 }
 
 function call(check: Check, expr: BuiltinCallExpr): ConstValue | undefined {
-  const compute = calculation(check, expr)
-  const result = compute && attempt(compute)
+  const result = computed(check, expr)
   return typeof result === 'number' || typeof result === 'string' || typeof result === 'boolean'
     ? result
     : undefined
 }
 
-/** What a constant call of a built-in would compute; undefined where that has to wait for the run. */
-function calculation(check: Check, expr: BuiltinCallExpr): (() => unknown) | undefined {
+/**
+ * What a constant call of a built-in computes; undefined where that has to wait for the run. What a built-in refuses (a
+ * date that is none) is answered as the error, which is told when the script runs, at its place.
+ */
+function computed(check: Check, expr: BuiltinCallExpr): unknown {
   const { implementation } = expr.overload
   if (expr.qualifier !== 'const' || !('fn' in implementation) || !implementation.pure) return undefined
   const args: ConstValue[] = []
@@ -94,27 +96,16 @@ function calculation(check: Check, expr: BuiltinCallExpr): (() => unknown) | und
     const isNumeric = kind === 'int' || kind === 'float' || kind === 'color'
     args.push(value === null && isNumeric ? Number.NaN : value)
   }
-  return () => (implementation.fn as (...values: ConstValue[]) => unknown)(...args)
-}
-
-/** What a built-in refuses (a date that is none) is told when the script runs, at its place. */
-function attempt(compute: () => unknown): unknown {
   try {
-    return compute()
+    return (implementation.fn as (...values: ConstValue[]) => unknown)(...args)
   } catch (error) {
-    if (error instanceof ScriptError) return undefined
+    if (error instanceof ScriptError) return error
     throw error
   }
 }
 
 /** Why a constant call has no value, in the built-in's words; null where it has one or is no such call. */
 export function refusal(check: Check, expr: Expr): string | null {
-  const compute = expr.kind === 'BuiltinCall' ? calculation(check, expr) : undefined
-  try {
-    compute?.()
-    return null
-  } catch (error) {
-    if (error instanceof ScriptError) return error.message
-    throw error
-  }
+  const result = expr.kind === 'BuiltinCall' ? computed(check, expr) : undefined
+  return result instanceof ScriptError ? result.message : null
 }
