@@ -139,9 +139,7 @@ const isDigit: Test = (code) => code >= 48 && code <= 57
 const isWord: Test = (code) =>
   isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95
 const isSpace: Test = (code) => code === 32 || (code >= 9 && code <= 13)
-function isHorizontal(code: number): boolean {
-  return /[\t\p{Zs}]/u.test(String.fromCharCode(code))
-}
+const isHorizontal = unicode('[\\t\\p{Zs}]')
 const not =
   (test: Test): Test =>
   (code) =>
@@ -225,6 +223,14 @@ function propertyOf(key: string, name: string): Test | null {
   return null
 }
 
+type Flags = readonly [
+  ignoreCase: boolean,
+  multiline: boolean,
+  dotAll: boolean,
+  unicode: boolean,
+  verbose: boolean,
+]
+
 /** Recursive descent: choice → sequence → repeat → atom; then code for the tree. */
 class Compiler {
   readonly #pattern: string
@@ -252,10 +258,10 @@ class Compiler {
     return this.#program
   }
 
-  get #flags(): readonly [boolean, boolean, boolean, boolean, boolean] {
+  get #flags(): Flags {
     return [this.#ignoreCase, this.#multiline, this.#dotAll, this.#unicode, this.#verbose]
   }
-  set #flags(flags: readonly [boolean, boolean, boolean, boolean, boolean]) {
+  set #flags(flags: Flags) {
     ;[this.#ignoreCase, this.#multiline, this.#dotAll, this.#unicode, this.#verbose] = flags
   }
 
@@ -362,7 +368,7 @@ class Compiler {
     const around = /^\?<?[=!]/.exec(this.#pattern.slice(this.#at, this.#at + 3))?.[0]
     if (around !== undefined) {
       this.#at += around.length
-      return this.#around(around.includes('<'), around.endsWith('!'))
+      return this.#around(this.#enclosed(before), around.includes('<'), around.endsWith('!'))
     }
     if (this.#eat('?')) {
       const flags = /^(?:P?<[A-Za-z]\w*>|[a-zA-Z]*(?:-[a-zA-Z]+)?[:)]|:|>)/.exec(
@@ -373,6 +379,11 @@ class Compiler {
       if (!flags[0].includes('<')) this.#setFlags(flags[0])
       if (flags[0].endsWith(')')) return { kind: 'empty' }
     }
+    return this.#enclosed(before)
+  }
+
+  /** Up to the `)`, behind which the flags are again what they were before the `(`. */
+  #enclosed(before: Flags): Node {
     const inner = this.#choice()
     if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
     this.#flags = before
@@ -380,11 +391,7 @@ class Compiler {
   }
 
   /** `(?<=…)`, `(?<!…)`, `(?=…)` and `(?!…)`. */
-  #around(isBehind: boolean, isNot: boolean): Node {
-    const flags = this.#flags
-    const inner = this.#choice()
-    if (!this.#eat(')')) throw this.#wrong("a ')' is missing")
-    this.#flags = flags
+  #around(inner: Node, isBehind: boolean, isNot: boolean): Node {
     const outer = this.#program
     this.#program = []
     this.#emit(isBehind ? inner : turned(inner))
