@@ -210,6 +210,7 @@ const INPUTS: readonly BuiltinEntry[] = [
 
 const SHOWN = 'input bool editable = true, input int show_last?'
 const DISPLAY = 'input int display = display.all'
+const FORMATTED = `${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false`
 
 const PLOTS: readonly BuiltinEntry[] = [
   fn(
@@ -217,7 +218,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'Draws a series.',
     '(series float series, const string title = "", series color color = color.blue, input int linewidth = 1, input string style = plot.style_line, ' +
       'input bool trackprice = false, input float histbase = 0, simple int offset = 0, input bool join = false, ' +
-      `${SHOWN}, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false, input string linestyle = plot.linestyle_solid) plot`,
+      `${SHOWN}, ${FORMATTED}, input string linestyle = plot.linestyle_solid) plot`,
     SPECIAL,
   ),
   fn(
@@ -225,7 +226,7 @@ const PLOTS: readonly BuiltinEntry[] = [
     'Draws a shape on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string style = shape.xcross, input string location = location.abovebar, ' +
       'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
-      `const string size = size.auto, input int show_last?, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
+      `const string size = size.auto, input int show_last?, ${FORMATTED}) void`,
     SPECIAL,
   ),
   fn(
@@ -233,28 +234,28 @@ const PLOTS: readonly BuiltinEntry[] = [
     'Draws a character on bars where the series is true or not zero.',
     '(series bool|float series, const string title = "", input string char = "★", input string location = location.abovebar, ' +
       'series color color = color.blue, simple int offset = 0, const string text = "", series color textcolor?, input bool editable = true, ' +
-      `const string size = size.auto, input int show_last?, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
+      `const string size = size.auto, input int show_last?, ${FORMATTED}) void`,
     SPECIAL,
   ),
   fn(
     'plotarrow',
     'Draws an arrow up for positive, down for negative values, the longer the greater.',
     '(series float series, const string title = "", series color colorup = color.green, series color colordown = color.red, simple int offset = 0, ' +
-      `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
+      `input int minheight = 5, input int maxheight = 100, ${SHOWN}, ${FORMATTED}) void`,
     SPECIAL,
   ),
   fn(
     'plotcandle',
     'Draws candles of four series.',
     '(series float open, series float high, series float low, series float close, const string title = "", series color color = color.blue, ' +
-      `series color wickcolor?, ${SHOWN}, series color bordercolor?, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
+      `series color wickcolor?, ${SHOWN}, series color bordercolor?, ${FORMATTED}) void`,
     SPECIAL,
   ),
   fn(
     'plotbar',
     'Draws OHLC bars of four series.',
     '(series float open, series float high, series float low, series float close, const string title = "", series color color = color.blue, ' +
-      `${SHOWN}, ${DISPLAY}, input string format?, input int precision?, const bool force_overlay = false) void`,
+      `${SHOWN}, ${FORMATTED}) void`,
     SPECIAL,
   ),
   fn(
