@@ -114,27 +114,32 @@ describe('batch equals incremental', () => {
 })
 
 describe('calc_on_order_fills', () => {
-  test('var goes back to the bar’s start before each run, varip does not', () => {
-    const orders: Order[] = []
-    const broker = recordingBroker(orders, {
-      busy: true,
-      onBar: (bar: number, rerun: () => void) => {
-        for (let n = 0; n < bar % 3; n++) rerun()
-      },
-    })
-    const run = runScript(
-      '//@version=6\nstrategy("x", calc_on_order_fills = true)\nf() =>\n    varip int n = 0\n    n += 1\n    n\nvar a = 0\nvarip b = 0\na += 1\nb += 1\nplot(a)\nplot(b)\nplot(f())\n',
+  /** On bar i the body runs i % 3 times more than once. */
+  const rerunning = (source: string): ScriptRun =>
+    runScript(
+      `//@version=6\nstrategy("x", calc_on_order_fills = true)\n${source}\n`,
       barsOf([1, 2, 3, 4, 5, 6]),
-      { broker },
+      {
+        broker: recordingBroker([], {
+          busy: true,
+          onBar: (bar: number, rerun: () => void) => {
+            for (let n = 0; n < bar % 3; n++) rerun()
+          },
+        }),
+      },
+    )
+  const runs = [1, 3, 6, 7, 9, 12]
+  const once = [1, 2, 3, 4, 5, 6]
+
+  test('var goes back to the bar’s start before each run, varip does not', () => {
+    const run = rerunning(
+      'f() =>\n    varip int n = 0\n    n += 1\n    n\nvar a = 0\nvarip b = 0\na += 1\nb += 1\nplot(a)\nplot(b)\nplot(f())',
     )
     expect(plotted(run, 0)).toEqual([1, 2, 3, 4, 5, 6])
     expect(plotted(run, 1)).toEqual([1, 3, 6, 7, 9, 12])
     expect(plotted(run, 2)).toEqual([1, 3, 6, 7, 9, 12])
   })
 
-  // On bar i the body runs i % 3 times more than once.
-  const runs = [1, 3, 6, 7, 9, 12]
-  const once = [1, 2, 3, 4, 5, 6]
   for (const [name, body, expected] of [
     ['an array', 'var a = array.new<int>()\na.push(1)\nplot(a.size())', once],
     ['an array of varip', 'varip a = array.new<int>()\na.push(1)\nplot(a.size())', runs],
@@ -189,27 +194,12 @@ describe('calc_on_order_fills', () => {
     ],
   ] as const)
     test(`rolled back: ${name}`, () => {
-      const broker = recordingBroker([], {
-        busy: true,
-        onBar: (bar: number, rerun: () => void) => {
-          for (let n = 0; n < bar % 3; n++) rerun()
-        },
-      })
-      const source = `//@version=6\nstrategy("x", calc_on_order_fills = true)\n${body}\n`
-      expect(plotted(runScript(source, barsOf(once), { broker }))).toEqual([...expected])
+      expect(plotted(rerunning(body))).toEqual([...expected])
     })
 
   test('rolled back: drawings, ids and all', () => {
-    const broker = recordingBroker([], {
-      busy: true,
-      onBar: (bar: number, rerun: () => void) => {
-        for (let n = 0; n < bar % 3; n++) rerun()
-      },
-    })
-    const run = runScript(
-      '//@version=6\nstrategy("x", calc_on_order_fills = true)\nvar l = label.new(0, 0, "")\nlabel.set_text(l, label.get_text(l) + "x")\nlabel.new(bar_index, 1)\nplot(label.all.size())\n',
-      barsOf(once),
-      { broker },
+    const run = rerunning(
+      'var l = label.new(0, 0, "")\nlabel.set_text(l, label.get_text(l) + "x")\nlabel.new(bar_index, 1)\nplot(label.all.size())',
     )
     expect(plotted(run)).toEqual([2, 3, 4, 5, 6, 7])
     const [first] = run.drawings.alive.label
