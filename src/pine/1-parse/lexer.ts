@@ -229,10 +229,10 @@ class Lexer {
     let end = start + 3
     while (end < this.#source.length && !this.#source.startsWith(quotes, end))
       end += this.#source.charCodeAt(end) === 92 ? 2 : 1
-    if (end >= this.#source.length) end = -1
-    this.#at = end < 0 ? this.#source.length : end + 3
+    const isClosed = end < this.#source.length
+    this.#at = isClosed ? end + 3 : this.#source.length
     this.#push('string', start)
-    if (end < 0) this.#error(MESSAGES.unterminatedString(quotes), start, start + 3)
+    if (!isClosed) this.#error(MESSAGES.unterminatedString(quotes), start, start + 3)
   }
 
   /** #RRGGBB or #RRGGBBAA. */

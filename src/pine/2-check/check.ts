@@ -41,17 +41,15 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
   collect(x, script.statements)
   for (const one of script.statements) statement(x, one)
   checkUncalled(x)
-  if (run.declaration !== null && run.declaration.kind !== 'library')
-    for (const one of script.statements)
-      if ('exported' in one && one.exported) run.report(x, one, messages.exportOutsideLibrary())
-  if (
-    run.declaration?.kind === 'library' &&
-    !script.statements.some((one) => 'exported' in one && one.exported)
-  )
-    run.report(x, { start: script.start, end: script.start }, messages.nothingExported())
+  const top = { start: script.start, end: script.start }
+  const exported = script.statements.filter((one) => 'exported' in one && one.exported)
+  if (run.declaration?.kind === 'library') {
+    if (exported.length === 0) run.report(x, top, messages.nothingExported())
+  } else if (run.declaration !== null) {
+    for (const one of exported) run.report(x, one, messages.exportOutsideLibrary())
+  }
   reportBrokenLibraries(run)
-  if (run.declaration === null)
-    run.report(x, { start: script.start, end: script.start }, messages.noDeclaration(version))
+  if (run.declaration === null) run.report(x, top, messages.noDeclaration(version))
   const diagnostics = module.diagnostics.toSorted((a, b) => a.start - b.start)
   const { declaration } = run
   if (declaration === null || diagnostics.some((one) => one.severity === 'error'))

@@ -1,7 +1,9 @@
-// TradingView's limits of what a script may ask for (limitations, "Plot limits" and "Tuple element limit").
+// TradingView's limits of what a script may ask for (limitations, "Plot limits", "Number of calls" and "Tuple
+// element limit").
 //
 // 64 plot counts: one for each series a call draws, its colours included where they change from bar to bar. Lines,
-// labels, boxes and tables are not among them. 127 elements of tuples in all calls of request.*().
+// labels, boxes and tables are not among them. 64 calls of request.*() that differ, and 127 elements of tuples in all
+// of them.
 
 import { REQUESTS_MAX } from '../runtime/runtime.ts'
 import { fold } from './constant.ts'

@@ -329,8 +329,7 @@ export type SortField = number | string | null
 /** Places of `values` in sorted order, na last; objects by one of their fields. */
 export function sortedIndices(values: readonly unknown[], order: string, field: SortField): number[] {
   const keys = values.map((value) => sortKey(value, field))
-  const isNa = (value: unknown): boolean => value === null
-  if (values.some(isNa) && values.some((value) => typeof value === 'object' && value !== null))
+  if (values.includes(null) && values.some((value) => typeof value === 'object' && value !== null))
     throw new ScriptError(
       'Cannot sort by a field of objects when one of them is na. Remove those that are na.',
     )
