@@ -214,6 +214,28 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a drawdown that is deeper than the other run’s differs by less than nothing', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+    await page.goto(site.url)
+    const market = { symbol: 'SPX', exchange: 'SP', interval: '1d', bars: 5000 }
+    const stored = await page.request.post(`${site.url}/api/platform/backtests`, {
+      data: { ...market, name: 'Faster', source: STRATEGY, inputs: { Fast: 5 } },
+    })
+    expect(stored.status()).toBe(200)
+    await page.getByRole('button', { name: 'Compare' }).click()
+    const option = page.getByRole('option', { name: /^Faster/ })
+    await option.waitFor({ state: 'attached' })
+    await page.getByLabel('The other run').selectOption(await option.getAttribute('value'))
+    const row = page.getByRole('row', { name: /^Max drawdown/ })
+    await row.waitFor()
+    const [here = '', there = '', difference = ''] = await row.getByRole('cell').allInnerTexts()
+    for (const text of [here, there]) expect(text).toMatch(/^−[\d.]+%$/)
+    expect(difference).toMatch(/^[+−][\d.]+%$/)
+    const number = (text: string) => Number.parseFloat(text.replace('−', '-'))
+    expect(Math.abs(number(here) - number(there) - number(difference))).toBeLessThan(0.02)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('coming back to the chart shows the bars it had, before the server has answered again', async () => {
     const source = STRATEGY.replace('overlay=true, ', '')
     const { page, complaints } = await site.open({

@@ -116,7 +116,7 @@ const sameRange = (a: Run, b: Run): boolean =>
   a.report.range.from === b.report.range.from &&
   a.report.range.to === b.report.range.to
 
-/** `better`: 1 where more is better, -1 where less is. */
+/** `better`: 1 where more is better, 0 where neither is. A drawdown is a loss: more of it is further below zero. */
 function Differences({ run, other }: { readonly run: Run; readonly other: Run }) {
   const [a, b] = [run.report, other.report]
   const figures: readonly (readonly [
@@ -124,17 +124,11 @@ function Differences({ run, other }: { readonly run: Run; readonly other: Run })
     number | null,
     number | null,
     (value: number | null) => string,
-    1 | -1 | 0,
+    1 | 0,
   ])[] = [
     ['Net profit', a.all.netProfit, b.all.netProfit, (value) => money(value, a.currency), 1],
     ['Net profit, %', a.all.netProfitPct, b.all.netProfitPct, (value) => percent(value), 1],
-    [
-      'Max drawdown',
-      a.equity.maxDrawdownPct,
-      b.equity.maxDrawdownPct,
-      (value) => percent(value === null ? null : -value),
-      -1,
-    ],
+    ['Max drawdown', -a.equity.maxDrawdownPct, -b.equity.maxDrawdownPct, (value) => percent(value), 1],
     ['Profit factor', a.all.profitFactor, b.all.profitFactor, (value) => ratio(value, 3), 1],
     ['Profitable', a.all.winRate, b.all.winRate, (value) => percent(value), 1],
     ['Trades', a.all.trades, b.all.trades, (value) => count(value), 0],
