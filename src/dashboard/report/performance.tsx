@@ -46,15 +46,11 @@ export function Performance({ report }: { readonly report: Report }) {
   const { equity, currency } = report
   const columns = [report.all, report.long, report.short]
   const whole: readonly (readonly [string, string, string?])[] = [
-    [
-      'Max drawdown, within bars',
-      money(-equity.maxDrawdown, currency),
-      percent(negative(equity.maxDrawdownPct)),
-    ],
+    ['Max drawdown, within bars', money(-equity.maxDrawdown, currency), percent(-equity.maxDrawdownPct)],
     [
       'Max drawdown, trade to trade',
       money(-equity.maxDrawdownClose, currency),
-      percent(negative(equity.maxDrawdownClosePct)),
+      percent(-equity.maxDrawdownClosePct),
     ],
     ['Max run-up, within bars', money(equity.maxRunup, currency), percent(equity.maxRunupPct)],
     ['Max run-up, trade to trade', money(equity.maxRunupClose, currency), percent(equity.maxRunupClosePct)],
@@ -125,7 +121,7 @@ export function Performance({ report }: { readonly report: Report }) {
   )
 }
 
-const negative = (value: number | null): number | null => (value === null || value === 0 ? value : -value)
+const negative = (value: number | null): number | null => (value === null ? null : -value)
 
 function figure(value: number | null, kind: Kind, currency: string): string {
   if (kind === 'money' || kind === 'cost') return money(value, currency)
