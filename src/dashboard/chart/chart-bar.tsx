@@ -1,5 +1,6 @@
 // The chart's controls in the top bar: symbol, interval, type, scale, zone, what is shown, picture.
 
+import { keyText } from '../commands.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button } from '../ui/ui.tsx'
 import { count } from '../format.ts'
@@ -145,8 +146,8 @@ function typeItems(): readonly MenuItem[] {
 function scaleItems(): readonly MenuItem[] {
   const scales = [
     ['linear', 'Linear', ''],
-    ['log', 'Logarithmic', 'Alt L'],
-    ['percent', 'Per cent', 'Alt P'],
+    ['log', 'Logarithmic', keyText('Alt+L')],
+    ['percent', 'Per cent', keyText('Alt+P')],
   ] as const
   const local = Intl.DateTimeFormat().resolvedOptions().timeZone
   const zones = ['', ...new Set([local, ...ZONES])]
@@ -187,7 +188,7 @@ function shownItems(): readonly MenuItem[] {
     {
       id: 'fit',
       text: 'All bars',
-      hint: 'Alt F',
+      hint: keyText('Alt+F'),
       icon,
       section: 'View',
       run: () => chartView()?.fit(),
@@ -195,7 +196,7 @@ function shownItems(): readonly MenuItem[] {
     {
       id: 'reset',
       text: 'Reset',
-      hint: 'Alt R',
+      hint: keyText('Alt+R'),
       icon,
       section: 'View',
       run: () => chartView()?.resetScale(),
@@ -203,7 +204,7 @@ function shownItems(): readonly MenuItem[] {
     {
       id: 'date',
       text: 'Go to date…',
-      hint: 'Alt G',
+      hint: keyText('Alt+G'),
       icon: 'clock',
       section: 'View',
       run: () => (dateDialog.value = true),

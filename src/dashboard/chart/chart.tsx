@@ -3,7 +3,7 @@
 import { batch, effect } from '@preact/signals'
 import { render } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { addCommands, type Command } from '../commands.ts'
+import { addCommands, keyText, type Command } from '../commands.ts'
 import { money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { href, navigate, query } from '../router.ts'
@@ -339,7 +339,7 @@ function contextItems(at: number | null, bar: number | null): readonly MenuItem[
           {
             id: 'alert',
             text: `Alert at ${shownPrice}…`,
-            hint: 'Alt A',
+            hint: keyText('Alt+A'),
             icon: 'bell' as const,
             run: () => askAlert(at),
           },
@@ -350,9 +350,21 @@ function contextItems(at: number | null, bar: number | null): readonly MenuItem[
             run: () => copyText(String(at), `Copied ${shownPrice}`),
           },
         ]),
-    { id: 'reset', text: 'Reset the view', hint: 'Alt R', icon: 'expand', run: () => onScreen?.resetScale() },
-    { id: 'date', text: 'Go to date…', hint: 'Alt G', icon: 'clock', run: () => (dateDialog.value = true) },
-    { id: 'picture', text: 'Save a picture', hint: 'Alt S', icon: 'camera', run: takePicture },
+    {
+      id: 'reset',
+      text: 'Reset the view',
+      hint: keyText('Alt+R'),
+      icon: 'expand',
+      run: () => onScreen?.resetScale(),
+    },
+    {
+      id: 'date',
+      text: 'Go to date…',
+      hint: keyText('Alt+G'),
+      icon: 'clock',
+      run: () => (dateDialog.value = true),
+    },
+    { id: 'picture', text: 'Save a picture', hint: keyText('Alt+S'), icon: 'camera', run: takePicture },
     { id: 'replay', text: 'Replay from here', icon: 'replay', run: () => replayFrom(bar) },
   ]
 }

@@ -4,6 +4,7 @@
 // own, so it is stored with it.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { keyText } from '../commands.ts'
 import { count, percent, price, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
@@ -232,8 +233,20 @@ function Row({ item, quote, dragged, first, last, wide, onGrab, onMove, onNote, 
           size="small"
           items={[
             { text: note === null ? 'Add a note' : 'Edit the note', icon: 'note', keys: 'F2', run: onNote },
-            { text: 'Move up', icon: 'up', keys: 'Alt ↑', disabled: first, run: () => onMove(-1) },
-            { text: 'Move down', icon: 'down', keys: 'Alt ↓', disabled: last, run: () => onMove(1) },
+            {
+              text: 'Move up',
+              icon: 'up',
+              keys: keyText('Alt+ArrowUp'),
+              disabled: first,
+              run: () => onMove(-1),
+            },
+            {
+              text: 'Move down',
+              icon: 'down',
+              keys: keyText('Alt+ArrowDown'),
+              disabled: last,
+              run: () => onMove(1),
+            },
             '-',
             { text: 'Remove', icon: 'trash', danger: true, run: onRemove },
           ]}
