@@ -56,8 +56,15 @@ export async function importList(
   return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
 }
 
+/** Done when the last change that was asked for has been answered. */
+let settled: Promise<unknown> = Promise.resolve()
 /** Changes are sent one after the other: each carries the whole list, and the last one made is to stay. */
-let inRow: Promise<unknown> = Promise.resolve()
+function inTurn<T>(send: () => Promise<T>): Promise<T> {
+  const sent = settled.then(send)
+  settled = sent.catch(() => undefined)
+  return sent
+}
+
 /** The newest arrangement of each list. */
 const newest = new Map<string, readonly WatchlistItem[]>()
 
@@ -65,9 +72,8 @@ export async function changeList(
   id: string,
   fields: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
 ): Promise<void> {
-  const sent = inRow.then(() => patch<Changed>(`/api/platform/watchlists/${id}`, fields))
-  inRow = sent.catch(() => undefined)
-  put((await sent).watchlist)
+  const { watchlist } = await inTurn(() => patch<Changed>(`/api/platform/watchlists/${id}`, fields))
+  put(watchlist)
 }
 
 /**
@@ -77,13 +83,12 @@ export async function changeList(
 export async function arrange(list: Watchlist, items: readonly WatchlistItem[]): Promise<void> {
   newest.set(list.id, items)
   put({ ...list, items })
-  const sent = inRow.then(() =>
-    newest.get(list.id) === items ? patch<Changed>(`/api/platform/watchlists/${list.id}`, { items }) : null,
-  )
-  inRow = sent.catch(() => undefined)
+  const isNewest = () => newest.get(list.id) === items
   try {
-    const answer = await sent
-    if (answer && newest.get(list.id) === items) put(answer.watchlist)
+    const answer = await inTurn(async () =>
+      isNewest() ? patch<Changed>(`/api/platform/watchlists/${list.id}`, { items }) : null,
+    )
+    if (answer && isNewest()) put(answer.watchlist)
   } catch (error) {
     await loadWatchlists()
     throw error
