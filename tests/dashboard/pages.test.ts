@@ -574,6 +574,16 @@ if bar_index % (days * 20) == 50
     await page.getByLabel('Days').waitFor()
     await page.goto(`${site.url}/scripts`)
     await page.getByRole('button', { name: 'Quiet week', exact: true }).waitFor()
+    // Published in the list; the editor, where it is open, knows and takes it back.
+    await page.getByRole('button', { name: 'More for Quiet week' }).click()
+    await page.getByRole('menuitem', { name: 'Publish' }).click()
+    await page.getByText('Everybody on this server can find it now').waitFor()
+    await page.getByRole('link', { name: 'Chart', exact: true }).click()
+    await page.getByRole('button', { name: 'More for this script' }).click()
+    await page.getByRole('menuitem', { name: 'Make private' }).click()
+    await page.getByText('Only you can see it now').waitFor()
+    await page.getByRole('link', { name: 'Scripts' }).click()
+    await page.getByRole('heading', { name: 'Scripts' }).waitFor()
     // From the feed, straight onto the chart.
     await page.getByRole('button', { name: 'Public' }).click()
     await page.getByRole('link', { name: 'Quiet week' }).click()

@@ -30,12 +30,12 @@ export interface Checked {
 }
 
 /** The text and name as they are stored; null = never stored, or not known yet. */
-const saved = remembered<{ id: string; name: string; source: string; visibility: string } | null>(
+const saved = remembered<Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> | null>(
   'script.saved',
   null,
 )
 export const visibility = computed(() =>
-  saved.value?.id === script.value.id ? saved.value?.visibility : 'private',
+  saved.value && saved.value.id === script.value.id ? saved.value.visibility : 'private',
 )
 export const unsaved = computed(() => {
   const { id, name, source } = script.value
@@ -107,11 +107,14 @@ export async function saveScript(): Promise<void> {
   }
 }
 
-export async function setVisibility(next: 'public' | 'private'): Promise<void> {
-  const { id } = script.value
-  if (id === null) return
+/** A private script becomes public, a public one private; the editor knows if it is the one on the desk. */
+export async function publishOrNot({
+  id,
+  visibility: before,
+}: Pick<StoredScript, 'id' | 'visibility'>): Promise<void> {
+  const next = before === 'public' ? 'private' : 'public'
   await patch(`/api/platform/scripts/${id}`, { visibility: next })
-  if (saved.value) saved.value = { ...saved.value, visibility: next }
+  if (saved.value?.id === id) saved.value = { ...saved.value, visibility: next }
   toast(next === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
     tone: 'up',
   })

@@ -18,8 +18,8 @@ import {
   newScript,
   openCopy,
   problems,
+  publishOrNot,
   saveScript,
-  setVisibility,
   unsaved,
   visibility,
 } from './documents.ts'
@@ -213,7 +213,9 @@ export function ScriptDrawer() {
                   : 'Only you can see it.',
               icon: 'eye',
               disabled: id === null,
-              run: () => attempt(setVisibility(visibility.value === 'public' ? 'private' : 'public')),
+              run: () => {
+                if (id !== null) attempt(publishOrNot({ id, visibility: visibility.value }))
+              },
             },
             { text: 'Make a copy', icon: 'copy', run: () => openCopy(`${name} copy`, script.value.source) },
             '-',

@@ -6,7 +6,7 @@ import { del, get, post } from '../api-client.ts'
 import { download } from '../chart/picture.ts'
 import { aboutScript } from '../editor/about-script.ts'
 import { mountCodeReader } from '../editor/code-editor.ts'
-import { openScript, type Checked, type StoredScript } from '../editor/documents.ts'
+import { openScript, publishOrNot, type Checked, type StoredScript } from '../editor/documents.ts'
 import type { ScriptInput } from '../editor/input-model.ts'
 import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -16,7 +16,7 @@ import { Badge, Button, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { bottom, market } from '../workspace.ts'
 import s from './ideas.module.css'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
-import { KIND_TONES, publishOrNot } from './scripts.tsx'
+import { KIND_TONES } from './scripts.tsx'
 
 export function ScriptPage({ id }: { readonly id: string }) {
   return <Reader key={id} id={id} />

@@ -1,12 +1,12 @@
 // Stored scripts: one's own and those that people on this server publish.
 
 import { useState } from 'preact/hooks'
-import { del, get, patch } from '../api-client.ts'
-import { newScript, openScript, type StoredScript } from '../editor/documents.ts'
+import { del, get } from '../api-client.ts'
+import { newScript, openScript, publishOrNot, type StoredScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Empty, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { Badge, Button, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
 
 export const KIND_TONES = {
@@ -18,15 +18,6 @@ export const KIND_TONES = {
 
 const open = (id: string) => attempt(openScript(id).then(() => navigate('/')))
 
-/** A private script becomes public, a public one private. */
-export async function publishOrNot({ id, visibility: before }: StoredScript): Promise<void> {
-  const visibility = before === 'public' ? 'private' : 'public'
-  await patch(`/api/platform/scripts/${id}`, { visibility })
-  toast(visibility === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
-    tone: 'up',
-  })
-}
-
 export function Scripts() {
   const [feed, setFeed] = useState<'mine' | 'public'>('mine')
   const [deleting, setDeleting] = useState<StoredScript | null>(null)
@@ -35,10 +26,6 @@ export function Scripts() {
       (await get<{ scripts: StoredScript[] }>('/api/platform/scripts', { feed }, signal)).scripts,
     [feed],
   )
-  const publish = async (one: StoredScript) => {
-    await publishOrNot(one)
-    list.reload()
-  }
   return (
     <Page
       title="Scripts"
@@ -133,7 +120,7 @@ export function Scripts() {
                               {
                                 text: one.visibility === 'public' ? 'Make private' : 'Publish',
                                 icon: 'user',
-                                run: () => attempt(publish(one)),
+                                run: () => attempt(publishOrNot(one).then(list.reload)),
                               },
                               '-',
                               { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(one) },
