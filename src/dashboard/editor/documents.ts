@@ -26,6 +26,8 @@ export interface Checked {
   readonly kind: ScriptKind
   readonly pineVersion: number | null
   readonly inputs: readonly ScriptInput[]
+  /** Titles of its `plot()` calls. */
+  readonly plots: readonly string[]
   readonly diagnostics: readonly ScriptDiagnostic[]
 }
 

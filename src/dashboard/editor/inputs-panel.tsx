@@ -20,7 +20,7 @@ import {
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
 /** Values by label; an input that has its default is not among them. */
-type Values = Readonly<Record<string, unknown>>
+export type Values = Readonly<Record<string, unknown>>
 
 export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
   const changed = list.filter((one) => isChanged(one, inputs.value))

@@ -3,7 +3,9 @@
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { get, patch, post } from '../api-client.ts'
-import type { ScriptInput } from '../editor/input-model.ts'
+import type { Checked } from '../editor/documents.ts'
+import { toDateTime } from '../editor/input-model.ts'
+import type { Values } from '../editor/inputs-panel.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
@@ -70,10 +72,7 @@ interface ScriptRow {
   readonly source: string
 }
 /** What the form has to know of the script it is about; empty while none is chosen. */
-interface CheckedScript {
-  readonly inputs: readonly ScriptInput[]
-  readonly plots: readonly string[]
-}
+type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
 interface Webhook {
   readonly id: string
   readonly name: string
@@ -130,7 +129,7 @@ function AlertForm({
     frequency: alert?.frequency ?? 'once',
     message: alert?.message ?? '{{ticker}} {{interval}}: {{close}}',
     cooldownSec: text(alert?.cooldownSec ?? 0),
-    expiresAt: alert?.expiresAt ? new Date(alert.expiresAt).toISOString().slice(0, 16) : '',
+    expiresAt: toDateTime(alert?.expiresAt),
     email: alert?.channels.includes('email') ?? false,
     webhook: alert?.channels.includes('webhook') ?? false,
     which,
@@ -416,8 +415,8 @@ function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProp
 
 interface ScriptInputsProps {
   readonly of: Loaded<CheckedScript>
-  readonly values: Readonly<Record<string, unknown>>
-  readonly onChange: (change: (before: ScriptInputsProps['values']) => ScriptInputsProps['values']) => void
+  readonly values: Values
+  readonly onChange: (change: (before: Values) => Values) => void
 }
 
 /** The alert runs the script with these. */
