@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import type { Track } from '../../src/backtest/tracks.ts'
 import { barAt, heikinAshi, placeOf } from '../../src/dashboard/chart/bars.ts'
-import { contrast, legible } from '../../src/dashboard/chart/paint.ts'
+import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
 import { offsetsOf, toUtc } from '../../src/dashboard/chart/zone.ts'
 import { envelope, longestUnderWater, ticks, yearsOf } from '../../src/dashboard/report/figures.ts'
@@ -188,4 +188,13 @@ test('text in a script’s colour is read in either theme, and keeps its colour 
   expect(contrast('#000000', '#ffffff')).toBeCloseTo(21)
   // What is see-through stays so.
   expect(legible('#FFFFFF00', 'light')).toBe('#FFFFFF00')
+})
+
+test('text is judged against the page as its stylesheet paints it', async () => {
+  const css = await Bun.file(`${import.meta.dir}/../../src/dashboard/style.css`).text()
+  for (const theme of ['dark', 'light'] as const) {
+    const rules = css.slice(css.indexOf(`[data-theme='${theme}'] {`))
+    const token = (name: string) => new RegExp(`--${name}: (#[0-9a-f]{6});`).exec(rules)?.[1]
+    expect<object>(PAGE[theme]).toEqual({ ground: token('surface'), ink: token('text') })
+  }
 })

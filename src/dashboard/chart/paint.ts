@@ -65,12 +65,14 @@ export function faded(color: string, opacity: number): string {
 
 /** 0 black to 255 white, as the eye weighs the parts of `#rrggbb`. */
 export function lightness(color: string): number {
-  const part = (at: number) => Number.parseInt(color.slice(at, at + 2), 16)
-  return (part(1) * 299 + part(3) * 587 + part(5) * 114) / 1000
+  const [red = 0, green = 0, blue = 0] = parts(color)
+  return (red * 299 + green * 587 + blue * 114) / 1000
 }
 
+const parts = (color: string): number[] => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
+
 /** `--surface` and `--text` of both themes. */
-const PAGE = {
+export const PAGE = {
   dark: { ground: '#0f1216', ink: '#d6dae1' },
   light: { ground: '#ffffff', ink: '#1a2029' },
 } as const
@@ -89,21 +91,19 @@ export function legible(color: string, theme: 'dark' | 'light'): string {
   let found = legibleKnown.get(key)
   if (found === undefined) {
     const { ground, ink } = PAGE[theme]
-    let share = 0
-    do found = mixed(color, ink, share)
-    while ((share += 0.1) < 1.05 && contrast(found, ground) < CONTRAST_MIN)
+    found = mixed(color, ink, 0)
+    for (let tenths = 1; tenths <= 10 && contrast(found, ground) < CONTRAST_MIN; tenths++)
+      found = mixed(color, ink, tenths / 10)
     legibleKnown.set(key, found)
   }
   return found
 }
 
-const parts = (color: string): number[] => [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16))
-
 function mixed(color: string, other: string, share: number): string {
   const to = parts(other)
   const hex = (value: number) => Math.round(value).toString(16).padStart(2, '0')
   return `#${parts(color)
-    .map((value, i) => hex(value + (to[i]! - value) * Math.min(1, share)))
+    .map((value, i) => hex(value + (to[i]! - value) * share))
     .join('')}`
 }
 
