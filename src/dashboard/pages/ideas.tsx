@@ -120,7 +120,7 @@ export function IdeaCard({ idea }: { readonly idea: Idea }) {
 
 function Byline({ idea }: { readonly idea: Idea }) {
   return (
-    <div class={s.byline}>
+    <div class={p['byline']}>
       <span>{idea.author}</span>
       <span>{ago(idea.createdAt)}</span>
       {idea.symbol && (

@@ -14,8 +14,8 @@ import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { bottom, market } from '../workspace.ts'
-import s from './ideas.module.css'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
+import s from './scripts.module.css'
 import { KIND_TONES } from './scripts.tsx'
 
 export function ScriptPage({ id }: { readonly id: string }) {
@@ -127,7 +127,7 @@ function Reader({ id }: { readonly id: string }) {
 function Byline({ script }: { readonly script: StoredScript }) {
   const { author, mine, kind, pineVersion, revision, updatedAt, visibility } = script
   return (
-    <span class={s.byline}>
+    <span class={p['byline']}>
       <span>by {mine ? 'you' : author}</span>
       <Badge tone={KIND_TONES[kind]}>{kind}</Badge>
       {pineVersion !== null && <span>Pine v{pineVersion}</span>}
