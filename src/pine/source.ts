@@ -10,6 +10,12 @@ export interface Position {
   readonly column: number
 }
 
+/** A stretch of the text, by the offsets it begins at and ends before. */
+export interface Range {
+  readonly start: number
+  readonly end: number
+}
+
 export class Source {
   readonly text: string
   /** Offsets at which lines start, ascending; null until asked for. */

@@ -3,6 +3,7 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import type { Range } from '../source.ts'
 import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
 import { errorExpr } from './context.ts'
@@ -420,7 +421,7 @@ export function chosenCall(
   builtin: BuiltinFunction,
   given: readonly Given[],
   typeArguments: readonly Type[],
-  node: { readonly start: number; readonly end: number },
+  node: Range,
 ): Expr {
   const chosen = choose(x, builtin, given, typeArguments, node)
   if (chosen === null) return errorExpr(node)

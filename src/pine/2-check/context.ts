@@ -6,6 +6,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
+import type { Range } from '../source.ts'
 import * as messages from './messages.ts'
 import type { Message } from './messages.ts'
 import type {
@@ -90,7 +91,7 @@ export class Check {
    * A function is checked once for each list of argument types; its mistakes are told once. So is a name that does not
    * exist, at its first use: one slip in a declaration is one mistake.
    */
-  report(x: Context, node: { readonly start: number; readonly end: number }, message: Message): void {
+  report(x: Context, node: Range, message: Message): void {
     const { diagnostics } = x.module
     const seen = this.#seen.get(diagnostics) ?? new Set<string>()
     this.#seen.set(diagnostics, seen)
@@ -227,7 +228,7 @@ export function markHistory(variable: Variable): void {
 }
 
 /** After a mistake: an expression that fits everywhere. */
-export function errorExpr(node: { readonly start: number; readonly end: number }): Expr {
+export function errorExpr(node: Range): Expr {
   return {
     kind: 'Const',
     value: null,

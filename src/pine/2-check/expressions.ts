@@ -3,6 +3,7 @@
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../builtins/table.ts'
+import type { Range } from '../source.ts'
 import { callExpression } from './calls.ts'
 import { declare, errorExpr, markHistory, markReassigned } from './context.ts'
 import type { Context, Module, Use } from './context.ts'
@@ -28,8 +29,6 @@ import {
 } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 import { nowCalled } from './version.ts'
-
-type Range = { readonly start: number; readonly end: number }
 
 export function expression(x: Context, node: tree.Expression, use: Use = 'value'): Expr {
   switch (node.kind) {

@@ -1,6 +1,7 @@
 // User functions: templates, checked once for each list of argument types they are called with.
 
 import type * as tree from '../1-parse/tree.ts'
+import type { Range } from '../source.ts'
 import { Scope, declare, errorExpr } from './context.ts'
 import type { Context, FunctionTemplate, Instance, Mutable } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
@@ -16,8 +17,6 @@ import type { Type } from './types.ts'
 
 /** How many functions may be checked one inside the other: our stack has an end, and so has TradingView's patience. */
 const DEPTH = 500
-
-type Range = { readonly start: number; readonly end: number }
 
 interface Bound {
   readonly template: FunctionTemplate

@@ -3,6 +3,7 @@
 
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import type { Range } from '../source.ts'
 import { chosenCall } from './calls.ts'
 import type { Context } from './context.ts'
 import { coerce, isNumber } from './convert.ts'
@@ -16,8 +17,6 @@ export interface Adapted {
   readonly given: readonly Given[]
   readonly when: Expr | null
 }
-
-type Range = { readonly start: number; readonly end: number }
 
 export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Given[], node: Range): Adapted {
   if (x.module.version === 6) return { given: written, when: null }

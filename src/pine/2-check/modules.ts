@@ -3,6 +3,7 @@
 import type * as tree from '../1-parse/tree.ts'
 import { parse } from '../1-parse/parser.ts'
 import { Source } from '../source.ts'
+import type { Range } from '../source.ts'
 import { Scope, errorExpr } from './context.ts'
 import type { Check, Context, Module, Mutable } from './context.ts'
 import * as messages from './messages.ts'
@@ -145,11 +146,7 @@ function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
 }
 
 /** What a library hands out or takes in has to be of types that others can name. */
-export function reportHidden(
-  x: Context,
-  node: { readonly start: number; readonly end: number },
-  type: Type,
-): void {
+export function reportHidden(x: Context, node: Range, type: Type): void {
   if (type.kind === 'tuple') for (const item of type.items) reportHidden(x, node, item)
   if (type.kind === 'array' || type.kind === 'matrix') reportHidden(x, node, type.of)
   if (type.kind === 'map') for (const part of [type.key, type.value]) reportHidden(x, node, part)
@@ -272,12 +269,7 @@ export function fieldType(type: Type, name: string): Type | null {
   return name === 'price' ? FLOAT : name === 'index' || name === 'time' ? INT : null
 }
 
-export function enumMember(
-  x: Context,
-  type: EnumType,
-  name: string,
-  node: { readonly start: number; readonly end: number },
-): Expr {
+export function enumMember(x: Context, type: EnumType, name: string, node: Range): Expr {
   const member = type.members.find((one) => one.name === name)
   if (member === undefined) {
     const near = nearest(

@@ -4,6 +4,7 @@
 // conversions wins. When none does, the one that got furthest tells what is wrong.
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
+import type { Range } from '../source.ts'
 import type { Context } from './context.ts'
 import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
 import { builtinByName } from './expressions.ts'
@@ -19,7 +20,7 @@ export interface Given {
 }
 
 interface Problem {
-  readonly at: { readonly start: number; readonly end: number }
+  readonly at: Range
   readonly message: messages.Message
   /** How far the call got: of several problems the furthest is told. */
   readonly progress: number
@@ -45,8 +46,6 @@ export interface Chosen {
   readonly type: Type
   readonly qualifier: Qualifier
 }
-
-type Range = { readonly start: number; readonly end: number }
 
 /** null = none fits; reported. */
 export function choose(
@@ -306,7 +305,7 @@ function finish(x: Context, builtin: BuiltinFunction, fit: Fit, node: Range): Ch
     return asArgument(expr, wanted(x, parameter, expr, variables))
   })
   const made = substitute(returns.type, variables)
-  const isOfInts = OF_INTS.has(builtin.name) && places[0] !== null && isIntCollection(places[0]?.type)
+  const isOfInts = OF_INTS.has(builtin.name) && isIntCollection(places[0]?.type)
   const type =
     made.kind === 'float' && (isOfInts || keepsQuotients(builtin, overload, places)) ? QUOTIENT : made
   // Objects change from bar to bar, whatever they were made of.

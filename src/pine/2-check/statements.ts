@@ -3,6 +3,7 @@
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_VARIABLES } from '../builtins/table.ts'
+import type { Range } from '../source.ts'
 import { fold } from './constant.ts'
 import { Scope, declare, errorExpr, markReassigned } from './context.ts'
 import type { Assigned, Context, Mutable, Use } from './context.ts'
@@ -431,6 +432,6 @@ export function libraryGlobal(x: Context, name: string): Variable | null {
 }
 
 /** A statement's place holder where nothing is left to run (the declaration of the script). */
-export function nothing(node: { readonly start: number; readonly end: number }): Expr {
+export function nothing(node: Range): Expr {
   return { kind: 'Const', value: null, type: VOID, qualifier: 'const', start: node.start, end: node.end }
 }
