@@ -1,54 +1,45 @@
-// The list of keys: whatever commands are there now, and what the editor knows by itself.
+// The list of keys: whatever commands are there now, and what the editor and a watchlist know by themselves.
 
 import { commands, keyText } from '../commands.ts'
 import { keysOpen } from '../frame/overlays.ts'
 import { Dialog } from '../ui/ui.tsx'
 import s from './tour.module.css'
 
-const EDITOR: readonly (readonly [string, string])[] = [
-  ['Find', 'Mod+F'],
-  ['Comment lines', 'Mod+/'],
-  ['Complete', 'Ctrl+Space'],
-  ['Undo', 'Mod+Z'],
-  ['Select next occurrence', 'Mod+D'],
-  ['Leave it', 'Esc+Tab'],
-]
-const WATCHLIST: readonly (readonly [string, string])[] = [
-  ['Move a row up', 'Alt+ArrowUp'],
-  ['Move a row down', 'Alt+ArrowDown'],
-  ['Note on a row', 'F2'],
+type Group = readonly [title: string, rows: readonly (readonly [what: string, keys: string])[]]
+const BY_THEMSELVES: readonly Group[] = [
+  [
+    'In the editor',
+    [
+      ['Find', 'Mod+F'],
+      ['Comment lines', 'Mod+/'],
+      ['Complete', 'Ctrl+Space'],
+      ['Undo', 'Mod+Z'],
+      ['Select next occurrence', 'Mod+D'],
+      ['Leave it', 'Esc+Tab'],
+    ],
+  ],
+  [
+    'In a watchlist',
+    [
+      ['Move a row up', 'Alt+ArrowUp'],
+      ['Move a row down', 'Alt+ArrowDown'],
+      ['Note on a row', 'F2'],
+    ],
+  ],
 ]
 
 export function Keys() {
-  const withKeys = commands.value.filter((one) => one.keys !== undefined)
-  const sections = [...new Set(withKeys.map((one) => one.section))]
+  const sections = new Map<string, [string, string][]>()
+  for (const { section, title, keys } of commands.value)
+    if (keys !== undefined) sections.set(section, [...(sections.get(section) ?? []), [title, keys]])
   return (
     <Dialog title="Keys" onClose={() => (keysOpen.value = false)} width={720}>
       <div class={s.keys}>
-        {sections.map((section) => (
-          <section key={section}>
-            <h3>{section}</h3>
-            <ul>
-              {withKeys
-                .filter((one) => one.section === section)
-                .map((one) => (
-                  <li key={one.id}>
-                    {one.title} <kbd>{keyText(one.keys ?? '')}</kbd>
-                  </li>
-                ))}
-            </ul>
-          </section>
-        ))}
-        {(
-          [
-            ['In the editor', EDITOR],
-            ['In a watchlist', WATCHLIST],
-          ] as const
-        ).map(([title, list]) => (
+        {[...sections, ...BY_THEMSELVES].map(([title, rows]) => (
           <section key={title}>
             <h3>{title}</h3>
             <ul>
-              {list.map(([what, keys]) => (
+              {rows.map(([what, keys]) => (
                 <li key={what}>
                   {what} <kbd>{keyText(keys)}</kbd>
                 </li>
@@ -57,7 +48,7 @@ export function Keys() {
           </section>
         ))}
       </div>
-      {!sections.includes('Chart') && <p class="muted">The chart has many more: ask for them there.</p>}
+      {!sections.has('Chart') && <p class="muted">The chart has many more: ask for them there.</p>}
     </Dialog>
   )
 }
