@@ -4,35 +4,31 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { noBrowser, startSite } from './browser.ts'
 
-/** What has the focus, as it is named; also inside of a shadow root. */
-const focused = (page: Page): Promise<string> =>
+/** What has the focus, as it is named, also inside of a shadow root; and whether one sees that it has it. */
+const focus = (page: Page): Promise<{ name: string; seen: boolean }> =>
   page.evaluate(() => {
     let element = document.activeElement
     while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
-    if (!element || element === document.body) return ''
+    if (!element || element === document.body) return { name: '', seen: false }
     const labelled = element.id && document.querySelector(`label[for="${CSS.escape(element.id)}"]`)
-    return (
+    const name =
       element.getAttribute('aria-label') ??
       (labelled ? labelled.textContent : null) ??
       element.closest('label')?.textContent ??
       element.textContent ??
       ''
-    ).trim()
+    return { name: name.trim(), seen: element.matches(':focus-visible') }
   })
+const focused = async (page: Page): Promise<string> => (await focus(page)).name
 
 /** Tab after Tab until what is looked for has the focus. */
 async function tabTo(page: Page, name: string | RegExp, key = 'Tab'): Promise<void> {
   const passed: string[] = []
   for (let i = 0; i < 60; i++) {
     await page.keyboard.press(key)
-    const now = await focused(page)
+    const { name: now, seen } = await focus(page)
     if (typeof name === 'string' ? now === name : name.test(now)) {
       // One sees where one is: an outline, or another ring.
-      const seen = await page.evaluate(() => {
-        let element = document.activeElement
-        while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
-        return element !== null && element.matches(':focus-visible')
-      })
       expect({ now, seen }).toEqual({ now, seen: true })
       return
     }
