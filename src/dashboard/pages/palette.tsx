@@ -85,7 +85,6 @@ export function Palette() {
   }, [])
 
   useEffect(() => {
-    setSelected(0)
     const text = query.trim()
     if (text === '') {
       setHits([])
@@ -146,7 +145,11 @@ export function Palette() {
             maxLength={256}
             autocomplete="off"
             spellcheck={false}
-            onInput={(event) => setQuery(event.currentTarget.value)}
+            // Both at once: in an effect the first could undo an arrow key that came right after the letter.
+            onInput={(event) => {
+              setSelected(0)
+              setQuery(event.currentTarget.value)
+            }}
           />
         </div>
         <div ref={list} id="palette-list" class={s.results} role="listbox" aria-label="Results" tabIndex={-1}>
