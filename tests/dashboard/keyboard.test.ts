@@ -72,6 +72,7 @@ test.skipIf(noBrowser)(
 
       // Another value of an input; the report; its views.
       await palette(page, 'show script', 'Show script')
+      await page.getByLabel('Fast length').waitFor()
       await tabTo(page, 'Fast length')
       await page.keyboard.press('Control+a')
       await page.keyboard.type('40')
@@ -96,6 +97,7 @@ test.skipIf(noBrowser)(
 
       // The editor: typed into, run, saved, and left again.
       await palette(page, 'show script', 'Show script')
+      await page.getByRole('textbox', { name: 'Pine Script source' }).waitFor()
       await tabTo(page, 'Pine Script source')
       await page.keyboard.press('Control+End')
       await page.keyboard.type('plot(close * 1.1, "Above")')
@@ -118,7 +120,7 @@ test.skipIf(noBrowser)(
 
       // An alert.
       await palette(page, 'alerts', /^Alerts$/)
-      await page.getByRole('heading', { name: 'Alerts' }).waitFor()
+      await page.getByRole('heading', { name: 'Alerts', exact: true }).waitFor()
       await tabTo(page, 'New alert')
       await page.keyboard.press('Enter')
       await tabTo(page, 'Level')
