@@ -62,16 +62,19 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     const [before] = keys([id, first], [id, FIRST_TIME], { reverse: true, limit: 1 })
     const inside = keys([id, first + 1], [id, last + 1])
     const [behind] = keys([id, last + 1], [id, LAST_TIME], { limit: 1 })
-    const head = before && takesBars(before, first) ? [before] : []
-    const tail = behind && !before && inside.length === 0 && takesBars(behind, behind[1]) ? [behind] : []
+    // A full chunk that ends before `first` stays as it is.
+    const head = before && (hasRoom(before) || lastTime(before) >= first) ? [before] : []
+    const tail = behind && !before && inside.length === 0 && hasRoom(behind) ? [behind] : []
     return [...head, ...inside, ...tail].map(([, start]) => start)
   }
 
-  /** Has the chunk room, or bars at or after `first`? A full chunk that ends before stays as it is. */
-  function takesBars(key: ChunkKey, first: number): boolean {
+  function hasRoom(key: ChunkKey): boolean {
     const bytes = chunks.get(key)
-    if (!bytes || chunkLength(bytes) < CHUNK_BARS) return true
-    return key[1] !== first && (decoded(bytes).time.at(-1) ?? 0) >= first
+    return !bytes || chunkLength(bytes) < CHUNK_BARS
+  }
+
+  function lastTime(key: ChunkKey): number {
+    return decoded(chunks.get(key)).time.at(-1) ?? 0
   }
 
   function readId(id: number, range: BarRange): Bars {

@@ -155,6 +155,19 @@ export function barStoreConformance(
       expect(rows(store.read(KEY))).toEqual(rows(bars))
     })
 
+    test('a bar that comes again leaves all others, wherever it stands', async () => {
+      const all = minuteBars(0, 9_000, { price: 1 })
+      await store.upsert(KEY, all)
+      // Chunks of any size that divides into these begin with one of them.
+      for (const place of [0, 1, 512, 1_024, 2_048, 4_096, 8_192, 8_999]) {
+        const again = minuteBars(place, place + 1, { price: 1 })
+        expect(await store.upsert(KEY, again)).toMatchObject({ inserted: 0, updated: 1 })
+        expect(store.info(KEY)?.count).toBe(9_000)
+      }
+      expect(rows(store.read(KEY))).toEqual(rows(all))
+      expect(await store.upsert(KEY, all)).toMatchObject({ inserted: 0, updated: 9_000 })
+    })
+
     test('random writes agree with a plain merge', async () => {
       const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
       let state = seed
