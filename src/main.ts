@@ -29,7 +29,7 @@ process.on('unhandledRejection', (error) => {
 })
 
 // The address holds from source and in the executable alike because this file is at the root of both.
-const spawnWorker = () => new Worker(new URL('./backtest/worker.ts', import.meta.url).href)
+const spawnWorker = () => new Worker(new URL('./engine/worker.ts', import.meta.url).href)
 
 process.exitCode = await runCommand({
   args: process.argv.slice(2),

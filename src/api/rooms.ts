@@ -7,7 +7,7 @@ import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlerts, type Alerts, type ScriptEvents } from '../alerts/alerts.ts'
 
-import type { BacktestPool } from '../backtest/pool.ts'
+import type { BacktestPool } from '../engine/pool.ts'
 import type { Report, ReportSummary } from '../backtest/report/report.ts'
 import { createFeeds, type Feeds } from '../feeds/feeds.ts'
 import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'

@@ -1,7 +1,7 @@
 // What a command of the executable is: one file of this folder each, listed in `commands.ts`.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
-import type { WorkerThread } from '../backtest/pool.ts'
+import type { WorkerThread } from '../engine/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Http } from '../market/providers/provider.ts'
 import type { Random } from '../lib/random.ts'
@@ -13,7 +13,7 @@ export interface CommandContext {
   readonly clock: Clock
   readonly random: Random
   readonly version: string
-  /** A thread that runs `backtest/worker.ts`. */
+  /** A thread that runs `engine/worker.ts`. */
   readonly spawnWorker: () => WorkerThread
   /** Standard output, a line at a time. */
   readonly print: (line: string) => void

@@ -4,8 +4,8 @@
 // start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
-import type { BacktestOutput } from '../backtest/job.ts'
-import { cancelled, type BacktestPool } from '../backtest/pool.ts'
+import type { BacktestOutput } from '../engine/job.ts'
+import { cancelled, type BacktestPool } from '../engine/pool.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'

@@ -50,7 +50,7 @@ for (const name of DOCS_FILES)
   writeFileSync(`${docs}/${name}`, await Bun.file(`${root}/node_modules/swagger-ui-dist/${name}`).bytes())
 
 const result = await Bun.build({
-  entrypoints: [`${root}/src/main.ts`, `${root}/src/backtest/worker.ts`],
+  entrypoints: [`${root}/src/main.ts`, `${root}/src/engine/worker.ts`],
   root: `${root}/src`,
   target: 'bun',
   format: 'esm',

@@ -5,7 +5,7 @@ import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { createRooms } from '../../src/api/rooms.ts'
 import { createApp } from '../../src/app.ts'
-import { BacktestPool } from '../../src/backtest/pool.ts'
+import { BacktestPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
@@ -52,8 +52,8 @@ const fakePasswords = {
 }
 
 const worker = (file: string) => () => new Worker(new URL(file, import.meta.url).href)
-const standInWorker = worker('../backtest/fake-worker.ts')
-const realWorker = worker('../../src/backtest/worker.ts')
+const standInWorker = worker('../engine/fake-worker.ts')
+const realWorker = worker('../../src/engine/worker.ts')
 
 /** Seals nothing; the real one has its own test. */
 const sealedByNobody = { seal: async (text: string) => text, open: async (text: string) => text }

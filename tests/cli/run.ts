@@ -45,7 +45,7 @@ export async function withHttp(
     clock: { now: () => Date.UTC(2026, 10, 20), sleep: () => Promise.resolve() },
     random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
     version: '0.0.0',
-    spawnWorker: () => new Worker(new URL('../../src/backtest/worker.ts', import.meta.url).href),
+    spawnWorker: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
     print: (line) => out.push(line),
     warn: (line) => err.push(line),
     input: () => Promise.resolve(input),

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { BacktestJob } from '../../src/backtest/job.ts'
-import { BacktestPool, type RunOptions } from '../../src/backtest/pool.ts'
+import type { BacktestJob } from '../../src/engine/job.ts'
+import { BacktestPool, type RunOptions } from '../../src/engine/pool.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'

@@ -4,7 +4,7 @@ import { Problem } from '../../src/lib/problem.ts'
 import { seriesName } from '../../src/market/bar-store.ts'
 import { ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import type { BacktestRequest, BacktestResult } from '../../src/backtest/run.ts'
-import { serveBacktests } from '../../src/backtest/worker-loop.ts'
+import { serveBacktests } from '../../src/engine/worker-loop.ts'
 
 const hoard: unknown[] = []
 

@@ -4,7 +4,7 @@ import { Problem } from '../lib/problem.ts'
 import { seriesName } from '../market/bar-store.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 import type { BacktestOutput, FromWorker, ToWorker } from './job.ts'
-import type { BacktestRequest, BacktestResult } from './run.ts'
+import type { BacktestRequest, BacktestResult } from '../backtest/run.ts'
 
 declare const self: Worker
 

@@ -8,7 +8,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
-import type { ReportSummary } from './report/report.ts'
+import type { ReportSummary } from '../backtest/report/report.ts'
 
 /** A BacktestRequest without its functions. */
 export interface BacktestJob {
