@@ -2,11 +2,13 @@
 //
 //     .post('', handler, { access: 'session alerts:write', body: AlertBody })
 //
-// The label is the credential the contract guarantees for the route: `session`, `api-token` or `none`. The scope is
-// what a token needs to be let in as well; `session only` lets no token in. Handlers get `caller` (signed in, or the
-// request was refused) and `visitor` (null when anonymous), a checked `body`, and answer a plain object: `ok`,
-// warnings, idempotency and rate limit headers are added here. What makes something with every call makes it with
-// `once`, so that an Idempotency-Key makes one.
+// The label is the credential the contract guarantees for the route: `session`, `api-token` or `none`. The scopes are
+// what a token needs to be let in as well; `session only` lets no token in. A `none` route with scopes lets everybody in,
+// and to it a token without them is nobody: so a handler cannot show such a token what is private. Handlers get `caller`
+// (signed in, or the request was refused), `visitor` (null when anonymous), `may` (for answers of several kinds of
+// objects: does the credential reach these?), a checked `body`, and answer a plain object: `ok`, warnings, idempotency
+// and rate limit headers are added here. What makes something with every call makes it with `once`, so that an
+// Idempotency-Key makes one.
 //
 // Everything that can refuse a request runs in one place and in one order, so that nobody without a credential gets
 // as far as the body: rate limit, credential, origin, scope, query, body.
@@ -28,7 +30,7 @@ import { peerOf, type Peer } from './peer.ts'
 import { checkBody } from './validate.ts'
 
 export type AccessLabel = 'session' | 'api-token' | 'none'
-export type Access = `${'session' | 'api-token' | 'none'} ${Scope}` | 'session only' | 'none'
+export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
 
 /** What a route asks beyond its access; give the access alone when it is nothing. */
 export interface AccessOptions {
@@ -60,6 +62,8 @@ export interface Visit {
   readonly startedAt: number
   readonly peer: Peer
   caller: Caller | null
+  /** Whom the handler may show private objects to; the caller, unless a token lacks the scope for them. */
+  visitor: Caller | null
   /** JSON Pointers of body fields the schema does not know. */
   readonly unknownFields: string[]
   bodyHash: string
@@ -157,6 +161,7 @@ export class Gate {
       startedAt: clock.now(),
       peer: peerOf(request, address, settings.trustedProxies),
       caller: null,
+      visitor: null,
       unknownFields: [],
       bodyHash: '',
       claim: null,
@@ -176,7 +181,7 @@ export class Gate {
   async enter(context: EnterContext, options: AccessOptions): Promise<void> {
     const { request, set } = context
     const visit = this.visit(request)
-    const [label, scope] = options.to.split(' ') as [AccessLabel, Scope | 'only' | undefined]
+    const { label, scopes, tokens } = accessParts(options.to)
     const found = this.#identify(request, visit.peer, context.bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
@@ -184,18 +189,24 @@ export class Gate {
     if (found instanceof Problem) throw found
     if (caller === null && label !== 'none') throw unauthenticated(found === 'expired')
     if (caller?.via === 'session' || options.sameOrigin) refuseCrossOrigin(request, visit.peer)
-    if (caller?.via === 'api-token') requireScope(caller.token, scope)
+    if (caller?.via === 'api-token' && label !== 'none') requireScopes(caller.token, scopes, tokens)
+    visit.visitor = scopes.every((scope) => reaches(caller, scope)) ? caller : null
     if (caller) await this.#touch(caller)
     refuseDuplicates(request)
     if (request.method !== 'GET' && request.method !== 'HEAD' && !options.streams)
       await this.#readBody(context, options)
   }
 
-  callerOf(request: Request): { caller: Caller; visitor: Caller | null; visit: Visit } {
+  callerOf(request: Request): {
+    caller: Caller
+    visitor: Caller | null
+    may: (scope: Scope) => boolean
+    visit: Visit
+  } {
     const visit = this.visit(request)
-    const visitor = visit.caller
+    const { caller, visitor } = visit
     // Where a credential is needed there is one by now, or the request was refused; `none` routes use `visitor`.
-    return { caller: visitor as Caller, visitor, visit }
+    return { caller: caller as Caller, visitor, may: (scope) => reaches(caller, scope), visit }
   }
 
   /** Answers what a request with this idempotency key was answered before, or lets it through. */
@@ -344,18 +355,38 @@ function unauthenticated(expired: boolean): Problem {
       )
 }
 
-function requireScope({ scopes }: ApiToken, scope: Scope | 'only' | undefined): void {
-  if (scope === undefined) return
-  if (scope === 'only')
+/** What a route's access says: `tokens` is whether any are let in. */
+export function accessParts(access: string): {
+  readonly label: AccessLabel
+  readonly scopes: readonly Scope[]
+  readonly tokens: boolean
+} {
+  const [label, ...scopes] = access.split(' ') as [AccessLabel, ...string[]]
+  const tokens = scopes[0] !== 'only'
+  return { label, scopes: tokens ? (scopes as Scope[]) : [], tokens }
+}
+
+/** A session reaches all that is its user's, a token what it has the scope for, and nobody nothing. */
+function reaches(caller: Caller | null, scope: Scope): boolean {
+  if (caller === null) return false
+  return caller.via === 'session' || caller.token.scopes.includes(scope)
+}
+
+function requireScopes({ scopes }: ApiToken, needed: readonly Scope[], tokens: boolean): void {
+  if (!tokens)
     throw new Problem(
       403,
       'session_required',
       'An access token cannot do this. Sign in with a session instead.',
     )
-  if (!scopes.includes(scope))
-    throw new Problem(403, 'insufficient_scope', `The access token needs the scope ${scope}.`, {
-      headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
-    })
+  const missing = needed.filter((scope) => !scopes.includes(scope))
+  if (missing.length === 0) return
+  throw new Problem(
+    403,
+    'insufficient_scope',
+    `The access token needs the scope ${missing.join(' and the scope ')}.`,
+    { headers: { 'www-authenticate': `Bearer error="insufficient_scope", scope="${needed.join(' ')}"` } },
+  )
 }
 
 /** A page of another site must not act with the user's cookie. */

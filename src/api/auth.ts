@@ -103,17 +103,18 @@ export function authRoutes(deps: ApiDeps) {
     )
     .get(
       '/visitor',
-      ({ visitor, visit }) => {
+      ({ visit }) => {
         const signUp = signUpState(deps)
+        const user = visit.caller?.via === 'session' ? userWire(visit.caller.user) : null
         const needsCode = signUp === 'owner' ? !isLocal(visit) : signUp === 'invited'
-        return { user: visitor ? userWire(visitor.user) : null, signUp, needsCode }
+        return { user, signUp, needsCode }
       },
       {
         access: 'none',
         detail: doc(
           'Who is asking, and who may sign up',
           { user: nullable(UserWire), signUp: oneOf(SIGN_UPS), needsCode: Type.Boolean() },
-          'For pages that are shown to anybody: `user` is null where nobody is signed in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether it takes a code from where one is.',
+          'For pages that are shown to anybody: `user` is null where nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether it takes a code from where one is.',
         ),
       },
     )

@@ -207,7 +207,7 @@ export function backtestRoutes(deps: ApiDeps) {
         }
       },
       {
-        access: 'session replay:write',
+        access: 'session replay:write backtests:read',
         query: Type.Object({ exchange: Type.Optional(Text(64)) }),
         detail: doc(
           'Replay a backtest',

@@ -86,7 +86,7 @@ export function ideaRoutes(deps: ApiDeps) {
         return listed('ideas', list, wireFor(userId))
       },
       {
-        access: 'none',
+        access: 'none ideas:read',
         query: Type.Object({ ...PageQuery, feed: Type.Optional(oneOf(['public', 'mine'] as const)) }),
         detail: doc(
           'List ideas',
@@ -101,7 +101,7 @@ export function ideaRoutes(deps: ApiDeps) {
         idea: wireFor(visitor?.user.id ?? null)(ideas.get(params.id, visitor?.user.id ?? null)),
       }),
       {
-        access: { to: 'none', etag: true },
+        access: { to: 'none ideas:read', etag: true },
         detail: doc(
           'One idea',
           { idea: IdeaWire },

@@ -28,7 +28,7 @@
 // The frame does the rest: credentials, scopes, rate limits, strict JSON, unknown fields (set aside, with a warning),
 // 422 with field paths, `ok: true`, idempotency keys of POSTs, ETags, request ids, errors, metrics, the log and the
 // OpenAPI document. A handler answers a plain object or throws a Problem. `caller` is who is signed in; on
-// `none` routes use `visitor`, which is null for anonymous callers. `visit.peer` has address, scheme and host.
+// `none` routes use `visitor`, which is null for anonymous callers and for tokens without the route's scope. `visit.peer` has address, scheme and host.
 // A query value is text (`QueryInteger`). A schema with `$id` becomes a named component of the document.
 //
 // Then add the function to `resources` below.

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document, made from the routes and the very schemas that validate: TypeBox schemas are JSON Schema.
 
 import type { TSchema } from '@sinclair/typebox'
+import { accessParts } from './access.ts'
 
 export interface Route {
   readonly method: string
@@ -124,17 +125,25 @@ function operationId(method: string, path: string): string {
 }
 
 function description({ description, 'x-access': access = 'none' }: Detail): string | undefined {
-  const [label, scope] = access.split(' ')
-  const needs =
-    scope === 'only' ? 'Needs a session; takes no token.' : scope && `A token needs the scope \`${scope}\`.`
-  return [description, label === 'none' ? undefined : needs].filter(Boolean).join('\n\n') || undefined
+  return [description, needsOf(access)].filter(Boolean).join('\n\n') || undefined
+}
+
+function needsOf(access: string): string | undefined {
+  const { label, scopes, tokens } = accessParts(access)
+  if (!tokens) return 'Needs a session; takes no token.'
+  if (scopes.length === 0) return undefined
+  const named = scopes.map((scope) => `\`${scope}\``).join(' and ')
+  const scope = scopes.length > 1 ? 'scopes' : 'scope'
+  return label === 'none'
+    ? `A token without the ${scope} ${named} is answered as nobody is: with what is public.`
+    : `A token needs the ${scope} ${named}.`
 }
 
 function security(access: string): object[] {
-  const [label, scope] = access.split(' ')
+  const { label, tokens } = accessParts(access)
   const session = { session: [] }
   const token = { 'api-token': [] }
-  if (scope === 'only') return [session]
+  if (!tokens) return [session]
   if (label === 'none') return [{}, session, token]
   return label === 'session' ? [session, token] : [token, session]
 }

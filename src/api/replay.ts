@@ -132,7 +132,7 @@ export function replayRoutes(deps: ApiDeps) {
         }
       },
       {
-        access: 'none',
+        access: 'none replay:read',
         query: Type.Object({
           ...place,
           exchange: Type.Optional(Text(30)),

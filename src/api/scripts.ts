@@ -140,7 +140,7 @@ export function scriptRoutes(deps: ApiDeps) {
         )
       },
       {
-        access: 'none',
+        access: 'none scripts:read',
         query: Type.Object({ ...PageQuery, feed: Type.Optional(oneOf(['public', 'mine'] as const)) }),
         detail: doc(
           'List scripts',
@@ -155,7 +155,7 @@ export function scriptRoutes(deps: ApiDeps) {
         script: wireFor(visitor?.user.id ?? null)(scripts.get(params.id, visitor?.user.id ?? null)),
       }),
       {
-        access: { to: 'none', etag: true },
+        access: { to: 'none scripts:read', etag: true },
         detail: doc('One script', { script: ScriptWire }),
       },
     )

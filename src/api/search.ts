@@ -27,16 +27,16 @@ export function searchRoutes(deps: ApiDeps) {
   const { search } = deps.rooms
   return new Elysia({ prefix: '/api/search', tags: ['Search'], normalize: false }).use(access(deps)).get(
     '',
-    ({ visitor, query }) => {
+    ({ visitor, may, query }) => {
       const { q, type, symbol, tag, author } = query
       const { limit } = pageOf({ limit: query.limit ?? String(RESULTS_DEFAULT) }, RESULTS_MAX)
-      // A token sees private items only with the scope for it.
-      const mayRead = visitor?.via === 'session' || visitor?.token.scopes.includes('search:read')
-      const userId = visitor && mayRead ? visitor.user.id : null
-      return { results: search.find(q, userId, { type, symbol, tag, author }, limit), nextCursor: null }
+      const userId = visitor?.user.id ?? null
+      const ownTypes = HIT_TYPES.filter((one) => may(`${one}s:read`))
+      const results = search.find(q, userId, { type, symbol, tag, author }, limit, ownTypes)
+      return { results, nextCursor: null }
     },
     {
-      access: { to: 'none', rate: 'search' },
+      access: { to: 'none search:read', rate: 'search' },
       query: Type.Object({
         q: Text(256),
         limit: Type.Optional(QueryInteger),
@@ -48,7 +48,7 @@ export function searchRoutes(deps: ApiDeps) {
       detail: doc(
         'Search',
         Listed('results', Hit),
-        "Public scripts and ideas; signed in, one's own backtests, watchlists and private items too.",
+        "Public scripts and ideas; signed in, one's own backtests, watchlists and private items too. A token finds private items of the kinds that it has the `:read` scope of.",
       ),
     },
   )

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
+import type { Scope } from '../accounts/accounts.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait } from './event-wait.ts'
 import { doc, Text } from './schemas.ts'
@@ -19,10 +20,11 @@ export function streamRoutes(deps: ApiDeps) {
     .use(access(deps))
     .get(
       '',
-      ({ caller, query, request, server }) => {
+      ({ caller, may, query, request, server }) => {
         server?.timeout(request, 0)
         const signal = AbortSignal.any([request.signal, deps.stopping])
-        return follow(deps, caller.user.id, query.symbol?.toUpperCase(), signal)
+        const reader = { userId: caller.user.id, may }
+        return follow(deps, reader, query.symbol?.toUpperCase(), signal)
       },
       {
         access: 'session bars:read',
@@ -30,15 +32,21 @@ export function streamRoutes(deps: ApiDeps) {
         detail: doc(
           'Follow what happens',
           {},
-          'Server-sent events: `bars` {exchange,symbol,interval,last,inserted,updated}, `firing` and `backtest`; with `symbol` only the bars of that one.',
+          'Server-sent events: `bars` {exchange,symbol,interval,last,inserted,updated}, `firing` and `backtest`; with `symbol` only the bars of that one. A token hears of firings with `alerts:read` and of backtests with `backtests:read`.',
         ),
       },
     )
 }
 
+/** Who listens, and what of theirs the credential may show. */
+interface Reader {
+  readonly userId: string
+  readonly may: (scope: Scope) => boolean
+}
+
 async function* follow(
   { bars, rooms }: ApiDeps,
-  userId: string,
+  { userId, may }: Reader,
   symbol: string | undefined,
   signal: AbortSignal,
 ) {
@@ -54,10 +62,11 @@ async function* follow(
         tell({ event: 'bars', data: { ...key, last, inserted, updated } })
     }),
     rooms.onFired(({ ownerId, ...firing }) => {
-      if (ownerId === userId) tell({ event: 'firing', data: firing })
+      if (ownerId === userId && may('alerts:read')) tell({ event: 'firing', data: firing })
     }),
     rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) => {
-      if (ownerId === userId) tell({ event: 'backtest', data: { id, name, state, summary } })
+      if (ownerId === userId && may('backtests:read'))
+        tell({ event: 'backtest', data: { id, name, state, summary } })
     }),
   ]
   try {

@@ -110,17 +110,26 @@ export function createSearch({ all, privateOf, pause }: SearchDeps) {
       drop(everybody, keyOf(type, id))
       drop(own.get(ownerId), keyOf(type, id))
     },
-    /** Best first. `userId` null = nobody is signed in: public items only. */
-    find(query: string, userId: string | null, filters: Filters, limit: number): Hit[] {
+    /** Best first. `userId` null = nobody is signed in: public items only; else one's own of `ownTypes` too. */
+    find(
+      query: string,
+      userId: string | null,
+      filters: Filters,
+      limit: number,
+      ownTypes: readonly HitType[] = HIT_TYPES,
+    ): Hit[] {
       const terms = query
         .split(/[\s\p{P}]+/u)
         .filter(Boolean)
         .slice(0, TERMS_MAX)
       if (terms.length === 0) return []
-      const wanted = (result: SearchResult) => matches(result as unknown as Entry, filters)
-      const search = (index: MiniSearch<Entry>) =>
-        index.search(terms.join(' '), { filter: wanted }).slice(0, limit)
-      const results = [...search(everybody), ...(userId === null ? [] : search(ownIndex(userId)))]
+      const search = (index: MiniSearch<Entry>, types: readonly HitType[]) => {
+        const wanted = (entry: Entry) => types.includes(entry.type) && matches(entry, filters)
+        const filter = (result: SearchResult) => wanted(result as unknown as Entry)
+        return index.search(terms.join(' '), { filter }).slice(0, limit)
+      }
+      const results = search(everybody, HIT_TYPES)
+      if (userId !== null && ownTypes.length > 0) results.push(...search(ownIndex(userId), ownTypes))
       return results
         .toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
         .slice(0, limit)

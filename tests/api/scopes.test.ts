@@ -1,0 +1,214 @@
+// A scope protects every private object wherever it is answered: each has a word of its own in it, and no answer to a
+// token may hold a word whose scope the token lacks.
+
+import { describe, expect, test } from 'bun:test'
+import { RESOURCES, SCOPES, type Scope } from '../../src/accounts/accounts.ts'
+import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
+import { barCsv } from '../bar-csv.ts'
+import { testServer } from './server.ts'
+
+type Resource = (typeof RESOURCES)[number]
+
+const unlimited = Object.fromEntries(
+  Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }]),
+) as unknown as RatePolicies
+const { call, signUp, token, app } = testServer((services) => ({
+  settings: { ...services.settings, rates: unlimited },
+}))
+const owner = await signUp('owner@example.com')
+const other = await signUp('other@example.com')
+
+async function made(path: string, body: unknown, headers: Record<string, string> = owner): Promise<string> {
+  const { status, text, json } = await call('POST', `/api/platform${path}`, { headers, body })
+  if (status !== 200) throw new Error(`${path}: ${text}`)
+  return String((json as { id?: string }).id)
+}
+const script = (name: string, visibility: string) => ({
+  name,
+  visibility,
+  source: `//@version=6\nindicator("${name}")\nplot(close)`,
+})
+const idea = (title: string, visibility: string) => ({ title, body: title, visibility })
+
+await call('POST', '/api/platform/bars/import?exchange=E&symbol=S&interval=1h', {
+  headers: { ...owner, 'content-type': 'text/csv' },
+  body: barCsv(50),
+})
+const ids = {
+  scripts: await made('/scripts', script('zebrascript', 'private')),
+  publicScript: await made('/scripts', script('pandascript', 'public')),
+  ideas: await made('/ideas', idea('zebraidea', 'private')),
+  unlisted: await made('/ideas', idea('lynxidea', 'unlisted')),
+  publicIdea: await made('/ideas', idea('pandaidea', 'public')),
+  watchlists: await made('/watchlists/import', { name: 'zebralist', items: [{ symbol: 'S', note: null }] }),
+  alerts: await made('/alerts', {
+    name: 'zebraalert',
+    symbol: 'S',
+    exchange: 'E',
+    interval: '1h',
+    kind: 'price',
+    op: 'above',
+    price: 1e9,
+    channels: ['webhook'],
+  }),
+  webhooks: await made('/webhooks', {
+    name: 'zebrahook',
+    url: 'https://hook.example/',
+    events: ['alert.triggered'],
+  }),
+  backtests: await made('/backtests', {
+    name: 'zebratest',
+    symbol: 'S',
+    exchange: 'E',
+    interval: '1h',
+    bars: 50,
+    source: '//@version=6\nstrategy("zebratest")',
+  }),
+}
+await made('/replay/bookmarks?symbol=S&interval=1h&bar=3', { note: 'zebramark' })
+const me = (await call('GET', '/api/auth/session', { headers: owner })).json.user.id as string
+
+/** Word → what a token needs to be shown it. */
+const WORDS: Readonly<Record<string, Resource>> = {
+  zebrascript: 'scripts',
+  zebraidea: 'ideas',
+  zebralist: 'watchlists',
+  zebraalert: 'alerts',
+  zebrahook: 'webhooks',
+  zebratest: 'backtests',
+  zebramark: 'replay',
+}
+const PUBLIC = ['pandascript', 'pandaidea', 'lynxidea']
+const wordsIn = (text: string) => Object.keys(WORDS).filter((word) => text.includes(word))
+const allowed = (scopes: readonly Scope[]) =>
+  Object.keys(WORDS).filter((word) => scopes.some((scope) => scope.startsWith(`${WORDS[word]}:`)))
+
+/** All that reads: every GET with an object's own id where it takes one, and the POSTs that show what is stored. */
+const reads = [
+  ...(app.routes as unknown as { method: string; path: string; hooks: { detail?: { hide?: boolean } } }[])
+    .filter(({ method, path }) => method === 'GET' && path.startsWith('/api/'))
+    .filter(
+      ({ path, hooks }) => !hooks.detail?.hide && !path.endsWith('/stream') && !path.endsWith('/events'),
+    )
+    .flatMap(({ path }) => urlsOf(path).map((url) => ['GET', url] as const)),
+  ['POST', `/api/platform/backtests/${ids.backtests}/replay?exchange=E`] as const,
+]
+
+function urlsOf(path: string): string[] {
+  const noun = path.split('/')[3] ?? ''
+  const found = path.includes('/:')
+    ? Object.values(ids).map((id) =>
+        path.replace(/:id/, id).replace(':exchange', 'E').replace(':symbol', 'S'),
+      )
+    : [path.replace(/\/$/, '')]
+  if (path.startsWith('/api/search'))
+    return [...Object.keys(WORDS), ...PUBLIC].map((q) => `/api/search?q=${q}`)
+  if (noun === 'replay')
+    return found.map((url) => `${url}?symbol=S&interval=1h${url.endsWith('replay') ? `&userId=${me}` : ''}`)
+  if (noun === 'bars') return found.map((url) => `${url}?exchange=E&symbol=S&interval=1h`)
+  if (/(scripts|ideas)\/?$/.test(path)) return [...found, `${found[0]}?feed=public`, `${found[0]}?feed=mine`]
+  return found
+}
+
+const tokens = await Promise.all(
+  [...SCOPES.map((scope) => [scope]), ['replay:read', 'replay:write'] as const].map(
+    async (scopes) => [scopes.join(' '), scopes as Scope[], await token(owner, scopes)] as const,
+  ),
+)
+
+describe('whoever lacks the scope is not shown the object', () => {
+  test.each(tokens)('a token with %s', async (_name, scopes, headers) => {
+    for (const [method, url] of reads) {
+      const { text } = await call(method, url, { headers })
+      const shown = wordsIn(text)
+        // The name of the script that an address asks for is not in an answer that refuses it.
+        .filter((word) => !allowed(scopes).includes(word))
+      expect([method, url, shown]).toEqual([method, url, []])
+    }
+  })
+  test.each([
+    ['nobody', {}],
+    ['somebody else', other],
+  ])('%s', async (_name, headers) => {
+    for (const [method, url] of reads) {
+      const { text } = await call(method, url, { headers })
+      expect([method, url, wordsIn(text)]).toEqual([method, url, []])
+    }
+  })
+})
+
+test('the session is shown all of it, so that the words are there to be found', async () => {
+  const texts = await Promise.all(
+    reads.map(async ([method, url]) => (await call(method, url, { headers: owner })).text),
+  )
+  expect(wordsIn(texts.join('\n'))).toEqual(Object.keys(WORDS))
+})
+
+test('what is public, or unlisted and asked for by id, is for every token', async () => {
+  for (const [, , headers] of tokens) {
+    const paths = [`scripts/${ids.publicScript}`, `ideas/${ids.publicIdea}`, `ideas/${ids.unlisted}`]
+    for (const path of paths) {
+      const { status } = await call('GET', `/api/platform/${path}`, { headers })
+      expect([path, status]).toEqual([path, 200])
+    }
+  }
+})
+
+test('a token finds private items of the kinds it may read', async () => {
+  const headers = await token(owner, ['search:read', 'ideas:read'])
+  const find = async (q: string) => (await call('GET', `/api/search?q=${q}`, { headers })).json.results.length
+  expect([await find('zebraidea'), await find('zebrascript'), await find('pandascript')]).toEqual([1, 0, 1])
+})
+
+test('a token is not told whose it is', async () => {
+  const [, , headers] = tokens[0] ?? []
+  const { json } = await call('GET', '/api/auth/visitor', { headers: { ...headers } })
+  expect(json.user).toBeNull()
+})
+
+test('an agent’s tools show what the token’s scopes reach', async () => {
+  const use = async (headers: Record<string, string>, name: string, args: object) => {
+    const { text } = await call('POST', '/mcp', {
+      headers: { ...headers, accept: 'application/json, text/event-stream' },
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } },
+    })
+    return text
+  }
+  const list = await call('POST', '/mcp', {
+    headers: { ...tokens[0]?.[2], accept: 'application/json, text/event-stream' },
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+  })
+  const tools = (list.json.result.tools as { name: string }[])
+    .map(({ name }) => name)
+    .filter((name) => !/^(delete|remove|change|create|save|publish|import|register|run)_/.test(name))
+  expect(tools.length).toBeGreaterThan(12)
+  const shown = new Set<string>()
+  for (const [, scopes, headers] of tokens)
+    for (const name of tools)
+      for (const id of Object.values(ids)) {
+        const args = {
+          id,
+          ids: [id, id],
+          q: 'zebrascript',
+          symbol: 'S',
+          exchange: 'E',
+          interval: '1h',
+          query: 'x',
+        }
+        const words = wordsIn(await use(headers, name, args))
+        for (const word of words) shown.add(word)
+        expect([name, scopes, words.filter((word) => !allowed(scopes).includes(word))]).toEqual([
+          name,
+          scopes,
+          [],
+        ])
+      }
+  expect([...shown].toSorted()).toEqual([
+    'zebraalert',
+    'zebrahook',
+    'zebraidea',
+    'zebralist',
+    'zebrascript',
+    'zebratest',
+  ])
+})
