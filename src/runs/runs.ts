@@ -17,6 +17,7 @@ import { seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../marke
 import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
 import type { Bars } from '../market/bars.ts'
 import type { Series } from '../pine/compile.ts'
+import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { collection, transact, type Also, type Changes, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
@@ -491,14 +492,10 @@ function anyExchange(cache: BarCache, symbol: string, interval: string): SeriesK
   return seriesKey(most?.exchange ?? '', wanted, interval)
 }
 
-/** Only scripts that look inside a bar pay for loading what is inside. */
-function wantsFiner(source: string): boolean {
-  return /use_bar_magnifier|security_lower_tf/.test(source)
-}
-
-/** Bars for the bar magnifier and request.security_lower_tf, where the script wants them and there are some. */
-export function finerFor({ source }: RunScript, cache: BarCache, key: SeriesKey, bars: Bars) {
-  return wantsFiner(source) ? finerSeries(cache, key, bars) : null
+/** Bars for the bar magnifier, where the script or an override wants it and there are some. */
+export function finerFor({ source, overrides }: RunScript, cache: BarCache, key: SeriesKey, bars: Bars) {
+  const wanted = overrides['use_bar_magnifier'] ?? outline(source).magnifier
+  return wanted === true ? finerSeries(cache, key, bars) : null
 }
 
 /** The finest cached series of the symbol, over the time of the bars. */
@@ -523,11 +520,9 @@ export function importedLibraries(source: string, library: Library): Record<stri
   const found: Record<string, string> = {}
   const open = [source]
   for (let text = open.pop(); text !== undefined; text = open.pop())
-    for (const [, user = '', name = '', version = ''] of text.matchAll(
-      /^\s*import\s+(\w+)\/(\w+)\/(\d+)/gm,
-    )) {
+    for (const { user, library: name, version } of outline(text).imports) {
       const path = `${user}/${name}/${version}`
-      const imported = path in found ? null : library(user, name, Number(version))
+      const imported = path in found ? null : library(user, name, version)
       if (imported === null) continue
       found[path] = imported
       open.push(imported)
