@@ -1,0 +1,43 @@
+// A clock that the test turns: sleepers wake in order, and time passes only when the test says so.
+
+import type { Clock } from '../../src/lib/clock.ts'
+
+export class HandClock implements Clock {
+  time = Date.UTC(2026, 0, 1)
+  #sleepers: { at: number; wake: () => void }[] = []
+
+  now(): number {
+    return this.time
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted || ms <= 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const sleeper = { at: this.time + ms, wake: resolve }
+      this.#sleepers.push(sleeper)
+      signal?.addEventListener('abort', () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
+        resolve()
+      })
+    })
+  }
+
+  /** Lets everything that can run now run. */
+  async settle(): Promise<void> {
+    for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))
+  }
+
+  async pass(ms: number): Promise<void> {
+    const end = this.time + ms
+    for (;;) {
+      await this.settle()
+      const next = this.#sleepers.sort((a, b) => a.at - b.at)[0]
+      if (!next || next.at > end) break
+      this.time = next.at
+      this.#sleepers.shift()
+      next.wake()
+    }
+    this.time = end
+    await this.settle()
+  }
+}
