@@ -12,6 +12,8 @@ import type { Report, ReportSummary } from '../backtest/report/report.ts'
 import { createFeeds, type Feeds } from '../feeds/feeds.ts'
 import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'
 import { createIdeas, type Idea, type Ideas } from '../ideas/ideas.ts'
+import { Backoff, untilDone } from '../lib/backoff.ts'
+import { createLoop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
 import { createMail, type Mail, type Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
@@ -29,7 +31,8 @@ import type { Changes } from '../store/collection.ts'
 import { createSupport, type Article, type Support } from '../support/support.ts'
 import { createWatchlists, type Watchlist, type Watchlists } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
-import { createDeliverer, createOutbox, type Outbox } from '../webhooks/deliveries.ts'
+import { createDeliverer } from '../webhooks/deliverer.ts'
+import { createOutbox, type Outbox } from '../webhooks/deliveries.ts'
 import { createReceivers, type Receivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import type { Send } from '../webhooks/send.ts'
@@ -49,8 +52,8 @@ export interface Rooms {
   readonly search: Search
   readonly support: Support
   readonly watchlists: Watchlists
-  /** Something was put into the webhooks' outbox. */
-  wakeDeliveries(): void
+  /** Something was put into the outbox of this user's webhooks. */
+  wakeDeliveries(ownerId: string): void
   /** Told of every firing, after it was committed. The function that is returned ends it. */
   onFired(listener: (firing: Firing) => void): () => void
   /** Likewise, of every finished backtest. */
@@ -95,7 +98,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     clock,
     newId,
     transport: deps.mailTransport,
-    log: (message, fields) => log('info', message, fields),
+    log,
   })
   const deliverer = createDeliverer({
     kv,
@@ -106,7 +109,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     send: deps.send,
     spread: () => (random.bytes(1)[0] ?? 0) / 256,
     userAgent: `Chartroom/${deps.version}`,
-    log: (message, fields) => log('info', message, fields),
+    log,
   })
   const search = createSearch({
     *all() {
@@ -158,7 +161,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     runScript: (alert, window) => runAlertScript(deps, scripts, alert, window),
     deliver,
     fired(firings) {
-      deliverer.wake()
+      for (const { ownerId } of firings) deliverer.wake(ownerId)
       mail.wake()
       for (const firing of firings) for (const listener of listeners) listener(firing)
     },
@@ -167,6 +170,7 @@ export function createRooms(deps: RoomDeps): Rooms {
   const feeds = createFeeds({
     kv,
     clock,
+    log,
     poller: deps.feeds ? new Poller({ cache: bars, http: deps.http, clock }) : null,
     *wanted() {
       yield* alerts.watchedSeries()
@@ -194,7 +198,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       changes: (run) => outbox.enqueue(run.userId, 'backtest.reportReady', reportReadyEvent(run)),
       written(run) {
         search.put(runItem(run, scriptOf(kv, run.id).source))
-        deliverer.wake()
+        deliverer.wake(run.userId)
         for (const listener of runListeners) listener(run)
       },
     },
@@ -207,21 +211,17 @@ export function createRooms(deps: RoomDeps): Rooms {
       return () => runListeners.delete(listener)
     },
     async start(signal) {
-      const complain = (what: string) => (error: unknown) =>
-        log('error', `${what} failed`, { error: String(error) })
-      const tidy = async () => {
-        while (!signal.aborted) {
-          await outbox.purge()
-          await mail.purge()
-          await clock.sleep(TIDY_MS, signal)
-        }
-      }
+      const tidy = createLoop(deps, 'tidying up', async () => {
+        await outbox.purge()
+        await mail.purge()
+        return TIDY_MS
+      })
       await Promise.all([
-        search.rebuild().catch(complain('building the search index')),
-        deliverer.run(signal).catch(complain('delivering webhooks')),
-        mail.run(signal).catch(complain('sending mail')),
-        feeds.run(signal).catch(complain('keeping bars fresh')),
-        tidy().catch(complain('tidying up')),
+        untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
+        deliverer.run(signal),
+        mail.run(signal),
+        feeds.run(signal),
+        tidy.run(signal),
       ])
     },
   }

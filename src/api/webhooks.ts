@@ -66,6 +66,7 @@ const wire = (receiver: Receiver): Static<typeof WebhookWire> => {
 }
 const deliveryWire = ({
   ownerId: _owner,
+  begunAt: _begun,
   receiverId,
   attempts,
   data,
@@ -126,7 +127,7 @@ export function webhookRoutes(deps: ApiDeps) {
       ({ caller, params, once }) =>
         once(deliveryAnswer, async (also) => {
           const delivery = await outbox.resend(caller.user.id, params.id, also)
-          wakeDeliveries()
+          wakeDeliveries(caller.user.id)
           return delivery
         }),
       {
@@ -171,7 +172,7 @@ export function webhookRoutes(deps: ApiDeps) {
       ({ caller, params, once }) =>
         once(deliveryAnswer, async (also) => {
           const delivery = await outbox.test(receivers.get(caller.user.id, params.id), also)
-          wakeDeliveries()
+          wakeDeliveries(caller.user.id)
           return delivery
         }),
       {

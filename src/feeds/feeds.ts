@@ -4,6 +4,8 @@
 // worked out anew every minute; the poller does the rest. Only follows are stored: the other two are in their own records.
 
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createLoop } from '../lib/loop.ts'
 import { seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { providerOf } from '../market/providers/fetch-bars.ts'
 import type { FeedStatus, Poller } from '../market/providers/poller.ts'
@@ -12,6 +14,7 @@ import type { Key, Kv } from '../store/kv.ts'
 export interface FeedDeps {
   readonly kv: Kv
   readonly clock: Clock
+  readonly log: Log
   /** null = outside requests are switched off: what is wanted is known, but nobody asks. */
   readonly poller: Poller | null
   /** Series that something else waits on. */
@@ -28,7 +31,7 @@ const FOLLOWS_MAX = 1000
 
 export type Feeds = ReturnType<typeof createFeeds>
 
-export function createFeeds({ kv, clock, poller, wanted }: FeedDeps) {
+export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
   const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
 
   function follows(): SeriesKey[] {
@@ -74,12 +77,11 @@ export function createFeeds({ kv, clock, poller, wanted }: FeedDeps) {
     sync,
     async run(signal: AbortSignal): Promise<void> {
       if (!poller) return
-      const polling = poller.run(signal)
-      while (!signal.aborted) {
+      const syncing = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
         sync()
-        await clock.sleep(SYNC_MS, signal)
-      }
-      await polling
+        return SYNC_MS
+      })
+      await Promise.all([syncing.run(signal), poller.run(signal)])
     },
   }
 }

@@ -2,9 +2,16 @@
 //
 // Without SMTP settings the entries stay in the outbox, where the dashboard shows them: nothing is lost, and they go out
 // once a server is named.
+//
+// Users take turns: of each the letter that has waited longest, then of each the next. An attempt is committed before it is
+// made, with the time of the one after it, so that a store that cannot take the outcome does not make the same letter go
+// out over and over.
 
+import { Backoff, untilDone } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { createLoop } from '../lib/loop.ts'
 import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -25,8 +32,11 @@ export interface Letter {
   readonly sentAt: number | null
 }
 
-/** Hands one letter over. Rejects when the server does not take it. */
+/** Hands one letter over. Rejects when it is not taken: with LetterRefused when that is about this letter alone. */
 export type Transport = (letter: Letter) => Promise<void>
+
+/** The mail server is well, and does not want this letter. */
+export class LetterRefused extends Error {}
 
 export interface MailDeps {
   readonly kv: Kv
@@ -34,11 +44,16 @@ export interface MailDeps {
   readonly newId: NewId
   /** null = no SMTP settings. */
   readonly transport: Transport | null
-  readonly log: (message: string, fields: Readonly<Record<string, unknown>>) => void
+  readonly log: Log
 }
 
 const MINUTE = 60_000
 const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE, 480 * MINUTE]
+const LAST_RETRY = 480 * MINUTE
+/** A mail server that takes longer over one letter hangs. */
+const HANDING_MS = MINUTE
+/** When the server stops, the letter under way may take this long. */
+const STOP_MS = 5000
 const NAP_MS = MINUTE
 const KEPT_MS = 30 * 24 * 60 * MINUTE
 
@@ -47,39 +62,69 @@ export type Mail = ReturnType<typeof createMail>
 export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
   const letters = collection<Letter>(kv, 'letters', {
     indexes: {
-      due: (letter) => (letter.nextAt === null ? null : [letter.nextAt]),
+      turn: ({ ownerId, nextAt }) => (nextAt === null ? null : [ownerId, nextAt]),
       owner: (letter) => [letter.ownerId],
     },
   })
-  let woken = new AbortController()
+  const store = new Backoff({ clock, log }, 'writing down letters')
+  const loop = createLoop({ clock, log }, 'sending mail', sendDue)
 
-  async function hand(letter: Letter, send: Transport): Promise<void> {
-    let problem: string | null = null
-    try {
-      await send(letter)
-    } catch (error) {
-      problem = error instanceof Error ? error.message.slice(0, 300) : 'unknown'
+  /** The first letter of every user, if it is due. Throws what keeps the mail server from taking any. */
+  async function sendDue(signal: AbortSignal): Promise<number> {
+    let next = clock.now() + NAP_MS
+    let tried = false
+    for (const [, at, id] of letters.firsts('turn', [], 1)) {
+      if (signal.aborted) break
+      if (Number(at) > clock.now()) next = Math.min(next, Number(at))
+      else {
+        tried = true
+        await attempt(String(id), signal)
+      }
     }
-    const now = clock.now()
-    const wait = RETRIES[letter.attempts]
-    await letters.update(letter.id, (before) => ({
+    return tried ? 0 : Math.max(0, next - clock.now())
+  }
+
+  async function attempt(id: string, signal: AbortSignal): Promise<void> {
+    const letter = await letters.update(id, (before) => ({
       ...before,
       attempts: before.attempts + 1,
-      problem,
-      ...(problem === null
-        ? { state: 'sent' as const, sentAt: now, nextAt: null }
-        : {
-            state: wait === undefined ? ('failed' as const) : ('waiting' as const),
-            nextAt: wait === undefined ? null : now + wait,
-          }),
+      nextAt: clock.now() + (RETRIES[before.attempts] ?? LAST_RETRY),
     }))
-    log(problem === null ? 'mail sent' : 'mail not taken', { letter: letter.id, problem })
+    if (!letter || !transport) return
+    const outcome = await handed(letter, transport, signal)
+    if (outcome === 'cut') return
+    await untilDone(clock, store, signal, async () => {
+      await letters.update(id, (before) => settled(before, outcome, clock.now()))
+    })
+    log('debug', 'mail', { letter: id, problem: outcome?.message })
+    if (outcome !== null && !(outcome instanceof LetterRefused)) throw outcome
+  }
+
+  /** null = taken; `cut` = the server stops and does not wait for the answer. */
+  async function handed(letter: Letter, send: Transport, signal: AbortSignal): Promise<Error | 'cut' | null> {
+    const over = new AbortController()
+    const sending = send(letter).then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error : new Error('unknown')),
+    )
+    const late = clock
+      .sleep(HANDING_MS, over.signal)
+      .then(() => new Error('The mail server did not answer within a minute.'))
+    const cut = clock
+      .sleep(HANDING_MS, AbortSignal.any([signal, over.signal]))
+      .then(() => clock.sleep(STOP_MS, over.signal))
+      .then(() => 'cut' as const)
+    try {
+      return await Promise.race([sending, late, cut])
+    } finally {
+      over.abort()
+    }
   }
 
   return {
     /** Whether letters leave this machine. */
     configured: transport !== null,
-    wake: () => woken.abort(),
+    wake: loop.wake,
     /** What to commit so that the letter goes out. Part of a `transact` plan. */
     enqueue(letter: Pick<Letter, 'ownerId' | 'to' | 'subject' | 'text'>): Changes {
       const now = clock.now()
@@ -99,19 +144,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     },
     list: (ownerId: string, options: PageOptions): Page<Letter> => letters.list('owner', [ownerId], options),
     /** Runs until `signal` aborts. Without a transport there is nothing to do. */
-    async run(signal: AbortSignal): Promise<void> {
-      if (!transport) return
-      const stop = () => woken.abort()
-      signal.addEventListener('abort', stop, { once: true })
-      while (!signal.aborted) {
-        woken = new AbortController()
-        for (const letter of letters.list('due', [], { limit: 50, reverse: false }).items)
-          if ((letter.nextAt ?? 0) <= clock.now() && !signal.aborted) await hand(letter, transport)
-        if (signal.aborted) break
-        await clock.sleep(NAP_MS, woken.signal)
-      }
-      signal.removeEventListener('abort', stop)
-    },
+    run: async (signal: AbortSignal): Promise<void> => (transport ? loop.run(signal) : undefined),
     async purge(): Promise<number> {
       let forgotten = 0
       for (const letter of letters.each()) {
@@ -124,5 +157,17 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
       }
       return forgotten
     },
+  }
+}
+
+/** The letter after an attempt that was counted when it began. */
+function settled(letter: Letter, failure: Error | null, now: number): Letter {
+  if (failure === null) return { ...letter, problem: null, state: 'sent', sentAt: now, nextAt: null }
+  const wait = RETRIES[letter.attempts - 1]
+  return {
+    ...letter,
+    problem: failure.message.slice(0, 300),
+    state: wait === undefined ? 'failed' : 'waiting',
+    nextAt: wait === undefined ? null : now + wait,
   }
 }

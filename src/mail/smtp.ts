@@ -1,15 +1,39 @@
 // SMTP by nodemailer: SMTP_URL is `smtps://user:password@host:465`.
 
 import { createTransport } from 'nodemailer'
-import type { Transport } from './mail.ts'
+import { LetterRefused, type Transport } from './mail.ts'
+
+/** So long may the mail server be silent, while it is connected to and afterwards. */
+const CONNECT_MS = 10_000
+const SILENT_MS = 30_000
 
 /** `sender` is an address; without one it is the account's at the mail server, if that is an address. */
 export function smtpTransport(smtpUrl: string, sender: string | null): Transport {
   const url = new URL(smtpUrl)
   const account = url.username.includes('%40') ? decodeURIComponent(url.username) : null
   const from = sender ?? account ?? `chartroom@${url.hostname}`
-  const transport = createTransport(url.href, { from: { name: 'Chartroom', address: from } })
+  const transport = createTransport(
+    {
+      url: url.href,
+      connectionTimeout: CONNECT_MS,
+      greetingTimeout: CONNECT_MS,
+      dnsTimeout: CONNECT_MS,
+      socketTimeout: SILENT_MS,
+    },
+    { from: { name: 'Chartroom', address: from } },
+  )
   return async ({ to, subject, text, id }) => {
-    await transport.sendMail({ to, subject, text, messageId: `<${id}@${url.hostname}>` })
+    try {
+      await transport.sendMail({ to, subject, text, messageId: `<${id}@${url.hostname}>` })
+    } catch (error) {
+      throw aboutTheLetter(error) ? new LetterRefused(error.message) : error
+    }
   }
+}
+
+/** The server answered the sender, the recipient or the text with a refusal; anything else keeps every letter from going out. */
+function aboutTheLetter(error: unknown): error is Error {
+  return (
+    error instanceof Error && 'code' in error && (error.code === 'EENVELOPE' || error.code === 'EMESSAGE')
+  )
 }

@@ -73,6 +73,11 @@ export interface Collection<T extends { readonly id: string }> {
   list(index: string, parts: Key, options: PageOptions): Page<T>
   /** Every record of an index, or of the collection, page by page; for jobs and rebuilds. */
   each(index?: string, parts?: Key): Generator<T>
+  /**
+   * The first key of every group of an index, without what all of them begin with: groups are told apart by `depth` parts behind
+   * `parts`. It costs one read a group, however many entries a group has.
+   */
+  firsts(index: string, parts: Key, depth: number): Generator<Key>
   count(counter: string, parts: Key): number
   insert(record: T): Changes
   replace(before: Stored<T>, record: T): Changes
@@ -179,6 +184,17 @@ export function collection<T extends { readonly id: string }>(
         after = { after: last.key }
       }
     },
+    *firsts(index, parts, depth) {
+      const prefix: Key = [name, 'by', index, ...parts]
+      let after: { after?: Key } = {}
+      for (;;) {
+        const [entry] = kv.list({ prefix }, { limit: 1, ...after })
+        if (!entry) return
+        const tail = entry.key.slice(prefix.length)
+        yield tail
+        after = { after: [...prefix, ...tail.slice(0, depth), BEHIND_ALL] }
+      }
+    },
     count: (counter, parts) => Number(kv.get([name, 'count', counter, ...parts])?.value ?? 0),
     insert(record) {
       const names = uniqueKeys(record)
@@ -245,6 +261,9 @@ export function collection<T extends { readonly id: string }>(
   }
   return self
 }
+
+/** Sorts behind every id and number that a key part may be. */
+const BEHIND_ALL = '\u{10FFFF}'
 
 const absent = (key: Key): Check => ({ key, version: null })
 

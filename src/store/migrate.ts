@@ -2,6 +2,7 @@
 // a newer one is refused, since an older program would not know what it is writing over.
 
 import { Problem } from '../lib/problem.ts'
+import { dueToTurn } from './due-to-turn.ts'
 import type { Key, Kv } from './kv.ts'
 
 export interface Migration {
@@ -11,8 +12,8 @@ export interface Migration {
   readonly run: (kv: Kv) => Promise<void>
 }
 
-/** Layout changes so far: none since the first. */
-export const MIGRATIONS: readonly Migration[] = []
+/** Layout changes so far. */
+export const MIGRATIONS: readonly Migration[] = [{ to: 2, run: dueToTurn }]
 
 const VERSION_KEY: Key = ['meta', 'schema']
 

@@ -13,6 +13,8 @@ export interface Attempt {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  /** What is left of the attempt's time; the limits hold besides. */
+  readonly budgetMs: number
 }
 
 export interface Answer {
@@ -34,7 +36,7 @@ const READ_BYTES = 20 * 1024
 const EXCERPT_BYTES = 4096
 
 export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_000 }): Send {
-  return ({ url, address, headers, body }) =>
+  return ({ url, address, headers, body, budgetMs }) =>
     new Promise((settle) => {
       const secure = url.protocol === 'https:'
       let done = false
@@ -63,8 +65,10 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
         ...(secure && (isIP(name) ? {} : { servername: name })),
       }
       const request = secure ? httpsRequest(options, onAnswer) : httpRequest(options, onAnswer)
-      const connectTimer = setTimeout(() => finish({ failure: 'timeout' }), limits.connectMs)
-      const totalTimer = setTimeout(() => finish({ failure: 'timeout' }), limits.totalMs)
+      let late = () => finish({ failure: 'timeout' })
+      const totalMs = Math.min(limits.totalMs, budgetMs)
+      const connectTimer = setTimeout(() => late(), Math.min(limits.connectMs, totalMs))
+      const totalTimer = setTimeout(() => late(), totalMs)
       request.on('socket', (socket) => {
         socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connectTimer))
       })
@@ -89,7 +93,8 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
           if (size >= READ_BYTES) whole()
         })
         answer.on('end', whole)
-        // The status was received: what breaks after it does not change what the receiver said.
+        // The status was received: what breaks, or takes too long, after it does not change what the receiver said.
+        late = whole
         answer.on('error', whole)
         answer.on('aborted', whole)
       }

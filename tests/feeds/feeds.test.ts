@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createFeeds } from '../../src/feeds/feeds.ts'
+import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars } from '../../src/market/bar-store.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
@@ -18,7 +19,7 @@ const unknown = { exchange: 'NOWHERE', symbol: 'X', interval: '1d' }
 
 test('what is followed and what is waited on is kept fresh, and nothing else', async () => {
   let wanted = [daily, unknown]
-  const feeds = createFeeds({ kv: memoryKv(), clock, poller: poller(), wanted: () => wanted })
+  const feeds = createFeeds({ kv: memoryKv(), clock, log: silentLog, poller: poller(), wanted: () => wanted })
   await feeds.follow(coin)
   const names = () =>
     feeds.list().map(({ key, followed }) => `${key.exchange}:${key.symbol}${followed ? ' followed' : ''}`)
@@ -30,12 +31,12 @@ test('what is followed and what is waited on is kept fresh, and nothing else', a
   expect(names()).toEqual([])
 })
 test('a followed series that no provider has says so', async () => {
-  const feeds = createFeeds({ kv: memoryKv(), clock, poller: poller(), wanted: () => [] })
+  const feeds = createFeeds({ kv: memoryKv(), clock, log: silentLog, poller: poller(), wanted: () => [] })
   await feeds.follow(unknown)
   expect(feeds.list()).toMatchObject([{ state: 'stopped', lastError: 'No provider has symbols of NOWHERE.' }])
 })
 test('switched off, follows are kept and nobody asks', async () => {
-  const feeds = createFeeds({ kv: memoryKv(), clock, poller: null, wanted: () => [daily] })
+  const feeds = createFeeds({ kv: memoryKv(), clock, log: silentLog, poller: null, wanted: () => [daily] })
   await feeds.follow(coin)
   expect(feeds.list()).toMatchObject([
     { state: 'stopped', followed: true, lastError: expect.stringContaining('FEEDS') },

@@ -87,3 +87,30 @@ test('a new database is at the newest layout, an old one is brought there, a new
   expect(ran).toEqual([2, 3])
   expect(await rejection(migrate(kv, [step(2)]))).toMatchObject({ code: 'newer_database' })
 })
+
+test('layout 2 lists what waits by user, whenever it was cut short before', async () => {
+  const kv = memoryKv()
+  const waiting = [
+    ['deliveries', { id: 'msg_1', ownerId: 'usr_1', receiverId: 'wh_1', nextAt: 5 }],
+    ['deliveries', { id: 'msg_2', ownerId: 'usr_2', receiverId: 'wh_2', nextAt: 3 }],
+    ['letters', { id: 'mail_1', ownerId: 'usr_1', nextAt: 7 }],
+  ] as const
+  for (const [name, record] of waiting)
+    await kv.commit({
+      sets: [
+        { key: [name, 'id', record.id], value: JSON.stringify(record) },
+        { key: [name, 'by', 'due', record.nextAt, record.id], value: 'null' },
+      ],
+    })
+  await kv.commit({ sets: [{ key: ['meta', 'schema'], value: '1' }] })
+  await migrate(kv)
+  await kv.commit({ sets: [{ key: ['meta', 'schema'], value: '1' }] })
+  await migrate(kv)
+  const keys = (name: string) =>
+    kv.list({ prefix: [name, 'by'] }, { limit: 10 }).map(({ key }) => key.slice(2))
+  expect(keys('deliveries')).toEqual([
+    ['turn', 'usr_1', 'wh_1', 5, 'msg_1'],
+    ['turn', 'usr_2', 'wh_2', 3, 'msg_2'],
+  ])
+  expect(keys('letters')).toEqual([['turn', 'usr_1', 7, 'mail_1']])
+})

@@ -1,64 +1,36 @@
 // The outbox and the loop, on a clock that the test turns and against receivers that misbehave on purpose.
 
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { Clock } from '../../src/lib/clock.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { transact } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { memoryKv, storageFull } from '../../src/store/memory.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
-import { createDeliverer, createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
+import { createDeliverer } from '../../src/webhooks/deliverer.ts'
+import { createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
 import { createReceivers } from '../../src/webhooks/receivers.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Answer, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
+import { Turns, type Turn } from '../../src/webhooks/turns.ts'
+import { HandClock } from '../lib/hand-clock.ts'
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 
-/** Time passes only when the test says so; sleepers wake in order. */
-class TestClock implements Clock {
-  time = Date.UTC(2026, 0, 1)
-  private sleepers: { at: number; wake: () => void }[] = []
-  now(): number {
-    return this.time
-  }
-  sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted || ms <= 0) return Promise.resolve()
-    return new Promise((resolve) => {
-      const sleeper = { at: this.time + ms, wake: resolve }
-      this.sleepers.push(sleeper)
-      signal?.addEventListener('abort', () => {
-        this.sleepers = this.sleepers.filter((other) => other !== sleeper)
-        resolve()
-      })
-    })
-  }
-  /** Lets everything that can run now run. */
-  async settle(): Promise<void> {
+class TestClock extends HandClock {
+  /** Signing is done outside the event loop, so what is on its way is waited for. */
+  override async settle(): Promise<void> {
     const turn = () => new Promise((resolve) => setImmediate(resolve))
     for (let round = 0; round < 50; round++) {
       for (let i = 0; i < 4; i++) await turn()
       const onTheirWay = deliverers.flatMap((deliverer) => deliverer.idle() ?? [])
       if (onTheirWay.length === 0) return
       // One that hangs on purpose does not hold up the others for long.
-      const patience = round === 0 ? 300 : 50
+      const patience = round === 0 ? 100 : 20
       const result = await Promise.race([Promise.all(onTheirWay), Bun.sleep(patience).then(() => 'hangs')])
       if (result === 'hangs') return
     }
-  }
-  async pass(ms: number): Promise<void> {
-    const end = this.time + ms
-    for (;;) {
-      await this.settle()
-      const next = this.sleepers.sort((a, b) => a.at - b.at)[0]
-      if (!next || next.at > end) break
-      this.time = next.at
-      this.sleepers.shift()
-      next.wake()
-    }
-    this.time = end
-    await this.settle()
   }
 }
 
@@ -77,13 +49,15 @@ let kv: Kv
 let sent: (Attempt & { at: number })[]
 let respond: (attempt: Attempt) => Answer | Promise<Answer>
 let dns: string[]
+let resolved: () => Promise<string[]>
+let logged: string[]
 
 async function world(store: Kv = memoryKv()) {
   kv = store
   const newId = idSource({ clock, random })
   const box = await createSecretBox(new Uint8Array(32).fill(7), random.bytes)
   const allow = parseAllowList('')
-  const resolve = async () => dns
+  const resolve = () => resolved()
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
   const outbox = createOutbox({ kv, clock, newId })
   const deliverer = createDeliverer({
@@ -94,7 +68,7 @@ async function world(store: Kv = memoryKv()) {
     allow,
     resolve,
     userAgent: 'Chartroom/test',
-    log: () => undefined,
+    log: (level, message) => void (level !== 'debug' && logged.push(message)),
     send: async (attempt) => {
       sent.push({ ...attempt, at: clock.now() })
       return respond(attempt)
@@ -112,16 +86,16 @@ async function world(store: Kv = memoryKv()) {
       await clock.settle()
       await running
     },
-    register: (fields = {}) =>
-      receivers.create('usr_1', {
+    register: (fields = {}, ownerId = 'usr_1') =>
+      receivers.create(ownerId, {
         name: 'mine',
         url: 'https://hooks.example/in',
         events: ['backtest.reportReady'],
         ...fields,
       }),
-    async report(data: Record<string, unknown> = { backtestId: 'bt_1' }) {
-      await transact(kv, () => outbox.enqueue('usr_1', 'backtest.reportReady', data))
-      deliverer.wake()
+    async report(data: Record<string, unknown> = { backtestId: 'bt_1' }, ownerId = 'usr_1') {
+      await transact(kv, () => outbox.enqueue(ownerId, 'backtest.reportReady', data))
+      deliverer.wake(ownerId)
       await clock.settle()
     },
     log: (receiverId: string): readonly Delivery[] => outbox.list(receiverId, { limit: 100 }).items,
@@ -132,8 +106,10 @@ beforeEach(() => {
   clock = new TestClock()
   deliverers = []
   sent = []
+  logged = []
   respond = () => ok
   dns = ['93.184.215.14']
+  resolved = async () => dns
 })
 const bodyOf = (attempt: Attempt) =>
   JSON.parse(new TextDecoder().decode(attempt.body)) as Record<string, unknown>
@@ -329,7 +305,7 @@ describe('the log', () => {
     const { receiver } = await register()
     await report({ backtestId: 'bt_9' })
     const again = await outbox.resend('usr_1', log(receiver.id)[0]?.id ?? '')
-    deliverer.wake()
+    deliverer.wake('usr_1')
     await clock.settle()
     expect(again.resendOf).toBe(log(receiver.id)[1]?.id ?? 'none')
     expect(bodyOf(sent[1] as Attempt)['data']).toEqual({ backtestId: 'bt_9' })
@@ -346,4 +322,174 @@ describe('the log', () => {
     expect(log(receiver.id)).toEqual([])
     await stop()
   })
+})
+
+/** A store that takes no writes while `full`, and counts what was asked of it. */
+function fillable(inner: Kv) {
+  const state = { full: false, refused: 0, reads: 0 }
+  const store: Kv = {
+    ...inner,
+    get: (key) => {
+      state.reads++
+      return inner.get(key)
+    },
+    list: (selector, options) => {
+      state.reads++
+      return inner.list(selector, options)
+    },
+    commit: (commit) => {
+      if (!state.full) return inner.commit(commit)
+      state.refused++
+      return Promise.reject(storageFull())
+    },
+  }
+  return { state, store }
+}
+const never = () => new Promise<Answer>(() => undefined)
+
+describe('when the store is full', () => {
+  test('nothing is sent, the store is asked ever less often, and one line says so', async () => {
+    const { state, store } = fillable(memoryKv())
+    const { register, report, stop } = await world(store)
+    await register()
+    respond = () => answer(500)
+    await report()
+    sent = []
+    logged = []
+    state.full = true
+    await clock.pass(15_000)
+    expect([sent.length, state.refused]).toEqual([0, 4])
+    expect(logged).toEqual(['writing down deliveries fails and is tried again'])
+    state.full = false
+    respond = () => ok
+    await clock.pass(60_000)
+    expect(sent).toHaveLength(1)
+    expect(logged).toContain('writing down deliveries works again')
+    await stop()
+  })
+  test('what was sent before it filled up is not sent again, and its outcome is kept once there is room', async () => {
+    const { state, store } = fillable(memoryKv())
+    const { register, report, log, stop } = await world(store)
+    const { receiver } = await register()
+    respond = () => {
+      state.full = true
+      return ok
+    }
+    await report()
+    await clock.pass(120_000)
+    expect(sent).toHaveLength(1)
+    expect(state.refused).toBeLessThan(12)
+    state.full = false
+    await clock.pass(60_000)
+    expect(sent).toHaveLength(1)
+    expect(log(receiver.id)).toMatchObject([{ state: 'delivered', attempts: [{ status: 200 }] }])
+    await stop()
+  })
+})
+
+describe('slots', () => {
+  test('16 receivers that never answer hold up nobody else', async () => {
+    const { register, report, stop } = await world()
+    for (let i = 0; i < 16; i++) await register({}, `usr_bad${i >> 3}`)
+    await register({ url: 'https://good.example/' }, 'usr_good')
+    respond = ({ url }) => (url.hostname === 'good.example' ? ok : never())
+    await report({}, 'usr_bad0')
+    await report({}, 'usr_bad1')
+    sent = []
+    await report({}, 'usr_good')
+    expect(sent.map(({ url }) => url.hostname)).toEqual(['good.example'])
+    void stop()
+  })
+  test('are shared out: one user holds at most half, users take turns, failing receivers leave a quarter', () => {
+    const turns = new Turns(8)
+    const heads = (name: string, count: number) =>
+      Array.from({ length: count }, (_, i) => ({ receiverId: `${name}${i}`, at: 0 }))
+    turns.learn('a', heads('a', 6))
+    turns.learn('b', heads('b', 1))
+    const takeAll = () => {
+      const taken: Turn[] = []
+      for (let turn = turns.take(1); turn; turn = turns.take(1)) taken.push(turn)
+      return taken
+    }
+    const first = takeAll()
+    expect(first.map(({ receiverId }) => receiverId)).toEqual(['a0', 'b0', 'a1', 'a2', 'a3'])
+    for (const turn of first) turns.done(turn, true)
+    // The last quarter is for those that did not fail: b3 and not a3. Then b has its half.
+    turns.learn('b', heads('b', 6))
+    turns.learn('a', heads('a', 4))
+    const second = takeAll().map(({ receiverId }) => receiverId)
+    expect(second).toEqual(['b0', 'a0', 'b1', 'a1', 'b2', 'a2', 'b3'])
+  })
+  test('a name that is never resolved costs its receiver 5 seconds, and nobody else anything', async () => {
+    const { register, report, log, stop } = await world()
+    const { receiver } = await register()
+    await register({ url: 'https://93.184.215.14/' }, 'usr_2')
+    resolved = () => new Promise(() => undefined)
+    await report()
+    await report({}, 'usr_2')
+    expect(sent).toHaveLength(1)
+    await clock.pass(5000)
+    expect(log(receiver.id)[0]?.attempts).toMatchObject([{ failure: 'timeout', durationMs: 5000 }])
+    await stop()
+  })
+  test('what one user has waiting is not read on the way to what another has', async () => {
+    const { state, store } = fillable(memoryKv())
+    const { register, report, stop } = await world(store)
+    await register()
+    await register({ url: 'https://good.example/' }, 'usr_2')
+    respond = ({ url }) => (url.hostname === 'good.example' ? ok : never())
+    const pile = async (count: number) => {
+      const outbox = createOutbox({ kv: store, clock, newId: idSource({ clock, random }) })
+      for (let i = 0; i < count; i++)
+        await transact(store, () => outbox.enqueue('usr_1', 'backtest.reportReady', {}))
+    }
+    await report()
+    await pile(40)
+    const cost = async () => {
+      state.reads = 0
+      await report({}, 'usr_2')
+      return state.reads
+    }
+    const few = await cost()
+    await pile(400)
+    expect(await cost()).toBe(few)
+    void stop()
+  })
+  test('what waits for a receiver that was deleted is cancelled', async () => {
+    const { register, report, receivers, log, stop } = await world()
+    const { receiver } = await register()
+    respond = () => answer(500)
+    await report()
+    await receivers.remove('usr_1', receiver.id)
+    await clock.pass(60_000)
+    expect(log(receiver.id)).toMatchObject([{ state: 'cancelled', nextAt: null }])
+    await stop()
+  })
+})
+
+test('a secret that cannot be read is an outcome, retried on the schedule and told of once', async () => {
+  const { register, report, log, stop } = await world()
+  const { receiver } = await register()
+  const stored = kv.get(['webhooks', 'id', receiver.id])
+  const spoiled = { ...JSON.parse(stored?.value ?? '{}'), sealedSecret: 'AAAA' }
+  await kv.commit({ sets: [{ key: ['webhooks', 'id', receiver.id], value: JSON.stringify(spoiled) }] })
+  await report()
+  await clock.pass(60_000)
+  expect(sent).toEqual([])
+  expect(log(receiver.id)[0]?.attempts.map(({ failure }) => failure)).toEqual([
+    'secret_unreadable',
+    'secret_unreadable',
+  ])
+  expect(logged).toEqual(['a webhook fails'])
+  await stop()
+})
+
+test('a stop does not wait for a receiver that never answers', async () => {
+  const { register, report, stop } = await world()
+  await register()
+  respond = never
+  await report()
+  const stopped = stop()
+  await clock.pass(6000)
+  await stopped
 })

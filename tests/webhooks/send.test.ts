@@ -32,6 +32,7 @@ const attempt = (url: URL, body = '{"a":1}') =>
     address: '127.0.0.1',
     headers: { 'content-type': 'application/json', 'x-a': 'b' },
     body: new TextEncoder().encode(body),
+    budgetMs: 15_000,
   })
 const reply = (text: string) => raw((socket) => socket.once('data', () => socket.end(text)))
 

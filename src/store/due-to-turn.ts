@@ -1,0 +1,37 @@
+// Layout 2: deliveries and letters that wait are listed by user, no longer by time alone.
+//
+// Before, everybody's stood in one list, and what one user had waiting was read past on the way to another's.
+
+import { assert } from '../lib/assert.ts'
+import type { Key, Kv } from './kv.ts'
+
+interface Waiting {
+  readonly ownerId: string
+  /** A delivery's; letters have none. */
+  readonly receiverId?: string
+  readonly nextAt: number
+}
+
+const AT_ONCE = 500
+
+export async function dueToTurn(kv: Kv): Promise<void> {
+  for (const name of ['deliveries', 'letters']) {
+    const prefix: Key = [name, 'by', 'due']
+    // What is moved is gone from the list, so that its first page is always the next one.
+    for (;;) {
+      const due = kv.list({ prefix }, { limit: AT_ONCE })
+      if (due.length === 0) break
+      const sets = due.flatMap(({ key }) => turnOf(kv, name, String(key.at(-1))))
+      const moved = await kv.commit({ sets, deletes: due.map(({ key }) => key) })
+      assert(moved, 'a commit without checks is taken')
+    }
+  }
+}
+
+function turnOf(kv: Kv, name: string, id: string) {
+  const entry = kv.get([name, 'id', id])
+  if (!entry) return []
+  const { ownerId, receiverId, nextAt } = JSON.parse(entry.value) as Waiting
+  const parts: Key = receiverId === undefined ? [ownerId, nextAt] : [ownerId, receiverId, nextAt]
+  return [{ key: [name, 'by', 'turn', ...parts, id], value: 'null' }]
+}

@@ -1,0 +1,340 @@
+// The deliverer hands over what is in the outbox: at least once, in no particular order, one at a time for each receiver.
+//
+// An attempt is two commits with the request between them. The first says that it begins: a store that cannot take it (a
+// full disk) could not take the outcome either, so nothing is sent. The second is the outcome; while it cannot be written
+// it is kept and tried again, and never sent again for that. After a crash between the two the delivery is still due, and
+// goes out again under the same id. `turns.ts` says whose turn it is.
+
+import { Backoff, untilDone } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { createLoop } from '../lib/loop.ts'
+import { Problem } from '../lib/problem.ts'
+import { transact } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
+import { deliveryCollection, type AttemptRecord, type Delivery } from './deliveries.ts'
+import { receiverCollection, type Receiver } from './receivers.ts'
+import { ATTEMPTS, DEAD_AFTER_MS, parseRetryAfter, retryDelay } from './schedule.ts'
+import type { SecretBox } from './secret-box.ts'
+import type { Answer, Send } from './send.ts'
+import { serviceSignature, standardSignature } from './signing.ts'
+import { Turns, type Head, type Turn } from './turns.ts'
+
+export interface DelivererDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  /** In [0, 1): spreads the retries. */
+  readonly spread: () => number
+  readonly box: SecretBox
+  readonly allow: AllowList
+  readonly resolve: Resolve
+  readonly send: Send
+  /** Product and version. */
+  readonly userAgent: string
+  readonly log: Log
+}
+
+export type Deliverer = ReturnType<typeof createDeliverer>
+
+/** At most this many receivers are served at a time. */
+const SLOTS = 32
+/** Longest nap between looks at the outbox, so that a changed clock is noticed. */
+const NAP_MS = 60_000
+/** Looking up the name, and all that is done in one attempt. */
+const RESOLVE_MS = 5000
+const ATTEMPT_MS = 15_000
+/** When the server stops, attempts under way may take this long; the others are made again when it starts. */
+const STOP_MS = 5000
+/** Deliveries of a receiver that is gone are cancelled so many at a time. */
+const CANCELLED_AT_ONCE = 200
+
+interface Claim {
+  readonly receiver: Receiver
+  readonly delivery: Delivery
+}
+const NO_ANSWER: Answer = { status: 0, retryAfter: null, excerpt: '', failure: null }
+
+export function createDeliverer(deps: DelivererDeps) {
+  const { kv, clock, spread, log } = deps
+  const receivers = receiverCollection(kv)
+  const deliveries = deliveryCollection(kv)
+  const turns = new Turns(SLOTS)
+  const store = new Backoff(deps, 'writing down deliveries')
+  const busy = new Map<string, Promise<void>>()
+  /** Who has something new. */
+  const told = new Set<string>()
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let stopping: AbortSignal = new AbortController().signal
+  /** The store may be closed by now. */
+  let over = false
+  const loop = createLoop(deps, 'delivering webhooks', startDue)
+
+  /** Starts what is due, as far as there are slots. Answers for how long there is nothing else to do. */
+  async function startDue(): Promise<number> {
+    if (clock.now() - lookedAt >= NAP_MS) await lookAtAll()
+    for (const ownerId of told) {
+      turns.learn(ownerId, headsOf(ownerId))
+      told.delete(ownerId)
+    }
+    if (store.waitMs > 0) return store.waitMs
+    const now = clock.now()
+    for (let turn = turns.take(now); turn !== null && !stopping.aborted; turn = turns.take(now)) start(turn)
+    const next = turns.nextAt(now)
+    return next === null ? NAP_MS : Math.min(NAP_MS, next - now)
+  }
+
+  /** At start, and now and then for what nobody told of. */
+  async function lookAtAll(): Promise<void> {
+    const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
+    for (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
+      const heads = found.get(String(ownerId)) ?? []
+      heads.push({ receiverId: String(receiverId), at: Number(at) })
+      found.set(String(ownerId), heads)
+    }
+    for (const [ownerId, heads] of found) turns.learn(ownerId, heads)
+    lookedAt = clock.now()
+  }
+
+  function headsOf(ownerId: string): Head[] {
+    const firsts = [...deliveries.firsts('turn', [ownerId], 1)]
+    return firsts.map(([receiverId, at]) => ({ receiverId: String(receiverId), at: Number(at) }))
+  }
+
+  function start(turn: Turn): void {
+    let failed: boolean | null = null
+    const work = attempt(turn)
+      .then(
+        (outcome) => {
+          failed = outcome
+        },
+        // What could not be written: the slot is given back, and the loop waits as long as the store says.
+        (error: unknown) => store.failed(error),
+      )
+      .finally(() => {
+        busy.delete(turn.receiverId)
+        turns.done(turn, failed)
+        told.add(turn.ownerId)
+        loop.wake()
+      })
+    busy.set(turn.receiverId, work)
+  }
+
+  /** Whether the attempt failed; null when none was made. */
+  async function attempt(turn: Turn): Promise<boolean | null> {
+    const claim = await begin(turn)
+    store.worked()
+    if (claim === null) return null
+    const startedAt = clock.now()
+    const answer = await post(claim, startedAt)
+    const record: AttemptRecord = {
+      at: startedAt,
+      status: answer.status,
+      durationMs: clock.now() - startedAt,
+      failure: answer.failure,
+      excerpt: answer.excerpt,
+    }
+    const retryAfterMs = parseRetryAfter(answer.retryAfter, clock.now())
+    await untilDone(clock, store, stopping, async () => {
+      if (!over) await settle(claim, record, retryAfterMs)
+    })
+    return !succeeded(record)
+  }
+
+  /** Commits that the receiver's first delivery is on its way. null when there is none after all. */
+  async function begin({ ownerId, receiverId }: Turn): Promise<Claim | null> {
+    let claim: Claim | null = null
+    await transact(kv, () => {
+      claim = null
+      const receiver = receivers.get(receiverId)
+      if (receiver?.status !== 'active') return cancelled(ownerId, receiverId)
+      const [first] = deliveries.list('turn', [ownerId, receiverId], { limit: 1, reverse: false }).items
+      const delivery = first && deliveries.stored(first.id)
+      if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
+      claim = { receiver, delivery: delivery.record }
+      return deliveries.replace(delivery, { ...delivery.record, begunAt: clock.now() })
+    })
+    return claim
+  }
+
+  function cancelled(ownerId: string, receiverId: string) {
+    const { items } = deliveries.list('turn', [ownerId, receiverId], { limit: CANCELLED_AT_ONCE })
+    return items.flatMap(({ id }) => {
+      const stored = deliveries.stored(id)
+      return stored
+        ? [deliveries.replace(stored, { ...stored.record, state: 'cancelled', nextAt: null })]
+        : []
+    })
+  }
+
+  /** Never rejects: what goes wrong on our side is an outcome too, or it would be tried again without end. */
+  async function post(claim: Claim, now: number): Promise<Answer> {
+    try {
+      return await sendTo(deps, claim, now)
+    } catch (error) {
+      if (error instanceof Problem) return { ...NO_ANSWER, failure: 'blocked', excerpt: error.message }
+      if (error instanceof UnreadableSecret)
+        return { ...NO_ANSWER, failure: 'secret_unreadable', excerpt: error.message }
+      log('error', 'a delivery failed for a reason of ours', {
+        delivery: claim.delivery.id,
+        error: String(error),
+      })
+      return { ...NO_ANSWER, failure: 'internal_error' }
+    }
+  }
+
+  /** Commits the outcome: the delivery's next state and the receiver's health, together. */
+  async function settle(claim: Claim, record: AttemptRecord, retryAfterMs: number | null): Promise<void> {
+    const random = spread()
+    const now = record.at + record.durationMs
+    let before: Receiver | null = null
+    let after: Receiver | null = null
+    await transact(kv, () => {
+      const delivery = deliveries.stored(claim.delivery.id)
+      if (!delivery) return []
+      const attempts = [...delivery.record.attempts, record]
+      const receiver = receivers.stored(claim.receiver.id)
+      before = receiver?.record ?? null
+      after = before && healthAfter(before, record, now)
+      const gone = after?.status === 'disabled'
+      const delay = succeeded(record) || gone ? null : retryDelay(attempts.length, random, retryAfterMs)
+      const next: Delivery = {
+        ...delivery.record,
+        attempts: attempts.slice(-ATTEMPTS),
+        state: succeeded(record) ? 'delivered' : delay === null ? 'failed' : 'pending',
+        nextAt: delay === null ? null : now + delay,
+        begunAt: null,
+      }
+      return [
+        deliveries.replace(delivery, next),
+        ...(receiver && after ? [receivers.replace(receiver, after)] : []),
+      ]
+    })
+    tell(claim, record, before, after)
+  }
+
+  /** Every attempt is in the log of deliveries; a line here is for what changed. */
+  function tell(
+    { delivery, receiver: { id: webhook } }: Claim,
+    { status, failure, durationMs }: AttemptRecord,
+    before: Receiver | null,
+    after: Receiver | null,
+  ): void {
+    log('debug', 'webhook attempt', { delivery: delivery.id, webhook, status, failure, ms: durationMs })
+    if (before === null || after === null) return
+    const { disabledReason: reason } = after
+    if (before.failingSince === null && after.failingSince !== null)
+      log('warn', 'a webhook fails', { webhook, status, failure })
+    if (before.failingSince !== null && after.failingSince === null)
+      log('info', 'a webhook works again', { webhook })
+    if (before.status !== after.status) log('warn', 'a webhook was disabled', { webhook, reason })
+  }
+
+  return {
+    /** Something was put into the owner's outbox. */
+    wake(ownerId: string): void {
+      told.add(ownerId)
+      loop.wake()
+    },
+    /** Resolves when what is on its way now has come to an end; undefined when nothing is. */
+    idle: (): Promise<unknown> | undefined => (busy.size > 0 ? Promise.all(busy.values()) : undefined),
+    /** Runs until `signal` aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      stopping = signal
+      await loop.run(signal)
+      if (busy.size > 0) await Promise.race([Promise.all(busy.values()), clock.sleep(STOP_MS)])
+      over = true
+    },
+  }
+}
+
+const succeeded = ({ status }: AttemptRecord) => status >= 200 && status < 300
+
+/** The receiver after this attempt: how long it has been failing, and whether it is tried any more. */
+function healthAfter(receiver: Receiver, record: AttemptRecord, now: number): Receiver {
+  if (succeeded(record)) return { ...receiver, failingSince: null, lastSuccessAt: now }
+  const failingSince = receiver.failingSince ?? record.at
+  const reason = record.status === 410 ? 'gone' : now - failingSince >= DEAD_AFTER_MS ? 'failing' : null
+  if (reason === null) return { ...receiver, failingSince }
+  return { ...receiver, failingSince, status: 'disabled', disabledReason: reason }
+}
+
+/** One request, to the first of the receiver's addresses that can be connected to. Throws Problem where none is permitted. */
+async function sendTo(
+  { allow, resolve, clock, box, userAgent, send }: DelivererDeps,
+  { receiver, delivery }: Claim,
+  now: number,
+): Promise<Answer> {
+  const url = parseReceiverUrl(receiver.url, allow)
+  const addresses = await within(clock, RESOLVE_MS, permittedAddresses(url, allow, resolve))
+  if (addresses === null)
+    return { ...NO_ANSWER, failure: 'timeout', excerpt: 'The host name was not resolved within 5 s.' }
+  const body = new TextEncoder().encode(
+    JSON.stringify({
+      event: delivery.event,
+      delivered_at: new Date(now).toISOString(),
+      data: delivery.data,
+    }),
+  )
+  const headers = await signedHeaders({ box, userAgent }, { receiver, delivery }, now, body)
+  let answer = NO_ANSWER
+  // The next address only when this one could not even be connected to.
+  for (const address of addresses.slice(0, 4)) {
+    const budgetMs = now + ATTEMPT_MS - clock.now()
+    if (budgetMs <= 0) return { ...NO_ANSWER, failure: 'timeout' }
+    answer = await send({ url, address, headers, body, budgetMs })
+    if (answer.failure !== 'connection_refused' && answer.failure !== 'network') break
+  }
+  return answer
+}
+
+async function signedHeaders(
+  { box, userAgent }: Pick<DelivererDeps, 'box' | 'userAgent'>,
+  { receiver, delivery }: Claim,
+  now: number,
+  body: Uint8Array<ArrayBuffer>,
+): Promise<Record<string, string>> {
+  const opened = (sealed: string) =>
+    box.open(sealed, receiver.id).catch(() => {
+      throw new UnreadableSecret()
+    })
+  const secret = await opened(receiver.sealedSecret)
+  const old = receiver.sealedOldSecret === null ? null : await opened(receiver.sealedOldSecret)
+  const overlapping = old !== null && (receiver.oldSecretUntil ?? 0) > now
+  const seconds = Math.floor(now / 1000)
+  return {
+    'content-type': 'application/json',
+    'user-agent': userAgent,
+    'X-Service-Signature': await serviceSignature(old ?? secret, body),
+    'X-Service-Event': delivery.event,
+    'X-Service-Attempt': String(delivery.attempts.length + 1),
+    'webhook-id': delivery.id,
+    'webhook-timestamp': String(seconds),
+    'webhook-signature': await standardSignature(
+      overlapping ? [secret, old] : [secret],
+      delivery.id,
+      seconds,
+      body,
+    ),
+  }
+}
+
+/** The key file is not the one that the secret was sealed with. */
+class UnreadableSecret extends Error {
+  constructor() {
+    super(
+      'The secret of this webhook cannot be read with this server’s key file. Delete it and register it again.',
+    )
+  }
+}
+
+/** What `work` resolves to, or null when that takes too long. Rejects as it does. */
+async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
+  const enough = new AbortController()
+  const late = clock.sleep(ms, enough.signal).then(() => null)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    enough.abort()
+  }
+}

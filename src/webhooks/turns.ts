@@ -1,0 +1,115 @@
+// Whose turn it is: which of the receivers that something is due for is served next.
+//
+// Slots are few and a receiver may hold one for 15 s, so they are shared out. Users take turns (round robin); one user holds
+// at most half of the slots; and the last quarter is kept from receivers whose last attempt failed, so that all the
+// receivers in the world that never answer cannot hold up one that does.
+//
+// Only the first delivery that waits at each receiver is known here, however many wait behind it.
+
+import { assert } from '../lib/assert.ts'
+
+export interface Head {
+  readonly receiverId: string
+  /** When the first of its deliveries is due. */
+  readonly at: number
+}
+export interface Turn {
+  readonly ownerId: string
+  readonly receiverId: string
+}
+
+interface Waiting {
+  at: number
+  busy: boolean
+}
+interface Owner {
+  readonly receivers: Map<string, Waiting>
+  busy: number
+}
+
+export class Turns {
+  readonly #slots: number
+  // In the order of turns: who was served moves to the end.
+  readonly #owners = new Map<string, Owner>()
+  readonly #failing = new Set<string>()
+  #busy = 0
+
+  constructor(slots: number) {
+    this.#slots = slots
+  }
+
+  /** What waits at the owner's receivers now; a receiver that is not among them has nothing, unless it is being served. */
+  learn(ownerId: string, heads: readonly Head[]): void {
+    const owner = this.#owners.get(ownerId) ?? { receivers: new Map<string, Waiting>(), busy: 0 }
+    for (const { receiverId, at } of heads) {
+      const known = owner.receivers.get(receiverId)
+      if (known) known.at = at
+      else owner.receivers.set(receiverId, { at, busy: false })
+    }
+    const waiting = new Set(heads.map(({ receiverId }) => receiverId))
+    for (const [receiverId, { busy }] of owner.receivers)
+      if (!busy && !waiting.has(receiverId)) {
+        owner.receivers.delete(receiverId)
+        this.#failing.delete(receiverId)
+      }
+    if (owner.receivers.size === 0) this.#owners.delete(ownerId)
+    else this.#owners.set(ownerId, owner)
+  }
+
+  /** Owners of whom anything is known. */
+  owners(): string[] {
+    return [...this.#owners.keys()]
+  }
+
+  /** Takes a slot for whoever is next; null when nobody is due or may have one. `done` gives it back. */
+  take(now: number): Turn | null {
+    for (const [ownerId, owner] of this.#owners) {
+      if (this.#busy >= this.#slots) return null
+      if (owner.busy >= this.#slots / 2) continue
+      const receiverId = this.#firstDue(owner, now)
+      const receiver = receiverId !== null && owner.receivers.get(receiverId)
+      if (!receiver) continue
+      receiver.busy = true
+      owner.busy++
+      this.#busy++
+      this.#owners.delete(ownerId)
+      this.#owners.set(ownerId, owner)
+      return { ownerId, receiverId }
+    }
+    return null
+  }
+
+  /** `failed`: whether its last attempt did; null when there was none. */
+  done({ ownerId, receiverId }: Turn, failed: boolean | null): void {
+    const owner = this.#owners.get(ownerId)
+    const receiver = owner?.receivers.get(receiverId)
+    assert(owner !== undefined && receiver?.busy === true, 'a slot that is given back was taken')
+    receiver.busy = false
+    owner.busy--
+    this.#busy--
+    if (failed === true) this.#failing.add(receiverId)
+    if (failed === false) this.#failing.delete(receiverId)
+  }
+
+  /** When the next receiver that waits for its time is due; null when none does. */
+  nextAt(now: number): number | null {
+    let next = Number.POSITIVE_INFINITY
+    for (const { receivers } of this.#owners.values())
+      for (const { at, busy } of receivers.values()) if (!busy && at > now && at < next) next = at
+    return Number.isFinite(next) ? next : null
+  }
+
+  /** The one that has been due for longest, of those that may have a slot. */
+  #firstDue({ receivers }: Owner, now: number): string | null {
+    const forAll = this.#busy < this.#slots * 0.75
+    let first: string | null = null
+    let firstAt = Number.POSITIVE_INFINITY
+    for (const [receiverId, { at, busy }] of receivers) {
+      if (busy || at > now || at >= firstAt) continue
+      if (!forAll && this.#failing.has(receiverId)) continue
+      first = receiverId
+      firstAt = at
+    }
+    return first
+  }
+}

@@ -1,0 +1,143 @@
+// The outbox of letters and the loop that empties it, against mail servers that fail on purpose, on a clock that is turned.
+
+import { beforeEach, expect, test } from 'bun:test'
+import { idSource } from '../../src/lib/ids.ts'
+import { createMail, LetterRefused, type Letter, type Transport } from '../../src/mail/mail.ts'
+import { transact } from '../../src/store/collection.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { memoryKv, storageFull } from '../../src/store/memory.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+
+const MINUTE = 60_000
+const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+
+let clock: HandClock
+let sent: string[]
+let logged: string[]
+let transport: Transport
+
+beforeEach(() => {
+  clock = new HandClock()
+  sent = []
+  logged = []
+  transport = async ({ subject }) => void sent.push(subject)
+})
+
+function world(kv: Kv = memoryKv()) {
+  const mail = createMail({
+    kv,
+    clock,
+    newId: idSource({ clock, random }),
+    transport: (letter) => transport(letter),
+    log: (level, message) => void (level !== 'debug' && logged.push(message)),
+  })
+  const stop = new AbortController()
+  const running = mail.run(stop.signal)
+  return {
+    write: (subject: string, ownerId = 'usr_1') =>
+      transact(kv, () => mail.enqueue({ ownerId, to: 'a@example.com', subject, text: '' })),
+    async wake() {
+      mail.wake()
+      await clock.settle()
+    },
+    letters: (ownerId = 'usr_1'): readonly Letter[] => mail.list(ownerId, { limit: 100 }).items,
+    async stop() {
+      stop.abort()
+      await clock.pass(6000)
+      await running
+    },
+  }
+}
+
+test('users take turns: a thousand letters of one do not stand before the first of another', async () => {
+  const { write, wake, stop } = world()
+  for (let i = 0; i < 1000; i++) await write(`many ${i}`)
+  await write('one', 'usr_2')
+  await wake()
+  expect(sent.slice(0, 3)).toEqual(['many 0', 'one', 'many 1'])
+  await stop()
+})
+
+test('a mail server that is down is asked ever less often, and one line says so', async () => {
+  const { write, wake, letters, stop } = world()
+  for (let i = 0; i < 100; i++) await write(`letter ${i}`)
+  let asked = 0
+  transport = async () => {
+    asked++
+    throw new Error('connection refused')
+  }
+  await wake()
+  await clock.pass(59_000)
+  expect(asked).toBe(6)
+  expect(logged).toEqual(['sending mail fails and is tried again'])
+  transport = async ({ subject }) => void sent.push(subject)
+  await clock.pass(10 * MINUTE)
+  expect([sent.length, new Set(sent).size]).toEqual([100, 100])
+  expect(letters().every(({ state }) => state === 'sent')).toBe(true)
+  expect(logged).toContain('sending mail works again')
+  await stop()
+})
+
+test('a letter that the server does not want is retried by itself, and keeps nobody waiting', async () => {
+  const { write, wake, letters, stop } = world()
+  transport = async ({ subject }) => {
+    if (subject === 'bad') throw new LetterRefused('550 no such mailbox')
+    sent.push(subject)
+  }
+  await write('bad')
+  await write('good')
+  await wake()
+  expect(sent).toEqual(['good'])
+  await clock.pass(24 * 60 * MINUTE)
+  expect(letters().find(({ subject }) => subject === 'bad')).toMatchObject({
+    state: 'failed',
+    attempts: 6,
+    problem: '550 no such mailbox',
+  })
+  expect(logged).toEqual([])
+  await stop()
+})
+
+test('a mail server that hangs is given up on after a minute', async () => {
+  const { write, wake, letters, stop } = world()
+  transport = () => new Promise(() => undefined)
+  await write('hello')
+  await wake()
+  await clock.pass(MINUTE)
+  expect(letters()).toMatchObject([
+    { state: 'waiting', attempts: 1, problem: expect.stringContaining('minute') },
+  ])
+  await stop()
+})
+
+test('a stop does not wait for a mail server that hangs', async () => {
+  const { write, wake, stop } = world()
+  transport = () => new Promise(() => undefined)
+  await write('hello')
+  await wake()
+  await stop()
+})
+
+test('on a full store no letter goes out, and one that went before it filled up goes once', async () => {
+  const inner = memoryKv()
+  let full = false
+  const { write, wake, letters, stop } = world({
+    ...inner,
+    commit: (commit) => (full ? Promise.reject(storageFull()) : inner.commit(commit)),
+  })
+  transport = async ({ subject }) => {
+    sent.push(subject)
+    full = true
+  }
+  await write('one')
+  await write('two')
+  await wake()
+  await clock.pass(30 * MINUTE)
+  expect(sent).toEqual(['one'])
+  full = false
+  transport = async ({ subject }) => void sent.push(subject)
+  await clock.pass(2 * MINUTE)
+  expect(sent).toEqual(['one', 'two'])
+  expect(letters().map(({ state }) => state)).toEqual(['sent', 'sent'])
+  await stop()
+})
