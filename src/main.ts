@@ -7,11 +7,15 @@ const clock = {
   now: () => Date.now(),
   sleep: (ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      signal?.addEventListener('abort', () => {
+      const wake = () => {
         clearTimeout(timer)
+        // Loops sleep on one signal for as long as the server runs.
+        signal?.removeEventListener('abort', wake)
         resolve()
-      })
+      }
+      const timer = setTimeout(wake, ms)
+      signal?.addEventListener('abort', wake)
+      if (signal?.aborted) wake()
     }),
 }
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }

@@ -20,6 +20,7 @@ import type { Random } from '../lib/random.ts'
 import type { Transport } from '../mail/mail.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
+import { createLoop } from '../lib/loop.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
@@ -176,10 +177,11 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
       .catch((error: unknown) => log('error', 'alerts failed', { error: String(error) }))
   })
 
-  const sweep = setInterval(() => {
-    const jobs = [app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)]
-    Promise.all(jobs).catch((error: unknown) => log('error', 'sweeping failed', { error: String(error) }))
-  }, SWEEP_MS)
+  const sweep = createLoop({ clock, log }, 'sweeping', async () => {
+    await Promise.all([app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)])
+    return SWEEP_MS
+  })
+  const sweeping = sweep.run(stopLoops.signal)
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const)
       process.on(name, () => {
@@ -189,7 +191,6 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
       })
   })
   log('info', 'stopping', { signal })
-  clearInterval(sweep)
   clearTimeout(warm)
   const cut = setTimeout(() => {
     pool.close()
@@ -203,7 +204,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   await app.stop()
   doing = 'ending deliveries'
   stopLoops.abort()
-  await loops
+  await Promise.all([loops, sweeping])
   clearTimeout(cut)
   pool.close()
   doing = 'closing the store'
