@@ -92,7 +92,7 @@ export function backtestCheckRoutes(deps: ApiDeps) {
               ? `Row ${problems[0].row}: ${problems[0].message}`
               : 'No trade was found in it. Export the "List of trades" as CSV.',
           )
-        const { timezone: exchangeTimezone } = bars.symbol(report.exchange, report.symbol)
+        const { timezone: exchangeTimezone } = bars.symbol(report.exchange, report.symbol, caller.user.id)
         const comparison = compareTrades(trades, report.trades, runs.barsOf(caller.user.id, id), {
           mintick: report.mintick,
           timezone,

@@ -57,6 +57,7 @@ export const BacktestWire = Type.Object(
     exchange: Type.String(),
     interval: Type.String(),
     bars: Type.Integer(),
+    ownBars: Type.Boolean({ description: 'It ran on bars that only the caller sees.' }),
     state: oneOf(RUN_STATES),
     createdAt: Time,
     startedAt: nullable(Time),
@@ -274,6 +275,11 @@ async function* events({ runs }: ApiDeps, userId: string, id: string, signal: Ab
 type Wire = Static<typeof BacktestWire>
 
 function wire(run: Run): Wire {
-  const { userId: _owner, error, currency = null, ...shown } = run
-  return { ...shown, currency, error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] } }
+  const { userId: _owner, seriesOwner = '', error, currency = null, ...shown } = run
+  return {
+    ...shown,
+    ownBars: seriesOwner !== '',
+    currency,
+    error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] },
+  }
 }

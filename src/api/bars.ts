@@ -3,12 +3,13 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
-import { barsNotFound } from '../market/bar-cache.ts'
+import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
 import { seriesKey, type SeriesInfo } from '../market/bar-store.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
+import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
 import { SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
 import { withSymbolFields } from '../market/symbols.ts'
 import { access, type ApiDeps } from './access.ts'
@@ -23,7 +24,13 @@ const IMPORT_BYTES = { csv: 512 << 20, json: 32 << 20 }
 const BARS_MAX = 50_000
 
 const SeriesWire = Type.Object(
-  { interval: Type.String(), count: Type.Integer(), first: Time, last: Time },
+  {
+    interval: Type.String(),
+    count: Type.Integer(),
+    first: Time,
+    last: Time,
+    shared: Type.Boolean({ description: 'Everybody reads it; otherwise the caller alone.' }),
+  },
   { $id: 'Series' },
 )
 const SymbolWire = Type.Object(
@@ -42,6 +49,7 @@ const SymbolWire = Type.Object(
     timezone: Type.String(),
     session: Type.String(),
     volumeType: Type.String(),
+    shared: Type.Boolean({ description: 'Everybody sees these facts; otherwise the caller alone.' }),
     series: Type.Array(SeriesWire),
   },
   { $id: 'Symbol' },
@@ -99,10 +107,11 @@ export function barRoutes(deps: ApiDeps) {
     })
     .get(
       '/bars',
-      ({ query }) => {
+      ({ caller, query }) => {
+        const seen = barsSeenBy(cache, caller.user.id)
         const key = keyOf(query)
-        const source = cache.source(key)
-        if (!source) throw barsNotFound(cache, key)
+        const source = seen.source(key)
+        if (!source) throw barsNotFound(seen, key)
         const limit = Math.max(1, Math.min(BARS_MAX, Number(query.limit ?? BARS_MAX)))
         const from = timeOf('start', query.start)
         const end = timeOf('end', query.end)
@@ -110,8 +119,8 @@ export function barRoutes(deps: ApiDeps) {
         // With a start alone one reads forwards, else the newest.
         const found =
           from !== undefined && end === undefined
-            ? head(cache.read(key, range), limit)
-            : cache.read(key, { ...range, last: limit })
+            ? head(seen.read(key, range), limit)
+            : seen.read(key, { ...range, last: limit })
         return {
           ...key,
           builtFrom: source.interval === key.interval ? null : source.interval,
@@ -133,14 +142,18 @@ export function barRoutes(deps: ApiDeps) {
         ),
       },
     )
-    .get('/symbols', () => ({ symbols: symbolWires(deps), nextCursor: null }), {
-      access: { to: 'session bars:read', etag: true },
-      detail: doc('Symbols with cached bars or set facts', { symbols: Type.Array(SymbolWire) }),
-    })
+    .get(
+      '/symbols',
+      ({ caller }) => ({ symbols: symbolWires(barsSeenBy(cache, caller.user.id)), nextCursor: null }),
+      {
+        access: { to: 'session bars:read', etag: true },
+        detail: doc('Symbols with cached bars or set facts', { symbols: Type.Array(SymbolWire) }),
+      },
+    )
     .get(
       '/symbols/:exchange/:symbol',
-      ({ params }) => {
-        const found = symbolWires(deps).find(
+      ({ caller, params }) => {
+        const found = symbolWires(barsSeenBy(cache, caller.user.id)).find(
           ({ exchange, symbol }) =>
             exchange === params.exchange.toUpperCase() && symbol === params.symbol.toUpperCase(),
         )
@@ -151,11 +164,11 @@ export function barRoutes(deps: ApiDeps) {
     )
     .put(
       '/symbols/:exchange/:symbol',
-      async ({ params, body }) => {
+      async ({ caller, params, body }) => {
         const { exchange, symbol } = seriesKey(params.exchange, params.symbol, '1d')
         const info = withSymbolFields(cache.symbol(exchange, symbol), body)
         await cache.store.putSymbol(info)
-        return { symbol: symbolWire(info, cache.store.list()) }
+        return { symbol: symbolWire(info, barsSeenBy(cache, caller.user.id).list()) }
       },
       {
         access: 'session bars:write',
@@ -225,20 +238,20 @@ function head(bars: Bars, limit: number): Bars {
   return { ...(cut as unknown as Bars), length: limit }
 }
 
-function seriesWire({ interval, count, first, last }: SeriesInfo): Static<typeof SeriesWire> {
-  return { interval, count, first, last }
+function seriesWire({ interval, count, first, last, owner = '' }: SeriesInfo): Static<typeof SeriesWire> {
+  return { interval, count, first, last, shared: owner === '' }
 }
 
-function symbolWires({ bars: cache }: ApiDeps): Static<typeof SymbolWire>[] {
-  const all = cache.store.list()
-  const known = new Map(cache.store.symbols().map((info) => [`${info.exchange}:${info.symbol}`, info]))
+function symbolWires(seen: SeenBars): Static<typeof SymbolWire>[] {
+  const all = seen.list()
+  const known = new Map(seen.symbols().map((info) => [`${info.exchange}:${info.symbol}`, info]))
   for (const { exchange, symbol } of all)
-    if (!known.has(`${exchange}:${symbol}`))
-      known.set(`${exchange}:${symbol}`, cache.symbol(exchange, symbol))
+    if (!known.has(`${exchange}:${symbol}`)) known.set(`${exchange}:${symbol}`, seen.symbol(exchange, symbol))
   return [...known.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, info]) => symbolWire(info, all))
 }
 
 function symbolWire(info: SymbolInfo, all: readonly SeriesInfo[]): Static<typeof SymbolWire> {
-  const own = all.filter(({ exchange, symbol }) => exchange === info.exchange && symbol === info.symbol)
-  return { ...info, series: own.map(seriesWire) }
+  const { owner = '', ...shown } = info
+  const series = all.filter((one) => isSameSymbol(one, info)).map(seriesWire)
+  return { ...shown, shared: owner === '', series }
 }

@@ -3,7 +3,33 @@
 import { Type } from '@sinclair/typebox'
 import { REPLAY_SOURCES, type ReplaySession } from '../replay/session.ts'
 import { BarColumns, barColumns } from './bar-columns.ts'
-import { idOf, nullable, oneOf } from './schemas.ts'
+import { idOf, nullable, oneOf, Time } from './schemas.ts'
+
+export const CursorWire = Type.Object(
+  {
+    symbol: Type.String(),
+    interval: Type.String(),
+    exchange: nullable(Type.String()),
+    cursorBar: Type.Integer(),
+    barTime: nullable(Time),
+    speed: Type.Number(),
+    start: Type.String(),
+    end: Type.String(),
+    updatedAt: Time,
+  },
+  { $id: 'Cursor' },
+)
+export const BookmarkWire = Type.Object(
+  {
+    symbol: Type.String(),
+    interval: Type.String(),
+    bar: Type.Integer(),
+    note: nullable(Type.String()),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { $id: 'Bookmark' },
+)
 
 export const ReplayWire = Type.Object(
   {
@@ -21,8 +47,8 @@ export const ReplayWire = Type.Object(
     trades: Type.Array(Type.Object({})),
     tracks: Type.Array(Type.Object({})),
     equity: Type.Array(Type.Number()),
-    cursor: nullable(Type.Object({})),
-    bookmarks: Type.Array(Type.Object({})),
+    cursor: nullable(CursorWire),
+    bookmarks: Type.Array(BookmarkWire),
     barsHash: Type.String(),
   },
   { $id: 'Replay' },

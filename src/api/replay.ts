@@ -2,82 +2,29 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { barsHash } from '../backtest/report/hash.ts'
 import { Problem } from '../lib/problem.ts'
-import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
+import { barsNotFound } from '../market/bar-cache.ts'
 import { lowerBound } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
-import type { Bookmark, Cursor } from '../replay/places.ts'
+import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
+import type { Bookmark, Cursor, Places } from '../replay/places.ts'
+import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'
-import { doc, IsoTime, isoTimeOf, Listed, nullable, QueryInteger, Text, Time } from './schemas.ts'
+import { JsonText } from './json-text.ts'
+import { BookmarkWire, CursorWire, replayText, ReplayWire } from './replay-wire.ts'
+import { doc, IsoTime, isoTimeOf, Listed, nullable, QueryInteger, Text } from './schemas.ts'
 
 const BARS_MAX = 50_000
 
 const place = { symbol: Text(60), interval: Text(10) }
-const CursorWire = Type.Object(
-  {
-    symbol: Type.String(),
-    interval: Type.String(),
-    exchange: nullable(Type.String()),
-    cursorBar: Type.Integer(),
-    barTime: nullable(Time),
-    speed: Type.Number(),
-    start: Type.String(),
-    end: Type.String(),
-    updatedAt: Time,
-  },
-  { $id: 'Cursor' },
-)
-const BookmarkWire = Type.Object(
-  {
-    symbol: Type.String(),
-    interval: Type.String(),
-    bar: Type.Integer(),
-    note: nullable(Type.String()),
-    createdAt: Time,
-    updatedAt: Time,
-  },
-  { $id: 'Bookmark' },
-)
-const Column = Type.Array(Type.Number())
-export const ReplayWire = Type.Object(
-  {
-    id: nullable(Type.String()),
-    source: Type.Union([Type.Literal('market'), Type.Literal('backtest')]),
-    backtestId: nullable(Type.String()),
-    symbol: Type.String(),
-    exchange: Type.String(),
-    interval: Type.String(),
-    timezone: Type.String(),
-    mintick: Type.Number(),
-    start: Type.String(),
-    end: Type.String(),
-    bars: Type.Object({
-      time: Column,
-      open: Column,
-      high: Column,
-      low: Column,
-      close: Column,
-      volume: Column,
-    }),
-    trades: Type.Array(Type.Unknown()),
-    tracks: Type.Array(Type.Unknown()),
-    equity: Type.Array(Type.Unknown()),
-    cursor: nullable(CursorWire),
-    bookmarks: Type.Array(BookmarkWire),
-    barsHash: Type.String(),
-  },
-  { $id: 'Replay' },
-)
-
 export function replayRoutes(deps: ApiDeps) {
   const { places } = deps.rooms
-  const { bars } = deps
   return new Elysia({ prefix: '/api/platform/replay', tags: ['Replays'], normalize: false })
     .use(access(deps))
     .get(
       '',
       ({ visitor, query }) => {
+        const bars = barsSeenBy(deps.bars, visitor?.user.id ?? null)
         const symbol = query.symbol.toUpperCase()
         const interval = requireInterval(query.interval, 'query')
         const from = query.start === undefined ? undefined : isoTimeOf(query.start, 'query', '/start')
@@ -98,38 +45,16 @@ export function replayRoutes(deps: ApiDeps) {
             'too_many_bars',
             `A replay has at most ${BARS_MAX} bars; this range has ${found.length}. Choose a shorter one.`,
           )
-        const userId = visitor !== null && query.userId === visitor.user.id ? visitor.user.id : null
-        const info = bars.symbol(exchange, symbol)
+        const mine = visitor !== null && query.userId === visitor.user.id
         const edge = (time: number | undefined, given: number | undefined) =>
           new Date(given ?? time ?? 0).toISOString()
-        return {
-          replay: {
-            id: null,
-            source: 'market' as const,
-            backtestId: null,
-            symbol,
-            exchange,
-            interval,
-            timezone: info.timezone,
-            mintick: info.mintick,
-            start: edge(found.time[0], from),
-            end: edge(found.time.at(-1), to),
-            bars: {
-              time: [...found.time],
-              open: [...found.open],
-              high: [...found.high],
-              low: [...found.low],
-              close: [...found.close],
-              volume: [...found.volume],
-            },
-            trades: [],
-            tracks: [],
-            equity: [],
-            cursor: userId === null ? null : places.cursor(userId, symbol, interval),
-            bookmarks: userId === null ? [] : places.bookmarks(userId, symbol, interval),
-            barsHash: barsHash(found),
-          },
+        const session = {
+          ...marketSession(bars.symbol(exchange, symbol), { exchange, symbol, interval }, found),
+          start: edge(found.time[0], from),
+          end: edge(found.time.at(-1), to),
         }
+        const standing = mine ? placesOf(places, visitor.user.id, symbol, interval) : undefined
+        return { replay: new JsonText(replayText(session, standing)) }
       },
       {
         access: 'none replay:read',
@@ -167,6 +92,7 @@ export function replayRoutes(deps: ApiDeps) {
         const end = isoTimeOf(body.end, 'body', '/end')
         if (start > end) throw wrongBody('/start', 'range', 'start lies behind end.')
         const exchange = body.exchange?.toUpperCase() ?? null
+        const bars = barsSeenBy(deps.bars, caller.user.id)
         const barTime = timeOfBar(bars, exchange, symbol, interval, start, body.cursorBar)
         const cursor = await places.saveCursor(caller.user.id, {
           symbol,
@@ -264,16 +190,23 @@ function barOf(text: string): number {
   return bar
 }
 
+function placesOf(places: Places, userId: string, symbol: string, interval: string) {
+  return {
+    cursor: places.cursor(userId, symbol, interval),
+    bookmarks: places.bookmarks(userId, symbol, interval),
+  }
+}
+
 /** Of several exchanges that have the symbol, the one with most bars of this interval, or of any. */
-function exchangeWithMost(bars: BarCache, symbol: string, interval: string): string {
-  const series = bars.store.list().filter((one) => one.symbol === symbol)
+function exchangeWithMost(bars: SeenBars, symbol: string, interval: string): string {
+  const series = bars.list().filter((one) => one.symbol === symbol)
   const exact = series.filter((one) => one.interval === interval)
   const best = (exact.length > 0 ? exact : series).toSorted((a, b) => b.count - a.count)[0]
   return best?.exchange ?? ''
 }
 
 function timeOfBar(
-  bars: BarCache,
+  bars: SeenBars,
   exchange: string | null,
   symbol: string,
   interval: string,

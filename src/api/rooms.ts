@@ -20,6 +20,7 @@ import type { BarCache } from '../market/bar-cache.ts'
 import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { parseInterval } from '../market/interval.ts'
+import { barsSeenBy } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
@@ -235,20 +236,21 @@ async function runAlertScript(
   window: Bars,
 ): Promise<ScriptEvents> {
   const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
+  const seen = barsSeenBy(bars, alert.ownerId)
   const output = await pool.run(
     {
       source,
       inputs: alert.inputs,
       overrides: {},
       bars: window,
-      symbol: bars.symbol(alert.exchange, alert.symbol),
+      symbol: seen.symbol(alert.exchange, alert.symbol),
       interval: alert.interval,
       finer: null,
       limits,
       libraries: importedLibraries(source, scripts.libraryFor(alert.ownerId)),
     },
     // Not the owner's turn: alerts must not wait behind their backtests, nor count against them.
-    { user: alert.id, series: (exchange, symbol, interval) => seriesFor(bars, exchange, symbol, interval) },
+    { user: alert.id, series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval) },
   )
   const report = JSON.parse(output.report) as Pick<Report, 'alerts' | 'orders'>
   const tracks = JSON.parse(output.tracks) as readonly PlotOnWire[]

@@ -3,6 +3,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
+import { ownerOf } from '../market/bar-store.ts'
+import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait } from './event-wait.ts'
 import { doc, Text } from './schemas.ts'
@@ -58,8 +60,10 @@ async function* follow(
   }
   const stops = [
     bars.onChange(({ key, inserted, updated, last }) => {
-      if (symbol === undefined || key.symbol === symbol)
-        tell({ event: 'bars', data: { ...key, last, inserted, updated } })
+      // Another's private bars are nobody's business, nor are everybody's where one has one's own instead.
+      const mine = ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
+      if (mine && (symbol === undefined || key.symbol === symbol))
+        tell({ event: 'bars', data: { ...seriesOf(key, ''), last, inserted, updated } })
     }),
     rooms.onFired(({ ownerId, ...firing }) => {
       if (ownerId === userId && may('alerts:read')) tell({ event: 'firing', data: firing })

@@ -2,9 +2,9 @@
 
 import type { Report } from '../backtest/report/report.ts'
 import { verifyReport } from '../backtest/verify.ts'
-import { seriesKey } from '../market/bar-store.ts'
+import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
-import { finerFor, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
+import { barsGone, finerFor, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
 import { createScripts } from '../scripts/scripts.ts'
 import type { CommandContext } from './command.ts'
 import { withData } from './data.ts'
@@ -23,15 +23,18 @@ export async function verifyRun(
       return 1
     }
     const script = scriptOf(kv, id)
-    const key = seriesKey(run.exchange, run.symbol, run.interval)
-    const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 })
+    const seen = barsSeenBy(cache, run.userId)
+    const key = seriesOf(run, run.seriesOwner ?? '')
+    const symbol = seen.symbol(key.exchange, key.symbol)
+    const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
+    if (bars.length === 0) throw barsGone(seen, run)
     const { equal, hash, difference } = verifyReport(JSON.parse(stored) as Report, {
       ...script,
       bars,
-      symbol: cache.symbol(key.exchange, key.symbol),
+      symbol,
       interval: key.interval,
-      finer: finerFor(script, cache, key, bars),
-      series: (exchange, symbol, interval) => seriesFor(cache, exchange, symbol, interval),
+      finer: finerFor(script, seen, key, bars),
+      series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
       library: createScripts(accounts).libraryFor(run.userId),
       limits: DEFAULT_LIMITS,
     })

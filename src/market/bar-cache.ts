@@ -13,6 +13,7 @@ import {
   type BarStore,
   type SeriesInfo,
   type SeriesKey,
+  ownerOf,
   seriesName,
   type UpsertResult,
 } from './bar-store.ts'
@@ -61,19 +62,23 @@ export class BarCache {
     return this.#bytes
   }
 
-  /** What is known of the symbol: what somebody set, else our guess. */
-  symbol(exchange: string, symbol: string): SymbolInfo {
-    return this.store.symbol(exchange, symbol) ?? defaultSymbol(exchange, symbol)
+  /** What is known of the symbol: what `owner` set for themselves, else what is set for everybody, else our guess. */
+  symbol(exchange: string, symbol: string, owner = ''): SymbolInfo {
+    const own = owner === '' ? null : this.store.symbol(exchange, symbol, owner)
+    const info = own ?? this.store.symbol(exchange, symbol) ?? defaultSymbol(exchange, symbol)
+    // Whose facts they are is nothing to a run: the same facts are the same report.
+    const { owner: _owner, ...facts } = info
+    return facts
   }
 
-  /** The series that answers for `key`: itself, or the coarsest finer one that it can be built from. */
+  /** The series that answers for `key`: itself, or the coarsest finer one of the same owner that it can be built from. */
   source(key: SeriesKey): SeriesInfo | null {
     const own = this.store.info(key)
     const wanted = own ? null : parseInterval(key.interval)
     if (!wanted) return own
     const finer = this.store
       .list()
-      .filter(({ exchange, symbol }) => exchange === key.exchange && symbol === key.symbol)
+      .filter((info) => isSameSymbol(info, key) && ownerOf(info) === ownerOf(key))
       .flatMap((info) => {
         const interval = parseInterval(info.interval)
         return interval && compareIntervals(interval, wanted) < 0 && canBuild(wanted, interval)
@@ -84,18 +89,25 @@ export class BarCache {
     return finer[0]?.info ?? null
   }
 
-  /** A view, not a copy: do not write to it. Empty where neither the series nor a finer one is there. */
-  read(key: SeriesKey, range: BarRange = {}): Bars {
+  /**
+   * A view, not a copy: do not write to it. Empty where neither the series nor a finer one is there. `info` tells when
+   * sessions open, for a series that is built from a finer one: its reader may have other facts than everybody.
+   */
+  read(
+    key: SeriesKey,
+    range: BarRange = {},
+    info: SymbolInfo = this.symbol(key.exchange, key.symbol, ownerOf(key)),
+  ): Bars {
     const source = this.source(key)
     if (!source) return emptyBars(0)
-    const id = this.#idOf(key, source)
+    const id = builtId(key, source, info)
     const cached = this.#series.get(id)
     if (cached && cached.change === source.change) {
       this.#series.delete(id)
       this.#series.set(id, cached)
       return selectBars(sliceBars(cached.room, 0, cached.length), range)
     }
-    const built = source.interval === key.interval ? null : this.#build(key, source)
+    const built = source.interval === key.interval ? null : this.#build(key, source, info)
     if (!built && source.count * BYTES_A_BAR > this.bytesMax) return shared(this.store.read(key, range))
     const bars = built ?? this.store.read(key)
     const room = shared(bars, Math.max(ROOM_MIN, Math.floor(bars.length * ROOM_FRACTION)))
@@ -148,19 +160,11 @@ export class BarCache {
     for (const listener of this.#listeners) listener(change)
   }
 
-  /** A series built from a finer one also depends on the session, which may be set anew. */
-  #idOf(key: SeriesKey, source: SeriesInfo): string {
-    if (source.interval === key.interval) return idOf(key)
-    const { timezone, session } = this.symbol(key.exchange, key.symbol)
-    return `${idOf(key)} from ${source.interval} in ${timezone} ${session}`
-  }
-
-  #build(key: SeriesKey, source: SeriesInfo): Bars | null {
+  #build(key: SeriesKey, source: SeriesInfo, info: SymbolInfo): Bars | null {
     const from = parseInterval(source.interval)
     const to = parseInterval(key.interval)
     if (!from || !to) return null
-    const calendar = calendarOf(this.symbol(key.exchange, key.symbol))
-    return resample(this.read(source), from, to, calendar)
+    return resample(this.read(source), from, to, calendarOf(info))
   }
 
   /** Bars behind the last one go into the room that was left; anything else makes the next read decode anew. */
@@ -203,13 +207,29 @@ function shared(bars: Bars, room = 0): Bars {
   return copy
 }
 
-function idOf({ exchange, symbol, interval }: SeriesKey): string {
-  return `${exchange}:${symbol}:${interval}`
+function idOf(key: SeriesKey): string {
+  return `${ownerOf(key)} ${key.exchange}:${key.symbol}:${key.interval}`
+}
+
+/** A series built from a finer one also depends on the session, which may be set anew. */
+function builtId(key: SeriesKey, source: SeriesInfo, { timezone, session }: SymbolInfo): string {
+  if (source.interval === key.interval) return idOf(key)
+  return `${idOf(key)} from ${source.interval} in ${timezone} ${session}`
+}
+
+export function isSameSymbol(
+  a: Pick<SeriesKey, 'exchange' | 'symbol'>,
+  b: Pick<SeriesKey, 'exchange' | 'symbol'>,
+): boolean {
+  return a.exchange === b.exchange && a.symbol === b.symbol
 }
 
 /** 404 that says what is cached instead: of the symbol, else of anything. An exchange of '' is not known. */
-export function barsNotFound({ store }: BarCache, key: SeriesKey): Problem {
-  const all = store.list()
+export function barsNotFound(
+  { list }: { readonly list: () => readonly SeriesInfo[] },
+  key: SeriesKey,
+): Problem {
+  const all = list()
   const same = all.filter(
     ({ exchange, symbol }) => symbol === key.symbol && (key.exchange === '' || exchange === key.exchange),
   )

@@ -11,6 +11,8 @@ import { type BarRange, type Bars, concatBars, emptyBars, mergeBars, selectBars 
 import type { SymbolInfo } from './symbol.ts'
 
 export interface SeriesKey {
+  /** The user whose private bars they are; absent or '' = everybody reads them. */
+  readonly owner?: string
   readonly exchange: string
   readonly symbol: string
   /** In normal form: `1h`, not `60`. */
@@ -37,7 +39,7 @@ export interface BarStore {
   /** A copy nobody else writes to; empty where there is no such series. */
   read(key: SeriesKey, range?: BarRange): Bars
   info(key: SeriesKey): SeriesInfo | null
-  /** Sorted by exchange, symbol and interval's text. */
+  /** Everybody's and everyone's own, sorted by exchange, symbol, interval's text and owner. */
   list(): SeriesInfo[]
   /** false where there was none. */
   remove(key: SeriesKey): Promise<boolean>
@@ -45,8 +47,9 @@ export interface BarStore {
   draft(key: SeriesKey): BarDraft
   /** Takes away what imports left behind that were cut short. To be called before the first draft of this process. */
   sweep(): Promise<void>
-  symbol(exchange: string, symbol: string): SymbolInfo | null
-  /** Sorted by exchange and symbol. */
+  /** The facts that everybody sees, or those that `owner` set for themselves. */
+  symbol(exchange: string, symbol: string, owner?: string): SymbolInfo | null
+  /** Everybody's and everyone's own, sorted by exchange, symbol and owner. */
   symbols(): SymbolInfo[]
   putSymbol(info: SymbolInfo): Promise<void>
 }
@@ -67,6 +70,16 @@ export function seriesKey(exchange: string, symbol: string, interval: string): S
   return { exchange: exchange.toUpperCase(), symbol: symbol.toUpperCase(), interval }
 }
 
+/** The owner of a private series or of private facts; '' = everybody reads them. */
+export function ownerOf({ owner = '' }: { readonly owner?: string }): string {
+  return owner
+}
+
+/** As a part of a record: shared ones have none. */
+export function owned(owner: string): { readonly owner?: string } {
+  return owner === '' ? {} : { owner }
+}
+
 /** `NASDAQ:AAPL 1d`, as people read it. */
 export function seriesName({ exchange, symbol, interval }: SeriesKey): string {
   return `${exchange}:${symbol} ${interval}`
@@ -76,7 +89,8 @@ export function compareSeries(a: SeriesKey, b: SeriesKey): number {
   return (
     compareText(a.exchange, b.exchange) ||
     compareText(a.symbol, b.symbol) ||
-    compareText(a.interval, b.interval)
+    compareText(a.interval, b.interval) ||
+    compareText(ownerOf(a), ownerOf(b))
   )
 }
 
@@ -89,7 +103,8 @@ export function memoryBars(): BarStore {
   const series = new Map<string, { readonly info: SeriesInfo; readonly bars: Bars }>()
   const symbols = new Map<string, SymbolInfo>()
   let changes = 0
-  const idOf = (key: SeriesKey) => `${key.exchange}\0${key.symbol}\0${key.interval}`
+  const idOf = (key: SeriesKey) => `${ownerOf(key)}\0${key.exchange}\0${key.symbol}\0${key.interval}`
+  const symbolId = (exchange: string, symbol: string, owner: string) => `${owner}\0${exchange}\0${symbol}`
 
   const store: BarStore = {
     upsert(key, bars) {
@@ -101,6 +116,7 @@ export function memoryBars(): BarStore {
       const change = ++changes
       const { exchange, symbol, interval } = key
       const info: SeriesInfo = {
+        ...owned(ownerOf(key)),
         exchange,
         symbol,
         interval,
@@ -142,13 +158,16 @@ export function memoryBars(): BarStore {
       }
     },
     sweep: () => Promise.resolve(),
-    symbol: (exchange, symbol) => symbols.get(`${exchange}\0${symbol}`) ?? null,
+    symbol: (exchange, symbol, owner = '') => symbols.get(symbolId(exchange, symbol, owner)) ?? null,
     symbols: () =>
       [...symbols.values()].sort(
-        (a, b) => compareText(a.exchange, b.exchange) || compareText(a.symbol, b.symbol),
+        (a, b) =>
+          compareText(a.exchange, b.exchange) ||
+          compareText(a.symbol, b.symbol) ||
+          compareText(ownerOf(a), ownerOf(b)),
       ),
     putSymbol(info) {
-      symbols.set(`${info.exchange}\0${info.symbol}`, info)
+      symbols.set(symbolId(info.exchange, info.symbol, ownerOf(info)), info)
       return Promise.resolve()
     },
   }

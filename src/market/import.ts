@@ -5,6 +5,8 @@ import type { Bars } from './bars.ts'
 import {
   type BarDraft,
   type BarStore,
+  owned,
+  ownerOf,
   type SeriesInfo,
   seriesKey,
   type SeriesKey,
@@ -62,12 +64,12 @@ async function fill(
 /** Reads, checks and stores; a symbol seen for the first time gets our best guess of its facts. */
 export async function importBars(
   target: ImportTarget,
-  { exchange, symbol, interval }: SeriesKey,
+  { owner = '', exchange, symbol, interval }: SeriesKey,
   input: Input,
   { format, progress }: Pick<ReadBarsOptions, 'format' | 'progress'>,
 ): Promise<ImportResult> {
-  const key = seriesKey(exchange, symbol, interval)
-  const known = target.store.symbol(key.exchange, key.symbol) ?? defaultSymbol(key.exchange, key.symbol)
+  const key = { ...owned(owner), ...seriesKey(exchange, symbol, interval) }
+  const known = knownSymbol(target, key) ?? defaultSymbol(key.exchange, key.symbol)
   const stage = new BarStage(() => target.draft(key))
   try {
     await fill(stage, input, { format, symbol: known, ...(progress ? { progress } : {}) })
@@ -94,9 +96,10 @@ async function described(
   rows: number,
   write: () => Promise<UpsertResult>,
 ): Promise<ImportResult> {
-  let symbol = target.store.symbol(key.exchange, key.symbol)
+  let symbol = knownSymbol(target, key)
   if (!symbol) {
-    symbol = defaultSymbol(key.exchange, key.symbol, bars)
+    // Of a private series they are private too: that the symbol is there is nobody else's business.
+    symbol = { ...owned(ownerOf(key)), ...defaultSymbol(key.exchange, key.symbol, bars) }
     await target.store.putSymbol(symbol)
   }
   const result = await write()
@@ -108,6 +111,12 @@ async function described(
     rows,
     warnings: spacingWarnings(bars, key.interval),
   }
+}
+
+/** What was set or guessed before: the owner's own facts, else everybody's. */
+export function knownSymbol({ store }: ImportTarget, key: SeriesKey): SymbolInfo | null {
+  const { exchange, symbol } = key
+  return store.symbol(exchange, symbol, ownerOf(key)) ?? store.symbol(exchange, symbol)
 }
 
 /** Bars that stand closer together than the interval they were given are most likely another interval's. */

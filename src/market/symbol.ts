@@ -19,6 +19,8 @@ export const SYMBOL_TYPES = [
 export type SymbolType = (typeof SYMBOL_TYPES)[number]
 
 export interface SymbolInfo {
+  /** The user who sees these facts instead of everybody's; absent or '' = they are everybody's. */
+  readonly owner?: string
   /** Exchange prefix, upper case: `NASDAQ`. */
   readonly exchange: string
   /** Ticker without the prefix: `AAPL`. */

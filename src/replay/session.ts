@@ -11,8 +11,10 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import type { BarCache } from '../market/bar-cache.ts'
-import type { SeriesKey } from '../market/bar-store.ts'
+import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { type Bars, lowerBound } from '../market/bars.ts'
+import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
+import type { SymbolInfo } from '../market/symbol.ts'
 import { collection, NameTaken, transact } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -49,6 +51,8 @@ export interface ReplayedBacktest {
   readonly symbol: string
   readonly exchange: string
   readonly interval: string
+  /** Whose series it ran on; absent or '' = everybody's. */
+  readonly seriesOwner?: string
   /** Times of the first and last bar it ran on. */
   readonly range: { readonly from: number; readonly to: number }
   readonly trades: readonly ReportTrade[]
@@ -77,13 +81,9 @@ const replays = (kv: Kv) =>
   })
 
 /** Bars without a backtest. `bars` are not empty. */
-export function marketSession(
-  { bars: cache }: Pick<ReplayDeps, 'bars'>,
-  key: SeriesKey,
-  bars: Bars,
-): ReplaySession {
+export function marketSession(info: SymbolInfo, key: SeriesKey, bars: Bars): ReplaySession {
   return {
-    ...frame(cache, key, bars),
+    ...frame(info, key, bars),
     id: null,
     source: 'market',
     backtestId: null,
@@ -102,16 +102,22 @@ export async function backtestSession(
   backtest: ReplayedBacktest,
   exchange: string,
 ): Promise<{ readonly session: ReplaySession & { readonly id: string }; readonly cut: number }> {
-  const { symbol, interval, range } = backtest
+  const { symbol, interval, range, seriesOwner = '' } = backtest
   const key = { exchange: exchange.toUpperCase(), symbol, interval }
-  const all = deps.bars.read(key, { from: range.from, to: range.to + 1 })
+  const seen = barsSeenBy(deps.bars, backtest.userId)
+  // On its own exchange it is the very series it ran on, whatever the name means to the user by now.
+  const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : seen.resolve(key)
+  const info = seen.symbol(key.exchange, symbol)
+  const all = deps.bars.read(series, { from: range.from, to: range.to + 1 }, info)
   if (all.length === 0)
     throw new Problem(
       404,
       'bars_not_found',
-      'There are no bars of this exchange over the time of the backtest.',
+      ownerOf(series) === ''
+        ? 'There are no bars of this exchange over the time of the backtest.'
+        : 'The backtest ran on your own bars, which were removed or shared since. Import them again, or run it anew.',
     )
-  const bars = deps.bars.read(key, { from: range.from, to: range.to + 1, last: REPLAY_BARS_MAX })
+  const bars = deps.bars.read(series, { from: range.from, to: range.to + 1, last: REPLAY_BARS_MAX }, info)
   const id = await idOfReplay(deps, backtest, key.exchange)
   const first = bars.time[0] ?? 0
   const trades = backtest.trades
@@ -122,7 +128,7 @@ export async function backtestSession(
       exitBar: Math.min(bars.length - 1, lowerBound(bars.time, trade.exitTime)),
     }))
   const session: ReplaySession & { readonly id: string } = {
-    ...frame(deps.bars, key, bars),
+    ...frame(info, key, bars),
     id,
     source: 'backtest',
     backtestId: backtest.id,
@@ -154,8 +160,7 @@ async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBa
   }
 }
 
-function frame(cache: BarCache, { exchange, symbol, interval }: SeriesKey, bars: Bars) {
-  const { timezone, mintick } = cache.symbol(exchange, symbol)
+function frame({ timezone, mintick }: SymbolInfo, { exchange, symbol, interval }: SeriesKey, bars: Bars) {
   return {
     symbol,
     exchange,

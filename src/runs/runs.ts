@@ -13,9 +13,10 @@ import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
 import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
-import { seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
 import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
 import type { Bars } from '../market/bars.ts'
+import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
 import type { Series } from '../pine/compile.ts'
 import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -60,6 +61,8 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly finishedAt: number | null
   readonly error: RunError | null
   readonly summary: ReportSummary | null
+  /** Whose series it ran on: the user's own, or '' for everybody's. Missing in records from when there were no others. */
+  readonly seriesOwner?: string
   /** Of the summary's amounts; null until it is done, missing in records from before it was kept. */
   readonly currency?: string | null
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
@@ -210,10 +213,10 @@ export class Runs {
   /** Runs a finished backtest again on the bars it ran on, as they are now. Keeps nothing. */
   async again(userId: string, id: string, signal: AbortSignal): Promise<{ report: string; bars: Bars }> {
     const { bars: cache, pool } = this.#deps
-    const { run, range } = this.#done(userId, id)
-    const key = seriesKey(run.exchange, run.symbol, run.interval)
-    const bars = cache.read(key, { from: range.from, to: range.to + 1 })
-    if (bars.length === 0) throw barsNotFound(cache, key)
+    const run = this.get(userId, id)
+    const key = seriesOf(run, run.seriesOwner ?? '')
+    const bars = this.barsOf(userId, id)
+    if (bars.length === 0) throw barsGone(barsSeenBy(cache, userId), run)
     pool.assertRoom(userId)
     const plan = { run, script: scriptOf(this.#deps.kv, id), key, bars, warnings: [] }
     const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan))
@@ -223,8 +226,9 @@ export class Runs {
   /** The bars a finished backtest ran on, as they are now. */
   barsOf(userId: string, id: string): Bars {
     const { run, range } = this.#done(userId, id)
-    const key = seriesKey(run.exchange, run.symbol, run.interval)
-    return this.#deps.bars.read(key, { from: range.from, to: range.to + 1 })
+    const { bars: cache } = this.#deps
+    const info = cache.symbol(run.exchange, run.symbol, userId)
+    return cache.read(seriesOf(run, run.seriesOwner ?? ''), { from: range.from, to: range.to + 1 }, info)
   }
 
   #done(userId: string, id: string) {
@@ -317,8 +321,9 @@ export class Runs {
   #plan(userId: string, request: RunRequest): Plan {
     const { kv, clock, newId, bars: cache, pool } = this.#deps
     const interval = requireInterval(request.interval)
-    const key = seriesKey(request.exchange, request.symbol, interval)
-    if (!cache.source(key)) throw barsNotFound(cache, key)
+    const seen = barsSeenBy(cache, userId)
+    const key = seen.resolve(seriesKey(request.exchange, request.symbol, interval))
+    if (!seen.source(key)) throw barsNotFound(seen, key)
     pool.assertRoom(userId)
     // The commit checks it too; asked here, nobody waits for a report that cannot be kept.
     if (runs(kv).count('user', [userId]) >= RUNS_MAX)
@@ -327,12 +332,13 @@ export class Runs {
         'quota_exceeded',
         `You can keep at most ${RUNS_MAX} backtests. Delete some first.`,
       )
-    const bars = cache.read(key, { last: request.bars })
+    const bars = seen.read(key, { last: request.bars })
     const { name, bars: wanted, source, inputs, overrides } = request
     const run: Run = {
       name,
       bars: wanted,
-      ...key,
+      ...seriesOf(key, ''),
+      seriesOwner: ownerOf(key),
       id: newId('bt'),
       userId,
       state: 'queued',
@@ -401,21 +407,22 @@ export class Runs {
 
   /** Lets a worker run it. */
   async #compute(live: Live, { run, script, key, bars }: Plan) {
-    const { clock, bars: cache, pool, limits, libraryFor } = this.#deps
+    const { clock, pool, limits, libraryFor } = this.#deps
+    const seen = barsSeenBy(this.#deps.bars, run.userId)
     let startedAt = run.createdAt
     const output = await pool.run(
       {
         ...script,
         bars,
-        symbol: cache.symbol(key.exchange, key.symbol),
+        symbol: seen.symbol(key.exchange, key.symbol),
         interval: key.interval,
-        finer: finerFor(script, cache, key, bars),
+        finer: finerFor(script, seen, key, bars),
         limits,
         libraries: importedLibraries(script.source, libraryFor(run.userId)),
       },
       {
         user: run.userId,
-        series: (exchange, symbol, interval) => seriesFor(cache, exchange, symbol, interval),
+        series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
         signal: live.abort.signal,
         started: () => {
           startedAt = clock.now()
@@ -464,28 +471,36 @@ function tell(live: Live, progress: RunProgress): void {
   for (const watcher of live.watchers) watcher(progress)
 }
 
+/** Why a stored backtest cannot be run on its bars again. */
+export function barsGone(seen: SeenBars, run: Run): Problem {
+  const name = seriesName(run)
+  if (!run.seriesOwner) return barsNotFound(seen, run)
+  return new Problem(
+    404,
+    'bars_not_found',
+    seen.source(run)
+      ? `It ran on your own bars of ${name}, which were removed or shared since. Everybody's bars of that name are there: run it anew on those.`
+      : `It ran on your own bars of ${name}, which were removed since. Import them again.`,
+  )
+}
+
 function notFound(): Problem {
   return new Problem(404, 'backtest_not_found', 'There is no such backtest.')
 }
 
 /** Says what could be asked for instead: other intervals of the symbol, else other symbols. */
-export function seriesFor(
-  cache: BarCache,
-  exchange: string,
-  symbol: string,
-  interval: string,
-): Series | null {
+export function seriesFor(seen: SeenBars, exchange: string, symbol: string, interval: string): Series | null {
   const normal = normalizeInterval(interval)
   if (normal === null) return null
-  const key = exchange === '' ? anyExchange(cache, symbol, normal) : seriesKey(exchange, symbol, normal)
-  const bars = cache.read(key)
-  return bars.length === 0 ? null : { bars, symbol: cache.symbol(key.exchange, key.symbol), interval: normal }
+  const key = exchange === '' ? anyExchange(seen, symbol, normal) : seriesKey(exchange, symbol, normal)
+  const bars = seen.read(key)
+  return bars.length === 0 ? null : { bars, symbol: seen.symbol(key.exchange, key.symbol), interval: normal }
 }
 
 /** A symbol without its exchange (a currency pair, mostly): the one with most bars. */
-function anyExchange(cache: BarCache, symbol: string, interval: string): SeriesKey {
+function anyExchange(seen: SeenBars, symbol: string, interval: string): SeriesKey {
   const wanted = symbol.toUpperCase()
-  const [most] = cache.store
+  const [most] = seen
     .list()
     .filter((info) => info.symbol === wanted)
     .sort((a, b) => b.count - a.count)
@@ -493,16 +508,16 @@ function anyExchange(cache: BarCache, symbol: string, interval: string): SeriesK
 }
 
 /** Bars for the bar magnifier, where the script or an override wants it and there are some. */
-export function finerFor({ source, overrides }: RunScript, cache: BarCache, key: SeriesKey, bars: Bars) {
+export function finerFor({ source, overrides }: RunScript, seen: SeenBars, key: SeriesKey, bars: Bars) {
   const wanted = overrides['use_bar_magnifier'] ?? outline(source).magnifier
-  return wanted === true ? finerSeries(cache, key, bars) : null
+  return wanted === true ? finerSeries(seen, key, bars) : null
 }
 
 /** The finest cached series of the symbol, over the time of the bars. */
-function finerSeries(cache: BarCache, key: SeriesKey, bars: Bars): { bars: Bars; interval: string } | null {
+function finerSeries(seen: SeenBars, key: SeriesKey, bars: Bars): { bars: Bars; interval: string } | null {
   const own = parseInterval(key.interval)
   if (!own || bars.length === 0) return null
-  const finer = cache.store
+  const finer = seen
     .list()
     .filter(({ exchange, symbol }: SeriesInfo) => exchange === key.exchange && symbol === key.symbol)
     .flatMap((info) => {
@@ -511,7 +526,7 @@ function finerSeries(cache: BarCache, key: SeriesKey, bars: Bars): { bars: Bars;
     })
     .sort((a, b) => compareIntervals(a.interval, b.interval))[0]
   if (!finer) return null
-  const found = cache.read(finer.info, { from: bars.time[0] ?? 0 })
+  const found = seen.read(finer.info, { from: bars.time[0] ?? 0 })
   return found.length === 0 ? null : { bars: found, interval: finer.info.interval }
 }
 

@@ -5,7 +5,7 @@
 import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
 import { type SeriesKey, seriesName, type UpsertResult } from '../bar-store.ts'
 import { type Calendar, calendarOf, sessionInstant } from '../calendar.ts'
-import { type ImportTarget, storeBars } from '../import.ts'
+import { type ImportTarget, knownSymbol, storeBars } from '../import.ts'
 import { type Interval, intervalMs, isIntraday, parseInterval } from '../interval.ts'
 import { defaultSymbol } from '../symbols.ts'
 import { binance } from './binance.ts'
@@ -53,7 +53,7 @@ export async function fetchSeries(
   // Providers date long bars by midnight or by the first of the month, which may lie before the session's open.
   const margin = isIntraday(interval) ? 0 : DATED_MARGIN_MS
   const start = from ?? (last === undefined ? Math.max(0, to - step * BARS_AT_FIRST) : last - margin)
-  const symbol = target.store.symbol(key.exchange, key.symbol) ?? defaultSymbol(key.exchange, key.symbol)
+  const symbol = knownSymbol(target, key) ?? defaultSymbol(key.exchange, key.symbol)
   const calendar = calendarOf(symbol)
   let inserted = 0
   let updated = 0

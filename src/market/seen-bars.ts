@@ -1,0 +1,69 @@
+// The bars that one user sees: everybody's, and in front of them their own.
+//
+// What a member imports is private: found before a shared series of the same name by that member, and by nobody else.
+// So a name (exchange, symbol, interval) means one series to one user and another to the next, and whatever takes a
+// name from somebody asks here which. A series is never put together from another owner's: what is stored under the
+// very name goes before what would have to be built.
+
+import type { BarCache } from './bar-cache.ts'
+import { owned, ownerOf, type SeriesInfo, type SeriesKey } from './bar-store.ts'
+import type { BarRange, Bars } from './bars.ts'
+import type { SymbolInfo } from './symbol.ts'
+
+/** What somebody reads bars through. `userId` null = nobody is signed in, who sees what everybody sees. */
+export interface SeenBars {
+  /** The series a name means to this user. */
+  resolve(key: SeriesKey): SeriesKey
+  /** Like the cache's own: the stored series that answers; null = there is none. */
+  source(key: SeriesKey): SeriesInfo | null
+  read(key: SeriesKey, range?: BarRange): Bars
+  symbol(exchange: string, symbol: string): SymbolInfo
+  /** One of a name. */
+  list(): SeriesInfo[]
+  symbols(): SymbolInfo[]
+}
+
+/** Which series `key` means to the user; the owner in `key` does not count. */
+export function resolveSeries(cache: BarCache, userId: string | null, key: SeriesKey): SeriesKey {
+  const { exchange, symbol, interval } = key
+  const shared = { exchange, symbol, interval }
+  if (userId === null) return shared
+  const own = { owner: userId, ...shared }
+  if (cache.store.info(own)) return own
+  if (cache.store.info(shared)) return shared
+  return cache.source(own) ? own : shared
+}
+
+export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
+  const { store } = cache
+  const resolve = (key: SeriesKey) => resolveSeries(cache, userId, key)
+  const symbol = (exchange: string, ticker: string) => cache.symbol(exchange, ticker, userId ?? '')
+  return {
+    resolve,
+    source: (key) => cache.source(resolve(key)),
+    read: (key, range = {}) => cache.read(resolve(key), range, symbol(key.exchange, key.symbol)),
+    symbol,
+    list: () => seen(store.list(), userId, ({ exchange, symbol, interval }) => [exchange, symbol, interval]),
+    symbols: () => seen(store.symbols(), userId, ({ exchange, symbol }) => [exchange, symbol]),
+  }
+}
+
+/** Of what is everybody's or the user's own, one of a name: the own one. */
+function seen<T extends { readonly owner?: string }>(
+  all: readonly T[],
+  userId: string | null,
+  nameOf: (item: T) => readonly string[],
+): T[] {
+  const byName = new Map<string, T>()
+  for (const item of all) {
+    const owner = ownerOf(item)
+    const name = nameOf(item).join('\0')
+    if (owner === '' ? !byName.has(name) : owner === userId) byName.set(name, item)
+  }
+  return [...byName.values()]
+}
+
+/** The series itself, whoever asks. */
+export function seriesOf({ exchange, symbol, interval }: SeriesKey, owner: string): SeriesKey {
+  return { ...owned(owner), exchange, symbol, interval }
+}
