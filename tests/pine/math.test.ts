@@ -48,3 +48,15 @@ test('math.random repeats itself for a seed, stays in its range and fills it eve
   for (let tenth = 10; tenth < 20; tenth++)
     expect(drawn.filter((x) => Math.floor(x) === tenth).length).toBeWithin(850, 1150)
 })
+
+test("math.random draws java.util.Random's numbers for a seed", () => {
+  const draw = (seed: number, count: number) => {
+    const random = new Random()
+    return Array.from({ length: count }, () => random.next(0, 1, seed))
+  }
+  // Printed by Java 17: new java.util.Random(seed).nextDouble(), three times.
+  expect(draw(42, 3)).toEqual([0.7275636800328681, 0.6832234717598454, 0.30871945533265976])
+  expect(draw(0, 3)).toEqual([0.730967787376657, 0.24053641567148587, 0.6374174253501083])
+  expect(draw(-5, 3)).toEqual([0.26930095796932485, 0.33409239863837237, 0.3808948053725988])
+  expect(draw(123_456_789_012, 3)).toEqual([0.013835938433091277, 0.5246133121787082, 0.37897836041502697])
+})

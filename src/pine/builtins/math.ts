@@ -77,25 +77,52 @@ export function roundToMintick(runtime: Runtime, value: number): number {
 }
 
 /**
- * Mulberry32 (Tommy Ettinger): one 32-bit state, passes gjrand's tests, and the same numbers on every machine.
+ * java.util.Random's generator (Knuth's linear congruence of 48 bits), which is what TradingView draws a seeded sequence
+ * from: the n-th number of a call site is nextDouble()'s n-th.
  *
  * A backtest must come out the same each time, so without a seed the numbers are the same in each run too; only the
- * range asked for makes one call site's differ from another's. TradingView's generator is not known.
+ * range asked for makes one call site's differ from another's.
  */
 export class Random {
-  private state = 0
+  /** The upper and lower 24 bits of the state: products of halves stay below 2^53, where doubles are exact. */
+  private high = 0
+  private low = 0
   private seeded = false
 
   next(min: number, max: number, seed: number): number {
     if (!this.seeded) {
       this.seeded = true
-      this.state = Math.trunc(seed === seed ? seed : 0x5eed + min * 31 + max * 17) | 0
+      this.scramble(Math.trunc(seed === seed ? seed : 0x5eed + min * 31 + max * 17))
     }
-    this.state = (this.state + 0x6d2b79f5) | 0
-    let bits = Math.imul(this.state ^ (this.state >>> 15), 1 | this.state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return min + (max - min) * (((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296)
+    const upper = this.bits(26)
+    return min + (max - min) * ((upper * 2 ** 27 + this.bits(27)) / 2 ** 53)
   }
+
+  private scramble(seed: number): void {
+    const high = Math.floor(seed / HALF)
+    this.high = (modulo(high, HALF) ^ MULTIPLIER_HIGH) >>> 0
+    this.low = (modulo(seed, HALF) ^ MULTIPLIER_LOW) >>> 0
+  }
+
+  /** Steps the state and answers its upper bits, at most 32 of them. */
+  private bits(count: number): number {
+    const low = this.low * MULTIPLIER_LOW + 0xb
+    const carry = Math.floor(low / HALF)
+    const high = this.low * MULTIPLIER_HIGH + ((this.high * MULTIPLIER_LOW) % HALF) + carry
+    this.low = low % HALF
+    this.high = high % HALF
+    return Math.floor((this.high * HALF + this.low) / 2 ** (48 - count))
+  }
+}
+
+const HALF = 2 ** 24
+/** 0x5DEECE66D in halves of 24 bits. */
+const MULTIPLIER_HIGH = 0x5de
+const MULTIPLIER_LOW = 0xece66d
+
+/** The remainder that is never negative, as two's complement has it. */
+function modulo(value: number, by: number): number {
+  return ((value % by) + by) % by
 }
 
 const INT_OR_FLOAT = ['(int number) int', '(float number) float'] as const
