@@ -115,8 +115,17 @@ export const STR: readonly BuiltinEntry[] = [
   fn(
     'str.tostring',
     'A value as text, numbers by a pattern (`#.##`, `0.00`) or a format.* constant.',
-    `(any value, string format = '${DEFAULT_PATTERN}') string`,
-    { fn: toText, runtime: true },
+    [
+      // An array<int> would go where an array<float> is wanted: it has to be asked for first.
+      `(array<int> value, string format = '${DEFAULT_PATTERN}') string`,
+      `(array<float> value, string format = '${DEFAULT_PATTERN}') string`,
+      `(any value, string format = '${DEFAULT_PATTERN}') string`,
+    ],
+    [
+      { fn: toText, runtime: true },
+      { fn: floatsToText, runtime: true },
+      { fn: toText, runtime: true },
+    ],
   ),
   fn(
     'str.format',
@@ -202,6 +211,16 @@ function toText(runtime: Runtime, value: unknown, pattern: Text): string {
   )
 }
 
+/** `[1.0, 2.5]`: as long as no format is given, whole numbers keep the `.0` that tells floats from ints. */
+function floatsToText(runtime: Runtime, value: PineArray<number> | null, pattern: Text): string {
+  if (pattern !== null && pattern !== DEFAULT_PATTERN) return toText(runtime, value, pattern)
+  const text = valueText(value, (each) => {
+    const digits = numberText(runtime, each, DEFAULT_PATTERN)
+    return /^-?\d+$/.test(digits) ? `${digits}.0` : digits
+  })
+  return limited(runtime, text)
+}
+
 /** format.* constants are their own names. */
 function numberText(runtime: Runtime, value: number, pattern: string): string {
   switch (pattern) {
@@ -217,7 +236,7 @@ function numberText(runtime: Runtime, value: number, pattern: string): string {
     case 'volume':
       return formatVolume(value)
     default:
-      return formatNumber(value, pattern)
+      return formatNumber(value, pattern, 'half-up')
   }
 }
 

@@ -70,14 +70,15 @@ function placeholder(inner: string, args: readonly unknown[], pattern: string): 
   // Java leaves a placeholder without an argument as it is.
   if (Number(index) >= args.length) return `{${index}}`
   const value = args[Number(index)]
-  if (typeof value !== 'number') return valueText(value, (each) => formatNumber(each, MESSAGE_PATTERN))
+  if (typeof value !== 'number')
+    return valueText(value, (each) => formatNumber(each, MESSAGE_PATTERN, 'half-even'))
   switch (kind) {
     case 'date':
       return dateText(value, DATE_STYLES.get(style.trim()) ?? style)
     case 'time':
       return dateText(value, TIME_STYLES.get(style.trim()) ?? style)
     default:
-      return formatNumber(value, NUMBER_STYLES.get(style.trim()) ?? style.trim())
+      return formatNumber(value, NUMBER_STYLES.get(style.trim()) ?? style.trim(), 'half-even')
   }
 }
 

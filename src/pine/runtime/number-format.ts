@@ -2,8 +2,15 @@
 //
 // A pattern is `prefix digits suffix`, and after a `;` perhaps another one for negative numbers. In the digits, `0`
 // is a digit that is always shown, `#` one that is shown when needed, `,` sets the grouping and `.` the decimals. A
-// `%` in prefix or suffix multiplies by 100, `'` quotes. Ties round to the even digit, judged on the exact value of
-// the double (2.675 is below the tie, 0.125 on it), as Java does.
+// `%` in prefix or suffix multiplies by 100, `'` quotes.
+//
+// A number's digits are the shortest that name its double (0.1, not 0.1000000000000000055511151231257827). TradingView
+// rounds them in two ways. str.tostring() takes a half up, judged on those digits: 2.675 is 2.68. str.format() does as
+// Java's DecimalFormat: ties go to the even digit, judged on the exact value, so that 2.675, which is really a little
+// less, is 2.67, and 0.125, which is exact, is 0.12.
+
+/** How the last shown digit is found. */
+export type Rounding = 'half-up' | 'half-even'
 
 interface Pattern {
   readonly prefix: string
@@ -21,12 +28,12 @@ export const DEFAULT_PATTERN = '#.##########'
 /** What str.format() uses for `{0}`. */
 export const MESSAGE_PATTERN = '#,##0.###'
 
-export function formatNumber(value: number, pattern: string): string {
+export function formatNumber(value: number, pattern: string, rounding: Rounding): string {
   if (Number.isNaN(value)) return 'NaN'
   const [positive, negative] = patternsOf(pattern)
   const chosen = value < 0 && negative !== null ? negative : positive
   const sign = value < 0 && negative === null ? '-' : ''
-  const text = digits(Math.abs(value), positive)
+  const text = digits(Math.abs(value), positive, rounding)
   const shown = sign === '-' && /^[0.,]*$/.test(text) ? '' : sign
   return `${shown}${chosen.prefix}${text}${chosen.suffix}`
 }
@@ -52,7 +59,7 @@ export function formatVolume(value: number): string {
           : size >= 1e3
             ? [1e3, 'K']
             : [1, '']
-  return `${formatNumber(value / unit, '0.###')}${letter}`
+  return `${formatNumber(value / unit, '0.###', 'half-up')}${letter}`
 }
 
 export function formatPercent(value: number): string {
@@ -69,17 +76,16 @@ export function decimalsOf(mintick: number): number {
   return 16
 }
 
-/** Exactly `decimals` decimals, ties to even. */
+/** Exactly `decimals` decimals, a half up. */
 export function fixed(value: number, decimals: number): string {
-  const text = roundedDigits(Math.abs(value), decimals)
+  const text = roundedDigits(Math.abs(value), decimals, 'half-up')
   return value < 0 && /[1-9]/.test(text) ? `-${text}` : text
 }
 
-function digits(value: number, pattern: Pattern): string {
+function digits(value: number, pattern: Pattern, rounding: Rounding): string {
   if (value === Infinity) return '∞'
-  const [integers = '', decimals = ''] = roundedDigits(value * pattern.multiplier, pattern.maxDecimals).split(
-    '.',
-  )
+  const text = roundedDigits(value * pattern.multiplier, pattern.maxDecimals, rounding)
+  const [integers = '', decimals = ''] = text.split('.')
   let whole = integers === '0' ? '' : integers
   if (whole.length < pattern.minIntegers) whole = whole.padStart(pattern.minIntegers, '0')
   let fraction = decimals
@@ -102,16 +108,41 @@ function grouped(whole: string, size: number): string {
   return groups.join(',')
 }
 
-/** `toFixed` with exact ties to even and without its limit at 1e21. */
-function roundedDigits(value: number, decimals: number): string {
-  if (value >= 1e21) return decimals > 0 ? `${BigInt(value)}.${'0'.repeat(decimals)}` : `${BigInt(value)}`
-  const places = Math.min(decimals, 100)
-  const text = value.toFixed(places)
-  if (!isExactTie(value, places) || Number(text.at(-1)) % 2 === 0) return text
-  // toFixed has rounded up to an odd digit; the even one is just below.
-  const down = BigInt(text.replace('.', '')) - 1n
-  const padded = down.toString().padStart(places + 1, '0')
-  return places === 0 ? padded : `${padded.slice(0, -places)}.${padded.slice(-places)}`
+/** A number of 0 or more with exactly `decimals` decimals. */
+function roundedDigits(value: number, decimals: number, rounding: Rounding): string {
+  const [whole, fraction] = shortestDigits(value)
+  if (fraction.length <= decimals) return withPoint(whole, fraction.padEnd(decimals, '0'))
+  // From here on the number is below 2^53, for it has decimals.
+  const kept = BigInt(whole + fraction.slice(0, decimals))
+  const up =
+    rounding === 'half-up'
+      ? fraction.charCodeAt(decimals) >= FIVE
+      : roundsToEvenUp(value, fraction, decimals, kept)
+  const text = (up ? kept + 1n : kept).toString().padStart(decimals + 1, '0')
+  return withPoint(text.slice(0, text.length - decimals), text.slice(text.length - decimals))
+}
+const FIVE = '5'.charCodeAt(0)
+
+function withPoint(whole: string, fraction: string): string {
+  return fraction === '' ? whole : `${whole}.${fraction}`
+}
+
+/** The shortest digits that name the double, written out without an exponent: before the point and behind it. */
+function shortestDigits(value: number): readonly [whole: string, fraction: string] {
+  const [mantissa = '', exponent = '0'] = String(value).split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const shift = Number(exponent)
+  if (shift === 0) return [whole, fraction]
+  if (shift > 0) return [whole + fraction.padEnd(shift, '0').slice(0, shift), fraction.slice(shift)]
+  return ['0', '0'.repeat(-shift - 1) + whole + fraction]
+}
+
+/** Whether the digits behind the kept ones take the last of these up. A lone 5 is a tie only where the double is exactly that. */
+function roundsToEvenUp(value: number, fraction: string, decimals: number, kept: bigint): boolean {
+  const rest = fraction.slice(decimals)
+  if (rest !== '5') return rest.charCodeAt(0) >= FIVE
+  if (isExactTie(value, decimals)) return kept % 2n === 1n
+  return BigInt(value.toFixed(decimals).replace('.', '')) > kept
 }
 
 /** Halfway means value·10^places·2 is odd; a double times 2^(places+1) has lost nothing, and ·5^places keeps what is odd odd. */

@@ -4,7 +4,7 @@ import { PineArray, PineMap } from './collections.ts'
 import { PineMatrix } from './matrix.ts'
 import { DEFAULT_PATTERN, formatNumber } from './number-format.ts'
 
-const byDefault = (value: number) => formatNumber(value, DEFAULT_PATTERN)
+const byDefault = (value: number) => formatNumber(value, DEFAULT_PATTERN, 'half-up')
 
 /** `[1, 2]` for arrays, a line a row for matrices, the title of an enum's member; na is NaN. */
 export function valueText(value: unknown, numberText: (value: number) => string = byDefault): string {

@@ -209,7 +209,7 @@ describe('text', () => {
     })
   })
 
-  test('numbers round as the exact decimal does, ties to even', () => {
+  test('str.format rounds as the exact value does, ties to even', () => {
     rounds(500, (random, below) => {
       const decimals = below(5)
       // Sixteenths hit many exact ties.
@@ -222,8 +222,21 @@ describe('text', () => {
       const up = rest * 2n > unit || (rest * 2n === unit && floor % 2n === 1n)
       const digits = String(up ? floor + 1n : floor).padStart(decimals + 1, '0')
       const expected = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-      expect([value, fixed(value, decimals)]).toEqual([value, expected])
-      expect(Number(formatNumber(value, `0.${'#'.repeat(decimals)}`))).toBe(Number(expected))
+      const pattern = decimals === 0 ? '0' : `0.${'0'.repeat(decimals)}`
+      expect([value, formatNumber(value, pattern, 'half-even')]).toEqual([value, expected])
+    })
+  })
+
+  test('str.tostring takes halves of the shortest digits up', () => {
+    rounds(500, (_random, below) => {
+      const decimals = below(5)
+      // Digits by hand, so that the number is known as it is written and not only as its double.
+      const written = String(below(10 ** (decimals + 3))).padStart(decimals + 3, '0')
+      const text = `${written.slice(0, 2)}.${written.slice(2)}`
+      const units = Math.floor((Number(written) + 5) / 10)
+      const digits = String(units).padStart(decimals + 1, '0')
+      const expected = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+      expect([text, fixed(Number(text), decimals)]).toEqual([text, expected])
     })
   })
 })
