@@ -4,6 +4,7 @@ import { PineArray } from '../runtime/collections.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import * as statistics from '../runtime/statistics.ts'
+import { EPSILON } from './ta/window.ts'
 import { valueText } from '../runtime/value-text.ts'
 import { fn } from './define.ts'
 import type { BuiltinEntry, BuiltinFunction } from './registry.ts'
@@ -131,17 +132,14 @@ export const ARRAY: readonly BuiltinEntry[] = [
     },
   }),
   fn('array.includes', 'True if a value is in it.', '(array<T> id, T value) bool', {
-    fn: (id: Any, value: unknown) => (id ?? absent('array.includes')).values().includes(value),
+    fn: (id: Any, value: unknown) => (id ?? absent('array.includes')).values().some(isLike(value)),
   }),
   fn('array.indexof', 'Index of the first such value, or -1.', '(array<T> id, T value) int', {
-    fn: (id: Any, value: unknown) =>
-      (id ?? absent('array.indexof')).values().findIndex((each) => Object.is(each, value) || each === value),
+    fn: (id: Any, value: unknown) => (id ?? absent('array.indexof')).values().findIndex(isLike(value)),
   }),
   fn('array.lastindexof', 'Index of the last such value, or -1.', '(array<T> id, T value) int', {
     fn: (id: Any, value: unknown) =>
-      (id ?? absent('array.lastindexof'))
-        .values()
-        .findLastIndex((each) => Object.is(each, value) || each === value),
+      (id ?? absent('array.lastindexof')).values().findLastIndex(isLike(value)),
   }),
   fn('array.join', 'The elements as one text.', "(array<T> id, string separator = '') string", {
     fn: (runtime: Runtime, id: Any, separator: string | null) =>
@@ -184,7 +182,9 @@ export const ARRAY: readonly BuiltinEntry[] = [
     {
       fn: (id: Any, order: string, field: SortField) => {
         const array = id ?? absent('array.sort_indices')
-        return array.derive(sortedIndices(array.values(), order, field), Number.NaN)
+        const ascending = sortedIndices(array.values(), 'ascending', field)
+        // Turned around, not sorted the other way: equal elements come in descending order of their indexes.
+        return array.derive(order === 'descending' ? ascending.reverse() : ascending, Number.NaN)
       },
     },
   ),
@@ -321,6 +321,14 @@ function filled(id: Any, name: string): PineArray {
 /** Numbers count too: 0 and na are false. */
 function isTrue(value: unknown): boolean {
   return typeof value === 'number' ? value !== 0 && !Number.isNaN(value) : value === true
+}
+
+/** Tells what a search takes for the same: numbers within Pine's slack, na for na, everything else only itself. */
+function isLike(value: unknown): (each: unknown) => boolean {
+  if (typeof value !== 'number') return (each) => each === value
+  return Number.isNaN(value)
+    ? (each) => Number.isNaN(each)
+    : (each) => typeof each === 'number' && (each === value || Math.abs(each - value) <= EPSILON)
 }
 
 /** A field of a script's type, by its place or its name. */
