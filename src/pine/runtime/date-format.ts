@@ -143,17 +143,20 @@ function zoneName(time: number, zone: Zone, width: number): string {
 
 /**
  * UTC ms of a date written as ISO 8601 (`2011-10-10T14:48:00`, `2020-02-20 00:00 UTC+3`), as in RFC 2822
- * (`04 Dec 1995 00:12:00 GMT+5`) or with the month first (`Feb 01 2020 22:10:05`). Without a zone it is in GMT+0.
- * NaN when it is no date.
+ * (`04 Dec 1995 00:12:00 GMT+5`) or with the month first (`Feb 01 2020 22:10:05`, `02/01/2020`). Without a zone it is
+ * in GMT+0. As in browsers the zone may also stand in front or between date and time, hours, minutes and seconds may
+ * have one digit, the day may touch the month, and a colon may stand between date and time. NaN when it is no date.
  */
 export function parseDate(text: string): number {
   // Dates copied from a web page often have its spaces that do not break.
-  const plain = text.replaceAll('\u00a0', ' ')
-  const parts = isoParts(plain) ?? namedMonthParts(plain)
+  const plain = zoneLast(text.replaceAll('\u00a0', ' ').trim())
+  const parts = isoParts(plain) ?? monthDayParts(plain) ?? namedMonthParts(plain)
   if (parts === null) return Number.NaN
   const { year, month, day, rest } = parts
   if (month < 1 || month > 12 || day < 1 || day > 31) return Number.NaN
-  const clock = /^[T ,]*(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(.*)$/.exec(rest)
+  const clock = /^[T ,:]*(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,9}))?)?\s*([AaPp][Mm])?\s*(.*)$/.exec(
+    zoneLast(rest.trim()),
+  )
   const zoneText = (clock === null ? rest : clock[6]!).trim()
   if (clock === null && /^\S*\d+:/.test(zoneText)) return Number.NaN
   const zone = dateZone(zoneText)
@@ -167,6 +170,12 @@ export function parseDate(text: string): number {
   if (hour > 24 || minute > 59 || second > 59) return Number.NaN
   const ms = Math.trunc(Number(`0.${clock[4] ?? '0'}`) * 1000)
   return timeOf(zone, year, month, day, hour, minute, second) + ms
+}
+
+/** `UTC+3 2020-02-20 10:00` with its zone moved to the end, where every other form has it. */
+function zoneLast(text: string): string {
+  const match = /^((?:UTC|GMT)(?:[+-]\d{1,2}(?::?\d{2})?)?|Z|[A-Za-z]+\/[A-Za-z_/]+)[ ,]+(.*\d.*)$/.exec(text)
+  return match === null ? text : `${match[2]} ${match[1]}`
 }
 
 /** Offsets of more than a day are read as they are written, as Java does: `-3000` is 30 hours. */
@@ -198,13 +207,20 @@ function isoParts(text: string): DateParts | null {
   }
 }
 
+/** `02/20/2020`, as browsers read it. */
+function monthDayParts(text: string): DateParts | null {
+  const match = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})(?!\d)(.*)$/.exec(text)
+  if (match === null) return null
+  return { year: Number(match[4]), month: Number(match[1]), day: Number(match[3]), rest: match[5]! }
+}
+
 function namedMonthParts(text: string): DateParts | null {
   const bare = text.trim().replace(/^[A-Za-z]{3,9},\s*/, '')
   const match =
-    /^(?<day>\d{1,2})[ -]+(?<month>[A-Za-z]{3,9})\.?[ ,-]+(?<year>\d{4}|\d{2})(?!\d)(?<rest>.*)$/.exec(
+    /^(?<day>\d{1,2})[ -]*(?<month>[A-Za-z]{3,9})\.?[ ,-]*(?<year>\d{4}|\d{2})(?!\d)(?<rest>.*)$/.exec(
       bare,
     ) ??
-    /^(?<month>[A-Za-z]{3,9})\.? +(?<day>\d{1,2})(?:st|nd|rd|th)?,? +(?<year>\d{4})(?!\d)(?<rest>.*)$/.exec(
+    /^(?<month>[A-Za-z]{3,9})\.? *(?<day>\d{1,2})(?:st|nd|rd|th)?[ ,]+(?<year>\d{4})(?!\d)(?<rest>.*)$/.exec(
       bare,
     ) ??
     /^(?<month>[A-Za-z]{3,9})\.?,? +(?<day>)(?<year>\d{4})(?<rest>\s*)$/.exec(bare)

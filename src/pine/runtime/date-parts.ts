@@ -77,21 +77,29 @@ export function weekday(day: number): number {
   return (((day + 4) % 7) + 7) % 7
 }
 
-/** Day number of a date; months and days beyond their range run over into the next ones. */
+/** 15 October 1582, the first day of the Gregorian calendar; the day before it was 4 October in the Julian one. */
+const FIRST_GREGORIAN = -141_427
+
+/**
+ * Day number of a date; months and days beyond their range run over into the next ones. Dates before 15 October 1582
+ * are of the Julian calendar, as Java's and TradingView's are.
+ */
 export function dayNumberOf(year: number, month: number, day: number): number {
   const monthIndex = month - 1
   const y = year + Math.floor(monthIndex / 12)
   const m = (((monthIndex % 12) + 12) % 12) + 1
+  // Years that begin in March end with their leap day.
   const shifted = m <= 2 ? y - 1 : y
-  const era = Math.floor(shifted / 400)
-  const yearOfEra = shifted - era * 400
   const dayOfYear = Math.floor((153 * (m + (m > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
-  return era * 146_097 + dayOfEra - 719_468
+  const leaps = Math.floor(shifted / 4)
+  const julian = shifted * 365 + leaps + dayOfYear - 719_470
+  const gregorian = julian + 2 - Math.floor(shifted / 100) + Math.floor(shifted / 400)
+  return gregorian < FIRST_GREGORIAN ? julian : gregorian
 }
 
 /** A day number's date in one number, year·512 + month·32 + day: three answers without an object. */
 export function dateCode(day: number): number {
+  if (day < FIRST_GREGORIAN) return julianDateCode(day)
   const shifted = day + 719_468
   const era = Math.floor(shifted / 146_097)
   const dayOfEra = shifted - era * 146_097
@@ -103,10 +111,23 @@ export function dateCode(day: number): number {
       365,
   )
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
+  return codeOf(yearOfEra + era * 400, dayOfYear)
+}
+
+function julianDateCode(day: number): number {
+  const shifted = day + 719_470
+  const era = Math.floor(shifted / 1461)
+  const dayOfEra = shifted - era * 1461
+  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1460)) / 365)
+  return codeOf(yearOfEra + era * 4, dayOfEra - 365 * yearOfEra)
+}
+
+/** `shiftedYear` begins on 1 March, and `dayOfYear` counts from there. */
+function codeOf(shiftedYear: number, dayOfYear: number): number {
   const m = Math.floor((5 * dayOfYear + 2) / 153)
   const dayOfMonth = dayOfYear - Math.floor((153 * m + 2) / 5) + 1
   const month = m < 10 ? m + 3 : m - 9
-  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+  const year = shiftedYear + (month <= 2 ? 1 : 0)
   return year * 512 + month * 32 + dayOfMonth
 }
 
