@@ -65,8 +65,10 @@ function dayPosition(runtime: Runtime): number {
 }
 
 function isFirst(runtime: Runtime, bar: number): boolean {
-  if (bar === 0 || !isIntraday(chartInterval(runtime))) return true
+  if (!isIntraday(chartInterval(runtime))) return true
   const calendar = symbolCalendar(runtime)
+  // Data may begin in the middle of a day, whose first bar is then not there.
+  if (bar === 0) return instantOf(runtime, 0) <= calendar.open(calendar.tradingDay(instantOf(runtime, 0)))
   return calendar.tradingDay(instantOf(runtime, bar)) !== calendar.tradingDay(instantOf(runtime, bar - 1))
 }
 

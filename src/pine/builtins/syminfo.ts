@@ -51,9 +51,8 @@ export const SYMINFO: readonly BuiltinEntry[] = [
     'string',
     (symbol) => symbol.volumeType,
   ),
-  ...['country', 'industry', 'sector', 'isin', 'current_contract'].map((name) =>
-    unknownFact(name, 'simple string'),
-  ),
+  fact('isin', 'ISIN of the security: none is known here.', 'string', () => ''),
+  ...['country', 'industry', 'sector', 'current_contract'].map((name) => unknownFact(name, 'simple string')),
   ...['employees', 'expiration_date', 'shareholders', 'shares_outstanding_total'].map((name) =>
     unknownFact(name, 'simple int'),
   ),

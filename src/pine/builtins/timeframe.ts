@@ -36,7 +36,11 @@ export const TIMEFRAME: readonly BuiltinEntry[] = [
     "How many seconds a timeframe has (the chart's by default).",
     '(string timeframe = na) int',
     {
-      fn: (runtime: Runtime, timeframe: string | null) => intervalMs(intervalOf(runtime, timeframe)) / 1000,
+      fn: (runtime: Runtime, timeframe: string | null) =>
+        // A number of minutes may be longer than any bar: "10080" is a week of seconds.
+        /^\d{4,6}$/.test(timeframe ?? '')
+          ? Number(timeframe) * 60
+          : intervalMs(intervalOf(runtime, timeframe)) / 1000,
       runtime: true,
     },
   ),

@@ -4,6 +4,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
+import { sliceBars } from '../../../src/market/bars.ts'
 import { answer, barsOfCloses, runScript, SYMBOL } from './script.ts'
 
 type Row = readonly [expression: string, expected: string, setup?: string]
@@ -40,7 +41,17 @@ table('str', [
   ['str.match("It\'s time to sell some NASDAQ:SPY!", "[\\\\w]+:[\\\\w]+")', 'NASDAQ:SPY'],
   ['str.match("abc", "x*y")', ''],
   ['str.tostring(3.99, "#")', '4'],
-  ['str.tostring(2.5, "#")', '2'],
+  ['str.tostring(2.5, "#")', '3'],
+  ['str.tostring(2.675, "#.##")', '2.68'],
+  ['str.tostring(1.005, "#.##")', '1.01'],
+  ['str.tostring(-0.125, "0.00")', '-0.13'],
+  ['str.tostring(0.1, "#.####################")', '0.1'],
+  ['str.tostring(1e22)', '10000000000000000000000'],
+  ['str.tostring(12.345, format.percent)', '12.35%'],
+  ['str.format("{0,number,#.##} {1,number,#.##} {2,number,#.##}", 2.675, 0.125, 0.375)', '2.67 0.12 0.38'],
+  ['str.tostring(array.from(1.0, 2.5, na))', '[1.0, 2.5, NaN]'],
+  ['str.tostring(array.from(1.0, 2.5), "#.#")', '[1, 2.5]'],
+  ['str.tostring(array.from(1, 2))', '[1, 2]'],
   ['str.tostring(1.5, "000.00")', '001.50'],
   ['str.tostring(1234567.891, "#,###.#")', '1,234,567.9'],
   ['str.tostring(-1234.5, "#.00")', '-1234.50'],
@@ -112,6 +123,15 @@ table('array', [
   ],
   ['a', '[a, b, c]', 'a = array.from("c", "a", "b")\na.sort()'],
   ['array.from(5, -2, 0, 9, 1).sort_indices()', '[1, 2, 4, 0, 3]'],
+  // Sorted down, equal elements come last index first.
+  ['array.from(3, 1, 3, 1).sort_indices(order.descending)', '[2, 0, 3, 1]'],
+  ['array.from(3, 1, 3, 1).sort_indices(order.ascending)', '[1, 3, 0, 2]'],
+  // Numbers within 1e-10 of each other are the same to a search.
+  ['a.includes(1.00000000001)', 'true', 'a = array.from(1.0, 2.0)'],
+  ['a.includes(1.000000001)', 'false', 'a = array.from(1.0, 2.0)'],
+  ['a.indexof(2 + 5e-11)', '1', 'a = array.from(1.0, 2.0, 2.0)'],
+  ['a.lastindexof(2 - 5e-11)', '2', 'a = array.from(1.0, 2.0, 2.0)'],
+  ['a.indexof("b")', '1', 'a = array.from("a", "b")'],
   ['array.from(-2, 0, 1, 5, 9).binary_search(0)', '1'],
   ['array.from(-2, 0, 1, 5, 9).binary_search(3)', '-1'],
   ['array.from(5, 5, 5).binary_search(5)', '1'],
@@ -133,7 +153,7 @@ table('array', [
   ['array.from(1, 2, 3, 4).variance(false)', '1.6666666667'],
   ['array.from(2, 4, 4, 4, 5, 5, 7, 9).stdev()', '2'],
   ['array.from(1, 2, 3).covariance(array.from(2, 4, 6))', '1.3333333333'],
-  ['array.from(1.0, 2, 3).standardize()', '[-1.2247448714, 0, 1.2247448714]'],
+  ['array.from(1.0, 2, 3).standardize()', '[-1.2247448714, 0.0, 1.2247448714]'],
   ['array.from(3, 3).standardize()', '[1, 1]'],
   ['array.from(1, 2, 3).standardize()', '[-1.2247448714, 0, 1.2247448714]'],
   ['array.from(1, 2, 9).max(int(na))', '9'],
@@ -171,18 +191,18 @@ table('matrix', [
   ['m.inv()', '[0.6, -0.7]\n[-0.2, 0.4]', TWO],
   ['m.transpose()', '[4, 2]\n[7, 6]', TWO],
   ['m.mult(m.inv())', '[1, 0]\n[0, 1]', TWO],
-  ['m.mult(array.from(1.0, 2))', '[18, 14]', TWO],
+  ['m.mult(array.from(1.0, 2))', '[18.0, 14.0]', TWO],
   ['m.mult(2)', '[8, 14]\n[4, 12]', TWO],
   ['m.sum(m)', '[8, 14]\n[4, 12]', TWO],
   ['m.diff(1)', '[3, 6]\n[1, 5]', TWO],
   ['m.pow(2)', '[30, 70]\n[20, 50]', TWO],
   ['m.rank() + m.trace()', '12', TWO],
-  ['m.row(1)', '[2, 6]', TWO],
-  ['m.col(1)', '[7, 6]', TWO],
+  ['m.row(1)', '[2.0, 6.0]', TWO],
+  ['m.col(1)', '[7.0, 6.0]', TWO],
   ['m', '[4, 7]\n[1, 1]\n[2, 6]', `${TWO}\nm.add_row(1, array.from(1.0, 1))`],
   ['m', '[4, 7, 1]\n[2, 6, 1]', `${TWO}\nm.add_col(2, array.from(1.0, 1))`],
-  ['m.remove_row(0)', '[4, 7]', TWO],
-  ['m.remove_col()', '[7, 6]', TWO],
+  ['m.remove_row(0)', '[4.0, 7.0]', TWO],
+  ['m.remove_col()', '[7.0, 6.0]', TWO],
   ['m', '[2, 6]\n[4, 7]', `${TWO}\nm.sort()`],
   ['m', '[6, 2]\n[7, 4]', `${TWO}\nm.reverse()`],
   ['m', '[7, 4]\n[6, 2]', `${TWO}\nm.swap_columns(0, 1)`],
@@ -196,7 +216,7 @@ table('matrix', [
   ['m.is_symmetric()', 'false', TWO],
   ['m.is_zero()', 'false', TWO],
   ['m.elements_count()', '4', TWO],
-  ['s.eigenvalues()', '[3, 1]', 's = matrix.new<float>(2, 2, 2)\ns.set(0, 1, 1)\ns.set(1, 0, 1)'],
+  ['s.eigenvalues()', '[3.0, 1.0]', 's = matrix.new<float>(2, 2, 2)\ns.set(0, 1, 1)\ns.set(1, 0, 1)'],
 ])
 
 table('color', [
@@ -257,6 +277,28 @@ table('timeframe', [
   ['timeframe.from_seconds(86400)', '1D'],
   ['timeframe.from_seconds(86400 * 400)', '12M'],
   ['timeframe.in_seconds("2M")', '5256006'],
+  ['timeframe.in_seconds("10080")', '604800'],
+  ['str.length(syminfo.isin)', '0'],
+  // 15 October 1582 came the day after 4 October; before it dates are Julian.
+  ['timestamp("UTC", 1582, 10, 15) - timestamp("UTC", 1582, 10, 4)', '86400000'],
+  [
+    'year(t, "UTC") * 10000 + month(t, "UTC") * 100 + dayofmonth(t, "UTC")',
+    '15000229',
+    't = timestamp("UTC", 1500, 2, 29)',
+  ],
+  ['timestamp("UTC", 1500, 3, 1) - timestamp("UTC", 1500, 2, 28)', '172800000'],
+  ...[
+    '2020-02-20 09:05 GMT+3',
+    'GMT+3 2020-02-20 09:05',
+    '2020-02-20 GMT+3 09:05',
+    '2020-02-20:09:05 GMT+3',
+    '2020-02-20T9:5 GMT+3',
+    '20Feb2020 9:5 GMT+3',
+    'Feb 20,2020 9:05 GMT+3',
+    'Feb20, 2020 9:05 am GMT+3',
+    '02/20/2020 9:05 GMT+03:00',
+    'UTC+3, 20 Feb 2020 9:5:0',
+  ].map((text): Row => [`timestamp("${text}")`, '1582178700000']),
 ])
 table(
   'timeframe of daily bars',
@@ -371,6 +413,15 @@ describe('mistakes', () => {
   test('runtime.error ends the run with its message', () => {
     expect(() => runScript('if bar_index == 2\n    runtime.error("enough")')).toThrow('enough')
   })
+})
+
+test('the first bar of the data is the first of its day only where it opens the session', () => {
+  const firstBars = (from: number) => {
+    const bars = sliceBars(barsOfCloses(Array.from({ length: 30 }, (_, i) => i)), from, 30)
+    return runScript('plot(session.isfirstbar ? 1 : 0, "first")', { bars }).plots['first']?.slice(0, 3)
+  }
+  expect(firstBars(0)).toEqual([1, 0, 0])
+  expect(firstBars(2)).toEqual([0, 0, 0])
 })
 
 test('the last bar of a day and the first of the next are known', () => {
