@@ -2,6 +2,7 @@
 
 import { Problem, invalidField } from '../lib/problem.ts'
 import { requireInterval } from '../market/interval.ts'
+import { marketName } from '../market/symbol.ts'
 import {
   CHANNEL_OPERATORS,
   MOVE_OPERATORS,
@@ -142,8 +143,8 @@ export function checkedFields(fields: AlertFields, now: number) {
     throw invalidField('/expiresAt', 'past', 'The alert would expire in the past.')
   return {
     name: fields.name ?? '',
-    symbol: fields.symbol.trim().toUpperCase(),
-    exchange: fields.exchange.trim().toUpperCase(),
+    symbol: marketName(fields.symbol.trim()),
+    exchange: marketName(fields.exchange.trim()),
     interval,
     kind: fields.kind,
     op: wanted,

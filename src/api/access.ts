@@ -193,6 +193,7 @@ export class Gate {
     visit.visitor = scopes.every((scope) => reaches(caller, scope)) ? caller : null
     if (caller) await this.#touch(caller)
     refuseDuplicates(request)
+    refuseBrokenText(request)
     if (request.method !== 'GET' && request.method !== 'HEAD' && !options.streams)
       await this.#readBody(context, options)
   }
@@ -412,6 +413,16 @@ function refuseDuplicates(request: Request): void {
   const names = [...new URLSearchParams(request.url.slice(at)).keys()]
   if (new Set(names).size === names.length) return
   throw new Problem(400, 'duplicate_parameter', 'A query parameter is given more than once.')
+}
+
+/** Bytes that are no UTF-8 (half of a surrogate pair, Latin-1) would become U+FFFD, and many names one. */
+function refuseBrokenText({ url }: Request): void {
+  if (!url.includes('%')) return
+  try {
+    decodeURIComponent(url.replace(/%(?![0-9a-f]{2})/gi, '%25'))
+  } catch {
+    throw new Problem(422, 'validation_failed', 'The address holds bytes that are not UTF-8.')
+  }
 }
 
 /** The credential when `Bearer` is spelt in another case, which RFC 7235 allows; '' for another scheme. */

@@ -10,7 +10,7 @@ import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
-import { SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
+import { marketName, SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
 import { withSymbolFields } from '../market/symbols.ts'
 import { access, type ApiDeps } from './access.ts'
 import { BarColumns, barColumns } from './bar-columns.ts'
@@ -155,7 +155,7 @@ export function barRoutes(deps: ApiDeps) {
       ({ caller, params }) => {
         const found = symbolWires(barsSeenBy(cache, caller.user.id)).find(
           ({ exchange, symbol }) =>
-            exchange === params.exchange.toUpperCase() && symbol === params.symbol.toUpperCase(),
+            exchange === marketName(params.exchange) && symbol === marketName(params.symbol),
         )
         if (!found) throw new Problem(404, 'symbol_not_found', 'There is no such symbol.')
         return { symbol: found }

@@ -7,6 +7,7 @@ import { barsNotFound } from '../market/bar-cache.ts'
 import { lowerBound } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
+import { marketName } from '../market/symbol.ts'
 import type { Bookmark, Cursor, Places } from '../replay/places.ts'
 import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'
@@ -25,13 +26,14 @@ export function replayRoutes(deps: ApiDeps) {
       '',
       ({ visitor, query }) => {
         const bars = barsSeenBy(deps.bars, visitor?.user.id ?? null)
-        const symbol = query.symbol.toUpperCase()
+        const symbol = marketName(query.symbol)
         const interval = requireInterval(query.interval, 'query')
         const from = query.start === undefined ? undefined : isoTimeOf(query.start, 'query', '/start')
         const to = query.end === undefined ? undefined : isoTimeOf(query.end, 'query', '/end')
         if (from !== undefined && to !== undefined && from > to)
           throw wrongQuery('/start', 'range', 'start lies behind end.')
-        const exchange = query.exchange?.toUpperCase() ?? exchangeWithMost(bars, symbol, interval)
+        const exchange =
+          query.exchange === undefined ? exchangeWithMost(bars, symbol, interval) : marketName(query.exchange)
         // `to` is the last bar's time; ranges end before it.
         const found = bars.read(
           { exchange, symbol, interval },
@@ -86,12 +88,12 @@ export function replayRoutes(deps: ApiDeps) {
     .post(
       '/resume',
       async ({ caller, body }) => {
-        const symbol = body.symbol.toUpperCase()
+        const symbol = marketName(body.symbol)
         const interval = requireInterval(body.interval)
         const start = isoTimeOf(body.start, 'body', '/start')
         const end = isoTimeOf(body.end, 'body', '/end')
         if (start > end) throw wrongBody('/start', 'range', 'start lies behind end.')
-        const exchange = body.exchange?.toUpperCase() ?? null
+        const exchange = body.exchange ? marketName(body.exchange) : null
         const bars = barsSeenBy(deps.bars, caller.user.id)
         const barTime = timeOfBar(bars, exchange, symbol, interval, start, body.cursorBar)
         const cursor = await places.saveCursor(caller.user.id, {
@@ -181,7 +183,7 @@ const wrongQuery = wrong('query')
 const wrongBody = wrong('body')
 
 function placeOf(query: { symbol: string; interval: string }): [symbol: string, interval: string] {
-  return [query.symbol.toUpperCase(), requireInterval(query.interval, 'query')]
+  return [marketName(query.symbol), requireInterval(query.interval, 'query')]
 }
 
 function barOf(text: string): number {

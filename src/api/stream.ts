@@ -5,6 +5,7 @@ import { Elysia, sse } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
 import { ownerOf } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
+import { marketName } from '../market/symbol.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait } from './event-wait.ts'
 import { doc, Text } from './schemas.ts'
@@ -26,7 +27,8 @@ export function streamRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const reader = { userId: caller.user.id, may }
-        return follow(deps, reader, query.symbol?.toUpperCase(), signal)
+        const symbol = query.symbol === undefined ? undefined : marketName(query.symbol)
+        return follow(deps, reader, symbol, signal)
       },
       {
         access: 'session bars:read',

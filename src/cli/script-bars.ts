@@ -7,7 +7,7 @@ import { memoryBars, type SeriesKey, seriesKey, seriesName } from '../market/bar
 import { inferInterval, readBars } from '../market/import.ts'
 import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
+import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
 import type { Series } from '../pine/compile.ts'
 import { UsageError, type CommandContext } from './command.ts'
@@ -117,7 +117,7 @@ function scriptBars(
 
 /** A currency pair is asked for without an exchange: any that has it will do. */
 function exchangeOf(cache: BarCache, ticker: string): string {
-  return cache.store.list().find(({ symbol }) => symbol === ticker.toUpperCase())?.exchange ?? ''
+  return cache.store.list().find(({ symbol }) => symbol === marketName(ticker))?.exchange ?? ''
 }
 
 export async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {

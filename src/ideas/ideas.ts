@@ -5,6 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { base32 } from '../lib/ids.ts'
+import { marketName } from '../market/symbol.ts'
 import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -76,8 +77,8 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
         body: fields.body,
         tags: tidy(fields.tags ?? []),
         visibility: fields.visibility,
-        symbol: fields.symbol?.toUpperCase() ?? null,
-        exchange: fields.exchange?.toUpperCase() ?? null,
+        symbol: fields.symbol ? marketName(fields.symbol) : null,
+        exchange: fields.exchange ? marketName(fields.exchange) : null,
         interval: fields.interval ?? null,
         backtestId: fields.backtestId ?? null,
         createdAt: now,

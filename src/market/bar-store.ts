@@ -8,7 +8,7 @@
 // both must pass.
 
 import { type BarRange, type Bars, concatBars, emptyBars, mergeBars, selectBars } from './bars.ts'
-import type { SymbolInfo } from './symbol.ts'
+import { marketName, type SymbolInfo } from './symbol.ts'
 
 export interface SeriesKey {
   /** The user whose private bars they are; absent or '' = everybody reads them. */
@@ -65,9 +65,8 @@ export interface BarDraft {
   discard(): Promise<void>
 }
 
-/** Exchanges and tickers are upper case everywhere, as TradingView has them. */
 export function seriesKey(exchange: string, symbol: string, interval: string): SeriesKey {
-  return { exchange: exchange.toUpperCase(), symbol: symbol.toUpperCase(), interval }
+  return { exchange: marketName(exchange), symbol: marketName(symbol), interval }
 }
 
 /** The owner of a private series or of private facts; '' = everybody reads them. */
@@ -86,12 +85,16 @@ export function seriesName({ exchange, symbol, interval }: SeriesKey): string {
 }
 
 export function compareSeries(a: SeriesKey, b: SeriesKey): number {
-  return (
-    compareText(a.exchange, b.exchange) ||
-    compareText(a.symbol, b.symbol) ||
-    compareText(a.interval, b.interval) ||
-    compareText(ownerOf(a), ownerOf(b))
-  )
+  return compareNames(a, b) || compareText(a.interval, b.interval) || compareText(ownerOf(a), ownerOf(b))
+}
+
+export function compareSymbols(a: SymbolInfo, b: SymbolInfo): number {
+  return compareNames(a, b) || compareText(ownerOf(a), ownerOf(b))
+}
+
+type Named = Pick<SymbolInfo, 'exchange' | 'symbol'>
+function compareNames(a: Named, b: Named): number {
+  return compareText(a.exchange, b.exchange) || compareText(a.symbol, b.symbol)
 }
 
 function compareText(a: string, b: string): number {
@@ -159,13 +162,7 @@ export function memoryBars(): BarStore {
     },
     sweep: () => Promise.resolve(),
     symbol: (exchange, symbol, owner = '') => symbols.get(symbolId(exchange, symbol, owner)) ?? null,
-    symbols: () =>
-      [...symbols.values()].sort(
-        (a, b) =>
-          compareText(a.exchange, b.exchange) ||
-          compareText(a.symbol, b.symbol) ||
-          compareText(ownerOf(a), ownerOf(b)),
-      ),
+    symbols: () => [...symbols.values()].sort(compareSymbols),
     putSymbol(info) {
       symbols.set(symbolId(info.exchange, info.symbol, ownerOf(info)), info)
       return Promise.resolve()

@@ -6,7 +6,7 @@
 import { type FieldProblem, Problem } from '../lib/problem.ts'
 import type { Bars } from './bars.ts'
 import { parseSession } from './session.ts'
-import { SYMBOL_TYPES, type SymbolInfo, type SymbolType } from './symbol.ts'
+import { marketName, SYMBOL_TYPES, type SymbolInfo, type SymbolType } from './symbol.ts'
 import { zoneOf } from './zone.ts'
 
 interface Venue {
@@ -122,15 +122,15 @@ const QUOTES = 'USDT USDC FDUSD BUSD TUSD USD EUR GBP TRY BRL JPY AUD DAI BTC ET
 
 /** Our best guess. `bars`, if there are some, tell the tick where the exchange does not. */
 export function defaultSymbol(exchange: string, symbol: string, bars: Bars | null = null): SymbolInfo {
-  const name = symbol.toUpperCase()
-  const venue = venueOf(exchange.toUpperCase(), name)
+  const name = marketName(symbol)
+  const venue = venueOf(marketName(exchange), name)
   const pair = venue.type === 'crypto' || venue.type === 'forex' ? splitPair(name, venue.type) : null
   const root =
     venue.type === 'futures' ? FUTURES[name.replace(/(?:\d+!|[FGHJKMNQUVXZ]\d{1,4})$/, '')] : undefined
   const known = root?.[0] ?? (pair?.quote === 'JPY' && venue.type === 'forex' ? 0.001 : venue.mintick)
   const tick = known > 0 ? tickParts(known) : inferTick(bars)
   return {
-    exchange: exchange.toUpperCase(),
+    exchange: marketName(exchange),
     symbol: name,
     description: pair ? `${pair.base} / ${pair.quote}` : name,
     type: name.endsWith('.P') && venue.type === 'crypto' ? 'swap' : venue.type,

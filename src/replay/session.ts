@@ -14,7 +14,7 @@ import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { type Bars, lowerBound } from '../market/bars.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
-import type { SymbolInfo } from '../market/symbol.ts'
+import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { collection, NameTaken, transact } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -103,7 +103,7 @@ export async function backtestSession(
   exchange: string,
 ): Promise<{ readonly session: ReplaySession & { readonly id: string }; readonly cut: number }> {
   const { symbol, interval, range, seriesOwner = '' } = backtest
-  const key = { exchange: exchange.toUpperCase(), symbol, interval }
+  const key = { exchange: marketName(exchange), symbol, interval }
   const seen = barsSeenBy(deps.bars, backtest.userId)
   // On its own exchange it is the very series it ran on, whatever the name means to the user by now.
   const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : seen.resolve(key)

@@ -17,6 +17,7 @@ import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from 
 import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
 import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
+import { marketName } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -499,7 +500,7 @@ export function seriesFor(seen: SeenBars, exchange: string, symbol: string, inte
 
 /** A symbol without its exchange (a currency pair, mostly): the one with most bars. */
 function anyExchange(seen: SeenBars, symbol: string, interval: string): SeriesKey {
-  const wanted = symbol.toUpperCase()
+  const wanted = marketName(symbol)
   const [most] = seen
     .list()
     .filter((info) => info.symbol === wanted)

@@ -3,6 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
+import { marketName } from '../market/symbol.ts'
 import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -60,8 +61,8 @@ export function checkedItems(
     const [prefix, ticker] = row.symbol.includes(':')
       ? row.symbol.split(':', 2)
       : [row.exchange ?? '', row.symbol]
-    const symbol = (ticker ?? '').trim().toUpperCase()
-    const exchange = ((row.exchange ?? '') || (prefix ?? '')).trim().toUpperCase()
+    const symbol = marketName((ticker ?? '').trim())
+    const exchange = marketName(((row.exchange ?? '') || (prefix ?? '')).trim())
     if (symbol === '' || /\s/.test(symbol) || symbol.length > 60)
       problems.push({
         in: 'body',
