@@ -9,8 +9,8 @@ import { argon2Passwords } from '../accounts/passwords.ts'
 import { idSource } from '../lib/ids.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
-import { lmdbKv, type LmdbKv } from '../store/lmdb.ts'
-import { migrate } from '../store/migrate.ts'
+import type { LmdbKv } from '../store/lmdb.ts'
+import { openStore } from '../store/open-store.ts'
 import type { CommandContext } from './command.ts'
 import { readConfig } from './config.ts'
 
@@ -27,15 +27,14 @@ export const DATA_HELP =
   '  --data-dir DIR        Folder of the database (DATA_DIR in the environment; ./data)'
 
 export async function withData<T>(
-  { environment, clock, random }: CommandContext,
+  { environment, clock, random, warn }: CommandContext,
   flags: { readonly 'data-dir'?: string | undefined },
   work: (data: Data) => Promise<T> | T,
 ): Promise<T> {
   const { config } = readConfig({ 'data-dir': flags['data-dir'] }, environment)
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
-  const kv = lmdbKv({ path: `${config.DATA_DIR}/db` })
+  const kv = await openStore({ path: `${config.DATA_DIR}/db` }, warn)
   try {
-    await migrate(kv)
     const accounts = { kv, clock, random, newId: idSource({ clock, random }), passwords: argon2Passwords() }
     return await work({ kv, bars: new BarCache(lmdbBars(kv)), accounts, directory: config.DATA_DIR })
   } finally {

@@ -26,8 +26,7 @@ import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
-import { lmdbKv } from '../store/lmdb.ts'
-import { migrate } from '../store/migrate.ts'
+import { openStore } from '../store/open-store.ts'
 import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
 import { parseFlags, type Command, type CommandContext } from './command.ts'
 import { configFlags, configHelp } from './config-command.ts'
@@ -59,8 +58,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const log = jsonLog(context, config.LOG_LEVEL)
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
   const maxBytes = config.MAX_STORAGE_MB * 1e6
-  const kv = lmdbKv({ path: `${config.DATA_DIR}/db`, ...(maxBytes > 0 && { maxBytes }) })
-  await migrate(kv)
+  const kv = await openStore({ path: `${config.DATA_DIR}/db`, ...(maxBytes > 0 && { maxBytes }) }, warn)
   const bars = new BarCache(lmdbBars(kv))
   await bars.store.sweep()
   await loadSamples(bars)

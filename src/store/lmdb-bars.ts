@@ -16,17 +16,31 @@ import {
   type BarDraft,
   type BarStore,
   compareSeries,
+  compareSymbols,
   type SeriesInfo,
   type SeriesKey,
 } from '../market/bar-store.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { CHUNK_BARS, chunkLength, decodeChunk, encodeChunk } from './bar-chunks.ts'
+import { decodeKey, encodeKey, prefixRange } from './key.ts'
 import { durable, type LmdbKv } from './lmdb.ts'
 
-type ChunkKey = [series: number, first: number]
-type RecordKey = [kind: 'series' | 'symbol' | 'counter' | 'draft', ...names: string[]]
+export const CHUNKS = { name: 'bar-chunks', encoding: 'binary' } as const
+export const RECORDS = { name: 'bar-records', encoding: 'string' } as const
 
-interface SeriesRecord extends SeriesInfo {
+type ChunkKey = readonly [series: number, first: number]
+
+/** Whose series and symbols everybody reads. */
+const SHARED = ''
+export const chunkKey = (id: number, first: number) => encodeKey([id, first])
+export const seriesRecordKey = ({ exchange, symbol, interval }: SeriesKey) =>
+  encodeKey(['series', SHARED, exchange, symbol, interval])
+export const symbolRecordKey = (exchange: string, symbol: string) =>
+  encodeKey(['symbol', SHARED, exchange, symbol])
+export const COUNTER_KEY = encodeKey(['counter'])
+const draftKey = (id: number) => encodeKey(['draft', id])
+
+export interface SeriesRecord extends SeriesInfo {
   /** Names the series in chunk keys. */
   readonly id: number
 }
@@ -37,24 +51,27 @@ const FIRST_TIME = -8_640_000_000_000_000
 const LAST_TIME = 8_640_000_000_000_000
 
 export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'assertRoom'>): BarStore {
-  const chunks = store.openDatabase<Buffer, ChunkKey>({ name: 'bars', encoding: 'binary' })
-  const records = store.openDatabase<string, RecordKey>({ name: 'series', encoding: 'string' })
+  const chunks = store.openDatabase<Buffer>(CHUNKS)
+  const records = store.openDatabase<string>(RECORDS)
   const write = <T>(change: () => T) => durable(() => store.environment.transaction(change))
 
   function record(key: SeriesKey): SeriesRecord | null {
-    const text = records.get(['series', key.exchange, key.symbol, key.interval])
+    const text = records.get(seriesRecordKey(key))
     return text === undefined ? null : (JSON.parse(text) as SeriesRecord)
   }
 
   /** Numbers never given before: for the ids of series and for changes. Inside a transaction. */
   function next(): number {
-    const number = Number(records.get(['counter']) ?? 0) + 1
-    void records.put(['counter'], String(number))
+    const number = Number(records.get(COUNTER_KEY) ?? 0) + 1
+    void records.put(COUNTER_KEY, String(number))
     return number
   }
 
   function keys(start: ChunkKey, end: ChunkKey, options: { reverse?: boolean; limit?: number } = {}) {
-    return Array.from(chunks.getKeys({ start, end, ...options }))
+    return Array.from(
+      chunks.getKeys({ start: encodeKey(start), end: encodeKey(end), ...options }),
+      (bytes) => decodeKey(bytes) as unknown as ChunkKey,
+    )
   }
 
   /** First times of the chunks that bars from `first` to `last` go into, and of a neighbour that has room left. */
@@ -69,12 +86,12 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
   }
 
   function hasRoom(key: ChunkKey): boolean {
-    const bytes = chunks.get(key)
+    const bytes = chunks.get(encodeKey(key))
     return !bytes || chunkLength(bytes) < CHUNK_BARS
   }
 
   function lastTime(key: ChunkKey): number {
-    return decoded(chunks.get(key)).time.at(-1) ?? 0
+    return decoded(chunks.get(encodeKey(key))).time.at(-1) ?? 0
   }
 
   function readId(id: number, range: BarRange): Bars {
@@ -82,14 +99,15 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     // of the range, so it does not count.
     const parts: Buffer[] = []
     let missing = range.last ?? Number.POSITIVE_INFINITY
-    for (const { key: [, start] = [], value } of chunks.getRange({
-      start: [id, range.to ?? LAST_TIME],
-      end: [id, FIRST_TIME],
+    for (const { key, value } of chunks.getRange({
+      start: chunkKey(id, range.to ?? LAST_TIME),
+      end: chunkKey(id, FIRST_TIME),
       reverse: true,
     })) {
+      const [, start] = decodeKey(key) as unknown as ChunkKey
       if (range.to === undefined || parts.length > 0) missing -= chunkLength(value)
       parts.push(value)
-      if (missing <= 0 || (start ?? LAST_TIME) <= (range.from ?? FIRST_TIME)) break
+      if (missing <= 0 || start <= (range.from ?? FIRST_TIME)) break
     }
     return selectBars(decodeAll(parts.reverse()), range)
   }
@@ -102,10 +120,10 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     for (let some = idKeys(id, STEP_CHUNKS); some.length > 0; some = idKeys(id, STEP_CHUNKS)) {
       const gone = some
       await write(() => {
-        for (const chunk of gone) void chunks.remove(chunk)
+        for (const chunk of gone) void chunks.remove(encodeKey(chunk))
       })
     }
-    await write(() => void records.remove(['draft', String(id)]))
+    await write(() => void records.remove(draftKey(id)))
   }
 
   /** Adds bars to an id that no series has; `null` makes one. Answers the id. */
@@ -114,8 +132,8 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
       const parts = chunksOf(bars)
       store.assertRoom(byteLength(parts.values()))
       const to = id ?? next()
-      if (id === null) void records.put(['draft', String(to)], String(process.pid))
-      for (const [start, bytes] of parts) void chunks.put([to, start], bytes)
+      if (id === null) void records.put(draftKey(to), String(process.pid))
+      for (const [start, bytes] of parts) void chunks.put(chunkKey(to, start), bytes)
       return to
     })
   }
@@ -162,9 +180,9 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
           change,
           id: whole.id,
         }
-        void records.put(['series', exchange, symbol, interval], JSON.stringify(written))
-        void records.remove(['draft', String(whole.id)])
-        if (old) void records.put(['draft', String(old.id)], String(process.pid))
+        void records.put(seriesRecordKey(key), JSON.stringify(written))
+        void records.remove(draftKey(whole.id))
+        if (old) void records.put(draftKey(old.id), String(process.pid))
         const inserted = whole.count - (old?.count ?? 0)
         return { inserted, updated: added - inserted, change }
       })
@@ -206,9 +224,8 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     draft,
 
     async sweep() {
-      const left = Array.from(records.getRange({ start: ['draft'], end: ['draft', '\uffff'] }))
-      for (const { key: recordKey, value } of left)
-        if (Number(value) === process.pid || !isAlive(Number(value))) await drop(Number(recordKey[1]))
+      for (const { key, value } of Array.from(records.getRange(prefixRange(['draft']))))
+        if (Number(value) === process.pid || !isAlive(Number(value))) await drop(Number(decodeKey(key)[1]))
     },
 
     async upsert(key, bars) {
@@ -218,14 +235,14 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
         const first = bars.time[0] ?? 0
         const last = bars.time.at(-1) ?? 0
         const starts = old ? touched(old.id, first, last) : []
-        const replaced = starts.flatMap((start) => (old && chunks.get([old.id, start])) ?? [])
+        const replaced = starts.flatMap((start) => (old && chunks.get(chunkKey(old.id, start))) ?? [])
         const before = decodeAll(replaced)
         const after = mergeBars(before, bars)
         const parts = chunksOf(after)
         store.assertRoom(byteLength(parts.values()) - byteLength(replaced))
         const id = old?.id ?? next()
-        for (const [start, bytes] of parts) void chunks.put([id, start], bytes)
-        for (const start of starts) if (!parts.has(start)) void chunks.remove([id, start])
+        for (const [start, bytes] of parts) void chunks.put(chunkKey(id, start), bytes)
+        for (const start of starts) if (!parts.has(start)) void chunks.remove(chunkKey(id, start))
         const inserted = after.length - before.length
         const { exchange, symbol, interval } = key
         const written: SeriesRecord = {
@@ -238,7 +255,7 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
           change: next(),
           id,
         }
-        void records.put(['series', exchange, symbol, interval], JSON.stringify(written))
+        void records.put(seriesRecordKey(key), JSON.stringify(written))
         return { inserted, updated: bars.length - inserted, change: written.change }
       })
     },
@@ -254,7 +271,7 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     },
 
     list() {
-      return Array.from(records.getRange({ start: ['series'], end: ['series', '\uffff'] }), ({ value }) =>
+      return Array.from(records.getRange(prefixRange(['series', SHARED])), ({ value }) =>
         infoOf(JSON.parse(value) as SeriesRecord),
       ).sort(compareSeries)
     },
@@ -263,28 +280,28 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
       return write(() => {
         const found = record(key)
         if (!found) return false
-        for (const chunk of keys([found.id, FIRST_TIME], [found.id, LAST_TIME])) void chunks.remove(chunk)
-        void records.remove(['series', key.exchange, key.symbol, key.interval])
+        for (const chunk of idKeys(found.id)) void chunks.remove(encodeKey(chunk))
+        void records.remove(seriesRecordKey(key))
         return true
       })
     },
 
     symbol(exchange, symbol) {
-      const text = records.get(['symbol', exchange, symbol])
+      const text = records.get(symbolRecordKey(exchange, symbol))
       return text === undefined ? null : (JSON.parse(text) as SymbolInfo)
     },
 
     symbols() {
       return Array.from(
-        records.getRange({ start: ['symbol'], end: ['symbol', '\uffff'] }),
+        records.getRange(prefixRange(['symbol', SHARED])),
         ({ value }) => JSON.parse(value) as SymbolInfo,
-      )
+      ).sort(compareSymbols)
     },
 
     async putSymbol(info) {
       await write(() => {
         store.assertRoom()
-        void records.put(['symbol', info.exchange, info.symbol], JSON.stringify(info))
+        void records.put(symbolRecordKey(info.exchange, info.symbol), JSON.stringify(info))
       })
     },
   }

@@ -5,7 +5,7 @@
 // transaction that wrote the key: it never repeats, and commits that share a transaction see each other's writes
 // while nobody else does, so no version is ever seen with two values.
 
-import { open, type Database, type DatabaseOptions, type Key as LmdbKey, type RootDatabase } from 'lmdb'
+import { open, type Database, type RootDatabase } from 'lmdb'
 import { decodeKey, encodeKey } from './key.ts'
 import type { Commit, Entry, Kv } from './kv.ts'
 import { pageRange, storageFull } from './memory.ts'
@@ -19,29 +19,64 @@ export interface LmdbOptions {
 
 export interface LmdbKv extends Kv {
   /** For the bar store, which lives in the same file. */
-  readonly environment: RootDatabase
+  readonly environment: Environment
   /** A further named database, which counts towards `maxBytes`. */
-  openDatabase<V, K extends LmdbKey>(options: DatabaseOptions & { readonly name: string }): Database<V, K>
+  openDatabase<V>(options: TableOptions): Table<V>
   /** Throws `storage_full` when `bytes` more are above `maxBytes`; to be called inside a transaction before it writes. */
   assertRoom(bytes?: number): void
 }
 
-type Documents = Database<string, Uint8Array>
+/** A named database whose keys are bytes of `key.ts`. */
+export type Table<V> = Database<V, Uint8Array>
+
+interface TableOptions {
+  readonly name: string
+  readonly encoding: 'string' | 'binary'
+  readonly useVersions?: boolean
+}
+
+export const DOCUMENTS = { name: 'documents', encoding: 'string', useVersions: true } as const
+
+export type Environment = RootDatabase
+
+interface EnvironmentOptions {
+  readonly readOnly?: boolean
+  /** Nothing is on disk for certain before somebody syncs it. */
+  readonly noSync?: boolean
+}
+
+/**
+ * Every key is bytes of our own codec, those of the root too: lmdb's own way with keys makes code at run time from
+ * the text of a function, which a bundler has changed by then.
+ */
+export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
+  return open({
+    path,
+    maxDbs: 16,
+    noSubdir: false,
+    keyEncoding: 'binary',
+    encoding: 'binary',
+    ...ONLY_FOR_US,
+    ...options,
+  })
+}
+
+/** Of files that are made. lmdb takes it, its types do not know it. */
+const ONLY_FOR_US = { permissionsMode: 0o600 }
+
+export function openTable<V>(environment: Environment, options: TableOptions): Table<V> {
+  return environment.openDB({ ...options, keyEncoding: 'binary' })
+}
 
 export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
-  const environment = open({ path, maxDbs: 16, noSubdir: false })
+  const environment = openEnvironment(path)
   const databases: Database[] = []
-  function openDatabase<V, K extends LmdbKey>(options: DatabaseOptions & { readonly name: string }) {
-    const database: Database<V, K> = environment.openDB(options)
+  function openDatabase<V>(options: TableOptions): Table<V> {
+    const database = openTable<V>(environment, options)
     databases.push(database)
     return database
   }
-  const documents: Documents = openDatabase({
-    name: 'documents',
-    keyEncoding: 'binary',
-    encoding: 'string',
-    useVersions: true,
-  })
+  const documents = openDatabase<string>(DOCUMENTS)
 
   function assertRoom(bytes = 0): void {
     if (maxBytes !== undefined && usedBytes(databases) + bytes > maxBytes) throw storageFull()
@@ -96,7 +131,7 @@ export async function durable<T>(write: () => Promise<T>): Promise<T> {
 
 /** Inside a transaction: everything is checked before anything is written, so a refusal needs no roll-back. */
 function apply(
-  documents: Documents,
+  documents: Table<string>,
   { checks = [], sets = [], deletes = [] }: Commit,
   assertRoom: () => void,
 ) {

@@ -6,6 +6,13 @@ import type { BunPlugin } from 'bun'
 
 const TARGET = /^bun-(linux|darwin|windows)-(x64|arm64)(?:-(?:baseline|modern))?(?:-(musl|glibc))?$/
 
+/** Stands in for `ordered-binary`. */
+const NO_KEYS = `
+const refuse = () => { throw new Error('keys of the store are bytes') }
+export const enableNullTermination = () => {}
+export { refuse as writeKey, refuse as readKey, refuse as compareKeys, refuse as toBufferKey, refuse as fromBufferKey }
+`
+
 export function lmdbNative(target: string) {
   const [, os, cpu, libc = 'glibc'] = TARGET.exec(target) ?? []
   if (!os) {
@@ -28,6 +35,12 @@ export function lmdbNative(target: string) {
           throw new Error('native.js of lmdb has changed: look at this plugin again')
         return { contents, loader: 'js' }
       })
+      // Its key encoding builds code at run time from the text of its own functions, in which the bundler renames
+      // variables: the first key outside ASCII would throw. All our keys are bytes (`store/lmdb.ts`).
+      build.onLoad({ filter: /[\\/]node_modules[\\/]ordered-binary[\\/]index\.js$/ }, () => ({
+        contents: NO_KEYS,
+        loader: 'js',
+      }))
       // msgpackr's optional native decoder of strings: the one in JavaScript is used.
       build.onResolve({ filter: /^msgpackr-extract$/ }, ({ path }) => ({ path, namespace: 'absent' }))
       build.onLoad({ filter: /.*/, namespace: 'absent' }, () => ({

@@ -2,7 +2,8 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { seriesKey } from '../../src/market/bar-store.ts'
-import { lmdbBars } from '../../src/store/lmdb-bars.ts'
+import { prefixRange } from '../../src/store/key.ts'
+import { CHUNKS, lmdbBars, RECORDS } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
 
@@ -35,20 +36,19 @@ test('bars are there after opening the database again', async () => {
 
 test('what an import left behind that was cut short is swept up, and nothing else', async () => {
   const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
-  const chunks = (kv: ReturnType<typeof open>['kv']) =>
-    [...kv.openDatabase({ name: 'bars' }).getKeys()].length
+  const chunks = (kv: ReturnType<typeof open>['kv']) => [...kv.openDatabase(CHUNKS).getKeys()].length
   const { path, kv, store } = open()
   await store.upsert(key, minuteBars(0, 10_000))
   await store.draft(key).add(minuteBars(10_000, 30_000))
   expect(chunks(kv)).toBe(8)
   // Somebody else is at it.
   const parent = String(process.ppid)
-  const records = kv.openDatabase<string, string[]>({ name: 'series', encoding: 'string' })
-  const [draft] = [...records.getKeys({ start: ['draft'], end: ['draft', '\uffff'] })]
-  await records.put(draft ?? [], parent)
+  const records = kv.openDatabase<string>(RECORDS)
+  const [draft = Buffer.of()] = [...records.getKeys(prefixRange(['draft']))]
+  await records.put(draft, parent)
   await store.sweep()
   expect(chunks(kv)).toBe(8)
-  await records.put(draft ?? [], String(process.pid))
+  await records.put(draft, String(process.pid))
   await store.sweep()
   expect(chunks(kv)).toBe(3)
   expect(rows(store.read(key))).toEqual(rows(minuteBars(0, 10_000)))
