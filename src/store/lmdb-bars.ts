@@ -17,6 +17,8 @@ import {
   type BarStore,
   compareSeries,
   compareSymbols,
+  owned,
+  ownerOf,
   type SeriesInfo,
   type SeriesKey,
 } from '../market/bar-store.ts'
@@ -30,13 +32,11 @@ export const RECORDS = { name: 'bar-records', encoding: 'string' } as const
 
 type ChunkKey = readonly [series: number, first: number]
 
-/** Whose series and symbols everybody reads. */
-const SHARED = ''
 export const chunkKey = (id: number, first: number) => encodeKey([id, first])
-export const seriesRecordKey = ({ exchange, symbol, interval }: SeriesKey) =>
-  encodeKey(['series', SHARED, exchange, symbol, interval])
-export const symbolRecordKey = (exchange: string, symbol: string) =>
-  encodeKey(['symbol', SHARED, exchange, symbol])
+export const seriesRecordKey = (key: SeriesKey) =>
+  encodeKey(['series', ownerOf(key), key.exchange, key.symbol, key.interval])
+export const symbolRecordKey = (exchange: string, symbol: string, owner = '') =>
+  encodeKey(['symbol', owner, exchange, symbol])
 export const COUNTER_KEY = encodeKey(['counter'])
 const draftKey = (id: number) => encodeKey(['draft', id])
 
@@ -160,8 +160,8 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     return { id: id ?? newer, count }
   }
 
-  function draft({ exchange, symbol, interval }: SeriesKey): BarDraft {
-    const key = { exchange, symbol, interval }
+  function draft(series: SeriesKey): BarDraft {
+    const key = bare(series)
     let id: number | null = null
     let added = 0
     let first = LAST_TIME
@@ -244,11 +244,8 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
         for (const [start, bytes] of parts) void chunks.put(chunkKey(id, start), bytes)
         for (const start of starts) if (!parts.has(start)) void chunks.remove(chunkKey(id, start))
         const inserted = after.length - before.length
-        const { exchange, symbol, interval } = key
         const written: SeriesRecord = {
-          exchange,
-          symbol,
-          interval,
+          ...bare(key),
           count: (old?.count ?? 0) + inserted,
           first: Math.min(old?.first ?? first, first),
           last: Math.max(old?.last ?? last, last),
@@ -271,7 +268,7 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     },
 
     list() {
-      return Array.from(records.getRange(prefixRange(['series', SHARED])), ({ value }) =>
+      return Array.from(records.getRange(prefixRange(['series'])), ({ value }) =>
         infoOf(JSON.parse(value) as SeriesRecord),
       ).sort(compareSeries)
     },
@@ -286,14 +283,14 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
       })
     },
 
-    symbol(exchange, symbol) {
-      const text = records.get(symbolRecordKey(exchange, symbol))
+    symbol(exchange, symbol, owner) {
+      const text = records.get(symbolRecordKey(exchange, symbol, owner))
       return text === undefined ? null : (JSON.parse(text) as SymbolInfo)
     },
 
     symbols() {
       return Array.from(
-        records.getRange(prefixRange(['symbol', SHARED])),
+        records.getRange(prefixRange(['symbol'])),
         ({ value }) => JSON.parse(value) as SymbolInfo,
       ).sort(compareSymbols)
     },
@@ -301,7 +298,7 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     async putSymbol(info) {
       await write(() => {
         store.assertRoom()
-        void records.put(symbolRecordKey(info.exchange, info.symbol), JSON.stringify(info))
+        void records.put(symbolRecordKey(info.exchange, info.symbol, ownerOf(info)), JSON.stringify(info))
       })
     },
   }
@@ -315,6 +312,12 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
+}
+
+/** A key and nothing else that the caller's object may carry. */
+function bare(key: SeriesKey): SeriesKey {
+  const { exchange, symbol, interval } = key
+  return { ...owned(ownerOf(key)), exchange, symbol, interval }
 }
 
 function infoOf({ id: _id, ...info }: SeriesRecord): SeriesInfo {

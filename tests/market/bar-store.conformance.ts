@@ -265,6 +265,28 @@ export function barStoreConformance(
       })
     })
 
+    test('series and facts of one name are kept apart by their owners', async () => {
+      const mine = { ...KEY, owner: 'usr_1' }
+      await store.upsert(KEY, minuteBars(0, 3))
+      await store.upsert(mine, minuteBars(0, 5))
+      const draft = store.draft({ ...KEY, owner: 'usr_2' })
+      await draft.add(minuteBars(0, 7))
+      await draft.commit()
+      expect(store.list().map(({ owner, count }) => [owner, count])).toEqual([
+        [undefined, 3],
+        ['usr_1', 5],
+        ['usr_2', 7],
+      ])
+      await store.putSymbol(SYMBOL)
+      await store.putSymbol({ ...SYMBOL, owner: 'usr_1', mintick: 0.5 })
+      expect(store.symbol('BINANCE', 'BTCUSDT')?.mintick).toBe(0.01)
+      expect(store.symbol('BINANCE', 'BTCUSDT', 'usr_1')?.mintick).toBe(0.5)
+      expect(store.symbol('BINANCE', 'BTCUSDT', 'usr_2')).toBeNull()
+      expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined, 'usr_1'])
+      expect(await store.remove(mine)).toBe(true)
+      expect([store.read(mine).length, store.read(KEY).length]).toEqual([0, 3])
+    })
+
     test('symbols are kept', async () => {
       expect(store.symbol('BINANCE', 'BTCUSDT')).toBeNull()
       await store.putSymbol(SYMBOL)
