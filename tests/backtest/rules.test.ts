@@ -39,7 +39,7 @@ const CASES: readonly RuleCase[] = [
     positions: [1, 0, 0],
   },
   {
-    rule: 'A2: a limit entry that the close satisfies fills at that close, a stop waits',
+    rule: 'A2: a limit or stop entry that the close satisfies fills at that close',
     args: { process_orders_on_close: true, pyramiding: 9 },
     bars: '100/101/99/100 104/106/103/105 105/105/105/105',
     script: ({ bar, long, closeAll }) => {
@@ -51,9 +51,36 @@ const CASES: readonly RuleCase[] = [
     },
     trades: [
       'long 1 LIMIT@0 100 → Close position order@2 105 = 5',
-      'long 1 STOP@1 104 → Close position order@2 105 = 1',
+      'long 1 STOP@0 100 → Close position order@2 105 = 5',
     ],
-    positions: [1, 2, 0],
+    positions: [2, 2, 0],
+  },
+  {
+    rule: 'A2: a stop entry above the close waits, and then fills at its level',
+    args: { process_orders_on_close: true, slippage: 2 },
+    bars: '100/101/99/100 100/106/100/105 105/105/105/105',
+    script: ({ bar, long, short, closeAll }) => {
+      if (bar === 0) long('WAITS', { stop: 103 })
+      if (bar === 1) short('PASSED', { stop: 106 })
+      if (bar === 2) closeAll()
+    },
+    trades: [
+      'long 1 WAITS@1 103.02 → PASSED@1 104.98 = 1.96',
+      'short 1 PASSED@1 104.98 → Close position order@2 105.02 = -0.04',
+    ],
+  },
+  {
+    rule: 'C1: a stop placed behind a market entry from flat reverses it when it fires bars later',
+    bars: '100/101/99/100 100/101/99/100 100/101/99/100 99/99/94/95 95/95/95/95',
+    script: ({ bar, long, short, closeAll }) => {
+      if (bar === 0) {
+        long('L')
+        short('S', { stop: 96 })
+      }
+      if (bar === 3) closeAll()
+    },
+    trades: ['long 1 L@1 100 → S@3 96 = -4', 'short 1 S@3 96 → Close position order@4 95 = 1'],
+    positions: [0, 1, 1, -1, 0],
   },
   {
     rule: 'A3: under it a bracket is not looked at on the bar of its entry',

@@ -590,8 +590,10 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     if (this.settings.processOrdersOnClose) {
       this.fillMarket(close)
       for (const order of this.orders.slice()) {
-        const limitOnly = Number.isNaN(order.stop) && !Number.isNaN(order.limit) && order.bar === bar
-        if (limitOnly && this.passed(order, close) && this.take(order)) this.fill(order, close, false)
+        const isStop = !Number.isNaN(order.stop)
+        const oneLevel = isStop !== !Number.isNaN(order.limit)
+        if (oneLevel && order.bar === bar && this.passed(order, close) && this.take(order))
+          this.fill(order, close, isStop)
       }
       for (const leg of this.legs.filter((one) => one.bar === bar && one.entry.bar < bar && !one.done)) {
         const limit = this.reachLimit(leg.limit, close, close, leg.entry.direction === 1 ? -1 : 1)
