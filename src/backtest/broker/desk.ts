@@ -116,7 +116,7 @@ export class OrderDesk extends Account {
     const limitTicks = direction === 1 ? tickBelow(limit / this.mintick) : tickAbove(limit / this.mintick)
     const stopTicks = direction === 1 ? tickAbove(stop / this.mintick) : tickBelow(stop / this.mintick)
     const priced = !Number.isNaN(limitTicks) || !Number.isNaN(stopTicks)
-    const projected = kind === 'entry' ? this.projected(direction, priced) : position.units
+    const projected = kind === 'entry' ? this.projected(direction) : position.units
     const forbidden =
       this.risk.allow === 'long' ? direction === -1 : this.risk.allow === 'short' && direction === 1
     const claimed = kind === 'entry' && position.units * direction < 0 ? this.claimedByCloses() : 0
@@ -160,7 +160,7 @@ export class OrderDesk extends Account {
       bar: this.bar,
       sequence: ++this.sequence,
       afterClose: claimed > 0,
-      paired: flip > 0 && position.units * direction >= 0,
+      paired: !priced && flip > 0 && position.units * direction >= 0,
       target: null,
       reduceOnly,
       site,
@@ -168,17 +168,17 @@ export class OrderDesk extends Account {
   }
 
   /**
-   * C1, C5, C9: the position an entry will meet, as far as this script run has settled it: closes are taken off, and a
-   * market order also reckons with market entries the other way that were placed before it (not with those over the
-   * pyramiding cap).
+   * C1, C5, C9: the position an entry will meet, as far as this script run has settled it: closes are taken off, and
+   * market entries the other way that were placed before it are reckoned with (not those over the pyramiding cap). So a
+   * stop that is placed behind a market entry from flat, and fires bars later, reverses what that entry opened.
    */
-  private projected(direction: Direction, priced: boolean): number {
+  private projected(direction: Direction): number {
     let units = this.position.units
     if (this.orders.length === 0 && this.immediates.length === 0) return units
     let count = this.position.entries.length
     for (const order of this.immediates.concat(this.orders)) {
       if (order.kind === 'close') units -= Math.sign(units) * Math.min(Math.abs(units), order.units)
-      else if (!priced && order.kind === 'entry' && order.direction !== direction && isMarket(order)) {
+      else if (order.kind === 'entry' && order.direction !== direction && isMarket(order)) {
         if (units * order.direction > 0 && count >= Math.max(1, this.settings.pyramiding)) continue
         count = units * order.direction > 0 ? count + 1 : 1
         units += order.direction * (order.units + order.flip)
