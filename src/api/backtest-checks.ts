@@ -2,13 +2,11 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { COMPARED_FIELDS, compareTrades } from '../backtest/compare.ts'
-import { compareReports } from '../backtest/report/difference.ts'
-import type { Report } from '../backtest/report/report.ts'
-import { parseTradeList } from '../backtest/trade-csv.ts'
-import { invalidField, Problem } from '../lib/problem.ts'
-import { zoneOf } from '../market/zone.ts'
+import { COMPARED_FIELDS } from '../backtest/compare.ts'
+import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
+import { bodyBytes } from './body.ts'
+import { JsonText } from './json-text.ts'
 import { doc, nullable, oneOf, Text, Time } from './schemas.ts'
 
 const CSV_BYTES = 32 * 1024 * 1024
@@ -43,25 +41,18 @@ const Comparison = Type.Object(
   { $id: 'Comparison' },
 )
 
+const compareBody: object = Type.Object({ csv: Text(CSV_BYTES), timezone: Type.Optional(nullable(Text(60))) })
+
 export function backtestCheckRoutes(deps: ApiDeps) {
   const { runs, bars } = deps
-  const storedReport = (userId: string, id: string): Report => {
-    const text = runs.report(userId, id)
-    if (text === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
-    return JSON.parse(text) as Report
-  }
+  const { texts } = deps.rooms
   return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
     .use(access(deps))
     .post(
       '/:id/verify',
       async ({ caller, params: { id }, request, server }) => {
         server?.timeout(request, 0)
-        const stored = storedReport(caller.user.id, id)
-        const again = await runs.again(caller.user.id, id, request.signal)
-        const verification = compareReports(stored, JSON.parse(again.report) as Report)
-        // The hash covers all that the numbers come from: script, inputs, bars, symbol, settings, engine.
-        const ranOnOther = verification.hash !== stored.hash
-        return { id, verification: { ...verification, ranOnOther } }
+        return { id, verification: { ...(await runs.verify(caller.user.id, id, request.signal)) } }
       },
       {
         access: { to: 'session backtests:read', rate: 'backtests' },
@@ -74,43 +65,35 @@ export function backtestCheckRoutes(deps: ApiDeps) {
     )
     .post(
       '/:id/compare',
-      ({ caller, params: { id }, body }) => {
-        const report = storedReport(caller.user.id, id)
-        const timezone = body.timezone ?? null
-        if (timezone !== null && zoneOf(timezone) === null)
-          throw invalidField(
-            '/timezone',
-            'timezone',
-            'Expected a time zone such as America/New_York or UTC+8.',
-          )
-        const { trades, problems } = parseTradeList(body.csv)
-        if (trades.length === 0)
-          throw invalidField(
-            '/csv',
-            'no_trades',
-            problems[0]
-              ? `Row ${problems[0].row}: ${problems[0].message}`
-              : 'No trade was found in it. Export the "List of trades" as CSV.',
-          )
-        const { timezone: exchangeTimezone } = bars.symbol(report.exchange, report.symbol, caller.user.id)
-        const comparison = compareTrades(trades, report.trades, runs.barsOf(caller.user.id, id), {
-          mintick: report.mintick,
-          timezone,
-          exchangeTimezone,
-        })
-        const warnings = problems
-          .slice(0, 20)
-          .map(({ row, message }) => ({ code: 'unreadable_row', message: `Row ${row}: ${message}` }))
-        return { id, comparison, ...(warnings.length > 0 && { warnings }) }
+      async ({ caller, params: { id }, request, visit }) => {
+        const run = runs.get(caller.user.id, id)
+        const report = runs.report(caller.user.id, id)
+        if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+        const job = {
+          report,
+          body: await bodyBytes(request, CSV_BYTES),
+          bars: runs.barsOf(caller.user.id, id),
+          exchangeTimezone: bars.symbol(run.exchange, run.symbol, caller.user.id).timezone,
+        }
+        const { comparison, warnings, unknown } = await texts.compare(caller.user.id, job, request.signal)
+        visit.unknownFields.push(...unknown)
+        return {
+          id,
+          comparison: new JsonText(comparison),
+          ...(warnings.length > 0 && { warnings }),
+        }
       },
       {
-        access: { to: 'session backtests:read', bodyBytes: CSV_BYTES },
-        body: Type.Object({ csv: Text(CSV_BYTES), timezone: Type.Optional(nullable(Text(60))) }),
-        detail: doc(
-          "Compare with TradingView's list of trades",
-          { id: Type.String(), comparison: Comparison },
-          'The CSV as it was exported, in any language; its time zone is detected unless it is given.',
-        ),
+        // Up to 32 MiB of one text, which are not looked into here.
+        access: { to: 'session backtests:read', streams: true },
+        detail: {
+          ...doc(
+            "Compare with TradingView's list of trades",
+            { id: Type.String(), comparison: Comparison },
+            'The CSV as it was exported, in any language; its time zone is detected unless it is given. At most 32 MiB.',
+          ),
+          requestBody: { required: true, content: { 'application/json': { schema: compareBody } } },
+        },
       },
     )
 }

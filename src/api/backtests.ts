@@ -2,8 +2,6 @@
 
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
-import type { ReportTrade } from '../backtest/report/report.ts'
-import type { Track } from '../backtest/tracks.ts'
 import { Problem } from '../lib/problem.ts'
 import { backtestSession, removeReplays, REPLAY_BARS_MAX } from '../replay/session.ts'
 import {
@@ -96,6 +94,7 @@ const finishedAnswer = ({ run: { id }, output, warnings }: FinishedRun) => ({
 
 export function backtestRoutes(deps: ApiDeps) {
   const { runs } = deps
+  const { texts } = deps.rooms
 
   return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
     .use(access(deps))
@@ -188,15 +187,22 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .post(
       '/:id/replay',
-      async ({ caller, params: { id }, query }) => {
+      async ({ caller, params: { id }, query, request }) => {
         const run = runs.get(caller.user.id, id)
         const report = runs.report(caller.user.id, id)
         const tracks = runs.tracks(caller.user.id, id)
         if (!run.range || report === null || tracks === null)
           throw new Problem(409, 'conflict', 'Only a backtest that is done can be replayed.')
-        const { trades } = JSON.parse(report) as { trades: ReportTrade[] }
-        const backtest = { ...run, range: run.range, trades, tracks: JSON.parse(tracks) as Track[] }
-        const { session, cut } = await backtestSession(deps, backtest, query.exchange ?? run.exchange)
+        const backtest = { ...run, range: run.range }
+        const { session, cut } = await backtestSession(
+          deps,
+          backtest,
+          query.exchange ?? run.exchange,
+          async (bars) => ({
+            ...(await texts.replay(caller.user.id, { report, tracks, bars }, request.signal)),
+            tracks,
+          }),
+        )
         const warning = {
           code: 'fewer_bars',
           message: `A replay has at most ${REPLAY_BARS_MAX} bars; the first ${cut} were left out.`,

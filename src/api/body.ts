@@ -3,6 +3,7 @@
 // Elysia's own reader turns a missing content type into "no body", bad UTF-8 into U+FFFD and 413 into an empty
 // answer (STACK.md, 2), so bodies are read here.
 
+import { jsonExcess } from '../lib/json-bounds.ts'
 import { Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 
@@ -16,9 +17,12 @@ export interface Body {
 
 /** The JSON object a request carries; one without a body is `{}`. `maxBytes` counts what arrives, not what is announced. */
 export async function jsonBody(request: Request, maxBytes: number, types = JSON_ONLY): Promise<Body> {
-  const bytes = await readBody(request, maxBytes, types)
+  const parts = await bodyBytes(request, maxBytes, types)
+  const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
   const hash = sha256(bytes)
   if (bytes.length === 0 && !request.headers.has('content-type')) return { value: {}, hash }
+  const excess = jsonExcess(bytes, BOUNDS)
+  if (excess !== null) throw malformed(`The body ${excess}`)
   const value = parseJson(decode(bytes))
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Problem(400, 'body_not_object', 'The body must be a JSON object.')
@@ -27,7 +31,15 @@ export async function jsonBody(request: Request, maxBytes: number, types = JSON_
 
 const JSON_ONLY: readonly string[] = ['application/json']
 
-async function readBody(request: Request, maxBytes: number, types: readonly string[]): Promise<Uint8Array> {
+/** What no request needs more of: it bounds what parsing takes, 10 ms at most. */
+const BOUNDS = { depth: 64, values: 50_000 }
+
+/** The bytes a request carries, as they came, and not looked into. */
+export async function bodyBytes(
+  request: Request,
+  maxBytes: number,
+  types: readonly string[] = JSON_ONLY,
+): Promise<Uint8Array[]> {
   const announced = request.headers.get('content-length')
   if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes)
   const type = (request.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
@@ -41,7 +53,7 @@ async function readBody(request: Request, maxBytes: number, types: readonly stri
     }
   if ((size > 0 || type !== '') && !types.includes(type))
     throw new Problem(415, 'unsupported_media_type', `Send the body as ${types.join(' or ')}.`)
-  return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
+  return parts
 }
 
 function decode(bytes: Uint8Array): string {

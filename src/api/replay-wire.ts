@@ -56,12 +56,12 @@ export const ReplayWire = Type.Object(
 
 /** JSON text; `places` is where the caller stands in it. */
 export function replayText(
-  { bars, ...session }: ReplaySession,
+  { bars, trades, tracks, equity, ...session }: ReplaySession,
   places: { readonly cursor: object | null; readonly bookmarks: readonly object[] } = {
     cursor: null,
     bookmarks: [],
   },
 ): string {
   const rest = JSON.stringify({ ...session, ...places })
-  return `{"bars":${barColumns(bars)},${rest.slice(1)}`
+  return `{"bars":${barColumns(bars)},"trades":${trades},"tracks":${tracks},"equity":${equity},${rest.slice(1)}`
 }

@@ -7,7 +7,8 @@ import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlerts, type Alerts, type ScriptEvents } from '../alerts/alerts.ts'
 
-import type { BacktestPool } from '../engine/pool.ts'
+import type { JobPool } from '../engine/pool.ts'
+import { createTexts, type Texts } from '../engine/texts.ts'
 import type { Report, ReportSummary } from '../backtest/report/report.ts'
 import { createFeeds, type Feeds } from '../feeds/feeds.ts'
 import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'
@@ -25,8 +26,8 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { createPlaces, type Places } from '../replay/places.ts'
-import { importedLibraries, runs, scriptOf, seriesFor, type FinishedHook, type Run } from '../runs/runs.ts'
-import { createScripts, type Script, type Scripts } from '../scripts/scripts.ts'
+import { hostFor, runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
+import { createScripts, libraryFor, type Script, type Scripts } from '../scripts/scripts.ts'
 import { createSearch, type Search, type SearchItem } from '../search/search.ts'
 import type { Changes } from '../store/collection.ts'
 import { createSupport, type Article, type Support } from '../support/support.ts'
@@ -52,6 +53,8 @@ export interface Rooms {
   readonly scripts: Scripts
   readonly search: Search
   readonly support: Support
+  /** What is done with users' texts. */
+  readonly texts: Texts
   readonly watchlists: Watchlists
   /** Something was put into the outbox of this user's webhooks. */
   wakeDeliveries(ownerId: string): void
@@ -79,7 +82,7 @@ export interface RoomDeps extends AccountDeps {
   /** Whether series are kept fresh from providers. */
   readonly feeds: boolean
   /** Runs alerts' scripts, within the budget of any other. */
-  readonly pool: BacktestPool
+  readonly pool: JobPool
   readonly limits: Limits
 }
 
@@ -90,7 +93,13 @@ const WATCHED_INTERVAL = '1d'
 export function createRooms(deps: RoomDeps): Rooms {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
-  const scripts = createScripts({ kv, clock, newId })
+  const texts = createTexts(deps.pool, deps.limits, (userId) => libraryFor(kv, userId))
+  const scripts = createScripts({
+    kv,
+    clock,
+    newId,
+    examine: (source, readerId) => texts.check(readerId, source),
+  })
   const watchlists = createWatchlists({ kv, clock, newId })
   const outbox = createOutbox({ kv, clock, newId })
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
@@ -193,6 +202,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     scripts,
     search,
     support: createSupport({ kv, clock, newId, articles: deps.articles }),
+    texts,
     watchlists,
     wakeDeliveries: deliverer.wake,
     onFinished: {
@@ -230,27 +240,33 @@ export function createRooms(deps: RoomDeps): Rooms {
 
 /** Runs an alert's script over the newest bars, and reads what it said from the report and the plots. */
 async function runAlertScript(
-  { pool, bars, limits }: RoomDeps,
+  { kv, pool, bars, limits }: RoomDeps,
   scripts: Scripts,
   alert: Alert,
   window: Bars,
 ): Promise<ScriptEvents> {
   const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
-  const seen = barsSeenBy(bars, alert.ownerId)
-  const output = await pool.run(
+  const { exchange, symbol, interval, inputs, ownerId } = alert
+  const seen = barsSeenBy(bars, ownerId)
+  const key = seen.resolve({ exchange, symbol, interval })
+  const output = await pool.do(
+    'run',
     {
       source,
-      inputs: alert.inputs,
+      inputs,
       overrides: {},
       bars: window,
-      symbol: seen.symbol(alert.exchange, alert.symbol),
-      interval: alert.interval,
-      finer: null,
+      symbol: seen.symbol(exchange, symbol),
+      interval,
       limits,
-      libraries: importedLibraries(source, scripts.libraryFor(alert.ownerId)),
     },
-    // Not the owner's turn: alerts must not wait behind their backtests, nor count against them.
-    { user: alert.id, series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval) },
+    // A lane of their own: alerts must not wait behind their owner's backtests, nor count against them.
+    {
+      user: ownerId,
+      lane: 'alerts',
+      budget: limits,
+      host: hostFor(seen, libraryFor(kv, ownerId), key, window),
+    },
   )
   const report = JSON.parse(output.report) as Pick<Report, 'alerts' | 'orders'>
   const tracks = JSON.parse(output.tracks) as readonly PlotOnWire[]

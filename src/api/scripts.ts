@@ -3,11 +3,9 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { INPUT_KINDS } from '../pine/2-check/program.ts'
-import type { Diagnostic } from '../pine/diagnostic.ts'
-import { format } from '../pine/format.ts'
-import { Source } from '../pine/source.ts'
 import { SCRIPT_VISIBILITIES, SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'
 import { access, type ApiDeps } from './access.ts'
+import { JsonText } from './json-text.ts'
 import { scriptItem } from './rooms.ts'
 import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
 
@@ -68,7 +66,7 @@ const ScriptBody = Type.Object({
 })
 
 export function scriptRoutes(deps: ApiDeps) {
-  const { scripts, search } = deps.rooms
+  const { scripts, search, texts } = deps.rooms
   const wireFor =
     (userId: string | null) =>
     ({ ownerId, ...shown }: Script): Static<typeof ScriptWire> => ({ ...shown, mine: ownerId === userId })
@@ -82,7 +80,7 @@ export function scriptRoutes(deps: ApiDeps) {
           ({ script, diagnostics }: ScriptMade) => ({
             id: script.id,
             script: wireFor(user.id)(script),
-            diagnostics: wireDiagnostics(body.source, diagnostics),
+            diagnostics: new JsonText(diagnostics),
           }),
           async (also) => {
             const made = await scripts.create(user.id, user.name, body, also)
@@ -102,9 +100,15 @@ export function scriptRoutes(deps: ApiDeps) {
     )
     .post(
       '/check',
-      ({ caller, body }) => {
-        const { diagnostics, kind, pineVersion, inputs, plots } = scripts.examine(body.source, caller.user.id)
-        return { kind, pineVersion, inputs, plots, diagnostics: wireDiagnostics(body.source, diagnostics) }
+      async ({ caller, body, request }) => {
+        const { kind, pineVersion, ...found } = await texts.check(caller.user.id, body.source, request.signal)
+        return {
+          kind,
+          pineVersion,
+          inputs: new JsonText(found.inputs),
+          plots: new JsonText(found.plots),
+          diagnostics: new JsonText(found.diagnostics),
+        }
       },
       {
         access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
@@ -122,11 +126,17 @@ export function scriptRoutes(deps: ApiDeps) {
         ),
       },
     )
-    .post('/format', ({ body }) => ({ source: format(body.source) }), {
-      access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
-      body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
-      detail: doc('Tidy the spaces of a script', { source: Type.String() }),
-    })
+    .post(
+      '/format',
+      async ({ caller, body, request }) => ({
+        source: await texts.format(caller.user.id, body.source, request.signal),
+      }),
+      {
+        access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
+        body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
+        detail: doc('Tidy the spaces of a script', { source: Type.String() }),
+      },
+    )
     .get(
       '',
       ({ visitor, query }) => {
@@ -186,7 +196,7 @@ export function scriptRoutes(deps: ApiDeps) {
         search.put(scriptItem(script))
         return {
           script: wireFor(caller.user.id)(script),
-          diagnostics: wireDiagnostics(script.source, diagnostics),
+          diagnostics: new JsonText(diagnostics),
         }
       },
       {
@@ -204,25 +214,4 @@ export function scriptRoutes(deps: ApiDeps) {
       },
       { access: 'session scripts:write', detail: doc('Delete a script', { id: idOf('scr') }) },
     )
-}
-
-export function wireDiagnostics(
-  source: string,
-  diagnostics: readonly Diagnostic[],
-): Static<typeof DiagnosticWire>[] {
-  const text = new Source(source)
-  return diagnostics.map(({ severity, start, end, code, message, hint }) => {
-    const from = text.position(start)
-    const to = text.position(end)
-    return {
-      severity,
-      line: from.line,
-      column: from.column,
-      endLine: to.line,
-      endColumn: to.column,
-      code,
-      message,
-      hint: hint ?? null,
-    }
-  })
 }

@@ -2,7 +2,7 @@
 
 import { lookup } from 'node:dns/promises'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, totalmem } from 'node:os'
 import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
@@ -11,7 +11,7 @@ import { basePath, type Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createRooms } from '../api/rooms.ts'
 import { createApp } from '../app.ts'
-import { BacktestPool } from '../engine/pool.ts'
+import { JobPool } from '../engine/pool.ts'
 import { ARTICLES } from '../support/articles.ts'
 import { parseAllowList } from '../webhooks/address.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
@@ -25,6 +25,7 @@ import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
+import { libraryFor } from '../scripts/scripts.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { openStore } from '../store/open-store.ts'
 import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
@@ -35,6 +36,8 @@ import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
+/** How long scripts may: one that is not almost done will not be, and its caller had better know at once. */
+const RUNS_DRAIN_MS = 1000
 /** On a full disk LMDB never ends trying to write what it could not; what clients were promised is on disk. */
 const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
@@ -62,11 +65,12 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   const bars = new BarCache(lmdbBars(kv))
   await bars.store.sweep()
   await loadSamples(bars)
-  const pool = new BacktestPool({
+  const pool = new JobPool({
     workers: config.WORKERS || Math.max(1, availableParallelism() - 1),
     clock,
     spawn: context.spawnWorker,
     memory: () => process.memoryUsage.rss(),
+    memoryMax: Math.min(totalmem(), process.constrainedMemory() || Infinity),
   })
   const newId = idSource({ clock, random })
   const limits = {
@@ -96,7 +100,6 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
     feeds: config.FEEDS === 'on',
   })
-  const libraryFor = (userId: string) => rooms.scripts.libraryFor(userId)
   const runs = new Runs({
     kv,
     clock,
@@ -106,7 +109,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     pool,
     limits,
     onFinished: [rooms.onFinished],
-    libraryFor,
+    libraryFor: (userId) => libraryFor(kv, userId),
   })
   await runs.recover()
   const stopping = new AbortController()
@@ -190,10 +193,9 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   })
   log('info', 'stopping', { signal })
   clearTimeout(warm)
-  const cut = setTimeout(() => {
-    pool.close()
-    void app.stop(true)
-  }, DRAIN_MS)
+  pool.drain()
+  const cutRuns = setTimeout(() => pool.close(), RUNS_DRAIN_MS)
+  const cut = setTimeout(() => void app.stop(true), DRAIN_MS)
   let doing = 'finishing requests'
   const givenUp = setTimeout(() => {
     log('error', 'stopped the hard way', { doing })
@@ -204,6 +206,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   stopLoops.abort()
   await Promise.all([loops, sweeping])
   clearTimeout(cut)
+  clearTimeout(cutRuns)
   pool.close()
   doing = 'closing the store'
   await kv.close()

@@ -5,7 +5,7 @@ import { verifyReport } from '../backtest/verify.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { barsGone, finerFor, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
-import { createScripts } from '../scripts/scripts.ts'
+import { libraryFor } from '../scripts/scripts.ts'
 import type { CommandContext } from './command.ts'
 import { withData } from './data.ts'
 
@@ -15,7 +15,7 @@ export async function verifyRun(
   id: string,
 ): Promise<number> {
   const { print, warn } = context
-  return withData(context, flags, ({ kv, bars: cache, accounts }) => {
+  return withData(context, flags, ({ kv, bars: cache }) => {
     const run = runs(kv).get(id)
     const stored = run && reportOf(kv, id)
     if (!run?.range || !stored) {
@@ -35,7 +35,7 @@ export async function verifyRun(
       interval: key.interval,
       finer: finerFor(script, seen, key, bars),
       series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
-      library: createScripts(accounts).libraryFor(run.userId),
+      library: libraryFor(kv, run.userId),
       limits: DEFAULT_LIMITS,
     })
     if (equal) print(`${id} is reproduced to the byte: ${hash}`)

@@ -1,50 +1,64 @@
-// What goes between the pool and a worker: a job there, and progress, questions and a result back.
+// What a job is: text of a user's and what is to be made of it, beside the server instead of in it.
 //
-// Bars go by reference (shared memory). The result comes as JSON text: made in the worker, stored and sent as it is,
-// so that a report of a thousand trades costs the main thread a string and not a million small objects.
+// The kinds of jobs stand in one table, `Jobs`, with what goes in and what comes out; `kinds.ts` does them, in a worker.
+// Bars go by reference (shared memory). Answers that are sent on come as JSON text: made in the worker, stored and sent
+// as they are, so that a report of a thousand trades costs the main thread a string and not a million small objects.
 
+import type { Verification } from '../backtest/report/difference.ts'
+import type { ReportSummary } from '../backtest/report/report.ts'
+import type { ProblemDetails } from '../lib/problem.ts'
 import type { Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import type { ProblemDetails } from '../lib/problem.ts'
-import type { ReportSummary } from '../backtest/report/report.ts'
+
+/** Every kind of job: what goes in and what comes out. */
+export interface Jobs {
+  readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
+  readonly verify: { readonly job: VerifyJob; readonly answer: VerifyOutput }
+  readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
+  readonly format: { readonly job: TextJob; readonly answer: string }
+  readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
+  readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
+}
+export type JobKind = keyof Jobs
 
 /** A BacktestRequest without its functions. */
-export interface BacktestJob {
+export interface RunJob {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly bars: Bars
   readonly symbol: SymbolInfo
   readonly interval: string
-  readonly finer: { readonly bars: Bars; readonly interval: string } | null
   readonly limits: Limits
   readonly overrides: Readonly<Record<string, number | string | boolean>>
-  /** Sources of libraries by `user/library/version`. */
-  readonly libraries: Readonly<Record<string, string>>
 }
 
-/** Bars for request.*, by `seriesName`; null = there are none. */
-export type SeriesTable = Readonly<Record<string, Series | null>>
-
-export interface ToWorker {
-  readonly job: BacktestJob
-  readonly series: SeriesTable
+export interface VerifyJob extends RunJob {
+  /** JSON text of the report that was kept. */
+  readonly stored: string
 }
 
-export type FromWorker =
-  | { readonly kind: 'progress'; readonly bar: number }
-  | { readonly kind: 'series'; readonly exchange: string; readonly symbol: string; readonly interval: string }
-  | {
-      readonly kind: 'problem'
-      readonly status: number
-      readonly code: string
-      readonly message: string
-      readonly details: ProblemDetails
-    }
-  /** Our mistake. */
-  | { readonly kind: 'failure'; readonly stack: string }
-  | ({ readonly kind: 'done' } & BacktestOutput)
+export interface TextJob {
+  readonly source: string
+}
+
+export interface CompareJob {
+  /** JSON text of the report. */
+  readonly report: string
+  /** The request's body as it came: JSON with `csv` and perhaps `timezone`. */
+  readonly body: readonly Uint8Array[]
+  readonly bars: Bars
+  /** The symbol's own zone, which is tried first. */
+  readonly exchangeTimezone: string
+}
+
+export interface ReplayJob {
+  /** JSON texts of a report and its tracks, and the bars that are replayed. */
+  readonly report: string
+  readonly tracks: string
+  readonly bars: Bars
+}
 
 export interface BacktestOutput {
   /** JSON text. */
@@ -56,3 +70,77 @@ export interface BacktestOutput {
   /** Of the report's amounts. */
   readonly currency: string
 }
+
+export interface CheckOutput {
+  readonly kind: 'strategy' | 'indicator' | 'library' | 'draft'
+  readonly pineVersion: number | null
+  /** JSON texts of arrays. */
+  readonly inputs: string
+  readonly plots: string
+  readonly diagnostics: string
+}
+
+export interface CompareOutput {
+  /** JSON text. */
+  readonly comparison: string
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+  /** JSON Pointers of the body's fields that nobody knows. */
+  readonly unknown: readonly string[]
+}
+
+export interface VerifyOutput extends Verification {
+  /** Bars, symbol or engine are not what they were. */
+  readonly ranOnOther: boolean
+}
+
+export interface ReplayOutput {
+  /** JSON texts of arrays. */
+  readonly trades: string
+  readonly equity: string
+}
+
+/** What a job may ask of the server while it goes on. */
+export interface Host {
+  /** Source of a library that the user may import; null = there is none. */
+  library(user: string, library: string, version: number): string | null | Promise<string | null>
+  /** Bars that request.* asks for; null = there are none. */
+  series(exchange: string, symbol: string, interval: string): Series | null | Promise<Series | null>
+  /** Bars for the bar magnifier: the finest there are of the symbol; null = there are none. */
+  finer(): FinerBars | null | Promise<FinerBars | null>
+}
+
+export interface FinerBars {
+  readonly bars: Bars
+  readonly interval: string
+}
+
+/** A call of one of the host's functions. */
+export interface Question {
+  readonly name: string
+  readonly args: readonly unknown[]
+}
+
+export type ToWorker =
+  | {
+      readonly to: 'job'
+      readonly kind: string
+      readonly job: unknown
+      /** Shared with the pool, which looks at it from outside: one number, the bytes the job counts as its own. */
+      readonly used: Float64Array
+    }
+  | { readonly to: 'reply'; readonly id: number; readonly value: unknown }
+  | { readonly to: 'refusal'; readonly id: number; readonly message: string }
+
+export type FromWorker =
+  | { readonly from: 'progress'; readonly bar: number }
+  | ({ readonly from: 'question'; readonly id: number } & Question)
+  | {
+      readonly from: 'problem'
+      readonly status: number
+      readonly code: string
+      readonly message: string
+      readonly details: ProblemDetails
+    }
+  /** Our mistake. */
+  | { readonly from: 'failure'; readonly stack: string }
+  | { readonly from: 'done'; readonly answer: unknown }

@@ -1,16 +1,19 @@
-// The worker pool: scripts run beside the server, not in it, and are stopped when they take too much.
+// The job pool: what users sent is compiled, run and compared beside the server, not in it, and stopped when it takes
+// too much.
 //
 // A script that loops for ever cannot be asked to stop, so its thread is ended from outside: `terminate()` stops even
-// `for(;;)` within 25 ms. Memory is watched too: JavaScript has no limit a thread, and a full object heap would take
-// the whole process down, so the process's memory is looked at every 20 ms (2.5 us a look) while something runs.
+// `for(;;)` within 25 ms. Time and memory are a job's own: it counts the bytes it takes where the pool can see them.
+// The process's memory is a last brake only, for what nobody counted, and it stops the job that has the highest count.
 //
-// Each user has one job running; the others wait in turn, and users take turns.
+// Jobs go in lanes. What somebody waits for while they type (`quick`) never stands behind what takes a minute (`long`):
+// each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
+// running at a time.
 
+import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
-import { seriesName } from '../market/bar-store.ts'
-import type { Series } from '../pine/compile.ts'
-import type { BacktestJob, BacktestOutput, FromWorker, ToWorker } from './job.ts'
+import type { FromWorker, Host, JobKind, Jobs, Question, ToWorker } from './job.ts'
+import { Turns } from './turns.ts'
 
 /** The part of a worker thread the pool uses. */
 export interface WorkerThread {
@@ -21,58 +24,87 @@ export interface WorkerThread {
 }
 
 export interface PoolOptions {
+  /** Threads for scripts that run; up to two more are for what must not wait for them. */
   readonly workers: number
   readonly clock: Clock
   readonly spawn: () => WorkerThread
   /** Resident memory of the process, bytes. */
   readonly memory: () => number
+  /** Of the machine or container: near it something has to give way. */
+  readonly memoryMax: number
 }
 
-export interface RunOptions {
-  /** Whose job it is: one of a user's jobs runs at a time. */
+/** Fastest first. Alerts' scripts take turns with users' runs, and are nobody's one running job. */
+export const LANES = ['quick', 'prompt', 'long', 'alerts'] as const
+export type Lane = (typeof LANES)[number]
+
+/** What a job may take. */
+export interface Budget {
+  readonly timeMs: number
+  readonly memoryBytes: number
+}
+
+export interface JobOptions {
+  /** Whose job it is. */
   readonly user: string
-  /** Bars that request.* asks for; null = there are none. */
-  readonly series: (exchange: string, symbol: string, interval: string) => Series | null
+  readonly lane: Lane
+  readonly budget: Budget
+  /** What the job may ask for. */
+  readonly host?: Partial<Host> | undefined
   readonly signal?: AbortSignal | undefined
   readonly started?: (() => void) | undefined
   readonly progress?: ((bar: number) => void) | undefined
 }
 
 interface Task {
-  readonly job: BacktestJob
-  readonly options: RunOptions
-  readonly resolve: (output: BacktestOutput) => void
+  readonly kind: JobKind
+  readonly job: unknown
+  readonly options: JobOptions
+  readonly resolve: (answer: unknown) => void
   readonly reject: (error: unknown) => void
 }
 
 interface Running {
   readonly task: Task
-  readonly worker: WorkerThread
   readonly startedAt: number
+  /** Bytes it counts as its own; the worker writes them. */
+  readonly used: Float64Array
   /** Ends the thread; the task fails with `reason`. */
   readonly stop: (reason: Problem) => void
 }
 
-/** Jobs a user may have waiting behind the one that runs. */
+/** Jobs of a lane that a user may have waiting behind the one that runs. */
 export const WAITING_MAX = 10
+/** Checks come as fast as somebody types, in every tab. */
+const QUICK_WAITING_MAX = 40
 /** Jobs waiting, of all users together. */
 const OVERLOAD = 1000
 const LOOK_MS = 20
-/** request.* may ask for this many series. */
-const SERIES_MAX = 64
 /** The engine stops itself at the limit and can say on which line; the pool only when it does not. */
 const GRACE_MS = 500
 /** After a thread was ended its memory takes up to this long to come back. */
 const FREE_MS = 1000
+/** What the process may take beyond all budgets, before the last brake: caches, heaps that were not collected yet, bodies. */
+const SLACK_BYTES = 2 ** 30
+/** Part of all the memory there is, beyond which the last brake is pulled. */
+const MEMORY_PART = 0.9
+/** A job that took so much leaves a heap behind that is large for good: its thread is not used again. */
+const RECYCLE_BYTES = 64 * 2 ** 20
 
-export class BacktestPool {
+export class JobPool {
   readonly #options: PoolOptions
-  readonly #waiting: Task[] = []
+  readonly #waiting: Readonly<Record<Lane, Turns<Task>>> = {
+    quick: new Turns(),
+    prompt: new Turns(),
+    long: new Turns(),
+    alerts: new Turns(),
+  }
   readonly #running = new Set<Running>()
   readonly #idle: WorkerThread[] = []
   #guard: ReturnType<typeof setInterval> | null = null
   #idleMemory = 0
   #lastEndedAt = 0
+  #lastLong: Lane = 'alerts'
   #closed = false
 
   constructor(options: PoolOptions) {
@@ -84,34 +116,41 @@ export class BacktestPool {
   }
 
   get waiting(): number {
-    return this.#waiting.length
+    return LANES.reduce((sum, lane) => sum + this.#waiting[lane].length, 0)
   }
 
-  /** Throws Problem 429 `concurrency_limited` when the user has too many jobs waiting, 503 when everybody has. Call it before promising anything. */
-  assertRoom(user: string): void {
-    if (this.#waiting.length >= OVERLOAD)
-      throw new Problem(503, 'overloaded', 'The server has too many backtests waiting. Try again later.', {
+  /**
+   * Throws Problem 429 `concurrency_limited` when the user has too many jobs waiting, 503 when everybody has or the
+   * server stops. Call it before promising anything.
+   */
+  assertRoom(user: string, lane: Lane = 'long'): void {
+    if (this.#closed) throw shuttingDown()
+    if (this.waiting >= OVERLOAD)
+      throw new Problem(503, 'overloaded', 'The server has too many jobs waiting. Try again later.', {
         retryAfter: 10,
       })
-    const of = (tasks: Iterable<Task>) => [...tasks].filter(({ options }) => options.user === user).length
-    const jobs = of(this.#waiting) + of([...this.#running].map(({ task }) => task))
-    if (jobs <= WAITING_MAX) return
+    if (lane === 'alerts') return
+    const most = lane === 'quick' ? QUICK_WAITING_MAX : WAITING_MAX
+    const jobs = this.#waiting[lane].lengthOf(user) + this.#runningOf(lane, user)
+    if (jobs <= most) return
     throw new Problem(
       429,
       'concurrency_limited',
-      `You have a backtest running and ${WAITING_MAX} waiting. Wait for one to end.`,
+      lane === 'long'
+        ? `You have a backtest running and ${most} waiting. Wait for one to end.`
+        : `You have ${most} of these waiting already. Wait for one to end.`,
       { retryAfter: 5 },
     )
   }
 
-  /** Runs a job when its turn comes. Rejects with the Problem the script is, or an Error that is ours. */
-  run(job: BacktestJob, options: RunOptions): Promise<BacktestOutput> {
-    this.assertRoom(options.user)
+  /** Does a job when its turn comes. Rejects with the Problem that the user's text is, or an Error that is ours. */
+  do<K extends JobKind>(kind: K, job: Jobs[K]['job'], options: JobOptions): Promise<Jobs[K]['answer']> {
     return new Promise((resolve, reject) => {
-      const task = { job, options, resolve, reject }
+      this.assertRoom(options.user, options.lane)
+      if (options.signal?.aborted) throw cancelled()
+      const task: Task = { kind, job, options, resolve: resolve as Task['resolve'], reject }
       options.signal?.addEventListener('abort', () => this.#cancel(task), { once: true })
-      if (options.signal?.aborted) return reject(cancelled())
-      this.#waiting.push(task)
+      this.#waiting[options.lane].push(options.user, task)
       this.#next()
     })
   }
@@ -121,37 +160,66 @@ export class BacktestPool {
     if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#options.spawn())
   }
 
+  /** The server stops: whatever waits fails at once with 503, and nothing new is taken. What runs may go on. */
+  drain(): void {
+    this.#closed = true
+    for (const lane of LANES) for (const task of this.#waiting[lane].clear()) task.reject(shuttingDown())
+  }
+
   /** Ends everything. Jobs fail with 503. */
   close(): void {
-    this.#closed = true
-    const stopping = new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
-    for (const task of this.#waiting.splice(0)) task.reject(stopping)
-    for (const running of this.#running) running.stop(stopping)
+    this.drain()
+    for (const running of this.#running) running.stop(shuttingDown())
     for (const worker of this.#idle.splice(0)) worker.terminate()
   }
 
+  #runningOf(lane: Lane, user: string): number {
+    let count = 0
+    for (const { task } of this.#running)
+      if (task.options.lane === lane && task.options.user === user) count++
+    return count
+  }
+
+  /** How many threads the lane may use together with those slower than it. */
+  #threadsFor(lane: Lane): number {
+    const long = Math.max(1, this.#options.workers - 1)
+    return lane === 'quick' ? long + 2 : lane === 'prompt' ? long + 1 : long
+  }
+
   #next(): void {
-    while (this.#running.size < this.#options.workers && !this.#closed) {
-      const busy = new Set([...this.#running].map(({ task }) => task.options.user))
-      const at = this.#waiting.findIndex(({ options }) => !busy.has(options.user))
-      const [task] = at < 0 ? [] : this.#waiting.splice(at, 1)
-      if (!task) return
-      this.#start(task)
+    for (let task = this.#take(); task; task = this.#take()) this.#start(task)
+  }
+
+  #take(): Task | null {
+    if (this.#closed) return null
+    // Runs and alerts' scripts take turns.
+    const slow: readonly Lane[] = this.#lastLong === 'long' ? ['alerts', 'long'] : ['long', 'alerts']
+    for (const lane of ['quick', 'prompt', ...slow] as const) {
+      const rank = rankOf(lane)
+      const busy = [...this.#running].filter(({ task }) => rankOf(task.options.lane) >= rank).length
+      if (busy >= this.#threadsFor(lane)) continue
+      const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) === 0)
+      if (!task) continue
+      if (rank === rankOf('long')) this.#lastLong = lane
+      return task
     }
+    return null
   }
 
   #start(task: Task): void {
     const { clock, memory, spawn } = this.#options
-    const { job, options, resolve, reject } = task
+    const { options, reject } = task
     // Measured when nothing runs, and not while the memory of an ended thread is still on its way back.
     if (this.#running.size === 0 && clock.now() - this.#lastEndedAt > FREE_MS) this.#idleMemory = memory()
     const worker = this.#idle.pop() ?? spawn()
-    const series: Record<string, Series | null> = {}
+    const used = new Float64Array(new SharedArrayBuffer(8))
     const end = (reuse: boolean) => {
       this.#running.delete(running)
       worker.onmessage = null
       worker.onerror = null
-      if (reuse && !this.#closed) this.#idle.push(worker)
+      const large = (used[0] ?? 0) > RECYCLE_BYTES
+      if (reuse && !large && !this.#closed && this.#idle.length < this.#threadsFor('long'))
+        this.#idle.push(worker)
       else {
         worker.terminate()
         this.#lastEndedAt = clock.now()
@@ -161,8 +229,8 @@ export class BacktestPool {
     }
     const running: Running = {
       task,
-      worker,
       startedAt: clock.now(),
+      used,
       stop: (reason) => {
         end(false)
         reject(reason)
@@ -173,45 +241,32 @@ export class BacktestPool {
       reject(new Error(`a worker failed: ${event.message}`))
     }
     worker.onmessage = ({ data }) => {
-      switch (data.kind) {
+      switch (data.from) {
         case 'progress':
-          options.progress?.(data.bar)
-          return
-        case 'series': {
-          const name = seriesName(data)
-          if (name in series || Object.keys(series).length >= SERIES_MAX)
-            return running.stop(limitExceeded(`request.* asked for more than ${SERIES_MAX} series`))
-          series[name] = options.series(data.exchange, data.symbol, data.interval)
-          worker.postMessage({ job, series })
-          return
-        }
+          return options.progress?.(data.bar)
+        case 'question':
+          return void answerOf(options.host ?? {}, data).then((reply) => {
+            if (this.#running.has(running)) worker.postMessage(reply)
+          })
         case 'problem':
           end(true)
-          reject(new Problem(data.status, data.code, data.message, data.details))
-          return
+          return reject(new Problem(data.status, data.code, data.message, data.details))
         case 'failure':
           end(false)
-          reject(new Error(`a backtest failed: ${data.stack}`))
-          return
-        case 'done': {
-          const { report, tracks, summary, currency } = data
+          return reject(new Error(`a job failed: ${data.stack}`))
+        case 'done':
           end(true)
-          resolve({ report, tracks, summary, currency })
-        }
+          return task.resolve(data.answer)
       }
     }
     this.#running.add(running)
     this.#watch()
     options.started?.()
-    worker.postMessage({ job, series })
+    worker.postMessage({ to: 'job', kind: task.kind, job: task.job, used })
   }
 
   #cancel(task: Task): void {
-    const at = this.#waiting.indexOf(task)
-    if (at >= 0) {
-      this.#waiting.splice(at, 1)
-      task.reject(cancelled())
-    }
+    if (this.#waiting[task.options.lane].remove(task.options.user, task)) task.reject(cancelled())
     for (const running of this.#running) if (running.task === task) running.stop(cancelled())
   }
 
@@ -227,23 +282,52 @@ export class BacktestPool {
   #look(): void {
     const now = this.#options.clock.now()
     for (const running of this.#running) {
-      const { timeMs } = running.task.job.limits
+      const { timeMs, memoryBytes } = running.task.options.budget
       if (now - running.startedAt > timeMs + GRACE_MS)
         running.stop(limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`))
+      else if ((running.used[0] ?? 0) > memoryBytes) running.stop(tooMuchMemory(memoryBytes))
     }
-    if (now - this.#lastEndedAt < FREE_MS) return
-    const grown = this.#options.memory() - this.#idleMemory
-    const budget = [...this.#running].reduce((sum, { task }) => sum + task.job.limits.memoryBytes, 0)
-    if (this.#running.size === 0 || grown <= budget) return
-    // Which of several it was cannot be seen from outside: the newest goes first, for the others were fine before it.
-    const newest = [...this.#running].reduce((a, b) => (b.startedAt >= a.startedAt ? b : a))
-    const megabytes = Math.round(newest.task.job.limits.memoryBytes / 2 ** 20)
-    newest.stop(limitExceeded(`The script took more than ${megabytes} MB of memory and was stopped.`))
+    if (this.#running.size === 0 || now - this.#lastEndedAt < FREE_MS) return
+    const budgets = [...this.#running].reduce((sum, { task }) => sum + task.options.budget.memoryBytes, 0)
+    const most = Math.min(this.#idleMemory + budgets + SLACK_BYTES, MEMORY_PART * this.#options.memoryMax)
+    if (this.#options.memory() <= most) return
+    // By their own count nobody took too much, so what was not counted is most likely with who took most.
+    const largest = [...this.#running].reduce((a, b) => ((b.used[0] ?? 0) > (a.used[0] ?? 0) ? b : a))
+    largest.stop(tooMuchMemory(largest.task.options.budget.memoryBytes))
   }
+}
+
+/** Lanes of one rank share their threads. */
+function rankOf(lane: Lane): number {
+  return Math.min(LANES.indexOf(lane), LANES.indexOf('long'))
+}
+
+async function answerOf(
+  host: Partial<Host>,
+  { id, name, args }: Question & { readonly id: number },
+): Promise<ToWorker> {
+  const ask = (host as Partial<Record<string, (...args: readonly unknown[]) => unknown>>)[name]
+  try {
+    assert(ask, `a job without a host for ${name}`)
+    return { to: 'reply', id, value: await ask(...args) }
+  } catch (error) {
+    return { to: 'refusal', id, message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function tooMuchMemory(memoryBytes: number): Problem {
+  const megabytes = Math.round(memoryBytes / 2 ** 20)
+  return limitExceeded(`The script took more than ${megabytes} MB of memory and was stopped.`)
 }
 
 function limitExceeded(message: string): Problem {
   return new Problem(422, 'script_limit_exceeded', message)
+}
+
+export function shuttingDown(): Problem {
+  return new Problem(503, 'shutting_down', 'The server is stopping. Try again when it is back.', {
+    retryAfter: 5,
+  })
 }
 
 export function cancelled(): Problem {

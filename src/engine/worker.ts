@@ -1,6 +1,12 @@
 // The worker thread's entry; the executable contains it under this name.
 
-import { runBacktest } from '../backtest/run.ts'
-import { serveBacktests } from './worker-loop.ts'
+import { setPriority } from 'node:os'
+import process from 'node:process'
+import { KINDS } from './kinds.ts'
+import { serveJobs } from './worker-loop.ts'
 
-serveBacktests((request) => runBacktest({ ...request, now: () => performance.now() }))
+/** Where a thread has a priority of its own (Linux), the server's goes first: it answers while every core is busy here. */
+const NICE = 10
+if (process.platform === 'linux') setPriority(0, NICE)
+
+serveJobs(KINDS)

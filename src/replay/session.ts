@@ -5,14 +5,12 @@
 // them it is the same every time. What is stored is that a backtest was converted, and under which id.
 
 import { barsHash } from '../backtest/report/hash.ts'
-import type { ReportTrade } from '../backtest/report/report.ts'
-import type { Track } from '../backtest/tracks.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import { type Bars, lowerBound } from '../market/bars.ts'
+import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { collection, NameTaken, transact } from '../store/collection.ts'
@@ -37,10 +35,10 @@ export interface ReplaySession {
   readonly start: string
   readonly end: string
   readonly bars: Bars
-  readonly trades: readonly ReportTrade[]
-  readonly tracks: readonly Track[]
-  /** One value a bar; empty for the market. */
-  readonly equity: readonly number[]
+  /** JSON texts of arrays: of trades, of tracks, and of one value a bar. */
+  readonly trades: string
+  readonly tracks: string
+  readonly equity: string
   readonly barsHash: string
 }
 
@@ -55,9 +53,10 @@ export interface ReplayedBacktest {
   readonly seriesOwner?: string
   /** Times of the first and last bar it ran on. */
   readonly range: { readonly from: number; readonly to: number }
-  readonly trades: readonly ReportTrade[]
-  readonly tracks: readonly Track[]
 }
+
+/** What happened on the bars that are shown, made somewhere else than here: a report may be megabytes of text. */
+export type ShowOn = (bars: Bars) => Promise<Pick<ReplaySession, 'trades' | 'tracks' | 'equity'>>
 
 export interface ReplayDeps {
   readonly kv: Kv
@@ -87,9 +86,9 @@ export function marketSession(info: SymbolInfo, key: SeriesKey, bars: Bars): Rep
     id: null,
     source: 'market',
     backtestId: null,
-    trades: [],
-    tracks: [],
-    equity: [],
+    trades: '[]',
+    tracks: '[]',
+    equity: '[]',
   }
 }
 
@@ -101,6 +100,7 @@ export async function backtestSession(
   deps: ReplayDeps,
   backtest: ReplayedBacktest,
   exchange: string,
+  showOn: ShowOn,
 ): Promise<{ readonly session: ReplaySession & { readonly id: string }; readonly cut: number }> {
   const { symbol, interval, range, seriesOwner = '' } = backtest
   const key = { exchange: marketName(exchange), symbol, interval }
@@ -119,22 +119,15 @@ export async function backtestSession(
     )
   const bars = deps.bars.read(series, { from: range.from, to: range.to + 1, last: REPLAY_BARS_MAX }, info)
   const id = await idOfReplay(deps, backtest, key.exchange)
-  const first = bars.time[0] ?? 0
-  const trades = backtest.trades
-    .filter(({ exitTime }) => exitTime >= first)
-    .map((trade) => ({
-      ...trade,
-      entryBar: lowerBound(bars.time, trade.entryTime),
-      exitBar: Math.min(bars.length - 1, lowerBound(bars.time, trade.exitTime)),
-    }))
+  const { trades, tracks, equity } = await showOn(bars)
   const session: ReplaySession & { readonly id: string } = {
     ...frame(info, key, bars),
     id,
     source: 'backtest',
     backtestId: backtest.id,
     trades,
-    tracks: backtest.tracks,
-    equity: equityOn(bars, backtest.tracks),
+    tracks,
+    equity,
   }
   return { session, cut: all.length - bars.length }
 }
@@ -175,17 +168,3 @@ function frame({ timezone, mintick }: SymbolInfo, { exchange, symbol, interval }
 }
 
 const iso = (time: number) => new Date(time).toISOString()
-
-/** The equity known at each bar: the backtest's value of that time, or the last one before it. */
-function equityOn(bars: Bars, tracks: readonly Track[]): number[] {
-  const times = tracks.find(({ kind }) => kind === 'time')?.['data'] as readonly number[] | undefined
-  const values = tracks.find(({ kind }) => kind === 'equity')?.['data'] as readonly number[] | undefined
-  if (!times || !values || times.length === 0) return []
-  const found: number[] = []
-  let at = 0
-  for (const time of bars.time) {
-    while (at + 1 < times.length && (times[at + 1] ?? Infinity) <= time) at += 1
-    found.push(values[at] ?? 0)
-  }
-  return found
-}

@@ -4,8 +4,8 @@
 // start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
-import type { BacktestOutput } from '../engine/job.ts'
-import { cancelled, type BacktestPool } from '../engine/pool.ts'
+import type { BacktestOutput, Host, RunJob, VerifyOutput } from '../engine/job.ts'
+import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -78,7 +78,7 @@ export interface RunDeps {
   readonly newId: NewId
   readonly log: Log
   readonly bars: BarCache
-  readonly pool: BacktestPool
+  readonly pool: JobPool
   readonly limits: Limits
   /** Asked when a run is done, for what to write in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
@@ -174,8 +174,8 @@ export class Runs {
 
   /** Runs and waits, and keeps nothing: for whoever tries one input after another. */
   async preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
-    const plan = this.#plan(userId, request)
-    const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan))
+    const plan = this.#plan(userId, request, 'prompt')
+    const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan, 'prompt'))
     return { output, warnings: plan.warnings }
   }
 
@@ -211,17 +211,20 @@ export class Runs {
     return { run: plan.run, warnings: plan.warnings }
   }
 
-  /** Runs a finished backtest again on the bars it ran on, as they are now. Keeps nothing. */
-  async again(userId: string, id: string, signal: AbortSignal): Promise<{ report: string; bars: Bars }> {
-    const { bars: cache, pool } = this.#deps
+  /** Runs a finished backtest again on the bars it ran on, as they are now, and compares. Keeps nothing. */
+  async verify(userId: string, id: string, signal: AbortSignal): Promise<VerifyOutput> {
+    const { bars: cache, pool, kv } = this.#deps
     const run = this.get(userId, id)
     const key = seriesOf(run, run.seriesOwner ?? '')
     const bars = this.barsOf(userId, id)
     if (bars.length === 0) throw barsGone(barsSeenBy(cache, userId), run)
     pool.assertRoom(userId)
-    const plan = { run, script: scriptOf(this.#deps.kv, id), key, bars, warnings: [] }
-    const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan))
-    return { report: output.report, bars }
+    const stored = reportOf(kv, id)
+    assert(stored !== null, 'a run that is done without its report')
+    const plan = { run, script: scriptOf(kv, id), key, bars, warnings: [] }
+    return this.#attended(plan, signal, (live) =>
+      pool.do('verify', { ...this.#jobOf(plan), stored }, this.#optionsFor(live, plan, 'long')),
+    )
   }
 
   /** The bars a finished backtest ran on, as they are now. */
@@ -314,18 +317,18 @@ export class Runs {
         ...run,
         state: 'failed',
         finishedAt: clock.now(),
-        error: { code: 'interrupted', message: 'The server stopped while this ran. Run it again.' },
+        error: INTERRUPTED,
       }))
   }
 
   /** Everything that can be refused before a worker is asked. */
-  #plan(userId: string, request: RunRequest): Plan {
+  #plan(userId: string, request: RunRequest, lane: Lane = 'long'): Plan {
     const { kv, clock, newId, bars: cache, pool } = this.#deps
     const interval = requireInterval(request.interval)
     const seen = barsSeenBy(cache, userId)
     const key = seen.resolve(seriesKey(request.exchange, request.symbol, interval))
     if (!seen.source(key)) throw barsNotFound(seen, key)
-    pool.assertRoom(userId)
+    pool.assertRoom(userId, lane)
     // The commit checks it too; asked here, nobody waits for a report that cannot be kept.
     if (runs(kv).count('user', [userId]) >= RUNS_MAX)
       throw new Problem(
@@ -374,7 +377,7 @@ export class Runs {
   async #execute(live: Live, plan: Plan, kept: Run | null, also?: Also<FinishedRun>): Promise<FinishedRun> {
     const { run, bars, warnings } = plan
     const { kv, clock, onFinished } = this.#deps
-    const { output, startedAt } = await this.#compute(live, plan)
+    const { output, startedAt } = await this.#compute(live, plan, 'long')
     const done = {
       ...run,
       state: 'done' as const,
@@ -407,32 +410,40 @@ export class Runs {
   }
 
   /** Lets a worker run it. */
-  async #compute(live: Live, { run, script, key, bars }: Plan) {
-    const { clock, pool, limits, libraryFor } = this.#deps
-    const seen = barsSeenBy(this.#deps.bars, run.userId)
-    let startedAt = run.createdAt
-    const output = await pool.run(
-      {
-        ...script,
-        bars,
-        symbol: seen.symbol(key.exchange, key.symbol),
-        interval: key.interval,
-        finer: finerFor(script, seen, key, bars),
-        limits,
-        libraries: importedLibraries(script.source, libraryFor(run.userId)),
+  async #compute(live: Live, plan: Plan, lane: Lane) {
+    const { clock, pool } = this.#deps
+    let startedAt = plan.run.createdAt
+    const output = await pool.do('run', this.#jobOf(plan), {
+      ...this.#optionsFor(live, plan, lane),
+      started: () => {
+        startedAt = clock.now()
+        tell(live, { state: 'running', bar: 0, bars: plan.bars.length })
       },
-      {
-        user: run.userId,
-        series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
-        signal: live.abort.signal,
-        started: () => {
-          startedAt = clock.now()
-          tell(live, { state: 'running', bar: 0, bars: bars.length })
-        },
-        progress: (bar) => tell(live, { state: 'running', bar, bars: bars.length }),
-      },
-    )
+    })
     return { output, startedAt }
+  }
+
+  #jobOf({ run, script, key, bars }: Plan): RunJob {
+    const { bars: cache, limits } = this.#deps
+    return {
+      ...script,
+      bars,
+      symbol: barsSeenBy(cache, run.userId).symbol(key.exchange, key.symbol),
+      interval: key.interval,
+      limits,
+    }
+  }
+
+  #optionsFor(live: Live, { run, key, bars }: Plan, lane: Lane): JobOptions {
+    const { bars: cache, limits, libraryFor } = this.#deps
+    return {
+      user: run.userId,
+      lane,
+      budget: limits,
+      host: hostFor(barsSeenBy(cache, run.userId), libraryFor(run.userId), key, bars),
+      signal: live.abort.signal,
+      progress: (bar) => tell(live, { state: 'running', bar, bars: bars.length }),
+    }
   }
 
   async #fail(live: Live, error: unknown): Promise<void> {
@@ -441,11 +452,12 @@ export class Runs {
     if (!known) log('error', 'a backtest failed', { id: live.run.id, error: String(error) })
     const state = live.abort.signal.aborted ? 'cancelled' : 'failed'
     const diagnostics = known?.details.diagnostics
+    const stopped = known?.code === 'shutting_down' ? INTERRUPTED : null
     await runs(kv).update(live.run.id, (run) => ({
       ...run,
       state,
       finishedAt: clock.now(),
-      error: {
+      error: stopped ?? {
         code: known?.code ?? 'internal_error',
         message: known?.message ?? 'Something went wrong on our side.',
         ...(diagnostics && { diagnostics }),
@@ -453,6 +465,11 @@ export class Runs {
     }))
     tell(live, { ...live.progress, state })
   }
+}
+
+const INTERRUPTED: RunError = {
+  code: 'interrupted',
+  message: 'The server stopped while this ran. Run it again.',
 }
 
 const keepScript = ({ run, script }: Plan): Changes => ({
@@ -531,17 +548,11 @@ function finerSeries(seen: SeenBars, key: SeriesKey, bars: Bars): { bars: Bars; 
   return found.length === 0 ? null : { bars: found, interval: finer.info.interval }
 }
 
-/** Sources of what a script imports, and of what those import. */
-export function importedLibraries(source: string, library: Library): Record<string, string> {
-  const found: Record<string, string> = {}
-  const open = [source]
-  for (let text = open.pop(); text !== undefined; text = open.pop())
-    for (const { user, library: name, version } of outline(text).imports) {
-      const path = `${user}/${name}/${version}`
-      const imported = path in found ? null : library(user, name, version)
-      if (imported === null) continue
-      found[path] = imported
-      open.push(imported)
-    }
-  return found
+/** What a script that runs on these bars may ask for. */
+export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: Bars): Host {
+  return {
+    library,
+    series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
+    finer: () => finerSeries(seen, key, bars),
+  }
 }

@@ -3,8 +3,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import { compile, inputViews, type InputView } from '../pine/compile.ts'
-import type { Diagnostic } from '../pine/diagnostic.ts'
 import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
@@ -45,10 +43,21 @@ export interface ScriptFields {
   readonly visibility?: ScriptVisibility | undefined
 }
 
+/** What is found by compiling. */
+export interface Examined {
+  /** `draft` where it does not compile. */
+  readonly kind: Script['kind']
+  readonly pineVersion: number | null
+  /** JSON text of an array. */
+  readonly diagnostics: string
+}
+
 export interface ScriptDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly newId: NewId
+  /** Compiles, somewhere else than here: a user's text is not compiled on the server's own thread. */
+  readonly examine: (source: string, readerId: string) => Promise<Examined>
 }
 
 /** Source of a stored library for `import`, as `compile` asks for it. */
@@ -56,13 +65,14 @@ export type Library = (user: string, library: string, version: number) => string
 
 export interface ScriptMade {
   readonly script: Script
-  readonly diagnostics: readonly Diagnostic[]
+  /** JSON text of an array. */
+  readonly diagnostics: string
 }
 
 export type Scripts = ReturnType<typeof createScripts>
 
-export function createScripts({ kv, clock, newId }: ScriptDeps) {
-  const scripts = collection<Script>(kv, 'scripts', {
+const scriptsIn = (kv: Kv) =>
+  collection<Script>(kv, 'scripts', {
     indexes: {
       owner: (script) => [script.ownerId],
       public: (script) => (script.visibility === 'public' ? [] : null),
@@ -70,41 +80,25 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
     },
     counts: { owner: { of: (script) => [script.ownerId], max: SCRIPTS_PER_USER, noun: 'scripts' } },
   })
+
+/** Libraries the reader may import: public ones and their own. The newest of a name wins. */
+export function libraryFor(kv: Kv, readerId: string | null): Library {
+  return (user, library) => {
+    for (const script of scriptsIn(kv).each('library', [library.toLowerCase()])) {
+      const named = script.author.toLowerCase() === user.toLowerCase() || script.ownerId === user
+      if (named && (script.visibility === 'public' || script.ownerId === readerId)) return script.source
+    }
+    return null
+  }
+}
+
+export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
+  const scripts = scriptsIn(kv)
   const revisions = collection<ScriptRevision>(kv, 'revisions', {
     indexes: { script: (revision) => [revision.scriptId] },
   })
   const notFound = () => new Problem(404, 'script_not_found', 'There is no such script.')
 
-  /** Libraries the reader may import: public ones and their own. The newest of a name wins. */
-  const libraryFor =
-    (readerId: string | null): Library =>
-    (user, library) => {
-      for (const script of scripts.each('library', [library.toLowerCase()])) {
-        const named = script.author.toLowerCase() === user.toLowerCase() || script.ownerId === user
-        if (named && (script.visibility === 'public' || script.ownerId === readerId)) return script.source
-      }
-      return null
-    }
-
-  function examine(
-    source: string,
-    readerId: string,
-  ): {
-    diagnostics: readonly Diagnostic[]
-    kind: Script['kind']
-    pineVersion: number | null
-    inputs: readonly InputView[]
-    plots: readonly string[]
-  } {
-    const { script, diagnostics } = compile(source, { library: libraryFor(readerId) })
-    return {
-      diagnostics,
-      kind: script?.program.declaration.kind ?? 'draft',
-      pineVersion: script?.program.version ?? null,
-      inputs: script ? inputViews(script.program) : [],
-      plots: [...new Set(script?.program.plotTitles)].filter((title) => title !== ''),
-    }
-  }
   const revisionOf = (script: Script): ScriptRevision => ({
     id: newId('rev'),
     scriptId: script.id,
@@ -114,15 +108,13 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
   })
 
   return {
-    libraryFor,
-    examine,
     async create(
       ownerId: string,
       author: string,
       fields: ScriptFields,
       also?: Also<ScriptMade>,
     ): Promise<ScriptMade> {
-      const { diagnostics, kind, pineVersion } = examine(fields.source, ownerId)
+      const { diagnostics, kind, pineVersion } = await examine(fields.source, ownerId)
       const now = clock.now()
       const script: Script = {
         id: newId('scr'),
@@ -152,14 +144,11 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
     each: (): Generator<Script> => scripts.each(),
     eachOf: (ownerId: string): Generator<Script> => scripts.each('owner', [ownerId]),
     /** A changed text makes a new revision; the oldest beyond 50 are forgotten. */
-    async change(
-      ownerId: string,
-      id: string,
-      fields: Partial<ScriptFields>,
-    ): Promise<{ script: Script; diagnostics: readonly Diagnostic[] }> {
+    async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {
       const current = scripts.get(id)
       if (current?.ownerId !== ownerId) throw notFound()
-      const { diagnostics, kind, pineVersion } = examine(fields.source ?? current.source, ownerId)
+      const examined = fields.source ?? current.source
+      const { diagnostics, kind, pineVersion } = await examine(examined, ownerId)
       let script = current
       await transact(kv, () => {
         const stored = scripts.stored(id)
@@ -171,8 +160,8 @@ export function createScripts({ kv, clock, newId }: ScriptDeps) {
           ...(fields.name !== undefined && { name: fields.name }),
           ...(fields.visibility !== undefined && { visibility: fields.visibility }),
           ...(fields.source !== undefined && { source: fields.source }),
-          kind,
-          pineVersion,
+          // Unless somebody saved another text meanwhile, and this changes the name only.
+          ...((edited || before.source === examined) && { kind, pineVersion }),
           revision: before.revision + (edited ? 1 : 0),
           updatedAt: clock.now(),
         }

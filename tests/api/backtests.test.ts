@@ -128,7 +128,8 @@ test('an asynchronous run that fails says why, one that is removed is gone', asy
   const { post, get, call, cookie, pool } = await open()
   const failing = await post({ ...RUN, source: 'invalid' }, { prefer: 'respond-async' })
   const endless = await post({ ...RUN, source: 'for ever' }, { prefer: 'respond-async' })
-  await Bun.sleep(50)
+  // Its events end when it does.
+  await get(`/api/platform/backtests/${failing.json.id}/events`)
   expect((await get(`/api/platform/backtests/${failing.json.id}`)).json).toMatchObject({
     backtest: { state: 'failed', error: { code: 'script_invalid', diagnostics: [{ line: 1 }] } },
     result: null,

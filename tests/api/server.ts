@@ -5,7 +5,7 @@ import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { createRooms } from '../../src/api/rooms.ts'
 import { createApp } from '../../src/app.ts'
-import { BacktestPool } from '../../src/engine/pool.ts'
+import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
@@ -13,6 +13,7 @@ import { memoryBars } from '../../src/market/bar-store.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
+import { libraryFor } from '../../src/scripts/scripts.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
@@ -88,11 +89,12 @@ export function testServer(
   const random = fakeRandom(seed)
   const newId = idSource({ clock, random })
   const bars = new BarCache(memoryBars())
-  const pool = new BacktestPool({
+  const pool = new JobPool({
     workers: 1,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
     spawn: engine === 'real' ? realWorker : standInWorker,
     memory: () => process.memoryUsage.rss(),
+    memoryMax: Infinity,
   })
   const onFinished: FinishedHook[] = []
   const limits = { ...DEFAULT_LIMITS, timeMs: engine === 'real' ? 10_000 : 300 }
@@ -126,7 +128,7 @@ export function testServer(
     pool,
     limits,
     onFinished,
-    libraryFor: (userId) => rooms.scripts.libraryFor(userId),
+    libraryFor: (userId) => libraryFor(kv, userId),
   })
   const base: Services = {
     kv,

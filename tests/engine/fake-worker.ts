@@ -1,34 +1,44 @@
-// A worker whose "scripts" are words: what the pool must cope with, without the engine.
+// A worker whose "scripts" are words: what the pool must cope with, without the engine. Its other jobs are the real
+// ones, which are loaded when one is asked for.
 
+import { runJob } from '../../src/engine/run-job.ts'
+import { serveJobs, type Kinds } from '../../src/engine/worker-loop.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { seriesName } from '../../src/market/bar-store.ts'
 import { ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import type { BacktestRequest, BacktestResult } from '../../src/backtest/run.ts'
-import { serveBacktests } from '../../src/engine/worker-loop.ts'
-
 const hoard: unknown[] = []
 
-function run(request: BacktestRequest): BacktestResult {
-  const { source, bars, series, progress, inputs } = request
-  switch (source) {
-    case 'for ever':
-      for (;;) bars.close[0] = 0
-    case 'hoard':
-      for (;;) hoard.push(new Float64Array(1 << 18).fill(1))
-    case 'invalid':
-      throw new Problem(422, 'script_invalid', 'no', { diagnostics: [{ line: 1 }] })
-    case 'crash':
-      throw new ScriptError('not caught by the engine')
-    case 'other series': {
-      const other = series('X', 'OTHER', '1d')
-      if (other === undefined) throw new SeriesNeeded('X', 'OTHER', '1d')
-      return result({ other: other && seriesName({ ...other.symbol, interval: other.interval }) })
+const stoodInFor =
+  (tell: (bytes: number) => void) =>
+  (request: BacktestRequest): BacktestResult => {
+    const { source, bars, series, progress, inputs } = request
+    switch (source) {
+      case 'for ever':
+        for (;;) bars.close[0] = 0
+      case 'hoard':
+        for (;;) {
+          hoard.push(new Float64Array(1 << 18).fill(1))
+          tell(hoard.length * 2 ** 21)
+        }
+      case 'takes 50 MB for ever':
+        tell(50 * 2 ** 20)
+        progress?.(bars.length)
+        for (;;) bars.close[0] = 0
+      case 'invalid':
+        throw new Problem(422, 'script_invalid', 'no', { diagnostics: [{ line: 1 }] })
+      case 'crash':
+        throw new ScriptError('not caught by the engine')
+      case 'other series': {
+        const other = series('X', 'OTHER', '1d')
+        if (other === undefined) throw new SeriesNeeded('X', 'OTHER', '1d')
+        return result({ other: other && seriesName({ ...other.symbol, interval: other.interval }) })
+      }
+      default:
+        for (let bar = 0; bar <= bars.length; bar += 1000) progress?.(bar)
+        return result({ sum: bars.close.reduce((a, b) => a + b, 0), inputs })
     }
-    default:
-      for (let bar = 0; bar <= bars.length; bar += 1000) progress?.(bar)
-      return result({ sum: bars.close.reduce((a, b) => a + b, 0), inputs })
   }
-}
 
 function result(fields: object): BacktestResult {
   const summary = {
@@ -47,4 +57,13 @@ function result(fields: object): BacktestResult {
   }
 }
 
-serveBacktests(run)
+const real = async (): Promise<Kinds> => (await import('../../src/engine/kinds.ts')).KINDS
+
+serveJobs({
+  run: (job, desk) => runJob(job, desk, stoodInFor(desk.used)),
+  verify: async (job, desk) => (await real()).verify(job, desk),
+  check: async (job, desk) => (await real()).check(job, desk),
+  format: async (job, desk) => (await real()).format(job, desk),
+  compare: async (job, desk) => (await real()).compare(job, desk),
+  replay: async (job, desk) => (await real()).replay(job, desk),
+})

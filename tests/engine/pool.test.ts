@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import type { BacktestJob } from '../../src/engine/job.ts'
-import { BacktestPool, type RunOptions } from '../../src/engine/pool.ts'
+import type { BacktestOutput, Host } from '../../src/engine/job.ts'
+import { JobPool, type JobOptions, type WorkerThread } from '../../src/engine/pool.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
@@ -8,41 +8,58 @@ import { rejection } from '../rejection.ts'
 
 const symbol = defaultSymbol('X', 'Y')
 const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
-let pool: BacktestPool
+let pool: JobPool
 
-function open(workers = 1) {
-  pool = new BacktestPool({
-    workers,
-    clock,
-    spawn: () => new Worker(new URL('./fake-worker.ts', import.meta.url).href),
-    memory: () => process.memoryUsage.rss(),
-  })
+interface Asked extends Partial<JobOptions> {
+  readonly limits?: Partial<typeof DEFAULT_LIMITS>
+  readonly series?: Host['series']
+}
+
+function open(workers = 1, { memory = () => process.memoryUsage.rss(), spawn = standIn } = {}) {
+  pool = new JobPool({ workers, clock, spawn, memory, memoryMax: Infinity })
   return (
     source: string,
-    { limits = {}, ...options }: Partial<RunOptions> & { limits?: Partial<BacktestJob['limits']> } = {},
-  ) => {
+    { limits = {}, series = () => null, ...options }: Asked = {},
+  ): Promise<BacktestOutput> => {
     const bars = emptyBars(20_000, { shared: true })
     bars.close.fill(0.5)
-    const job: BacktestJob = {
+    const all = { ...DEFAULT_LIMITS, ...limits }
+    const job = {
       source,
       inputs: { length: 3 },
       bars,
       symbol,
       interval: '1d',
-      finer: null,
       overrides: {},
-      libraries: {},
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      limits: all,
     }
-    return pool.run(job, { user: 'u1', series: () => null, ...options })
+    return pool.do('run', job, {
+      user: 'u1',
+      lane: 'long',
+      budget: all,
+      host: { library: () => null, series, finer: () => null },
+      ...options,
+    })
   }
 }
+const standIn = () => new Worker(new URL('./fake-worker.ts', import.meta.url).href)
+const check = (user: string, source = 'x = 1') =>
+  pool.do(
+    'check',
+    { source },
+    {
+      user,
+      lane: 'quick',
+      budget: DEFAULT_LIMITS,
+      host: { library: () => null },
+    },
+  )
 afterEach(() => pool.close())
 
 test('a job reads shared bars, tells its progress and answers JSON text', async () => {
   const run = open()
   const bars: number[] = []
-  const { report, tracks, summary } = await run('sum', { progress: (bar) => bars.push(bar) })
+  const { report, tracks, summary } = await run('sum', { progress: (bar: number) => bars.push(bar) })
   expect(JSON.parse(report)).toMatchObject({ sum: 10_000, inputs: { length: 3 } })
   expect(JSON.parse(tracks)).toHaveLength(1)
   expect(summary.trades).toBe(0)
@@ -78,12 +95,29 @@ test('a script that never ends is stopped and named, and the next one runs', asy
   expect((await next).report).toContain('sum')
 })
 
-test('a script that hoards memory is stopped before the process runs out of it', async () => {
-  const run = open()
+test('a script that counts more memory than its budget is stopped, and its thread is not used again', async () => {
+  let spawned = 0
+  const run = open(1, { spawn: () => (spawned++, standIn()) })
   await run('sum')
   const stopped = await rejection(run('hoard', { limits: { memoryBytes: 200 * 2 ** 20 } }))
   expect(stopped).toMatchObject({ code: 'script_limit_exceeded', message: expect.stringContaining('200 MB') })
   expect((await run('sum')).report).toContain('sum')
+  expect(spawned).toBe(2)
+})
+
+test('somebody else’s memory stops nobody: the last brake is for the job that counts most', async () => {
+  let process = 0
+  const run = open(3, { memory: () => process })
+  const innocent = run('for ever', { user: 'u1', limits: { timeMs: 1000 } })
+  const greedy = run('takes 50 MB for ever', {
+    user: 'u2',
+    limits: { memoryBytes: 64 * 2 ** 20 },
+    // By now it has counted what it took. More than all budgets together, and a gigabyte.
+    progress: () => (process = 4 * 2 ** 30),
+  })
+  expect(await rejection(greedy)).toMatchObject({ message: expect.stringContaining('64 MB') })
+  process = 0
+  expect(await rejection(innocent)).toMatchObject({ message: expect.stringContaining('1 s') })
 })
 
 test('bars that request.* asks for are handed over and the script starts again', async () => {
@@ -97,8 +131,8 @@ test('bars that request.* asks for are handed over and the script starts again',
   expect(JSON.parse((await run('other series')).report).other).toBeNull()
 })
 
-test('a user has one job running and ten waiting; another user is not held up', async () => {
-  const run = open(2)
+test('a user has one run at a time and ten waiting; another user is not held up', async () => {
+  const run = open(3)
   const abort = new AbortController()
   const first = rejection(run('for ever', { signal: abort.signal }))
   const waiting = Array.from({ length: 10 }, () => rejection(run('sum', { signal: abort.signal })))
@@ -109,4 +143,79 @@ test('a user has one job running and ten waiting; another user is not held up', 
   for (const error of [await first, ...(await Promise.all(waiting))])
     expect(error).toMatchObject({ message: 'The backtest was cancelled.' })
   expect([pool.running, pool.waiting]).toEqual([0, 0])
+})
+
+test('with one worker a check and a preview are answered while a run goes on for ever', async () => {
+  const run = open(1)
+  const endless = rejection(run('for ever'))
+  expect((await check('u1')).kind).toBe('draft')
+  expect((await run('sum', { lane: 'prompt' })).report).toContain('sum')
+  expect(pool.running).toBe(1)
+  pool.close()
+  expect(await endless).toMatchObject({ status: 503, code: 'shutting_down' })
+})
+
+test('checks are answered while previews that never end hold all their threads', async () => {
+  const run = open(2)
+  const endless = ['a', 'b', 'c', 'd'].map((user) => rejection(run('for ever', { user, lane: 'prompt' })))
+  expect((await check('a')).kind).toBe('draft')
+  expect([pool.running, pool.waiting]).toEqual([2, 2])
+  pool.close()
+  for (const stopped of endless) expect(await stopped).toMatchObject({ code: 'shutting_down' })
+})
+
+test('users take turns: who asks once waits for one job of who asks ten times', async () => {
+  const run = open(1)
+  const order: string[] = []
+  const note = (user: string) => () => order.push(user)
+  const jobs = [
+    ...Array.from({ length: 5 }, () => run('sum', { user: 'many', started: note('many') })),
+    run('sum', { user: 'one', started: note('one') }),
+    run('sum', { user: 'two', started: note('two') }),
+  ]
+  await Promise.all(jobs)
+  expect(order).toEqual(['many', 'one', 'two', 'many', 'many', 'many', 'many'])
+})
+
+test('scripts of alerts take turns with runs, and hold up no check', async () => {
+  const run = open(1)
+  const order: string[] = []
+  const note = (what: string) => () => order.push(what)
+  const jobs = [
+    ...['a', 'b', 'c'].map((user) => run('sum', { user, started: note('run') })),
+    ...['a', 'b', 'c'].map((user) => run('sum', { user, lane: 'alerts', started: note('alert') })),
+  ]
+  await Promise.all(jobs)
+  expect(order).toEqual(['run', 'alert', 'run', 'alert', 'run', 'alert'])
+})
+
+test('a server that stops refuses what waits at once, takes nothing new, and ends what runs when it is closed', async () => {
+  const run = open(1)
+  const [running, waiting] = [rejection(run('for ever')), rejection(run('sum', { user: 'u2' }))]
+  pool.drain()
+  const refused = { status: 503, code: 'shutting_down', details: { retryAfter: 5 } }
+  expect(await waiting).toMatchObject(refused)
+  expect(await rejection(run('sum', { user: 'u3' }))).toMatchObject(refused)
+  pool.close()
+  expect(await running).toMatchObject(refused)
+})
+
+test('a thread that dies fails its own job only', async () => {
+  const threads: WorkerThread[] = []
+  const run = open(1, {
+    spawn: () => {
+      const thread = standIn()
+      threads.push(thread)
+      return thread
+    },
+  })
+  const lost = rejection(
+    run('for ever', {
+      started: () =>
+        setTimeout(() => threads[0]?.onerror?.(new ErrorEvent('error', { message: 'gone' })), 10),
+    }),
+  )
+  const next = run('sum', { user: 'u2' })
+  expect(await lost).toMatchObject({ message: expect.stringContaining('gone') })
+  expect((await next).report).toContain('sum')
 })

@@ -1,0 +1,16 @@
+// What a worker can do, by the kind of the job.
+
+import { compareJob } from './compare-job.ts'
+import { replayJob } from './replay-job.ts'
+import { runJob, verifyJob } from './run-job.ts'
+import { checkJob, formatJob } from './text-jobs.ts'
+import type { Kinds } from './worker-loop.ts'
+
+export const KINDS: Kinds = {
+  run: (job, desk) => runJob(job, desk),
+  verify: verifyJob,
+  check: checkJob,
+  format: formatJob,
+  compare: compareJob,
+  replay: replayJob,
+}

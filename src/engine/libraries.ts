@@ -1,0 +1,25 @@
+// Sources of what a script imports, and of what those import: fetched before it is compiled, which cannot wait.
+
+import { outline } from '../pine/outline.ts'
+import type { Desk } from './worker-loop.ts'
+
+/** Libraries of libraries: more than this many in all are not looked for. */
+const LIBRARIES_MAX = 200
+
+/** By `user/library/version`. */
+export async function librariesOf(
+  source: string,
+  host: Pick<Desk['host'], 'library'>,
+): Promise<Map<string, string | null>> {
+  const found = new Map<string, string | null>()
+  const open = [source]
+  for (let text = open.pop(); text !== undefined; text = open.pop())
+    for (const { user, library, version } of outline(text).imports) {
+      const path = `${user}/${library}/${version}`
+      if (found.has(path) || found.size >= LIBRARIES_MAX) continue
+      const imported = await host.library(user, library, version)
+      found.set(path, imported)
+      if (imported !== null) open.push(imported)
+    }
+  return found
+}

@@ -1,0 +1,38 @@
+// A finished backtest as a replay shows it: trades counted from the first bar that is shown, and the equity at each.
+
+import type { ReportTrade } from '../backtest/report/report.ts'
+import { type Bars, lowerBound } from '../market/bars.ts'
+import type { ReplayJob, ReplayOutput } from './job.ts'
+
+interface StoredTrack {
+  readonly kind: string
+  readonly data?: readonly number[]
+}
+
+export function replayJob({ report, tracks, bars }: ReplayJob): ReplayOutput {
+  const { trades } = JSON.parse(report) as { readonly trades: readonly ReportTrade[] }
+  const first = bars.time[0] ?? 0
+  const shown = trades
+    .filter(({ exitTime }) => exitTime >= first)
+    .map((trade) => ({
+      ...trade,
+      entryBar: lowerBound(bars.time, trade.entryTime),
+      exitBar: Math.min(bars.length - 1, lowerBound(bars.time, trade.exitTime)),
+    }))
+  const equity = equityOn(bars, JSON.parse(tracks) as StoredTrack[])
+  return { trades: JSON.stringify(shown), equity: JSON.stringify(equity) }
+}
+
+/** The equity known at each bar: the backtest's value of that time, or the last one before it. */
+function equityOn(bars: Bars, tracks: readonly StoredTrack[]): number[] {
+  const times = tracks.find(({ kind }) => kind === 'time')?.data
+  const values = tracks.find(({ kind }) => kind === 'equity')?.data
+  if (!times || !values || times.length === 0) return []
+  const found: number[] = []
+  let at = 0
+  for (const time of bars.time) {
+    while (at + 1 < times.length && (times[at + 1] ?? Infinity) <= time) at += 1
+    found.push(values[at] ?? 0)
+  }
+  return found
+}

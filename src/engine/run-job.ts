@@ -1,0 +1,81 @@
+// Running a script in a worker: what it needs is fetched first, so that it runs once.
+
+import { compareReports } from '../backtest/report/difference.ts'
+import type { Report } from '../backtest/report/report.ts'
+import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
+import { Problem } from '../lib/problem.ts'
+import { seriesName } from '../market/bar-store.ts'
+import type { Series } from '../pine/compile.ts'
+import { outline } from '../pine/outline.ts'
+import { SeriesNeeded } from '../pine/runtime/runtime.ts'
+import type { BacktestOutput, FinerBars, RunJob, VerifyJob, VerifyOutput } from './job.ts'
+import { librariesOf } from './libraries.ts'
+import type { Desk } from './worker-loop.ts'
+
+/** request.* may ask for so many series that could not be told from the script's text. */
+const SERIES_MAX = 64
+
+export type RunBacktest = (request: BacktestRequest) => BacktestResult
+
+export async function runJob(
+  job: RunJob,
+  desk: Desk,
+  run: RunBacktest = runBacktest,
+): Promise<BacktestOutput> {
+  const { report, tracks } = await resultOf(job, desk, run)
+  const { summary, currency } = report
+  const output = { report: JSON.stringify({ ...report }), tracks: JSON.stringify(tracks), summary, currency }
+  const { memoryBytes } = job.limits
+  const bytes = output.report.length + output.tracks.length
+  desk.used(bytes)
+  if (bytes > memoryBytes)
+    throw new Problem(
+      422,
+      'script_limit_exceeded',
+      `The result would be ${Math.round(bytes / 2 ** 20)} MB; ${Math.round(memoryBytes / 2 ** 20)} MB are allowed. Plot less, or run it on fewer bars.`,
+    )
+  return output
+}
+
+/** Runs it again, and says where the report differs from the one that was kept. */
+export async function verifyJob({ stored, ...job }: VerifyJob, desk: Desk): Promise<VerifyOutput> {
+  const { report } = await resultOf(job, desk, runBacktest)
+  const kept = JSON.parse(stored) as Report
+  const verification = compareReports(kept, { ...report })
+  // The hash covers all that the numbers come from: script, inputs, bars, symbol, settings, engine.
+  return { ...verification, ranOnOther: verification.hash !== kept.hash }
+}
+
+async function resultOf(job: RunJob, desk: Desk, run: RunBacktest): Promise<BacktestResult> {
+  const { source, symbol, interval, inputs, overrides } = job
+  const known = outline(source, { symbol, interval, inputs })
+  const { magnifier } = known
+  const libraries = await librariesOf(source, desk.host)
+  const found = new Map<string, Series | null>()
+  const fetch = async (exchange: string, name: string, of: string) =>
+    found.set(
+      seriesName({ exchange, symbol: name, interval: of }),
+      await desk.host.series(exchange, name, of),
+    )
+  for (const one of known.series) await fetch(one.exchange, one.symbol, one.interval)
+  const finer: FinerBars | null =
+    (overrides['use_bar_magnifier'] ?? magnifier) ? await desk.host.finer() : null
+  for (let asked = 0; ; asked++) {
+    try {
+      return run({
+        ...job,
+        finer,
+        series: (exchange, name, of) => found.get(seriesName({ exchange, symbol: name, interval: of })),
+        library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
+        progress: desk.progress,
+        now: () => performance.now(),
+      })
+    } catch (error) {
+      // A name that is worked out from bar to bar is not known before: then it starts again.
+      if (!(error instanceof SeriesNeeded)) throw error
+      if (asked >= SERIES_MAX)
+        throw new Problem(422, 'script_limit_exceeded', `request.* asked for more than ${SERIES_MAX} series.`)
+      await fetch(error.exchange, error.symbol, error.interval)
+    }
+  }
+}
