@@ -6,6 +6,7 @@
 
 import type { Verification } from '../backtest/report/difference.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
+import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
 import type { Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
@@ -137,7 +138,7 @@ export type FromWorker =
   | {
       readonly from: 'problem'
       readonly status: number
-      readonly code: string
+      readonly code: ProblemCode
       readonly message: string
       readonly details: ProblemDetails
     }

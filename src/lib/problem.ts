@@ -3,6 +3,8 @@
 // Rooms throw it; `api/problem.ts` alone turns it into an HTTP answer and the command line into a sentence.
 // Submitted values never go into a message: it may be logged, mailed or shown to somebody else.
 
+import type { ProblemCode } from './problem-codes.ts'
+
 /** One field that was wrong. `path` is a JSON Pointer into the part of the request that `in` names. */
 export interface FieldProblem {
   readonly in: 'body' | 'query' | 'path' | 'header'
@@ -20,12 +22,12 @@ export interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** `status` is the HTTP status, `code` the stable name from the contract's list, `message` a whole sentence. */
+/** `status` is the HTTP status, `code` the stable name from the catalogue, `message` a whole sentence. */
 export class Problem extends Error {
   readonly status: number
-  readonly code: string
+  readonly code: ProblemCode
   readonly details: ProblemDetails
-  constructor(status: number, code: string, message: string, details: ProblemDetails = {}) {
+  constructor(status: number, code: ProblemCode, message: string, details: ProblemDetails = {}) {
     super(message)
     this.name = 'Problem'
     this.status = status

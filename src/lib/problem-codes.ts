@@ -1,0 +1,211 @@
+// Every code of a refusal: its status, what it means, and what to do about it. The reference page shows this table, and
+// `Problem` takes no code that is not in it. A code means one thing for ever: clients compare it.
+
+interface CodeEntry {
+  readonly status: number
+  readonly meaning: string
+  readonly remedy: string
+}
+
+const notThere = (noun: string): CodeEntry => ({
+  status: 404,
+  meaning: `There is no such ${noun}, or it is somebody else's.`,
+  remedy: 'Check the id; a list shows those there are.',
+})
+const credential = (meaning: string, remedy: string): CodeEntry => ({ status: 401, meaning, remedy })
+const script = (meaning: string, remedy: string): CodeEntry => ({ status: 422, meaning, remedy })
+
+export const PROBLEM_CODES = {
+  malformed_json: {
+    status: 400,
+    meaning: 'The body is not JSON in UTF-8, or names a field `__proto__`.',
+    remedy: 'Send JSON text as UTF-8.',
+  },
+  body_not_object: {
+    status: 400,
+    meaning: 'The body is JSON, but not an object.',
+    remedy: 'Wrap it in an object.',
+  },
+  duplicate_parameter: {
+    status: 400,
+    meaning: 'A query parameter is given more than once.',
+    remedy: 'Give each once.',
+  },
+
+  unauthenticated: credential(
+    'The address needs a credential and none came.',
+    'Sign in, or send an access token as `Authorization: Bearer <token>`.',
+  ),
+  invalid_token: credential('The access token is not one of this server.', 'Check that it is whole.'),
+  token_expired: credential('The access token has expired.', 'Create another.'),
+  token_revoked: credential('The access token was revoked.', 'Create another.'),
+  session_expired: credential('The session is over.', 'Sign in again.'),
+  invalid_credentials: credential('E-mail address or password is wrong.', 'Try again.'),
+
+  insufficient_scope: {
+    status: 403,
+    meaning: 'The access token lacks a scope that the address needs.',
+    remedy: 'Create a token with the scope that the message names.',
+  },
+  session_required: {
+    status: 403,
+    meaning: 'No access token may do this.',
+    remedy: 'Sign in and use the session.',
+  },
+  cross_origin_blocked: {
+    status: 403,
+    meaning: 'A page of another site tried to act with the session.',
+    remedy: 'Use an access token, or a page of this server.',
+  },
+  setup_required: {
+    status: 403,
+    meaning: 'The server has no owner yet.',
+    remedy: 'Open the setup link from its console, or sign up from the same machine.',
+  },
+  signup_closed: {
+    status: 403,
+    meaning: 'Sign-up is closed, or the invitation does not hold.',
+    remedy: 'Ask the owner for an invitation.',
+  },
+  owner_required: {
+    status: 403,
+    meaning: 'Only the owner of the server may do this.',
+    remedy: 'Ask the owner.',
+  },
+
+  not_found: { status: 404, meaning: 'There is nothing at this address.', remedy: 'Check the path.' },
+  alert_not_found: notThere('alert'),
+  article_not_found: notThere('help article'),
+  backtest_not_found: notThere('backtest'),
+  delivery_not_found: notThere('delivery'),
+  idea_not_found: notThere('idea'),
+  script_not_found: notThere('script'),
+  session_not_found: notThere('session'),
+  token_not_found: notThere('access token'),
+  user_not_found: notThere('user'),
+  watchlist_not_found: notThere('watchlist'),
+  webhook_not_found: notThere('webhook'),
+  symbol_not_found: {
+    status: 404,
+    meaning: 'Nothing is known of the symbol, here or at its provider.',
+    remedy: 'Check exchange and symbol, or import bars of it.',
+  },
+  bars_not_found: {
+    status: 404,
+    meaning: 'No bars are cached of this series, nor finer ones that it could be built from.',
+    remedy: 'Import or fetch them; the message names what is cached.',
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The address takes other methods.',
+    remedy: 'The header `Allow` names them.',
+  },
+
+  conflict: {
+    status: 409,
+    meaning: 'The state of the object does not allow it, such as a backtest that is not done.',
+    remedy: 'Read the object and try again when it is ready.',
+  },
+  already_exists: {
+    status: 409,
+    meaning: 'The name is taken.',
+    remedy: 'Choose another, or use what is there.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    meaning: 'The first request with this `Idempotency-Key` is still running.',
+    remedy: 'Wait, then send the same request again.',
+  },
+
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body is larger than the address takes.',
+    remedy: 'Send less; the message names the limit.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body has another `Content-Type` than the address takes.',
+    remedy: 'The message names those that it takes.',
+  },
+  misdirected_request: {
+    status: 421,
+    meaning: 'The server does not answer to this host name.',
+    remedy: 'Set PUBLIC_URL or ALLOWED_HOSTS if it should.',
+  },
+
+  validation_failed: {
+    status: 422,
+    meaning: 'A field is missing or not what it has to be.',
+    remedy: '`fields` names each, and what was expected.',
+  },
+  quota_exceeded: {
+    status: 422,
+    meaning: 'The user has as many of these as are allowed.',
+    remedy: 'Delete some first.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    meaning: 'This `Idempotency-Key` came with another body or query before.',
+    remedy: 'Use a new key for a new request.',
+  },
+  webhook_url_blocked: {
+    status: 422,
+    meaning: 'The address of the webhook is none that this server posts to.',
+    remedy: 'Use a public https address, or have WEBHOOK_ALLOW opened for it.',
+  },
+  script_invalid: script('The script does not compile.', '`diagnostics` say where and why.'),
+  script_runtime_error: script('The script failed while it ran.', '`diagnostics` say where and why.'),
+  script_limit_exceeded: script(
+    'The script took more time, memory or requests than one may.',
+    'Make it do less, or run it on fewer bars.',
+  ),
+
+  rate_limited: {
+    status: 429,
+    meaning: 'Too many requests of this kind, or too many failed attempts to sign in.',
+    remedy: 'Wait as long as `Retry-After` says.',
+  },
+  concurrency_limited: {
+    status: 429,
+    meaning: 'Too much of this user is running or waiting already.',
+    remedy: 'Wait for one to end.',
+  },
+
+  internal_error: {
+    status: 500,
+    meaning: 'A mistake of the server.',
+    remedy: 'Report the request id; the log has the rest.',
+  },
+  newer_database: {
+    status: 500,
+    meaning: 'At the start: the database is of a newer version.',
+    remedy: 'Run the newer program.',
+  },
+  overloaded: {
+    status: 503,
+    meaning: 'The server has too much waiting.',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  shutting_down: {
+    status: 503,
+    meaning: 'The server is stopping.',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  feeds_disabled: {
+    status: 503,
+    meaning: 'Requests to providers are switched off (FEEDS=off).',
+    remedy: 'Import bars instead, or switch them on.',
+  },
+  provider_unavailable: {
+    status: 503,
+    meaning: 'The provider of the bars did not answer, or refused.',
+    remedy: 'Try again after `Retry-After`.',
+  },
+  storage_full: {
+    status: 507,
+    meaning: 'There is no room to store it; nothing was stored.',
+    remedy: 'Delete something, or give the server more room.',
+  },
+} as const satisfies Readonly<Record<string, CodeEntry>>
+
+export type ProblemCode = keyof typeof PROBLEM_CODES
