@@ -7,10 +7,12 @@
 // - weeks start on Monday, and months with the first session day of the month;
 // - bars of several days, weeks or months count from the start of the year. Checked on 20,017 bars of EURUSD
 //   (`timeframe.change` of 2D and 3W over a New Year): days count session weekdays from 1 January, holidays
-//   included; weeks count from the first Monday of the year, and one that began in December stays with the old year.
+//   included; weeks count from the first Monday of the year, and one that began in December stays with the old year;
+// - the half days of the stock exchanges in New York end at 13:00 (half-days.ts).
 
+import { earlyCloseInNewYork } from './half-days.ts'
 import { type Interval, intervalMs, isIntraday } from './interval.ts'
-import { hasSession, parseSession, type Session } from './session.ts'
+import { hasSession, parseSession, type Session, type SessionRange } from './session.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
@@ -33,10 +35,15 @@ export class Calendar {
   #dayFrom = 0
   #dayUntil = 0
   #day = 0
+  readonly #earlyClose: ((day: Day) => number | null) | null
+  #rangesDay = NaN
+  #ranges: readonly SessionRange[] = []
 
-  constructor(zone: Zone, session: Session) {
+  /** `earlyClose`: minutes from midnight at which a half day ends, null on every other day. */
+  constructor(zone: Zone, session: Session, earlyClose: ((day: Day) => number | null) | null = null) {
     this.zone = zone
     this.session = session
+    this.#earlyClose = earlyClose
   }
 
   /** The date (days since 1970) of the session that an instant belongs to, in or out of trading hours. */
@@ -54,12 +61,12 @@ export class Calendar {
 
   /** When that day's session opens; midnight where it has none. */
   open(day: Day): number {
-    return this.#wall(day, this.session.days[weekdayOf(day)]?.[0]?.start ?? this.session.dayStart)
+    return this.#wall(day, this.#rangesOf(day)[0]?.start ?? this.session.dayStart)
   }
 
   /** When that day's session closes; the end of the day where it has none. */
   close(day: Day): number {
-    return this.#wall(day, this.session.days[weekdayOf(day)]?.at(-1)?.end ?? this.session.dayStart + 1440)
+    return this.#wall(day, this.#rangesOf(day).at(-1)?.end ?? this.session.dayStart + 1440)
   }
 
   /** Is the market open at this instant, holidays not considered? */
@@ -69,8 +76,7 @@ export class Calendar {
     // A range of tomorrow's session may have begun this evening.
     for (const day of [today, today + 1]) {
       const minute = (local - day * DAY) / MINUTE
-      for (const range of this.session.days[weekdayOf(day)] ?? [])
-        if (minute >= range.start && minute < range.end) return true
+      for (const range of this.#rangesOf(day)) if (minute >= range.start && minute < range.end) return true
     }
     return false
   }
@@ -82,7 +88,7 @@ export class Calendar {
 
   #intraday(time: number, step: number): Period {
     const day = this.tradingDay(time)
-    const ranges = this.session.days[weekdayOf(day)] ?? []
+    const ranges = this.#rangesOf(day)
     let open = this.open(day)
     let close = this.close(day)
     for (const range of ranges) {
@@ -137,6 +143,22 @@ export class Calendar {
     return [first, Math.min(last, yearEnd)]
   }
 
+  /** A day's ranges, cut where it closes early. Bars come day by day, so the last answer is kept. */
+  #rangesOf(day: Day): readonly SessionRange[] {
+    const whole = this.session.days[weekdayOf(day)] ?? []
+    if (this.#earlyClose === null) return whole
+    if (day === this.#rangesDay) return this.#ranges
+    const until = this.#earlyClose(day) ?? Infinity
+    this.#rangesDay = day
+    this.#ranges =
+      until === Infinity
+        ? whole
+        : whole.flatMap((range) =>
+            range.start < until ? [{ start: range.start, end: Math.min(range.end, until) }] : [],
+          )
+    return this.#ranges
+  }
+
   #nextSessionDay(day: Day): Day {
     for (let one = day; one < day + 7; one++) if (hasSession(this.session, weekdayOf(one))) return one
     return day
@@ -152,7 +174,12 @@ export function calendarOf(symbol: Pick<SymbolInfo, 'timezone' | 'session'>): Ca
   const zone = zoneOf(symbol.timezone) ?? zoneOf('UTC')
   const session = parseSession(symbol.session) ?? parseSession('24x7')
   if (!zone || !session) throw new Error('assertion failed: UTC and 24x7 are always known')
-  return new Calendar(zone, session)
+  return new Calendar(zone, session, keepsHalfDays(symbol) ? earlyCloseInNewYork : null)
+}
+
+/** The regular hours of stocks in the United States, and of the indexes and funds made of them. */
+function keepsHalfDays({ timezone, session }: Pick<SymbolInfo, 'timezone' | 'session'>): boolean {
+  return timezone === 'America/New_York' && /^0930-1600(?::23456)?$/.test(session.trim())
 }
 
 /**

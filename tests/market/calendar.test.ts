@@ -255,3 +255,56 @@ describe('zones', () => {
     expect(zoneOf('GMT+99')).toBeNull()
   })
 })
+
+describe('half days of the stock exchanges in New York', () => {
+  const closeOf = (symbol: typeof STOCK, day: string) => {
+    const calendar = calendarOf(symbol)
+    return wall(symbol, calendar.close(calendar.tradingDay(instant(symbol, `${day}T10:00`)))).slice(11)
+  }
+
+  // From the exchanges' published calendars.
+  test.each([
+    ['2024-07-03', '13:00'],
+    ['2023-07-03', '13:00'],
+    ['2019-07-03', '13:00'],
+    ['2018-07-03', '13:00'],
+    ['2024-11-29', '13:00'],
+    ['2023-11-24', '13:00'],
+    ['2024-12-24', '13:00'],
+    ['2020-12-24', '13:00'],
+    // A Thursday's holiday gave the Friday behind it the short session until 2012.
+    ['2002-07-05', '13:00'],
+    ['2002-07-03', '16:00'],
+    ['2013-07-03', '13:00'],
+    ['2013-07-05', '16:00'],
+    // Saturday's holiday closes the Friday before it altogether, so nothing is early.
+    ['2021-12-23', '16:00'],
+    ['2020-07-02', '16:00'],
+    ['2024-07-05', '16:00'],
+    ['2024-11-22', '16:00'],
+    ['2024-12-23', '16:00'],
+    ['1992-12-24', '16:00'],
+  ])('%s closes at %s', (day, close) => {
+    expect(closeOf(STOCK, day)).toBe(close)
+  })
+
+  test('bars are cut there, and the market is shut behind it', () => {
+    const calendar = calendarOf(STOCK)
+    const at = (clock: string) => instant(STOCK, `2024-11-29T${clock}`)
+    const bar = (text: string) => {
+      const { start, end } = calendar.period(at('12:59'), interval(text))
+      return [wall(STOCK, start).slice(11), wall(STOCK, end).slice(11)]
+    }
+    expect([bar('4h'), bar('1h'), bar('1d')]).toEqual([
+      ['09:30', '13:00'],
+      ['12:30', '13:00'],
+      ['09:30', '13:00'],
+    ])
+    expect([calendar.isOpen(at('12:59')), calendar.isOpen(at('13:00'))]).toEqual([true, false])
+  })
+
+  test('other markets know none', () => {
+    expect(closeOf(FOREX, '2024-11-29')).toBe('17:00')
+    expect(closeOf({ timezone: 'America/New_York', session: '0400-2000' }, '2024-11-29')).toBe('20:00')
+  })
+})
