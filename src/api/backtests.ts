@@ -3,10 +3,10 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
 import { Problem } from '../lib/problem.ts'
-import { backtestSession, removeReplays, REPLAY_BARS_MAX } from '../replay/session.ts'
+import { backtestSession, replayGone, REPLAY_BARS_MAX } from '../replay/session.ts'
 import {
+  REMOVED_MAX,
   RUN_STATES,
-  RUNS_MAX,
   type FinishedRun,
   type QueuedRun,
   type Run,
@@ -68,6 +68,7 @@ export const BacktestWire = Type.Object(
       }),
     ),
     summary: nullable(Summary),
+    pinned: Type.Boolean(),
     currency: nullable(Type.String()),
     range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
     source: Type.Optional(Type.String()),
@@ -119,7 +120,7 @@ export function backtestRoutes(deps: ApiDeps) {
         detail: doc(
           'Run a backtest',
           { id: idOf('bt'), result: Result },
-          'Waits for the result. With `Prefer: respond-async` it answers 202 with `id` and `state` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration.',
+          'Waits for the result. With `Prefer: respond-async` it answers 202 with `id` and `state` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
         ),
       },
     )
@@ -138,13 +139,14 @@ export function backtestRoutes(deps: ApiDeps) {
         detail: doc(
           'Run a backtest and keep nothing',
           { result: Result },
-          'For trying inputs: no record, no event.',
+          'For trying inputs: no record, no event, and never refused because too many are kept.',
         ),
       },
     )
     .get(
       '',
-      ({ caller, query }) => listed('backtests', runs.list(caller.user.id, pageOf(query, RUNS_MAX)), wire),
+      ({ caller, query }) =>
+        listed('backtests', runs.list(caller.user.id, pageOf(query, runs.listMax)), wire),
       {
         access: 'session backtests:read',
         query: Type.Object(PageQuery),
@@ -188,6 +190,8 @@ export function backtestRoutes(deps: ApiDeps) {
     .post(
       '/:id/replay',
       async ({ caller, params: { id }, query, request }) => {
+        const gone = replayGone(deps.kv, caller.user.id, id)
+        if (gone) throw gone
         const run = runs.get(caller.user.id, id)
         const report = runs.report(caller.user.id, id)
         const tracks = runs.tracks(caller.user.id, id)
@@ -227,13 +231,35 @@ export function backtestRoutes(deps: ApiDeps) {
       '/:id',
       async ({ caller, params: { id } }) => {
         await runs.remove(caller.user.id, id)
-        await removeReplays(deps, id)
-        deps.rooms.search.remove('backtest', id, caller.user.id)
         return { id, deleted: true }
       },
       {
         access: 'session backtests:write',
         detail: doc('Cancel and remove a backtest', { id: idOf('bt'), deleted: Type.Boolean() }),
+      },
+    )
+    .delete('', async ({ caller, body }) => ({ deleted: await runs.removeAll(caller.user.id, body.ids) }), {
+      access: 'session backtests:write',
+      body: Type.Object({ ids: Type.Array(idOf('bt'), { minItems: 1, maxItems: REMOVED_MAX }) }),
+      detail: doc(
+        'Cancel and remove several backtests',
+        { deleted: Type.Integer() },
+        'All in one go, pinned ones too. `deleted` is how many there were: an id that is not one of the caller’s backtests is passed over.',
+      ),
+    })
+    .patch(
+      '/:id',
+      async ({ caller, params: { id }, body }) => ({
+        backtest: wire(await runs.change(caller.user.id, id, body)),
+      }),
+      {
+        access: 'session backtests:write',
+        body: Type.Object({ pinned: Type.Optional(Type.Boolean()), name: Type.Optional(Text(200)) }),
+        detail: doc(
+          'Pin or rename a backtest',
+          { backtest: BacktestWire },
+          'A pinned one stays when the oldest make room for newer ones.',
+        ),
       },
     )
     .get(
@@ -281,9 +307,10 @@ async function* events({ runs }: ApiDeps, userId: string, id: string, signal: Ab
 type Wire = Static<typeof BacktestWire>
 
 function wire(run: Run): Wire {
-  const { userId: _owner, seriesOwner = '', error, currency = null, ...shown } = run
+  const { userId: _owner, seriesOwner = '', error, currency = null, pinned = false, ...shown } = run
   return {
     ...shown,
+    pinned,
     ownBars: seriesOwner !== '',
     currency,
     error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] },

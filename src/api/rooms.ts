@@ -26,6 +26,7 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { createPlaces, type Places } from '../replay/places.ts'
+import { endReplays, purgeReplays } from '../replay/session.ts'
 import { hostFor, runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor, type Script, type Scripts } from '../scripts/scripts.ts'
 import { createSearch, type Search, type SearchItem } from '../search/search.ts'
@@ -212,6 +213,11 @@ export function createRooms(deps: RoomDeps): Rooms {
         deliverer.wake(run.userId)
         for (const listener of runListeners) listener(run)
       },
+      removed: ({ id }, why) => endReplays(deps, id, why),
+      gone: ({ id, userId }) => search.remove('backtest', id, userId),
+      changed(run) {
+        if (run.state === 'done') search.put(runItem(run, scriptOf(kv, run.id).source))
+      },
     },
     onFired(listener) {
       listeners.add(listener)
@@ -225,6 +231,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       const tidy = createLoop(deps, 'tidying up', async () => {
         await outbox.purge()
         await mail.purge()
+        await purgeReplays(deps)
         return TIDY_MS
       })
       await Promise.all([

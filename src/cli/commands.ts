@@ -4,6 +4,7 @@ import { Problem } from '../lib/problem.ts'
 import { UsageError, type Command, type CommandContext } from './command.ts'
 import { backupCommand, restoreCommand } from './backup-command.ts'
 import { backtestCommand } from './backtest.ts'
+import { backtestsCommand } from './backtests-command.ts'
 import { barsCommand } from './bars-command.ts'
 import { checkCommand } from './check.ts'
 import { configCommand } from './config-command.ts'
@@ -16,6 +17,7 @@ import { userCommand } from './user-command.ts'
 const COMMANDS: readonly Command[] = [
   serveCommand,
   backtestCommand,
+  backtestsCommand,
   checkCommand,
   parityCommand,
   barsCommand,

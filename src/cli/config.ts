@@ -6,6 +6,7 @@
 import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
 import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
+import { RUNS_MAX } from '../runs/runs.ts'
 
 /** Turns text into a value; throws a sentence saying what was expected. */
 type Parse<T> = (text: string) => T
@@ -131,6 +132,11 @@ const OPTIONS = {
     '0',
     integer(0, 1_048_576_000),
     'Most space of the database; 0 = as the disk allows',
+  ),
+  MAX_BACKTESTS: option(
+    String(RUNS_MAX),
+    integer(0, 1_000_000_000),
+    'Backtests a user may keep; the oldest not pinned make room; 0 = no limit',
   ),
   METRICS: option('local', choice(['local', 'open', 'off']), 'Who may read /metrics: local = this machine'),
   LOG_LEVEL: option('info', choice(LOG_LEVELS), 'Least important lines to log'),

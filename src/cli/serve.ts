@@ -108,6 +108,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     bars,
     pool,
     limits,
+    maxRuns: config.MAX_BACKTESTS,
     onFinished: [rooms.onFinished],
     libraryFor: (userId) => libraryFor(kv, userId),
   })

@@ -13,7 +13,7 @@ import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
-import { collection, NameTaken, transact } from '../store/collection.ts'
+import { collection, NameTaken, transact, type Changes } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const REPLAY_SOURCES = ['market', 'backtest'] as const
@@ -71,13 +71,20 @@ interface ReplayRecord {
   readonly backtestId: string
   readonly exchange: string
   readonly createdAt: number
+  /** When the backtest made room for newer ones. Kept for a while, to say so. */
+  readonly goneAt?: number
 }
 
 const replays = (kv: Kv) =>
   collection<ReplayRecord>(kv, 'replays', {
     unique: { backtest: ({ backtestId, exchange }) => [backtestId, exchange] },
-    indexes: { backtest: ({ backtestId }) => [backtestId] },
+    indexes: {
+      backtest: ({ backtestId }) => [backtestId],
+      gone: ({ goneAt }) => (goneAt === undefined ? null : [goneAt]),
+    },
   })
+/** So long is it known why a replay cannot be made any more. */
+const GONE_MS = 90 * 86_400_000
 
 /** Bars without a backtest. `bars` are not empty. */
 export function marketSession(info: SymbolInfo, key: SeriesKey, bars: Bars): ReplaySession {
@@ -132,9 +139,43 @@ export async function backtestSession(
   return { session, cut: all.length - bars.length }
 }
 
-/** The backtest is gone, and with it what it was converted to. */
-export async function removeReplays({ kv }: Pick<ReplayDeps, 'kv'>, backtestId: string): Promise<void> {
-  for (const { id } of replays(kv).each('backtest', [backtestId])) await replays(kv).delete(id)
+/**
+ * What to commit with the removal of a backtest. Who asked for it wants nothing left; what it was converted to is kept where it
+ * made room for newer ones, since nobody has told its owner yet.
+ */
+export function endReplays(
+  { kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>,
+  backtestId: string,
+  why: 'asked' | 'room',
+): Changes[] {
+  const made = [...replays(kv).each('backtest', [backtestId])]
+  return made.flatMap(({ id }) => {
+    const stored = replays(kv).stored(id)
+    if (!stored) return []
+    return why === 'asked'
+      ? [replays(kv).remove(stored)]
+      : [replays(kv).replace(stored, { ...stored.record, goneAt: clock.now() })]
+  })
+}
+
+/** Why a replay of a backtest that is not there cannot be made, if the caller had one. */
+export function replayGone(kv: Kv, userId: string, backtestId: string): Problem | null {
+  const [made] = replays(kv).list('backtest', [backtestId], { limit: 1 }).items
+  if (made?.goneAt === undefined || made.userId !== userId) return null
+  const day = new Date(made.goneAt).toISOString().slice(0, 10)
+  return new Problem(
+    404,
+    'backtest_not_found',
+    `The backtest of this replay made room for newer ones on ${day}, and its trades are gone with it. Run it again to replay it, and pin it to keep it.`,
+  )
+}
+
+/** Forgets why replays of long ago cannot be made. */
+export async function purgeReplays({ kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>): Promise<void> {
+  for (const { id, goneAt } of replays(kv).each('gone')) {
+    if ((goneAt ?? 0) > clock.now() - GONE_MS) break
+    await replays(kv).delete(id)
+  }
 }
 
 async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBacktest, exchange: string) {

@@ -27,8 +27,13 @@ import type { Key, Kv } from '../store/kv.ts'
 export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
 export type RunState = (typeof RUN_STATES)[number]
 
-/** Most runs a user may keep. */
+/** Most runs a user may keep, if the server's owner does not say otherwise. */
 export const RUNS_MAX = 5000
+const LIST_MAX = 9999
+/** Most that are removed by one request. */
+export const REMOVED_MAX = 500
+/** When the limit was lowered, this many make room for one. */
+const MADE_WAY_MAX = 100
 
 /** What is run; kept beside the record, which lists would otherwise read megabytes of. */
 export interface RunScript {
@@ -64,6 +69,8 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly summary: ReportSummary | null
   /** Whose series it ran on: the user's own, or '' for everybody's. Missing in records from when there were no others. */
   readonly seriesOwner?: string
+  /** Stays when older runs make room for newer ones; missing in records from before there were pins. */
+  readonly pinned?: boolean
   /** Of the summary's amounts; null until it is done, missing in records from before it was kept. */
   readonly currency?: string | null
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
@@ -80,6 +87,8 @@ export interface RunDeps {
   readonly bars: BarCache
   readonly pool: JobPool
   readonly limits: Limits
+  /** Most runs a user may keep; 0 = as many as they like. */
+  readonly maxRuns: number
   /** Asked when a run is done, for what to write in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
@@ -89,6 +98,11 @@ export interface RunDeps {
 export interface FinishedHook {
   readonly changes: (run: Run & { readonly summary: ReportSummary }) => Changes | readonly Changes[]
   readonly written?: (run: Run) => void
+  /** Asked when a run is removed, for what to write in the same commit; `room`: newer ones needed its place. */
+  readonly removed?: (run: Run, why: 'asked' | 'room') => Changes | readonly Changes[]
+  /** … and called after it. */
+  readonly gone?: (run: Run) => void
+  readonly changed?: (run: Run) => void
 }
 
 export interface RunWarning {
@@ -123,10 +137,14 @@ export const runs = (kv: Kv): Collection<Run> =>
   collection<Run>(kv, 'backtests', {
     indexes: {
       user: ({ userId }) => [userId],
+      unpinned: ({ userId, pinned }) => (pinned ? null : [userId]),
       // What a crash left behind: nothing is in here while no server runs.
       unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
     },
-    counts: { user: { of: ({ userId }) => [userId], max: RUNS_MAX, noun: 'backtests' } },
+    counts: {
+      user: { of: ({ userId }) => [userId] },
+      pinned: { of: ({ userId, pinned }) => (pinned ? [userId] : null) },
+    },
   })
 
 const scriptKey = (id: string): Key => ['backtest-script', id]
@@ -153,6 +171,11 @@ export class Runs {
     this.#deps = deps
   }
 
+  /** Rows of a list that does not say how many: all that there may be, as far as one page reaches. */
+  get listMax(): number {
+    return Math.min(this.#deps.maxRuns || RUNS_MAX, LIST_MAX)
+  }
+
   get running(): number {
     return this.#deps.pool.running
   }
@@ -169,6 +192,7 @@ export class Runs {
     also?: Also<FinishedRun>,
   ): Promise<FinishedRun> {
     const plan = this.#plan(userId, request)
+    this.#madeWay(userId)
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
@@ -196,14 +220,24 @@ export class Runs {
   /** Keeps the run as queued and returns; the rest happens behind the answer. */
   async runLater(userId: string, request: RunRequest, also?: Also<QueuedRun>): Promise<QueuedRun> {
     const plan = this.#plan(userId, request)
-    const { kv, log } = this.#deps
+    const { kv, log, onFinished } = this.#deps
     const live = this.#enter(plan.run)
+    let made: readonly Run[] = []
     try {
-      await transact(kv, () => [runs(kv).insert(plan.run), keepScript(plan), also?.(plan)])
+      await transact(kv, () => {
+        made = this.#madeWay(userId)
+        return [
+          ...removal(kv, made, 'room', onFinished),
+          runs(kv).insert(plan.run),
+          keepScript(plan),
+          also?.(plan),
+        ]
+      })
     } catch (error) {
       this.#live.delete(live.run.id)
       throw error
     }
+    this.#gone(made)
     this.#execute(live, plan, plan.run)
       .catch((error: unknown) => this.#fail(live, error))
       .catch((error: unknown) => log('error', 'a failed run could not be stored', { error: String(error) }))
@@ -278,9 +312,46 @@ export class Runs {
   /** Stops a run that is not finished, and removes it with all that belongs to it. */
   async remove(userId: string, id: string): Promise<void> {
     this.get(userId, id)
-    this.#live.get(id)?.abort.abort()
-    const { kv } = this.#deps
-    await runs(kv).delete(id, () => ({ deletes: [scriptKey(id), reportKey(id), tracksKey(id)] }))
+    await this.removeAll(userId, [id])
+  }
+
+  /** Likewise several, in one commit. Answers how many there were: ids of nothing, and of other users' runs, are passed over. */
+  async removeAll(userId: string, ids: readonly string[]): Promise<number> {
+    const { kv, onFinished } = this.#deps
+    const found = await removeRuns(kv, userId, ids, onFinished)
+    for (const { id } of found) this.#live.get(id)?.abort.abort()
+    this.#gone(found)
+    return found.length
+  }
+
+  /** What a user may change of a run: what they call it, and whether it stays. */
+  async change(userId: string, id: string, fields: Partial<Pick<Run, 'name' | 'pinned'>>): Promise<Run> {
+    this.get(userId, id)
+    const changed = await runs(this.#deps.kv).update(id, (run) => ({ ...run, ...fields }))
+    if (!changed) throw notFound()
+    for (const { changed: tellOf } of this.#deps.onFinished) tellOf?.(changed)
+    return changed
+  }
+
+  /** The oldest runs that make room for one more. Throws where none may. Part of a plan. */
+  #madeWay(userId: string): readonly Run[] {
+    const { kv, maxRuns } = this.#deps
+    const over = maxRuns === 0 ? 0 : runs(kv).count('user', [userId]) + 1 - maxRuns
+    if (over <= 0) return []
+    // More than are needed, since those that are not finished stay.
+    const limit = Math.min(over, MADE_WAY_MAX) + MADE_WAY_MAX
+    const oldest = runs(kv).list('unpinned', [userId], { limit, reverse: false }).items
+    const finished = oldest.filter(({ finishedAt }) => finishedAt !== null)
+    if (finished.length > 0) return finished.slice(0, Math.min(over, MADE_WAY_MAX))
+    throw new Problem(
+      422,
+      'quota_exceeded',
+      `You keep ${maxRuns} backtests, the most there may be, and all are pinned. Unpin or delete some. A preview is not kept and still runs.`,
+    )
+  }
+
+  #gone(removed: readonly Run[]): void {
+    for (const run of removed) for (const { gone } of this.#deps.onFinished) gone?.(run)
   }
 
   /** Calls `watch` with where the run is now and with every change, until it is finished or the signal aborts. */
@@ -323,19 +394,12 @@ export class Runs {
 
   /** Everything that can be refused before a worker is asked. */
   #plan(userId: string, request: RunRequest, lane: Lane = 'long'): Plan {
-    const { kv, clock, newId, bars: cache, pool } = this.#deps
+    const { clock, newId, bars: cache, pool } = this.#deps
     const interval = requireInterval(request.interval)
     const seen = barsSeenBy(cache, userId)
     const key = seen.resolve(seriesKey(request.exchange, request.symbol, interval))
     if (!seen.source(key)) throw barsNotFound(seen, key)
     pool.assertRoom(userId, lane)
-    // The commit checks it too; asked here, nobody waits for a report that cannot be kept.
-    if (runs(kv).count('user', [userId]) >= RUNS_MAX)
-      throw new Problem(
-        422,
-        'quota_exceeded',
-        `You can keep at most ${RUNS_MAX} backtests. Delete some first.`,
-      )
     const bars = seen.read(key, { last: request.bars })
     const { name, bars: wanted, source, inputs, overrides } = request
     const run: Run = {
@@ -351,6 +415,7 @@ export class Runs {
       finishedAt: null,
       error: null,
       summary: null,
+      pinned: false,
       currency: null,
       range: null,
     }
@@ -388,12 +453,17 @@ export class Runs {
       range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
     }
     const finished = { run: done, output, warnings }
+    let made: readonly Run[] = []
     await transact(kv, () => {
       const stored = kept && runs(kv).stored(run.id)
       // Removed while it ran: then it was cancelled a moment too late.
       if (kept && !stored) throw cancelled()
+      made = stored ? [] : this.#madeWay(run.userId)
       return [
-        ...(stored ? [runs(kv).replace(stored, done)] : [runs(kv).insert(done), keepScript(plan)]),
+        ...removal(kv, made, 'room', onFinished),
+        ...(stored
+          ? [runs(kv).replace(stored, { ...done, ...labelsOf(stored.record) })]
+          : [runs(kv).insert(done), keepScript(plan)]),
         {
           sets: [
             { key: reportKey(run.id), value: output.report },
@@ -404,6 +474,7 @@ export class Runs {
         also?.(finished),
       ]
     })
+    this.#gone(made)
     for (const { written } of onFinished) written?.(done)
     tell(live, { state: 'done', bar: bars.length, bars: bars.length })
     return finished
@@ -471,6 +542,41 @@ const INTERRUPTED: RunError = {
   code: 'interrupted',
   message: 'The server stopped while this ran. Run it again.',
 }
+
+/** Removes runs of one user with all that belongs to them, in one commit. Answers those there were. */
+export async function removeRuns(
+  kv: Kv,
+  userId: string,
+  ids: readonly string[],
+  hooks: readonly Pick<FinishedHook, 'removed'>[],
+): Promise<readonly Run[]> {
+  let found: readonly Run[] = []
+  await transact(kv, () => {
+    found = [...new Set(ids)].flatMap((id) => runs(kv).get(id) ?? []).filter((run) => run.userId === userId)
+    return removal(kv, found, 'asked', hooks)
+  })
+  return found
+}
+
+function removal(
+  kv: Kv,
+  removed: readonly Run[],
+  why: 'asked' | 'room',
+  hooks: readonly Pick<FinishedHook, 'removed'>[],
+): Changes[] {
+  return removed.flatMap((run) => {
+    const stored = runs(kv).stored(run.id)
+    if (!stored) return []
+    return [
+      runs(kv).remove(stored),
+      { deletes: [scriptKey(run.id), reportKey(run.id), tracksKey(run.id)] },
+      ...hooks.flatMap((hook) => hook.removed?.(run, why) ?? []),
+    ]
+  })
+}
+
+/** What its owner may have changed while it ran. */
+const labelsOf = ({ name, pinned = false }: Run) => ({ name, pinned })
 
 const keepScript = ({ run, script }: Plan): Changes => ({
   sets: [{ key: scriptKey(run.id), value: JSON.stringify(script) }],

@@ -2,8 +2,8 @@
 // a newer one is refused, since an older program would not know what it is writing over.
 
 import { Problem } from '../lib/problem.ts'
-import { dueToTurn } from './due-to-turn.ts'
 import type { Key, Kv } from './kv.ts'
+import { toLayout2 } from './layout-2.ts'
 
 export interface Migration {
   /** The version this step leads to. Steps are in order, without gaps, and starting with 2. */
@@ -13,7 +13,7 @@ export interface Migration {
 }
 
 /** Layout changes so far. */
-export const MIGRATIONS: readonly Migration[] = [{ to: 2, run: dueToTurn }]
+export const MIGRATIONS: readonly Migration[] = [{ to: 2, run: toLayout2 }]
 
 const VERSION_KEY: Key = ['meta', 'schema']
 

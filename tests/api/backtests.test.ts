@@ -300,3 +300,111 @@ test('a series is removed with all its bars', async () => {
   expect((await get(path)).json.error.code).toBe('bars_not_found')
   pool.close()
 })
+
+describe('as many backtests as a user may keep', () => {
+  async function openWith(maxRuns: number) {
+    const server = testServer(() => ({}), { maxRuns })
+    const cookie = await server.signUp()
+    const ask = (method: string, path: string, body?: unknown) =>
+      server.call(method, `/api/platform/backtests${path}`, { body, headers: cookie })
+    await server.call('POST', '/api/platform/bars/import?symbol=abc&exchange=x&interval=1d', {
+      body: CSV,
+      headers: { ...cookie, 'content-type': 'text/csv' },
+    })
+    const run = async (name: string) => (await ask('POST', '', { ...RUN, name })).json.id as string
+    const names = async () =>
+      (await ask('GET', '')).json.backtests.map((one: { name: string }) => one.name) as string[]
+    return { ...server, cookie, ask, run, names }
+  }
+
+  test('are the newest ones: the oldest that is not pinned makes room, with all that belongs to it', async () => {
+    const { ask, run, names, call, cookie, services, pool } = await openWith(3)
+    const pinned = await run('pinned')
+    expect((await ask('PATCH', `/${pinned}`, { pinned: true })).json.backtest.pinned).toBe(true)
+    const oldest = await run('oldest')
+    await ask('POST', `/${oldest}/replay`)
+    await run('second')
+    await run('third')
+    expect(await names()).toEqual(['third', 'second', 'pinned'])
+    expect((await call('GET', '/api/search?q=oldest', { headers: cookie })).json.results).toEqual([])
+    const left = services.kv.list({ prefix: [] }, { limit: 1000 }).filter(({ key }) => key[1] === oldest)
+    expect(left).toEqual([])
+    const replay = await ask('POST', `/${oldest}/replay`)
+    expect([replay.status, replay.json.error.code]).toEqual([404, 'backtest_not_found'])
+    expect(replay.json.error.message).toContain('made room for newer ones on 2026-01-01')
+    pool.close()
+  })
+
+  test('all pinned: the next is refused with what to do, and a preview runs', async () => {
+    const { ask, run, names, pool } = await openWith(2)
+    for (const name of ['one', 'two']) await ask('PATCH', `/${await run(name)}`, { pinned: true })
+    const refused = await ask('POST', '', RUN)
+    expect([refused.status, refused.json.error.code]).toEqual([422, 'quota_exceeded'])
+    expect(refused.json.error.message).toContain('Unpin or delete some')
+    expect((await ask('POST', '/preview', RUN)).status).toBe(200)
+    expect(await names()).toEqual(['two', 'one'])
+    pool.close()
+  })
+
+  test('a run that is not waited for makes room when it is queued', async () => {
+    const { call, cookie, run, names, pool } = await openWith(1)
+    await run('old')
+    const queued = await call('POST', '/api/platform/backtests', {
+      body: { ...RUN, name: 'new' },
+      headers: { ...cookie, prefer: 'respond-async' },
+    })
+    expect(queued.status).toBe(202)
+    expect(await names()).toEqual(['new'])
+    pool.close()
+  })
+
+  test('0 is no limit', async () => {
+    const { run, names, pool } = await openWith(0)
+    for (let i = 0; i < 12; i++) await run(`run ${i}`)
+    expect(await names()).toHaveLength(12)
+    pool.close()
+  })
+
+  test('several are removed in one go, and nobody else’s', async () => {
+    const { ask, run, names, signUp, call, pool } = await openWith(0)
+    const [one, two] = [await run('one'), await run('two')]
+    await run('three')
+    const other = await signUp('other@example.com')
+    const theirs = await call('DELETE', '/api/platform/backtests', { body: { ids: [one] }, headers: other })
+    expect([theirs.status, theirs.json.deleted]).toEqual([200, 0])
+    const removed = await ask('DELETE', '', { ids: [one, two, two, 'bt_00000000000000000000000000'] })
+    expect(removed.json).toMatchObject({ ok: true, deleted: 2 })
+    expect(await names()).toEqual(['three'])
+    for (const ids of [[], ['nonsense'], Array.from({ length: 501 }, () => one)])
+      expect((await ask('DELETE', '', { ids })).json.error.code).toBe('validation_failed')
+    expect((await ask('DELETE', '')).status).toBe(422)
+    pool.close()
+  })
+
+  test('a pin and a name that were given while it ran stay', async () => {
+    const { ask, call, cookie, pool } = await openWith(0)
+    const { json } = await call('POST', '/api/platform/backtests', {
+      body: { ...RUN, source: 'loop' },
+      headers: { ...cookie, prefer: 'respond-async' },
+    })
+    const changed = await ask('PATCH', `/${json.id}`, { pinned: true, name: 'новое имя' })
+    expect(changed.json.backtest).toMatchObject({ pinned: true, name: 'новое имя' })
+    await ask('GET', `/${json.id}/events`)
+    expect((await ask('GET', `/${json.id}`)).json.backtest).toMatchObject({ pinned: true, name: 'новое имя' })
+    pool.close()
+  })
+
+  test('pinning asks for the scope to write backtests', async () => {
+    const { run, token, cookie, call, pool } = await openWith(0)
+    const id = await run('one')
+    const reader = await token(cookie, ['backtests:read'])
+    for (const [method, path, body] of [
+      ['PATCH', `/${id}`, { pinned: true }],
+      ['DELETE', '', { ids: [id] }],
+    ] as const)
+      expect((await call(method, `/api/platform/backtests${path}`, { body, headers: reader })).status).toBe(
+        403,
+      )
+    pool.close()
+  })
+})

@@ -83,7 +83,8 @@ export function testServer(
     engine = 'stand-in',
     kv = memoryKv(),
     seed = 1,
-  }: { engine?: 'stand-in' | 'real'; kv?: Kv; seed?: number } = {},
+    maxRuns = 5000,
+  }: { engine?: 'stand-in' | 'real'; kv?: Kv; seed?: number; maxRuns?: number } = {},
 ) {
   const clock = new FakeClock()
   const random = fakeRandom(seed)
@@ -127,6 +128,7 @@ export function testServer(
     bars,
     pool,
     limits,
+    maxRuns,
     onFinished,
     libraryFor: (userId) => libraryFor(kv, userId),
   })

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { users } from '../../src/accounts/accounts.ts'
+import { runs, type Run } from '../../src/runs/runs.ts'
+import { transact } from '../../src/store/collection.ts'
+import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
 
 const CSV = 'time,open,high,low,close,volume\n1709632800000,10,12,9,11,5\n1709632860000,11,13,10,12.5,6\n'
@@ -152,4 +156,34 @@ describe('what is no command line we know ends with 2 and the usage', () => {
     expect(outcome.code).toBe(0)
     expect(outcome.out).toContain('--data-dir')
   })
+})
+
+test('stored backtests are listed, pinned and deleted, each only for its owner', async () => {
+  const data = temporaryFolder()
+  for (const email of ['ann@example.com', 'ben@example.com'])
+    await withInput('correct horse\n', data, 'user', 'add', email, '--password-stdin')
+  const kv = lmdbKv({ path: `${data}/db` })
+  const [ann] = [...users(kv).each()].filter(({ email }) => email.startsWith('ann'))
+  const market = { exchange: 'SP', symbol: 'SPX', interval: '1d' }
+  for (const id of ['bt_1', 'bt_2', 'bt_3']) {
+    const run = { id, userId: ann?.id, name: `Имя ${id}`, ...market, state: 'done', createdAt: 0 }
+    await transact(kv, () => runs(kv).insert(run as unknown as Run))
+  }
+  await kv.close()
+  const backtests = (...args: string[]) => chartroom(data, 'backtests', ...args, '--user', 'ann@example.com')
+  expect((await backtests('pin', 'bt_1')).out).toBe('1 backtest pinned.')
+  expect((await backtests('list')).out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    ['ID', 'NAME', 'MARKET', 'STATE', 'PINNED', 'MADE'],
+    ['bt_3', 'Имя bt_3', 'SP:SPX 1d', 'done', '1970-01-01 00:00'],
+    ['bt_2', 'Имя bt_2', 'SP:SPX 1d', 'done', '1970-01-01 00:00'],
+    ['bt_1', 'Имя bt_1', 'SP:SPX 1d', 'done', 'pinned', '1970-01-01 00:00'],
+  ])
+  expect(await chartroom(data, 'backtests', 'delete', 'bt_1', '--user', 'ben@example.com')).toEqual({
+    code: 1,
+    out: '0 backtests deleted.',
+    err: '1 backtest of those named is not this user’s.',
+  })
+  expect(await backtests('delete', 'bt_2', 'bt_3')).toEqual({ code: 0, out: '2 backtests deleted.', err: '' })
+  expect((await backtests('list')).out.split('\n')).toHaveLength(2)
+  expect((await backtests('delete')).code).toBe(2)
 })

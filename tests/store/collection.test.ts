@@ -88,7 +88,7 @@ test('a new database is at the newest layout, an old one is brought there, a new
   expect(await rejection(migrate(kv, [step(2)]))).toMatchObject({ code: 'newer_database' })
 })
 
-test('layout 2 lists what waits by user, whenever it was cut short before', async () => {
+test('layout 2 lists what waits by user and what is not pinned, whenever it was cut short before', async () => {
   const kv = memoryKv()
   const waiting = [
     ['deliveries', { id: 'msg_1', ownerId: 'usr_1', receiverId: 'wh_1', nextAt: 5 }],
@@ -102,6 +102,7 @@ test('layout 2 lists what waits by user, whenever it was cut short before', asyn
         { key: [name, 'by', 'due', record.nextAt, record.id], value: 'null' },
       ],
     })
+  await kv.commit({ sets: [{ key: ['backtests', 'by', 'user', 'usr_1', 'bt_1'], value: 'null' }] })
   await kv.commit({ sets: [{ key: ['meta', 'schema'], value: '1' }] })
   await migrate(kv)
   await kv.commit({ sets: [{ key: ['meta', 'schema'], value: '1' }] })
@@ -113,4 +114,8 @@ test('layout 2 lists what waits by user, whenever it was cut short before', asyn
     ['turn', 'usr_2', 'wh_2', 3, 'msg_2'],
   ])
   expect(keys('letters')).toEqual([['turn', 'usr_1', 7, 'mail_1']])
+  expect(keys('backtests')).toEqual([
+    ['unpinned', 'usr_1', 'bt_1'],
+    ['user', 'usr_1', 'bt_1'],
+  ])
 })

@@ -1,6 +1,8 @@
-// Layout 2: deliveries and letters that wait are listed by user, no longer by time alone.
+// Layout 2: deliveries and letters that wait are listed by user, no longer by time alone, and backtests that are not pinned
+// have a list of their own.
 //
-// Before, everybody's stood in one list, and what one user had waiting was read past on the way to another's.
+// Before, everybody's deliveries stood in one list, and what one user had waiting was read past on the way to another's.
+// Of the backtests none could be pinned.
 
 import { assert } from '../lib/assert.ts'
 import type { Key, Kv } from './kv.ts'
@@ -14,7 +16,12 @@ interface Waiting {
 
 const AT_ONCE = 500
 
-export async function dueToTurn(kv: Kv): Promise<void> {
+export async function toLayout2(kv: Kv): Promise<void> {
+  await listDueByUser(kv)
+  await listUnpinned(kv)
+}
+
+async function listDueByUser(kv: Kv): Promise<void> {
   for (const name of ['deliveries', 'letters']) {
     const prefix: Key = [name, 'by', 'due']
     // What is moved is gone from the list, so that its first page is always the next one.
@@ -25,6 +32,23 @@ export async function dueToTurn(kv: Kv): Promise<void> {
       const moved = await kv.commit({ sets, deletes: due.map(({ key }) => key) })
       assert(moved, 'a commit without checks is taken')
     }
+  }
+}
+
+async function listUnpinned(kv: Kv): Promise<void> {
+  const prefix: Key = ['backtests', 'by', 'user']
+  let after: { after?: Key } = {}
+  for (;;) {
+    const listed = kv.list({ prefix }, { limit: AT_ONCE, ...after })
+    const last = listed.at(-1)
+    if (!last) break
+    await kv.commit({
+      sets: listed.map(({ key }) => ({
+        key: ['backtests', 'by', 'unpinned', ...key.slice(3)],
+        value: 'null',
+      })),
+    })
+    after = { after: last.key }
   }
 }
 
