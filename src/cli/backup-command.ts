@@ -5,6 +5,7 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
 import { parseFlags, type Command, UsageError } from './command.ts'
 import { readConfig } from './config.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
@@ -47,12 +48,17 @@ export const restoreCommand: Command = {
     if (existsSync(join(directory, 'db')))
       throw new UsageError(`${directory} has a database already. Move it away, or name another --data-dir.`)
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    copyOthers(folder, directory)
-    // The database last and at once: half a copy is never taken for a database.
-    await replaceFolder(join(directory, 'db'), (copy) => {
-      cpSync(join(folder, 'db', 'data.mdb'), join(copy, 'data.mdb'))
-      return Promise.resolve()
-    })
+    const lock = lockData(directory)
+    try {
+      copyOthers(folder, directory)
+      // The database last and at once: half a copy is never taken for a database.
+      await replaceFolder(join(directory, 'db'), (copy) => {
+        cpSync(join(folder, 'db', 'data.mdb'), join(copy, 'data.mdb'))
+        return Promise.resolve()
+      })
+    } finally {
+      lock.release()
+    }
     context.print(`Restored to ${directory}.`)
     return 0
   },
@@ -82,8 +88,9 @@ async function replaceFolder(folder: string, fill: (temporary: string) => Promis
   }
 }
 
-/** What lies beside the database: key files. Sample scripts come with the program. */
+/** What lies beside the database: the key file. Who serves it now is nobody's business later. */
 function copyOthers(from: string, to: string): void {
   for (const entry of readdirSync(from, { withFileTypes: true }))
-    if (entry.isFile()) cpSync(join(from, entry.name), join(to, entry.name))
+    if (entry.isFile() && entry.name !== LOCK_FILE && entry.name !== PID_FILE)
+      cpSync(join(from, entry.name), join(to, entry.name))
 }

@@ -1,6 +1,7 @@
 // The commands, and how one is picked.
 
 import { Problem } from '../lib/problem.ts'
+import { DataRefused } from '../store/data-refused.ts'
 import { UsageError, type Command, type CommandContext } from './command.ts'
 import { backupCommand, restoreCommand } from './backup-command.ts'
 import { backtestCommand } from './backtest.ts'
@@ -61,7 +62,7 @@ export async function runCommand(context: CommandContext): Promise<number> {
       warn(`${error.message}\nUsage: chartroom ${command.name} ${command.usage}`)
       return 2
     }
-    if (error instanceof Problem) {
+    if (error instanceof Problem || error instanceof DataRefused) {
       warn(error.message)
       return 1
     }

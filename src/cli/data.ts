@@ -3,7 +3,6 @@
 // The server may be running on the same directory meanwhile: LMDB lets several processes in, and caches follow the
 // change numbers of the series.
 
-import { mkdirSync } from 'node:fs'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { idSource } from '../lib/ids.ts'
@@ -32,8 +31,7 @@ export async function withData<T>(
   work: (data: Data) => Promise<T> | T,
 ): Promise<T> {
   const { config } = readConfig({ 'data-dir': flags['data-dir'] }, environment)
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
-  const kv = await openStore({ path: `${config.DATA_DIR}/db` }, warn)
+  const kv = await openStore({ directory: config.DATA_DIR, tell: warn })
   try {
     const accounts = { kv, clock, random, newId: idSource({ clock, random }), passwords: argon2Passwords() }
     return await work({ kv, bars: new BarCache(lmdbBars(kv)), accounts, directory: config.DATA_DIR })

@@ -1,7 +1,7 @@
 // `chartroom serve`: opens the store, plugs everything together and listens until it is told to stop.
 
 import { lookup } from 'node:dns/promises'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
@@ -27,7 +27,7 @@ import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { libraryFor } from '../scripts/scripts.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
-import { openStore } from '../store/open-store.ts'
+import { openServerStore } from '../store/open-store.ts'
 import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
 import { parseFlags, type Command, type CommandContext } from './command.ts'
 import { configFlags, configHelp } from './config-command.ts'
@@ -59,9 +59,11 @@ export const serveCommand: Command = {
 async function serve(context: CommandContext, config: Config): Promise<number> {
   const { clock, random, print, warn } = context
   const log = jsonLog(context, config.LOG_LEVEL)
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 })
-  const maxBytes = config.MAX_STORAGE_MB * 1e6
-  const kv = await openStore({ path: `${config.DATA_DIR}/db`, ...(maxBytes > 0 && { maxBytes }) }, warn)
+  const { kv, lock } = await openServerStore({
+    directory: config.DATA_DIR,
+    maxBytes: config.MAX_STORAGE_MB * 1e6,
+    tell: warn,
+  })
   const bars = new BarCache(lmdbBars(kv))
   await bars.store.sweep()
   await loadSamples(bars)
@@ -140,6 +142,8 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     stopping: stopping.signal,
   }
   const app = createApp(services)
+  // Before anybody knows that it listens: a stop may follow at once.
+  const asked = stopAsked(stopping)
   try {
     // reusePort is Elysia's default, and lets two servers share a port in silence.
     app.listen({
@@ -153,6 +157,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   } catch (error) {
     pool.close()
     await kv.close()
+    lock.release()
     warn(
       error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
         ? `Port ${config.PORT} is in use. Stop what listens there, or choose another with --port.`
@@ -184,14 +189,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     return SWEEP_MS
   })
   const sweeping = sweep.run(stopLoops.signal)
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const)
-      process.on(name, () => {
-        if (stopping.signal.aborted) process.exit(1)
-        stopping.abort()
-        resolve(name)
-      })
-  })
+  const signal = await asked
   log('info', 'stopping', { signal })
   clearTimeout(warm)
   pool.drain()
@@ -211,8 +209,21 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   pool.close()
   doing = 'closing the store'
   await kv.close()
+  lock.release()
   clearTimeout(givenUp)
   return 0
+}
+
+/** Resolves with the name of the signal that asks for a stop; a second one is not waited for. */
+function stopAsked(stopping: AbortController): Promise<string> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.on(name, () => {
+        if (stopping.signal.aborted) process.exit(1)
+        stopping.abort()
+        resolve(name)
+      })
+  })
 }
 
 /** Loaded only where mail is set up: it would be a tenth of the time to start. */

@@ -67,11 +67,6 @@ export const PROBLEM_CODES = {
     meaning: 'Sign-up is closed, or the invitation does not hold.',
     remedy: 'Ask the owner for an invitation.',
   },
-  not_series_owner: {
-    status: 403,
-    meaning: "The series or symbol is everybody's, and for the owner of the server and its admins to change.",
-    remedy: 'Import bars under the name: they are yours alone, and found first. Or ask an admin.',
-  },
   owner_required: {
     status: 403,
     meaning: 'Only the owner of the server may do this.',
@@ -180,11 +175,6 @@ export const PROBLEM_CODES = {
     status: 500,
     meaning: 'A mistake of the server.',
     remedy: 'Report the request id; the log has the rest.',
-  },
-  newer_database: {
-    status: 500,
-    meaning: 'At the start: the database is of a newer version.',
-    remedy: 'Run the newer program.',
   },
   overloaded: {
     status: 503,

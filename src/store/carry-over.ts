@@ -14,12 +14,13 @@ import { createHash } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { assert } from '../lib/assert.ts'
-import { Problem } from '../lib/problem.ts'
 import { seriesKey } from '../market/bar-store.ts'
 import { emptyBars } from '../market/bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { chunkLength, decodeChunk } from './bar-chunks.ts'
+import { DataRefused } from './data-refused.ts'
 import { prefixRange } from './key.ts'
+import { inUse, processWithDatabase } from './server-lock.ts'
 import {
   CHUNKS,
   chunkKey,
@@ -54,7 +55,10 @@ export interface CarryOverOptions {
   readonly step?: (name: string) => void
 }
 
-/** Brings the database in `folder` up to date; one that is, or is not there, stays as it is. */
+/**
+ * Brings the database in `folder` up to date; one that is, or is not there, stays as it is. Only while no other process can be doing the same: under the lock of a server (`server-lock.ts`). Throws
+ * `DataRefused` while a process of version 0.1.0 has the database open: what it writes would be lost.
+ */
 export async function carryOver(
   folder: string,
   { tell = () => {}, step = () => {} }: CarryOverOptions = {},
@@ -69,6 +73,8 @@ export async function carryOver(
     tell(
       'The database was made by version 0.1.0. It is carried over now; the old one is kept until that is proved whole.',
     )
+    const other = processWithDatabase(folder)
+    if (other !== null) throw inUse(other)
     assertSpace(folder)
     rmSync(fresh, { recursive: true, force: true })
     try {
@@ -89,6 +95,11 @@ export async function carryOver(
   rmSync(fresh, { recursive: true, force: true })
 }
 
+/** Is there anything for `carryOver` to do? */
+export function isToBeCarriedOver(folder: string): boolean {
+  return existsSync(`${folder}.old`) || (existsSync(join(folder, 'data.mdb')) && isOld(folder))
+}
+
 /** The tables tell, which were called otherwise; the layout of documents (`migrate.ts`) is a matter of its own. */
 function isOld(folder: string): boolean {
   const environment = openEnvironment(folder, { readOnly: true })
@@ -105,9 +116,7 @@ function assertSpace(folder: string): void {
   const needed = statSync(join(folder, 'data.mdb')).size + SPARE_BYTES
   if (bavail * bsize >= needed) return
   const [need, free] = [needed, bavail * bsize].map((bytes) => `${Math.ceil(bytes / 1e6)} MB`)
-  throw new Problem(
-    507,
-    'storage_full',
+  throw new DataRefused(
     `Carrying the data of version 0.1.0 over takes ${need} beside the old database, and ${free} are free. Nothing was changed: free some space and start again.`,
   )
 }

@@ -1,7 +1,7 @@
 // The database knows the version of its own layout. Opening an older one brings it up to date, step by step; opening
 // a newer one is refused, since an older program would not know what it is writing over.
 
-import { Problem } from '../lib/problem.ts'
+import { DataRefused } from './data-refused.ts'
 import type { Key, Kv } from './kv.ts'
 import { toLayout2 } from './layout-2.ts'
 
@@ -23,9 +23,7 @@ export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATI
   const entry = kv.get(VERSION_KEY)
   const found = entry ? Number(entry.value) : newest
   if (found > newest)
-    throw new Problem(
-      500,
-      'newer_database',
+    throw new DataRefused(
       `The database has layout ${found}, this program knows up to ${newest}. Run the newer program.`,
     )
   if (entry === null) await setVersion(kv, newest)

@@ -1,0 +1,7 @@
+/** Why a data directory is not opened, and what to do, in sentences for whoever started the program. Nothing was written. */
+export class DataRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'DataRefused'
+  }
+}

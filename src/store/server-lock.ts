@@ -1,0 +1,97 @@
+// One server on a data directory: a lock that the operating system takes away when its process ends, however it ends.
+//
+// A number in a file would be left behind by a kill, and lie once the number is given to another process or is one of
+// another container's. Bun has no flock, but it has SQLite, whose exclusive transaction is such a lock on Linux, macOS
+// and Windows alike, and holds between containers that share the volume. `server.lock` is that file and stays empty;
+// `server.pid` says who holds it, for the sentence a second one gets, and is trusted for nothing else.
+//
+// POSIX drops a process's locks on a file when the process closes any descriptor of it: nobody may open `server.lock`
+// but this code. Commands that work on the database beside a server take no lock; LMDB lets several processes in.
+
+import { Database, SQLiteError } from 'bun:sqlite'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { DataRefused } from './data-refused.ts'
+
+export const LOCK_FILE = 'server.lock'
+export const PID_FILE = 'server.pid'
+
+export interface ServerLock {
+  /** Was the last holder killed, or the machine switched off? */
+  readonly wasLeft: boolean
+  release(): void
+}
+
+/** Throws `DataRefused`, naming the process, when another one holds the lock. */
+export function lockData(directory: string): ServerLock {
+  const database = exclusive(directory)
+  const pidFile = join(directory, PID_FILE)
+  const wasLeft = readHolder(directory) !== null
+  try {
+    writeFileSync(pidFile, `${process.pid} ${hostname()}\n`, { mode: 0o600 })
+  } catch {
+    // On a full disk nobody learns our number; the lock holds without it.
+  }
+  return {
+    wasLeft,
+    release() {
+      rmSync(pidFile, { force: true })
+      database.close()
+    },
+  }
+}
+
+/**
+ * Is the database open in a process of version 0.1.0, which knew no lock? It shows by LMDB's own lock on the first
+ * byte of `lock.mdb`; only Linux tells.
+ */
+export function processWithDatabase(folder: string): number | null {
+  try {
+    const { ino } = statSync(join(folder, 'lock.mdb'))
+    for (const line of readFileSync('/proc/locks', 'latin1').split('\n')) {
+      const [, kind, , , pid, file = '', from] = line.trim().split(/\s+/)
+      if (kind === 'POSIX' && from === '0' && file.endsWith(`:${ino}`) && Number(pid) !== process.pid)
+        return Number(pid)
+    }
+  } catch {
+    // No such file, or another system.
+  }
+  return null
+}
+
+export function inUse(pid: string | number | null): DataRefused {
+  const who = pid === null ? 'Another process' : `Process ${pid}`
+  return new DataRefused(
+    `${who} is serving this data directory already. Stop it first, or name another directory with --data-dir.`,
+  )
+}
+
+function exclusive(directory: string): Database {
+  const path = join(directory, LOCK_FILE)
+  let database: Database | undefined
+  try {
+    database = new Database(path, { create: true, readwrite: true })
+    database.run('BEGIN EXCLUSIVE')
+    return database
+  } catch (error) {
+    database?.close()
+    if (!(error instanceof SQLiteError)) throw error
+    if (error.code === 'SQLITE_BUSY') throw inUse(readHolder(directory))
+    throw new DataRefused(
+      error.code === 'SQLITE_NOTADB' || error.code === 'SQLITE_CORRUPT'
+        ? `${path} is no lock file of Chartroom. If no server runs on this directory, delete it.`
+        : `Cannot lock ${path} (${error.message}). The directory must be writable and its file system must know locks.`,
+    )
+  }
+}
+
+/** `1234`, or `1234 on otherhost`. */
+function readHolder(directory: string): string | null {
+  try {
+    const [pid, host] = readFileSync(join(directory, PID_FILE), 'utf8').trim().split(' ')
+    return host === hostname() ? (pid ?? null) : `${pid} on ${host}`
+  } catch {
+    return null
+  }
+}
