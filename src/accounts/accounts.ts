@@ -18,8 +18,12 @@ export interface AccountDeps {
   readonly passwords: PasswordHasher
 }
 
-export const ROLES = ['owner', 'member'] as const
+/** The owner is one, the first; what admins and the owner import is everybody's, a member's import their own. */
+export const ROLES = ['owner', 'admin', 'member'] as const
 export type Role = (typeof ROLES)[number]
+/** What the owner may make of somebody. */
+export const GIVEN_ROLES = ['admin', 'member'] as const
+export type GivenRole = (typeof GIVEN_ROLES)[number]
 
 export interface User {
   readonly id: string

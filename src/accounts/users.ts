@@ -6,8 +6,23 @@
 
 import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
-import { NameTaken, transact, type Also, type Changes } from '../store/collection.ts'
-import { invitations, sessions, users, type AccountDeps, type Role, type User } from './accounts.ts'
+import {
+  NameTaken,
+  transact,
+  type Also,
+  type Changes,
+  type Page,
+  type PageOptions,
+} from '../store/collection.ts'
+import {
+  invitations,
+  sessions,
+  users,
+  type AccountDeps,
+  type GivenRole,
+  type Role,
+  type User,
+} from './accounts.ts'
 import { countAttempt, forgetFailures } from './throttle.ts'
 
 export interface SignUp {
@@ -120,8 +135,7 @@ export async function invite(
   user: User,
   also?: Also<InvitationMade>,
 ): Promise<InvitationMade> {
-  if (user.role !== 'owner')
-    throw new Problem(403, 'owner_required', 'Only the owner of this server can invite.')
+  if (user.role !== 'owner') throw ownerRequired('invite')
   const code = Buffer.from(deps.random.bytes(24)).toString('base64url')
   const createdAt = deps.clock.now()
   const expiresAt = createdAt + INVITATION_LIFE_MS
@@ -129,6 +143,38 @@ export async function invite(
   const made = { code, expiresAt }
   await transact(deps.kv, () => [invitations(deps.kv).insert(invitation), also?.(made)])
   return made
+}
+
+/** Whether everybody's series and symbols are this user's to change. */
+export function mayChangeShared({ role }: Pick<User, 'role'>): boolean {
+  return role === 'owner' || role === 'admin'
+}
+
+/** Everybody with an account, for the owner. */
+export function listUsers({ kv }: AccountDeps, by: User, page: PageOptions): Page<User> {
+  if (by.role !== 'owner') throw ownerRequired('see the accounts')
+  return users(kv).list('all', [], { ...page, reverse: false })
+}
+
+/** Makes somebody an admin, or a member again. Counts from their next request. */
+export async function giveRole(deps: AccountDeps, by: User, id: string, role: GivenRole): Promise<User> {
+  if (by.role !== 'owner') throw ownerRequired('give roles')
+  return setRole(deps, id, role)
+}
+
+/** The same without asking who does: the command line's way. */
+export async function setRole({ kv }: AccountDeps, id: string, role: GivenRole): Promise<User> {
+  const changed = await users(kv).update(id, (user) => {
+    if (user.role === 'owner')
+      throw new Problem(409, 'conflict', 'The owner stays the owner; there is no other.')
+    return { ...user, role }
+  })
+  if (!changed) throw new Problem(404, 'user_not_found', 'There is no such user.')
+  return changed
+}
+
+function ownerRequired(what: string): Problem {
+  return new Problem(403, 'owner_required', `Only the owner of this server can ${what}.`)
 }
 
 /** The user with this e-mail address and password. Takes the same time and says the same whether the user exists. */

@@ -3,7 +3,7 @@
 import { cookie } from '@elysiajs/cookie'
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { ROLES, users, type Session, type User } from '../accounts/accounts.ts'
+import { GIVEN_ROLES, ROLES, users, type Session, type User } from '../accounts/accounts.ts'
 import {
   endOtherSessions,
   endSession,
@@ -16,14 +16,16 @@ import {
   authenticate,
   changeName,
   changePassword,
+  giveRole,
   invite,
+  listUsers,
   signUp,
   type InvitationMade,
 } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import { basePath } from './deps.ts'
 import { access, sessionCookieName, type ApiDeps, type Caller, type Visit } from './access.ts'
-import { doc, idOf, nullable, oneOf, Text, Time } from './schemas.ts'
+import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
 
 export const UserWire = Type.Object(
   { id: idOf('usr'), email: Type.String(), name: Type.String(), role: oneOf(ROLES), createdAt: Time },
@@ -33,6 +35,7 @@ export const SessionWire = Type.Object(
   { id: idOf('ses'), createdAt: Time, lastSeenAt: Time, userAgent: Type.String(), current: Type.Boolean() },
   { $id: 'Session' },
 )
+const USERS_LISTED = 500
 const SIGN_UPS = ['owner', 'open', 'invited'] as const
 const Password = Type.String({ minLength: 1, maxLength: 1000 })
 const signedIn = { id: idOf('usr'), user: UserWire }
@@ -172,6 +175,33 @@ export function authRoutes(deps: ApiDeps) {
         access: { to: 'session only', sameOrigin: true },
         body: Type.Object({ password: Password, newPassword: Password }),
         detail: doc('Change the password', signedIn, 'Ends every session; the answer carries a new cookie.'),
+      },
+    )
+    .get(
+      '/users',
+      ({ caller, query }) =>
+        listed('users', listUsers(deps, caller.user, pageOf(query, USERS_LISTED)), userWire),
+      {
+        access: 'session only',
+        query: Type.Object(PageQuery),
+        detail: doc('List accounts', Listed('users', UserWire), 'Only the owner.'),
+      },
+    )
+    .patch(
+      '/users/:id',
+      async ({ caller, params: { id }, body: { role } }) => {
+        const user = await giveRole(deps, caller.user, id, role)
+        deps.log('info', 'a role was given', { by: caller.user.id, user: id, role })
+        return { user: userWire(user) }
+      },
+      {
+        access: 'session only',
+        body: Type.Object({ role: oneOf(GIVEN_ROLES) }),
+        detail: doc(
+          'Give a role',
+          { user: UserWire },
+          "Only the owner. What an admin imports is everybody's, and admins change and delete what is everybody's; a member's imports are the member's own.",
+        ),
       },
     )
     .post(

@@ -11,11 +11,12 @@ import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
 import { marketName, SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
-import { withSymbolFields } from '../market/symbols.ts'
-import { access, type ApiDeps } from './access.ts'
+import { putFacts, removeSeries, shareSeries, writtenBy, type Writer } from '../market/sharing.ts'
+import { mayChangeShared } from '../accounts/users.ts'
+import { access, type ApiDeps, type Caller } from './access.ts'
 import { BarColumns, barColumns } from './bar-columns.ts'
 import { JsonText } from './json-text.ts'
-import { doc, nullable, oneOf, QueryInteger, Text, Time } from './schemas.ts'
+import { doc, idOf, nullable, oneOf, QueryInteger, Text, Time } from './schemas.ts'
 import { validationFailed } from './validate.ts'
 
 /** CSV is read as it comes; JSON has to be whole to be read, and takes ten times its size meanwhile. */
@@ -63,14 +64,14 @@ export function barRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '/bars/import',
-      async ({ query, request, server }) => {
+      async ({ caller, query, request, server }) => {
         server?.timeout(request, 0)
-        const key = keyOf(query)
+        const key = writtenBy(writerOf(caller), keyOf(query))
         const format = formatOf(request)
         const imported = await importBars(cache, key, limited(request.body, format), { format })
         const { series, rows, inserted, updated, warnings } = imported
         return {
-          series: { ...key, ...seriesWire(series) },
+          series: { ...keyOf(query), ...seriesWire(series) },
           rows,
           inserted,
           updated,
@@ -84,7 +85,7 @@ export function barRoutes(deps: ApiDeps) {
           ...doc(
             'Import bars',
             { series: SeriesWire, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
-            'The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
+            'What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
           ),
           requestBody: {
             required: true,
@@ -96,15 +97,37 @@ export function barRoutes(deps: ApiDeps) {
         },
       },
     )
-    .delete('/bars', async ({ query }) => ({ deleted: await cache.remove(keyOf(query)) }), {
-      access: 'session bars:write',
-      query: Type.Object(seriesQuery),
-      detail: doc(
-        'Remove a series',
-        { deleted: Type.Boolean() },
-        'All its bars; `deleted` tells whether there were any.',
-      ),
-    })
+    .delete(
+      '/bars',
+      async ({ caller, query }) => ({ deleted: await removeSeries(cache, writerOf(caller), keyOf(query)) }),
+      {
+        access: 'session bars:write',
+        query: Type.Object(seriesQuery),
+        detail: doc(
+          'Remove a series',
+          { deleted: Type.Boolean() },
+          "All its bars; `deleted` tells whether there were any. The caller's own series goes first; a shared one is for the owner and admins.",
+        ),
+      },
+    )
+    .post(
+      '/bars/share',
+      async ({ caller, body }) => {
+        const key = seriesKey(body.exchange, body.symbol, requireInterval(body.interval))
+        const series = await shareSeries(cache, writerOf(caller), key, body.userId)
+        deps.log('info', 'a series was shared', { by: caller.user.id, from: body.userId, ...key })
+        return { series: { ...key, ...seriesWire(series) } }
+      },
+      {
+        access: 'session bars:write',
+        body: Type.Object({ ...seriesQuery, userId: idOf('usr') }),
+        detail: doc(
+          "Make a member's series everybody's",
+          { series: SeriesWire },
+          'For the owner and admins, with the id of the member whose it is. The facts of its symbol are shared too where nobody has set any for everybody. 409 while there is a shared series of the name.',
+        ),
+      },
+    )
     .get(
       '/bars',
       ({ caller, query }) => {
@@ -165,9 +188,12 @@ export function barRoutes(deps: ApiDeps) {
     .put(
       '/symbols/:exchange/:symbol',
       async ({ caller, params, body }) => {
-        const { exchange, symbol } = seriesKey(params.exchange, params.symbol, '1d')
-        const info = withSymbolFields(cache.symbol(exchange, symbol), body)
-        await cache.store.putSymbol(info)
+        const info = await putFacts(
+          cache,
+          writerOf(caller),
+          seriesKey(params.exchange, params.symbol, '1d'),
+          body,
+        )
         return { symbol: symbolWire(info, barsSeenBy(cache, caller.user.id).list()) }
       },
       {
@@ -187,11 +213,13 @@ export function barRoutes(deps: ApiDeps) {
         detail: doc(
           'Set facts of a symbol',
           { symbol: SymbolWire },
-          'Fields that are not sent stay as they are.',
+          'Fields that are not sent stay as they are. What the owner and admins set is for everybody, what a member sets for that member alone.',
         ),
       },
     )
 }
+
+const writerOf = ({ user }: Caller): Writer => ({ userId: user.id, keeper: mayChangeShared(user) })
 
 function keyOf(query: { symbol: string; exchange: string; interval: string }) {
   return seriesKey(query.exchange, query.symbol, requireInterval(query.interval, 'query'))

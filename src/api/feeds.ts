@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { mayChangeShared } from '../accounts/users.ts'
 import type { Feed } from '../feeds/feeds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { seriesKey, type SeriesKey } from '../market/bar-store.ts'
@@ -9,6 +10,8 @@ import { requireInterval } from '../market/interval.ts'
 import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
 import { FEED_STATES } from '../market/providers/poller.ts'
 import { ProviderError } from '../market/providers/provider.ts'
+import { seriesOf } from '../market/seen-bars.ts'
+import { notSeriesOwner } from '../market/sharing.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, Instant, instantOf, Listed, nullable, oneOf, Text, Time } from './schemas.ts'
 
@@ -38,7 +41,7 @@ export function feedRoutes(deps: ApiDeps) {
     .use(access(deps))
     .post(
       '/bars/fetch',
-      async ({ body, request, server }) => {
+      async ({ caller, body, request, server }) => {
         if (!feeds.enabled)
           throw new Problem(
             503,
@@ -48,6 +51,9 @@ export function feedRoutes(deps: ApiDeps) {
           )
         server?.timeout(request, 0)
         const key = keyOf(body)
+        // A followed series has its provider's bars anyway, whoever asks for them.
+        const into =
+          mayChangeShared(caller.user) || feeds.isFollowed(key) ? key : seriesOf(key, caller.user.id)
         const from = instantOf(body.from, '/from')
         const to = instantOf(body.to, '/to')
         try {
@@ -58,7 +64,7 @@ export function feedRoutes(deps: ApiDeps) {
           }
           const { inserted, updated, pages } = await fetchSeries(
             deps.bars,
-            key,
+            into,
             { http: deps.rooms.http, clock: deps.clock },
             options,
           )
@@ -77,7 +83,7 @@ export function feedRoutes(deps: ApiDeps) {
         detail: doc(
           'Fetch bars from a provider',
           { ...series, inserted: Type.Integer(), updated: Type.Integer(), pages: Type.Integer() },
-          'From the newest cached bar, or from `from`. What arrived before a failure is kept, so the same request goes on.',
+          'From the newest cached bar, or from `from`. What arrived before a failure is kept, so the same request goes on. As with an import, what a member fetches is private, unless the series is followed.',
         ),
       },
     )
@@ -98,22 +104,35 @@ export function feedRoutes(deps: ApiDeps) {
     )
     .post(
       '/feeds',
-      async ({ body }) => {
+      async ({ caller, body }) => {
         const key = keyOf(body)
+        if (!mayChangeShared(caller.user)) throw notSeriesOwner()
         await feeds.follow(key)
         return key
       },
       {
         access: 'session bars:write',
         body: Type.Object(series),
-        detail: doc('Follow a series', series, 'It is kept up to date from its provider.'),
+        detail: doc(
+          'Follow a series',
+          series,
+          'It is kept up to date from its provider, for everybody. For the owner and admins.',
+        ),
       },
     )
-    .delete('/feeds', async ({ query }) => ({ deleted: await feeds.unfollow(keyOf(query, 'query')) }), {
-      access: 'session bars:write',
-      query: Type.Object(series),
-      detail: doc('Stop following a series', { deleted: Type.Boolean() }),
-    })
+    .delete(
+      '/feeds',
+      async ({ caller, query }) => {
+        const key = keyOf(query, 'query')
+        if (!mayChangeShared(caller.user)) throw notSeriesOwner()
+        return { deleted: await feeds.unfollow(key) }
+      },
+      {
+        access: 'session bars:write',
+        query: Type.Object(series),
+        detail: doc('Stop following a series', { deleted: Type.Boolean() }, 'For the owner and admins.'),
+      },
+    )
 }
 
 function keyOf(

@@ -1,7 +1,7 @@
 // `chartroom user`: accounts, for whoever holds the data directory.
 
-import { type AccountDeps, type User, users } from '../accounts/accounts.ts'
-import { addUser, emailKey, setPassword } from '../accounts/users.ts'
+import { type AccountDeps, GIVEN_ROLES, type User, users } from '../accounts/accounts.ts'
+import { addUser, emailKey, setPassword, setRole } from '../accounts/users.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
@@ -10,17 +10,19 @@ const SUBCOMMANDS: Readonly<Record<string, (context: CommandContext) => Promise<
   add,
   list,
   'reset-password': resetPassword,
+  role,
 }
 
 export const userCommand: Command = {
   name: 'user',
-  usage: 'add EMAIL [--name NAME] | list | reset-password EMAIL',
-  summary: 'Add and list accounts, and reset a password.',
+  usage: 'add EMAIL [--name NAME] | list | reset-password EMAIL | role EMAIL ROLE',
+  summary: 'Add and list accounts, reset a password, and make admins.',
   help: () =>
     [
       '  user add EMAIL              The first one is the owner',
       '  user list',
       '  user reset-password EMAIL   Ends all sessions of the account',
+      `  user role EMAIL ROLE        ${GIVEN_ROLES.join(' or ')}; what admins import is everybody's`,
       '',
       '  --name NAME          Shown to others',
       '  --password-stdin     Read the password from standard input; without it one is made and printed',
@@ -77,6 +79,23 @@ async function list(context: CommandContext): Promise<number> {
       user.id,
     ])
     for (const line of tableLines(columns, rows)) context.print(line)
+    return 0
+  })
+}
+
+async function role(context: CommandContext): Promise<number> {
+  const { values: flags, positionals } = parseFlags({
+    args: [...context.args],
+    options: DATA_FLAGS,
+    allowPositionals: true,
+  })
+  const [email, name, ...more] = positionals
+  const given = GIVEN_ROLES.find((one) => one === name)
+  if (email === undefined || !given || more.length > 0)
+    throw new UsageError(`Name one e-mail address and a role: ${GIVEN_ROLES.join(' or ')}.`)
+  return withData(context, flags, async ({ accounts }) => {
+    const user = await setRole(accounts, findUser(accounts, email).id, given)
+    context.print(`${user.email} is ${given === 'admin' ? 'an admin' : 'a member'} now.`)
     return 0
   })
 }

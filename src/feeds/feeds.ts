@@ -63,6 +63,7 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
       const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
       return [...shown, ...idle.map((key) => ({ ...SWITCHED_OFF, key, followed: true }))]
     },
+    isFollowed: (key: SeriesKey): boolean => kv.get(keyOf(key)) !== null,
     async follow(key: SeriesKey): Promise<void> {
       await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
       sync()

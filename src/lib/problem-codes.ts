@@ -67,6 +67,11 @@ export const PROBLEM_CODES = {
     meaning: 'Sign-up is closed, or the invitation does not hold.',
     remedy: 'Ask the owner for an invitation.',
   },
+  not_series_owner: {
+    status: 403,
+    meaning: "The series or symbol is everybody's, and for the owner of the server and its admins to change.",
+    remedy: 'Import bars under the name: they are yours alone, and found first. Or ask an admin.',
+  },
   owner_required: {
     status: 403,
     meaning: 'Only the owner of the server may do this.',

@@ -52,6 +52,8 @@ export interface BarStore {
   /** Everybody's and everyone's own, sorted by exchange, symbol and owner. */
   symbols(): SymbolInfo[]
   putSymbol(info: SymbolInfo): Promise<void>
+  /** Forgets the facts that somebody set; of `owner` '' everybody's. */
+  removeSymbol(exchange: string, symbol: string, owner: string): Promise<void>
 }
 
 /** Bars on their way into a series, in any number of steps; ends with `commit` or `discard`. */
@@ -163,6 +165,10 @@ export function memoryBars(): BarStore {
     sweep: () => Promise.resolve(),
     symbol: (exchange, symbol, owner = '') => symbols.get(symbolId(exchange, symbol, owner)) ?? null,
     symbols: () => [...symbols.values()].sort(compareSymbols),
+    removeSymbol(exchange, symbol, owner) {
+      symbols.delete(symbolId(exchange, symbol, owner))
+      return Promise.resolve()
+    },
     putSymbol(info) {
       symbols.set(symbolId(info.exchange, info.symbol, ownerOf(info)), info)
       return Promise.resolve()

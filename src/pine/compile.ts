@@ -10,15 +10,17 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import { parse } from './1-parse/parser.ts'
 import { checkBroken } from './2-check/broken.ts'
 import { check } from './2-check/check.ts'
+import { moreDiagnostics } from './2-check/messages.ts'
 import type { Program } from './2-check/program.ts'
 import { planProgram } from './3-plan/plan.ts'
 import { generate, type Generated } from './4-generate/generate.ts'
 import type { Broker } from './broker.ts'
 import type { Diagnostic } from './diagnostic.ts'
+import { MESSAGES } from './messages.ts'
 import type { Drawings } from './runtime/drawings.ts'
 import type { PlotTrack } from './runtime/plots.ts'
 import { Run } from './runtime/run.ts'
-import type { Limits } from './runtime/runtime.ts'
+import { ScriptError, type Limits } from './runtime/runtime.ts'
 
 export { InputError, inputViews, type InputView } from './runtime/inputs.ts'
 
@@ -94,6 +96,36 @@ export interface ScriptRun {
 }
 
 export function compile(source: string, options: CompileOptions = {}): CompileResult {
+  const { script, diagnostics } = compiled(source, options)
+  return { script, diagnostics: firstOf(diagnostics) }
+}
+
+/** More are of no use to anybody; a text that is no script has one a word. */
+const DIAGNOSTICS_MAX = 100
+
+/** The first so many, errors before warnings, and how many more there are. */
+function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.length <= DIAGNOSTICS_MAX) return diagnostics
+  const isError = ({ severity }: Diagnostic) => severity === 'error'
+  const errors = diagnostics.filter(isError)
+  const chosen = errors.concat(diagnostics.filter((one) => !isError(one))).slice(0, DIAGNOSTICS_MAX)
+  const shown = inOrder(chosen)
+  const severity = errors.length > DIAGNOSTICS_MAX ? 'error' : 'warning'
+  const { start, end } = shown[shown.length - 1] ?? { start: 0, end: 0 }
+  return [...shown, { ...moreDiagnostics(severity, diagnostics.length - shown.length), start, end }]
+}
+
+/** What the limits of parser and checker let through may still be too deep for the stack of whoever calls. */
+function compiled(source: string, options: CompileOptions): CompileResult {
+  try {
+    return parsedAndChecked(source, options)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return { script: null, diagnostics: [{ severity: 'error', ...MESSAGES.tooDeep(), start: 0, end: 0 }] }
+  }
+}
+
+function parsedAndChecked(source: string, options: CompileOptions): CompileResult {
   const { script, diagnostics } = parse(source)
   if (diagnostics.some(({ severity }) => severity === 'error'))
     return {
@@ -120,7 +152,20 @@ class Script implements CompiledScript {
   }
 
   instantiate(env: RunEnvironment): ScriptRun {
-    this.#generated ??= generate(planProgram(this.program))
+    this.#generated ??= generated(this.program)
     return new Run(this.program, this.#generated, env)
+  }
+}
+
+/** JavaScript has limits of its own to how long and how deep a text may be. */
+function generated(program: Program): Generated {
+  try {
+    return generate(planProgram(program))
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new ScriptError(
+      'The script is too large or nested too deep to be run. Give parts of it to functions, or split it.',
+      'script_limit_exceeded',
+    )
   }
 }

@@ -76,7 +76,7 @@ const TYPES = [
 
 /** What may stand at `offset` given the letters before it; own names first, then by name. */
 export function completions(source: string, offset: number): readonly Completion[] {
-  const word = /[A-Za-z_][\w.]*$/.exec(source.slice(0, offset))?.[0] ?? ''
+  const word = wordBefore(source, offset)
   const { script } = parse(source)
   const own = ownNames(script, offset)
   const found = [...own, ...membersOf(script, own, word), ...builtinNames(script.version === 4)]
@@ -88,6 +88,14 @@ export function completions(source: string, offset: number): readonly Completion
   return withNamespaces(fitting, word).toSorted(
     (a, b) => Number(b.own) - Number(a.own) || a.name.localeCompare(b.name),
   )
+}
+
+/** The letters, digits and dots that end at `offset`, from the first letter on: `ta.sm`. */
+export function wordBefore(text: string, offset: number): string {
+  let start = offset
+  while (start > 0 && /[\w.]/.test(text.charAt(start - 1))) start--
+  while (start < offset && !/[A-Za-z_]/.test(text.charAt(start))) start++
+  return text.slice(start, offset)
 }
 
 /** Fields and methods of the script's own variable before the dot: `levels.push`, `level.price`. */

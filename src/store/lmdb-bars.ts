@@ -295,6 +295,10 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
       ).sort(compareSymbols)
     },
 
+    async removeSymbol(exchange, symbol, owner) {
+      await write(() => void records.remove(symbolRecordKey(exchange, symbol, owner)))
+    },
+
     async putSymbol(info) {
       await write(() => {
         store.assertRoom()

@@ -117,6 +117,7 @@ const SAME_AGAIN = [
   '/api/platform/replay/resume',
   '/api/platform/replay/bookmarks',
   '/api/platform/bars/fetch',
+  '/api/platform/bars/share',
   '/api/platform/feeds',
   '/api/platform/webhooks/:id/rotate/confirm',
   '/api/support/chat',

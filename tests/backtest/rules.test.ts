@@ -1,4 +1,4 @@
-// The broker's rules, one example each. Letters are those of the rule families in src/backtest/broker.
+// The broker's rules, one example each. Letters are those of src/backtest/broker/RULES.md.
 
 import { describe, expect, test } from 'bun:test'
 import { barsFrom, drive, type TestScript } from './drive.ts'

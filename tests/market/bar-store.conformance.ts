@@ -285,6 +285,8 @@ export function barStoreConformance(
       expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined, 'usr_1'])
       expect(await store.remove(mine)).toBe(true)
       expect([store.read(mine).length, store.read(KEY).length]).toEqual([0, 3])
+      await store.removeSymbol('BINANCE', 'BTCUSDT', 'usr_1')
+      expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined])
     })
 
     test('symbols are kept', async () => {

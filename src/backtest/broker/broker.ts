@@ -1,8 +1,8 @@
 // The broker emulator: orders in, trades out, as TradingView's does it.
 //
 // A bar is walked as a path of prices (path.ts): first everything that trades at the open, then segment by segment,
-// always filling what the price reaches first. The rules have letters, `A1` to `J8`, and each stands beside its
-// letter here or in the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E),
+// always filling what the price reaches first. The rules have letters, `A1` to `J8`: RULES.md has them all, and each is
+// cited where the code follows it, here or in the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E),
 // margin.ts (G), risk.ts (H). Levels are integer ticks, quantities integer units (numbers.ts).
 //
 // Nothing is done on a bar on which nothing waits and the position cannot be called: that is what makes a million

@@ -75,6 +75,8 @@ for (const operator of OPERATORS.split(' ')) {
   const code = operator.charCodeAt(0)
   OPERATORS_BY_FIRST[code] = [...(OPERATORS_BY_FIRST[code] ?? []), operator]
 }
+/** One string is looked for over so many lines and no more, or a text of unclosed ones would be read once for each. */
+const STRING_LINES_MAX = 64
 const VERSION = /^\/\/\s*@version\s*=\s*(\d+)/
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
@@ -193,6 +195,7 @@ class Lexer {
     for (const triple of ['"""', "'''"])
       if (this.#source.startsWith(triple, start)) return this.#multilineString(triple)
     let lineEnd = -1
+    let breaks = 0
     for (let i = start + 1; ; i++) {
       const code = i < this.#source.length ? this.#source.charCodeAt(i) : -1
       if (code === quote) {
@@ -202,7 +205,8 @@ class Lexer {
       if (code === 92) i++
       const isBreak = isLineEnd(code)
       if (isBreak && lineEnd < 0) lineEnd = i
-      if (code === -1 || (isBreak && !this.#continuesAfter(i))) {
+      if (isBreak) breaks++
+      if (code === -1 || breaks > STRING_LINES_MAX || (isBreak && !this.#continuesAfter(i))) {
         this.#at = Math.min(lineEnd < 0 ? i : lineEnd, this.#source.length)
         this.#push('string', start)
         return this.#error(MESSAGES.unterminatedString(String.fromCharCode(quote)), start)

@@ -4,9 +4,11 @@
 // unknown name there, a function that takes too many arguments, a value of the wrong type. Everything else is told, so
 // that one bracket too many does not hide the other mistakes, nor one missing comma make ten of them.
 
+import { tokenize, type Token } from '../1-parse/lexer.ts'
 import type * as tree from '../1-parse/tree.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import type { Diagnostic } from '../diagnostic.ts'
+import type { Range } from '../source.ts'
 import { check } from './check.ts'
 import type { CheckOptions } from './context.ts'
 
@@ -20,40 +22,73 @@ export function checkBroken(
   mistakes: readonly Diagnostic[],
   options: CheckOptions = {},
 ): readonly Diagnostic[] {
-  const errors = mistakes.filter((one) => one.severity === 'error')
-  const doubtful = new Set<string>()
+  const names = ownNames(text)
+  const lineAt = lineFinder(text)
   const brokenLines = new Set<number>()
-  for (const { code, start, end } of errors) {
-    const from = lineStart(text, start)
+  const doubtful = new Set<string>()
+  // In the order of the text, so that no name is looked at twice.
+  let next = 0
+  for (const { severity, code, start, end } of mistakes) {
+    if (severity !== 'error') continue
+    const from = lineAt(start).start
     brokenLines.add(from)
-    const until = OPEN_ENDED.has(code) ? text.length : lineEnd(text, Math.max(start, end))
-    for (const name of ownNames(text.slice(from, until))) doubtful.add(name)
+    const until = OPEN_ENDED.has(code) ? text.length : lineAt(Math.max(start, end)).end
+    for (next = Math.max(next, firstFrom(names, from)); next < names.length; next++) {
+      const one = names[next]
+      if (one === undefined || one.start >= until) break
+      doubtful.add(one.text)
+    }
   }
+  const doubts = names.filter((one) => doubtful.has(one.text))
   return check(script, options).diagnostics.filter(({ code, start, end }) => {
     if (code === 'no-declaration') return false
-    const from = lineStart(text, start)
+    const from = lineAt(start).start
     if (brokenLines.has(from)) return false
-    return !ownNames(text.slice(from, Math.max(end, start))).some((name) => doubtful.has(name))
+    const doubt = doubts[firstFrom(doubts, from)]
+    return doubt === undefined || doubt.start >= Math.max(end, start)
   })
 }
 
-function lineStart(text: string, offset: number): number {
-  return Math.max(text.lastIndexOf('\n', offset - 1), text.lastIndexOf('\r', offset - 1)) + 1
+/** Where the line that an offset is in starts and ends. */
+function lineFinder(text: string): (offset: number) => Range {
+  const starts = [0]
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 10 || code === 13) starts.push(i + 1)
+  }
+  return (offset) => {
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { start: starts[low] ?? 0, end: (starts[low + 1] ?? text.length + 1) - 1 }
+  }
 }
 
-function lineEnd(text: string, offset: number): number {
-  const end = text.slice(offset).search(/[\r\n]/)
-  return end < 0 ? text.length : offset + end
+/** The index of the first that starts at `offset` or behind it. */
+function firstFrom(tokens: readonly Token[], offset: number): number {
+  let low = 0
+  let high = tokens.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((tokens[middle]?.start ?? 0) < offset) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
-/**
- * Names that are the script's own: no built-in, no name space, no argument's name, nothing after a dot, in a string or a
- * comment.
- */
-function ownNames(text: string): readonly string[] {
-  const code = text.replaceAll(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/.*/g, ' ')
-  const names = code.match(/(?<![.\w])(?!(?<=[(,]\s*)\w+\s*=(?!=))[A-Za-z_]\w*/g) ?? []
-  return names.filter((name) => !BUILTIN_NAMES.has(name) && !WORDS.has(name))
+/** Names that are the script's own: no built-in, no name space, no argument's name, nothing after a dot. */
+function ownNames(text: string): readonly Token[] {
+  const { tokens } = tokenize(text)
+  return tokens.filter(({ kind, text: name }, i) => {
+    if (kind !== 'name' || BUILTIN_NAMES.has(name) || WORDS.has(name)) return false
+    const before = tokens[i - 1]?.text
+    if (before === '.') return false
+    return !((before === '(' || before === ',') && tokens[i + 1]?.text === '=')
+  })
 }
 
 const WORDS: ReadonlySet<string> = new Set(

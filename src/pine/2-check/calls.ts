@@ -10,14 +10,21 @@ import { errorExpr } from './context.ts'
 import type { Context, FunctionTemplate, Module, UdtInfo } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { declarationCall } from './declaration.ts'
-import { condition, expression, findVariable, path, unknownMemberMessage, value } from './expressions.ts'
+import {
+  condition,
+  expression,
+  findVariable,
+  membersOf,
+  path,
+  unknownMemberMessage,
+  value,
+} from './expressions.ts'
 import { takes, userCall } from './functions.ts'
 import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
 import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
-import { parameterTypes, topContext, typeOf } from './modules.ts'
-import { nearest } from './nearest.ts'
+import { topContext, typeOf } from './modules.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { BuiltinCallExpr, Expr } from './program.ts'
@@ -83,8 +90,12 @@ function unknownFunction(x: Context, name: string): messages.Message {
   if (x.module.version > 4 && now !== null && BUILTIN_FUNCTIONS.has(now))
     return messages.renamed(name, now, 5)
   if (findVariable(x, name) !== null) return messages.notAFunction(name)
-  const plain = [...BUILTIN_FUNCTIONS.keys()].filter((one) => !one.includes('.'))
-  return messages.undeclaredFunction(name, nearest(name, [...x.module.functions.keys(), ...plain]))
+  return messages.undeclaredFunction(name, x.check.suggest(name, functionsInSight(x)))
+}
+
+function* functionsInSight(x: Context): Generator<string> {
+  yield* x.module.functions.keys()
+  for (const name of BUILTIN_FUNCTIONS.keys()) if (!name.includes('.')) yield name
 }
 
 function memberCall(x: Context, node: tree.Call, callee: tree.Member): Expr {
@@ -155,7 +166,7 @@ function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): 
       const near =
         one.name === null
           ? null
-          : nearest(
+          : x.check.suggest(
               one.name,
               udt.fields.map((other) => other.name),
             )
@@ -179,6 +190,7 @@ function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): 
       )
   }
   const inside: Context = { ...topContext(x.check, module), out: x.out }
+  x.check.admits(x, node, udt.fields.length)
   const args = udt.fields.map((field, i): Expr => {
     const place = places[i]
     if (place !== null && place !== undefined) return place
@@ -263,11 +275,8 @@ function methodCall(x: Context, node: tree.Call, object: Expr, name: tree.Name):
   givenArguments(x, node)
   // It may be one of a library that was not found.
   if (x.module.missing.size > 0) return errorExpr(node)
-  const prefix = `${type.kind}.`
-  const known = [...BUILTIN_FUNCTIONS.keys()]
-    .filter((one) => one.startsWith(prefix))
-    .map((one) => one.slice(prefix.length))
-  x.check.report(x, name, messages.noMethod(name.name, typeText(type), nearest(name.name, known)))
+  const near = x.check.suggest(name.name, membersOf(`${type.kind}.`))
+  x.check.report(x, name, messages.noMethod(name.name, typeText(type), near))
   return errorExpr(node)
 }
 
@@ -278,7 +287,7 @@ function methodTemplates(x: Context, type: Type, name: string): readonly Functio
     for (const one of module.functions.get(name) ?? []) {
       if (!one.node.method || (isImported && !one.node.exported)) continue
       if (!isImported && one.node.start >= x.horizon) continue
-      const [first] = parameterTypes(topContext(x.check, module), one.node)
+      const [first] = one.types
       if (first === undefined || first === null || fits(x, type, first)) found.push(one)
     }
   }

@@ -3,6 +3,7 @@
 // Some arguments have to be known when the script is compiled: the declaration's, titles, defaults of inputs. They may
 // be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
 
+import { FOLDED_LETTERS_MAX } from './caps.ts'
 import type { Check, ConstValue } from './context.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
@@ -48,7 +49,7 @@ function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
   if (expr.operator === '==') return left === right
   if (expr.operator === '!=') return left !== right
   if (typeof left === 'string' && typeof right === 'string')
-    return expr.operator === '+' ? left + right : undefined
+    return expr.operator === '+' ? joined(check, left, right) : undefined
   if (typeof left !== 'number' || typeof right !== 'number') return undefined
   switch (expr.operator) {
     case '+':
@@ -74,6 +75,12 @@ function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
   }
 }
 
+/** Each line may double the one before: past the limit it is not known now, and the run refuses it. */
+function joined(check: Check, left: string, right: string): string | undefined {
+  check.folded += left.length + right.length
+  return check.folded > FOLDED_LETTERS_MAX ? undefined : left + right
+}
+
 function call(check: Check, expr: BuiltinCallExpr): ConstValue | undefined {
   const result = computed(check, expr)
   return typeof result === 'number' || typeof result === 'string' || typeof result === 'boolean'
@@ -95,7 +102,9 @@ function computed(check: Check, expr: BuiltinCallExpr): unknown {
     const kind = expr.overload.parameters[i]?.types[0]?.kind
     const isNumeric = kind === 'int' || kind === 'float' || kind === 'color'
     args.push(value === null && isNumeric ? Number.NaN : value)
+    if (typeof value === 'string') check.folded += value.length
   }
+  if (check.folded > FOLDED_LETTERS_MAX) return undefined
   try {
     return (implementation.fn as (...values: ConstValue[]) => unknown)(...args)
   } catch (error) {

@@ -7,8 +7,10 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
 import type { Range } from '../source.ts'
+import { COMPARED_MAX, NODES_MAX } from './caps.ts'
 import * as messages from './messages.ts'
 import type { Message } from './messages.ts'
+import { nearest } from './nearest.ts'
 import type {
   Declaration,
   Expr,
@@ -60,6 +62,8 @@ export class Check {
   declaration: Declaration | null = null
   siteCount = 0
   functionCount = 0
+  /** Of functions that have been checked for other types of arguments before. */
+  copies = 0
   /** Functions being checked, one inside the call of the other. */
   depth = 0
   variableCount = 0
@@ -76,6 +80,10 @@ export class Check {
   readonly requests = new Set<string>()
   /** Functions whose value depends on the bars they were called on before. */
   readonly lookingBack = new Set<FunctionInstance>()
+  /** Letters of the texts that constants were worked out to. */
+  folded = 0
+  #nodes = 0
+  #compared = 0
   /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
   readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 
@@ -85,6 +93,23 @@ export class Check {
 
   site(): number {
     return this.siteCount++
+  }
+
+  /** Counts what is being checked; false once that is more than a script may have, which is told the first time. */
+  admits(x: Context, node: Range, count = 1): boolean {
+    this.#nodes += count
+    if (this.#nodes <= NODES_MAX) return true
+    if (this.#nodes - count <= NODES_MAX) this.report(x, node, messages.scriptTooLarge(NODES_MAX))
+    return false
+  }
+
+  /** The name somebody meant. A script of nothing but unknown names gets no hints after the first. */
+  suggest(name: string, candidates: Iterable<string>): string | null {
+    const left = COMPARED_MAX - this.#compared
+    if (left <= 0) return null
+    const { found, compared } = nearest(name, candidates, left)
+    this.#compared += compared
+    return found
   }
 
   /**
@@ -135,6 +160,8 @@ export interface FunctionTemplate {
   readonly module: Module
   /** By argument types and qualifiers; null while it is being checked. */
   readonly instances: Map<string, Instance | null>
+  /** Of its parameters; null = any. */
+  readonly types: readonly (Type | null)[]
   called: boolean
 }
 
@@ -181,12 +208,15 @@ export class Scope {
   }
 
   find(name: string): Variable | null {
-    return this.names.get(name) ?? this.parent?.find(name) ?? null
+    let found = this.names.get(name)
+    for (let outer = this.parent; found === undefined && outer !== null; outer = outer.parent)
+      found = outer.names.get(name)
+    return found ?? null
   }
 
   *all(): Generator<string> {
     yield* this.names.keys()
-    if (this.parent !== null) yield* this.parent.all()
+    for (let outer = this.parent; outer !== null; outer = outer.parent) yield* outer.names.keys()
   }
 }
 

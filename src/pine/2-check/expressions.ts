@@ -10,7 +10,6 @@ import type { Context, Module, Use } from './context.ts'
 import { asNumber, coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
 import * as messages from './messages.ts'
 import { enumMember, fieldType, typeOf } from './modules.ts'
-import { nearest } from './nearest.ts'
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { block, declareLoopVariable, inner, libraryGlobal } from './statements.ts'
 import {
@@ -31,6 +30,7 @@ import type { Qualifier, Type } from './types.ts'
 import { nowCalled } from './version.ts'
 
 export function expression(x: Context, node: tree.Expression, use: Use = 'value'): Expr {
+  if (!x.check.admits(x, node)) return errorExpr(node)
   switch (node.kind) {
     case 'Number':
       return constant(node, node.isInt ? INT : FLOAT, node.value)
@@ -168,7 +168,7 @@ function unknownName(x: Context, name: string): messages.Message {
     return messages.renamed(name, now, 5)
   if (BUILTIN_FUNCTIONS.has(x.module.names.functions[name] ?? name) || x.module.functions.has(name))
     return messages.notAValue(name)
-  return messages.undeclaredName(name, nearest(name, namesInSight(x)))
+  return messages.undeclaredName(name, x.check.suggest(name, namesInSight(x)))
 }
 
 export function* namesInSight(x: Context): Generator<string> {
@@ -263,19 +263,22 @@ export function unknownMemberMessage(x: Context, parts: readonly string[]): mess
   const [first = ''] = parts
   if (!isNamespace(x, first)) return unknownName(x, first)
   const library = x.module.imports.get(first)
-  if (library !== undefined) return libraryMemberMessage(library, first, name)
-  const candidates = [...BUILTIN_FUNCTIONS.keys(), ...BUILTIN_VARIABLES.keys(), ...BUILTIN_CONSTANTS.keys()]
-    .filter((candidate) => candidate.startsWith(prefix))
-    .map((candidate) => candidate.slice(prefix.length))
-  return messages.unknownMember(owner, name, nearest(name, candidates))
+  if (library !== undefined) return libraryMemberMessage(x, library, first, name)
+  return messages.unknownMember(owner, name, x.check.suggest(name, membersOf(prefix)))
 }
 
-function libraryMemberMessage(library: Module, alias: string, name: string): messages.Message {
+/** What the built-ins of a name space are called behind its dot. */
+export function* membersOf(prefix: string): Generator<string> {
+  for (const table of [BUILTIN_FUNCTIONS, BUILTIN_VARIABLES, BUILTIN_CONSTANTS])
+    for (const name of table.keys()) if (name.startsWith(prefix)) yield name.slice(prefix.length)
+}
+
+function libraryMemberMessage(x: Context, library: Module, alias: string, name: string): messages.Message {
   if (library.functions.has(name) || library.types.has(name)) return messages.notExported(alias, name)
   return messages.unknownMember(
     alias,
     name,
-    nearest(name, [...library.functions.keys(), ...library.types.keys()]),
+    x.check.suggest(name, [...library.functions.keys(), ...library.types.keys()]),
   )
 }
 
@@ -285,7 +288,7 @@ export function field(x: Context, object: Expr, name: tree.Name, node: Range): E
   if (type === null) {
     const near =
       object.type.kind === 'udt'
-        ? nearest(
+        ? x.check.suggest(
             name.name,
             object.type.udt.fields.map((one) => one.name),
           )

@@ -2,13 +2,13 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
+import { ALL_COPIES_MAX, COPIES_MAX, TYPE_LETTERS_MAX } from './caps.ts'
 import { Scope, declare, errorExpr } from './context.ts'
-import type { Context, FunctionTemplate, Instance, Mutable } from './context.ts'
+import type { Check, Context, FunctionTemplate, Instance, Mutable } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { value } from './expressions.ts'
 import * as messages from './messages.ts'
-import { parameterTypes, reportHidden, topContext } from './modules.ts'
-import { nearest } from './nearest.ts'
+import { reportHidden, topContext } from './modules.ts'
 import type { Given } from './overloads.ts'
 import type { Expr, FunctionInstance } from './program.ts'
 import { assignedNames, body } from './statements.ts'
@@ -69,8 +69,8 @@ function better(a: Bound, b: Bound): boolean {
 
 function bind(x: Context, template: FunctionTemplate, given: readonly Given[], node: Range): Bound {
   const { parameters } = template.node
-  const { name } = template
-  const types = parameterTypes(topContext(x.check, template.module), template.node)
+  const { name, types } = template
+  x.check.admits(x, node)
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Bound['problem'] = null
   let cost = 0
@@ -92,7 +92,7 @@ function bind(x: Context, template: FunctionTemplate, given: readonly Given[], n
       named = true
       index = parameters.findIndex((parameter) => parameter.name.name === one.name)
       if (index < 0) {
-        const near = nearest(
+        const near = x.check.suggest(
           one.name,
           parameters.map((parameter) => parameter.name.name),
         )
@@ -175,15 +175,18 @@ function instantiate(
   types: readonly (Type | null)[],
   node: Range,
 ): Instance | null {
-  const key = args.map((arg, i) => `${arg.qualifier} ${typeText(types[i] ?? arg.type)}`).join(', ')
+  const kinds = args.map((arg, i) => `${arg.qualifier} ${typeText(types[i] ?? arg.type)}`)
+  const key = kinds.join(', ')
   const known = template.instances.get(key)
   if (known === null) x.check.report(x, node, messages.recursion(template.name))
   if (known !== undefined) return known
   const { check } = x
-  if (check.depth === DEPTH) {
-    check.report(x, node, messages.tooManyCalls())
+  const refused = refusal(check, template, kinds)
+  if (refused !== null) {
+    check.report(x, node, refused)
     return null
   }
+  if (template.instances.size > 0) check.copies++
   template.instances.set(key, null)
   check.depth++
   const { node: declaration, module } = template
@@ -226,12 +229,26 @@ function instantiate(
   return instance
 }
 
+/** Why there may not be one more copy of a function. */
+function refusal(
+  check: Check,
+  { name, instances }: FunctionTemplate,
+  kinds: readonly string[],
+): messages.Message | null {
+  if (check.depth === DEPTH) return messages.tooManyCalls()
+  if (kinds.some((kind) => kind.length > TYPE_LETTERS_MAX)) return messages.typeTooDeep(name)
+  if (instances.size >= COPIES_MAX) return messages.tooManyCopies(name, COPIES_MAX)
+  return instances.size > 0 && check.copies >= ALL_COPIES_MAX
+    ? messages.tooManyCopiesInAll(ALL_COPIES_MAX)
+    : null
+}
+
 /** Functions that nobody calls are checked with parameters of any type, so that their mistakes are told too. */
 export function checkUncalled(x: Context): void {
   for (const templates of x.module.functions.values()) {
     for (const template of templates) {
       if (template.instances.size > 0) continue
-      const types = parameterTypes(x, template.node)
+      const { types } = template
       const args = template.node.parameters.map((parameter, i): Expr => {
         const type = types[i] ?? ERROR
         return { ...errorExpr(parameter), type, qualifier: parameter.type?.qualifier ?? 'simple' }

@@ -8,7 +8,6 @@ import type { ConstValue, Context } from './context.ts'
 import { describe, fits, isNumber } from './convert.ts'
 import { value } from './expressions.ts'
 import * as messages from './messages.ts'
-import { nearest } from './nearest.ts'
 import { INPUT_KINDS } from './program.ts'
 import type { Expr, Input, InputExpr, InputKind } from './program.ts'
 import { BOOL, COLOR, FLOAT, INT, STRING, typeText } from './types.ts'
@@ -192,7 +191,7 @@ function place(x: Context, node: tree.Call, builtin: BuiltinFunction): Map<strin
     if (name === undefined) {
       x.check.report(x, one, messages.tooManyArguments(builtin.name, order.length, node.arguments.length))
     } else if (!order.includes(name) && !known(x, builtin, name)) {
-      x.check.report(x, one, messages.unknownArgument(builtin.name, name, nearest(name, order)))
+      x.check.report(x, one, messages.unknownArgument(builtin.name, name, x.check.suggest(name, order)))
     } else if (places.has(name) && x.module.version === 6) {
       x.check.report(x, one, messages.duplicateArgument(builtin.name, name))
     } else {

@@ -278,6 +278,54 @@ export const tooManyVariables = (most: number): Message =>
     `this is one variable more than the ${most.toLocaleString('en')} a scope may have`,
     'move some into a function or a block',
   )
+export const moreDiagnostics = (severity: Severity, more: number): Message => ({
+  severity,
+  code: 'more-diagnostics',
+  message: `there ${more === 1 ? 'is' : 'are'} ${more.toLocaleString('en')} more`,
+  hint: 'mend the first ones; others often come from them',
+})
+export const scriptTooLarge = (most: number): Message =>
+  error(
+    'script-too-large',
+    `the script has more than ${most.toLocaleString('en')} expressions, those in each copy of a function counted`,
+    'call functions with fewer different types of arguments, or split the script',
+  )
+export const tooManyCopies = (name: string, most: number): Message =>
+  error(
+    'too-many-copies',
+    `\`${name}\` is called with more than ${most} different lists of argument types`,
+    'give its parameters types and qualifiers: `f(series float x) => …`',
+  )
+export const tooManyCopiesInAll = (most: number): Message =>
+  error(
+    'too-many-copies',
+    `functions are called with more than ${most.toLocaleString('en')} different lists of argument types in all`,
+    'give their parameters types and qualifiers: `f(series float x) => …`',
+  )
+export const tooManyOverloads = (name: string, most: number): Message =>
+  error(
+    'too-many-overloads',
+    `there are more than ${most} functions called \`${name}\``,
+    'give some of them another name',
+  )
+export const tooManyParameters = (name: string, most: number): Message =>
+  error(
+    'too-many-parameters',
+    `\`${name}\` has more than ${most} parameters`,
+    'hand them over as the fields of an object or as an array',
+  )
+export const tooManyMembers = (name: string, what: 'fields' | 'members', most: number): Message =>
+  error(
+    'too-many-members',
+    `\`${name}\` has more than ${most.toLocaleString('en')} ${what}`,
+    'split it into several, or use an array or a map',
+  )
+export const typeTooDeep = (name: string): Message =>
+  error(
+    'type-too-deep',
+    `the types of the arguments of \`${name}\` are collections within collections, too deep`,
+    'put the inner collections into the fields of a type',
+  )
 export const tooManyPlots = (most: number): Message =>
   error(
     'too-many-plots',

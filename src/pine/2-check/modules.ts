@@ -4,10 +4,10 @@ import type * as tree from '../1-parse/tree.ts'
 import { parse } from '../1-parse/parser.ts'
 import { Source } from '../source.ts'
 import type { Range } from '../source.ts'
+import { MEMBERS_MAX, OVERLOADS_MAX, PARAMETERS_MAX } from './caps.ts'
 import { Scope, errorExpr } from './context.ts'
 import type { Check, Context, Module, Mutable } from './context.ts'
 import * as messages from './messages.ts'
-import { nearest } from './nearest.ts'
 import type { Expr, PineVersion } from './program.ts'
 import { type Writings, collectAssigned } from './statements.ts'
 import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, isPrimitive, sameType, typeText } from './types.ts'
@@ -66,7 +66,7 @@ export function collect(x: Context, statements: readonly tree.Statement[]): void
     else if (one.kind === 'TupleDeclaration') for (const name of one.names) module.globals.set(name.name, one)
   }
   for (const info of module.types.values()) {
-    info.udt.fields = info.node.fields.map((one) => ({
+    info.udt.fields = info.node.fields.slice(0, MEMBERS_MAX).map((one) => ({
       name: one.name.name,
       type: typeOf(x, one.type) ?? ERROR,
       varip: one.varip,
@@ -84,7 +84,9 @@ function enumDeclaration(x: Context, node: tree.EnumDeclaration): void {
   const { module } = x
   if (module.enums.has(name) || module.types.has(name)) x.check.report(x, node.name, messages.typeTwice(name))
   const enumName = module.prefix + name
-  const members: EnumMemberValue[] = node.members.map((one) => ({
+  if (node.members.length > MEMBERS_MAX)
+    x.check.report(x, node.name, messages.tooManyMembers(name, 'members', MEMBERS_MAX))
+  const members: EnumMemberValue[] = node.members.slice(0, MEMBERS_MAX).map((one) => ({
     enumName,
     name: one.name.name,
     title: one.title?.kind === 'String' ? one.title.value : one.name.name,
@@ -116,6 +118,8 @@ function typeName(x: Context, node: tree.TypeDeclaration): void {
     'field',
     node.fields.map((one) => one.name),
   )
+  if (node.fields.length > MEMBERS_MAX)
+    x.check.report(x, node.name, messages.tooManyMembers(name, 'fields', MEMBERS_MAX))
   const udt: Mutable<Udt> = { name: module.prefix + name, fields: [] }
   module.types.set(name, { udt, node, exported: node.exported })
   x.check.udts.push(udt)
@@ -125,8 +129,15 @@ function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
   const { name } = node.name
   const { module } = x
   const others = module.functions.get(name) ?? []
-  const types = parameterTypes(x, node)
-  if (others.some((other) => sameParameters(parameterTypes(x, other.node), types)))
+  if (others.length === OVERLOADS_MAX) {
+    x.check.report(x, node.name, messages.tooManyOverloads(name, OVERLOADS_MAX))
+    return
+  }
+  const parameters = node.parameters.slice(0, PARAMETERS_MAX)
+  if (parameters.length < node.parameters.length)
+    x.check.report(x, node.name, messages.tooManyParameters(name, PARAMETERS_MAX))
+  const types = parameterTypes(x, parameters)
+  if (others.some((other) => sameParameters(other.types, types)))
     x.check.report(x, node.name, messages.functionTwice(name))
   if (node.method && (node.parameters[0]?.type ?? null) === null)
     x.check.report(x, node.parameters[0] ?? node.name, messages.methodOfNothing(name))
@@ -141,7 +152,7 @@ function functionDeclaration(x: Context, node: tree.FunctionDeclaration): void {
       const type = types[i] ?? null
       if (type !== null) reportHidden(x, one, type)
     }
-  others.push({ name, node, module, instances: new Map(), called: false })
+  others.push({ name, node: { ...node, parameters }, module, types, instances: new Map(), called: false })
   module.functions.set(name, others)
 }
 
@@ -150,17 +161,23 @@ export function reportHidden(x: Context, node: Range, type: Type): void {
   if (type.kind === 'tuple') for (const item of type.items) reportHidden(x, node, item)
   if (type.kind === 'array' || type.kind === 'matrix') reportHidden(x, node, type.of)
   if (type.kind === 'map') for (const part of [type.key, type.value]) reportHidden(x, node, part)
-  for (const info of x.module.types.values())
-    if (type.kind === 'udt' && info.udt === type.udt && !info.exported)
+  // A type of another module has another name, or is another type.
+  const own = (name: string): string => name.slice(x.module.prefix.length)
+  if (type.kind === 'udt') {
+    const info = x.module.types.get(own(type.udt.name))
+    if (info?.udt === type.udt && !info.exported)
       x.check.report(x, node, messages.typeNotExported(type.udt.name))
-  for (const info of x.module.enums.values())
-    if (type.kind === 'enum' && info.type === type.enum && !info.exported)
+  }
+  if (type.kind === 'enum') {
+    const info = x.module.enums.get(own(type.enum.name))
+    if (info?.type === type.enum && !info.exported)
       x.check.report(x, node, messages.typeNotExported(type.enum.name))
+  }
 }
 
 /** null = any type. */
-export function parameterTypes(x: Context, node: tree.FunctionDeclaration): readonly (Type | null)[] {
-  return node.parameters.map((one) => (one.type === null ? null : typeOf(x, one.type)))
+function parameterTypes(x: Context, parameters: readonly tree.Parameter[]): readonly (Type | null)[] {
+  return parameters.map((one) => (one.type === null ? null : typeOf(x, one.type)))
 }
 
 function sameParameters(a: readonly (Type | null)[], b: readonly (Type | null)[]): boolean {
@@ -226,9 +243,14 @@ export function typeOf(x: Context, node: tree.TypeNode): Type | null {
   if (own !== null) return own
   const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
   if (simple !== undefined) return { kind: simple }
-  const candidates = [...x.module.types.keys(), ...x.module.enums.keys(), ...PRIMITIVES, ...HANDLES]
-  x.check.report(x, node, messages.unknownType(name, nearest(name, candidates)))
+  x.check.report(x, node, messages.unknownType(name, x.check.suggest(name, typesInSight(x))))
   return ERROR
+}
+
+function* typesInSight({ module }: Context): Generator<string> {
+  yield* module.types.keys()
+  yield* module.enums.keys()
+  yield* [...PRIMITIVES, ...HANDLES]
 }
 
 function mapType(x: Context, node: tree.TypeNode): Type {
@@ -272,7 +294,7 @@ export function fieldType(type: Type, name: string): Type | null {
 export function enumMember(x: Context, type: EnumType, name: string, node: Range): Expr {
   const member = type.members.find((one) => one.name === name)
   if (member === undefined) {
-    const near = nearest(
+    const near = x.check.suggest(
       name,
       type.members.map((one) => one.name),
     )

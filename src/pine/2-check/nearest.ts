@@ -1,10 +1,21 @@
 // The name somebody meant: nearest by Damerau–Levenshtein distance (optimal string alignment), if near enough.
 
-export function nearest(name: string, candidates: Iterable<string>): string | null {
+/** Longer names cost the square of their length, and nobody mistypes them. */
+const LENGTH_MAX = 64
+
+/** Looks at `most` candidates at most; `compared` is how many it took. */
+export function nearest(
+  name: string,
+  candidates: Iterable<string>,
+  most: number,
+): { readonly found: string | null; readonly compared: number } {
+  if (name.length > LENGTH_MAX) return { found: null, compared: 0 }
   const lower = name.toLowerCase()
   let best: string | null = null
   let bestDistance = Math.max(1, Math.floor(name.length / 3)) + 1
+  let compared = 0
   for (const candidate of candidates) {
+    if (++compared > most) break
     if (Math.abs(candidate.length - name.length) >= bestDistance || candidate === name) continue
     const distance = editDistance(lower, candidate.toLowerCase())
     if (distance < bestDistance) {
@@ -12,7 +23,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | nu
       bestDistance = distance
     }
   }
-  return best
+  return { found: best, compared }
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours, each counted one. */

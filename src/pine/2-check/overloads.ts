@@ -9,7 +9,6 @@ import type { Context } from './context.ts'
 import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
-import { nearest } from './nearest.ts'
 import type { Expr } from './program.ts'
 import { ERROR, FLOAT, INT, QUALIFIERS, QUOTIENT, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
@@ -88,7 +87,7 @@ function tryOverload(
   const { parameters } = overload
   // Up to v5 an argument given twice counts as it is given last.
   const isLenient = x.module.version < 6
-  const placed = place(name, parameters, given, node, isLenient)
+  const placed = place(x, name, parameters, given, node, isLenient)
   const variables = new Map<string, Type>()
   bindTypeArguments(overload.returns, typeArguments, variables)
   let cost = 0
@@ -117,6 +116,7 @@ function tryOverload(
 }
 
 function place(
+  x: Context,
   name: string,
   parameters: readonly ParameterSpec[],
   given: readonly Given[],
@@ -149,7 +149,7 @@ function place(
     named = true
     const index = parameters.findIndex((parameter) => parameter.name === one.name)
     if (index < 0) {
-      const near = nearest(
+      const near = x.check.suggest(
         one.name,
         parameters.map((parameter) => parameter.name),
       )

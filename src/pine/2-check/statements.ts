@@ -20,7 +20,6 @@ import {
 } from './expressions.ts'
 import * as messages from './messages.ts'
 import { topContext, typeOf } from './modules.ts'
-import { nearest } from './nearest.ts'
 import type { Block, Expr, Variable } from './program.ts'
 import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
@@ -234,7 +233,7 @@ function variableAssignment(x: Context, node: tree.Assignment, target: tree.Iden
       target,
       later
         ? messages.usedBeforeDeclaration(target.name)
-        : messages.assignedUndeclared(target.name, nearest(target.name, namesInSight(x))),
+        : messages.assignedUndeclared(target.name, x.check.suggest(target.name, namesInSight(x))),
     )
     return []
   }
@@ -336,27 +335,33 @@ function note(names: Writings, name: string, by: Iterable<tree.Expression | null
 
 /** Only blocks have statements, and they stand where a whole value does. */
 function collectFromExpression(node: tree.Expression, names: Writings): void {
-  const take = (block: tree.Block, tests: readonly (tree.Expression | null)[]): void => {
-    for (const [name, by] of assignedNames(block)) {
-      note(names, name, by)
-      note(names, name, tests)
-    }
+  const take = (blocks: readonly tree.Block[], tests: readonly (tree.Expression | null)[]): void => {
+    const inside = new Set<string>()
+    for (const block of blocks)
+      for (const [name, by] of assignedNames(block)) {
+        note(names, name, by)
+        inside.add(name)
+      }
+    // Once for all cases of a switch: noting its tests for each would be the square of them.
+    for (const name of inside) note(names, name, tests)
   }
   switch (node.kind) {
     case 'If':
-      take(node.consequent, [node.test])
-      if (node.alternate !== null) take(node.alternate, [node.test])
+      take(node.alternate === null ? [node.consequent] : [node.consequent, node.alternate], [node.test])
       break
     case 'Switch': {
       const tests = [node.subject, ...node.cases.map(({ test }) => test)].filter((one) => one !== null)
-      for (const one of node.cases) take(one.body, tests)
+      take(
+        node.cases.map(({ body }) => body),
+        tests,
+      )
       break
     }
     case 'For':
     case 'ForIn':
     case 'While':
     case 'Once':
-      take(node.body, [null])
+      take([node.body], [null])
       break
     default:
   }

@@ -85,21 +85,32 @@ function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink 
     out.line(`const ${subject}=${expression(module, expr.subject, scope)};`, expr.subject.start)
   }
   let opened = 0
+  let isFirst = true
   let complete = false
   for (const { test, body } of expr.cases) {
     if (test) {
-      out.line(`if(${caseTest(module, expr, subject, test, scope)}){`, test.start)
+      const before = out.lines.length
+      if (!isFirst) out.line('}else{')
+      const text = caseTest(module, expr, subject, test, scope)
+      // One within the other only where a test has lines of its own: 4,000 of them are too deep for JavaScriptCore.
+      const isFlat = out.lines.length === before + 1
+      if (isFlat) out.lines.length = before
+      else if (!isFirst) opened++
+      out.line(`${isFlat ? '}else ' : ''}if(${text}){`, test.start)
+      isFirst = false
       block(module, body, scope, sink)
-      out.line('}else{')
-      opened++
     } else {
+      if (!isFirst) out.line('}else{')
       block(module, body, scope, sink)
       complete = true
       break
     }
   }
-  if (!complete && sink) sink(module.naOf(expr.type))
-  if (opened > 0) out.line('}'.repeat(opened))
+  if (!complete && sink) {
+    if (!isFirst) out.line('}else{')
+    sink(module.naOf(expr.type))
+  }
+  out.line('}'.repeat(isFirst ? 0 : opened + 1))
 }
 
 function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr, scope: Scope): string {

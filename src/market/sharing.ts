@@ -1,0 +1,86 @@
+// Who may write to a series or a symbol: everybody's are changed by those who keep them, a member's own by that member.
+
+import { Problem } from '../lib/problem.ts'
+import { type BarCache, barsNotFound } from './bar-cache.ts'
+import { owned, type SeriesInfo, type SeriesKey } from './bar-store.ts'
+import { sliceBars } from './bars.ts'
+import { barsSeenBy, seriesOf } from './seen-bars.ts'
+import type { SymbolInfo } from './symbol.ts'
+import { withSymbolFields } from './symbols.ts'
+
+/** Somebody who writes: `keeper` = everybody's series are theirs to change (the owner of the server and its admins). */
+export interface Writer {
+  readonly userId: string
+  readonly keeper: boolean
+}
+
+/** Bars a step of what is moved: as much as one write of a large import. */
+const STEP_BARS = 65_536
+
+export const notSeriesOwner = () =>
+  new Problem(
+    403,
+    'not_series_owner',
+    "This is everybody's, and for the owner of the server and its admins to change. Import bars under the name: they are yours alone, and found before everybody's.",
+  )
+
+/** The series that an import of this name goes into. */
+export function writtenBy({ userId, keeper }: Writer, key: SeriesKey): SeriesKey {
+  return seriesOf(key, keeper ? '' : userId)
+}
+
+/** Takes away one's own series of the name, or everybody's. Answers whether there was one. */
+export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, key: SeriesKey) {
+  const own = seriesOf(key, userId)
+  if (cache.store.info(own)) return cache.remove(own)
+  if (!keeper && cache.store.info(seriesOf(key, ''))) throw notSeriesOwner()
+  return cache.remove(seriesOf(key, ''))
+}
+
+/** Sets facts of a symbol, for oneself or for everybody. Answers them as the writer sees them now. */
+export async function putFacts(
+  cache: BarCache,
+  { userId, keeper }: Writer,
+  { exchange, symbol }: Pick<SeriesKey, 'exchange' | 'symbol'>,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<SymbolInfo> {
+  const facts = withSymbolFields(cache.symbol(exchange, symbol, userId), fields)
+  const info = { ...owned(keeper ? '' : userId), ...facts }
+  await cache.store.putSymbol(info)
+  // From before they kept everybody's: what they set now is to be what they see.
+  if (keeper) await cache.store.removeSymbol(exchange, symbol, userId)
+  return info
+}
+
+/** Makes a private series everybody's, with the facts of its symbol where nobody has set any for everybody. */
+export async function shareSeries(
+  cache: BarCache,
+  by: Writer,
+  key: SeriesKey,
+  owner: string,
+): Promise<SeriesInfo> {
+  if (!by.keeper) throw notSeriesOwner()
+  const { store } = cache
+  const [from, to] = [seriesOf(key, owner), seriesOf(key, '')]
+  const found = store.info(from)
+  if (owner === '' || !found) throw barsNotFound(barsSeenBy(cache, by.userId), key)
+  if (store.info(to))
+    throw new Problem(409, 'already_exists', 'Everybody has bars of this name. Remove those first.')
+  const facts = store.symbol(key.exchange, key.symbol, owner)
+  if (facts && !store.symbol(key.exchange, key.symbol)) {
+    const { owner: _owner, ...shared } = facts
+    await store.putSymbol(shared)
+  }
+  const draft = cache.draft(to)
+  try {
+    const bars = cache.read(from)
+    for (let at = 0; at < bars.length; at += STEP_BARS)
+      await draft.add(sliceBars(bars, at, Math.min(at + STEP_BARS, bars.length)))
+    await draft.commit()
+  } finally {
+    await draft.discard()
+  }
+  await cache.remove(from)
+  await store.removeSymbol(key.exchange, key.symbol, owner)
+  return store.info(to) ?? found
+}
