@@ -68,7 +68,10 @@ export function barRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         const key = writtenBy(writerOf(caller), keyOf(query))
         const format = formatOf(request)
-        const imported = await importBars(cache, key, limited(request.body, format), { format })
+        const imported = await importBars(cache, key, limited(request.body, format), {
+          format,
+          stage: deps.rooms.readerFor(caller.user.id, request.signal),
+        })
         const { series, rows, inserted, updated, warnings } = imported
         return {
           series: { ...keyOf(query), ...seriesWire(series) },

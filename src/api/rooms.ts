@@ -7,6 +7,7 @@ import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlerts, type Alerts, type ScriptEvents } from '../alerts/alerts.ts'
 
+import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { createTexts, type Texts } from '../engine/texts.ts'
 import type { Report, ReportSummary } from '../backtest/report/report.ts'
@@ -20,6 +21,7 @@ import { createMail, type Mail, type Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
+import type { StageBars } from '../market/import.ts'
 import { parseInterval } from '../market/interval.ts'
 import { barsSeenBy } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -57,6 +59,8 @@ export interface Rooms {
   /** What is done with users' texts. */
   readonly texts: Texts
   readonly watchlists: Watchlists
+  /** Reads files of bars for this user. */
+  readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
   /** Something was put into the outbox of this user's webhooks. */
   wakeDeliveries(ownerId: string): void
   /** Told of every firing, after it was committed. The function that is returned ends it. */
@@ -204,6 +208,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     search,
     support: createSupport({ kv, clock, newId, articles: deps.articles }),
     texts,
+    readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
     watchlists,
     wakeDeliveries: deliverer.wake,
     onFinished: {

@@ -8,7 +8,7 @@ import type { Verification } from '../backtest/report/difference.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
-import type { Bars } from '../market/bars.ts'
+import type { BarRange, Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
@@ -21,6 +21,7 @@ export interface Jobs {
   readonly format: { readonly job: TextJob; readonly answer: string }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
+  readonly import: { readonly job: ImportJob; readonly answer: ImportOutput }
 }
 export type JobKind = keyof Jobs
 
@@ -100,14 +101,36 @@ export interface ReplayOutput {
   readonly equity: string
 }
 
+export interface ImportJob {
+  readonly format: 'csv' | 'json'
+  readonly symbol: SymbolInfo
+}
+
+export interface ImportOutput {
+  readonly bars: Bars
+  /** Number of the draft that the bars before these went into; null = they are all. */
+  readonly draft: number | null
+  readonly rows: number
+}
+
 /** What a job may ask of the server while it goes on. */
-export interface Host {
+export interface Host extends ScriptHost, ImportHost {}
+
+export interface ScriptHost {
   /** Source of a library that the user may import; null = there is none. */
   library(user: string, library: string, version: number): string | null | Promise<string | null>
   /** Bars that request.* asks for; null = there are none. */
   series(exchange: string, symbol: string, interval: string): Series | null | Promise<Series | null>
   /** Bars for the bar magnifier: the finest there are of the symbol; null = there are none. */
   finer(): FinerBars | null | Promise<FinerBars | null>
+}
+
+export interface ImportHost {
+  /** The next piece of the file that is imported; null = it is over. */
+  piece(): Promise<Uint8Array | null>
+  /** Bars for a draft of the store; drafts are numbered by the job. */
+  addBars(draft: number, bars: Bars): Promise<void>
+  readBars(draft: number, range: BarRange): Bars | Promise<Bars>
 }
 
 export interface FinerBars {
@@ -121,7 +144,8 @@ export interface Question {
   readonly args: readonly unknown[]
 }
 
-export type ToWorker =
+/** Every message is of one job, by the number the pool gave it. */
+export type ToWorker = { readonly task: number } & (
   | {
       readonly to: 'job'
       readonly kind: string
@@ -130,9 +154,14 @@ export type ToWorker =
       readonly used: Float64Array
     }
   | { readonly to: 'reply'; readonly id: number; readonly value: unknown }
-  | { readonly to: 'refusal'; readonly id: number; readonly message: string }
+  | { readonly to: 'refusal'; readonly id: number }
+  /** Nobody waits for it any more. */
+  | { readonly to: 'stop' }
+)
 
-export type FromWorker =
+export type FromWorker = { readonly task: number } & Said
+
+export type Said =
   | { readonly from: 'progress'; readonly bar: number }
   | ({ readonly from: 'question'; readonly id: number } & Question)
   | {
@@ -142,6 +171,8 @@ export type FromWorker =
       readonly message: string
       readonly details: ProblemDetails
     }
+  /** The host could not answer a question; it knows why. */
+  | { readonly from: 'refused' }
   /** Our mistake. */
   | { readonly from: 'failure'; readonly stack: string }
   | { readonly from: 'done'; readonly answer: unknown }

@@ -1,6 +1,7 @@
 // What a worker can do, by the kind of the job.
 
 import { compareJob } from './compare-job.ts'
+import { importJob } from './import-job.ts'
 import { replayJob } from './replay-job.ts'
 import { runJob, verifyJob } from './run-job.ts'
 import { checkJob, formatJob } from './text-jobs.ts'
@@ -13,4 +14,5 @@ export const KINDS: Kinds = {
   format: formatJob,
   compare: compareJob,
   replay: replayJob,
+  import: importJob,
 }

@@ -7,12 +7,12 @@
 //
 // Jobs go in lanes. What somebody waits for while they type (`quick`) never stands behind what takes a minute (`long`):
 // each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
-// running at a time.
+// running at a time. Imports wait for their clients' bytes most of the time: all of them share one thread.
 
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
-import type { FromWorker, Host, JobKind, Jobs, Question, ToWorker } from './job.ts'
+import type { FromWorker, Host, JobKind, Jobs, Question, Said, ToWorker } from './job.ts'
 import { Turns } from './turns.ts'
 
 /** The part of a worker thread the pool uses. */
@@ -35,7 +35,7 @@ export interface PoolOptions {
 }
 
 /** Fastest first. Alerts' scripts take turns with users' runs, and are nobody's one running job. */
-export const LANES = ['quick', 'prompt', 'long', 'alerts'] as const
+export const LANES = ['quick', 'prompt', 'long', 'alerts', 'imports'] as const
 export type Lane = (typeof LANES)[number]
 
 /** What a job may take. */
@@ -65,18 +65,22 @@ interface Task {
 }
 
 interface Running {
+  readonly id: number
   readonly task: Task
+  readonly worker: WorkerThread
   readonly startedAt: number
   /** Bytes it counts as its own; the worker writes them. */
   readonly used: Float64Array
-  /** Ends the thread; the task fails with `reason`. */
-  readonly stop: (reason: Problem) => void
+  /** Why the host could not answer it. */
+  refusal: unknown
 }
 
 /** Jobs of a lane that a user may have waiting behind the one that runs. */
 export const WAITING_MAX = 10
 /** Checks come as fast as somebody types, in every tab. */
 const QUICK_WAITING_MAX = 40
+/** Imports that go on at a time; each may keep 15 MB in memory. Half of them may be one user's. */
+const IMPORTS = 16
 /** Jobs waiting, of all users together. */
 const OVERLOAD = 1000
 const LOOK_MS = 20
@@ -98,9 +102,13 @@ export class JobPool {
     prompt: new Turns(),
     long: new Turns(),
     alerts: new Turns(),
+    imports: new Turns(),
   }
-  readonly #running = new Set<Running>()
+  readonly #running = new Map<number, Running>()
   readonly #idle: WorkerThread[] = []
+  /** What imports go on in; null = there are none. */
+  #importer: WorkerThread | null = null
+  #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
   #idleMemory = 0
   #lastEndedAt = 0
@@ -157,7 +165,7 @@ export class JobPool {
 
   /** Starts a worker ahead of the first job, so that this one does not wait for the engine to load. */
   warm(): void {
-    if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#options.spawn())
+    if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#spawn())
   }
 
   /** The server stops: whatever waits fails at once with 503, and nothing new is taken. What runs may go on. */
@@ -169,13 +177,15 @@ export class JobPool {
   /** Ends everything. Jobs fail with 503. */
   close(): void {
     this.drain()
-    for (const running of this.#running) running.stop(shuttingDown())
+    for (const running of this.#running.values()) this.#stop(running, shuttingDown())
+    this.#importer?.terminate()
+    this.#importer = null
     for (const worker of this.#idle.splice(0)) worker.terminate()
   }
 
   #runningOf(lane: Lane, user: string): number {
     let count = 0
-    for (const { task } of this.#running)
+    for (const { task } of this.#running.values())
       if (task.options.lane === lane && task.options.user === user) count++
     return count
   }
@@ -186,6 +196,15 @@ export class JobPool {
     return lane === 'quick' ? long + 2 : lane === 'prompt' ? long + 1 : long
   }
 
+  /** Whether one more job of the lane may run now. */
+  #isFree(lane: Lane): boolean {
+    const lanes = [...this.#running.values()].map(({ task }) => task.options.lane)
+    if (lane === 'imports') return lanes.filter((other) => other === lane).length < IMPORTS
+    const rank = rankOf(lane)
+    const busy = lanes.filter((other) => other !== 'imports' && rankOf(other) >= rank)
+    return busy.length < this.#threadsFor(lane)
+  }
+
   #next(): void {
     for (let task = this.#take(); task; task = this.#take()) this.#start(task)
   }
@@ -194,80 +213,129 @@ export class JobPool {
     if (this.#closed) return null
     // Runs and alerts' scripts take turns.
     const slow: readonly Lane[] = this.#lastLong === 'long' ? ['alerts', 'long'] : ['long', 'alerts']
-    for (const lane of ['quick', 'prompt', ...slow] as const) {
-      const rank = rankOf(lane)
-      const busy = [...this.#running].filter(({ task }) => rankOf(task.options.lane) >= rank).length
-      if (busy >= this.#threadsFor(lane)) continue
-      const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) === 0)
+    for (const lane of ['imports', 'quick', 'prompt', ...slow] as const) {
+      if (!this.#isFree(lane)) continue
+      const most = lane === 'imports' ? IMPORTS / 2 : 1
+      const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) < most)
       if (!task) continue
-      if (rank === rankOf('long')) this.#lastLong = lane
+      if (lane === 'long' || lane === 'alerts') this.#lastLong = lane
       return task
     }
     return null
   }
 
   #start(task: Task): void {
-    const { clock, memory, spawn } = this.#options
-    const { options, reject } = task
+    const { clock, memory } = this.#options
+    const { kind, job, options } = task
     // Measured when nothing runs, and not while the memory of an ended thread is still on its way back.
     if (this.#running.size === 0 && clock.now() - this.#lastEndedAt > FREE_MS) this.#idleMemory = memory()
-    const worker = this.#idle.pop() ?? spawn()
+    const worker = this.#workerFor(options.lane)
     const used = new Float64Array(new SharedArrayBuffer(8))
-    const end = (reuse: boolean) => {
-      this.#running.delete(running)
-      worker.onmessage = null
-      worker.onerror = null
-      const large = (used[0] ?? 0) > RECYCLE_BYTES
-      if (reuse && !large && !this.#closed && this.#idle.length < this.#threadsFor('long'))
-        this.#idle.push(worker)
-      else {
-        worker.terminate()
-        this.#lastEndedAt = clock.now()
-      }
-      this.#watch()
-      this.#next()
-    }
-    const running: Running = {
-      task,
-      startedAt: clock.now(),
-      used,
-      stop: (reason) => {
-        end(false)
-        reject(reason)
-      },
-    }
-    worker.onerror = (event) => {
-      end(false)
-      reject(new Error(`a worker failed: ${event.message}`))
-    }
-    worker.onmessage = ({ data }) => {
-      switch (data.from) {
-        case 'progress':
-          return options.progress?.(data.bar)
-        case 'question':
-          return void answerOf(options.host ?? {}, data).then((reply) => {
-            if (this.#running.has(running)) worker.postMessage(reply)
-          })
-        case 'problem':
-          end(true)
-          return reject(new Problem(data.status, data.code, data.message, data.details))
-        case 'failure':
-          end(false)
-          return reject(new Error(`a job failed: ${data.stack}`))
-        case 'done':
-          end(true)
-          return task.resolve(data.answer)
-      }
-    }
-    this.#running.add(running)
+    const id = ++this.#tasks
+    this.#running.set(id, { id, task, worker, startedAt: clock.now(), used, refusal: null })
     this.#watch()
     options.started?.()
-    worker.postMessage({ to: 'job', kind: task.kind, job: task.job, used })
+    worker.postMessage({ task: id, to: 'job', kind, job, used })
+  }
+
+  #workerFor(lane: Lane): WorkerThread {
+    if (lane === 'imports' && this.#importer) return this.#importer
+    const worker = this.#idle.pop() ?? this.#spawn()
+    if (lane === 'imports') this.#importer = worker
+    return worker
+  }
+
+  #spawn(): WorkerThread {
+    const worker = this.#options.spawn()
+    worker.onmessage = ({ data }) => {
+      const running = this.#running.get(data.task)
+      if (running) this.#hear(running, data)
+    }
+    worker.onerror = (event) => {
+      worker.terminate()
+      if (worker === this.#importer) this.#importer = null
+      const idle = this.#idle.indexOf(worker)
+      if (idle >= 0) this.#idle.splice(idle, 1)
+      for (const running of this.#running.values()) {
+        if (running.worker !== worker) continue
+        this.#end(running, { reuse: false })
+        running.task.reject(new Error(`a worker failed: ${event.message}`))
+      }
+    }
+    return worker
+  }
+
+  #hear(running: Running, said: Said): void {
+    const { task } = running
+    switch (said.from) {
+      case 'progress':
+        return task.options.progress?.(said.bar)
+      case 'question':
+        return void this.#answer(running, said)
+      case 'problem':
+        this.#end(running, { reuse: true })
+        return task.reject(new Problem(said.status, said.code, said.message, said.details))
+      case 'refused':
+        this.#end(running, { reuse: true })
+        return task.reject(running.refusal)
+      case 'failure':
+        this.#end(running, { reuse: false })
+        return task.reject(new Error(`a job failed: ${said.stack}`))
+      case 'done':
+        this.#end(running, { reuse: true })
+        return task.resolve(said.answer)
+    }
+  }
+
+  async #answer(running: Running, { id, name, args }: Question & { readonly id: number }): Promise<void> {
+    const { worker, id: task } = running
+    const host = (running.task.options.host ?? {}) as Partial<
+      Record<string, (...args: readonly unknown[]) => unknown>
+    >
+    let message: ToWorker
+    try {
+      const ask = host[name]
+      assert(ask, `a job without a host for ${name}`)
+      message = { task, to: 'reply', id, value: await ask(...args) }
+    } catch (error) {
+      running.refusal = error
+      message = { task, to: 'refusal', id }
+    }
+    if (this.#running.has(task)) worker.postMessage(message)
+  }
+
+  /** The job is over, and somebody else's turn. */
+  #end(running: Running, { reuse }: { readonly reuse: boolean }): void {
+    const { id, worker, used, task } = running
+    if (!this.#running.delete(id)) return
+    const others = [...this.#running.values()].some((other) => other.worker === worker)
+    if (task.options.lane !== 'imports') this.#release(worker, reuse && (used[0] ?? 0) <= RECYCLE_BYTES)
+    else if (!others && worker === this.#importer) {
+      this.#importer = null
+      this.#release(worker, reuse)
+    } else if (!reuse) worker.postMessage({ task: id, to: 'stop' })
+    this.#watch()
+    this.#next()
+  }
+
+  #release(worker: WorkerThread, reuse: boolean): void {
+    if (reuse && !this.#closed && this.#idle.length < this.#threadsFor('long')) {
+      this.#idle.push(worker)
+      return
+    }
+    worker.terminate()
+    this.#lastEndedAt = this.#options.clock.now()
+  }
+
+  /** Ends the thread, unless others share it. */
+  #stop(running: Running, reason: Problem): void {
+    this.#end(running, { reuse: false })
+    running.task.reject(reason)
   }
 
   #cancel(task: Task): void {
     if (this.#waiting[task.options.lane].remove(task.options.user, task)) task.reject(cancelled())
-    for (const running of this.#running) if (running.task === task) running.stop(cancelled())
+    for (const running of this.#running.values()) if (running.task === task) this.#stop(running, cancelled())
   }
 
   /** The guard ticks while something runs. */
@@ -281,38 +349,30 @@ export class JobPool {
 
   #look(): void {
     const now = this.#options.clock.now()
-    for (const running of this.#running) {
+    for (const running of this.#running.values()) {
       const { timeMs, memoryBytes } = running.task.options.budget
       if (now - running.startedAt > timeMs + GRACE_MS)
-        running.stop(limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`))
-      else if ((running.used[0] ?? 0) > memoryBytes) running.stop(tooMuchMemory(memoryBytes))
+        this.#stop(running, limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`))
+      else if ((running.used[0] ?? 0) > memoryBytes) this.#stop(running, tooMuchMemory(memoryBytes))
     }
     if (this.#running.size === 0 || now - this.#lastEndedAt < FREE_MS) return
-    const budgets = [...this.#running].reduce((sum, { task }) => sum + task.options.budget.memoryBytes, 0)
+    const budgets = [...this.#running.values()].reduce(
+      (sum, { task }) => sum + task.options.budget.memoryBytes,
+      0,
+    )
     const most = Math.min(this.#idleMemory + budgets + SLACK_BYTES, MEMORY_PART * this.#options.memoryMax)
     if (this.#options.memory() <= most) return
     // By their own count nobody took too much, so what was not counted is most likely with who took most.
-    const largest = [...this.#running].reduce((a, b) => ((b.used[0] ?? 0) > (a.used[0] ?? 0) ? b : a))
-    largest.stop(tooMuchMemory(largest.task.options.budget.memoryBytes))
+    const largest = [...this.#running.values()].reduce((a, b) =>
+      (b.used[0] ?? 0) > (a.used[0] ?? 0) ? b : a,
+    )
+    this.#stop(largest, tooMuchMemory(largest.task.options.budget.memoryBytes))
   }
 }
 
 /** Lanes of one rank share their threads. */
 function rankOf(lane: Lane): number {
   return Math.min(LANES.indexOf(lane), LANES.indexOf('long'))
-}
-
-async function answerOf(
-  host: Partial<Host>,
-  { id, name, args }: Question & { readonly id: number },
-): Promise<ToWorker> {
-  const ask = (host as Partial<Record<string, (...args: readonly unknown[]) => unknown>>)[name]
-  try {
-    assert(ask, `a job without a host for ${name}`)
-    return { to: 'reply', id, value: await ask(...args) }
-  } catch (error) {
-    return { to: 'refusal', id, message: error instanceof Error ? error.message : String(error) }
-  }
 }
 
 function tooMuchMemory(memoryBytes: number): Problem {

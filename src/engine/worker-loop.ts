@@ -1,7 +1,9 @@
-// A worker's side: does one job at a time and answers. `worker.ts` gives it the real kinds of jobs.
+// A worker's side: does jobs and answers. `worker.ts` gives it the real kinds of jobs.
+//
+// The pool gives a worker one job at a time, but for imports: those wait for bytes most of the time, and share one.
 
 import { Problem } from '../lib/problem.ts'
-import type { FromWorker, Host, JobKind, Jobs, ToWorker } from './job.ts'
+import type { FromWorker, Host, JobKind, Jobs, Said, ToWorker } from './job.ts'
 
 declare const self: Worker
 
@@ -22,58 +24,88 @@ export type Kinds = {
 /** Progress is told at most once in so many bars: a message costs 10 us, a bar less. */
 const PROGRESS_BARS = 5000
 
-export function serveJobs(kinds: Partial<Kinds>): void {
-  const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
-  let asked = 0
+/** The host could not answer. */
+class Refused extends Error {}
 
-  function ask(name: string, args: readonly unknown[]): Promise<unknown> {
-    const id = ++asked
-    tell({ from: 'question', id, name, args })
-    return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }))
-  }
+interface Asker {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+export function serveJobs(kinds: Partial<Kinds>): void {
+  /** Questions without an answer yet, by job. */
+  const tasks = new Map<number, Map<number, Asker>>()
+  let asked = 0
 
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
-      void answer(kinds, data, ask).then(tell)
+      void serve(data)
       return
     }
-    const asker = waiting.get(data.id)
-    waiting.delete(data.id)
+    const askers = tasks.get(data.task)
+    if (data.to === 'stop') {
+      tasks.delete(data.task)
+      for (const { reject } of askers?.values() ?? []) reject(new Refused('nobody waits for it'))
+      return
+    }
+    const asker = askers?.get(data.id)
+    askers?.delete(data.id)
     if (data.to === 'reply') asker?.resolve(data.value)
-    else asker?.reject(new Error(data.message))
+    else asker?.reject(new Refused('the host could not answer'))
+  }
+
+  async function serve(data: ToWorker & { readonly to: 'job' }): Promise<void> {
+    const { task } = data
+    tasks.set(task, new Map())
+    const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker)
+    const ask = (name: string, args: readonly unknown[]) =>
+      new Promise<unknown>((resolve, reject) => {
+        const askers = tasks.get(task)
+        if (!askers) throw new Refused('nobody waits for it')
+        const id = ++asked
+        askers.set(id, { resolve, reject })
+        tell({ from: 'question', id, name, args })
+      })
+    tell(await answer(kinds, data, deskFor(data, tell, ask)))
+    tasks.delete(task)
   }
 }
 
-function tell(message: FromWorker): void {
-  self.postMessage(message)
-}
-
-async function answer(
-  kinds: Partial<Kinds>,
-  { kind, job, used }: ToWorker & { readonly to: 'job' },
+function deskFor(
+  { used }: ToWorker & { readonly to: 'job' },
+  tell: (said: Said) => void,
   ask: (name: string, args: readonly unknown[]) => Promise<unknown>,
-): Promise<FromWorker> {
+): Desk {
   let told = 0
-  const question =
-    (name: string) =>
-    (...args: unknown[]) =>
-      ask(name, args)
-  const desk = {
-    host: { library: question('library'), series: question('series'), finer: question('finer') },
-    progress(bar: number) {
+  return {
+    host: new Proxy({} as Desk['host'], {
+      get:
+        (_target, name) =>
+        (...args: unknown[]) =>
+          ask(String(name), args),
+    }),
+    progress(bar) {
       if (bar - told < PROGRESS_BARS) return
       told = bar
       tell({ from: 'progress', bar })
     },
-    used(bytes: number) {
+    used(bytes) {
       used[0] = bytes
     },
   }
+}
+
+async function answer(
+  kinds: Partial<Kinds>,
+  { kind, job }: ToWorker & { readonly to: 'job' },
+  desk: Desk,
+): Promise<Said> {
   try {
-    const work = (kinds as Record<string, ((job: unknown, desk: unknown) => unknown) | undefined>)[kind]
+    const work = (kinds as Record<string, ((job: unknown, desk: Desk) => unknown) | undefined>)[kind]
     if (!work) throw new Error(`there is no job of the kind ${kind}`)
     return { from: 'done', answer: await work(job, desk) }
   } catch (error) {
+    if (error instanceof Refused) return { from: 'refused' }
     if (error instanceof Problem) {
       const { status, code, message, details } = error
       return { from: 'problem', status, code, message, details }

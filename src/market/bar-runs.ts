@@ -63,13 +63,13 @@ export class BarRuns {
   }
 
   /** All bars by time, a window at a time. */
-  *merged(twice: Twice): Generator<Bars> {
+  async *merged(twice: Twice): AsyncGenerator<Bars> {
     const cuts = this.#samples.sort((a, b) => a - b).filter((_, i) => i > 0 && i % WINDOW_SAMPLES === 0)
     const done = this.#runs.map(() => 0)
     for (let i = 0; i <= cuts.length; i++) {
       const [from, to] = [cuts[i - 1], cuts[i]]
       const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-      const parts = this.#runs.map(({ draft }) => draft.read(range))
+      const parts = await Promise.all(this.#runs.map(async ({ draft }) => draft.read(range)))
       const window = concatBars(parts)
       const numbers = new Uint32Array(window.length)
       let at = 0

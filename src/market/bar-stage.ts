@@ -32,8 +32,6 @@ export interface Staged {
 
 export class BarStage {
   readonly #runs: BarRuns | null
-  /** Where the runs are merged. */
-  #whole: BarDraft | null = null
   readonly #blocks: Bars[] = []
   readonly #errors: RowError[] = []
   // Row numbers run along with the bars but for blank lines: the bars where they jump, and the numbers there.
@@ -133,12 +131,6 @@ export class BarStage {
     return staged
   }
 
-  /** Takes away what was not committed. */
-  async discard(): Promise<void> {
-    await this.#runs?.discard()
-    await this.#whole?.discard()
-  }
-
   get #ordered(): boolean {
     return this.#ascending || this.#descending
   }
@@ -170,9 +162,9 @@ export class BarStage {
 
   async #merge(runs: BarRuns, rest: Bars): Promise<Staged> {
     await runs.add(rest, this.#twice)
-    const whole = (this.#whole = runs.open())
+    const whole = runs.open()
     let bars = emptyBars(0)
-    for (const window of runs.merged(this.#twice)) {
+    for await (const window of runs.merged(this.#twice)) {
       if (this.full) break
       if (this.#errors.length === 0) await whole.add(bars)
       bars = window

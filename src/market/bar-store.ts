@@ -61,7 +61,7 @@ export interface BarDraft {
   /** `bars` are sorted, and all of them lie before or all behind every bar that was added already. */
   add(bars: Bars): Promise<void>
   /** What was added so far, sorted. */
-  read(range?: BarRange): Bars
+  read(range?: BarRange): Bars | Promise<Bars>
   /** Like one `upsert` of all of it. */
   commit(): Promise<UpsertResult>
   discard(): Promise<void>

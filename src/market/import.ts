@@ -42,23 +42,40 @@ export interface ReadBarsOptions {
 
 type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Bars from CSV or JSON text. Throws Problem 422 naming the rows that are wrong. */
-export async function readBars(input: Input, options: ReadBarsOptions): Promise<Bars> {
-  const stage = new BarStage()
-  await fill(stage, input, options)
-  return (await stage.finish()).bars
+/** Bars that were read and are good. */
+export interface StagedBars {
+  /** Sorted by time: all, or the last of them. */
+  readonly bars: Bars
+  /** Where those before them went; null = they are all. */
+  readonly draft: BarDraft | null
+  readonly rows: number
 }
 
-async function fill(
-  stage: BarStage,
+/** Reads and checks bars; `open` makes a draft for those that should not stay in memory. */
+export type StageBars = (
   input: Input,
-  { format, symbol, progress }: ReadBarsOptions,
-): Promise<void> {
+  options: ReadBarsOptions,
+  open: (() => BarDraft) | null,
+) => Promise<StagedBars>
+
+/** Bars from CSV or JSON text. Throws Problem 422 naming the rows that are wrong. */
+export async function readBars(input: Input, options: ReadBarsOptions): Promise<Bars> {
+  return (await stageBars(input, options, null)).bars
+}
+
+/** Throws Problem 422 naming the rows that are wrong. Drafts are the caller's to discard. */
+export const stageBars: StageBars = async (input, { format, symbol, progress }, open) => {
+  const stage = new BarStage(open)
   const calendar = calendarOf(symbol)
-  if (format === 'csv') return stageCsv(input, stage, { calendar, ...(progress ? { progress } : {}) })
-  const value = await parseJson(input)
-  if (value === undefined) stage.fail(1, 'is not JSON')
-  else stageJson(value, stage, calendar)
+  if (format === 'csv') await stageCsv(input, stage, { calendar, ...(progress ? { progress } : {}) })
+  else await stageJson(decoded(input), stage, calendar)
+  return { ...(await stage.finish()), rows: stage.length }
+}
+
+async function* decoded(input: Input): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  for await (const chunk of input) yield decoder.decode(chunk, { stream: true })
+  yield decoder.decode()
 }
 
 /** Reads, checks and stores; a symbol seen for the first time gets our best guess of its facts. */
@@ -66,20 +83,29 @@ export async function importBars(
   target: ImportTarget,
   { owner = '', exchange, symbol, interval }: SeriesKey,
   input: Input,
-  { format, progress }: Pick<ReadBarsOptions, 'format' | 'progress'>,
+  {
+    format,
+    progress,
+    stage = stageBars,
+  }: Pick<ReadBarsOptions, 'format' | 'progress'> & { readonly stage?: StageBars },
 ): Promise<ImportResult> {
   const key = { ...owned(owner), ...seriesKey(exchange, symbol, interval) }
   const known = knownSymbol(target, key) ?? defaultSymbol(key.exchange, key.symbol)
-  const stage = new BarStage(() => target.draft(key))
+  const drafts: BarDraft[] = []
+  const open = () => {
+    const draft = target.draft(key)
+    drafts.push(draft)
+    return draft
+  }
   try {
-    await fill(stage, input, { format, symbol: known, ...(progress ? { progress } : {}) })
-    const { bars, draft } = await stage.finish()
+    const options = { format, symbol: known, ...(progress ? { progress } : {}) }
+    const { bars, draft, rows } = await stage(input, options, open)
     if (draft === null) return await storeBars(target, key, bars)
     await draft.add(bars)
-    return await described(target, key, bars, stage.length, () => draft.commit())
+    return await described(target, key, bars, rows, () => draft.commit())
   } finally {
     // What was committed is no draft any more.
-    await stage.discard()
+    for (const draft of drafts) await draft.discard()
   }
 }
 
@@ -174,15 +200,4 @@ export function inferInterval(bars: Bars): Interval | null {
 
 function isLong({ unit }: Interval): boolean {
   return unit === 'd' || unit === 'w' || unit === 'M'
-}
-
-async function parseJson(input: Input): Promise<unknown> {
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const chunk of input) text += decoder.decode(chunk, { stream: true })
-  try {
-    return JSON.parse(text + decoder.decode()) as unknown
-  } catch {
-    return undefined
-  }
 }

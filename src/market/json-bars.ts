@@ -1,81 +1,270 @@
 // Bars from JSON: a list of objects, a list of lists (as exchanges answer), or columns. All may be under `bars`.
+//
+// The text is read as it arrives, and rows go into the stage one by one. Columns have to wait for one another, as
+// numbers; in an object that has `bars` as well they do not count.
 
+import { JsonError, JsonReader, type JsonListener } from '../lib/json-stream.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
-const SHORT = { time: 't', open: 'o', high: 'h', low: 'l', close: 'c', volume: 'v' } as const
-
-type Record_ = Readonly<Record<string, unknown>>
-
-/** Reads rows into the stage; row 1 is the first bar. */
-export function stageJson(value: unknown, stage: BarStage, calendar: Calendar | null): void {
-  const bars = isRecord(value) && 'bars' in value ? value['bars'] : value
-  if (isRecord(bars)) return stageColumns(bars, stage, calendar)
-  if (!Array.isArray(bars)) return stage.fail(1, 'expected a list of bars, or an object of columns')
-  for (const [i, bar] of bars.entries()) {
-    if (stage.full) return
-    const read = readerOf(bar)
-    if (read) addRow(stage, i + 1, read, calendar)
-    else stage.fail(i + 1, 'expected a bar as an object or a list')
-  }
+const VOLUME = 5
+/** Each field's two names; the long one goes before the short one. */
+const NAMES: ReadonlyMap<string, FieldName> = new Map(
+  FIELDS.flatMap((name, field): [string, FieldName][] => [
+    [name, { field, isShort: false }],
+    [name.slice(0, 1), { field, isShort: true }],
+  ]),
+)
+interface FieldName {
+  readonly field: number
+  readonly isShort: boolean
 }
 
-function readerOf(bar: unknown): ((index: number) => unknown) | null {
-  if (Array.isArray(bar)) return (index) => bar[index]
-  if (!isRecord(bar)) return null
-  return (index) => {
-    const field = FIELDS[index] ?? 'time'
-    return bar[field] ?? bar[SHORT[field]]
-  }
-}
+/** An object, `bars` in it, a bar of those, and what exchanges put inside a bar. */
+const DEPTH = 16
 
-function stageColumns(columns: Record_, stage: BarStage, calendar: Calendar | null): void {
-  const lists = FIELDS.map((field) => columns[field] ?? columns[SHORT[field]])
-  const [times] = lists
-  if (!Array.isArray(times)) return stage.fail(1, 'expected a column time')
-  for (const [i, list] of lists.entries()) {
-    if (i === 5 && list === undefined) continue
-    if (!Array.isArray(list) || list.length !== times.length)
-      return stage.fail(1, `expected a column ${FIELDS[i]} as long as time`)
-  }
-  for (let row = 0; row < times.length && !stage.full; row++)
-    addRow(
-      stage,
-      row + 1,
-      (index) => {
-        const list: unknown = lists[index]
-        return Array.isArray(list) ? list[row] : undefined
-      },
-      calendar,
-    )
-}
+type Scalar = string | number | boolean | null
+type Cell = Scalar | undefined
 
-function addRow(
+/** Reads rows into the stage; row 1 is the first bar. Stops early when there are enough mistakes. */
+export async function stageJson(
+  input: AsyncIterable<string>,
   stage: BarStage,
-  row: number,
-  at: (index: number) => unknown,
   calendar: Calendar | null,
-): void {
-  const volume = at(5)
-  stage.add(
-    row,
-    parseTime(at(0), calendar),
-    toNumber(at(1)),
-    toNumber(at(2)),
-    toNumber(at(3)),
-    toNumber(at(4)),
-    volume === undefined || volume === null ? 0 : toNumber(volume),
-  )
+): Promise<void> {
+  const bars = new JsonBars(stage, calendar)
+  const reader = new JsonReader(bars, { depth: DEPTH })
+  try {
+    for await (const text of input) {
+      reader.write(text)
+      if (stage.full) return
+      await stage.spill()
+    }
+    reader.end()
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+    return stage.fail(bars.row + 1, error.message)
+  }
+  await bars.end()
+}
+
+/** Where the reader is: outside of everything, in the object around all, among rows, in a row, among columns, in a column. */
+type Place = 'start' | 'object' | 'rows' | 'row' | 'columns' | 'column' | 'elsewhere'
+
+class JsonBars implements JsonListener {
+  readonly stage: BarStage
+  readonly calendar: Calendar | null
+  /** Rows read. */
+  row = 0
+  readonly #places: Place[] = ['start']
+  #name = ''
+  /** The cells of the row that is read, by field; those of short names apart. */
+  #cells: Cell[] = []
+  #short: Cell[] = []
+  #index = 0
+  #hasBars = false
+  #hasRows = false
+  #columns = new Columns()
+
+  constructor(stage: BarStage, calendar: Calendar | null) {
+    this.stage = stage
+    this.calendar = calendar
+  }
+
+  open(kind: 'list' | 'object'): void {
+    const place = this.#inside(kind)
+    if (this.#here === 'row') this.#cell(undefined)
+    else if (this.#here === 'column') this.#columns.add(Number.NaN)
+    this.#places.push(place)
+    if (place !== 'row') return
+    this.#cells = []
+    this.#short = []
+    this.#index = kind === 'list' ? 0 : -1
+  }
+
+  close(): void {
+    if (this.#places.pop() === 'row') this.#addRow()
+  }
+
+  name(name: string): void {
+    this.#name = name
+  }
+
+  value(value: Scalar): void {
+    switch (this.#here) {
+      case 'row':
+        return this.#cell(value)
+      case 'column':
+        return this.#columns.add(
+          this.#columns.isTime
+            ? parseTime(value, this.calendar)
+            : this.#columns.isVolume && value === null
+              ? 0
+              : toNumber(value),
+        )
+      case 'rows':
+        return this.stage.fail(++this.row, 'expected a bar as an object or a list')
+      case 'object':
+        if (this.#name === 'bars') this.#noBars()
+        return undefined
+      case 'start':
+        return this.#noBars()
+      default:
+        return undefined
+    }
+  }
+
+  /** Everything was read: columns are complete. */
+  async end(): Promise<void> {
+    if (this.#hasRows) return
+    const mistake = this.#columns.mistake()
+    if (mistake !== null) return this.stage.fail(1, mistake)
+    for (let row = 0; row < this.#columns.length && !this.stage.full; row++) {
+      const at = (field: number) => this.#columns.at(field, row)
+      this.stage.add(row + 1, at(0), at(1), at(2), at(3), at(4), at(VOLUME))
+      if (row % 65_536 === 0) await this.stage.spill()
+    }
+  }
+
+  get #here(): Place {
+    return this.#places.at(-1) ?? 'elsewhere'
+  }
+
+  /** What a list or an object that begins here is. */
+  #inside(kind: 'list' | 'object'): Place {
+    switch (this.#here) {
+      case 'start':
+        return kind === 'list' ? this.#beginRows() : 'object'
+      case 'object':
+        if (this.#name === 'bars') return this.#beginBars(kind)
+        return kind === 'list' && !this.#hasBars ? this.#columns.begin(this.#name) : 'elsewhere'
+      case 'columns':
+        return kind === 'list' ? this.#columns.begin(this.#name) : 'elsewhere'
+      case 'rows':
+        return 'row'
+      default:
+        return 'elsewhere'
+    }
+  }
+
+  #beginBars(kind: 'list' | 'object'): Place {
+    if (this.#hasBars) throw new JsonError('has bars twice')
+    this.#hasBars = true
+    this.#columns = new Columns()
+    return kind === 'list' ? this.#beginRows() : 'columns'
+  }
+
+  #beginRows(): Place {
+    this.#hasRows = true
+    return 'rows'
+  }
+
+  #noBars(): void {
+    this.#hasRows = true
+    this.stage.fail(1, 'expected a list of bars, or an object of columns')
+  }
+
+  #cell(value: Cell): void {
+    if (this.#index >= 0) {
+      if (this.#index <= VOLUME) this.#cells[this.#index] = value
+      this.#index++
+      return
+    }
+    const known = NAMES.get(this.#name)
+    if (known) (known.isShort ? this.#short : this.#cells)[known.field] = value
+  }
+
+  #addRow(): void {
+    const at = (field: number) => this.#cells[field] ?? this.#short[field]
+    const volume = at(VOLUME)
+    this.stage.add(
+      ++this.row,
+      parseTime(at(0), this.calendar),
+      toNumber(at(1)),
+      toNumber(at(2)),
+      toNumber(at(3)),
+      toNumber(at(4)),
+      volume === undefined || volume === null ? 0 : toNumber(volume),
+    )
+  }
+}
+
+/** Numbers in blocks, which are never copied while they grow. */
+class Numbers {
+  readonly #blocks: Float64Array[] = []
+  length = 0
+
+  add(value: number): void {
+    const at = this.length % BLOCK
+    if (at === 0) this.#blocks.push(new Float64Array(BLOCK))
+    this.#blocks.at(-1)![at] = value
+    this.length++
+  }
+
+  at(index: number): number {
+    return this.#blocks[Math.floor(index / BLOCK)]?.[index % BLOCK] ?? Number.NaN
+  }
+}
+const BLOCK = 65_536
+
+class Columns {
+  readonly #long: (Numbers | undefined)[] = []
+  readonly #short: (Numbers | undefined)[] = []
+  #field = 0
+  #column = new Numbers()
+
+  /** Begins the column of this name. */
+  begin(name: string): Place {
+    const known = NAMES.get(name)
+    if (!known) return 'elsewhere'
+    this.#field = known.field
+    this.#column = new Numbers()
+    const columns = known.isShort ? this.#short : this.#long
+    columns[known.field] = this.#column
+    return 'column'
+  }
+
+  get isTime(): boolean {
+    return this.#field === 0
+  }
+
+  get isVolume(): boolean {
+    return this.#field === VOLUME
+  }
+
+  get length(): number {
+    return this.#of(0)?.length ?? 0
+  }
+
+  add(value: number): void {
+    this.#column.add(value)
+  }
+
+  at(field: number, row: number): number {
+    const column = this.#of(field)
+    return column ? column.at(row) : 0
+  }
+
+  /** What is missing; null = nothing. Only volume may be. */
+  mistake(): string | null {
+    if (!this.#of(0)) return 'expected a column time'
+    for (const [field, name] of FIELDS.entries()) {
+      const column = this.#of(field)
+      if (field === VOLUME && !column) continue
+      if (column?.length !== this.length) return `expected a column ${name} as long as time`
+    }
+    return null
+  }
+
+  #of(field: number): Numbers | undefined {
+    return this.#long[field] ?? this.#short[field]
+  }
 }
 
 /** Exchanges write prices as text. */
-function toNumber(value: unknown): number {
+function toNumber(value: Cell): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN
-}
-
-function isRecord(value: unknown): value is Record_ {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

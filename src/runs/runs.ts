@@ -4,7 +4,7 @@
 // start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
-import type { BacktestOutput, Host, RunJob, VerifyOutput } from '../engine/job.ts'
+import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import { assert } from '../lib/assert.ts'
@@ -655,7 +655,7 @@ function finerSeries(seen: SeenBars, key: SeriesKey, bars: Bars): { bars: Bars; 
 }
 
 /** What a script that runs on these bars may ask for. */
-export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: Bars): Host {
+export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: Bars): ScriptHost {
   return {
     library,
     series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),

@@ -61,7 +61,7 @@ async function merged(store: BarStore, times: readonly number[], cuts: readonly 
     await runs.add(concatBars([part, emptyBars(0)]), tell)
   }
   expect(runs.length).toBe(times.length)
-  const windows = [...runs.merged(tell)]
+  const windows = await Array.fromAsync(runs.merged(tell))
   await runs.discard()
   return { bars: concatBars(windows), windows: windows.length, twice }
 }

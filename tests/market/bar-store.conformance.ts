@@ -208,9 +208,9 @@ export function barStoreConformance(
         await draft.add(minuteBars(size / 2, size))
         await draft.add(minuteBars(0, size / 2))
         expect([store.info(KEY), store.list(), store.read(KEY).length]).toEqual([null, [], 0])
-        expect(rows(draft.read())).toEqual(rows(minuteBars(0, size)))
+        expect(rows(await draft.read())).toEqual(rows(minuteBars(0, size)))
         const range = { from: 5_000 * MINUTE, to: 15_001 * MINUTE }
-        expect(rows(draft.read(range))).toEqual(rows(minuteBars(5_000, 15_001)))
+        expect(rows(await draft.read(range))).toEqual(rows(minuteBars(5_000, 15_001)))
         expect(await draft.commit()).toMatchObject({ inserted: size, updated: 0 })
         expect(rows(store.read(KEY))).toEqual(rows(minuteBars(0, size)))
         expect(store.info(KEY)).toMatchObject({ count: size, first: 0, last: (size - 1) * MINUTE })

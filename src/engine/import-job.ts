@@ -1,0 +1,81 @@
+// Reading and checking a file of bars in a worker: the bytes come from the server piece by piece, and bars that are good
+// go back to it, into drafts of the store.
+
+import { assert } from '../lib/assert.ts'
+import type { BarDraft } from '../market/bar-store.ts'
+import { stageBars, type StageBars } from '../market/import.ts'
+import type { ImportJob, ImportOutput } from './job.ts'
+import type { JobPool } from './pool.ts'
+import type { Desk } from './worker-loop.ts'
+
+/** What one message carries of a file. */
+const PIECE_BYTES = 256 << 10
+/** For the last brake alone: what an import keeps in memory is bounded by its stage. */
+const MEMORY_BYTES = 64 * 2 ** 20
+
+export async function importJob({ format, symbol }: ImportJob, { host }: Desk): Promise<ImportOutput> {
+  const drafts: BarDraft[] = []
+  const open = (): BarDraft => {
+    const number = drafts.length
+    const draft: BarDraft = {
+      add: (bars) => host.addBars(number, bars),
+      read: (range = {}) => host.readBars(number, range),
+      // The server does both.
+      commit: () => Promise.reject(new Error('assertion failed: a job commits nothing')),
+      discard: () => Promise.resolve(),
+    }
+    drafts.push(draft)
+    return draft
+  }
+  const { bars, draft, rows } = await stageBars(pieces(host), { format, symbol }, open)
+  return { bars, draft: draft && drafts.indexOf(draft), rows }
+}
+
+async function* pieces({ piece }: Pick<Desk['host'], 'piece'>): AsyncGenerator<Uint8Array> {
+  for (let bytes = await piece(); bytes !== null; bytes = await piece()) yield bytes
+}
+
+/** Has a worker read what `importBars` is given; `user` is whose turn it takes. */
+export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal): StageBars {
+  return async (input, { format, symbol }, open) => {
+    const source = cut(input)
+    const drafts: BarDraft[] = []
+    const draftOf = (number: number) => {
+      assert(open, 'a job that imports has somewhere to put bars')
+      return (drafts[number] ??= open())
+    }
+    let adding = Promise.resolve()
+    const reading = pool.do(
+      'import',
+      { format, symbol },
+      {
+        user,
+        lane: 'imports',
+        // However long the client takes to send it.
+        budget: { timeMs: Infinity, memoryBytes: MEMORY_BYTES },
+        host: {
+          async piece() {
+            const { done, value } = await source.next()
+            return done ? null : value
+          },
+          addBars: (number, some) => (adding = draftOf(number).add(some)),
+          readBars: (number, range) => draftOf(number).read(range),
+        },
+        signal,
+      },
+    )
+    try {
+      const { bars, draft, rows } = await reading
+      return { bars, draft: draft === null ? null : draftOf(draft), rows }
+    } finally {
+      // A job that was stopped may have left a write on its way, and a client that is still sending.
+      await adding.catch(() => {})
+      source.return(undefined).catch(() => {})
+    }
+  }
+}
+
+async function* cut(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of input)
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES)
+}

@@ -1,0 +1,131 @@
+// Imports in a worker: the server hands over bytes and writes bars, and reads neither.
+
+import { afterEach, expect, test } from 'bun:test'
+import { stageInWorker } from '../../src/engine/import-job.ts'
+import { JobPool } from '../../src/engine/pool.ts'
+import { Problem } from '../../src/lib/problem.ts'
+import { BarCache } from '../../src/market/bar-cache.ts'
+import { memoryBars, seriesKey, type SeriesKey } from '../../src/market/bar-store.ts'
+import { importBars } from '../../src/market/import.ts'
+import { rejection } from '../rejection.ts'
+
+const key = seriesKey('X', 'ABC', '1m')
+const clock = { now: () => performance.now(), sleep: (ms: number) => Bun.sleep(ms) }
+let pool: JobPool
+let spawned = 0
+
+function open() {
+  spawned = 0
+  pool = new JobPool({
+    workers: 1,
+    clock,
+    spawn: () => {
+      spawned++
+      return new Worker(new URL('./fake-worker.ts', import.meta.url).href)
+    },
+    memory: () => 0,
+    memoryMax: Infinity,
+  })
+  const cache = new BarCache(memoryBars())
+  const bring = (
+    input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    {
+      user = 'u1',
+      signal = new AbortController().signal,
+      format = 'csv',
+      to = key,
+    }: { user?: string; signal?: AbortSignal; format?: 'csv' | 'json'; to?: SeriesKey } = {},
+  ) => importBars(cache, to, input, { format, stage: stageInWorker(pool, user, signal) })
+  return { cache, bring }
+}
+afterEach(() => pool.close())
+
+const HEADER = 'time,open,high,low,close,volume\n'
+function rows(from: number, to: number, step = 1): string {
+  let text = ''
+  for (let i = from; i !== to; i += step) text += `${1_700_000_040 + i * 60},10,12,9,11,5\n`
+  return text
+}
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+test('a file in any order goes to the store by way of a worker', async () => {
+  const { cache, bring } = open()
+  const shuffled = HEADER + rows(150_000, 300_000) + rows(149_999, -1, -1)
+  const result = await bring([bytes(shuffled)])
+  expect(result).toMatchObject({ rows: 300_000, inserted: 300_000, series: { count: 300_000 } })
+  const { time } = cache.read(key)
+  expect(time.every((at, i) => i === 0 || at > (time[i - 1] ?? 0))).toBe(true)
+})
+
+test('JSON goes there too, and what is nested too deep is refused', async () => {
+  const { bring } = open()
+  const list = JSON.stringify([{ time: 1_700_000_040, open: 1, high: 2, low: 1, close: 2 }])
+  expect(await bring([bytes(list)], { format: 'json' })).toMatchObject({ inserted: 1 })
+  expect(await rejection(bring([bytes('['.repeat(1_000_000))], { format: 'json' }))).toMatchObject({
+    status: 422,
+    message: expect.stringContaining('is nested more than 16 deep'),
+  })
+})
+
+test('what goes wrong where the bytes come from is told as it was, and leaves nothing behind', async () => {
+  const { cache, bring } = open()
+  async function* tooMuch() {
+    yield bytes(HEADER + rows(0, 100_000))
+    throw new Problem(413, 'payload_too_large', 'too much')
+  }
+  expect(await rejection(bring(tooMuch()))).toMatchObject({ code: 'payload_too_large' })
+  expect(cache.store.list()).toEqual([])
+  expect(await bring([bytes(HEADER + rows(0, 5))])).toMatchObject({ inserted: 5 })
+  expect(spawned).toBe(1)
+})
+
+test('clients that send slowly hold up nobody: all imports share a thread', async () => {
+  const { bring } = open()
+  const go: (() => void)[] = []
+  async function* slow() {
+    yield bytes(HEADER)
+    await new Promise<void>((resolve) => go.push(resolve))
+    yield bytes(rows(0, 3))
+  }
+  const waiting = Array.from({ length: 8 }, (_, i) => bring(slow(), { to: { ...key, symbol: `S${i}` } }))
+  expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2' })).toMatchObject({ inserted: 5 })
+  // Half of all places are the most that one user has.
+  const ninth = bring(slow())
+  expect([pool.running, pool.waiting]).toEqual([8, 1])
+  for (const resolve of go.splice(0)) resolve()
+  for (const one of waiting) expect(await one).toMatchObject({ inserted: 3 })
+  while (go.length === 0) await new Promise((resolve) => setImmediate(resolve))
+  for (const resolve of go) resolve()
+  expect(await ninth).toMatchObject({ rows: 3, updated: 3 })
+  expect(spawned).toBe(1)
+})
+
+test('an import whose client goes away ends, and the others go on', async () => {
+  const { cache, bring } = open()
+  const abort = new AbortController()
+  let finish = () => {}
+  async function* endless() {
+    yield bytes(HEADER + rows(0, 100_000))
+    await new Promise<void>((resolve) => (finish = resolve))
+    yield bytes(rows(100_000, 100_001))
+  }
+  const stays = bring(endless(), { to: { ...key, symbol: 'STAYS' } })
+  const gone = rejection(
+    bring(
+      (async function* () {
+        yield bytes(HEADER + rows(0, 100_000))
+        abort.abort()
+        await new Promise(() => {})
+      })(),
+      { signal: abort.signal },
+    ),
+  )
+  expect(await gone).toMatchObject({ code: 'conflict' })
+  for (;;) {
+    finish()
+    if (pool.running === 0) break
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(await stays).toMatchObject({ inserted: 100_001 })
+  expect(cache.store.list().map(({ symbol }) => symbol)).toEqual(['STAYS'])
+})
