@@ -69,6 +69,18 @@ export class EquityWalk {
     return this
   }
 
+  /** How far it is and what it found: for a snapshot. */
+  state() {
+    const { runupMax, drawdownMax, runupMaxFraction, drawdownMaxFraction, barsHeld } = this
+    const { next, fill, size, value, closed, peak, trough } = this
+    const found = { runupMax, drawdownMax, runupMaxFraction, drawdownMaxFraction, barsHeld }
+    return { ...found, next, fill, size, value, closed, peak, trough }
+  }
+
+  goOnFrom(state: ReturnType<EquityWalk['state']>): void {
+    Object.assign(this, state)
+  }
+
   private step(): void {
     const { fills } = this
     const k = this.fill++

@@ -36,7 +36,7 @@ interface Waiting {
 const KEPT_MAX = 200_000
 
 export class WatchedBroker extends BrokerEmulator {
-  private readonly over: RestingOrder[] = []
+  private over: RestingOrder[] = []
   private waiting: Waiting[] = []
   private notes = 0
   /** Bar of the last call. */
@@ -61,21 +61,9 @@ export class WatchedBroker extends BrokerEmulator {
     return [...this.over, ...this.waiting.map((one) => this.row(one, -1))].sort((a, b) => a.from - b.from)
   }
 
-  override snapshot(): unknown {
-    return {
-      broker: super.snapshot(),
-      over: this.over.length,
-      waiting: structuredClone(this.waiting),
-      last: this.last,
-    }
-  }
-
-  override restore(snapshot: unknown): void {
-    const saved = snapshot as { broker: unknown; over: number; waiting: Waiting[]; last: number }
-    super.restore(saved.broker)
-    this.over.length = saved.over
-    this.waiting = structuredClone(saved.waiting)
-    this.last = saved.last
+  protected override state() {
+    const { over, waiting, notes, last } = this
+    return { ...super.state(), over, waiting, notes, last }
   }
 
   /** What is new came on `bar`, what is gone went on `gone`. */

@@ -60,6 +60,11 @@ export interface WireDiagnostic {
   readonly hint: string | null
 }
 
+export interface Snapshot {
+  readonly run: Uint8Array
+  readonly broker: Uint8Array
+}
+
 /** A backtest that is under way: advance it in one go or bar by bar, with snapshots in between, for the same result. */
 export interface Backtest {
   /** Those it runs over: of the request's the last calc_bars_count, if the script says so. */
@@ -67,8 +72,9 @@ export interface Backtest {
   readonly run: ScriptRun
   readonly broker: BrokerEmulator
   advance(end: number): void
-  snapshot(): unknown
-  restore(snapshot: unknown): void
+  /** All that is kept of the run: `restore` brings this one, or a fresh one of the same request, to where it stood. */
+  snapshot(): Snapshot
+  restore(snapshot: Snapshot): void
   /** Of the bars done so far. */
   result(): BacktestResult
 }
@@ -180,9 +186,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
     },
     snapshot: () => ({ run: run.snapshot(), broker: broker.snapshot() }),
     restore(snapshot) {
-      const saved = snapshot as { run: unknown; broker: unknown }
-      run.restore(saved.run)
-      broker.restore(saved.broker)
+      guarded(() => run.restore(snapshot.run))
+      broker.restore(snapshot.broker)
     },
     result() {
       const { symbol } = request

@@ -90,9 +90,12 @@ export interface ScriptRun {
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
   /** Resolved input values by title, as the report shows them. */
   readonly inputs: Readonly<Record<string, unknown>>
-  /** The script's state (and, through `broker`, nothing else): restore() of it brings the run back to this bar. */
-  snapshot(): unknown
-  restore(snapshot: unknown): void
+  /**
+   * All of the script's state, and nothing of the broker's: restore() of it brings this run, or a fresh one of the same
+   * script, inputs and earlier bars, to this bar.
+   */
+  snapshot(): Uint8Array
+  restore(snapshot: Uint8Array): void
 }
 
 export function compile(source: string, options: CompileOptions = {}): CompileResult {

@@ -8,6 +8,7 @@
 // Nothing is done on a bar on which nothing waits and the position cannot be called: that is what makes a million
 // bars cheap. Run-ups and drawdowns are worked out from the columns when somebody asks (equity.ts).
 
+import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { Broker } from '../../pine/broker.ts'
 import type { BrokerOptions } from './account.ts'
@@ -15,6 +16,7 @@ import { commissionOf } from './commission.ts'
 import { OrderDesk } from './desk.ts'
 import { exitLevels, reservation } from './exits.ts'
 import { MARGIN_CALL, NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
+import { rowsOf } from './ledger.ts'
 import { contracts, tickOf } from './numbers.ts'
 import {
   isMarket,
@@ -747,19 +749,23 @@ export class BrokerEmulator extends OrderDesk implements Broker {
   // ——— snapshots ———
 
   /** The broker's whole state; `restore` of it, in this or another emulator over the same bars, brings it back. */
-  snapshot(): unknown {
-    return structuredClone(this.state())
+  snapshot(): Uint8Array {
+    const writer = new GraphWriter()
+    writer.write(this.state())
+    return writer.bytes()
   }
 
-  restore(snapshot: unknown): void {
-    const state = structuredClone(snapshot) as ReturnType<BrokerEmulator['state']>
-    const { position, ...rest } = state
+  restore(snapshot: Uint8Array): void {
+    const { position, walk, ...rest } = new GraphReader(snapshot).read() as ReturnType<
+      BrokerEmulator['state']
+    >
     Object.assign(this.position, position)
     Object.assign(this, rest)
     this.walk = this.newWalk()
+    this.walk.goOnFrom(walk)
   }
 
-  private state() {
+  protected state() {
     const { units, entries, open, closed, fills, value, fees, grossProfit, grossLoss } = this.position
     const { wins, losses, evens, heldAll, heldLong, heldShort } = this.position
     const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
@@ -767,7 +773,8 @@ export class BrokerEmulator extends OrderDesk implements Broker {
       this
     const { active, callBelow, callAbove } = this
     return {
-      position: { units, entries, open, closed, fills, ...sums },
+      position: { units, entries, open, closed: rowsOf(closed), fills: rowsOf(fills), ...sums },
+      walk: this.walk.state(),
       bar,
       busy,
       dirty,

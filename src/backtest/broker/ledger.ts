@@ -4,7 +4,7 @@
 // and walked by the garbage collector; as columns they are 4 MB that nobody walks. An object is made of a row when
 // somebody looks at it: `closedTradeAt` for strategy.closedtrades, `report/trades.ts` for the report.
 //
-// Plain data (no class, no closure), so that a snapshot of the broker is one structured clone.
+// Plain data (no class, no closure): a snapshot of the broker is its fields as they are.
 
 import { UNIT } from './numbers.ts'
 import type { Direction, PathPoint } from './orders.ts'
@@ -135,9 +135,18 @@ export function reserveTrade(trades: ClosedTrades): void {
   trades.profit = grown(trades.profit)
 }
 
+/** A ledger without its room to grow. */
+export function rowsOf<Ledger extends Fills | ClosedTrades>(ledger: Ledger): Ledger {
+  const rows = Object.entries(ledger).map(([name, column]) => [
+    name,
+    ArrayBuffer.isView(column) ? (column as Float64Array).subarray(0, ledger.count) : column,
+  ])
+  return Object.fromEntries(rows) as Ledger
+}
+
 function grown<Column extends Float64Array | Int32Array | Uint8Array>(column: Column): Column {
   const Kind = column.constructor as new (length: number) => Column
-  const larger = new Kind(column.length * GROWTH)
+  const larger = new Kind(Math.max(ROWS_FIRST, column.length * GROWTH))
   larger.set(column)
   return larger
 }

@@ -1,7 +1,7 @@
 // What the broker works with: orders that wait, entries that filled and what they still own, exits bound to them,
 // and open trades, rows of TradingView's list to be. What is over is kept in ledger.ts.
 //
-// All of it is plain data (no class, no closure), so that a snapshot of the broker is one structured clone.
+// All of it is plain data (no class, no closure): a snapshot of the broker is its fields as they are.
 //
 // An *entry* and its *trades* are two ledgers of one position. Trades are the physical rows: with the FIFO rule an
 // exit consumes the oldest, whatever entry it was bound to (D8). Entries keep what each id still has to close (C3,

@@ -57,6 +57,8 @@ export type Instantiate = (
 export interface Instance {
   readonly state: object
   readonly hoisted: object
+  /** Classes of the script's types, in the order the text needed them. */
+  readonly types: readonly (new (...fields: never[]) => object)[]
   readonly options: readonly Readonly<Record<string, number | string | boolean | null>>[]
   /** Reads the columns anew after they have grown. */
   bind(): void
@@ -66,7 +68,8 @@ export interface Instance {
   run(from: number, to: number): void
 }
 
-export function generate(plan: Plan): Generated {
+/** `trades: false`: of a slice, which runs on bars that are not the broker's. */
+export function generate(plan: Plan, { trades = true } = {}): Generated {
   const module = new Module(plan)
   const out = new Writer()
   const main: Scope = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
@@ -115,11 +118,14 @@ export function generate(plan: Plan): Generated {
   text.line(`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${recorded.join('')}`)
   text.append(out)
   text.line('}')
-  text.line(
-    'function run(from,to){for(let i=from;i<to;i++){R.bar=i;B.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);}}',
-  )
+  const bar = trades
+    ? 'R.bar=i;B.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);'
+    : 'R.bar=i;body(i);'
+  text.line(`function run(from,to){for(let i=from;i<to;i++){${bar}}}`)
   const options = module.tracks.map((_, i) => `p${i}`).join(',')
-  text.line(`return {state:G,hoisted:H,options:[${options}],bind,hoist,body,run};`)
+  text.line(
+    `return {state:G,hoisted:H,types:[${[...module.udts.values()].join(',')}],options:[${options}],bind,hoist,body,run};`,
+  )
   text.line('}')
   text.line(`//# sourceURL=${GENERATED_NAME}`)
 

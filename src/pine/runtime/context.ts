@@ -11,7 +11,7 @@ import { BLOCK } from '../4-generate/module.ts'
 import type { Broker } from '../broker.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
 import type { Drawings } from './drawings.ts'
-import type { ChildRun, Feed } from './request.ts'
+import type { ChildRun, Feed, Request } from './request.ts'
 import { ScriptError, SeriesNeeded, type Limits, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
@@ -37,6 +37,8 @@ export class Context implements Runtime {
   readonly logs: LogEntry[] = []
   /** What request.* reads, in the order it was first asked for. */
   readonly feeds: Feed[] = []
+  /** Call sites of request.*, by site and path. */
+  readonly requests = new Map<string, Request>()
   warnings: { readonly code: string; readonly message: string }[] = []
   /** Elements of collections copied for request.*() so far. */
   handedOut = 0
@@ -123,7 +125,8 @@ export class Context implements Runtime {
     } else
       for (let i = this.#timeCloseDone; i < bars.length; i++)
         this.#timeClose[i] = bars.time[i + 1] ?? Number.NaN
-    this.#timeCloseDone = bars.length
+    // Without an interval the last bar's end is that of the next, which may come.
+    this.#timeCloseDone = interval ? bars.length : Math.max(0, bars.length - 1)
     return this.#timeClose
   }
 
@@ -180,10 +183,8 @@ export class Context implements Runtime {
     else this.logs.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, level, message })
   }
 
-  /** The run has gone back: what came after is forgotten. */
-  forget(alerts: number, logs: number): void {
-    this.alerts.length = alerts
-    this.logs.length = logs
+  /** The run has gone back, or goes on from where another stood. */
+  goBack(): void {
     this.#alertedOn = -1
   }
 

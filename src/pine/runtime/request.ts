@@ -28,14 +28,13 @@ import { HeikinAshiBars } from './heikin-ashi.ts'
 import { PineMatrix } from './matrix.ts'
 import { shallowCopy } from './operators.ts'
 import { PriceBars } from './price-bars.ts'
+import type { Run } from './run.ts'
 import { ScriptError, SeriesNeeded } from './runtime.ts'
 import { decodeTicker, type ChartType } from './ticker.ts'
 
-/** A slice at work. `results` are the columns of the values wanted. */
+/** A slice at work. `value`: of the values wanted, one on one of its bars. */
 export interface ChildRun {
-  advance(end: number): void
-  snapshot(): unknown
-  restore(snapshot: unknown): void
+  readonly run: Run
   value(item: number, bar: number): unknown
 }
 
@@ -65,7 +64,20 @@ export function handedOut(context: Context, value: object | null): object | null
   return copy
 }
 
+/** How a feed was asked for, so that another run can ask for the same. */
+export interface Opened {
+  /** Site and path of the call. */
+  readonly of: string
+  readonly symbol: string | null
+  readonly timeframe: string | null
+  readonly ignore: boolean
+  readonly currency: string | null
+  readonly merge: string
+}
+
 export class Request {
+  /** Its feeds are kept with the context's (see `lib/graph-bytes.ts`). */
+  readonly isKept = true
   readonly #context: Context
   readonly #site: number
   readonly #path: string
@@ -87,11 +99,12 @@ export class Request {
     this.#na = na
     this.#lower = lower
     this.#values = [...na]
+    context.requests.set(`${site}@${path}`, this)
   }
 
-  /** Shared by the run's snapshots: what its feeds have to undo, the context tells them. */
-  copy(): this {
-    return this
+  /** The feed for the same as another run's; null where there are no such bars. */
+  feed({ symbol, timeframe, ignore, currency, merge }: Opened): Feed | null {
+    return this.#find(symbol, timeframe, ignore, currency, merge)
   }
 
   /** The values on the chart's bar; the array is used again by the next call. */
@@ -223,7 +236,8 @@ export class Request {
     }
     const { bars } = source
     const child = context.spawn(this.#site, this.#path, { bars, symbol: source.symbol, interval })
-    const feed = new Feed(context, source, child)
+    const of = `${this.#site}@${this.#path}`
+    const feed = new Feed(context, source, child, { of, symbol, timeframe, ignore, currency, merge })
     context.feeds.push(feed)
     return feed
   }
@@ -251,41 +265,53 @@ interface Source {
   rewind(bar: number): number
 }
 
-/** What a feed's run was when a snapshot of the chart's was taken. */
-export interface FeedSnapshot {
+/** What is kept of a feed. `forming`: its run before the bar that is forming. */
+interface SavedFeed {
   readonly closed: number
   readonly child: unknown
+  readonly forming: Uint8Array | null
 }
 
 export class Feed {
   readonly child: ChildRun
+  readonly request: Opened
   readonly #context: Context
   readonly #source: Source
   #known = 0
   #closed = 0
   /** The child before its last bar, which is still forming. */
-  #forming: unknown = null
+  #forming: Uint8Array | null = null
   /** The child before its first bar. */
-  readonly #fresh: unknown
+  readonly #fresh: Uint8Array
 
-  constructor(context: Context, source: Source, child: ChildRun) {
+  constructor(context: Context, source: Source, child: ChildRun, request: Opened) {
     this.#context = context
     this.#source = source
     this.child = child
-    this.#fresh = child.snapshot()
+    this.request = request
+    this.#fresh = child.run.snapshot()
   }
 
-  snapshot(): FeedSnapshot {
-    return { closed: this.#closed, child: this.#forming ?? this.child.snapshot() }
+  saved(child: () => unknown): SavedFeed {
+    return { closed: this.#closed, child: child(), forming: this.#forming }
   }
 
   /**
-   * The chart's run is back at `bar`, and what was the forming bar may be another by now. The snapshot serves unless the
-   * child had already run over bars made of that one; then, or without one, it starts again.
+   * The chart's run is back at `bar`, and what was the forming bar may be another by now. What was kept serves unless the
+   * child had already run over bars made of that one; then, or without it, it starts again.
    */
-  restore(snapshot: FeedSnapshot | null, bar: number): void {
+  put(saved: unknown, bar: number, put: (child: unknown) => void): void {
+    // A feed that was just opened has not seen its bars yet.
+    if (this.#known === 0) this.#source.update()
     const intact = this.#source.rewind(bar)
-    this.child.restore(snapshot && snapshot.closed <= intact ? snapshot.child : this.#fresh)
+    const { closed, child, forming } = (saved ?? {
+      closed: Infinity,
+      child: null,
+      forming: null,
+    }) as SavedFeed
+    if (child) put(child)
+    if (closed > intact) this.child.run.restore(this.#fresh)
+    else if (forming) this.child.run.restore(forming)
     this.#forming = null
     this.#known = -1
   }
@@ -307,18 +333,18 @@ export class Feed {
     if (length === this.#known) return
     this.#known = length
     if (this.#forming !== null) {
-      this.child.restore(this.#forming)
+      this.child.run.restore(this.#forming)
       this.#forming = null
     }
     this.#closed = this.#source.update()
-    this.child.advance(this.#closed)
+    this.child.run.advance(this.#closed)
   }
 
   #runForming(): void {
     const { length } = this.#source.bars
     if (this.#forming !== null || this.#closed >= length) return
-    this.#forming = this.child.snapshot()
-    this.child.advance(length)
+    this.#forming = this.child.run.snapshot()
+    this.child.run.advance(length)
   }
 }
 

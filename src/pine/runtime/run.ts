@@ -4,6 +4,7 @@
 // a block ahead: handing bars in one at a time gives the same numbers as all at once.
 
 import { assert } from '../../lib/assert.ts'
+import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Bars } from '../../market/bars.ts'
 import type { Expr, Program } from '../2-check/program.ts'
 import { planProgram } from '../3-plan/plan.ts'
@@ -11,15 +12,19 @@ import { requestKey } from '../3-plan/request-key.ts'
 import { callsOn, sliceProgram } from '../3-plan/slice.ts'
 import { generate, type Generated, type Instance } from '../4-generate/generate.ts'
 import { BLOCK } from '../4-generate/module.ts'
-import type { RunEnvironment, ScriptRun, Series } from '../compile.ts'
-import { Context } from './context.ts'
-import { Drawings } from './drawings.ts'
+import type { StateClass } from '../builtins/registry.ts'
+import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '../compile.ts'
+import { Checkpoint } from './checkpoint.ts'
+import { PineArray, PineMap } from './collections.ts'
+import { Context, type ColumnData } from './context.ts'
+import { ChartPoint, Drawings } from './drawings.ts'
+import { History } from './history.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
 import { located } from './locate.ts'
+import { PineMatrix } from './matrix.ts'
 import { tracksOf, type PlotTrack } from './plots.ts'
-import type { ChildRun, FeedSnapshot } from './request.ts'
+import type { ChildRun, Opened } from './request.ts'
 import { ScriptError } from './runtime.ts'
-import { Checkpoint, copyGraph } from './snapshot.ts'
 
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
@@ -30,17 +35,26 @@ const WATCHED_BARS = 256
 /** request.security() within request.security(). */
 const REQUEST_DEPTH = 12
 
-interface Snapshot {
+/** What is kept of a run besides the objects its frames lead to. */
+interface Saved {
   readonly position: number
-  readonly state: object
-  readonly hoisted: object
-  readonly drawings: object
-  /** Columns of objects up to `position`, by number: the script may reach and change what they hold. */
-  readonly past: readonly (readonly unknown[] | null)[]
-  readonly feeds: readonly FeedSnapshot[]
-  readonly alerts: number
-  readonly logs: number
+  /** Columns whose past somebody may read, up to `position`. */
+  readonly columns: readonly (ColumnData | null)[]
+  readonly handedOut: number
+  readonly alerts: readonly AlertEvent[]
+  readonly logs: readonly LogEntry[]
+  readonly frames: { readonly state: object; readonly hoisted: object; readonly drawings: Drawings }
+  readonly feeds: readonly unknown[]
 }
+
+/** A feed, and those of the run behind it. */
+interface Opening {
+  readonly request: Opened
+  readonly feeds: readonly Opening[]
+}
+
+/** Classes of what scripts make as they go; of all others an instance stands in a run that was just opened. */
+const MADE_ON_THE_WAY = [PineArray, PineMap, PineMatrix, ChartPoint, History]
 
 export class Run implements ScriptRun {
   readonly context: Context
@@ -136,40 +150,117 @@ export class Run implements ScriptRun {
     }
   }
 
-  snapshot(): unknown {
-    return this.#copyState()
+  snapshot(): Uint8Array {
+    const writer = new GraphWriter()
+    writer.write(this.#openings())
+    writer.know(this.#known())
+    // What a request runs warns in the list of the script's own run.
+    writer.write({ warnings: this.#depth > 0 ? null : this.context.warnings, run: this.#saved() })
+    return writer.bytes()
   }
 
-  restore(snapshot: unknown): void {
-    const saved = snapshot as Snapshot
-    // Copied once more, so that a snapshot can be gone back to any number of times.
-    const { state, hoisted, drawings, past } = copyGraph(
-      { state: saved.state, hoisted: saved.hoisted, drawings: saved.drawings, past: saved.past },
-      this.#shared,
-    )
-    for (const [i, column] of past.entries()) if (column) this.context.columns[i] = column as unknown[]
-    for (const [i, feed] of this.context.feeds.entries()) feed.restore(saved.feeds[i] ?? null, saved.position)
-    Object.assign(this.#instance.state, state)
-    Object.assign(this.#instance.hoisted, hoisted)
-    Object.assign(this.context.drawings, drawings)
-    this.context.forget(saved.alerts, saved.logs)
-    this.#position = saved.position
-    this.#beforeBar = null
-  }
-
-  #copyState(): Snapshot {
-    const { state, hoisted } = this.#instance
-    const { drawings, alerts, logs, columns, feeds } = this.context
-    const past = columns.map((column) =>
-      Array.isArray(column) && holdsObjects(column, this.#position) ? column.slice(0, this.#position) : null,
-    )
-    return {
-      position: this.#position,
-      ...copyGraph({ state, hoisted, drawings, past }, this.#shared),
-      feeds: feeds.map((feed) => feed.snapshot()),
-      alerts: alerts.length,
-      logs: logs.length,
+  restore(snapshot: Uint8Array): void {
+    const reader = new GraphReader(snapshot, (of) => this.#make(of))
+    this.#reopen(reader.read() as readonly Opening[])
+    reader.know(this.#known())
+    const { warnings, run } = reader.read({ run: this.#targets() }) as {
+      warnings: Context['warnings'] | null
+      run: Saved
     }
+    if (warnings) refill(this.context.warnings, warnings)
+    this.#put(run)
+  }
+
+  /** What both sides of a snapshot have: what code refers to, and what is no state of this run's. */
+  #known(): readonly unknown[] {
+    const { types } = this.#instance
+    const constants = this.#generated.constants.filter(
+      (one) => typeof one === 'object' || typeof one === 'function',
+    )
+    const members = this.#program.enums.flatMap((one) => one.members)
+    const own: unknown[] = [
+      this.context,
+      this.context.broker,
+      ...MADE_ON_THE_WAY,
+      ...constants,
+      ...types,
+      ...members,
+    ]
+    for (const { child } of this.context.feeds) own.push(...child.run.#known())
+    return own
+  }
+
+  /** The feeds requests have opened so far, and those of what they evaluate. */
+  #openings(): readonly Opening[] {
+    return this.context.feeds.map(({ request, child }) => ({ request, feeds: child.run.#openings() }))
+  }
+
+  #reopen(openings: readonly Opening[]): void {
+    const feeds = openings.map(({ request, feeds: below }) => {
+      const feed = this.context.requests.get(request.of)?.feed(request)
+      assert(feed, 'a request that was kept can be made again')
+      feed.child.run.#reopen(below)
+      return feed
+    })
+    // Feeds that were opened since then stay: they begin anew.
+    const since = this.context.feeds.filter((feed) => !feeds.includes(feed))
+    refill(this.context.feeds, [...feeds, ...since])
+  }
+
+  #saved(): Saved {
+    const { state, hoisted } = this.#instance
+    const { drawings, alerts, logs, handedOut, columns, feeds } = this.context
+    const position = this.#position
+    return {
+      position,
+      columns: columns.map((column, i) =>
+        this.#generated.columns[i]?.kept
+          ? Array.isArray(column)
+            ? column.slice(0, position)
+            : column.subarray(0, position)
+          : null,
+      ),
+      handedOut,
+      alerts,
+      logs,
+      frames: { state, hoisted, drawings },
+      feeds: feeds.map((feed) => feed.saved(() => feed.child.run.#saved())),
+    }
+  }
+
+  /** Where `saved` puts what it reads: the objects that stand in this run. */
+  #targets(): unknown {
+    const { state, hoisted } = this.#instance
+    return {
+      frames: { state, hoisted, drawings: this.context.drawings },
+      feeds: this.context.feeds.map((feed) => ({ child: feed.child.run.#targets() })),
+    }
+  }
+
+  #put(saved: Saved): void {
+    const { context } = this
+    this.#position = saved.position
+    context.grow(saved.position)
+    for (const [i, column] of saved.columns.entries()) {
+      const own = context.columns[i]
+      if (column === null || own === undefined) continue
+      if (Array.isArray(own)) context.columns[i] = column as unknown[]
+      else own.set(column as Float64Array)
+    }
+    context.handedOut = saved.handedOut
+    refill(context.alerts, saved.alerts)
+    refill(context.logs, saved.logs)
+    context.goBack()
+    this.#sources.fill(null)
+    this.#beforeBar = null
+    for (const [i, feed] of context.feeds.entries())
+      feed.put(saved.feeds[i] ?? null, saved.position, (child) => feed.child.run.#put(child as Saved))
+  }
+
+  /** Call sites in loops have states that are made when a round first needs one. */
+  #make(of: abstract new (...args: never[]) => object): object {
+    if ('next' in (of.prototype as object)) return new (of as unknown as StateClass)(this.context)
+    return Object.create(of.prototype as object) as object
   }
 
   /** The slice behind a request's call site, on other bars. */
@@ -183,7 +274,7 @@ export class Run implements ScriptRun {
     let slice = slices.get(key)
     if (!slice) {
       const program = sliceProgram(this.#program, callsOn(this.#program, path), this.#wantedBy(site))
-      slice = { program, generated: generate(planProgram(program)) }
+      slice = { program, generated: generate(planProgram(program), { trades: false }) }
       slices.set(key, slice)
     }
     const { env } = this.context
@@ -208,9 +299,7 @@ export class Run implements ScriptRun {
     const { columns } = this.context
     const three = this.#program.version < 6
     return {
-      advance: (end) => this.advance(end),
-      snapshot: () => this.snapshot(),
-      restore: (snapshot) => this.restore(snapshot),
+      run: this,
       value: (item, bar) => {
         const column = results[item]
         assert(column, 'a slice gives the values wanted')
@@ -256,13 +345,10 @@ export class Run implements ScriptRun {
   }
 }
 
-/** A column's values are all of one type: the first that is there tells. */
-function holdsObjects(column: readonly unknown[], end: number): boolean {
-  for (let i = 0; i < end; i++) {
-    const value = column[i]
-    if (value !== null && value !== undefined) return typeof value === 'object'
-  }
-  return false
+/** Not by spreading: a script may have called alert() a million times. */
+function refill<T>(list: T[], items: readonly T[]): void {
+  list.length = 0
+  for (const item of items) list.push(item)
 }
 
 /** The column of a source; a derived one is worked out for the bars to be run now, as the last may have been forming. */
@@ -281,7 +367,7 @@ function sourceColumn(
     column = new Float64Array(Math.max(end, 2 * (known?.length ?? 0)))
     if (known) column.set(known)
   }
-  for (let i = from; i < end; i++) {
+  for (let i = known === null ? 0 : from; i < end; i++) {
     const [o, h, l, c] = [open[i]!, high[i]!, low[i]!, close[i]!]
     if (name === 'hl2') column[i] = (h + l) / 2
     else if (name === 'hlc3') column[i] = (h + l + c) / 3

@@ -1,0 +1,184 @@
+// Batch equals incremental: every script of a folder is run at once, and again in slices with its state written to bytes
+// and read into a fresh run at random bars. Reports and tracks have to be the same to the byte.
+//
+//     bun src/tools/incremental.ts DIR [--seed N] [--bars N] [--only A,B]
+//
+// DIR holds scripts (*.pine, in folders too), or cases as `parity.ts` knows them, which bring their own bars.
+
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openBacktest, type Backtest, type BacktestRequest } from '../backtest/run.ts'
+import { emptyBars, type Bars } from '../market/bars.ts'
+import { calendarOf } from '../market/calendar.ts'
+import { intervalMs, parseInterval } from '../market/interval.ts'
+import { resample } from '../market/resample.ts'
+import { defaultSymbol } from '../market/symbols.ts'
+import { Problem } from '../lib/problem.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { parityCases } from './parity.ts'
+
+/** Numbers from 0 up to 1. */
+type Random = () => number
+
+/** Mulberry32: the same numbers for the same seed. */
+export function mulberry(seed: number): Random {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
+    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** Restores in one run; each goes on in a fresh one. */
+const CUTS = 4
+
+/** How the run in slices differs from the one at once; null = in nothing. */
+export function incrementalDifference(request: BacktestRequest, random: Random): string | null {
+  const whole = outcome(() => {
+    const backtest = openBacktest(request)
+    backtest.advance(backtest.bars.length)
+    return backtest
+  })
+  const cuts: number[] = []
+  const sliced = outcome(() => runInSlices(request, random, cuts))
+  return whole === sliced ? null : `cut at ${cuts.join(', ')}: ${firstDifference(whole, sliced)}`
+}
+
+function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): Backtest {
+  let backtest = openBacktest(request)
+  const { length } = backtest.bars
+  // One of them among the first bars, where most things are still empty.
+  const wanted = Array.from({ length: CUTS }, (_, i) => Math.floor(random() * (i === 0 ? 6 : length + 1)))
+  for (const cut of wanted.toSorted((a, b) => a - b)) {
+    slices(backtest, cut, random)
+    cuts.push(cut)
+    const kept = backtest.snapshot()
+    // What the run does afterwards must not reach what was kept, and it can go back to it itself.
+    slices(backtest, Math.min(length, cut + 3), random)
+    if (random() < 0.5) backtest = openBacktest(request)
+    backtest.restore(kept)
+  }
+  slices(backtest, length, random)
+  return backtest
+}
+
+function slices(backtest: Backtest, end: number, random: Random): void {
+  while (backtest.run.position < end) {
+    const step = random() < 0.8 ? 1 + Math.floor(random() * 5) : 1 + Math.floor(random() * 500)
+    backtest.advance(Math.min(end, backtest.run.position + step))
+  }
+}
+
+function outcome(run: () => Backtest): string {
+  try {
+    const { report, tracks } = run().result()
+    return `${JSON.stringify({ ...report, timings: null })}\n${JSON.stringify(tracks)}`
+  } catch (error) {
+    if (error instanceof Problem) return `${error.code}: ${error.message} ${JSON.stringify(error.details)}`
+    throw error
+  }
+}
+
+function firstDifference(whole: string, sliced: string): string {
+  let at = 0
+  while (whole[at] === sliced[at]) at++
+  const around = (text: string) => text.slice(Math.max(0, at - 120), at + 60)
+  return `…${around(whole)}…\n  in slices: …${around(sliced)}…`
+}
+
+// ——— scripts with bars of our own ———
+
+const START = Date.UTC(2024, 0, 1)
+const INTERVAL = '15m'
+
+export function scriptRequest(source: string, length: number, seed: number): BacktestRequest {
+  const symbol = defaultSymbol('BINANCE', 'BTCUSDT')
+  const bars = randomBars(length, mulberry(seed), 900_000)
+  const made = new Map<string, Bars | null>()
+  return {
+    source,
+    inputs: {},
+    bars,
+    symbol,
+    interval: INTERVAL,
+    limits: { ...DEFAULT_LIMITS, timeMs: 30_000 },
+    series: (exchange, name, interval) => {
+      const key = `${exchange}:${name} ${interval}`
+      let found = made.get(key)
+      if (found === undefined)
+        made.set(key, (found = otherBars(bars, name === symbol.symbol ? seed : seed + name.length, interval)))
+      return found && { bars: found, symbol: { ...symbol, exchange, symbol: name }, interval }
+    },
+  }
+}
+
+/** Over the same time as the chart's. */
+function otherBars(chart: Bars, seed: number, interval: string): Bars | null {
+  const [from, to] = [parseInterval(INTERVAL), parseInterval(interval)]
+  if (!from || !to) return null
+  const step = intervalMs(to)
+  if (step < 900_000) return randomBars(Math.floor((chart.length * 900_000) / step), mulberry(seed), step)
+  const bars = randomBars(chart.length, mulberry(seed), 900_000)
+  return step === 900_000 ? bars : resample(bars, from, to, calendarOf(defaultSymbol('', 'X')))
+}
+
+function randomBars(length: number, random: Random, step: number): Bars {
+  const bars = emptyBars(length)
+  let price = 100
+  const tick = (value: number) => Math.round(value * 100) / 100
+  for (let i = 0; i < length; i++) {
+    const open = price
+    price = tick(Math.max(1, price * (1 + (random() - 0.5) * 0.02)))
+    bars.time[i] = START + i * step
+    bars.open[i] = open
+    bars.close[i] = price
+    bars.high[i] = tick(Math.max(open, price) * (1 + random() * 0.006))
+    bars.low[i] = tick(Math.min(open, price) * (1 - random() * 0.006))
+    bars.volume[i] = Math.floor(random() * 1000)
+  }
+  return bars
+}
+
+// ——— the command ———
+
+function* requests(dir: string, length: number, seed: number): Generator<[string, BacktestRequest]> {
+  if (existsSync(join(dir, 'validation')) || existsSync(join(dir, 'lists.json'))) {
+    for (const { id, request } of parityCases(dir)) yield [id, request]
+    return
+  }
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+  for (const file of files.filter((name) => name.endsWith('.pine')).sort())
+    yield [file, scriptRequest(readFileSync(join(dir, file), 'utf8'), length, seed)]
+}
+
+function main(args: readonly string[]): void {
+  const option = (name: string) => args[args.indexOf(`--${name}`) + 1]
+  const given = (name: string, otherwise: number) =>
+    args.includes(`--${name}`) ? Number(option(name)) : otherwise
+  const seed = given('seed', Date.now() % 100_000)
+  const only = args.includes('--only') ? (option('only') ?? '').split(',') : null
+  const [dir] = args
+  if (!dir) throw new Error('say which folder: bun src/tools/incremental.ts DIR')
+  console.log(`seed ${seed}`)
+  let ran = 0
+  let wrong = 0
+  for (const [name, request] of requests(dir, given('bars', 1000), seed)) {
+    if (only && !only.some((one) => name.includes(one))) continue
+    let difference: string | null
+    try {
+      difference = incrementalDifference(request, mulberry(seed + ran))
+    } catch (error) {
+      difference = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    }
+    ran++
+    if (difference === null) continue
+    wrong++
+    console.log(`${name}: ${difference}`)
+  }
+  console.log(`${ran - wrong} of ${ran} the same`)
+  process.exitCode = wrong > 0 ? 1 : 0
+}
+
+if (import.meta.main) main(process.argv.slice(2))
