@@ -27,6 +27,7 @@ import { Idempotency, type Claim } from './idempotency.ts'
 import { answerText, hasJsonText } from './json-text.ts'
 import { RateLimiter, type Rate } from './limits.ts'
 import { peerOf, type Peer } from './peer.ts'
+import type { StreamSlots } from './stream-slots.ts'
 import { checkBody } from './validate.ts'
 
 export type AccessLabel = 'session' | 'api-token' | 'none'
@@ -42,6 +43,8 @@ export interface AccessOptions {
   readonly bodyTypes?: readonly string[]
   /** A request without a body is one with `{}`: for POSTs that say everything in their address. */
   readonly emptyBody?: boolean
+  /** Counts against no limit: for what has to be answered while a flood is on. */
+  readonly unlimited?: boolean
   /** The handler reads `request.body` itself. */
   readonly streams?: boolean
   /** The answer carries an ETag and may be 304. For GETs of stored objects. */
@@ -78,6 +81,7 @@ const BODY_BYTES = 64 * 1024
 
 export interface ApiDeps extends Services {
   readonly gate: Gate
+  readonly streams: StreamSlots
 }
 
 /** To be used by every resource: gives routes the `access` option and handlers `caller`, `visitor` and `visit`. */
@@ -302,7 +306,12 @@ export class Gate {
     }
   }
 
-  #limit({ caller, peer }: Visit, { rate }: AccessOptions, headers: Record<string, string | number>): void {
+  #limit(
+    { caller, peer }: Visit,
+    { rate, unlimited = false }: AccessOptions,
+    headers: Record<string, string | number>,
+  ): void {
+    if (unlimited) return
     const client = caller?.user.id ?? peer.network
     Object.assign(headers, this.#limiter.take(caller ? 'user' : 'anonymous', client))
     // The search limit is for anonymous callers alone (decisions.md).

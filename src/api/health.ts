@@ -7,12 +7,15 @@ import { access, type ApiDeps } from './access.ts'
 import type { Metrics } from './metrics.ts'
 import { doc } from './schemas.ts'
 
+/** Who watches the server must not be told to wait, least of all while somebody floods it. */
+const UNLIMITED = { to: 'none', unlimited: true } as const
+
 export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
   const { settings } = deps
   return new Elysia({ tags: ['Service'], normalize: false })
     .use(access(deps))
     .get('/api/health', () => ({ status: 'ok', version: settings.version }), {
-      access: 'none',
+      access: UNLIMITED,
       detail: doc('Alive', { status: Type.String(), version: Type.String() }),
     })
     .get(
@@ -24,7 +27,7 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
         deps.kv.get(['meta', 'schema'])
         return { status: 'ready' }
       },
-      { access: 'none', detail: doc('Ready to serve', { status: Type.String() }) },
+      { access: UNLIMITED, detail: doc('Ready to serve', { status: Type.String() }) },
     )
     .get(
       '/metrics',
@@ -34,6 +37,6 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
         return metrics.text()
       },
-      { access: 'none', detail: { hide: true } },
+      { access: UNLIMITED, detail: { hide: true } },
     )
 }

@@ -44,7 +44,7 @@ interface Bucket {
 }
 
 /** Buckets are forgotten above this many, the full ones first: a full bucket says nothing. */
-const BUCKETS_MAX = 100_000
+export const BUCKETS_MAX = 100_000
 
 export class RateLimiter {
   readonly #clock: Clock
@@ -54,6 +54,11 @@ export class RateLimiter {
   constructor(clock: Clock, policies: RatePolicies) {
     this.#clock = clock
     this.#policies = policies
+  }
+
+  /** Clients and policies that something is known of. */
+  get size(): number {
+    return this.#buckets.size
   }
 
   /** Takes one token of `client`; answers the headers to send. Throws 429 when there is none. */
@@ -67,6 +72,8 @@ export class RateLimiter {
     const tokens = Math.min(quota, refilled)
     const allowed = tokens >= 1
     const left = allowed ? tokens - 1 : tokens
+    // Behind the others: those that were not used for longest are forgotten first.
+    this.#buckets.delete(key)
     this.#buckets.set(key, { tokens: left, at: now })
     if (this.#buckets.size > BUCKETS_MAX) this.#forget(now)
     // Seconds until the next token; at least 1, since 0 would say "now".
