@@ -13,7 +13,7 @@ import {
   type RunProgress,
 } from '../runs/runs.ts'
 import { access, type ApiDeps } from './access.ts'
-import { eventWait } from './event-wait.ts'
+import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayText, ReplayWire } from './replay-wire.ts'
 import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Text, Time } from './schemas.ts'
@@ -266,8 +266,10 @@ export function backtestRoutes(deps: ApiDeps) {
       '/:id/events',
       ({ caller, params: { id }, request, server }) => {
         runs.get(caller.user.id, id)
-        server?.timeout(request, 0)
-        return events(deps, caller.user.id, id, AbortSignal.any([request.signal, deps.stopping]))
+        server?.timeout(request, SILENT_SECONDS)
+        const signal = AbortSignal.any([request.signal, deps.stopping])
+        const leave = deps.streams.enter(caller.user.id, signal)
+        return events(deps, { userId: caller.user.id, id }, signal, leave)
       },
       {
         access: 'session backtests:read',
@@ -280,7 +282,12 @@ export function backtestRoutes(deps: ApiDeps) {
     )
 }
 
-async function* events({ runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
+async function* events(
+  { runs }: ApiDeps,
+  { userId, id }: { readonly userId: string; readonly id: string },
+  signal: AbortSignal,
+  leave: () => void,
+) {
   const waiting: RunProgress[] = []
   const wait = eventWait(signal)
   let over = false
@@ -294,14 +301,18 @@ async function* events({ runs }: ApiDeps, userId: string, id: string, signal: Ab
       over = true
       wait.wake()
     })
-  while (!signal.aborted) {
-    const progress = waiting.shift()
-    if (progress) yield sse({ event: 'progress', data: { ...progress } })
-    else if (over) break
-    else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
+  try {
+    while (!signal.aborted) {
+      const progress = waiting.shift()
+      if (progress) yield sse({ event: 'progress', data: { ...progress } })
+      else if (over) break
+      else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
+    }
+    await watching
+    if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(runs.get(userId, id)) } })
+  } finally {
+    leave()
   }
-  await watching
-  if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(runs.get(userId, id)) } })
 }
 
 type Wire = Static<typeof BacktestWire>

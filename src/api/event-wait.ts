@@ -3,6 +3,9 @@
 /** Proxies and the server itself cut connections that are quiet for a minute. */
 const HEARTBEAT_MS = 15_000
 
+/** So long may nothing be taken from a connection before it is cut: what is written at every heartbeat piles up otherwise. */
+export const SILENT_SECONDS = 60
+
 export interface EventWait {
   /** Something happened: whoever waits goes on. */
   wake(): void

@@ -58,6 +58,7 @@ import { replayRoutes } from './replay.ts'
 import { scriptRoutes } from './scripts.ts'
 import { searchRoutes } from './search.ts'
 import { streamRoutes } from './stream.ts'
+import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
 import { tokenRoutes } from './tokens.ts'
 import { watchlistRoutes } from './watchlists.ts'
@@ -86,7 +87,8 @@ const resources = (deps: ApiDeps) =>
 export function createApi(services: Services) {
   const { log, clock, settings } = services
   const metrics = new Metrics()
-  const deps: ApiDeps = { ...services, gate: new Gate(services) }
+  const streams = new StreamSlots()
+  const deps: ApiDeps = { ...services, gate: new Gate(services), streams }
   const { gate } = deps
   const allowedHosts = hostCheck(settings)
   // Filled below, once they are known; read when a request asks.
@@ -188,6 +190,7 @@ export function createApi(services: Services) {
     ['chartroom_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()],
     ['chartroom_backtests_running', 'Scripts running.', services.runs.running],
     ['chartroom_backtests_waiting', 'Backtests waiting for a worker.', services.runs.waiting],
+    ['chartroom_event_streams', 'Streams of events open.', streams.size],
     ['chartroom_start_time_seconds', 'When the server started, Unix time.', startedAt / 1000],
   ])
   const startedAt = clock.now()

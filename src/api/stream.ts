@@ -3,86 +3,112 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
-import { ownerOf } from '../market/bar-store.ts'
+import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import { marketName } from '../market/symbol.ts'
 import { access, type ApiDeps } from './access.ts'
-import { eventWait } from './event-wait.ts'
+import { EventLog } from './event-log.ts'
+import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { doc, Text } from './schemas.ts'
+import { STREAMS_PER_USER } from './stream-slots.ts'
 
-/** A reader that falls further behind than this loses the oldest events: it can always ask for the state. */
-const WAITING_MAX = 256
+/** So many of the newest events can be read by who comes back. */
+const LOGGED = 4096
 
-interface StreamEvent {
-  readonly event: 'bars' | 'firing' | 'backtest'
-  readonly data: Readonly<Record<string, unknown>>
-}
+type Data = Readonly<Record<string, unknown>>
+type StreamEvent =
+  | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: Data }
+  | { readonly event: 'firing' | 'backtest'; readonly ownerId: string; readonly data: Data }
 
 export function streamRoutes(deps: ApiDeps) {
+  const log = logOf(deps)
   return new Elysia({ prefix: '/api/platform/stream', tags: ['Stream'], normalize: false })
     .use(access(deps))
     .get(
       '',
       ({ caller, may, query, request, server }) => {
-        server?.timeout(request, 0)
+        // Silence ends only a connection that does not take what is written to it: a stream says something every 15 s.
+        server?.timeout(request, SILENT_SECONDS)
         const signal = AbortSignal.any([request.signal, deps.stopping])
-        const reader = { userId: caller.user.id, may }
-        const symbol = query.symbol === undefined ? undefined : marketName(query.symbol)
-        return follow(deps, reader, symbol, signal)
+        const reader = {
+          userId: caller.user.id,
+          may,
+          symbol: query.symbol === undefined ? null : marketName(query.symbol),
+          after: request.headers.get('last-event-id') ?? query.after ?? null,
+        }
+        return follow(deps, log, reader, signal, deps.streams.enter(caller.user.id, signal))
       },
       {
         access: 'session bars:read',
-        query: Type.Object({ symbol: Type.Optional(Text(64)) }),
+        query: Type.Object({ symbol: Type.Optional(Text(64)), after: Type.Optional(Text(64)) }),
         detail: doc(
           'Follow what happens',
           {},
-          'Server-sent events: `bars` {exchange,symbol,interval,last,inserted,updated}, `firing` and `backtest`; with `symbol` only the bars of that one. A token hears of firings with `alerts:read` and of backtests with `backtests:read`.',
+          `Server-sent events: \`bars\` {exchange,symbol,interval,last,inserted,updated}, \`firing\` and \`backtest\`; with \`symbol\` only the bars of that one. A token hears of firings with \`alerts:read\` and of backtests with \`backtests:read\`. Every event has an id: who comes back with it, as \`Last-Event-ID\` or \`after\`, gets what happened meanwhile, or \`resync\` when that is not known any more and the state has to be asked for. A reader that takes nothing for a minute is cut off. At most ${STREAMS_PER_USER} streams a user: the next is 429 \`concurrency_limited\`.`,
         ),
       },
     )
 }
 
-/** Who listens, and what of theirs the credential may show. */
+function logOf({ bars, rooms, clock }: ApiDeps): EventLog<StreamEvent> {
+  const log = new EventLog<StreamEvent>(clock.now().toString(36), LOGGED)
+  bars.onChange(({ key, inserted, updated, last }) =>
+    log.push({ event: 'bars', key, data: { ...seriesOf(key, ''), last, inserted, updated } }),
+  )
+  rooms.onFired(({ ownerId, ...firing }) => log.push({ event: 'firing', ownerId, data: firing }))
+  rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
+    log.push({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
+  )
+  return log
+}
+
+/** Who listens, to what, and what of theirs the credential may show. */
 interface Reader {
   readonly userId: string
   readonly may: (scope: Scope) => boolean
+  /** Only bars of this one. */
+  readonly symbol: string | null
+  /** Id of the last event that was seen. */
+  readonly after: string | null
 }
 
 async function* follow(
-  { bars, rooms }: ApiDeps,
-  { userId, may }: Reader,
-  symbol: string | undefined,
+  deps: ApiDeps,
+  log: EventLog<StreamEvent>,
+  reader: Reader,
   signal: AbortSignal,
+  leave: () => void,
 ) {
-  const waiting: StreamEvent[] = []
   const wait = eventWait(signal)
-  const tell = (event: StreamEvent) => {
-    if (waiting.push(event) > WAITING_MAX) waiting.shift()
-    wait.wake()
-  }
-  const stops = [
-    bars.onChange(({ key, inserted, updated, last }) => {
-      // Another's private bars are nobody's business, nor are everybody's where one has one's own instead.
-      const mine = ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
-      if (mine && (symbol === undefined || key.symbol === symbol))
-        tell({ event: 'bars', data: { ...seriesOf(key, ''), last, inserted, updated } })
-    }),
-    rooms.onFired(({ ownerId, ...firing }) => {
-      if (ownerId === userId && may('alerts:read')) tell({ event: 'firing', data: firing })
-    }),
-    rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) => {
-      if (ownerId === userId && may('backtests:read'))
-        tell({ event: 'backtest', data: { id, name, state, summary } })
-    }),
-  ]
+  const stop = log.onEvent(wait.wake)
   try {
-    yield sse({ event: 'hello', data: {} })
+    let place = reader.after ?? log.newest
+    // A place that says nothing here is not confirmed, and not repeated.
+    const known = log.behind(place) !== 'missed'
+    yield sse({ ...(known && { id: place }), event: 'hello', data: {} })
     while (!signal.aborted) {
-      const next = waiting.shift()
-      if (next) yield sse({ event: next.event, data: next.data })
-      else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
+      const next = log.behind(place)
+      if (next === 'missed') {
+        place = log.newest
+        yield sse({ id: place, event: 'resync', data: {} })
+      } else if (next) {
+        place = next.id
+        const { event } = next
+        if (mayHear(deps, reader, event)) yield sse({ id: place, event: event.event, data: event.data })
+      } else if (await wait.quiet()) yield sse({ id: place, event: 'alive', data: {} })
     }
   } finally {
-    for (const stop of stops) stop()
+    stop()
+    leave()
   }
+}
+
+function mayHear({ bars }: ApiDeps, { userId, may, symbol }: Reader, event: StreamEvent): boolean {
+  if (event.event === 'bars') {
+    const { key } = event
+    // Another's private bars are nobody's business, nor are everybody's where one has one's own instead.
+    const mine = ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
+    return mine && (symbol === null || key.symbol === symbol)
+  }
+  return event.ownerId === userId && may(event.event === 'firing' ? 'alerts:read' : 'backtests:read')
 }

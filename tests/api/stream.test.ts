@@ -1,0 +1,173 @@
+// Streams of events: who hears what, who comes back, and how many there may be.
+
+import { describe, expect, test } from 'bun:test'
+import { EventLog } from '../../src/api/event-log.ts'
+import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter } from '../../src/api/limits.ts'
+import { STREAMS_PER_USER } from '../../src/api/stream-slots.ts'
+import { FakeClock, testServer } from './server.ts'
+
+interface Heard {
+  readonly id: string
+  readonly event: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const bar = (day: number) => `time,open,high,low,close,volume\n${Date.UTC(2024, 0, day)},10,12,9,11,5`
+
+async function open() {
+  const server = testServer()
+  const cookie = await server.signUp()
+  const bring = (day: number, headers: Readonly<Record<string, string>> = cookie) =>
+    server.call('POST', '/api/platform/bars/import?symbol=abc&exchange=x&interval=1d', {
+      body: bar(day),
+      headers: { ...headers, 'content-type': 'text/csv' },
+    })
+  async function listen(query = '', headers: Readonly<Record<string, string>> = cookie) {
+    const gone = new AbortController()
+    const response = await server.app.handle(
+      new Request(`http://localhost/api/platform/stream${query}`, { headers, signal: gone.signal }),
+    )
+    const reader = response.body?.getReader()
+    let text = ''
+    return {
+      status: response.status,
+      response,
+      close: () => gone.abort(),
+      async next(): Promise<Heard> {
+        while (!text.includes('\n\n')) {
+          const { value, done } = (await reader?.read()) ?? { done: true }
+          if (done) throw new Error('the stream ended')
+          // Without a server in between the chunks are text still.
+          text += typeof value === 'string' ? value : new TextDecoder().decode(value)
+        }
+        const end = text.indexOf('\n\n')
+        const fields = new Map(
+          text
+            .slice(0, end)
+            .split('\n')
+            .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+        )
+        text = text.slice(end + 2)
+        return {
+          id: fields.get('id') ?? '',
+          event: fields.get('event') ?? '',
+          data: JSON.parse(fields.get('data') ?? '{}'),
+        }
+      },
+    }
+  }
+  return { ...server, cookie, bring, listen }
+}
+
+test('who comes back with the last id gets what happened meanwhile, once and in order', async () => {
+  const { bring, listen, cookie, pool } = await open()
+  const first = await listen()
+  expect((await first.next()).event).toBe('hello')
+  await bring(1)
+  const seen = await first.next()
+  expect(seen).toMatchObject({ event: 'bars', data: { symbol: 'ABC', inserted: 1 } })
+  first.close()
+  await bring(2)
+  await bring(3)
+  for (const [query, headers] of [
+    [`?after=${seen.id}`, {}],
+    ['', { 'last-event-id': seen.id }],
+  ] as const) {
+    const again = await listen(query, { ...cookie, ...headers })
+    expect((await again.next()).event).toBe('hello')
+    expect([(await again.next()).data['last'], (await again.next()).data['last']]).toEqual([
+      Date.UTC(2024, 0, 2),
+      Date.UTC(2024, 0, 3),
+    ])
+    again.close()
+  }
+  pool.close()
+})
+
+test('who comes back from too long ago, or another server, is told to ask for the state', async () => {
+  const { listen, bring, pool } = await open()
+  for (const after of ['old.7', 'nonsense', '', '.', 'a.b.c']) {
+    const stream = await listen(`?after=${after}`)
+    if (after === '') {
+      expect(stream.status).toBe(422)
+      continue
+    }
+    expect((await stream.next()).event).toBe('hello')
+    expect((await stream.next()).event).toBe('resync')
+    await bring(1)
+    expect((await stream.next()).event).toBe('bars')
+    stream.close()
+  }
+  pool.close()
+})
+
+test('a user has 20 streams; the next is refused with a sentence, and a place that gets free can be taken', async () => {
+  const { listen, signUp, call, pool } = await open()
+  const streams = []
+  for (let i = 0; i < STREAMS_PER_USER; i++) {
+    const stream = await listen()
+    await stream.next()
+    streams.push(stream)
+  }
+  const refused = await listen()
+  expect(refused.status).toBe(429)
+  expect(refused.response.headers.get('retry-after')).toBe('30')
+  const other = await listen('', await signUp('other@example.com'))
+  expect(other.status).toBe(200)
+  expect((await call('GET', '/metrics')).text).toContain('chartroom_event_streams 21')
+  streams[7]?.close()
+  await new Promise((resolve) => setImmediate(resolve))
+  const again = await listen()
+  expect(again.status).toBe(200)
+  for (const stream of [...streams, other, again]) stream.close()
+  pool.close()
+})
+
+describe('the log of events', () => {
+  test('keeps the newest, and agrees with a list at every place', () => {
+    const log = new EventLog<number>('x', 8)
+    for (let count = 0; count < 30; count++) {
+      for (let place = 0; place <= count; place++) {
+        const expected =
+          place === count ? null : count - place > 8 ? 'missed' : { id: `x.${place + 1}`, event: place }
+        expect(log.behind(`x.${place}`)).toEqual(expected)
+      }
+      expect([log.newest, log.behind(`x.${count + 1}`), log.behind(`y.${count}`)]).toEqual([
+        `x.${count}`,
+        'missed',
+        'missed',
+      ])
+      log.push(count)
+    }
+  })
+})
+
+describe('limits', () => {
+  test('health, readiness and metrics are answered however many ask', async () => {
+    const { call, pool } = testServer()
+    for (let i = 0; i < 130; i++) await call('GET', '/api/search?q=x')
+    expect((await call('GET', '/api/search?q=x')).status).toBe(429)
+    for (const path of ['/api/health', '/api/ready', '/metrics'])
+      for (let i = 0; i < 130; i++) expect((await call('GET', path)).status).toBe(200)
+    pool.close()
+  })
+
+  test('a flood of addresses does not grow the limiter, nor free one that keeps on', () => {
+    const clock = new FakeClock()
+    const limiter = new RateLimiter(clock, DEFAULT_RATES)
+    const take = (client: string) => {
+      try {
+        limiter.take('anonymous', client)
+        return true
+      } catch {
+        return false
+      }
+    }
+    for (let i = 0; i < 120; i++) take('persistent')
+    for (let i = 0; i < 2.5 * BUCKETS_MAX; i++) {
+      take(`10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`)
+      if (i % 1000 === 0) expect(take('persistent')).toBe(false)
+    }
+    expect(limiter.size).toBeLessThanOrEqual(BUCKETS_MAX)
+  })
+})
