@@ -207,7 +207,7 @@ test('anonymous callers are limited by address, an IPv6 one by its /64', async (
       rates: { ...settings.rates, anonymous: { quota: 2, windowSeconds: 60 } },
     },
   }))
-  const from = (ip: string) => call('GET', '/api/health', { headers: { 'x-forwarded-for': ip } })
+  const from = (ip: string) => call('GET', '/api/auth/visitor', { headers: { 'x-forwarded-for': ip } })
   const first = await from('2001:db8:1:2::1')
   expect(first.headers.get('ratelimit-policy')).toBe('"anonymous";q=2;w=60')
   expect(first.headers.get('ratelimit')).toBe('"anonymous";r=1;t=30')
@@ -228,7 +228,7 @@ test('a limit of 0 is no limit', async () => {
   const { call } = testServer(({ settings }) => ({
     settings: { ...settings, rates: { ...settings.rates, anonymous: { quota: 0, windowSeconds: 60 } } },
   }))
-  const answer = await call('GET', '/api/health')
+  const answer = await call('GET', '/api/auth/visitor')
   expect(answer.headers.get('ratelimit')).toBeNull()
 })
 
@@ -236,12 +236,12 @@ test('an address is believed from a trusted proxy only', async () => {
   const { call } = testServer(({ settings }) => ({
     settings: { ...settings, rates: { ...settings.rates, anonymous: { quota: 1, windowSeconds: 60 } } },
   }))
-  expect((await call('GET', '/api/health', { headers: { 'x-forwarded-for': '203.0.113.1' } })).status).toBe(
-    200,
-  )
-  expect((await call('GET', '/api/health', { headers: { 'x-forwarded-for': '203.0.113.2' } })).status).toBe(
-    429,
-  )
+  expect(
+    (await call('GET', '/api/auth/visitor', { headers: { 'x-forwarded-for': '203.0.113.1' } })).status,
+  ).toBe(200)
+  expect(
+    (await call('GET', '/api/auth/visitor', { headers: { 'x-forwarded-for': '203.0.113.2' } })).status,
+  ).toBe(429)
 })
 
 test('a full disk is 507, and reading goes on', async () => {
