@@ -16,6 +16,7 @@ import { mayChangeShared } from '../accounts/users.ts'
 import { access, type ApiDeps, type Caller } from './access.ts'
 import { BarColumns, barColumns } from './bar-columns.ts'
 import { JsonText } from './json-text.ts'
+import { paced } from './pace.ts'
 import { doc, idOf, nullable, oneOf, QueryInteger, Text, Time } from './schemas.ts'
 import { validationFailed } from './validate.ts'
 
@@ -68,7 +69,7 @@ export function barRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         const key = writtenBy(writerOf(caller), keyOf(query))
         const format = formatOf(request)
-        const imported = await importBars(cache, key, limited(request.body, format), {
+        const imported = await importBars(cache, key, limited(deps, request.body, format), {
           format,
           stage: deps.rooms.readerFor(caller.user.id, request.signal),
         })
@@ -246,12 +247,13 @@ function formatOf(request: Request): 'csv' | 'json' {
 }
 
 async function* limited(
+  { clock }: ApiDeps,
   body: ReadableStream<Uint8Array> | null,
   format: keyof typeof IMPORT_BYTES,
 ): AsyncGenerator<Uint8Array> {
   if (!body) throw invalidField('', 'required', 'expected bars in the body')
   let size = 0
-  for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of paced(clock, body)) {
     size += chunk.byteLength
     if (size > IMPORT_BYTES[format])
       throw new Problem(

@@ -122,6 +122,11 @@ export const PROBLEM_CODES = {
     remedy: 'Wait, then send the same request again.',
   },
 
+  upload_too_slow: {
+    status: 408,
+    meaning: 'The body came so slowly that the server stopped waiting for it.',
+    remedy: 'Send it over a faster connection, or in parts.',
+  },
   payload_too_large: {
     status: 413,
     meaning: 'The body is larger than the address takes.',

@@ -10,6 +10,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
+import { within } from '../lib/within.ts'
 import { transact } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
@@ -325,16 +326,5 @@ class UnreadableSecret extends Error {
     super(
       'The secret of this webhook cannot be read with this server’s key file. Delete it and register it again.',
     )
-  }
-}
-
-/** What `work` resolves to, or null when that takes too long. Rejects as it does. */
-async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
-  const enough = new AbortController()
-  const late = clock.sleep(ms, enough.signal).then(() => null)
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    enough.abort()
   }
 }

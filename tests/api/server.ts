@@ -23,8 +23,11 @@ export class FakeClock {
   now(): number {
     return this.time
   }
-  async sleep(ms: number): Promise<void> {
-    this.time += ms
+  /** Who can be woken is woken by nobody else: a limit of time is not reached in a test that does not turn the clock. */
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    if (!signal) this.time += ms
+    else if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
   }
   advance(ms: number): void {
     this.time += ms

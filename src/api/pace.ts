@@ -1,0 +1,38 @@
+// A body that is sent so slowly that it holds a place for nothing is given up on: a byte now and then, for ever, is no upload.
+//
+// Only what the sender takes counts, not what the reader does with it.
+
+import type { Clock } from '../lib/clock.ts'
+import { Problem } from '../lib/problem.ts'
+import { within } from '../lib/within.ts'
+
+/** Half a kilobyte a second is slow enough for anybody. */
+const WAITED_MS = 30_000
+const FOR_BYTES = 16 << 10
+
+/** The chunks of a body as they come. Throws Problem 408 when too little does. */
+export async function* paced(clock: Clock, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  let waitedMs = 0
+  let bytes = 0
+  try {
+    for (;;) {
+      const askedAt = clock.now()
+      const read = await within(clock, WAITED_MS - waitedMs, reader.read())
+      if (read === null) throw tooSlow()
+      if (read.done) return
+      waitedMs += clock.now() - askedAt
+      bytes += read.value.byteLength
+      if (bytes >= FOR_BYTES) waitedMs = bytes = 0
+      yield read.value
+    }
+  } finally {
+    // The sender may be at it still, and learns from the answer that it can stop.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+function tooSlow(): Problem {
+  const message = `Within ${WAITED_MS / 1000} s less than ${FOR_BYTES >> 10} KiB came. Send it over a faster connection, or in parts.`
+  return new Problem(408, 'upload_too_slow', message)
+}

@@ -1,0 +1,54 @@
+// Bodies that come slowly, on a clock that the test turns.
+
+import { expect, test } from 'bun:test'
+import { paced } from '../../src/api/pace.ts'
+import { rejection } from '../rejection.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+
+/** A body of chunks of these sizes, one whenever so much time has passed. */
+function dripping(clock: HandClock, everyMs: number, sizes: readonly number[]): ReadableStream<Uint8Array> {
+  let next = 0
+  return new ReadableStream({
+    async pull(controller) {
+      const size = sizes[next++]
+      if (size === undefined) return controller.close()
+      await clock.sleep(everyMs)
+      controller.enqueue(new Uint8Array(size))
+    },
+  })
+}
+
+async function read(clock: HandClock, body: ReadableStream<Uint8Array>, eachMs = 0): Promise<number> {
+  let size = 0
+  for await (const chunk of paced(clock, body)) {
+    size += chunk.length
+    await clock.sleep(eachMs)
+  }
+  return size
+}
+
+test('a body that brings a byte a second is given up on after half a minute', async () => {
+  const clock = new HandClock()
+  const start = clock.time
+  let endedAt = 0
+  const reading = rejection(read(clock, dripping(clock, 1000, Array<number>(1000).fill(1)))).finally(() => {
+    endedAt = clock.time - start
+  })
+  await clock.pass(60_000)
+  expect(await reading).toMatchObject({ status: 408, code: 'upload_too_slow' })
+  expect(endedAt).toBe(30_000)
+})
+
+test('one that is slow and steady arrives whole', async () => {
+  const clock = new HandClock()
+  const reading = read(clock, dripping(clock, 10_000, Array<number>(50).fill(8 << 10)))
+  await clock.pass(600_000)
+  expect(await reading).toBe(50 * (8 << 10))
+})
+
+test('the time that the reader takes is not the sender’s', async () => {
+  const clock = new HandClock()
+  const reading = read(clock, dripping(clock, 1, [10, 10, 10]), 60_000)
+  await clock.pass(600_000)
+  expect(await reading).toBe(30)
+})
