@@ -43,7 +43,7 @@ export function ideaRoutes(deps: ApiDeps) {
   const { ideas, search } = deps.rooms
   const wireFor =
     (userId: string | null) =>
-    ({ ownerId, tags, ...shown }: Idea): Static<typeof IdeaWire> => ({
+    ({ ownerId, wasPublic: _wasPublic, tags, ...shown }: Idea): Static<typeof IdeaWire> => ({
       ...shown,
       tags: [...tags],
       mine: ownerId === userId,
@@ -114,13 +114,18 @@ export function ideaRoutes(deps: ApiDeps) {
       async ({ caller, params, body }) => {
         const interval = typeof body.interval === 'string' ? { interval: requireInterval(body.interval) } : {}
         const idea = await ideas.change(caller.user.id, params.id, { ...body, ...interval })
+        if (idea.id !== params.id) search.remove('idea', params.id, caller.user.id)
         indexed(idea)
-        return { idea: wireFor(caller.user.id)(idea) }
+        return { id: idea.id, idea: wireFor(caller.user.id)(idea) }
       },
       {
         access: 'session ideas:write',
         body: Type.Partial(IdeaBody),
-        detail: doc('Change an idea', { idea: IdeaWire }),
+        detail: doc(
+          'Change an idea',
+          { id: idOf('idea'), idea: IdeaWire },
+          'One that was public and becomes unlisted gets a new `id`: whoever knew the old one does not find it any more.',
+        ),
       },
     )
     .delete(

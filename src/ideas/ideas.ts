@@ -27,6 +27,8 @@ export interface Idea {
   readonly exchange: string | null
   readonly interval: string | null
   readonly backtestId: string | null
+  /** Whether everybody could have read its id at some time. Missing in records from before it was kept. */
+  readonly wasPublic?: boolean
   readonly createdAt: number
   readonly updatedAt: number
 }
@@ -60,27 +62,22 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
     counts: { owner: { of: (idea) => [idea.ownerId], max: IDEAS_PER_USER, noun: 'ideas' } },
   })
   const notFound = () => new Problem(404, 'idea_not_found', 'There is no such idea.')
-  const tidy = (tags: readonly string[]) => [
-    ...new Set(tags.map((tag) => tag.trim().toLowerCase()).filter(Boolean)),
-  ]
+  // Knowing an unlisted idea's id is the permission to read it, so every id has 128 bits nobody can guess behind its time.
+  const newIdeaId = () => newId('idea') + base32(random.bytes(16))
 
   return {
     async publish(ownerId: string, author: string, fields: IdeaFields, also?: Also<Idea>): Promise<Idea> {
       const now = clock.now()
       const idea: Idea = {
-        // Knowing an unlisted idea's id is the permission to read it, so every id has 128 bits nobody can guess
-        // behind its time: an idea may become unlisted later, and its id stays.
-        id: newId('idea') + base32(random.bytes(16)),
+        id: newIdeaId(),
         ownerId,
         author,
         title: fields.title,
         body: fields.body,
-        tags: tidy(fields.tags ?? []),
         visibility: fields.visibility,
-        symbol: fields.symbol ? marketName(fields.symbol) : null,
-        exchange: fields.exchange ? marketName(fields.exchange) : null,
-        interval: fields.interval ?? null,
-        backtestId: fields.backtestId ?? null,
+        ...NOTHING_SAID,
+        ...given(fields),
+        wasPublic: fields.visibility === 'public',
         createdAt: now,
         updatedAt: now,
       }
@@ -97,18 +94,22 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
     listOf: (ownerId: string, options: PageOptions): Page<Idea> => ideas.list('owner', [ownerId], options),
     each: (): Generator<Idea> => ideas.each(),
     eachOf: (ownerId: string): Generator<Idea> => ideas.each('owner', [ownerId]),
+    /** An idea that becomes unlisted gets a new id where the old one may be known: `id` of the answer tells. */
     async change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
-      const given = Object.fromEntries(
-        Object.entries(fields).filter(([, value]) => value !== undefined),
-      ) as Partial<Idea>
-      const changed = await ideas.update(id, (before) => {
-        if (before.ownerId !== ownerId) throw notFound()
-        return {
-          ...before,
-          ...given,
-          ...(fields.tags && { tags: tidy(fields.tags) }),
-          updatedAt: clock.now(),
+      let changed: Idea | undefined
+      await transact(kv, () => {
+        const stored = ideas.stored(id)
+        if (stored?.record.ownerId !== ownerId) throw notFound()
+        const before = stored.record
+        const wasPublic = before.wasPublic ?? before.visibility !== 'unlisted'
+        const after = { ...before, ...given(fields), updatedAt: clock.now() }
+        const hides = before.visibility !== 'unlisted' && after.visibility === 'unlisted' && wasPublic
+        if (hides) {
+          changed = { ...after, id: newIdeaId(), wasPublic: false }
+          return [ideas.remove(stored), ideas.insert(changed)]
         }
+        changed = { ...after, wasPublic: wasPublic || after.visibility === 'public' }
+        return ideas.replace(stored, changed)
       })
       if (!changed) throw notFound()
       return changed
@@ -118,4 +119,22 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
       await ideas.delete(id)
     },
   }
+}
+
+const NOTHING_SAID = { tags: [], symbol: null, exchange: null, interval: null, backtestId: null }
+
+/** The fields that are there, as they are kept; the same whether an idea is made or changed. */
+function given(fields: Partial<IdeaFields>): Partial<Idea> {
+  const { tags, symbol, exchange, ...rest } = fields
+  const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
+  return {
+    ...said,
+    ...(tags && { tags: tidy(tags) }),
+    ...(symbol !== undefined && { symbol: symbol && marketName(symbol) }),
+    ...(exchange !== undefined && { exchange: exchange && marketName(exchange) }),
+  }
+}
+
+function tidy(tags: readonly string[]): string[] {
+  return [...new Set(tags.map((tag) => tag.trim().toLowerCase()).filter(Boolean))]
 }

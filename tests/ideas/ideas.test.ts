@@ -49,3 +49,35 @@ test('only its owner changes or deletes it', async () => {
   await ideas.remove('usr_a', id)
   expect(() => ideas.get(id, 'usr_a')).toThrow('no such idea')
 })
+
+test('an idea that was public is found under a new id only once it is unlisted', async () => {
+  const ideas = world()
+  const { id } = await ideas.publish('usr_a', 'ann', fields)
+  const hidden = await ideas.change('usr_a', id, { visibility: 'unlisted' })
+  expect(hidden.id).not.toBe(id)
+  expect(() => ideas.get(id, 'usr_a')).toThrow('no such idea')
+  expect(ideas.get(hidden.id, null).title).toBe('t')
+  expect(ideas.listOf('usr_a', { limit: 10 }).items).toHaveLength(1)
+  expect((await ideas.change('usr_a', hidden.id, { title: 'u' })).id).toBe(hidden.id)
+})
+test('also when it was private in between', async () => {
+  const ideas = world()
+  const { id } = await ideas.publish('usr_a', 'ann', fields)
+  const between = await ideas.change('usr_a', id, { visibility: 'private' })
+  expect(between.id).toBe(id)
+  expect((await ideas.change('usr_a', id, { visibility: 'unlisted' })).id).not.toBe(id)
+})
+test('an idea nobody could know keeps its id when it becomes unlisted', async () => {
+  const ideas = world()
+  const { id } = await ideas.publish('usr_a', 'ann', { ...fields, visibility: 'private' })
+  expect((await ideas.change('usr_a', id, { visibility: 'unlisted' })).id).toBe(id)
+})
+test('a field is kept alike whether it is published or changed', async () => {
+  const ideas = world()
+  const said = { symbol: 'btcusdt', exchange: 'binance', tags: [' Trend', 'trend'] }
+  const published = await ideas.publish('usr_a', 'ann', { ...fields, ...said })
+  const { id } = await ideas.publish('usr_a', 'ann', fields)
+  const changed = await ideas.change('usr_a', id, said)
+  for (const { symbol, exchange, tags } of [published, changed])
+    expect([symbol, exchange, tags]).toEqual(['BTCUSDT', 'BINANCE', ['trend']])
+})

@@ -192,7 +192,12 @@ function Reader({ id }: { readonly id: string }) {
           <>
             <Markdown text={shown.body} />
             {dialog === 'edit' && (
-              <IdeaEditor idea={shown} onClose={() => setDialog(null)} onSaved={loaded.reload} />
+              <IdeaEditor
+                idea={shown}
+                onClose={() => setDialog(null)}
+                // One that was public and became unlisted has a new address.
+                onSaved={(saved) => (saved.id === id ? loaded.reload() : navigate(`/ideas/${saved.id}`))}
+              />
             )}
             {dialog === 'delete' && (
               <Confirm
