@@ -23,6 +23,7 @@ import {
   type Role,
   type User,
 } from './accounts.ts'
+import { isCommonPassword } from './common-passwords.ts'
 import { countAttempt, forgetFailures } from './throttle.ts'
 
 export interface SignUp {
@@ -41,6 +42,8 @@ export interface SignUpPolicy {
   readonly setupCode: string | null
 }
 
+/** Characters. */
+export const PASSWORD_MAX = 1000
 const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 
 /** Makes a user of the checked sign-up; the caller starts the session. */
@@ -49,7 +52,7 @@ export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpP
   // Asked before hashing, so that a shut door costs nothing; asked again inside the transaction, where it counts.
   admit(deps, request, policy)
   checkEmail(request.email)
-  checkPassword(request.password)
+  await checkPassword(request.password)
   const passwordHash = await deps.passwords.hash(request.password)
   const id = deps.newId('usr')
   const email = request.email.trim()
@@ -213,7 +216,7 @@ export async function changePassword(
 
 /** Sets a password and ends all sessions of the user. */
 export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<void> {
-  checkPassword(password, '/newPassword')
+  await checkPassword(password, '/newPassword')
   const passwordHash = await deps.passwords.hash(password)
   await transact(deps.kv, () => {
     const stored = users(deps.kv).stored(userId)
@@ -241,10 +244,15 @@ function checkEmail(email: string): void {
   if (!isEmail(email.trim())) throw invalidField('/email', 'email', 'expected an e-mail address')
 }
 
-function checkPassword(password: string, path = '/password'): void {
-  // Length is what counts (NIST SP 800-63B); the upper bound is against hashing megabytes.
-  if (Array.from(password).length < 8) throw invalidField(path, 'password', 'expected at least 8 characters')
-  if (password.length > 1000) throw invalidField(path, 'password', 'expected at most 1000 characters')
+async function checkPassword(password: string, path = '/password'): Promise<void> {
+  const refused = (why: string) => invalidField(path, 'password', why)
+  // Length is what counts, and that it is not what everybody tries (NIST SP 800-63B); the upper bound is against
+  // hashing megabytes.
+  const length = Array.from(password).length
+  if (length < 8) throw refused('expected at least 8 characters')
+  if (length > PASSWORD_MAX) throw refused(`expected at most ${PASSWORD_MAX} characters`)
+  if (await isCommonPassword(password))
+    throw refused('This password is one of the 10,000 most used, which are tried first. Choose another.')
 }
 
 const decoys = new WeakMap<object, Promise<string>>()

@@ -108,6 +108,9 @@ describe('who may sign up', () => {
   test.each([
     ['not an address', { email: 'nobody' }, '/email'],
     ['a short password', { password: '1234567' }, '/password'],
+    ['a password that everybody tries first', { password: 'sunshine1' }, '/password'],
+    ['the same in another case', { password: 'ILoveYou' }, '/password'],
+    ['one letter over and over', { password: '🐎'.repeat(12) }, '/password'],
   ])('%s: no', async (_name, change, path) => {
     expect((await first(change)).json.error.fields).toMatchObject([{ in: 'body', path }])
   })

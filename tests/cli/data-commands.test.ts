@@ -102,6 +102,24 @@ describe('user and token', () => {
     expect(reset.out).toMatch(/\nPassword: \S{20}$/)
   })
 
+  test('an admin is made, and unmade; the owner stays', async () => {
+    const data = temporaryFolder()
+    await chartroom(data, 'user', 'add', 'ann@example.com')
+    await chartroom(data, 'user', 'add', 'bob@example.com')
+    const role = (...args: string[]) => chartroom(data, 'user', 'role', ...args)
+    expect((await role('bob@example.com', 'admin')).out).toBe('bob@example.com is an admin now.')
+    expect((await chartroom(data, 'user', 'list')).out).toMatch(/bob@example.com +bob +admin/)
+    expect((await role('bob@example.com', 'member')).out).toBe('bob@example.com is a member now.')
+    expect((await role('ann@example.com', 'member')).err).toContain('The owner stays the owner')
+    expect((await role('bob@example.com', 'king')).err).toContain('admin or member')
+  })
+
+  test('a password that everybody tries first is refused', async () => {
+    const add = ['user', 'add', 'ann@example.com', '--password-stdin']
+    const { code, err } = await withInput('password123', temporaryFolder(), ...add)
+    expect([code, err]).toEqual([1, expect.stringContaining('10,000 most used')])
+  })
+
   test('a password that is too short is refused', async () => {
     const outcome = await withInput(
       'short',

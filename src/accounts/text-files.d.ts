@@ -1,0 +1,5 @@
+// `import text from './list.txt' with { type: 'text' }`: built into the executable.
+declare module '*.txt' {
+  const text: string
+  export default text
+}
