@@ -32,8 +32,9 @@ process.on('unhandledRejection', (error) => {
   )
 })
 
-// The address holds from source and in the executable alike because this file is at the root of both.
+// The addresses hold from source and in the executable alike because this file is at the root of both.
 const spawnWorker = () => new Worker(new URL('./engine/worker.ts', import.meta.url).href)
+const spawnSearch = () => new Worker(new URL('./search/worker.ts', import.meta.url).href)
 
 process.exitCode = await runCommand({
   args: process.argv.slice(2),
@@ -42,6 +43,7 @@ process.exitCode = await runCommand({
   random,
   version: packageJson.version,
   spawnWorker,
+  spawnSearch,
   print: (line) => console.log(line),
   warn: (line) => console.error(line),
   progress: process.stderr.isTTY ? (line) => void process.stderr.write(`\r\x1b[2K${line ?? ''}`) : undefined,

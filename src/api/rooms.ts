@@ -31,7 +31,8 @@ import { createPlaces, type Places } from '../replay/places.ts'
 import { endReplays, purgeReplays } from '../replay/session.ts'
 import { hostFor, runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor, type Script, type Scripts } from '../scripts/scripts.ts'
-import { createSearch, type Search, type SearchItem } from '../search/search.ts'
+import type { SearchItem } from '../search/indexes.ts'
+import { createSearch, type Search, type SearchThread } from '../search/search.ts'
 import type { Changes } from '../store/collection.ts'
 import { createSupport, type Article, type Support } from '../support/support.ts'
 import { createWatchlists, type Watchlist, type Watchlists } from '../watchlists/watchlists.ts'
@@ -88,6 +89,8 @@ export interface RoomDeps extends AccountDeps {
   readonly feeds: boolean
   /** Runs alerts' scripts, within the budget of any other. */
   readonly pool: JobPool
+  /** Starts a thread that searches. */
+  readonly spawnSearch: () => SearchThread
   readonly limits: Limits
 }
 
@@ -138,7 +141,10 @@ export function createRooms(deps: RoomDeps): Rooms {
       for (const run of runs(kv).each('user', [userId]))
         if (run.state === 'done') yield runItem(run, scriptOf(kv, run.id).source)
     },
+    spawn: deps.spawnSearch,
+    now: () => clock.now(),
     pause: () => clock.sleep(0),
+    failed: (error) => log('error', 'reading what is searched failed', { error: String(error) }),
   })
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()

@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { HIT_TYPES } from '../search/search.ts'
+import { HIT_TYPES } from '../search/indexes.ts'
 import { access, type ApiDeps } from './access.ts'
 import { doc, Listed, nullable, oneOf, pageOf, QueryInteger, Text } from './schemas.ts'
 
@@ -27,12 +27,12 @@ export function searchRoutes(deps: ApiDeps) {
   const { search } = deps.rooms
   return new Elysia({ prefix: '/api/search', tags: ['Search'], normalize: false }).use(access(deps)).get(
     '',
-    ({ visitor, may, query }) => {
+    async ({ visitor, may, query }) => {
       const { q, type, symbol, tag, author } = query
       const { limit } = pageOf({ limit: query.limit ?? String(RESULTS_DEFAULT) }, RESULTS_MAX)
       const userId = visitor?.user.id ?? null
       const ownTypes = HIT_TYPES.filter((one) => may(`${one}s:read`))
-      const results = search.find(q, userId, { type, symbol, tag, author }, limit, ownTypes)
+      const results = await search.find(q, userId, { type, symbol, tag, author }, limit, ownTypes)
       return { results, nextCursor: null }
     },
     {

@@ -4,6 +4,7 @@ import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { WorkerThread } from '../engine/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Http } from '../market/providers/provider.ts'
+import type { SearchThread } from '../search/search.ts'
 import type { Random } from '../lib/random.ts'
 
 export interface CommandContext {
@@ -15,6 +16,8 @@ export interface CommandContext {
   readonly version: string
   /** A thread that runs `engine/worker.ts`. */
   readonly spawnWorker: () => WorkerThread
+  /** A thread that runs `search/worker.ts`. */
+  readonly spawnSearch: () => SearchThread
   /** Standard output, a line at a time. */
   readonly print: (line: string) => void
   /** Standard error. */

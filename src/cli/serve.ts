@@ -91,6 +91,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     log,
     bars,
     pool,
+    spawnSearch: context.spawnSearch,
     limits,
     box: await createSecretBox(instanceKey(config.DATA_DIR, random), (count) => random.bytes(count)),
     webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
@@ -207,6 +208,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
   clearTimeout(cut)
   clearTimeout(cutRuns)
   pool.close()
+  rooms.search.close()
   doing = 'closing the store'
   await kv.close()
   lock.release()

@@ -50,7 +50,7 @@ for (const name of DOCS_FILES)
   writeFileSync(`${docs}/${name}`, await Bun.file(`${root}/node_modules/swagger-ui-dist/${name}`).bytes())
 
 const result = await Bun.build({
-  entrypoints: [`${root}/src/main.ts`, `${root}/src/engine/worker.ts`],
+  entrypoints: ['main.ts', 'engine/worker.ts', 'search/worker.ts'].map((file) => `${root}/src/${file}`),
   root: `${root}/src`,
   target: 'bun',
   format: 'esm',

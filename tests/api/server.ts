@@ -14,6 +14,7 @@ import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
+import { searchHere } from '../search/search-here.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
@@ -120,6 +121,7 @@ export function testServer(
     http: () => Promise.reject(new Error('no network in tests')),
     feeds: false,
     pool,
+    spawnSearch: searchHere,
     limits,
   })
   onFinished.push(rooms.onFinished)

@@ -46,6 +46,7 @@ export async function withHttp(
     random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
     version: '0.0.0',
     spawnWorker: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
+    spawnSearch: () => new Worker(new URL('../../src/search/worker.ts', import.meta.url).href),
     print: (line) => out.push(line),
     warn: (line) => err.push(line),
     input: () => Promise.resolve(input),

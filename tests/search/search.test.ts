@@ -2,7 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { createSearch, type SearchItem } from '../../src/search/search.ts'
+import { Indexes, type SearchItem } from '../../src/search/indexes.ts'
+import { createSearch } from '../../src/search/search.ts'
+import { searchHere } from './search-here.ts'
 
 const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
   type: 'idea',
@@ -20,10 +22,16 @@ async function searchOver(items: readonly SearchItem[]) {
   const search = createSearch({
     all: () => items,
     privateOf: (userId) => items.filter((one) => one.ownerId === userId && !one.public),
+    spawn: searchHere,
+    failed,
+    now: () => 0,
     pause: () => Promise.resolve(),
   })
   await search.rebuild()
   return search
+}
+const failed = (error: unknown) => {
+  throw error
 }
 const ids = (hits: readonly { id: string }[]) => hits.map((hit) => hit.id)
 
@@ -42,16 +50,16 @@ describe('search', () => {
       item('i1', { title: 'Turtle breakout', text: 'Donchian channels' }),
       item('i2', { title: 'Opening range', text: 'A breakout of the first hour', symbol: 'SPX' }),
     ])
-    expect(ids(search.find(query, null, {}, 10))).toEqual(expected)
+    expect(ids(await search.find(query, null, {}, 10))).toEqual(expected)
   })
   test('gives an anonymous caller public items, and a user their own besides', async () => {
     const search = await searchOver([
       item('pub', { text: 'golden cross' }),
       item('mine', { text: 'golden cross', public: false, type: 'backtest' }),
     ])
-    expect(ids(search.find('golden', null, {}, 10))).toEqual(['pub'])
-    expect(ids(search.find('golden', 'usr_b', {}, 10))).toEqual(['pub'])
-    expect(ids(search.find('golden', 'usr_a', {}, 10)).toSorted()).toEqual(['mine', 'pub'])
+    expect(ids(await search.find('golden', null, {}, 10))).toEqual(['pub'])
+    expect(ids(await search.find('golden', 'usr_b', {}, 10))).toEqual(['pub'])
+    expect(ids(await search.find('golden', 'usr_a', {}, 10)).toSorted()).toEqual(['mine', 'pub'])
   })
   test('filters by type, symbol, tag and author', async () => {
     const search = await searchOver([
@@ -59,24 +67,27 @@ describe('search', () => {
       item('b', { text: 'x1 word' }),
     ])
     for (const filters of [{ type: 'script' as const }, { symbol: 'spx' }, { tag: 'Trend' }])
-      expect(ids(search.find('word', null, filters, 10))).toEqual(['a'])
-    expect(ids(search.find('word', null, { author: 'ANN' }, 10)).toSorted()).toEqual(['a', 'b'])
+      expect(ids(await search.find('word', null, filters, 10))).toEqual(['a'])
+    expect(ids(await search.find('word', null, { author: 'ANN' }, 10)).toSorted()).toEqual(['a', 'b'])
   })
   test('follows changes', async () => {
     const search = await searchOver([])
     search.put(item('a', { text: 'first' }))
     search.put(item('a', { text: 'second' }))
-    expect([search.find('first', null, {}, 5), ids(search.find('second', null, {}, 5))]).toEqual([[], ['a']])
+    expect([await search.find('first', null, {}, 5), ids(await search.find('second', null, {}, 5))]).toEqual([
+      [],
+      ['a'],
+    ])
     search.put(item('a', { text: 'second', public: false }))
-    expect(search.find('second', null, {}, 5)).toEqual([])
+    expect(await search.find('second', null, {}, 5)).toEqual([])
     search.remove('idea', 'a', 'usr_a')
-    expect(search.find('second', 'usr_a', {}, 5)).toEqual([])
+    expect(await search.find('second', 'usr_a', {}, 5)).toEqual([])
   })
   test('shows plain text round the match', async () => {
     const search = await searchOver([
       item('a', { text: `${'before '.repeat(40)}needle <b>markup</b>\n\n${'after '.repeat(40)}` }),
     ])
-    const [hit] = search.find('needle', null, {}, 1)
+    const [hit] = await search.find('needle', null, {}, 1)
     expect(hit?.snippet).toMatch(/^….*needle <b>markup<\/b> after.*…$/)
     expect(hit?.snippet.length).toBeLessThanOrEqual(162)
   })
@@ -104,14 +115,89 @@ describe('search', () => {
           const without = await searchOver([...shared, ...mine])
           const withThem = await searchOver([...theirs, ...shared, ...mine])
           for (const reader of ['usr_a', null]) {
-            withThem.find(query, 'usr_b', {}, 20)
-            expect(JSON.stringify(withThem.find(query, reader, {}, 20))).toBe(
-              JSON.stringify(without.find(query, reader, {}, 20)),
+            await withThem.find(query, 'usr_b', {}, 20)
+            expect(JSON.stringify(await withThem.find(query, reader, {}, 20))).toBe(
+              JSON.stringify(await without.find(query, reader, {}, 20)),
             )
           }
         },
       ),
       { numRuns: 60 },
     )
+  })
+  test('reads a user’s items a slice at a time, and is answered from those that were read', async () => {
+    let time = 0
+    let pauses = 0
+    const many = Array.from({ length: 400 }, (_, i) => item(`m${i}`, { text: 'common', public: false }))
+    const { promise: held, resolve: go } = Promise.withResolvers<void>()
+    const search = createSearch({
+      spawn: searchHere,
+      failed,
+      all: () => [],
+      *privateOf() {
+        for (const one of many) {
+          // A record a millisecond.
+          time++
+          yield one
+        }
+      },
+      now: () => time,
+      pause: () => (++pauses < 60 ? Promise.resolve() : held),
+    })
+    const found = await search.find('common', 'usr_a', {}, 1000)
+    expect(found.length).toBeGreaterThan(100)
+    expect(found.length).toBeLessThan(400)
+    go()
+    while ((await search.find('common', 'usr_a', {}, 1000)).length < 400) await Promise.resolve()
+  })
+  test('what changes while a user’s items are read is newer than what was read', async () => {
+    let time = 0
+    const search = createSearch({
+      spawn: searchHere,
+      failed,
+      all: () => [],
+      *privateOf() {
+        time += 10
+        yield item('first', { text: 'old', public: false })
+        yield item('second', { text: 'old', public: false })
+      },
+      now: () => time,
+      async pause() {
+        search.put(item('second', { text: 'new', public: false }))
+      },
+    })
+    expect(ids(await search.find('old', 'usr_a', {}, 5))).toEqual(['first'])
+    expect(ids(await search.find('new', 'usr_a', {}, 5))).toEqual(['second'])
+  })
+  test('a thread that dies answers nothing, and the next one knows all again', async () => {
+    const threads: ReturnType<typeof searchHere>[] = []
+    const search = createSearch({
+      spawn() {
+        const thread = searchHere()
+        threads.push(thread)
+        return thread
+      },
+      failed: () => {},
+      all: () => [item('a', { text: 'word' })],
+      privateOf: () => [],
+      now: () => 0,
+      pause: () => Promise.resolve(),
+    })
+    await search.rebuild()
+    threads[0]?.onerror?.(new ErrorEvent('error'))
+    expect(ids(await search.find('word', null, {}, 5))).toEqual(['a'])
+    expect(threads).toHaveLength(2)
+  })
+  test('a user with very much has it all found by title, and the texts of those who searched long ago make room', async () => {
+    const evicted: string[] = []
+    const indexes = new Indexes((userId) => evicted.push(userId))
+    const text = 'lorem ipsum '.repeat(600)
+    for (const ownerId of ['usr_a', 'usr_b', 'usr_c']) {
+      indexes.begin(ownerId)
+      for (let i = 0; i < 300; i++)
+        indexes.addOwn(item(`${ownerId}${i}`, { title: `title${i}`, text, ownerId, public: false }))
+    }
+    expect(indexes.find('title299', 'usr_c', {}, 5).map(({ id }) => id)).toContain('usr_c299')
+    expect(evicted).toEqual(['usr_a'])
   })
 })

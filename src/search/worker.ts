@@ -1,0 +1,14 @@
+// The search thread's entry; the executable contains it under this name.
+
+import { setPriority } from 'node:os'
+import process from 'node:process'
+import { serveSearch } from './serve.ts'
+
+declare const self: Worker
+
+/** The server's own thread goes first, where a thread has a priority of its own. */
+const NICE = 5
+if (process.platform === 'linux') setPriority(0, NICE)
+
+const hear = serveSearch((message) => self.postMessage(message))
+self.onmessage = ({ data }: MessageEvent<Parameters<typeof hear>[0]>) => hear(data)
