@@ -20,7 +20,7 @@ export const WebhookWire = Type.Object(
     url: Type.String(),
     events: Type.Array(oneOf(EVENTS)),
     status: oneOf(['active', 'disabled'] as const),
-    disabledReason: nullable(oneOf(['owner', 'gone', 'failing'] as const)),
+    disabledReason: nullable(oneOf(['owner', 'gone', 'failing', 'secret_lost'] as const)),
     rotating: Type.Boolean(),
     createdAt: Time,
     updatedAt: Time,

@@ -1,7 +1,6 @@
 // `chartroom serve`: opens the store, plugs everything together and listens until it is told to stop.
 
 import { lookup } from 'node:dns/promises'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
@@ -14,9 +13,9 @@ import { createApp } from '../app.ts'
 import { JobPool } from '../engine/pool.ts'
 import { ARTICLES } from '../support/articles.ts'
 import { parseAllowList } from '../webhooks/address.ts'
+import { markSecretsLost, opensSecrets } from '../webhooks/receivers.ts'
 import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSend } from '../webhooks/send.ts'
-import type { Random } from '../lib/random.ts'
 import type { Transport } from '../mail/mail.ts'
 import { idSource } from '../lib/ids.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
@@ -27,6 +26,7 @@ import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { libraryFor } from '../scripts/scripts.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
+import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { openServerStore } from '../store/open-store.ts'
 import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
 import { parseFlags, type Command, type CommandContext } from './command.ts'
@@ -43,27 +43,42 @@ const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
 
+const NEW_KEY = { 'new-key': { type: 'boolean' } } as const
+
 export const serveCommand: Command = {
   name: 'serve',
   usage: '[SETTINGS]',
   summary: 'Run the server.',
-  help: configHelp,
+  help: () =>
+    `${configHelp()}\n\n  --new-key  Start with a fresh instance.key where the database's is lost; webhooks need new secrets then`,
   run: async (context) => {
-    const { values: flags } = parseFlags({ args: [...context.args], options: configFlags(), strict: true })
+    const { values } = parseFlags({ args: [...context.args], options: { ...configFlags(), ...NEW_KEY } })
+    const { 'new-key': newKey, ...flags } = values
     const { config, mistakes } = readConfig(flags, context.environment)
     for (const mistake of mistakes) context.warn(mistake)
-    return mistakes.length > 0 ? 2 : serve(context, config)
+    return mistakes.length > 0 ? 2 : serve(context, config, newKey === true)
   },
 }
 
-async function serve(context: CommandContext, config: Config): Promise<number> {
+async function serve(context: CommandContext, config: Config, newKey: boolean): Promise<number> {
   const { clock, random, print, warn } = context
   const log = jsonLog(context, config.LOG_LEVEL)
+  const boxOf = (key: Uint8Array) => createSecretBox(key, (count) => random.bytes(count))
+  let verdict: KeyVerdict = { kind: 'missing' }
   const { kv, lock } = await openServerStore({
     directory: config.DATA_DIR,
     maxBytes: config.MAX_STORAGE_MB * 1e6,
     tell: warn,
+    async admit(data) {
+      const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(key))
+      verdict = await judgeKey(data, config.DATA_DIR, opens, { newKey })
+    },
   })
+  if (verdict.kind === 'lost') {
+    const count = await markSecretsLost({ kv, clock })
+    log('warn', 'fresh key', { webhooksWithoutSecret: count })
+  }
+  const box = await boxOf(await settleKey(kv, config.DATA_DIR, verdict, random))
   const bars = new BarCache(lmdbBars(kv))
   await bars.store.sweep()
   await loadSamples(bars)
@@ -93,7 +108,7 @@ async function serve(context: CommandContext, config: Config): Promise<number> {
     pool,
     spawnSearch: context.spawnSearch,
     limits,
-    box: await createSecretBox(instanceKey(config.DATA_DIR, random), (count) => random.bytes(count)),
+    box,
     webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
     resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
     send: createSend(),
@@ -245,11 +260,4 @@ function jsonLog({ clock, warn }: CommandContext, least: LogLevel): Log {
     if (LOG_LEVELS.indexOf(level) > loudest) return
     warn(JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message, ...fields }))
   }
-}
-
-/** 32 bytes that webhook secrets are sealed with, in a file beside the database: a copied database gives none away. */
-function instanceKey(dataDir: string, random: Random): Uint8Array {
-  const path = `${dataDir}/instance.key`
-  if (!existsSync(path)) writeFileSync(path, random.bytes(32), { mode: 0o600, flag: 'wx' })
-  return readFileSync(path)
 }

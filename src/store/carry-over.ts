@@ -11,14 +11,16 @@
 // Two series whose names are the same once composed (`marketName`) become one, in which the newer bars win.
 
 import { createHash } from 'node:crypto'
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { assert } from '../lib/assert.ts'
 import { seriesKey } from '../market/bar-store.ts'
 import { emptyBars } from '../market/bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { chunkLength, decodeChunk } from './bar-chunks.ts'
+import { checkDatabase } from './check-database.ts'
 import { DataRefused } from './data-refused.ts'
+import { syncPath } from './files.ts'
 import { prefixRange } from './key.ts'
 import { inUse, processWithDatabase } from './server-lock.ts'
 import {
@@ -64,12 +66,8 @@ export async function carryOver(
   { tell = () => {}, step = () => {} }: CarryOverOptions = {},
 ): Promise<void> {
   const [fresh, old] = [`${folder}.new`, `${folder}.old`]
-  if (!existsSync(folder) && existsSync(old)) {
-    // Cut short between the two renames.
-    renameSync(existsSync(fresh) ? fresh : old, folder)
-    syncPath(dirname(folder))
-  }
-  if (existsSync(join(folder, 'data.mdb')) && isOld(folder)) {
+  finishRenaming(folder)
+  if (isOld(folder)) {
     tell(
       'The database was made by version 0.1.0. It is carried over now; the old one is kept until that is proved whole.',
     )
@@ -95,20 +93,23 @@ export async function carryOver(
   rmSync(fresh, { recursive: true, force: true })
 }
 
-/** Is there anything for `carryOver` to do? */
+/** Where a carrying over was cut short between its two renames there is no `db`; then there is. */
+export function finishRenaming(folder: string): void {
+  const [fresh, old] = [`${folder}.new`, `${folder}.old`]
+  if (existsSync(folder) || !existsSync(old)) return
+  renameSync(existsSync(fresh) ? fresh : old, folder)
+  syncPath(dirname(folder))
+}
+
+/** Is there anything for `carryOver` to do? Throws `DataRefused` for a database that cannot be trusted. */
 export function isToBeCarriedOver(folder: string): boolean {
-  return existsSync(`${folder}.old`) || (existsSync(join(folder, 'data.mdb')) && isOld(folder))
+  return existsSync(`${folder}.old`) || isOld(folder)
 }
 
 /** The tables tell, which were called otherwise; the layout of documents (`migrate.ts`) is a matter of its own. */
 function isOld(folder: string): boolean {
-  const environment = openEnvironment(folder, { readOnly: true })
-  try {
-    const { chunks, records } = oldTables(environment)
-    return chunks !== undefined || records !== undefined
-  } finally {
-    void environment.close()
-  }
+  const tables = checkDatabase(folder)?.tables
+  return tables !== undefined && (tables.has(OLD_CHUNKS.name) || tables.has(OLD_RECORDS.name))
 }
 
 function assertSpace(folder: string): void {
@@ -150,7 +151,7 @@ type OldTables = ReturnType<typeof oldTables>
 function oldTables(environment: Environment) {
   return {
     documents: openTable<Buffer>(environment, { ...DOCUMENTS, encoding: 'binary' }),
-    // Absent in a database of today, and in one whose server was stopped before it had any bars.
+    // Absent where the server was stopped before it had any.
     chunks: openTable<Buffer>(environment, OLD_CHUNKS) as Table<Buffer> | undefined,
     records: openTable<string>(environment, OLD_RECORDS) as Table<string> | undefined,
   }
@@ -330,13 +331,4 @@ function oldNumber(bytes: Uint8Array): number {
   const view = new DataView(new ArrayBuffer(8))
   view.setBigUint64(0, (whole[0] ?? 0) < 0x10 ? bits ^ 0x7fff_ffff_ffff_ffffn : bits)
   return view.getFloat64(0)
-}
-
-function syncPath(path: string): void {
-  const file = openSync(path, 'r')
-  try {
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
 }

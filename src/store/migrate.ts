@@ -19,13 +19,7 @@ const VERSION_KEY: Key = ['meta', 'schema']
 
 /** Answers the version the database is at now. */
 export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATIONS): Promise<number> {
-  const newest = migrations.at(-1)?.to ?? 1
-  const entry = kv.get(VERSION_KEY)
-  const found = entry ? Number(entry.value) : newest
-  if (found > newest)
-    throw new DataRefused(
-      `The database has layout ${found}, this program knows up to ${newest}. Run the newer program.`,
-    )
+  const { newest, found, entry } = assertKnownLayout(kv, migrations)
   if (entry === null) await setVersion(kv, newest)
   for (const { to, run } of migrations) {
     if (to <= found) continue
@@ -33,6 +27,18 @@ export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATI
     await setVersion(kv, to)
   }
   return newest
+}
+
+/** Throws `DataRefused` for a database of a newer program. Writes nothing. */
+export function assertKnownLayout(kv: Pick<Kv, 'get'>, migrations: readonly Migration[] = MIGRATIONS) {
+  const newest = migrations.at(-1)?.to ?? 1
+  const entry = kv.get(VERSION_KEY)
+  const found = entry ? Number(entry.value) : newest
+  if (found > newest)
+    throw new DataRefused(
+      `The database has layout ${found}, this program knows up to ${newest}. Nothing was changed. Run the newer program.`,
+    )
+  return { newest, found, entry }
 }
 
 async function setVersion(kv: Kv, version: number): Promise<void> {

@@ -1,9 +1,13 @@
 // The store as server and command line open it: data of older versions is brought up to date first.
 
-import { mkdirSync } from 'node:fs'
-import { carryOver, isToBeCarriedOver } from './carry-over.ts'
+import { chmodSync, mkdirSync } from 'node:fs'
+import { carryOver, finishRenaming, isToBeCarriedOver } from './carry-over.ts'
+import { checkDatabase } from './check-database.ts'
+import { DataRefused } from './data-refused.ts'
+import type { Kv } from './kv.ts'
 import { lmdbKv, type LmdbKv } from './lmdb.ts'
-import { migrate } from './migrate.ts'
+import { memoryKv } from './memory.ts'
+import { assertKnownLayout, migrate } from './migrate.ts'
 import { lockData, type ServerLock } from './server-lock.ts'
 
 export interface OpenOptions {
@@ -15,12 +19,20 @@ export interface OpenOptions {
   readonly tell?: (sentence: string) => void
 }
 
-/** For a server, which is the only one on its directory until it lets the lock go. */
-export async function openServerStore(options: OpenOptions): Promise<{ kv: LmdbKv; lock: ServerLock }> {
-  mkdirSync(options.directory, { recursive: true, mode: 0o700 })
+/**
+ * For a server, which is the only one on its directory until it lets the lock go. `admit` may look at the database and
+ * throw before anything is written to it.
+ */
+export async function openServerStore(
+  options: OpenOptions & { readonly admit: (kv: Kv) => Promise<void> },
+): Promise<{ kv: LmdbKv; lock: ServerLock }> {
+  makeDirectory(options.directory)
+  const folder = folderOf(options)
   const lock = lockData(options.directory)
   try {
-    await carryOver(folderOf(options), options)
+    finishRenaming(folder)
+    await beforeWriting(folder, options.admit)
+    await carryOver(folder, options)
     return { kv: await open(options), lock }
   } catch (error) {
     lock.release()
@@ -28,9 +40,20 @@ export async function openServerStore(options: OpenOptions): Promise<{ kv: LmdbK
   }
 }
 
+async function beforeWriting(folder: string, admit: (kv: Kv) => Promise<void>): Promise<void> {
+  if (!checkDatabase(folder)) return admit(memoryKv())
+  const kv = lmdbKv({ path: folder })
+  try {
+    assertKnownLayout(kv)
+    await admit(kv)
+  } finally {
+    await kv.close()
+  }
+}
+
 /** For a command, beside a server or without one. */
 export async function openStore(options: OpenOptions): Promise<LmdbKv> {
-  mkdirSync(options.directory, { recursive: true, mode: 0o700 })
+  makeDirectory(options.directory)
   if (isToBeCarriedOver(folderOf(options))) {
     const lock = lockData(options.directory)
     try {
@@ -45,6 +68,7 @@ export async function openStore(options: OpenOptions): Promise<LmdbKv> {
 const folderOf = ({ directory }: OpenOptions) => `${directory}/db`
 
 async function open(options: OpenOptions): Promise<LmdbKv> {
+  keepPrivate(options.directory)
   const kv = lmdbKv({ path: folderOf(options), ...(options.maxBytes && { maxBytes: options.maxBytes }) })
   try {
     await migrate(kv)
@@ -53,4 +77,25 @@ async function open(options: OpenOptions): Promise<LmdbKv> {
     await kv.close()
     throw error
   }
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new DataRefused(
+      `The data directory ${directory} cannot be made (${error instanceof Error ? error.message : String(error)}). Name another one with --data-dir.`,
+    )
+  }
+}
+
+/** Version 0.1.0 let everybody on the machine read the database. Somebody else's directory is left as it is. */
+function keepPrivate(directory: string): void {
+  const modes = { [directory]: 0o700, [`${directory}/db`]: 0o700, [`${directory}/db/data.mdb`]: 0o600 }
+  for (const [path, mode] of Object.entries({ ...modes, [`${directory}/db/lock.mdb`]: 0o600 }))
+    try {
+      chmodSync(path, mode)
+    } catch {
+      // Not there yet, or not ours.
+    }
 }

@@ -34,8 +34,11 @@ export interface Receiver {
   readonly url: string
   readonly events: readonly EventKind[]
   readonly status: 'active' | 'disabled'
-  /** `owner`, `gone` (it answered 410) or `failing` (nothing but failures for 120 h); null while active. */
-  readonly disabledReason: 'owner' | 'gone' | 'failing' | null
+  /**
+   * `owner`, `gone` (it answered 410), `failing` (nothing but failures for 120 h) or `secret_lost` (the server has
+   * another key by now, so it needs a new secret); null while active.
+   */
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
   readonly sealedSecret: string
   /** The secret before the last rotation, until the rotation is confirmed. */
   readonly sealedOldSecret: string | null
@@ -94,6 +97,33 @@ export function viewOf(receiver: Receiver): ReceiverView {
 export interface ReceiverSecret {
   readonly receiver: Receiver
   readonly secret: string
+}
+
+/** Does a box open what is sealed here? null: nothing is. */
+export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
+  for (const { id, sealedSecret, disabledReason } of receiverCollection(kv).each())
+    if (disabledReason !== 'secret_lost')
+      return box.open(sealedSecret, id).then(
+        () => true,
+        () => false,
+      )
+  return null
+}
+
+/** The key that secrets were sealed with is gone: each receiver waits for its owner to rotate its secret. */
+export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | 'clock'>): Promise<number> {
+  const receivers = receiverCollection(kv)
+  const ids = Array.from(receivers.each(), ({ id }) => id)
+  for (const id of ids)
+    await receivers.update(id, (before) => ({
+      ...before,
+      status: 'disabled',
+      disabledReason: 'secret_lost',
+      sealedOldSecret: null,
+      oldSecretUntil: null,
+      updatedAt: clock.now(),
+    }))
+  return ids.length
 }
 
 export type Receivers = ReturnType<typeof createReceivers>
@@ -160,7 +190,12 @@ export function createReceivers(deps: ReceiverDeps) {
       id: string,
       fields: Partial<ReceiverFields> & { readonly status?: Receiver['status'] },
     ): Promise<Receiver> {
-      owned(ownerId, id)
+      if (owned(ownerId, id).disabledReason === 'secret_lost' && fields.status === 'active')
+        throw new Problem(
+          409,
+          'conflict',
+          'The secret of this webhook is lost. Rotate it, which enables it too.',
+        )
       const events = fields.events && checkedEvents(fields.events)
       const url = fields.url === undefined ? undefined : await checkedUrl(fields.url)
       const changed = await receivers.update(id, (before) => ({
@@ -197,8 +232,9 @@ export function createReceivers(deps: ReceiverDeps) {
             ? {
                 ...before,
                 sealedSecret,
-                sealedOldSecret: before.sealedSecret,
-                oldSecretUntil: now + ROTATION_MS,
+                ...(before.disabledReason === 'secret_lost'
+                  ? { status: 'active', disabledReason: null, failingSince: null }
+                  : { sealedOldSecret: before.sealedSecret, oldSecretUntil: now + ROTATION_MS }),
                 updatedAt: now,
               }
             : null,

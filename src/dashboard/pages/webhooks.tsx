@@ -31,7 +31,7 @@ interface Webhook {
   readonly url: string
   readonly events: readonly string[]
   readonly status: 'active' | 'disabled'
-  readonly disabledReason: 'owner' | 'gone' | 'failing' | null
+  readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
   readonly rotating: boolean
   readonly createdAt: number
   readonly lastSuccessAt: number | null
@@ -46,6 +46,7 @@ const REASONS = {
   owner: 'You disabled it.',
   gone: 'It answered 410 Gone, so it was disabled.',
   failing: 'Nothing but failures for five days, so it was disabled.',
+  secret_lost: 'The server lost the key to its secret. Rotate the secret, which enables it too.',
 } as const
 
 export function Webhooks({ id }: { readonly id?: string }) {
@@ -213,7 +214,9 @@ function WebhookPage({ id }: { readonly id: string }) {
               )}
               {one.disabledReason && (
                 <div class={p['note']} data-tone="down">
-                  {REASONS[one.disabledReason]} Enable it from the menu, which also forgets its failures.
+                  {REASONS[one.disabledReason]}
+                  {one.disabledReason !== 'secret_lost' &&
+                    ' Enable it from the menu, which also forgets its failures.'}
                 </div>
               )}
               <dl class={p['facts']}>

@@ -1,0 +1,86 @@
+// The key file of a data directory: 32 bytes that secrets are sealed with, beside the database, so that a copied
+// database gives none away.
+//
+// The database keeps the key's fingerprint. A key that is lost or belongs to another database is refused: with a new one
+// in its place, every secret would be unreadable from then on, and nobody would be told.
+
+import { existsSync, readFileSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Random } from '../lib/random.ts'
+import { sha256 } from '../lib/sha256.ts'
+import { DataRefused } from './data-refused.ts'
+import { writeWhole } from './files.ts'
+import type { Key, Kv } from './kv.ts'
+
+export const KEY_FILE = 'instance.key'
+const KEY_BYTES = 32
+export const INSTANCE_KEY: Key = ['meta', 'instance']
+
+/** Kept in the database. */
+export interface Instance {
+  /** Names the database, whatever becomes of its key. */
+  readonly id: string
+  readonly keyFingerprint: string
+}
+
+/** Does this key open what was sealed before fingerprints were kept? null: nothing is sealed. */
+export type Opens = (key: Uint8Array) => Promise<boolean | null>
+
+/** What is to become of the key file. */
+export type KeyVerdict =
+  { readonly kind: 'right' | 'first'; readonly key: Uint8Array } | { readonly kind: 'missing' | 'lost' }
+
+/** Writes nothing. Throws `DataRefused` where the key is not the database's, unless a new one is wanted. */
+export async function judgeKey(
+  kv: Pick<Kv, 'get'>,
+  directory: string,
+  opens: Opens,
+  { newKey }: { readonly newKey: boolean },
+): Promise<KeyVerdict> {
+  const path = join(directory, KEY_FILE)
+  const instance = readInstance(kv)
+  const found = existsSync(path) ? readFileSync(path) : null
+  const key = found?.length === KEY_BYTES ? found : null
+  if (instance && key && fingerprintOf(key) === instance.keyFingerprint) return { kind: 'right', key }
+  if (!instance) {
+    // Version 0.1.0 kept no fingerprint, and a fresh database has none yet.
+    const fits = await opens(key ?? Buffer.alloc(KEY_BYTES))
+    if (key && fits !== false) return { kind: 'first', key }
+    if (found === null && fits === null) return { kind: 'missing' }
+  }
+  if (newKey) return { kind: 'lost' }
+  const what = found ? 'is not the key of this database' : 'is missing'
+  throw new DataRefused(
+    `${path} ${what}; webhook secrets are sealed with it. Nothing was changed. Put the right one back from a backup, or start once with --new-key: each webhook needs a new secret then.`,
+  )
+}
+
+/** Acts on the verdict; answers the key. */
+export async function settleKey(
+  kv: Kv,
+  directory: string,
+  verdict: KeyVerdict,
+  random: Random,
+): Promise<Uint8Array> {
+  if (verdict.kind === 'right') return verdict.key
+  const path = join(directory, KEY_FILE)
+  const key = verdict.kind === 'first' ? verdict.key : random.bytes(KEY_BYTES)
+  if (verdict.kind !== 'first') {
+    if (existsSync(path)) renameSync(path, `${path}.replaced`)
+    writeWhole(path, key)
+  }
+  const id = readInstance(kv)?.id ?? Buffer.from(random.bytes(16)).toString('hex')
+  const instance: Instance = { id, keyFingerprint: fingerprintOf(key) }
+  await kv.commit({ sets: [{ key: INSTANCE_KEY, value: JSON.stringify(instance) }] })
+  return key
+}
+
+export function readInstance(kv: Pick<Kv, 'get'>): Instance | null {
+  const entry = kv.get(INSTANCE_KEY)
+  return entry && (JSON.parse(entry.value) as Instance)
+}
+
+/** Tells keys apart and gives nothing of them away. */
+export function fingerprintOf(key: Uint8Array): string {
+  return sha256(Buffer.concat([Buffer.from('chartroom instance key '), key])).slice(0, 32)
+}
