@@ -1,0 +1,98 @@
+// `bun run torture [--rounds N] [--seed S] [--only A,B] [--short] [--binary PATH]`: attacks the executable from outside, as
+// the worst user, the worst disk and the worst moment to die would, and prints a table of what was done and found.
+//
+// It is for whoever changes the server: a finding says how to see it again. Everything runs on 127.0.0.1 in data
+// directories of its own, which are deleted. What a section sends follows from the seed; when things happen does not.
+
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { access } from './torture/access.ts'
+import { corrupt } from './torture/corrupt.ts'
+import { crash } from './torture/crash.ts'
+import { disk } from './torture/disk.ts'
+import { fuzz } from './torture/fuzz.ts'
+import { hostile } from './torture/hostile.ts'
+import { power } from './torture/power.ts'
+import type { Scene } from './torture/scene.ts'
+import { endAll } from './torture/server.ts'
+import { findingsOf, tableOf, Tally } from './torture/tally.ts'
+import { worst } from './torture/worst.ts'
+
+export const SECTIONS: Readonly<Record<string, (scene: Scene, tally: Tally) => Promise<void>>> = {
+  crash,
+  power,
+  disk,
+  hostile,
+  worst,
+  fuzz,
+  corrupt,
+  access,
+}
+
+const SHORT_SHARE = 100
+
+/** Runs the sections one after the other. */
+export async function torture(
+  scene: Omit<Scene, 'rounds'> & { readonly roundsWanted: number | null },
+  only: readonly string[],
+): Promise<Tally[]> {
+  const rounds = (long: number) =>
+    scene.roundsWanted ?? (scene.isShort ? Math.max(1, Math.round(long / SHORT_SHARE)) : long)
+  const tallies: Tally[] = []
+  for (const [name, section] of Object.entries(SECTIONS)) {
+    if (only.length > 0 && !only.includes(name)) continue
+    const tally = new Tally(name, scene.seed, scene.print)
+    tallies.push(tally)
+    const started = performance.now()
+    scene.print(`${name} …`)
+    try {
+      await section({ ...scene, rounds }, tally)
+    } catch (error) {
+      tally.find(
+        'the section broke off',
+        error instanceof Error ? (error.stack ?? '') : String(error),
+        'from the start',
+      )
+    } finally {
+      await endAll()
+    }
+    scene.print(
+      `${name}: ${tally.findings.length} findings in ${((performance.now() - started) / 1000).toFixed(0)} s`,
+    )
+  }
+  return tallies
+}
+
+async function command(): Promise<boolean> {
+  const { values } = parseArgs({
+    options: {
+      rounds: { type: 'string' },
+      seed: { type: 'string' },
+      only: { type: 'string' },
+      binary: { type: 'string' },
+      short: { type: 'boolean', default: false },
+    },
+  })
+  const binary = resolve(values.binary ?? `${import.meta.dir}/../../dist/chartroom`)
+  if (!existsSync(binary)) throw new Error(`There is no ${binary}. Build it with bun run build.`)
+  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+  const only = values.only?.split(',') ?? []
+  const unknown = only.find((name) => !(name in SECTIONS))
+  if (unknown !== undefined)
+    throw new Error(`There is no section ${unknown}. There are: ${Object.keys(SECTIONS).join(', ')}.`)
+  const print = (line: string) => console.log(line)
+  print(`seed ${seed}, ${binary}`)
+  const roundsWanted = values.rounds === undefined ? null : Number(values.rounds)
+  const tallies = await torture({ binary, seed, isShort: values.short, roundsWanted, print }, only)
+  print(`\n${tableOf(tallies)}\n`)
+  for (const line of findingsOf(tallies)) print(line)
+  return tallies.every(({ findings }) => findings.length === 0)
+}
+
+if (import.meta.main) {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => void endAll().then(() => process.exit(1)))
+  process.exitCode = (await command()) ? 0 : 1
+}
