@@ -1,8 +1,13 @@
-// What happens on the server while the page is open: one stream of server-sent events for all parts of it.
+// What happens on the server while the page is open: one stream of server-sent events for all tabs of the dashboard, and in
+// each of them for all of its parts.
 //
-// It is opened with the first listener and closed with the last; the browser reconnects by itself.
+// The stream is a shared worker's. Chromium on Android has none: there the tab has its own, and closes it soon after nobody
+// looks at it.
 
 import { apiUrl } from './api-client.ts'
+import { base } from './base.ts'
+import { LiveHub, type FromTab, type LiveEvent, type ToTab } from './live-hub.ts'
+import { user } from './session.ts'
 
 interface LiveEvents {
   readonly bars: {
@@ -20,31 +25,98 @@ interface LiveEvents {
   }
   readonly backtest: { readonly id: string; readonly name: string; readonly state: string }
 }
-type LiveEvent = keyof LiveEvents
 
-const listeners = new Map<LiveEvent, Set<(data: never) => void>>()
-let stream: EventSource | null = null
+interface Listener {
+  readonly heard: (data: never) => void
+  readonly missed: () => void
+}
 
-/** Calls back for each event of the kind; the returned function ends that. */
-export function onLive<E extends LiveEvent>(event: E, listener: (data: LiveEvents[E]) => void): () => void {
+/** File of the shared worker; `tools/assets.ts` says which. */
+declare const LIVE_WORKER: string
+
+const ALONE_HIDDEN_MS = 10_000
+
+const listeners = new Map<LiveEvent, Set<Listener>>()
+let say: ((message: FromTab) => void) | null = null
+
+/**
+ * Calls back for each event of the kind, and `missed` when some may have been; the returned function ends that.
+ * Whoever shows what events tell of asks for it again when some were missed.
+ */
+export function onLive<E extends LiveEvent>(
+  event: E,
+  heard: (data: LiveEvents[E]) => void,
+  missed: () => void = () => {},
+): () => void {
+  const listener: Listener = { heard, missed }
   let group = listeners.get(event)
   if (!group) listeners.set(event, (group = new Set()))
   group.add(listener)
-  stream ??= open()
+  if (everybody().length === 1) join()
   return () => {
     group.delete(listener)
-    if ([...listeners.values()].some((one) => one.size > 0)) return
-    stream?.close()
-    stream = null
+    if (everybody().length === 0) say?.({ say: 'leave' })
   }
 }
 
-function open(): EventSource {
-  const source = new EventSource(apiUrl('/api/platform/stream'))
-  for (const event of ['bars', 'firing', 'backtest'] as const)
-    source.addEventListener(event, ({ data }: MessageEvent<string>) => {
-      const parsed = JSON.parse(data) as never
-      for (const listener of listeners.get(event) ?? []) listener(parsed)
-    })
-  return source
+const everybody = () => [...listeners.values()].flatMap((group) => [...group])
+
+function join(): void {
+  say ??= connect()
+  say({
+    say: 'join',
+    url: apiUrl('/api/platform/stream').href,
+    user: user.peek()?.id ?? '',
+    visible: document.visibilityState === 'visible',
+  })
+}
+
+function connect(): (message: FromTab) => void {
+  const speak = sharedLine() ?? ownLine()
+  document.addEventListener('visibilitychange', () =>
+    speak({ say: 'visible', visible: document.visibilityState === 'visible' }),
+  )
+  // A closed tab tells nobody by itself; one that comes back from the browser's cache joins again.
+  addEventListener('pagehide', () => speak({ say: 'leave' }))
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted && everybody().length > 0) join()
+  })
+  return speak
+}
+
+function sharedLine(): ((message: FromTab) => void) | null {
+  if (typeof SharedWorker === 'undefined') return null
+  try {
+    const { port } = new SharedWorker(workerUrl(`${base}/assets/${LIVE_WORKER}`), 'chartroom-live')
+    port.onmessage = ({ data }: MessageEvent<ToTab>) => hear(data)
+    return (message) => port.postMessage(message)
+  } catch {
+    // A browser that was told to allow none.
+    return null
+  }
+}
+
+function ownLine(): (message: FromTab) => void {
+  const hub = new LiveHub((url) => new EventSource(url), ALONE_HIDDEN_MS)
+  const tab = { send: hear }
+  return (message) => hub.hear(tab, message)
+}
+
+function hear(message: ToTab): void {
+  if (message.event === 'resync') for (const { missed } of everybody()) missed()
+  else for (const { heard } of listeners.get(message.event) ?? []) heard(message.data as never)
+}
+
+/** The page's policy takes an address of code from a named place only. */
+function workerUrl(address: string): string {
+  const { trustedTypes } = globalThis as {
+    trustedTypes?: {
+      createPolicy: (
+        name: string,
+        rules: { createScriptURL: (url: string) => string },
+      ) => { createScriptURL: (url: string) => unknown }
+    }
+  }
+  const policy = trustedTypes?.createPolicy('chartroom-live', { createScriptURL: (url) => url })
+  return (policy?.createScriptURL(address) ?? address) as string
 }

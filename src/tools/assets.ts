@@ -6,6 +6,7 @@
 import { readdirSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
 import type { DocsFile, ServeDashboard } from '../api/deps.ts'
+import { assert } from '../lib/assert.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
 export const DASHBOARD_ASSETS = 'dashboard-files'
@@ -32,6 +33,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
+  "worker-src 'self'",
   "style-src 'self'",
   "img-src 'self' data:",
   "font-src 'self'",
@@ -64,8 +66,23 @@ const allStyles: BunPlugin = {
   },
 }
 
+/** The shared worker is a file of its own: the page names it, and it is no module so that every browser takes it. */
+async function bundleWorker(): Promise<readonly [name: string, content: Uint8Array<ArrayBuffer>]> {
+  const { outputs } = await Bun.build({
+    entrypoints: [`${DASHBOARD}/live-worker.ts`],
+    target: 'browser',
+    format: 'iife',
+    minify: true,
+    naming: '[name]-[hash].[ext]',
+  })
+  const [output] = outputs
+  assert(output !== undefined, 'a worker is one file')
+  return [output.path.split('/').pop() ?? '', new Uint8Array(await output.arrayBuffer())]
+}
+
 /** Builds the dashboard for a browser: name → content. 50-70 ms. */
 export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
+  const [worker, workerCode] = await bundleWorker()
   const { outputs } = await Bun.build({
     entrypoints: [`${DASHBOARD}/index.html`],
     plugins: [allStyles],
@@ -75,7 +92,7 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
     // Relative: the page may be served under a path of a proxy's. In the page itself `servedAt` makes them absolute.
     publicPath: './',
     // Without both, libraries bundle their development halves (STACK.md, 4).
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', LIVE_WORKER: JSON.stringify(worker) },
     conditions: ['production'],
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
   })
@@ -84,6 +101,7 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
     return [name, new Uint8Array(await output.arrayBuffer())] as const
   })
   const built = new Map(await Promise.all(files))
+  built.set(worker, workerCode)
   const page = new TextDecoder().decode(built.get('index.html'))
   for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
   return built

@@ -269,13 +269,19 @@ function useLiveBars(): void {
       const bars = await loadNewer(before.market, before.bars, abort.signal)
       if (shown.peek() === before && bars !== before.bars) shown.value = { market: before.market, bars }
     }
-    const stop = onLive('bars', ({ exchange, symbol }) => {
-      const now = shown.peek()?.market
-      if (now?.exchange !== exchange || now.symbol !== symbol) return
+    const fetchSoon = () => {
       clearTimeout(timer)
       // An import tells of every block it stores. A failure is met again, and shown, by whoever loads bars next.
       timer = setTimeout(() => void fetchNewer().catch(() => undefined), LIVE_DELAY_MS)
-    })
+    }
+    const stop = onLive(
+      'bars',
+      ({ exchange, symbol }) => {
+        const now = shown.peek()?.market
+        if (now?.exchange === exchange && now.symbol === symbol) fetchSoon()
+      },
+      fetchSoon,
+    )
     return () => {
       stop()
       clearTimeout(timer)

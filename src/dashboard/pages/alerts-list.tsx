@@ -14,7 +14,10 @@ import s from './alerts.module.css'
 
 export function useAlerts(): { alerts: Loaded<Alert[]>; firings: Loaded<Firing[]> } {
   const [tick, setTick] = useState(0)
-  useEffect(() => onLive('firing', () => setTick((n) => n + 1)), [])
+  useEffect(() => {
+    const again = () => setTick((n) => n + 1)
+    return onLive('firing', again, again)
+  }, [])
   const keys = [alertsChanged.value, tick]
   const alerts = useLoad(
     async (signal) => (await get<{ alerts: Alert[] }>('/api/platform/alerts', {}, signal)).alerts,

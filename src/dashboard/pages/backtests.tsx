@@ -59,7 +59,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   useEffect(() => {
     if (id !== undefined) open(id)
   }, [id])
-  useEffect(() => onLive('backtest', list.reload), [])
+  useEffect(() => onLive('backtest', list.reload, list.reload), [])
   const pick = (one: string, on: boolean) =>
     setPicked((before) => (on ? [...before, one] : before.filter((other) => other !== one)))
   return (

@@ -34,10 +34,17 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   useEffect(() => {
     const load = () => attempt(loadQuotes(list.items.slice(0, QUOTED_MAX)))
     load()
-    return onLive('bars', ({ symbol }) => {
-      forgetQuote(symbol)
-      load()
-    })
+    return onLive(
+      'bars',
+      ({ symbol }) => {
+        forgetQuote(symbol)
+        load()
+      },
+      () => {
+        for (const { symbol } of list.items.slice(0, QUOTED_MAX)) forgetQuote(symbol)
+        load()
+      },
+    )
   }, [list])
   useLayoutEffect(() => {
     if (focused.current === '') return

@@ -1,0 +1,148 @@
+// One stream of events for all tabs. It runs in a shared worker, or in the tab itself where there are none.
+//
+// A browser opens six connections to a host over HTTP/1.1 in all tabs together, so a stream a tab would keep the seventh
+// tab from ever loading. The hub holds one for all of them, closes it when nobody has looked at any tab for a while, and goes
+// on behind the last event it saw when somebody does: the server keeps events for who comes back, and says `resync` where
+// it has them no more.
+
+export const LIVE_EVENTS = ['bars', 'firing', 'backtest'] as const
+export type LiveEvent = (typeof LIVE_EVENTS)[number]
+
+/** What a tab says. `join` again when another user has signed in. */
+export type FromTab =
+  | { readonly say: 'join'; readonly url: string; readonly user: string; readonly visible: boolean }
+  | { readonly say: 'visible'; readonly visible: boolean }
+  | { readonly say: 'leave' }
+
+/** What a tab hears; `resync`: events were missed. */
+export type ToTab = { readonly event: LiveEvent; readonly data: unknown } | { readonly event: 'resync' }
+
+/** A tab's end of the line. */
+export interface Tab {
+  readonly send: (message: ToTab) => void
+}
+
+/** What the hub uses of EventSource. */
+export interface Stream {
+  readonly readyState: number
+  addEventListener(event: string, listener: (message: { data?: string; lastEventId?: string }) => void): void
+  close(): void
+}
+
+interface Member {
+  readonly user: string
+  visible: boolean
+}
+
+const CLOSED = 2
+const RETRY_MS = 5000
+const RETRY_MOST_MS = 60_000
+
+export class LiveHub {
+  readonly #open: (url: string) => Stream
+  readonly #hiddenMs: number
+  readonly #tabs = new Map<Tab, Member>()
+  #url = ''
+  #user = ''
+  #stream: Stream | null = null
+  /** Id of the last event; null = begin with what comes. */
+  #last: string | null = null
+  #closing: ReturnType<typeof setTimeout> | undefined
+  #retrying: ReturnType<typeof setTimeout> | undefined
+  #failures = 0
+
+  /** `hiddenMs`: how long the stream stays open while no tab is looked at. */
+  constructor(open: (url: string) => Stream, hiddenMs: number) {
+    this.#open = open
+    this.#hiddenMs = hiddenMs
+  }
+
+  hear(tab: Tab, message: FromTab): void {
+    switch (message.say) {
+      case 'join':
+        this.#tabs.set(tab, { user: message.user, visible: message.visible })
+        if (message.user !== this.#user || message.url !== this.#url) this.#begin(message.url, message.user)
+        break
+      case 'visible': {
+        const member = this.#tabs.get(tab)
+        if (member) member.visible = message.visible
+        break
+      }
+      case 'leave':
+        this.#tabs.delete(tab)
+    }
+    this.#update()
+  }
+
+  /** The stream is one user's: what was seen of another's says nothing. */
+  #begin(url: string, user: string): void {
+    this.#close()
+    this.#url = url
+    this.#user = user
+    this.#last = null
+    this.#failures = 0
+  }
+
+  #update(): void {
+    if (this.#tabs.size === 0) {
+      this.#begin('', '')
+      clearTimeout(this.#closing)
+      this.#closing = undefined
+      return
+    }
+    if ([...this.#tabs.values()].some(({ visible }) => visible)) {
+      clearTimeout(this.#closing)
+      this.#closing = undefined
+      if (this.#retrying === undefined) this.#connect()
+    } else if (this.#stream || this.#retrying !== undefined)
+      this.#closing ??= setTimeout(() => {
+        this.#closing = undefined
+        this.#close()
+      }, this.#hiddenMs)
+  }
+
+  #close(): void {
+    this.#stream?.close()
+    this.#stream = null
+    clearTimeout(this.#retrying)
+    this.#retrying = undefined
+  }
+
+  #connect(): void {
+    if (this.#stream) return
+    const url = new URL(this.#url)
+    if (this.#last !== null) url.searchParams.set('after', this.#last)
+    const stream = this.#open(url.href)
+    this.#stream = stream
+    for (const event of LIVE_EVENTS)
+      stream.addEventListener(event, ({ data = '', lastEventId = '' }) => {
+        this.#last = lastEventId
+        this.#tell({ event, data: JSON.parse(data) as unknown })
+      })
+    stream.addEventListener('resync', ({ lastEventId = '' }) => {
+      this.#last = lastEventId
+      this.#tell({ event: 'resync' })
+    })
+    stream.addEventListener('hello', ({ lastEventId = '' }) => {
+      this.#failures = 0
+      if (lastEventId !== '') this.#last = lastEventId
+    })
+    // The browser itself opens one again that broke; one that was refused it gives up.
+    stream.addEventListener('error', () => {
+      if (stream === this.#stream && stream.readyState === CLOSED) this.#retry()
+    })
+  }
+
+  #retry(): void {
+    this.#close()
+    const wait = Math.min(RETRY_MOST_MS, RETRY_MS * 2 ** this.#failures++)
+    this.#retrying = setTimeout(() => {
+      this.#retrying = undefined
+      this.#update()
+    }, wait)
+  }
+
+  #tell(message: ToTab): void {
+    for (const [tab, { user }] of this.#tabs) if (user === this.#user) tab.send(message)
+  }
+}

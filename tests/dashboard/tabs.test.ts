@@ -1,0 +1,85 @@
+// Many tabs of one browser on one server: all of them load, all of them hear, over one connection.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const TABS = 8
+const QUIET = { 'tour.done': true }
+
+describe.skipIf(noBrowser)('tabs', () => {
+  let site: Site
+  let bars = 0
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  /** Brings a bar that makes a new alert fire. */
+  async function fire(context: BrowserContext, message: string): Promise<void> {
+    const symbol = `TAB${++bars}`
+    const { request } = context
+    const alert = { symbol, exchange: 'ME', interval: '1d', kind: 'price', op: 'above', price: 10 }
+    const made = await request.post(`${site.url}/api/platform/alerts`, {
+      data: { ...alert, channels: ['email'], message },
+    })
+    expect(made.ok()).toBe(true)
+    const brought = await request.post(
+      `${site.url}/api/platform/bars/import?symbol=${symbol}&exchange=ME&interval=1d`,
+      {
+        headers: { 'content-type': 'text/csv' },
+        data: 'time,open,high,low,close,volume\n2024-01-01,11,12,10,11,5\n',
+      },
+    )
+    expect(brought.ok()).toBe(true)
+  }
+
+  const hears = (page: Page, text: string) => page.getByText(text).first().waitFor({ timeout: 15_000 })
+  const streams = async () =>
+    Number(/chartroom_event_streams (\d+)/.exec(await (await fetch(`${site.url}/metrics`)).text())?.[1])
+
+  test('eight load, hear an alert and a finished run over one stream, and go on when the first is closed', async () => {
+    const { page: first, complaints } = await site.open({ remembered: QUIET })
+    const context = first.context()
+    const pages = [first]
+    while (pages.length < TABS) pages.push(await context.newPage())
+    for (const [i, page] of pages.entries()) {
+      await page.goto(`${site.url}/${i % 2 ? 'alerts' : 'backtests'}`)
+      await page.locator('h1').first().waitFor({ timeout: 15_000 })
+    }
+    await fire(context, 'everybody hears this')
+    for (const page of pages) await hears(page, 'everybody hears this')
+    expect(await streams()).toBe(1)
+
+    const ran = await context.request.post(`${site.url}/api/platform/backtests`, {
+      data: {
+        name: 'A run of another tab',
+        symbol: 'SPX',
+        exchange: 'SP',
+        interval: '1d',
+        bars: 50,
+        inputs: {},
+        source: '//@version=6\nstrategy("s")\nstrategy.entry("L", strategy.long)',
+      },
+    })
+    expect(ran.ok()).toBe(true)
+    for (const page of pages.filter((_, i) => i % 2 === 0)) await hears(page, 'A run of another tab')
+
+    await first.close()
+    await fire(context, 'also without the first')
+    for (const page of pages.slice(1)) await hears(page, 'also without the first')
+    expect(await streams()).toBe(1)
+    for (const page of pages.slice(1)) await page.close()
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  test('without shared workers a tab has a stream of its own', async () => {
+    const { page, complaints } = await site.open({ remembered: QUIET })
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'))
+    await page.goto(`${site.url}/alerts`)
+    await page.locator('h1').first().waitFor()
+    await fire(page.context(), 'heard all the same')
+    await hears(page, 'heard all the same')
+    expect(complaints).toEqual([])
+  }, 60_000)
+})
