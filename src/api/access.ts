@@ -49,6 +49,8 @@ export interface AccessOptions {
   readonly streams?: boolean
   /** The answer carries an ETag and may be 304. For GETs of stored objects. */
   readonly etag?: boolean
+  /** With `Prefer: respond-async` it may answer 202. */
+  readonly async?: boolean
   /** The answer carries a secret: what is kept of it for idempotency is encrypted. */
   readonly secret?: boolean
   /** Asks for the same origin even without a cookie: for what sets one. */
@@ -101,7 +103,7 @@ export function access({ gate }: ApiDeps) {
           }),
           beforeHandle: ((context: LeaveContext) => gate.replay(context, options)) as never,
           afterHandle: ((context: LeaveContext) => gate.leave(context, options)) as never,
-          detail: { 'x-access': options.to } as never,
+          detail: { 'x-access': options.to, 'x-options': options } as never,
         }
       },
     })
@@ -217,8 +219,7 @@ export class Gate {
   /** Answers what a request with this idempotency key was answered before, or lets it through. */
   async replay({ request, path, set }: LeaveContext, options: AccessOptions): Promise<unknown> {
     const header = request.headers.get('idempotency-key')
-    if (header === null || request.method !== 'POST' || options.streams || options.sameOrigin)
-      return undefined
+    if (header === null || !keepsAnswers({ method: request.method, options })) return undefined
     const visit = this.visit(request)
     const client = visit.caller?.user.id ?? visit.peer.network
     // A bookmark's bar is in the query: what is asked for there is as good as in the body.
@@ -374,6 +375,17 @@ export function accessParts(access: string): {
   const [label, ...scopes] = access.split(' ') as [AccessLabel, ...string[]]
   const tokens = scopes[0] !== 'only'
   return { label, scopes: tokens ? (scopes as Scope[]) : [], tokens }
+}
+
+/** Whether an Idempotency-Key counts there. */
+export function keepsAnswers({
+  method,
+  options,
+}: {
+  readonly method: string
+  readonly options: AccessOptions
+}): boolean {
+  return method === 'POST' && !options.streams && !options.sameOrigin
 }
 
 /** A session reaches all that is its user's, a token what it has the scope for, and nobody nothing. */

@@ -115,7 +115,7 @@ export function backtestRoutes(deps: ApiDeps) {
         return once(finishedAnswer, (also) => runs.runNow(caller.user.id, asked, request.signal, also))
       },
       {
-        access: { to: 'session backtests:write', rate: 'backtests', bodyBytes: BODY_BYTES },
+        access: { to: 'session backtests:write', rate: 'backtests', bodyBytes: BODY_BYTES, async: true },
         body: BacktestBody,
         detail: doc(
           'Run a backtest',

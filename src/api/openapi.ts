@@ -1,7 +1,8 @@
 // The OpenAPI 3.1 document, made from the routes and the very schemas that validate: TypeBox schemas are JSON Schema.
 
 import type { TSchema } from '@sinclair/typebox'
-import { accessParts } from './access.ts'
+import { accessParts, type AccessOptions } from './access.ts'
+import { aboutErrors, headerParameters, responsesOf } from './responses.ts'
 
 export interface Route {
   readonly method: string
@@ -15,6 +16,7 @@ interface Detail {
   readonly tags?: readonly string[]
   readonly hide?: boolean
   readonly 'x-access'?: string
+  readonly 'x-options'?: AccessOptions
   readonly 'x-answer'?: TSchema
   /** Of routes that read their body themselves. */
   readonly requestBody?: object
@@ -72,24 +74,29 @@ export function openApiDocument(
   for (const { method, path, hooks } of routes) {
     const { body, query, params, detail = {} } = hooks as Hooks
     if (detail.hide || !path.startsWith('/api/') || method === 'WS') continue
-    const at = path.replace(/\/$/, '').replace(/:(\w+)/g, '{$1}')
+    const route = {
+      method,
+      path: path.replace(/\/$/, ''),
+      options: detail['x-options'] ?? { to: 'none' },
+      hasBody: body !== undefined,
+      hasQuery: query !== undefined,
+    }
+    const at = route.path.replace(/:(\w+)/g, '{$1}')
+    const done = detail['x-answer'] ? { content: json(hoist(detail['x-answer'], schemas)) } : {}
     const operation = {
       operationId: operationId(method, at),
       summary: detail.summary,
       description: description(detail),
       tags: detail.tags,
       security: security(detail['x-access'] ?? 'none'),
-      parameters: [...pathParameters(at, params, schemas), ...queryParameters(query, schemas)],
+      parameters: [
+        ...pathParameters(at, params, schemas),
+        ...queryParameters(query, schemas),
+        ...headerParameters(route),
+      ],
       ...(body && { requestBody: { required: true, content: json(hoist(body, schemas)) } }),
       ...(detail.requestBody && { requestBody: detail.requestBody }),
-      responses: {
-        200: {
-          description: 'Done.',
-          ...(detail['x-answer'] && { content: json(hoist(detail['x-answer'], schemas)) }),
-        },
-        '4XX': { description: 'Refused.', ...REFUSAL },
-        '5XX': { description: 'Could not be done.', ...REFUSAL },
-      },
+      responses: responsesOf(route, done),
     }
     paths[at] = { ...paths[at], [method.toLowerCase()]: operation }
   }
@@ -98,7 +105,7 @@ export function openApiDocument(
     info: {
       title: 'Chartroom',
       version,
-      description: 'Backtests, replays, alerts, ideas and webhooks.',
+      description: aboutErrors(),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url }],
@@ -112,8 +119,6 @@ export function openApiDocument(
     },
   }
 }
-
-const REFUSAL = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } }
 
 const json = (schema: unknown) => ({ 'application/json': { schema } })
 
@@ -178,7 +183,7 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   const copy: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(schema))
     if (name === 'properties') copy[name] = hoistEach(value as object, schemas)
-    else if (name !== '$id' && name !== 'expected') copy[name] = hoist(value, schemas)
+    else if (!OURS.has(name) && !isElysias(name, value)) copy[name] = hoist(value, schemas)
   const variants = copy.anyOf as { const?: unknown }[] | undefined
   if (variants?.length && variants.every((variant) => 'const' in variant)) {
     delete copy.anyOf
@@ -188,6 +193,14 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   if (id === undefined) return copy
   schemas[id] = copy
   return { $ref: `#/components/schemas/${id}` }
+}
+
+/** Not of JSON Schema. */
+const OURS = new Set(['$id', 'expected'])
+
+/** Elysia closes the schema of a body when it is first used; here a body may have fields that nobody knows. */
+function isElysias(name: string, value: unknown): boolean {
+  return name === 'additionalProperties' && value === false
 }
 
 /** The names are the API's own, whatever they are. */

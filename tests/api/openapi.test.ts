@@ -1,6 +1,8 @@
 // The OpenAPI document: whole, and about this server. (openapi-schema-validator and Redocly find nothing wrong with it.)
 
 import { expect, test } from 'bun:test'
+import { ROUTE_CODES } from '../../src/api/route-codes.ts'
+import { PROBLEM_CODES } from '../../src/lib/problem-codes.ts'
 import { testServer } from './server.ts'
 
 interface Operation {
@@ -75,11 +77,47 @@ test('operations have names of their own, a summary, and their path’s paramete
       where,
       [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? ''),
     ])
-    expect([where, Object.keys(operation.responses)]).toEqual([where, ['200', '4XX', '5XX']])
+    expect([where, Object.keys(operation.responses)]).toEqual([
+      where,
+      expect.arrayContaining(['200', '400', '401', '421', '500']),
+    ])
     expect([where, operation.security.length > 0]).toEqual([where, true])
   }
   const imports = document.paths['/api/platform/bars/import'].post as Operation
   expect(Object.keys((imports.requestBody as { content: object }).content)).toContain('text/csv')
+})
+
+test('the document is the same whatever was called before it', async () => {
+  const other = testServer()
+  const cookie = await other.signUp()
+  for (const { path, method } of operations) {
+    if (/stream|events/.test(path)) continue
+    const url = path.replace(/\{\w+\}/g, 'x')
+    await other.call(method.toUpperCase(), url, { headers: cookie, ...(method !== 'get' && { body: {} }) })
+  }
+  expect((await other.call('GET', '/api/openapi.json')).text).toBe(JSON.stringify(document))
+})
+
+test('it names the answers that are no 200, the headers that count, and every code', () => {
+  const backtests = document.paths['/api/platform/backtests'].post as Operation
+  expect(Object.keys(backtests.responses)).toEqual(
+    expect.arrayContaining(['202', '422', '429', '503', '507']),
+  )
+  expect(backtests.parameters.map(({ name }) => name)).toEqual(['Idempotency-Key', 'Prefer'])
+  const one = document.paths['/api/platform/backtests/{id}'].get as Operation
+  expect(Object.keys(one.responses)).toContain('304')
+  expect(one.responses['404']).toMatchObject({ 'x-codes': expect.arrayContaining(['backtest_not_found']) })
+  for (const { operation } of operations)
+    for (const status of ['429', '503'])
+      if (operation.responses[status])
+        expect(operation.responses[status]).toHaveProperty('headers.Retry-After')
+  for (const [code, { status, meaning }] of Object.entries(PROBLEM_CODES))
+    expect(document.info.description).toContain(`| ${status} | \`${code}\` | ${meaning}`)
+})
+
+test('codes are told of routes that are there', () => {
+  const there = app.routes.map(({ method, path }) => `${method} ${path.replace(/\/$/, '')}`)
+  expect(Object.keys(ROUTE_CODES).filter((route) => !there.includes(route))).toEqual([])
 })
 
 test('nothing of ours is left in the schemas', () => {

@@ -1,5 +1,6 @@
 // The whole HTTP application on a map, a clock that is turned by hand and randomness that repeats.
 
+import { documentedAnswers } from './documented.ts'
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
@@ -164,6 +165,7 @@ export function testServer(
   }
   const services = { ...base, ...change(base) }
   const app = createApp(services)
+  const check = documentedAnswers(app.routes)
 
   /** A string body is sent as it is, anything else as JSON. */
   async function call(method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
@@ -176,12 +178,9 @@ export function testServer(
       }),
     )
     const text = await response.text()
-    return {
-      status: response.status,
-      headers: response.headers,
-      text,
-      json: text.startsWith('{') ? JSON.parse(text) : null,
-    }
+    const json = text.startsWith('{') ? JSON.parse(text) : null
+    check(method, path, response.status, json?.error?.code)
+    return { status: response.status, headers: response.headers, text, json }
   }
 
   /** Signs up and answers the headers that carry the session. */

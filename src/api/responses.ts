@@ -1,0 +1,130 @@
+// What a route may answer, status by status, for the OpenAPI document: worked out from what its access asks, whether it
+// has a body and a query, and what its own table adds.
+
+import { PROBLEM_CODES, type ProblemCode } from '../lib/problem-codes.ts'
+import { accessParts, keepsAnswers, type AccessOptions } from './access.ts'
+import { ROUTE_CODES } from './route-codes.ts'
+
+/** The parts of a route that its answers depend on. */
+export interface Answering {
+  readonly method: string
+  /** With `:id`, without a slash at the end. */
+  readonly path: string
+  readonly options: AccessOptions
+  readonly hasBody: boolean
+  readonly hasQuery: boolean
+}
+
+/** Every code the route may refuse with. */
+export function codesOf({ method, path, options, hasBody, hasQuery }: Answering): ProblemCode[] {
+  const { label, scopes, tokens } = accessParts(options.to)
+  const writes = method !== 'GET'
+  const codes: (ProblemCode | false)[] = [
+    'duplicate_parameter',
+    'invalid_token',
+    'token_expired',
+    'token_revoked',
+    label !== 'none' && 'unauthenticated',
+    label !== 'none' && 'session_expired',
+    !tokens && 'session_required',
+    label !== 'none' && scopes.length > 0 && 'insufficient_scope',
+    writes && 'cross_origin_blocked',
+    hasBody && 'malformed_json',
+    hasBody && 'body_not_object',
+    hasBody && 'payload_too_large',
+    hasBody && 'unsupported_media_type',
+    // An id longer than any address there is.
+    path.includes(':') && 'not_found',
+    'misdirected_request',
+    (hasBody || hasQuery || path.includes(':') || keepsAnswers({ method, options })) && 'validation_failed',
+    keepsAnswers({ method, options }) && 'idempotency_in_progress',
+    keepsAnswers({ method, options }) && 'idempotency_key_reused',
+    options.unlimited !== true && 'rate_limited',
+    'internal_error',
+    writes && 'storage_full',
+  ]
+  const all = new Set([
+    ...codes.filter((code) => code !== false),
+    ...(ROUTE_CODES[`${method} ${path}`] ?? []),
+  ])
+  return Object.keys(PROBLEM_CODES).filter((code): code is ProblemCode => all.has(code as ProblemCode))
+}
+
+const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
+const text = { schema: { type: 'string' } }
+const RETRY = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
+
+/** `done` is what the 200 carries. */
+export function responsesOf(route: Answering, done: object): Record<string, object> {
+  const responses: Record<string, object> = {
+    200: {
+      description: 'Done.',
+      ...done,
+      ...(keepsAnswers(route) && {
+        headers: {
+          'Idempotent-Replayed': {
+            description:
+              '`true` where the answer is that of an earlier request with the same `Idempotency-Key`.',
+            ...text,
+          },
+        },
+      }),
+    },
+  }
+  if (route.options.async)
+    responses[202] = {
+      description: 'It was asked for with `Prefer: respond-async` and goes on behind the answer.',
+      headers: { Location: { description: 'Where to ask for it.', ...text } },
+      ...done,
+    }
+  if (route.options.etag)
+    responses[304] = { description: '`If-None-Match` names the state that is still so. No body.' }
+  const byStatus = Map.groupBy(codesOf(route), (code) => PROBLEM_CODES[code].status)
+  for (const [status, codes] of byStatus)
+    responses[status] = {
+      description: codes.map((code) => `\`${code}\`: ${PROBLEM_CODES[code].meaning}`).join('\n\n'),
+      'x-codes': codes,
+      content: refusal,
+      ...((status === 429 || status === 503) && { headers: RETRY }),
+    }
+  return responses
+}
+
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header',
+  required: false,
+  description,
+  schema: { type: 'string' },
+})
+
+/** The headers that mean something there. */
+export function headerParameters(route: Answering): object[] {
+  return [
+    ...(keepsAnswers(route)
+      ? [
+          header(
+            'Idempotency-Key',
+            '1 to 255 characters of your own. For a day the same key with the same request answers what it answered first, and makes nothing anew.',
+          ),
+        ]
+      : []),
+    ...(route.options.etag ? [header('If-None-Match', 'The `ETag` of an earlier answer.')] : []),
+    ...(route.options.async ? [header('Prefer', '`respond-async` to be answered 202 at once.')] : []),
+  ]
+}
+
+/** The catalogue of codes and what is answered before a route is found, as a text for the reference page. */
+export function aboutErrors(): string {
+  const rows = Object.entries(PROBLEM_CODES).map(
+    ([code, { status, meaning, remedy }]) => `| ${status} | \`${code}\` | ${meaning} | ${remedy} |`,
+  )
+  return [
+    'Backtests, replays, alerts, ideas and webhooks.',
+    '## Errors',
+    'A refusal is `{"ok":false,"error":{"code","message","requestId"}}`, for every path, unknown ones (404 `not_found`) and other methods of known ones (405 `method_not_allowed`) included; with `Accept: application/problem+json` the same as RFC 9457 has it. Compare `code`; `message` is for people.',
+    'What is no HTTP is answered before this API sees it, by a bare status without a body, and the connection is closed: 400 (a malformed request line, header or chunk, no `Host`, two lengths), 413 (a body announced larger than any address takes), 431 (more than 16 kB or 100 of headers, or as long an address), 505 (other versions than HTTP/1.0 and 1.1). On a method that HTTP does not know the connection is closed without an answer.',
+    'Texts are measured in characters (Unicode code points), and a name, title, tag or symbol is kept in its composed form (NFC).',
+    `| status | code | meaning | what to do |\n|---|---|---|---|\n${rows.join('\n')}`,
+  ].join('\n\n')
+}

@@ -1,0 +1,113 @@
+// What each route may refuse with, beyond what its access, its body and its query say by themselves. Tests hold every
+// answer they see against it, so that the reference page tells the truth.
+
+import type { ProblemCode } from '../lib/problem-codes.ts'
+
+type Codes = readonly ProblemCode[]
+
+/** Of whatever a worker does: it may have no room, be cut short, or take too much. */
+const JOB: Codes = [
+  'script_limit_exceeded',
+  'concurrency_limited',
+  'overloaded',
+  'shutting_down',
+  'conflict',
+  'validation_failed',
+]
+const RUN: Codes = ['bars_not_found', 'script_invalid', 'script_runtime_error', ...JOB]
+const KEPT: Codes = ['quota_exceeded']
+const ALERT: Codes = ['alert_not_found']
+const BACKTEST: Codes = ['backtest_not_found']
+const IDEA: Codes = ['idea_not_found']
+const SCRIPT: Codes = ['script_not_found']
+const WATCHLIST: Codes = ['watchlist_not_found']
+const WEBHOOK: Codes = ['webhook_not_found']
+const OWNER: Codes = ['not_found']
+
+export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
+  'POST /api/auth/sign-up': [
+    'setup_required',
+    'signup_closed',
+    'already_exists',
+    'concurrency_limited',
+    'overloaded',
+  ],
+  'POST /api/auth/sign-in': ['invalid_credentials', 'concurrency_limited', 'overloaded'],
+  'POST /api/auth/password': ['invalid_credentials', 'concurrency_limited', 'overloaded'],
+  'PATCH /api/auth/user': ['user_not_found'],
+  'DELETE /api/auth/sessions/:id': ['session_not_found'],
+  'GET /api/auth/users': ['owner_required'],
+  'PATCH /api/auth/users/:id': ['owner_required', 'user_not_found', 'conflict'],
+  'POST /api/auth/invitations': ['owner_required'],
+  'POST /api/platform/tokens': KEPT,
+  'DELETE /api/platform/tokens': ['token_not_found'],
+
+  'POST /api/platform/backtests': [...RUN, ...KEPT],
+  'POST /api/platform/backtests/preview': RUN,
+  'GET /api/platform/backtests/:id': BACKTEST,
+  'PATCH /api/platform/backtests/:id': [...BACKTEST, ...KEPT],
+  'GET /api/platform/backtests/:id/tracks': [...BACKTEST, 'conflict'],
+  'POST /api/platform/backtests/:id/replay': [...BACKTEST, ...RUN],
+  'DELETE /api/platform/backtests/:id': BACKTEST,
+  'GET /api/platform/backtests/:id/events': [...BACKTEST, 'concurrency_limited'],
+  'POST /api/platform/backtests/:id/verify': [...BACKTEST, ...RUN],
+  'POST /api/platform/backtests/:id/compare': [...BACKTEST, ...RUN],
+
+  'POST /api/platform/alerts': [...KEPT, ...SCRIPT, ...JOB, 'script_invalid'],
+  'GET /api/platform/alerts/:id': ALERT,
+  'GET /api/platform/alerts/:id/firings': ALERT,
+  'PATCH /api/platform/alerts/:id': [...ALERT, ...SCRIPT, ...JOB, 'script_invalid'],
+  'DELETE /api/platform/alerts/:id': ALERT,
+
+  'POST /api/platform/ideas': KEPT,
+  'GET /api/platform/ideas/:id': IDEA,
+  'PATCH /api/platform/ideas/:id': IDEA,
+  'DELETE /api/platform/ideas/:id': IDEA,
+
+  'POST /api/platform/scripts': [...KEPT, ...JOB],
+  'POST /api/platform/scripts/check': JOB,
+  'POST /api/platform/scripts/format': JOB,
+  'GET /api/platform/scripts/:id': SCRIPT,
+  'GET /api/platform/scripts/:id/revisions': SCRIPT,
+  'PATCH /api/platform/scripts/:id': [...SCRIPT, ...JOB],
+  'DELETE /api/platform/scripts/:id': SCRIPT,
+
+  'POST /api/platform/watchlists/import': KEPT,
+  'GET /api/platform/watchlists/:id': WATCHLIST,
+  'GET /api/platform/watchlists/:id/export': WATCHLIST,
+  'PATCH /api/platform/watchlists/:id': WATCHLIST,
+  'DELETE /api/platform/watchlists/:id': WATCHLIST,
+
+  'GET /api/platform/replay': ['bars_not_found'],
+  'POST /api/platform/replay/bookmarks': KEPT,
+
+  'POST /api/platform/webhooks': [...KEPT, 'webhook_url_blocked'],
+  'GET /api/platform/webhooks/:id': WEBHOOK,
+  'GET /api/platform/webhooks/:id/deliveries': WEBHOOK,
+  'PATCH /api/platform/webhooks/:id': [...WEBHOOK, 'webhook_url_blocked'],
+  'DELETE /api/platform/webhooks/:id': WEBHOOK,
+  'POST /api/platform/webhooks/:id/test': [...WEBHOOK, 'conflict'],
+  'POST /api/platform/webhooks/:id/rotate': [...WEBHOOK, 'conflict'],
+  'POST /api/platform/webhooks/:id/rotate/confirm': [...WEBHOOK, 'conflict'],
+  'POST /api/platform/webhooks/deliveries/:id/resend': [
+    'delivery_not_found',
+    'webhook_not_found',
+    'conflict',
+  ],
+
+  'GET /api/search': JOB,
+  'GET /api/support/articles/:id': ['article_not_found'],
+  'GET /api/support/tickets': OWNER,
+  'GET /api/errors': OWNER,
+
+  'POST /api/platform/bars/import': [...JOB, 'payload_too_large', 'unsupported_media_type'],
+  'DELETE /api/platform/bars': ['not_series_owner'],
+  'POST /api/platform/bars/share': ['not_series_owner', 'bars_not_found', 'already_exists'],
+  'GET /api/platform/bars': ['bars_not_found'],
+  'GET /api/platform/symbols/:exchange/:symbol': ['symbol_not_found'],
+  'POST /api/platform/bars/fetch': ['symbol_not_found', 'provider_unavailable', 'feeds_disabled'],
+  'POST /api/platform/feeds': ['not_series_owner', 'quota_exceeded'],
+  'DELETE /api/platform/feeds': ['not_series_owner'],
+  'GET /api/platform/stream': ['concurrency_limited'],
+  'GET /api/ready': ['shutting_down'],
+}
