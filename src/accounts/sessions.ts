@@ -25,7 +25,8 @@ export async function startSession(
     lastSeenAt: now,
     userAgent: userAgent.slice(0, 200),
   }
-  await transact(deps.kv, () => sessions(deps.kv).insert(session))
+  // Who cannot sign in cannot make room either.
+  await transact(deps.kv, () => ({ ...sessions(deps.kv).insert(session), essential: true }))
   return { secret, session }
 }
 

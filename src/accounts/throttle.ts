@@ -23,9 +23,10 @@ const failuresKey = (emailKey: string): Key => ['signin-failures', sha256(emailK
 
 /**
  * Counts a failure before the password is looked at, and forgets it when it was right: so a hundred attempts at the
- * same time are a hundred attempts. Throws 429 while the account has to wait.
+ * same time are a hundred attempts. Throws 429 while the account has to wait. `isKnown`: somebody has this address;
+ * addresses that nobody has could fill what is kept back for when the store is full.
  */
-export async function countAttempt(deps: AccountDeps, emailKey: string): Promise<void> {
+export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown: boolean): Promise<void> {
   await transact(deps.kv, () => {
     const key = failuresKey(emailKey)
     const { count, lastAt } = failuresOf(deps, emailKey)
@@ -35,6 +36,7 @@ export async function countAttempt(deps: AccountDeps, emailKey: string): Promise
     return {
       checks: [{ key, version: deps.kv.get(key)?.version ?? null }],
       sets: [{ key, value: JSON.stringify(failures) }],
+      essential: isKnown,
     }
   })
 }

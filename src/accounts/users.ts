@@ -183,8 +183,11 @@ function ownerRequired(what: string): Problem {
 /** The user with this e-mail address and password. Takes the same time and says the same whether the user exists. */
 export async function authenticate(deps: AccountDeps, email: string, password: string): Promise<User> {
   const key = emailKey(email)
-  await countAttempt(deps, key)
   const user = users(deps.kv).find('email', [key])
+  await countAttempt(deps, key, user !== null).catch((error: unknown) => {
+    // In a full store a stranger's failure is not counted, and answered like any other.
+    if (user || !(error instanceof Problem) || error.code !== 'storage_full') throw error
+  })
   const right = await deps.passwords.verify(password, user?.passwordHash ?? (await decoy(deps)))
   if (user && right) {
     await forgetFailures(deps, key)

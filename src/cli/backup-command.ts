@@ -5,6 +5,7 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { RESERVE_FILE } from '../store/reserve.ts'
 import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
 import { parseFlags, type Command, UsageError } from './command.ts'
 import { readConfig } from './config.ts'
@@ -88,9 +89,10 @@ async function replaceFolder(folder: string, fill: (temporary: string) => Promis
   }
 }
 
-/** What lies beside the database: the key file. Who serves it now is nobody's business later. */
+/** What lies beside the database is the key file; who serves it now is nobody's business later. */
+const NOT_DATA = [LOCK_FILE, PID_FILE, RESERVE_FILE]
+
 function copyOthers(from: string, to: string): void {
   for (const entry of readdirSync(from, { withFileTypes: true }))
-    if (entry.isFile() && entry.name !== LOCK_FILE && entry.name !== PID_FILE)
-      cpSync(join(from, entry.name), join(to, entry.name))
+    if (entry.isFile() && !NOT_DATA.includes(entry.name)) cpSync(join(from, entry.name), join(to, entry.name))
 }

@@ -292,6 +292,7 @@ function mergeChanges(kv: Kv, parts: readonly Changes[]): Commit {
       ...parts.flatMap((part) => part.deletes ?? []),
       ...counted.flatMap(({ key, value }) => (value > 0 ? [] : [key])),
     ],
+    essential: parts.some(({ essential }) => essential),
   }
 }
 

@@ -27,6 +27,8 @@ export interface Commit {
   readonly checks?: readonly Check[]
   readonly sets?: readonly { readonly key: Key; readonly value: string }[]
   readonly deletes?: readonly Key[]
+  /** Takes what is kept back for when the store is full: for what somebody needs to make room, or to stop. */
+  readonly essential?: boolean
 }
 
 export interface ListOptions {

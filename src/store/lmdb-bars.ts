@@ -25,7 +25,7 @@ import {
 import type { SymbolInfo } from '../market/symbol.ts'
 import { CHUNK_BARS, chunkLength, decodeChunk, encodeChunk } from './bar-chunks.ts'
 import { decodeKey, encodeKey, prefixRange } from './key.ts'
-import { durable, type LmdbKv } from './lmdb.ts'
+import type { LmdbKv } from './lmdb.ts'
 
 export const CHUNKS = { name: 'bar-chunks', encoding: 'binary' } as const
 export const RECORDS = { name: 'bar-records', encoding: 'string' } as const
@@ -50,10 +50,18 @@ const STEP_CHUNKS = 16
 const FIRST_TIME = -8_640_000_000_000_000
 const LAST_TIME = 8_640_000_000_000_000
 
-export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'assertRoom'>): BarStore {
+export function lmdbBars(
+  store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'assertRoom' | 'durable'>,
+): BarStore {
   const chunks = store.openDatabase<Buffer>(CHUNKS)
   const records = store.openDatabase<string>(RECORDS)
-  const write = <T>(change: () => T) => durable(() => store.environment.transaction(change))
+  const write = <T>(change: () => T) => store.durable(() => store.environment.transaction(change))
+  /** Takes away only, so it may use what is kept back for a full disk. */
+  const free = <T>(change: () => T) =>
+    store.durable(
+      () => store.environment.transaction(change),
+      () => true,
+    )
 
   function record(key: SeriesKey): SeriesRecord | null {
     const text = records.get(seriesRecordKey(key))
@@ -119,11 +127,11 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
   async function drop(id: number): Promise<void> {
     for (let some = idKeys(id, STEP_CHUNKS); some.length > 0; some = idKeys(id, STEP_CHUNKS)) {
       const gone = some
-      await write(() => {
+      await free(() => {
         for (const chunk of gone) void chunks.remove(encodeKey(chunk))
       })
     }
-    await write(() => void records.remove(draftKey(id)))
+    await free(() => void records.remove(draftKey(id)))
   }
 
   /** Adds bars to an id that no series has; `null` makes one. Answers the id. */
@@ -274,7 +282,7 @@ export function lmdbBars(store: Pick<LmdbKv, 'environment' | 'openDatabase' | 'a
     },
 
     remove(key) {
-      return write(() => {
+      return free(() => {
         const found = record(key)
         if (!found) return false
         for (const chunk of idKeys(found.id)) void chunks.remove(encodeKey(chunk))

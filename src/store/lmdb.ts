@@ -6,15 +6,19 @@
 // while nobody else does, so no version is ever seen with two values.
 
 import { open, type Database, type RootDatabase } from 'lmdb'
+import { Problem } from '../lib/problem.ts'
 import { decodeKey, encodeKey } from './key.ts'
-import type { Commit, Entry, Kv } from './kv.ts'
+import type { Commit, Entry, Key, Kv } from './kv.ts'
 import { pageRange, storageFull } from './memory.ts'
+import { mayUseReserve, type Reserve, RESERVE_BYTES } from './reserve.ts'
 
 export interface LmdbOptions {
   /** Folder of the database; made if it is missing. */
   readonly path: string
   /** Refuse writes, as a full disk does, once the documents and bars fill more than this. */
   readonly maxBytes?: number
+  /** What is kept back on the disk; a command beside a server has none. */
+  readonly reserve?: Reserve
 }
 
 export interface LmdbKv extends Kv {
@@ -24,6 +28,8 @@ export interface LmdbKv extends Kv {
   openDatabase<V>(options: TableOptions): Table<V>
   /** Throws `storage_full` when `bytes` more are above `maxBytes`; to be called inside a transaction before it writes. */
   assertRoom(bytes?: number): void
+  /** Runs a write and waits until it is synced. `mayUseReserve` is asked when it found no room. */
+  durable<T>(write: () => Promise<T>, mayUseReserve?: () => boolean): Promise<T>
 }
 
 /** A named database whose keys are bytes of `key.ts`. */
@@ -68,7 +74,7 @@ export function openTable<V>(environment: Environment, options: TableOptions): T
   return environment.openDB({ ...options, keyEncoding: 'binary' })
 }
 
-export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
+export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
   const environment = openEnvironment(path)
   const databases: Database[] = []
   function openDatabase<V>(options: TableOptions): Table<V> {
@@ -79,13 +85,38 @@ export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
   const documents = openDatabase<string>(DOCUMENTS)
 
   function assertRoom(bytes = 0): void {
-    if (maxBytes !== undefined && usedBytes(databases) + bytes > maxBytes) throw storageFull()
+    if (reserve?.isLow || isAbove(maxBytes, bytes)) throw storageFull()
+  }
+
+  function isAbove(limit: number | undefined, bytes = 0): boolean {
+    return limit !== undefined && usedBytes(databases) + bytes > limit
+  }
+
+  const sizeOf = (key: Key) => documents.get(encodeKey(key))?.length ?? null
+
+  /** Inside a transaction. */
+  function assertRoomFor(commit: Commit): void {
+    if (!reserve?.isLow && !isAbove(maxBytes)) return
+    const limit = maxBytes === undefined ? undefined : maxBytes + RESERVE_BYTES
+    if (!mayUseReserve(commit, sizeOf) || (commit.essential && isAbove(limit))) throw storageFull()
+  }
+
+  async function written<T>(write: () => Promise<T>, mayUse: () => boolean = () => false): Promise<T> {
+    try {
+      return await durable(write)
+    } catch (error) {
+      if (!reserve || !(error instanceof DiskFull)) throw error
+      if (!mayUse()) reserve.full()
+      else if (reserve.release()) return written(write, mayUse)
+      throw error
+    }
   }
 
   return {
     environment,
     openDatabase,
     assertRoom,
+    durable: written,
     get(key) {
       const found = documents.getEntry(encodeKey(key))
       return found ? { key, value: found.value, version: String(found.version) } : null
@@ -112,7 +143,10 @@ export function lmdbKv({ path, maxBytes }: LmdbOptions): LmdbKv {
       }))
     },
     commit(commit) {
-      return durable(() => environment.transaction(() => apply(documents, commit, assertRoom)))
+      return written(
+        () => environment.transaction(() => apply(documents, commit, () => assertRoomFor(commit))),
+        () => mayUseReserve(commit, sizeOf),
+      )
     },
     close: () => environment.close(),
   }
@@ -124,8 +158,16 @@ export async function durable<T>(write: () => Promise<T>): Promise<T> {
     return await write()
   } catch (error) {
     if (error instanceof Error && /commit failed|MDB_MAP_FULL|ENOSPC|no space/i.test(error.message))
-      throw storageFull()
+      throw new DiskFull()
     throw error
+  }
+}
+
+/** The disk itself, rather than a limit. */
+class DiskFull extends Problem {
+  constructor() {
+    const { status, code, message } = storageFull()
+    super(status, code, message)
   }
 }
 

@@ -3,7 +3,8 @@
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
 import { decodeKey, encodeKey, prefixRange } from './key.ts'
-import type { Commit, Entry, Kv, ListOptions, Selector } from './kv.ts'
+import type { Commit, Entry, Key, Kv, ListOptions, Selector } from './kv.ts'
+import { mayUseReserve } from './reserve.ts'
 
 interface Row {
   readonly value: string
@@ -56,12 +57,14 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
         return row ? [entry(text, row)] : []
       })
     },
-    async commit({ checks = [], sets = [], deletes = [] }: Commit) {
+    async commit(commit: Commit) {
+      const { checks = [], sets = [], deletes = [] } = commit
       const fresh = checks.every(
         ({ key, version }) => (rows.get(encodeKey(key).toString('latin1'))?.version ?? null) === version,
       )
       if (!fresh) return false
-      if (sets.length > 0 && bytes > maxBytes) throw storageFull()
+      const sizeOf = (key: Key) => rows.get(encodeKey(key).toString('latin1'))?.value.length ?? null
+      if (sets.length > 0 && bytes > maxBytes && !mayUseReserve(commit, sizeOf)) throw storageFull()
       writes += 1
       for (const key of deletes) remove(encodeKey(key).toString('latin1'))
       for (const { key, value } of sets) put(encodeKey(key).toString('latin1'), value)

@@ -8,6 +8,7 @@ import type { Kv } from './kv.ts'
 import { lmdbKv, type LmdbKv } from './lmdb.ts'
 import { memoryKv } from './memory.ts'
 import { assertKnownLayout, migrate } from './migrate.ts'
+import { Reserve } from './reserve.ts'
 import { lockData, type ServerLock } from './server-lock.ts'
 
 export interface OpenOptions {
@@ -33,7 +34,7 @@ export async function openServerStore(
     finishRenaming(folder)
     await beforeWriting(folder, options.admit)
     await carryOver(folder, options)
-    return { kv: await open(options), lock }
+    return { kv: await open(options, new Reserve(options.directory)), lock }
   } catch (error) {
     lock.release()
     throw error
@@ -67,9 +68,13 @@ export async function openStore(options: OpenOptions): Promise<LmdbKv> {
 
 const folderOf = ({ directory }: OpenOptions) => `${directory}/db`
 
-async function open(options: OpenOptions): Promise<LmdbKv> {
+async function open(options: OpenOptions, reserve?: Reserve): Promise<LmdbKv> {
   keepPrivate(options.directory)
-  const kv = lmdbKv({ path: folderOf(options), ...(options.maxBytes && { maxBytes: options.maxBytes }) })
+  const kv = lmdbKv({
+    path: folderOf(options),
+    ...(options.maxBytes && { maxBytes: options.maxBytes }),
+    ...(reserve && { reserve }),
+  })
   try {
     await migrate(kv)
     return kv

@@ -153,7 +153,11 @@ export function createDeliverer(deps: DelivererDeps) {
       const delivery = first && deliveries.stored(first.id)
       if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
       claim = { receiver, delivery: delivery.record }
-      return deliveries.replace(delivery, { ...delivery.record, begunAt: clock.now() })
+      // What is not noted would be posted again and again.
+      return {
+        ...deliveries.replace(delivery, { ...delivery.record, begunAt: clock.now() }),
+        essential: true,
+      }
     })
     return claim
   }
@@ -207,7 +211,7 @@ export function createDeliverer(deps: DelivererDeps) {
         begunAt: null,
       }
       return [
-        deliveries.replace(delivery, next),
+        { ...deliveries.replace(delivery, next), essential: true },
         ...(receiver && after ? [receivers.replace(receiver, after)] : []),
       ]
     })

@@ -110,6 +110,25 @@ describe.each(stores)('%s', (_name, open) => {
     await kv.close()
   })
 
+  test('a full store still takes what is essential, and what takes no more than it frees', async () => {
+    const kv = open(400_000)
+    const big = 'x'.repeat(50_000)
+    const fill = async () => {
+      for (let i = 0; i < 100; i++) await kv.commit(set(['big', i], big))
+    }
+    expect(await rejection(fill())).toMatchObject({ code: 'storage_full' })
+    const full = { status: 507, code: 'storage_full' }
+    expect(await rejection(kv.commit(set(['small'])))).toMatchObject(full)
+    expect(await kv.commit({ ...set(['session']), essential: true })).toBe(true)
+    // A record whose state changes, and one that moves to another place of an index.
+    expect(await kv.commit(set(['big', 0], `${big} revoked`))).toBe(true)
+    expect(await kv.commit({ ...set(['by', 'new'], big), deletes: [['big', 0]] })).toBe(true)
+    expect(await rejection(kv.commit(set(['big', 1], big + big)))).toMatchObject(full)
+    // A record goes, its count goes down.
+    expect(await kv.commit({ ...set(['by', 'new'], '1'), deletes: [['big', 1]] })).toBe(true)
+    await kv.close()
+  })
+
   test('a version changes with every write, also of the same value', async () => {
     const kv = open()
     const seen = new Set<string>()

@@ -1,0 +1,121 @@
+// What is kept back for when the store is full, so that deleting, signing in and stopping always work.
+//
+// Two things fill a store. `MAX_STORAGE_MB` is a number: what may use the reserve is let past it by RESERVE_BYTES. A disk
+// is real, and LMDB needs pages to write even what deletes: a file of that size, `reserve`, lies in the data directory,
+// and is given up when such a commit finds no room. From then on everything else is refused, or it would eat what
+// was given up, until the disk has room for the file again.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { Commit, Key } from './kv.ts'
+
+export const RESERVE_FILE = 'reserve'
+export const RESERVE_BYTES = 16 << 20
+/** A state that changes, an attempt that is noted: what a record may grow by and still not count as growing. */
+const SLACK_BYTES = 1024
+const STEP_BYTES = 1 << 20
+
+/**
+ * May a commit use the reserve? One that says that it is essential, and one that takes no more than it frees: it makes
+ * no more keys than it deletes, and its values grow by no more than a state's change. `sizeOf`: bytes of what is stored.
+ */
+export function mayUseReserve(
+  { sets = [], deletes = [], essential = false }: Commit,
+  sizeOf: (key: Key) => number | null,
+): boolean {
+  if (essential) return true
+  let growth = 0
+  let keys = 0
+  for (const key of deletes) {
+    const size = sizeOf(key)
+    growth -= size ?? 0
+    if (size !== null) keys -= 1
+  }
+  for (const { key, value } of sets) {
+    const size = sizeOf(key)
+    growth += value.length - (size ?? 0)
+    if (size === null) keys += 1
+  }
+  return keys <= 0 && growth <= SLACK_BYTES
+}
+
+/** The file, of one server. */
+export class Reserve {
+  readonly #path: string
+  readonly #bytes: number
+  #isLow = false
+
+  constructor(directory: string, bytes = RESERVE_BYTES) {
+    this.#path = join(directory, RESERVE_FILE)
+    this.#bytes = bytes
+    this.#refill()
+  }
+
+  /** Has the disk been full, and does it still lack the room for a new reserve? */
+  get isLow(): boolean {
+    if (this.#isLow && this.#refill()) this.#isLow = false
+    return this.#isLow
+  }
+
+  /** The disk is full. Nothing ordinary is written from now on. */
+  full(): void {
+    this.#isLow = true
+  }
+
+  /** Gives the room to those that may use it; false when that was done before. */
+  release(): boolean {
+    this.#isLow = true
+    if (!existsSync(this.#path)) return false
+    rmSync(this.#path, { force: true })
+    return true
+  }
+
+  #refill(): boolean {
+    const { bavail, bsize } = statfsSync(join(this.#path, '..'))
+    const there = existsSync(this.#path)
+    // As much again stays free for others.
+    if (bavail * bsize < (there ? this.#bytes : 2 * this.#bytes)) return false
+    return there || this.#make()
+  }
+
+  #make(): boolean {
+    const partial = `${this.#path}.partial`
+    try {
+      const file = openSync(partial, 'w', 0o600)
+      try {
+        // Not zeros: file systems that compress would keep nothing back.
+        for (let at = 0; at < this.#bytes; at += STEP_BYTES) writeSync(file, noise(at))
+        fsyncSync(file)
+      } finally {
+        closeSync(file)
+      }
+      renameSync(partial, this.#path)
+      return true
+    } catch {
+      rmSync(partial, { force: true })
+      return false
+    }
+  }
+}
+
+/** Bytes that do not compress; xorshift32. */
+function noise(seed: number): Uint8Array {
+  const words = new Uint32Array(STEP_BYTES / 4)
+  let state = seed + 1
+  for (let i = 0; i < words.length; i++) {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    words[i] = state
+  }
+  return new Uint8Array(words.buffer)
+}
