@@ -27,6 +27,16 @@ export interface SeriesInfo extends SeriesKey {
   readonly change: number
 }
 
+/** What came to a series, or left it, since its note was cleared: work for whoever looks at new bars. */
+export interface BarNote {
+  readonly key: SeriesKey
+  /** Times of the first and last bar that changed. */
+  readonly from: number
+  readonly to: number
+  /** Number of the last change. */
+  readonly change: number
+}
+
 export interface UpsertResult {
   readonly inserted: number
   readonly updated: number
@@ -45,6 +55,10 @@ export interface BarStore {
   remove(key: SeriesKey): Promise<boolean>
   /** Room for the bars of a large import, which nobody sees before it is committed. */
   draft(key: SeriesKey): BarDraft
+  /** Written in the commit of the bars they tell of, so a stop in between loses none. At most 1,000, in no order. */
+  notes(): BarNote[]
+  /** Forgets a note, unless the series has changed since. */
+  clearNote(note: Pick<BarNote, 'key' | 'change'>): Promise<void>
   /** Takes away what imports left behind that were cut short. To be called before the first draft of this process. */
   sweep(): Promise<void>
   /** The facts that everybody sees, or those that `owner` set for themselves. */
@@ -104,12 +118,27 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
+/** A note and what comes on top of it, as one. */
+export function mergeNotes(before: BarNote | null, note: BarNote): BarNote {
+  if (!before) return note
+  return { ...note, from: Math.min(before.from, note.from), to: Math.max(before.to, note.to) }
+}
+
+export const NOTES_MAX = 1000
+
 export function memoryBars(): BarStore {
   const series = new Map<string, { readonly info: SeriesInfo; readonly bars: Bars }>()
   const symbols = new Map<string, SymbolInfo>()
+  const notes = new Map<string, BarNote>()
   let changes = 0
   const idOf = (key: SeriesKey) => `${ownerOf(key)}\0${key.exchange}\0${key.symbol}\0${key.interval}`
   const symbolId = (exchange: string, symbol: string, owner: string) => `${owner}\0${exchange}\0${symbol}`
+
+  function note(series: SeriesKey, from: number, to: number, change: number): void {
+    const { exchange, symbol, interval } = series
+    const key = { ...owned(ownerOf(series)), exchange, symbol, interval }
+    notes.set(idOf(key), mergeNotes(notes.get(idOf(key)) ?? null, { key, from, to, change }))
+  }
 
   const store: BarStore = {
     upsert(key, bars) {
@@ -131,6 +160,7 @@ export function memoryBars(): BarStore {
         change,
       }
       series.set(idOf(key), { info, bars: merged })
+      note(key, bars.time[0] ?? 0, bars.time.at(-1) ?? 0, change)
       const inserted = merged.length - (old?.bars.length ?? 0)
       return Promise.resolve({ inserted, updated: bars.length - inserted, change })
     },
@@ -140,7 +170,16 @@ export function memoryBars(): BarStore {
     },
     info: (key) => series.get(idOf(key))?.info ?? null,
     list: () => [...series.values()].map(({ info }) => info).sort(compareSeries),
-    remove: (key) => Promise.resolve(series.delete(idOf(key))),
+    remove(key) {
+      const old = series.get(idOf(key))
+      if (old) note(key, old.info.first, old.info.last, ++changes)
+      return Promise.resolve(series.delete(idOf(key)))
+    },
+    notes: () => [...notes.values()].slice(0, NOTES_MAX),
+    clearNote({ key, change }) {
+      if (notes.get(idOf(key))?.change === change) notes.delete(idOf(key))
+      return Promise.resolve()
+    },
     draft(key) {
       let parts: Bars[] = []
       const sorted = () =>

@@ -14,9 +14,12 @@ import {
 } from '../market/bars.ts'
 import {
   type BarDraft,
+  type BarNote,
   type BarStore,
   compareSeries,
   compareSymbols,
+  mergeNotes,
+  NOTES_MAX,
   owned,
   ownerOf,
   type SeriesInfo,
@@ -38,6 +41,7 @@ export const seriesRecordKey = (key: SeriesKey) =>
 export const symbolRecordKey = (exchange: string, symbol: string, owner = '') =>
   encodeKey(['symbol', owner, exchange, symbol])
 export const COUNTER_KEY = encodeKey(['counter'])
+const noteKey = (key: SeriesKey) => encodeKey(['note', ownerOf(key), key.exchange, key.symbol, key.interval])
 const draftKey = (id: number) => encodeKey(['draft', id])
 
 export interface SeriesRecord extends SeriesInfo {
@@ -73,6 +77,14 @@ export function lmdbBars(
     const number = Number(records.get(COUNTER_KEY) ?? 0) + 1
     void records.put(COUNTER_KEY, String(number))
     return number
+  }
+
+  /** Inside the transaction that makes the change. */
+  function note(series: SeriesKey, from: number, to: number, change: number): void {
+    const key = bare(series)
+    const text = records.get(noteKey(key))
+    const before = text === undefined ? null : (JSON.parse(text) as BarNote)
+    void records.put(noteKey(key), JSON.stringify(mergeNotes(before, { key, from, to, change })))
   }
 
   function keys(start: ChunkKey, end: ChunkKey, options: { reverse?: boolean; limit?: number } = {}) {
@@ -189,6 +201,7 @@ export function lmdbBars(
           id: whole.id,
         }
         void records.put(seriesRecordKey(key), JSON.stringify(written))
+        note(key, first, last, change)
         void records.remove(draftKey(whole.id))
         if (old) void records.put(draftKey(old.id), String(process.pid))
         const inserted = whole.count - (old?.count ?? 0)
@@ -261,6 +274,7 @@ export function lmdbBars(
           id,
         }
         void records.put(seriesRecordKey(key), JSON.stringify(written))
+        note(key, first, last, written.change)
         return { inserted, updated: bars.length - inserted, change: written.change }
       })
     },
@@ -287,7 +301,23 @@ export function lmdbBars(
         if (!found) return false
         for (const chunk of idKeys(found.id)) void chunks.remove(encodeKey(chunk))
         void records.remove(seriesRecordKey(key))
+        note(key, found.first, found.last, next())
         return true
+      })
+    },
+
+    notes() {
+      return Array.from(
+        records.getRange({ ...prefixRange(['note']), limit: NOTES_MAX }),
+        ({ value }) => JSON.parse(value) as BarNote,
+      )
+    },
+
+    async clearNote({ key, change }) {
+      await write(() => {
+        const text = records.get(noteKey(key))
+        const isThere = text !== undefined && (JSON.parse(text) as BarNote).change === change
+        if (isThere) void records.remove(noteKey(key))
       })
     },
 

@@ -289,6 +289,50 @@ export function barStoreConformance(
       expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined])
     })
 
+    describe('a note', () => {
+      const noted = () => store.notes().map(({ from, to }) => [from / MINUTE, to / MINUTE])
+
+      test('of what changed is there as soon as the bars are, and grows', async () => {
+        expect(store.notes()).toEqual([])
+        await store.upsert(KEY, minuteBars(0, 0))
+        expect(store.notes()).toEqual([])
+        await store.upsert(KEY, minuteBars(10, 20))
+        const { change } = await store.upsert(KEY, minuteBars(15, 30))
+        const key = { exchange: KEY.exchange, symbol: KEY.symbol, interval: KEY.interval }
+        expect(store.notes()).toEqual([{ key, from: 10 * MINUTE, to: 29 * MINUTE, change }])
+        const draft = store.draft(KEY)
+        await draft.add(minuteBars(-5, 3))
+        expect(noted()).toEqual([[10, 29]])
+        const drafted = await draft.commit()
+        expect(noted()).toEqual([[-5, 29]])
+        expect(store.notes()[0]?.change).toBe(drafted.change)
+      })
+
+      test('of each series stands for itself, and of one that was removed, too', async () => {
+        const other = seriesKey('BINANCE', 'ETHUSDT', '1m')
+        await store.upsert(KEY, minuteBars(0, 3))
+        await store.upsert(other, minuteBars(5, 8))
+        for (const note of store.notes()) await store.clearNote(note)
+        expect(store.notes()).toEqual([])
+        await store.remove(other)
+        await store.remove(other)
+        expect(store.notes()).toMatchObject([
+          { key: { symbol: 'ETHUSDT' }, from: 5 * MINUTE, to: 7 * MINUTE },
+        ])
+      })
+
+      test('is cleared only while nothing came after it', async () => {
+        await store.upsert(KEY, minuteBars(0, 3))
+        const [note] = store.notes()
+        if (!note) throw new Error('no note')
+        await store.upsert(KEY, minuteBars(3, 4))
+        await store.clearNote(note)
+        expect(noted()).toEqual([[0, 3]])
+        for (const newer of store.notes()) await store.clearNote(newer)
+        expect(noted()).toEqual([])
+      })
+    })
+
     test('symbols are kept', async () => {
       expect(store.symbol('BINANCE', 'BTCUSDT')).toBeNull()
       await store.putSymbol(SYMBOL)
