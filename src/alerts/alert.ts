@@ -63,18 +63,45 @@ export interface Alert {
   readonly state: AlertState
   /** Why, in state `error`. */
   readonly problem: string | null
-  /** Whether the condition held when it was last looked at. */
+  /** Whose private series it watches; '' = a shared one. */
+  readonly seriesOwner: string
+  /**
+   * Not yet looked at together with the others of its series. An alert that was needs no memory of its own: what its
+   * series' mark says was seen, it saw.
+   */
+  readonly fresh: boolean
+  /** Of a fresh alert, and of one with a script: whether the condition held when it was last looked at. */
   readonly held: boolean
-  /** Time of the bar it was last looked at on; null = never. Older bars never fire. */
+  /** Of the same: time of the bar it was last looked at on; null = never. Older bars never fire. */
   readonly seenBar: number | null
+  /** The last bar that fired, and the instant it was judged by. */
+  readonly firedBar: number | null
+  readonly judgedAt: number | null
   /** Time of the first bar its script sees; null = not run yet. */
   readonly since: number | null
   readonly firings: number
   readonly lastFiredAt: number | null
-  /** The last firings' times, for throttling. */
+  /** The instants the last firings were judged by, for throttling. */
   readonly recent: readonly number[]
   readonly createdAt: number
   readonly updatedAt: number
+}
+
+/** What its owner is shown: all but who that is, and what the looks remember. */
+export function withoutMemory(alert: Alert) {
+  const {
+    ownerId: _owner,
+    seriesOwner: _series,
+    fresh: _fresh,
+    held: _held,
+    seenBar: _seen,
+    firedBar: _fired,
+    judgedAt: _judged,
+    since: _since,
+    recent: _recent,
+    ...shown
+  } = alert
+  return shown
 }
 
 export interface Firing {

@@ -8,6 +8,7 @@ import {
   FREQUENCIES,
   KINDS,
   STATES,
+  withoutMemory,
   type Alert,
   type Firing,
 } from '../alerts/alert.ts'
@@ -118,12 +119,12 @@ const LetterWire = Type.Object(
 const letterWire = ({ ownerId: _owner, ...shown }: Letter): Static<typeof LetterWire> => shown
 
 const wire = (alert: Alert): Static<typeof AlertWire> => {
-  const { ownerId: _owner, held: _held, seenBar: _seen, since: _since, recent: _recent, ...shown } = alert
+  const { inputs, channels, webhookIds, ...shown } = withoutMemory(alert)
   return {
     ...shown,
-    inputs: { ...shown.inputs },
-    channels: [...shown.channels],
-    webhookIds: [...shown.webhookIds],
+    inputs: { ...inputs },
+    channels: [...channels],
+    webhookIds: [...webhookIds],
   }
 }
 const firingWire = ({ ownerId: _owner, channels, ...shown }: Firing): Static<typeof FiringWire> => ({

@@ -5,7 +5,9 @@
 
 import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
-import { createAlerts, type Alerts, type ScriptEvents } from '../alerts/alerts.ts'
+import { createAlerts, type Alerts } from '../alerts/alerts.ts'
+import { createLooks, type Looks } from '../alerts/looks.ts'
+import type { ScriptEvents } from '../alerts/scripts.ts'
 
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
@@ -23,7 +25,7 @@ import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import type { StageBars } from '../market/import.ts'
 import { parseInterval } from '../market/interval.ts'
-import { barsSeenBy } from '../market/seen-bars.ts'
+import { barsSeenBy, resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
@@ -45,6 +47,7 @@ import type { Send } from '../webhooks/send.ts'
 
 export interface Rooms {
   readonly alerts: Alerts
+  readonly looks: Looks
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
   /** How providers are asked. */
@@ -85,6 +88,8 @@ export interface RoomDeps extends AccountDeps {
   readonly articles: readonly Article[]
   readonly version: string
   readonly http: Http
+  /** How many alerts a user may have; 0 = any number. */
+  readonly alertsMax: number
   /** Whether series are kept fresh from providers. */
   readonly feeds: boolean
   /** Runs alerts' scripts, within the budget of any other. */
@@ -173,12 +178,15 @@ export function createRooms(deps: RoomDeps): Rooms {
     clock,
     newId,
     bars: (series, range) => bars.read(series, range),
-    builtFrom: (series) => bars.source(series)?.interval ?? null,
-    closesAt(series, time) {
+    source: (series) => bars.source(series),
+    resolve: (userId, series) => resolveSeries(bars, userId, series),
+    closesAt(series) {
       const interval = parseInterval(series.interval)
-      if (!interval) return time
-      return calendarOf(bars.symbol(series.exchange, series.symbol)).period(time, interval).end
+      const calendar = calendarOf(bars.symbol(series.exchange, series.symbol, series.owner))
+      return (time) => (interval ? calendar.period(time, interval).end : time)
     },
+    alertsMax: deps.alertsMax,
+    ownsReceiver: (ownerId, id) => receivers.has(ownerId, id),
     runScript: (alert, window) => runAlertScript(deps, scripts, alert, window),
     deliver,
     fired(firings) {
@@ -187,6 +195,16 @@ export function createRooms(deps: RoomDeps): Rooms {
       for (const firing of firings) for (const listener of listeners) listener(firing)
     },
   })
+
+  const looks = createLooks({
+    clock,
+    log,
+    notes: () => bars.store.notes(),
+    clear: (note) => bars.store.clearNote(note),
+    unsettled: () => alerts.unsettledSeries(),
+    lanes: [alerts.look, alerts.lookByScripts],
+  })
+  bars.onChange(() => looks.wake())
 
   const feeds = createFeeds({
     kv,
@@ -202,6 +220,7 @@ export function createRooms(deps: RoomDeps): Rooms {
 
   return {
     alerts,
+    looks,
     feeds,
     http: deps.http,
     clientErrors: createClientErrors({ kv, clock, newId }),
@@ -249,6 +268,8 @@ export function createRooms(deps: RoomDeps): Rooms {
         untilDone(clock, new Backoff(deps, 'building the search index'), signal, () => search.rebuild()),
         deliverer.run(signal),
         mail.run(signal),
+        looks.run(signal),
+        untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
         feeds.run(signal),
         tidy.run(signal),
       ])

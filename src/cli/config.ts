@@ -138,6 +138,7 @@ const OPTIONS = {
     integer(0, 1_000_000_000),
     'Backtests a user may keep; the oldest not pinned make room; 0 = no limit',
   ),
+  MAX_ALERTS: option('400', integer(0, 1_000_000), 'Most alerts of a user; 0 = no limit'),
   METRICS: option('local', choice(['local', 'open', 'off']), 'Who may read /metrics: local = this machine'),
   LOG_LEVEL: option('info', choice(LOG_LEVELS), 'Least important lines to log'),
 } as const

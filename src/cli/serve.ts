@@ -117,6 +117,7 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
     version: context.version,
     http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
     feeds: config.FEEDS === 'on',
+    alertsMax: config.MAX_ALERTS,
   })
   const runs = new Runs({
     kv,
@@ -194,11 +195,6 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
   const warm = setTimeout(() => pool.warm(), WARM_MS)
   const stopLoops = new AbortController()
   const loops = rooms.start(stopLoops.signal)
-  bars.onChange(({ key }) => {
-    rooms.alerts
-      .barsArrived(key)
-      .catch((error: unknown) => log('error', 'alerts failed', { error: String(error) }))
-  })
 
   const sweep = createLoop({ clock, log }, 'sweeping', async () => {
     await Promise.all([app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)])

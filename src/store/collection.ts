@@ -78,6 +78,8 @@ export interface Collection<T extends { readonly id: string }> {
    * `parts`. It costs one read a group, however many entries a group has.
    */
   firsts(index: string, parts: Key, depth: number): Generator<Key>
+  /** Entries of an index from `start` to `end`, both themselves and all below them, in pages. The id is the last part. */
+  entries(index: string, start: Key, end: Key): Generator<readonly Key[]>
   count(counter: string, parts: Key): number
   insert(record: T): Changes
   replace(before: Stored<T>, record: T): Changes
@@ -184,6 +186,18 @@ export function collection<T extends { readonly id: string }>(
         after = { after: last.key }
       }
     },
+    *entries(index, start, end) {
+      const root: Key = [name, 'by', index]
+      const range = { start: [...root, ...start], end: [...root, ...end, BEHIND_ALL] }
+      let after: { after?: Key } = {}
+      for (;;) {
+        const page = kv.list(range, { limit: ENTRIES_PAGE, ...after })
+        if (page.length > 0) yield page.map(({ key }) => key.slice(root.length))
+        const last = page.at(-1)
+        if (!last || page.length < ENTRIES_PAGE) return
+        after = { after: last.key }
+      }
+    },
     *firsts(index, parts, depth) {
       const prefix: Key = [name, 'by', index, ...parts]
       let after: { after?: Key } = {}
@@ -264,6 +278,7 @@ export function collection<T extends { readonly id: string }>(
 
 /** Sorts behind every id and number that a key part may be. */
 const BEHIND_ALL = '\u{10FFFF}'
+const ENTRIES_PAGE = 256
 
 const absent = (key: Key): Check => ({ key, version: null })
 

@@ -4,6 +4,7 @@
 import { DataRefused } from './data-refused.ts'
 import type { Key, Kv } from './kv.ts'
 import { toLayout2 } from './layout-2.ts'
+import { toLayout3 } from './layout-3.ts'
 
 export interface Migration {
   /** The version this step leads to. Steps are in order, without gaps, and starting with 2. */
@@ -13,7 +14,10 @@ export interface Migration {
 }
 
 /** Layout changes so far. */
-export const MIGRATIONS: readonly Migration[] = [{ to: 2, run: toLayout2 }]
+export const MIGRATIONS: readonly Migration[] = [
+  { to: 2, run: toLayout2 },
+  { to: 3, run: toLayout3 },
+]
 
 const VERSION_KEY: Key = ['meta', 'schema']
 

@@ -148,6 +148,7 @@ export function createReceivers(deps: ReceiverDeps) {
   }
 
   return {
+    has: (ownerId: string, id: string) => receivers.get(id)?.ownerId === ownerId,
     async create(
       ownerId: string,
       fields: ReceiverFields,

@@ -2,7 +2,8 @@
 
 import { beforeEach, describe, expect, test } from 'bun:test'
 import type { AlertFields, Firing } from '../../src/alerts/alert.ts'
-import { createAlerts, type ScriptEvents } from '../../src/alerts/alerts.ts'
+import { createAlerts } from '../../src/alerts/alerts.ts'
+import type { ScriptEvents } from '../../src/alerts/scripts.ts'
 import { holds, type Operator } from '../../src/alerts/condition.ts'
 import { fillMessage } from '../../src/alerts/message.ts'
 import { idSource } from '../../src/lib/ids.ts'
@@ -76,6 +77,7 @@ test('a message fills what it knows and leaves the rest', () => {
 const DAY = 86_400_000
 const START = Date.UTC(2026, 0, 1)
 let now: number
+let barMs: number
 let closes: number[]
 let fired: Firing[]
 let script: (bars: Bars) => ScriptEvents
@@ -83,7 +85,7 @@ let script: (bars: Bars) => ScriptEvents
 function barsOf(values: readonly number[]): Bars {
   const bars = emptyBars(values.length)
   for (const [i, close] of values.entries()) {
-    bars.time[i] = START + i * DAY
+    bars.time[i] = START + i * barMs
     for (const field of ['open', 'high', 'low', 'close'] as const) bars[field][i] = close
     bars.volume[i] = 100 + i
   }
@@ -100,13 +102,24 @@ function world() {
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
     bars: (_series, range) => selectBars(barsOf(closes), range),
     // Weeks are made of the days that arrive.
-    builtFrom: ({ interval }) => (interval === '1d' || interval === '1w' ? '1d' : interval),
-    closesAt: (_series, time) => time + DAY,
+    source: ({ interval }) => ({
+      interval: interval === '1d' || interval === '1w' ? '1d' : interval,
+      change,
+    }),
+    resolve: (_userId, series) => series,
+    closesAt: () => (time) => time + barMs,
+    alertsMax: 400,
+    ownsReceiver: (_userId, id) => id === 'wh_1',
     runScript: async (_alert, bars) => script(bars),
     deliver: (_alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
     fired: (firings) => fired.push(...firings),
   })
-  const arrived = () => alerts.barsArrived({ exchange: 'SP', symbol: 'SPX', interval: '1d' })
+  let change = 0
+  async function arrived(): Promise<void> {
+    change++
+    const series = { exchange: 'SP', symbol: 'SPX', interval: '1d' }
+    for (const look of [alerts.look, alerts.lookByScripts]) await Array.fromAsync(look(series))
+  }
   return {
     kv,
     alerts,
@@ -141,6 +154,7 @@ function world() {
 const days = () => fired.map((firing) => (firing.barTime - START) / DAY)
 
 beforeEach(() => {
+  barMs = DAY
   closes = [8, 9]
   now = START + 1.5 * DAY
   fired = []
@@ -218,14 +232,25 @@ describe('an alert', () => {
     expect(days()).toEqual([2])
     expect(kv.list({ prefix: ['outbox'] }, { limit: 10 })).toHaveLength(1)
   })
-  test('is throttled after more than 15 firings in 3 minutes', async () => {
+  test('is throttled after more than 15 firings in 3 minutes, by when its bars closed', async () => {
     const { alerts, set, arrived } = world()
     const { id } = await set({ frequency: 'every_time' })
     closes.push(...Array.from({ length: 30 }, () => 11))
     now = START + 40 * DAY
     await arrived()
+    // Days that come all at once are days apart.
+    expect(fired).toHaveLength(30)
+    expect(alerts.get('usr_1', id).state).toBe('active')
+    fired = []
+    barMs = 10_000
+    closes = [8, 9]
+    now = START + barMs * 60
+    const quick = world()
+    const other = await quick.set({ frequency: 'every_time' })
+    closes.push(...Array.from({ length: 30 }, () => 11))
+    await quick.arrived()
     expect(fired).toHaveLength(16)
-    expect(alerts.get('usr_1', id).state).toBe('throttled')
+    expect(quick.alerts.get('usr_1', other.id).state).toBe('throttled')
   })
   test('keeps its cool-down', async () => {
     const { set, bar } = world()
@@ -333,11 +358,43 @@ describe('an alert', () => {
       [1000, 5002],
     ])
   })
+  test('that was changed is told in the same ways, and watches by the same names', async () => {
+    const { alerts, set } = world()
+    const { id } = await set()
+    for (const [fields, path] of [
+      [{ channels: [] }, '/channels'],
+      [{ webhookIds: ['wh_of_another'] }, '/webhookIds/0'],
+    ] as const)
+      expect(alerts.change('usr_1', id, fields)).rejects.toMatchObject({
+        status: 422,
+        details: { fields: [{ path }] },
+      })
+    expect(await alerts.change('usr_1', id, { symbol: 'ndx', exchange: 'nasdaq' })).toMatchObject({
+      symbol: 'NDX',
+      exchange: 'NASDAQ',
+    })
+  })
+  test('that is deleted leaves nothing behind', async () => {
+    const { kv, alerts, set, bar } = world()
+    const { id } = await set({
+      op: 'inside_channel',
+      price2: 12,
+      frequency: 'every_time',
+      expiresAt: now * 2,
+    })
+    await bar(11, 11, 11)
+    expect(days()).toEqual([2, 3, 4])
+    await alerts.remove('usr_1', id)
+    const rest = ['alerts', 'firings'].flatMap((name) => kv.list({ prefix: [name] }, { limit: 100 }))
+    expect(rest.filter(({ key }) => key[1] !== 'mark')).toEqual([])
+  })
   test('of somebody else is not there', async () => {
     const { alerts, set } = world()
     const { id } = await set()
     expect(() => alerts.get('usr_2', id)).toThrow('no such alert')
-    expect(alerts.change('usr_2', id, { name: 'x' })).rejects.toMatchObject({ code: 'alert_not_found' })
+    expect(alerts.change('usr_2', id, { name: 'x' })).rejects.toMatchObject({
+      code: 'alert_not_found',
+    })
   })
   test.each<[Partial<AlertFields>, string]>([
     [{ interval: 'soon' }, '/interval'],
@@ -347,6 +404,8 @@ describe('an alert', () => {
     [{ op: 'moving_up_pct' }, '/percent'],
     [{ kind: 'script' }, '/scriptId'],
     [{ expiresAt: 1 }, '/expiresAt'],
+    [{ channels: [] }, '/channels'],
+    [{ webhookIds: ['wh_1', 'wh_of_another'] }, '/webhookIds/1'],
   ])('with %p is refused at %s', async (fields, path) => {
     const { set } = world()
     expect(set(fields)).rejects.toMatchObject({ status: 422, details: { fields: [{ path }] } })

@@ -153,7 +153,7 @@ test("somebody else's objects are not there", async () => {
       kind: 'price',
       op: 'above',
       price: 1,
-      channels: [],
+      channels: ['email'],
     }),
     ideas: await post('/api/platform/ideas', { title: 't', body: '', visibility: 'private' }),
     scripts: await post('/api/platform/scripts', { name: 'n', source: '' }),

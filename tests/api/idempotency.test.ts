@@ -41,7 +41,7 @@ const MAKING: readonly Scenario[] = [
       kind: 'price',
       op: 'above',
       price: 5,
-      channels: [],
+      channels: ['email'],
     },
     made: ['alerts', 'id'],
   },

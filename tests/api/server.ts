@@ -121,6 +121,7 @@ export function testServer(
     version: '0.0.0',
     http: () => Promise.reject(new Error('no network in tests')),
     feeds: false,
+    alertsMax: 400,
     pool,
     spawnSearch: searchHere,
     limits,

@@ -337,7 +337,7 @@ describe.skipIf(noBrowser)('pages', () => {
       kind: 'price',
       op: 'above',
       price: 100,
-      channels: [],
+      channels: ['email'],
       message: 'LIVE is at {{close}}',
     }
     const made = await api.post(`${site.url}/api/platform/alerts`, { ...json, data: alert })
@@ -624,7 +624,7 @@ if bar_index % (days * 20) == 50
         kind: 'price',
         op: 'above',
         price: 1e6,
-        channels: [],
+        channels: ['email'],
         name: text,
         message: text,
       })

@@ -67,7 +67,7 @@ test.skipIf(noBrowser)(
       const json = { 'content-type': 'application/json' }
       const made = await page.request.post(`${site.url}/api/platform/alerts`, {
         headers: json,
-        data: { ...alert, channels: [], message: 'LIVE is at {{close}}' },
+        data: { ...alert, channels: ['email'], message: 'LIVE is at {{close}}' },
       })
       expect(made.status()).toBe(200)
       const bars = 'time,open,high,low,close,volume\n2024-01-02,90,95,89,94,1\n2024-01-03,94,120,93,110,1\n'

@@ -36,6 +36,32 @@ test('a record is found by id, by unique name and in its indexes, and removing i
   expect(everything()).toBe(0)
 })
 
+test('entries of an index are read from one key to another, both with all below them', async () => {
+  const kv = memoryKv()
+  const notes = collection<Note & { readonly level: number }>(kv, 'notes', {
+    indexes: { level: (note) => [note.owner, note.level] },
+  })
+  for (let level = 0; level < 600; level++)
+    await transact(kv, () =>
+      notes.insert({
+        id: `n${level}`,
+        owner: level % 2 ? 'u1' : 'u2',
+        name: '',
+        open: true,
+        level,
+      }),
+    )
+  const levels = (from: number, to: number) =>
+    [...notes.entries('level', ['u1', from], ['u1', to])].flat().map((key) => key.slice(1))
+  expect(levels(7, 11)).toEqual([
+    [7, 'n7'],
+    [9, 'n9'],
+    [11, 'n11'],
+  ])
+  expect(levels(8, 8)).toEqual([])
+  expect(levels(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY)).toHaveLength(300)
+})
+
 test('a changed record moves in its indexes and gives its old name back', async () => {
   const { notes, add } = setup()
   await add('n1')

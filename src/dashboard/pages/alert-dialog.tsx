@@ -130,7 +130,7 @@ function AlertForm({
     message: alert?.message ?? '{{ticker}} {{interval}}: {{close}}',
     cooldownSec: text(alert?.cooldownSec ?? 0),
     expiresAt: toDateTime(alert?.expiresAt),
-    email: alert?.channels.includes('email') ?? false,
+    email: alert?.channels.includes('email') ?? true,
     webhook: alert?.channels.includes('webhook') ?? false,
     which,
     webhookIds: alert?.webhookIds ?? [],

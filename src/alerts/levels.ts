@@ -1,0 +1,141 @@
+// Levels: where alerts stand in the store, sorted, so that bars cost what they hit.
+//
+// Alerts of a series that compare alike make a class: one kind, operator and mode. Within it they are keys ordered by
+// level, and a channel by both of its bounds. From where the value stood to where it went is a span, and only alerts
+// whose level (or bound) lies within it can have begun to hold: they are read by range, and nothing is built at start.
+// A span may be wider than needed; `judge` decides.
+
+import type { Key } from '../store/kv.ts'
+import type { Alert, Kind } from './alert.ts'
+import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS, type Operator } from './condition.ts'
+import type { View } from './view.ts'
+
+/**
+ * `news` fires on the step from false to true, `close` too but looks at closed bars only, `every` fires on each bar on
+ * which it holds.
+ */
+export type Mode = 'news' | 'close' | 'every'
+
+export interface AlertClass {
+  readonly kind: Kind
+  readonly op: Operator
+  readonly mode: Mode
+  /** How far back `moving_*` looks, else 1. */
+  readonly bars: number
+}
+
+export function modeOf({ frequency }: Pick<Alert, 'frequency'>): Mode {
+  if (frequency === 'every_time') return 'every'
+  return frequency === 'once_per_bar_close' ? 'close' : 'news'
+}
+
+/** The end of the key that an alert stands under in its series; null where it compares with no level. */
+export function levelKey(alert: Alert): Key | null {
+  const { kind, op, bars, price, price2, percent } = alert
+  if (op === null) return null
+  const level = (PERCENT_OPERATORS.includes(op) ? percent : price) ?? 0
+  const other = CHANNEL_OPERATORS.includes(op) ? (price2 ?? level) : level
+  return [kind, op, modeOf(alert), bars, Math.min(level, other), Math.max(level, other)]
+}
+
+/** The same by the upper bound, of channels only. */
+export function ceilingKey(alert: Alert): Key | null {
+  if (alert.op === null || !CHANNEL_OPERATORS.includes(alert.op)) return null
+  const [kind, op, mode, bars, floor, ceiling] = levelKey(alert) ?? []
+  if (kind === undefined || floor === undefined || ceiling === undefined) return null
+  return [kind, op ?? '', mode ?? '', bars ?? 1, ceiling, floor]
+}
+
+export function classKey({ kind, op, mode, bars }: AlertClass): Key {
+  return [kind, op, mode, bars]
+}
+
+export function classOf([kind, op, mode, bars]: Key): AlertClass {
+  return { kind: kind as Kind, op: op as Operator, mode: mode as Mode, bars: Number(bars) }
+}
+
+/** Both ends belong to it. */
+export interface Span {
+  readonly low: number
+  readonly high: number
+}
+
+const ALL: Span = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
+
+/**
+ * Where the levels of a class lie that `view` can have hit, coming from the values of `before`'s bar `last`. null where
+ * the view has no bar for the class.
+ */
+export function hitSpan(cls: AlertClass, view: View, before: View, last: number): Span | null {
+  const end = cls.mode === 'close' && !view.closed(view.length - 1) ? view.length - 1 : view.length
+  if (view.start >= end) return null
+  const span = new Reach()
+  reach(span, cls, before, last)
+  for (let bar = view.start; bar < end; bar++) reach(span, cls, view, bar)
+  const { low, high } = span.unknown ? ALL : span
+  return { low, high }
+}
+
+/** Keys to read: of which index, from where to where, and which of them by their other bound. */
+export interface Reading extends Span {
+  readonly index: 'levels' | 'ceilings'
+  readonly keeps?: (other: number) => boolean
+}
+
+/** How to find the alerts of a class that a span can have hit, each of them once. */
+export function readings({ op, mode }: AlertClass, { low, high }: Span): readonly Reading[] {
+  const floors: Reading = { index: 'levels', low, high }
+  const isEvery = mode === 'every'
+  if (!CHANNEL_OPERATORS.includes(op)) {
+    // Each bar on which it holds fires, so all levels behind the value count, and not only those it passed.
+    if (!isEvery || op.startsWith('crossing')) return [floors]
+    return [op === 'below' ? { ...floors, high: ALL.high } : { ...floors, low: ALL.low }]
+  }
+  if (isEvery && op === 'inside_channel')
+    return [{ ...floors, low: ALL.low, keeps: (ceiling) => ceiling >= low }]
+  const wide = isEvery && op === 'outside_channel'
+  return [
+    wide ? { ...floors, high: ALL.high } : floors,
+    { index: 'ceilings', low: wide ? ALL.low : low, high, keeps: (floor) => floor < low },
+  ]
+}
+
+class Reach {
+  low: number = Number.POSITIVE_INFINITY
+  high: number = Number.NEGATIVE_INFINITY
+  /** A value was missing: anything may begin to hold when it is back. */
+  unknown = false
+
+  add(value: number): void {
+    if (Number.isNaN(value)) this.unknown = true
+    if (value < this.low) this.low = value
+    if (value > this.high) this.high = value
+  }
+}
+
+/** Adds what a bar is compared by. */
+function reach(span: Reach, { kind, op, bars }: AlertClass, view: View, bar: number): void {
+  const values = view.values({ kind, bars }, bar)
+  if (!values) return span.add(Number.NaN)
+  const { value, previous, past, high, low, closed } = values
+  if (MOVE_OPERATORS.includes(op)) return span.add(distance(op, value, past))
+  span.add(value)
+  span.add(previous)
+  if (closed) return
+  span.add(high)
+  span.add(low)
+}
+
+/** What a `moving_*` operator compares. */
+function distance(op: Operator, value: number, past: number): number {
+  switch (op) {
+    case 'moving_up':
+      return value - past
+    case 'moving_down':
+      return past - value
+    case 'moving_up_pct':
+      return past > 0 ? ((value - past) / past) * 100 : Number.NaN
+    default:
+      return past > 0 ? ((past - value) / past) * 100 : Number.NaN
+  }
+}

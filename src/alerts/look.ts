@@ -1,0 +1,253 @@
+// A look: what bars that arrived mean to the alerts of a series.
+//
+// It goes on from the series' mark in slices of so many bars. For each, the alerts that the bars can have hit are read
+// from the store, judged, and written, an alert with all its firings as one commit; then the mark is moved. Whatever is
+// cut short is done again from the mark, and fires nothing again. Alerts that were set while bars were still to be looked
+// at are fresh: they are judged by themselves, until they stand where the mark does.
+
+import { concatBars, sliceBars, type BarRange, type Bars } from '../market/bars.ts'
+import { transact } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import type { Alert, Firing } from './alert.ts'
+import { holds } from './condition.ts'
+import { judge, type Verdict } from './judge.ts'
+import { classKey, classOf, hitSpan, modeOf, readings } from './levels.ts'
+import { barOf, markOf, moveMark, readMark, seriesParts, type Mark, type WatchedSeries } from './mark.ts'
+import { runsScript, seriesOf, type Records } from './records.ts'
+import { thresholds, View } from './view.ts'
+import { written, type WriteDeps } from './write.ts'
+
+export interface LookDeps extends WriteDeps {
+  readonly kv: Kv
+  readonly records: Records
+  readonly bars: (series: WatchedSeries, range: BarRange) => Bars
+  /** The bars that make a series: its own, or those of a finer interval; null = there are none. */
+  readonly source: (series: WatchedSeries) => { readonly interval: string; readonly change: number } | null
+  /** Tells when the bar that opens at a time is over, UTC ms. */
+  readonly closesAt: (series: WatchedSeries) => (time: number) => number
+  /** After a commit with firings: wake whoever delivers, tell open dashboards. */
+  readonly fired: (firings: readonly Firing[]) => void
+}
+
+/** Bars a slice takes: some 10 ms for a page of alerts. */
+const SLICE_BARS = 1024
+/** What an alert may look back, and the bar before. */
+export const LOOK_BACK = 1001
+
+interface Slice {
+  readonly series: WatchedSeries
+  readonly view: View
+  /** The bars as they were when they were looked at last, ending with the mark's. */
+  readonly before: View
+}
+
+/** Looks at all series that the bars of `source` make; each step is a slice, or a page of alerts of one. */
+export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGenerator<void> {
+  const { owner, exchange, symbol } = source
+  const found = deps.records.alerts.firsts('watching', [owner, exchange, symbol], 1)
+  for (const interval of Array.from(found, ([part]) => String(part))) {
+    const series = { owner, exchange, symbol, interval }
+    if (deps.source(series)?.interval !== source.interval) continue
+    yield* moveOn(deps, series)
+    yield* settle(deps, series)
+  }
+}
+
+/** Moves the mark to the newest bar, past everything that the bars on the way hit. */
+async function* moveOn(deps: LookDeps, series: WatchedSeries): AsyncGenerator<void> {
+  for (;;) {
+    const stored = readMark(deps.kv, series)
+    const { mark } = stored
+    const change = deps.source(series)?.change
+    // Nobody looked here before: all but the newest bar is history.
+    const ahead = deps.bars(series, mark ? { from: mark.time } : { last: 1 })
+    if (change === undefined || ahead.length === 0) return
+    const isLast = ahead.length <= SLICE_BARS
+    const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
+    const now = deps.clock.now()
+    const closesAt = deps.closesAt(series)
+    const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
+    if (ahead.length === 1 && mark?.change === change && mark.closed === lastClosed) return
+    if (mark) {
+      const behind = deps.bars(series, { to: mark.time, last: LOOK_BACK })
+      const start = behind.length
+      const view = new View(concatBars([behind, taken]), { start, lastClosed, closesAt, now })
+      const before = viewOfMark(deps, series, mark, behind)
+      yield* judgeHits(deps, { series, view, before })
+    }
+    const moved = moveMark(series, stored, markOf(taken, taken.length - 1, change, lastClosed))
+    // Refused when somebody armed an alert meanwhile; the slice is looked at once more then.
+    await deps.kv.commit(moved)
+    yield
+  }
+}
+
+function viewOfMark(deps: LookDeps, series: WatchedSeries, mark: Mark, behind: Bars): View {
+  return new View(concatBars([behind, barOf(mark)]), {
+    start: behind.length,
+    lastClosed: mark.closed,
+    closesAt: deps.closesAt(series),
+    now: deps.clock.now(),
+  })
+}
+
+async function* judgeHits(deps: LookDeps, slice: Slice): AsyncGenerator<void> {
+  const { alerts } = deps.records
+  const { series, view, before } = slice
+  const parts = seriesParts(series)
+  for (const first of alerts.firsts('levels', parts, 4)) {
+    const cls = classOf(first)
+    const span = hitSpan(cls, view, before, lastLooked(before, cls.mode === 'close'))
+    if (!span) continue
+    for (const { index, low, high, keeps } of readings(cls, span)) {
+      const key = [...parts, ...classKey(cls)]
+      for (const page of alerts.entries(index, [...key, low], [...key, high])) {
+        const kept = keeps ? page.filter((entry) => keeps(Number(entry.at(-2)))) : page
+        await judgeAll(deps, slice, kept.map(idOf))
+        yield
+      }
+    }
+  }
+  const end = view.judgedAt(view.length - 1)
+  const from = [...parts, Number.NEGATIVE_INFINITY]
+  for (const page of alerts.entries('expiring', from, [...parts, end])) {
+    await judgeAll(deps, slice, page.map(idOf))
+    yield
+  }
+}
+
+const idOf = (entry: readonly unknown[]) => String(entry.at(-1))
+
+/** The bar that an alert was looked at on last: for one that waits for closes, the last that was over. */
+function lastLooked(before: View, closes: boolean): number {
+  const last = before.length - 1
+  return closes && !before.closed(last) ? last - 1 : last
+}
+
+/** Judges settled alerts, and commits those that something became of, side by side. */
+async function judgeAll(deps: LookDeps, { series, view, before }: Slice, ids: readonly string[]) {
+  const verdictOn = (alert: Alert): Verdict | null => {
+    if (alert.fresh || !isWatching(alert, series)) return null
+    const values = before.values(alert, lastLooked(before, modeOf(alert) === 'close'))
+    const held = values !== null && holds(thresholds(alert), values)
+    const verdict = judge(alert, view, { from: view.start, held })
+    return verdict.fired.length > 0 || verdict.alert.state !== alert.state ? verdict : null
+  }
+  await writeAll(deps, view, ids, verdictOn)
+}
+
+function isWatching(alert: Alert, series: WatchedSeries): boolean {
+  const own = seriesOf(alert)
+  return (
+    alert.state === 'active' &&
+    !runsScript(alert) &&
+    own.owner === series.owner &&
+    own.exchange === series.exchange &&
+    own.symbol === series.symbol &&
+    own.interval === series.interval
+  )
+}
+
+/** `verdictOn` is asked again when somebody changed the alert meanwhile. */
+async function writeAll(
+  deps: LookDeps,
+  view: View,
+  ids: readonly string[],
+  verdictOn: (alert: Alert) => Verdict | null,
+): Promise<void> {
+  const { alerts } = deps.records
+  const changed = ids.filter((id) => {
+    const alert = alerts.get(id)
+    return alert !== null && verdictOn(alert) !== null
+  })
+  const news = await Promise.all(
+    changed.map(async (id) => {
+      let fired: readonly Firing[] = []
+      await transact(deps.kv, () => {
+        fired = []
+        const stored = alerts.stored(id)
+        const verdict = stored && verdictOn(stored.record)
+        if (!stored || !verdict) return []
+        const { changes, firings } = written(deps, view, verdict)
+        fired = firings
+        return [alerts.replace(stored, verdict.alert), ...changes]
+      })
+      return fired
+    }),
+  )
+  const firings = news.flat()
+  if (firings.length > 0) deps.fired(firings)
+}
+
+/** Brings fresh alerts to where the mark stands. */
+async function* settle(deps: LookDeps, series: WatchedSeries): AsyncGenerator<void> {
+  const { mark } = readMark(deps.kv, series)
+  if (!mark) return
+  const { alerts } = deps.records
+  const parts = seriesParts(series)
+  const lastClosed = mark.closed ? mark.time : deps.bars(series, { to: mark.time, last: 1 }).time[0]
+  const ranges: [boolean, number][] = [
+    [false, Number.POSITIVE_INFINITY],
+    // Alerts that wait for a close have nothing to see before there is one.
+    [true, lastClosed ?? Number.NEGATIVE_INFINITY],
+  ]
+  for (const [closes, until] of ranges) {
+    const from = [...parts, closes, Number.NEGATIVE_INFINITY]
+    for (const page of alerts.entries('fresh', from, [...parts, closes, until]))
+      // In order of what they saw last, so that those set at the same time share a view.
+      for (const [seenBar, entries] of Map.groupBy(page, (entry) => Number(entry.at(-2))))
+        yield* catchUp(deps, series, mark, seenBar, entries.map(idOf))
+  }
+}
+
+/** Judges fresh alerts from the bar they saw last to the mark, a slice at a time. */
+async function* catchUp(
+  deps: LookDeps,
+  series: WatchedSeries,
+  mark: Mark,
+  seenBar: number,
+  ids: readonly string[],
+): AsyncGenerator<void> {
+  for (let seen = seenBar; ;) {
+    const slice = freshSlice(deps, series, mark, seen)
+    if (!slice) return
+    const { view, settles, isLast } = slice
+    await writeAll(deps, view, ids, (alert) => {
+      const stands = alert.fresh && (alert.seenBar ?? Number.NEGATIVE_INFINITY) === seen
+      if (!stands || !isWatching(alert, series)) return null
+      const { alert: after, fired } = judge(alert, view, { from: view.start, held: alert.held })
+      const looked = modeOf(alert) !== 'close' || view.closed(view.start)
+      const next = { ...after, fresh: !(settles && looked), seenBar: after.seenBar ?? mark.time }
+      const same = next.fresh && next.seenBar === alert.seenBar && next.held === alert.held
+      return same && fired.length === 0 && next.state === alert.state ? null : { alert: next, fired }
+    })
+    yield
+    if (isLast) return
+    seen = view.time(view.length - 1)
+  }
+}
+
+/** The bars from `seen` (-∞: only the mark's) up to the mark's, as that was seen; null where there are none. */
+function freshSlice(deps: LookDeps, series: WatchedSeries, mark: Mark, seen: number) {
+  if (seen > mark.time) return null
+  const from = Number.isFinite(seen) ? seen : mark.time
+  const until = deps.bars(series, { from, to: mark.time })
+  const isLast = until.length < SLICE_BARS
+  // The series may have been deleted, and come again without its end.
+  const settles = isLast && deps.bars(series, { from: mark.time }).time[0] === mark.time
+  const ahead = sliceBars(until, 0, Math.min(until.length, SLICE_BARS))
+  const taken = settles ? concatBars([ahead, barOf(mark)]) : ahead
+  if (taken.length === 0) return null
+  const behind = deps.bars(series, { to: from, last: LOOK_BACK })
+  const closesAt = deps.closesAt(series)
+  const now = deps.clock.now()
+  const newest = taken.time.at(-1) ?? 0
+  const lastClosed = settles ? mark.closed : !isLast || closesAt(newest) <= now
+  const view = new View(concatBars([behind, taken]), {
+    start: behind.length,
+    lastClosed,
+    closesAt,
+    now,
+  })
+  return { view, settles, isLast }
+}

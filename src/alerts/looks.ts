@@ -1,0 +1,192 @@
+// The queue of looks: works off the notes that the store keeps of bars that came.
+//
+// A note stays until everybody who has to look has done so, and nothing came meanwhile; so neither a stop nor a failure
+// loses one. Alerts with a script have a lane of their own, since a plain one should not wait for them. In a lane a series
+// is looked at by one look at a time, a few series go side by side, and whoever has made a step goes to the end of the line.
+
+import { Backoff } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../market/bar-store.ts'
+
+export interface LooksDeps {
+  readonly clock: Clock
+  readonly log: Log
+  readonly notes: () => readonly BarNote[]
+  readonly clear: (note: BarNote) => Promise<void>
+  /** Series to look at when the server starts, whether there is a note of them or not. */
+  readonly unsettled: () => Iterable<SeriesKey>
+  /** What looks, in steps that are short. */
+  readonly lanes: readonly Look[]
+}
+
+type Look = (source: SeriesKey) => AsyncGenerator<void>
+
+interface Job {
+  readonly key: SeriesKey
+  /** The newest note of it. */
+  note: BarNote
+  /** By lane: the change that was looked at, and how far it got. */
+  readonly done: number[]
+}
+
+interface Turn {
+  readonly job: Job
+  steps: AsyncGenerator<void> | null
+  /** The change that the steps will have looked at. */
+  covers: number
+  readonly backoff: Backoff
+  state: 'idle' | 'ready' | 'running' | 'failed'
+}
+
+/** Longest nap between looks at the notes: another process may have imported. */
+const NAP_MS = 1000
+/** Series of a lane that are looked at side by side. */
+const PARALLEL = 4
+
+export type Looks = ReturnType<typeof createLooks>
+
+export function createLooks(deps: LooksDeps) {
+  const { clock } = deps
+  const jobs = new Map<string, Job>()
+  const lanes = deps.lanes.map((look, i) => lane(look, i))
+  let woken = new AbortController()
+  const waiting: (() => void)[] = []
+  let stopped = false
+
+  function want(note: BarNote): void {
+    const name = nameOf(note.key)
+    const job = jobs.get(name) ?? {
+      key: note.key,
+      note,
+      done: lanes.map(() => Number.NEGATIVE_INFINITY),
+    }
+    if (note.change > job.note.change) job.note = note
+    jobs.set(name, job)
+    for (const one of lanes) one.want(job)
+  }
+
+  async function finish(job: Job): Promise<void> {
+    const { note } = job
+    if (job.done.some((change) => change < note.change)) return
+    await deps.clear(note)
+    if (job.note === note) jobs.delete(nameOf(job.key))
+  }
+
+  function lane(look: Look, index: number) {
+    const turns = new Map<Job, Turn>()
+    const line: Turn[] = []
+    let running = 0
+
+    function want(job: Job): void {
+      const turn = turns.get(job) ?? {
+        job,
+        steps: null,
+        covers: 0,
+        backoff: new Backoff(deps, `looking at the alerts of ${seriesName(job.key)}`),
+        state: 'idle' as const,
+      }
+      turns.set(job, turn)
+      const isDue = turn.state === 'failed' && turn.backoff.waitMs === 0
+      if ((turn.state === 'idle' && isBehind(job)) || isDue) enqueue(turn)
+    }
+
+    const isBehind = (job: Job) => (job.done[index] ?? 0) < job.note.change
+
+    function enqueue(turn: Turn): void {
+      turn.state = 'ready'
+      line.push(turn)
+    }
+
+    function pump(): void {
+      if (stopped) return
+      while (running < PARALLEL) {
+        const turn = line.shift()
+        if (!turn) return
+        running++
+        turn.state = 'running'
+        void step(turn).finally(() => {
+          running--
+          pump()
+          if (running > 0) return
+          woken.abort()
+          for (const tell of waiting.splice(0)) tell()
+        })
+      }
+    }
+
+    async function step(turn: Turn): Promise<void> {
+      const { job } = turn
+      try {
+        if (!turn.steps) {
+          turn.covers = job.note.change
+          turn.steps = look(job.key)
+        }
+        const { done } = await turn.steps.next()
+        if (!done) {
+          // So that requests get their turn, too.
+          await clock.sleep(0)
+          return enqueue(turn)
+        }
+        turn.steps = null
+        job.done[index] = turn.covers
+        await finish(job)
+        turn.backoff.worked()
+        turn.state = 'idle'
+        if (isBehind(job)) enqueue(turn)
+        else turns.delete(job)
+      } catch (error) {
+        failed(turn, error)
+      }
+    }
+
+    function failed(turn: Turn, error: unknown): void {
+      turn.steps = null
+      turn.state = 'failed'
+      // The note is not cleared, and what was looked at is looked at once more.
+      turn.job.done[index] = Number.NEGATIVE_INFINITY
+      turn.backoff.failed(error)
+    }
+
+    return { want, pump, isBusy: () => running > 0 || (line.length > 0 && !stopped) }
+  }
+
+  /** Starts what there is to do. */
+  function start(): void {
+    for (const note of deps.notes()) want(note)
+    // Failed ones wait for their time, whether or not their note is listed again.
+    for (const job of jobs.values()) for (const one of lanes) one.want(job)
+    for (const one of lanes) one.pump()
+  }
+
+  async function whenIdle(): Promise<void> {
+    while (lanes.some((one) => one.isBusy())) await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+
+  return {
+    /** Bars came. */
+    wake: () => woken.abort(),
+    /** Works off what there is, once. */
+    async settle(): Promise<void> {
+      stopped = false
+      start()
+      await whenIdle()
+    },
+    async run(signal: AbortSignal): Promise<void> {
+      stopped = false
+      signal.addEventListener('abort', () => woken.abort())
+      for (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
+      while (!signal.aborted) {
+        start()
+        woken = new AbortController()
+        await clock.sleep(NAP_MS, woken.signal)
+      }
+      stopped = true
+      await whenIdle()
+    },
+  }
+}
+
+function nameOf(key: SeriesKey): string {
+  return `${ownerOf(key)}\0${key.exchange}\0${key.symbol}\0${key.interval}`
+}

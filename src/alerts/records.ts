@@ -1,0 +1,63 @@
+// Where alerts and their firings are kept, and under which keys they are found.
+
+import { collection, type Changes, type Collection } from '../store/collection.ts'
+import type { Key, Kv } from '../store/kv.ts'
+import { SCRIPT_KINDS, type Alert, type Firing } from './alert.ts'
+import { ceilingKey, levelKey, modeOf } from './levels.ts'
+import { seriesParts, type WatchedSeries } from './mark.ts'
+
+export interface Records {
+  readonly alerts: Collection<Alert>
+  readonly firings: Collection<Firing>
+}
+
+export function alertRecords(kv: Kv, max: number): Records {
+  const alerts = collection<Alert>(kv, 'alerts', {
+    indexes: {
+      owner: (alert) => [alert.ownerId],
+      /** Only what can fire is in this one and in those that follow: bars nobody waits for cost one look. */
+      watching: (alert) => armed(alert) && partsOf(alert),
+      scripts: (alert) => (runsScript(alert) ? armed(alert) && partsOf(alert) : null),
+      fresh: (alert) =>
+        plain(alert, true) && [
+          ...partsOf(alert),
+          modeOf(alert) === 'close',
+          alert.seenBar ?? Number.NEGATIVE_INFINITY,
+        ],
+      levels: (alert) => plain(alert, false) && inSeries(alert, levelKey(alert)),
+      ceilings: (alert) => plain(alert, false) && inSeries(alert, ceilingKey(alert)),
+      expiring: (alert) =>
+        alert.expiresAt === null ? null : plain(alert, false) && [...partsOf(alert), alert.expiresAt],
+    },
+    counts: { owner: { of: (alert) => [alert.ownerId], ...(max > 0 && { max }), noun: 'alerts' } },
+  })
+  const firings = collection<Firing>(kv, 'firings', {
+    indexes: { alert: (firing) => [firing.alertId], owner: (firing) => [firing.ownerId] },
+  })
+  return { alerts, firings }
+}
+
+export function seriesOf({ seriesOwner, exchange, symbol, interval }: Alert): WatchedSeries {
+  return { owner: seriesOwner, exchange, symbol, interval }
+}
+
+export function runsScript(alert: Pick<Alert, 'kind'>): boolean {
+  return SCRIPT_KINDS.includes(alert.kind)
+}
+
+const partsOf = (alert: Alert) => seriesParts(seriesOf(alert))
+const inSeries = (alert: Alert, rest: Key | null) => rest && [...partsOf(alert), ...rest]
+// `null` rather than false: an index takes it for "not in here".
+const armed = (alert: Alert) => (alert.state === 'active' ? true : null)
+const plain = (alert: Alert, fresh: boolean) =>
+  !runsScript(alert) && alert.fresh === fresh ? armed(alert) : null
+
+/** What to take away of an alert besides its record, a page at a time; null when nothing is left. */
+export function firingsToForget({ firings }: Records, alertId: string): Changes[] | null {
+  const { items } = firings.list('alert', [alertId], { limit: 200 })
+  if (items.length === 0) return null
+  return items.flatMap(({ id }) => {
+    const stored = firings.stored(id)
+    return stored ? firings.remove(stored) : []
+  })
+}

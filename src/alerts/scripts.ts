@@ -1,0 +1,101 @@
+// Alerts with a script: each looks by itself, from the bar it saw last, over what its script says.
+//
+// This is where a script's kept state comes in: `runScript` answers what the script says of every bar of a window, and
+// only the bars from `from` on are looked at. A port that advances a kept state bar by bar fits in its place, as
+// `(alert, from) → bars and events`, and nothing else has to know.
+
+import { lowerBound, type Bars } from '../market/bars.ts'
+import { transact } from '../store/collection.ts'
+import type { Alert, Firing } from './alert.ts'
+import { judge, type ScriptEvent } from './judge.ts'
+import type { LookDeps } from './look.ts'
+import type { WatchedSeries } from './mark.ts'
+import { runsScript, seriesOf } from './records.ts'
+import { View } from './view.ts'
+import { written } from './write.ts'
+
+/** What a stored script said of a window of bars; indexes count from its first. */
+export interface ScriptEvents {
+  /** The plot an `indicator` alert compares. */
+  readonly plot: Float64Array | null
+  readonly plots: Readonly<Record<string, Float64Array>>
+  readonly events: readonly ScriptEvent[]
+}
+
+export interface ScriptLookDeps extends LookDeps {
+  /** Runs the alert's script over these bars, within its budget. Throws with a sentence for the owner. */
+  readonly runScript: (alert: Alert, bars: Bars) => Promise<ScriptEvents>
+}
+
+/**
+ * Bars a script sees before the first one that may fire, so that its averages have settled. From then on its window only
+ * grows: a run that begins at the same bar says the same about a bar, however often it is repeated (batch equals
+ * incremental), so nothing of its state has to be kept, and nothing is lost when the server restarts. A window that moved
+ * with the newest bar would give its `var`s and positions another past each time.
+ */
+const SCRIPT_BARS = 5000
+/** A window that has grown to this is begun anew. */
+const SCRIPT_BARS_MAX = 100_000
+
+/** Looks at the alerts with a script of all series that the bars of `source` make; each step is an alert. */
+export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries): AsyncGenerator<void> {
+  const { alerts } = deps.records
+  const key = [source.owner, source.exchange, source.symbol]
+  for (const page of alerts.entries('scripts', key, key))
+    for (const entry of page) {
+      const alert = alerts.get(String(entry.at(-1)))
+      if (!alert || deps.source(seriesOf(alert))?.interval !== source.interval) continue
+      await lookByScript(deps, alert.id)
+      yield
+    }
+}
+
+export async function lookByScript(deps: ScriptLookDeps, id: string): Promise<void> {
+  const { kv, records, clock } = deps
+  const alert = records.alerts.get(id)
+  if (alert?.state !== 'active' || !runsScript(alert)) return
+  const series = seriesOf(alert)
+  const bars = await scriptBars(deps, alert)
+  if (bars.length === 0) return
+  let script: ScriptEvents
+  try {
+    script = await deps.runScript(alert, bars)
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error)
+    await records.alerts.update(id, (before) => ({ ...before, state: 'error', problem }))
+    return
+  }
+  const closesAt = deps.closesAt(series)
+  const now = clock.now()
+  const lastClosed = closesAt(bars.time.at(-1) ?? 0) <= now
+  let fired: readonly Firing[] = []
+  await transact(kv, () => {
+    fired = []
+    const stored = records.alerts.stored(id)
+    if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return []
+    const { seenBar, held } = stored.record
+    // Nothing seen yet: the series is new, and all but its newest bar is history.
+    const from = seenBar === null ? bars.length - 1 : lowerBound(bars.time, seenBar)
+    const view = new View(bars, { start: from, lastClosed, closesAt, now, plot: script.plot })
+    const verdict = judge(stored.record, view, { from, held, events: script.events })
+    const after = verdict.alert
+    const same = after.held === held && after.seenBar === seenBar && after.state === stored.record.state
+    if (same && verdict.fired.length === 0) return []
+    const { changes, firings } = written(deps, view, verdict, script.plots)
+    fired = firings
+    return [records.alerts.replace(stored, after), ...changes]
+  })
+  if (fired.length > 0) deps.fired(fired)
+}
+
+/** What an alert's script runs over: from the bar it began at to the newest. */
+async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Promise<Bars> {
+  const series = seriesOf(alert)
+  if (alert.since !== null) {
+    const window = bars(series, { from: alert.since })
+    if (window.length <= SCRIPT_BARS_MAX) return window
+  }
+  const window = bars(series, { last: SCRIPT_BARS })
+  await records.alerts.update(alert.id, (before) => ({ ...before, since: window.time[0] ?? null }))
+  return window
+}

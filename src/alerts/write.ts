@@ -1,0 +1,75 @@
+// What a verdict writes besides the alert itself: its firings, and whatever carries the news of them.
+//
+// All of it goes into one commit with the alert, so a crash leaves either all or none.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Changes, Collection } from '../store/collection.ts'
+import type { Alert, Firing } from './alert.ts'
+import type { Fired, Verdict } from './judge.ts'
+import { fillMessage } from './message.ts'
+import type { View } from './view.ts'
+
+export interface WriteDeps {
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly records: { readonly firings: Collection<Firing> }
+  /** What to commit so that the firing reaches its channels. Part of a transaction's plan. */
+  readonly deliver: (alert: Alert, firing: Firing) => readonly Changes[]
+}
+
+export interface Written {
+  readonly changes: readonly Changes[]
+  readonly firings: readonly Firing[]
+}
+
+/** Part of a transaction's plan. `plots`: what the alert's script drew, by title. */
+export function written(
+  deps: WriteDeps,
+  view: View,
+  { alert, fired }: Verdict,
+  plots: Readonly<Record<string, Float64Array>> = {},
+): Written {
+  const firedAt = deps.clock.now()
+  const firings = fired.map((one): Firing => ({
+    id: deps.newId('fir'),
+    alertId: alert.id,
+    ownerId: alert.ownerId,
+    symbol: alert.symbol,
+    exchange: alert.exchange,
+    interval: alert.interval,
+    barTime: view.time(one.bar),
+    price: view.bars.close[one.bar] ?? Number.NaN,
+    message: messageOf(alert, view, one, plots),
+    firedAt,
+    channels: alert.channels,
+  }))
+  const changes = firings.flatMap((firing) => [
+    deps.records.firings.insert(firing),
+    ...deps.deliver(alert, firing),
+  ])
+  return { changes, firings }
+}
+
+function messageOf(
+  alert: Alert,
+  { bars }: View,
+  { bar, said }: Fired,
+  plots: Readonly<Record<string, Float64Array>>,
+): string {
+  const at = (column: Float64Array) => column[bar] ?? Number.NaN
+  return fillMessage(alert.message || said || alert.name, {
+    ticker: alert.symbol,
+    exchange: alert.exchange,
+    interval: alert.interval,
+    open: at(bars.open),
+    high: at(bars.high),
+    low: at(bars.low),
+    close: at(bars.close),
+    volume: at(bars.volume),
+    time: at(bars.time),
+    price: alert.price,
+    name: alert.name,
+    plots: Object.fromEntries(Object.entries(plots).map(([title, column]) => [title, at(column)])),
+  })
+}

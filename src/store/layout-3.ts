@@ -1,0 +1,83 @@
+// Layout 3: how far alerts have seen is kept once a series, and an alert of layout 2 has not been looked at like that.
+//
+// So all of them are fresh: they go on from the bar they saw last by themselves, and stand with the others after the next
+// look. That also makes up for bars that layout 2 never looked at.
+
+import { assert } from '../lib/assert.ts'
+import type { Commit, Key, Kv } from './kv.ts'
+
+interface OldAlert {
+  readonly id: string
+  readonly exchange: string
+  readonly symbol: string
+  readonly interval: string
+  readonly kind: string
+  readonly frequency: string
+  readonly state: string
+  readonly seenBar: number | null
+  readonly lastFiredAt: number | null
+  /** What this step adds. */
+  readonly fresh?: boolean
+}
+
+const AT_ONCE = 200
+const SCRIPT_KINDS = ['indicator', 'script', 'strategy']
+
+export async function toLayout3(kv: Kv): Promise<void> {
+  let after: { after?: Key } = {}
+  for (;;) {
+    const page = kv.list({ prefix: ['alerts', 'id'] }, { limit: AT_ONCE, ...after })
+    const sets = page.flatMap(({ key, value }) => carried(kv, key, JSON.parse(value) as OldAlert))
+    if (sets.length > 0) await take(kv, { sets })
+    const last = page.at(-1)
+    if (!last || page.length < AT_ONCE) break
+    after = { after: last.key }
+  }
+  // A firing is no longer known by a key of its own, and what is armed is listed by whose series it watches.
+  for (const prefix of [
+    ['alerts', 'fired'],
+    ['alerts', 'by', 'armed'],
+  ])
+    await takeAway(kv, prefix)
+}
+
+function carried(kv: Kv, key: Key, alert: OldAlert) {
+  if (alert.fresh !== undefined) return []
+  const { exchange, symbol, interval, seenBar, lastFiredAt } = alert
+  const [fired] = kv.list({ prefix: ['alerts', 'fired', alert.id] }, { limit: 1, reverse: true })
+  const isPlain = !SCRIPT_KINDS.includes(alert.kind)
+  const record = {
+    ...alert,
+    seriesOwner: '',
+    fresh: true,
+    firedBar: fired ? Number(fired.key.at(-1)) : null,
+    judgedAt: lastFiredAt,
+  }
+  const series: Key = ['', exchange, symbol, interval]
+  const closes = alert.frequency === 'once_per_bar_close'
+  const keys: Key[] =
+    alert.state === 'active'
+      ? [
+          ['watching', ...series],
+          isPlain
+            ? ['fresh', ...series, closes, seenBar ?? Number.NEGATIVE_INFINITY]
+            : ['scripts', ...series],
+        ]
+      : []
+  return [
+    { key, value: JSON.stringify(record) },
+    ...keys.map((rest) => ({ key: ['alerts', 'by', ...rest, alert.id], value: 'null' })),
+  ]
+}
+
+async function takeAway(kv: Kv, prefix: Key): Promise<void> {
+  for (;;) {
+    const page = kv.list({ prefix }, { limit: 1000 })
+    if (page.length === 0) return
+    await take(kv, { deletes: page.map(({ key }) => key) })
+  }
+}
+
+async function take(kv: Kv, commit: Commit): Promise<void> {
+  assert(await kv.commit(commit), 'a commit without checks is taken')
+}

@@ -1,0 +1,112 @@
+// The queue of looks: what it does with notes, failures and several lanes.
+
+import { expect, test } from 'bun:test'
+import { createLooks } from '../../src/alerts/looks.ts'
+import type { BarNote, SeriesKey } from '../../src/market/bar-store.ts'
+
+const noteOf = (symbol: string, change = 1): BarNote => ({
+  key: { exchange: 'X', symbol, interval: '1d' },
+  from: 0,
+  to: 0,
+  change,
+})
+
+/** Lanes are scripts: what each look does at its n-th step; a step that throws fails. */
+function world(...lanes: ((symbol: string, step: number) => boolean | Promise<boolean>)[]) {
+  const notes = new Map<string, BarNote>()
+  const steps: string[] = []
+  const lines: string[] = []
+  let now = 0
+  const looks = createLooks({
+    clock: { now: () => now, sleep: () => Promise.resolve() },
+    log: (level, message) => lines.push(`${level} ${message}`),
+    notes: () => [...notes.values()],
+    clear: async (note) => {
+      if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
+    },
+    unsettled: () => [],
+    lanes: lanes.map(
+      (lane, i) =>
+        async function* look({ symbol }: SeriesKey) {
+          for (let step = 0; ; step++) {
+            steps.push(`${i} ${symbol} ${step}`)
+            if (await lane(symbol, step)) return
+            yield
+          }
+        },
+    ),
+  })
+  return {
+    looks,
+    notes,
+    steps,
+    lines,
+    add: (symbol: string, change?: number) => notes.set(symbol, noteOf(symbol, change)),
+    pass: (ms: number) => (now += ms),
+  }
+}
+
+test('a long look does not hold up those of other series', async () => {
+  const { looks, steps, add } = world((symbol, step) => step === (symbol === 'LONG' ? 50 : 0))
+  add('LONG')
+  for (let i = 0; i < 20; i++) add(`S${i}`)
+  await looks.settle()
+  const last = steps.findLastIndex((step) => !step.includes('LONG'))
+  expect(steps.slice(0, last).filter((step) => step.includes('LONG')).length).toBeLessThan(20)
+})
+
+test('a series is looked at by one look at a time, and again when bars come meanwhile', async () => {
+  let running = 0
+  const { looks, notes, steps, add } = world(async (symbol, step) => {
+    expect(running++).toBe(0)
+    if (step === 0 && steps.length === 1) add(symbol, 2)
+    await Promise.resolve()
+    running--
+    looks.wake()
+    return step === 2
+  })
+  add('A')
+  await looks.settle()
+  expect([...notes.keys()]).toEqual(['A'])
+  await looks.settle()
+  expect([...notes.keys()]).toEqual([])
+  expect(steps).toHaveLength(6)
+})
+
+test('a look that fails keeps its note, waits longer each time and is told of once', async () => {
+  let broken = true
+  const { looks, notes, steps, lines, add, pass } = world(() => {
+    if (broken) throw new Error('the disk is full')
+    return true
+  })
+  add('A')
+  for (let i = 0; i < 10; i++) {
+    await looks.settle()
+    pass(999)
+  }
+  expect(steps.length).toBeLessThan(6)
+  expect(notes.size).toBe(1)
+  broken = false
+  pass(60_000)
+  await looks.settle()
+  expect(notes.size).toBe(0)
+  expect(lines.map((line) => line.split(' ')[0])).toEqual(['error', 'info'])
+})
+
+test('a note stays until every lane has looked, and no lane waits for another', async () => {
+  const released = Promise.withResolvers<boolean>()
+  const { looks, notes, steps, add } = world(
+    () => true,
+    () => released.promise,
+  )
+  add('A')
+  add('B')
+  const settled = looks.settle()
+  await Promise.resolve()
+  await Promise.resolve()
+  expect(steps).toContain('0 B 0')
+  expect(notes.size).toBe(2)
+  released.resolve(true)
+  await settled
+  expect(notes.size).toBe(0)
+})
