@@ -24,7 +24,16 @@ import type { Also } from '../store/collection.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
-import { answerText, hasJsonText } from './json-text.ts'
+import {
+  answerStream,
+  answerTag,
+  answerText,
+  hasJsonText,
+  isLarge,
+  JsonText,
+  keptResultOf,
+  keptText,
+} from './json-text.ts'
 import { RateLimiter, type Rate } from './limits.ts'
 import { peerOf, type Peer } from './peer.ts'
 import type { StreamSlots } from './stream-slots.ts'
@@ -231,7 +240,10 @@ export class Gate {
     }
     set.headers['idempotent-replayed'] = 'true'
     set.status = begun.status
-    return JSON.parse(begun.answer) as unknown
+    const answer = JSON.parse(begun.answer) as Record<string, unknown>
+    const id = keptResultOf(answer['result'])
+    if (id === null || !visit.caller) return answer
+    return { ...answer, result: resultText(this.#services.runs, visit.caller.user.id, id) }
   }
 
   /** For POSTs that make something with every call. */
@@ -242,7 +254,7 @@ export class Gate {
       if (claim === null) return answer(await make(() => ({})))
       let text: string | null = null
       const made = await make((some) => {
-        text = answerText(completed(visit, answer(some)))
+        text = keptText(completed(visit, answer(some)))
         return this.idempotency.answered(claim, answered(text, set, options))
       })
       visit.kept = text
@@ -254,18 +266,21 @@ export class Gate {
   async leave({ request, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
     if (!isPlainObject(responseValue)) return responseValue
     const visit = this.visit(request)
-    if (set.headers['idempotent-replayed'] !== undefined) return responseValue
+    if (set.headers['idempotent-replayed'] !== undefined)
+      return hasJsonText(responseValue) ? jsonAnswer(set, responseValue) : responseValue
     const answer = completed(visit, responseValue)
     if (visit.claim) {
       const { claim, kept } = visit
-      const text = answerText(answer)
+      // What made nothing and is large (a preview) may as well run again.
+      const text = kept === null && isLarge(answer) ? null : keptText(answer)
       // What was made may have changed since, as an alert that fired at once.
-      if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
+      if (text === null) await this.idempotency.abandon(claim)
+      else if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
       visit.claim = null
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)
-    return hasJsonText(answer) ? jsonAnswer(set, answerText(answer)) : answer
+    return hasJsonText(answer) ? jsonAnswer(set, answer) : answer
   }
 
   /** The request failed after it had claimed an idempotency key. */
@@ -479,8 +494,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
 }
 
 function withEtag(request: Request, set: LeaveContext['set'], answer: Record<string, unknown>): unknown {
-  const text = answerText(answer)
-  const etag = `"${Bun.hash(text).toString(36)}"`
+  const etag = `"${Bun.hash(answerTag(answer)).toString(36)}"`
   set.headers.etag = etag
   set.headers['cache-control'] = 'private, no-cache'
   const seen = request.headers
@@ -491,10 +505,21 @@ function withEtag(request: Request, set: LeaveContext['set'], answer: Record<str
     set.status = 304
     return ''
   }
-  return jsonAnswer(set, text)
+  return jsonAnswer(set, answer)
 }
 
-function jsonAnswer(set: LeaveContext['set'], text: string): string {
-  set.headers['content-type'] = 'application/json;charset=utf-8'
-  return text
+function jsonAnswer(set: LeaveContext['set'], answer: Record<string, unknown>): string | Response {
+  const type = 'application/json;charset=utf-8'
+  set.headers['content-type'] = type
+  return isLarge(answer)
+    ? new Response(answerStream(answer), { headers: { 'content-type': type } })
+    : answerText(answer)
+}
+
+/** The result of a stored backtest, as it was answered when it was run. */
+function resultText(runs: Services['runs'], userId: string, id: string): JsonText {
+  const report = runs.report(userId, id)
+  const tracks = runs.tracks(userId, id)
+  if (!report || !tracks) throw new Problem(404, 'backtest_not_found', 'There is no such backtest.')
+  return new JsonText(['{"report":', report, ',"tracks":', tracks, '}'])
 }

@@ -12,10 +12,11 @@ import {
   type Run,
   type RunProgress,
 } from '../runs/runs.ts'
+import { wholeText } from '../store/large-text.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
-import { replayText, ReplayWire } from './replay-wire.ts'
+import { replayPieces, ReplayWire } from './replay-wire.ts'
 import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Text, Time } from './schemas.ts'
 
 const SOURCE_MAX = 1 << 20
@@ -87,9 +88,16 @@ const queuedAnswer = ({ run: { id, state }, warnings }: QueuedRun) => ({
   state,
   ...(warnings.length > 0 && { warnings }),
 })
+const resultPieces = ({ report, tracks }: FinishedRun['output']) => [
+  '{"report":',
+  report,
+  ',"tracks":',
+  tracks,
+  '}',
+]
 const finishedAnswer = ({ run: { id }, output, warnings }: FinishedRun) => ({
   id,
-  result: new JsonText(`{"report":${output.report},"tracks":${output.tracks}}`),
+  result: new JsonText(resultPieces(output), { resultOf: id }),
   ...(warnings.length > 0 && { warnings }),
 })
 
@@ -130,7 +138,7 @@ export function backtestRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {} }
         const { output, warnings } = await runs.preview(caller.user.id, asked, request.signal)
-        const result = new JsonText(`{"report":${output.report},"tracks":${output.tracks}}`)
+        const result = new JsonText(resultPieces(output))
         return { result, ...(warnings.length > 0 && { warnings }) }
       },
       {
@@ -164,7 +172,8 @@ export function backtestRoutes(deps: ApiDeps) {
         const report = runs.report(caller.user.id, id)
         return {
           backtest: { ...wire(run), ...runs.script(caller.user.id, id) },
-          result: report === null ? null : new JsonText(`{"report":${report}}`),
+          // What is done does not change.
+          result: report && new JsonText(['{"report":', report, '}'], { tag: `${id} ${run.finishedAt}` }),
         }
       },
       {
@@ -178,9 +187,10 @@ export function backtestRoutes(deps: ApiDeps) {
     .get(
       '/:id/tracks',
       ({ caller, params: { id } }) => {
+        const { finishedAt } = runs.get(caller.user.id, id)
         const tracks = runs.tracks(caller.user.id, id)
         if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
-        return { id, tracks: new JsonText(tracks) }
+        return { id, tracks: new JsonText([tracks], { tag: `${id} ${finishedAt}` }) }
       },
       {
         access: { to: 'session backtests:read', etag: true },
@@ -202,10 +212,11 @@ export function backtestRoutes(deps: ApiDeps) {
           deps,
           backtest,
           query.exchange ?? run.exchange,
-          async (bars) => ({
-            ...(await texts.replay(caller.user.id, { report, tracks, bars }, request.signal)),
-            tracks,
-          }),
+          async (bars) => {
+            const job = { report: await wholeText(report), tracks: await wholeText(tracks), bars }
+            const shown = await texts.replay(caller.user.id, job, request.signal)
+            return { ...shown, tracks: job.tracks }
+          },
         )
         const warning = {
           code: 'fewer_bars',
@@ -213,7 +224,7 @@ export function backtestRoutes(deps: ApiDeps) {
         }
         return {
           id: session.id,
-          replay: new JsonText(replayText(session)),
+          replay: new JsonText(replayPieces(session)),
           ...(cut > 0 && { warnings: [warning] }),
         }
       },

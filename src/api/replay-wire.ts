@@ -54,14 +54,22 @@ export const ReplayWire = Type.Object(
   { $id: 'Replay' },
 )
 
-/** JSON text; `places` is where the caller stands in it. */
-export function replayText(
+/** Pieces of JSON text; `places` is where the caller stands in it. */
+export function replayPieces(
   { bars, trades, tracks, equity, ...session }: ReplaySession,
   places: { readonly cursor: object | null; readonly bookmarks: readonly object[] } = {
     cursor: null,
     bookmarks: [],
   },
-): string {
+): string[] {
   const rest = JSON.stringify({ ...session, ...places })
-  return `{"bars":${barColumns(bars)},"trades":${trades},"tracks":${tracks},"equity":${equity},${rest.slice(1)}`
+  return [
+    `{"bars":${barColumns(bars)},"trades":`,
+    trades,
+    ',"tracks":',
+    tracks,
+    ',"equity":',
+    equity,
+    `,${rest.slice(1)}`,
+  ]
 }

@@ -12,7 +12,7 @@ import type { Bookmark, Cursor, Places } from '../replay/places.ts'
 import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
-import { BookmarkWire, CursorWire, replayText, ReplayWire } from './replay-wire.ts'
+import { BookmarkWire, CursorWire, replayPieces, ReplayWire } from './replay-wire.ts'
 import { doc, IsoTime, isoTimeOf, Listed, nullable, QueryInteger, Text } from './schemas.ts'
 
 const BARS_MAX = 50_000
@@ -56,7 +56,7 @@ export function replayRoutes(deps: ApiDeps) {
           end: edge(found.time.at(-1), to),
         }
         const standing = mine ? placesOf(places, visitor.user.id, symbol, interval) : undefined
-        return { replay: new JsonText(replayText(session, standing)) }
+        return { replay: new JsonText(replayPieces(session, standing)) }
       },
       {
         access: 'none replay:read',

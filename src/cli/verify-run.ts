@@ -28,7 +28,7 @@ export async function verifyRun(
     const symbol = seen.symbol(key.exchange, key.symbol)
     const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
     if (bars.length === 0) throw barsGone(seen, run)
-    const { equal, hash, difference } = verifyReport(JSON.parse(stored) as Report, {
+    const { equal, hash, difference } = verifyReport(JSON.parse([...stored.parts].join('')) as Report, {
       ...script,
       bars,
       symbol,

@@ -23,6 +23,15 @@ import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { collection, transact, type Also, type Changes, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
+import {
+  dropDrafts,
+  dropText,
+  largeText,
+  stageText,
+  textKeys,
+  wholeText,
+  type LargeText,
+} from '../store/large-text.ts'
 
 export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
 export type RunState = (typeof RUN_STATES)[number]
@@ -152,8 +161,8 @@ const reportKey = (id: string): Key => ['backtest-report', id]
 const tracksKey = (id: string): Key => ['backtest-tracks', id]
 
 /** JSON text of a run's report; null while there is none. */
-export function reportOf(kv: Kv, id: string): string | null {
-  return kv.get(reportKey(id))?.value ?? null
+export function reportOf(kv: Kv, id: string): LargeText | null {
+  return largeText(kv, reportKey(id))
 }
 
 /** What a stored run ran. */
@@ -255,9 +264,10 @@ export class Runs {
     pool.assertRoom(userId)
     const stored = reportOf(kv, id)
     assert(stored !== null, 'a run that is done without its report')
+    const text = await wholeText(stored)
     const plan = { run, script: scriptOf(kv, id), key, bars, warnings: [] }
     return this.#attended(plan, signal, (live) =>
-      pool.do('verify', { ...this.#jobOf(plan), stored }, this.#optionsFor(live, plan, 'long')),
+      pool.do('verify', { ...this.#jobOf(plan), stored: text }, this.#optionsFor(live, plan, 'long')),
     )
   }
 
@@ -299,14 +309,14 @@ export class Runs {
   }
 
   /** JSON text of the report; null while there is none. */
-  report(userId: string, id: string): string | null {
+  report(userId: string, id: string): LargeText | null {
     this.get(userId, id)
     return reportOf(this.#deps.kv, id)
   }
 
-  tracks(userId: string, id: string): string | null {
+  tracks(userId: string, id: string): LargeText | null {
     this.get(userId, id)
-    return this.#deps.kv.get(tracksKey(id))?.value ?? null
+    return largeText(this.#deps.kv, tracksKey(id))
   }
 
   /** Stops a run that is not finished, and removes it with all that belongs to it. */
@@ -383,6 +393,7 @@ export class Runs {
   /** At start: what an earlier server did not finish will not be finished. */
   async recover(): Promise<void> {
     const { kv, clock } = this.#deps
+    await dropDrafts(kv)
     for (const { id } of runs(kv).each('unfinished'))
       await runs(kv).update(id, (run) => ({
         ...run,
@@ -454,26 +465,32 @@ export class Runs {
     }
     const finished = { run: done, output, warnings }
     let made: readonly Run[] = []
-    await transact(kv, () => {
-      const stored = kept && runs(kv).stored(run.id)
-      // Removed while it ran: then it was cancelled a moment too late.
-      if (kept && !stored) throw cancelled()
-      made = stored ? [] : this.#madeWay(run.userId)
-      return [
-        ...removal(kv, made, 'room', onFinished),
-        ...(stored
-          ? [runs(kv).replace(stored, { ...done, ...labelsOf(stored.record) })]
-          : [runs(kv).insert(done), keepScript(plan)]),
-        {
-          sets: [
-            { key: reportKey(run.id), value: output.report },
-            { key: tracksKey(run.id), value: output.tracks },
-          ],
-        },
-        ...onFinished.flatMap(({ changes }) => changes(done)),
-        also?.(finished),
-      ]
-    })
+    const texts = [
+      { key: reportKey(run.id), text: output.report },
+      { key: tracksKey(run.id), text: output.tracks },
+    ]
+    try {
+      const staged: Changes[] = []
+      for (const { key, text } of texts) staged.push(await stageText(kv, key, text))
+      await transact(kv, () => {
+        const stored = kept && runs(kv).stored(run.id)
+        // Removed while it ran: then it was cancelled a moment too late.
+        if (kept && !stored) throw cancelled()
+        made = stored ? [] : this.#madeWay(run.userId)
+        return [
+          ...removal(kv, made, 'room', onFinished),
+          ...(stored
+            ? [runs(kv).replace(stored, { ...done, ...labelsOf(stored.record) })]
+            : [runs(kv).insert(done), keepScript(plan)]),
+          ...staged,
+          ...onFinished.flatMap(({ changes }) => changes(done)),
+          also?.(finished),
+        ]
+      })
+    } catch (error) {
+      for (const { key } of texts) await dropText(kv, key)
+      throw error
+    }
     this.#gone(made)
     for (const { written } of onFinished) written?.(done)
     tell(live, { state: 'done', bar: bars.length, bars: bars.length })
@@ -569,7 +586,9 @@ function removal(
     if (!stored) return []
     return [
       runs(kv).remove(stored),
-      { deletes: [scriptKey(run.id), reportKey(run.id), tracksKey(run.id)] },
+      {
+        deletes: [scriptKey(run.id), ...textKeys(kv, reportKey(run.id)), ...textKeys(kv, tracksKey(run.id))],
+      },
       ...hooks.flatMap((hook) => hook.removed?.(run, why) ?? []),
     ]
   })

@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import { transact } from '../../src/store/collection.ts'
+import {
+  dropDrafts,
+  dropText,
+  largeText,
+  stageText,
+  textKeys,
+  wholeText,
+} from '../../src/store/large-text.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+
+const KEY = ['report', 'bt_1']
+const LARGE = `{"a":"${'x😀'.repeat(700_000)}"}`
+const everything = { start: ['a'], end: ['zzz'] }
+const keys = (kv: ReturnType<typeof memoryKv>) => kv.list(everything, { limit: 100 }).map(({ key }) => key)
+
+async function read(kv: ReturnType<typeof memoryKv>): Promise<string | null> {
+  const found = largeText(kv, KEY)
+  return found && wholeText(found)
+}
+
+test.each(['{"small":1}', LARGE])(
+  'a text comes back as it was, and its keys take all of it away',
+  async (text) => {
+    const kv = memoryKv()
+    const staged = await stageText(kv, KEY, text)
+    expect(await read(kv)).toBeNull()
+    await transact(kv, () => staged)
+    expect(largeText(kv, KEY)?.length).toBe(text.length)
+    expect(await read(kv)).toBe(text)
+    // Half a pair could not be stored.
+    for (const part of largeText(kv, KEY)?.parts ?? []) expect(part.isWellFormed()).toBe(true)
+    await transact(kv, () => ({ deletes: textKeys(kv, KEY) }))
+    expect(keys(kv)).toEqual([])
+  },
+)
+
+test('what was staged and never committed is taken away, and what was committed stays', async () => {
+  const kv = memoryKv()
+  await transact(kv, () => ({}))
+  const staged = await stageText(kv, KEY, LARGE)
+  await transact(kv, () => staged)
+  await stageText(kv, ['report', 'bt_2'], LARGE)
+  await stageText(kv, ['report', 'bt_3'], LARGE)
+  await dropText(kv, ['report', 'bt_2'])
+  await dropDrafts(kv)
+  expect(keys(kv).every((key) => key[1] === 'bt_1')).toBe(true)
+  await dropText(kv, KEY)
+  expect(await read(kv)).toBe(LARGE)
+})
