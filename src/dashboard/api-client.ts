@@ -103,5 +103,5 @@ export const get = <T>(path: string, query?: CallOptions['query'], signal?: Abor
 export const post = <T>(path: string, body: unknown = {}, options: CallOptions = {}): Promise<T> =>
   call<T>(path, { ...options, method: 'POST', body })
 export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>(path, { method: 'PATCH', body })
-export const del = <T>(path: string, query?: CallOptions['query']): Promise<T> =>
-  call<T>(path, { method: 'DELETE', ...(query && { query }) })
+export const del = <T>(path: string, query?: CallOptions['query'], body?: unknown): Promise<T> =>
+  call<T>(path, { method: 'DELETE', ...(query && { query }), ...(body !== undefined && { body }) })

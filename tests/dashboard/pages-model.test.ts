@@ -100,6 +100,7 @@ const backtest = (id: string, profit: number | null, trades = 5, more: Partial<B
   symbol: 'SPX',
   interval: '1d',
   state: profit === null ? 'failed' : 'done',
+  pinned: false,
   createdAt: id.charCodeAt(0),
   error: null,
   currency: 'USD',

@@ -490,7 +490,7 @@ describe.skipIf(noBrowser)('pages', () => {
     await run('Sold once', 'SPX', 'SP', 'short')
     await run('Bought Apple', 'AAPL', 'NASDAQ', 'long')
     await page.goto(`${site.url}/backtests`)
-    const names = async () => (await page.locator('tbody td:nth-child(2) button').allInnerTexts()).join(', ')
+    const names = async () => (await page.locator('tbody td:nth-child(3) button').allInnerTexts()).join(', ')
     await page
       .getByRole('row', { name: /Sold once/ })
       .getByText(/^−[\d,.]+ USD$/)
@@ -508,6 +508,52 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByRole('button', { name: 'Show all' }).click()
     expect(await names()).toStartWith('Sold once')
     expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('backtests are kept for good with a star, and deleted together, by keyboard', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const { request } = page
+    const names = ['Keep me', 'Wipe 1', 'Wipe 2', '删除 3 🗑']
+    for (const name of names) {
+      const market = { symbol: 'SPX', exchange: 'SP', interval: '1d', bars: 30 }
+      const source = '//@version=6\nindicator("i")\nplot(close)'
+      const answer = await request.post(`${site.url}/api/platform/backtests`, {
+        data: { name, ...market, source, inputs: {} },
+      })
+      expect(answer.ok()).toBe(true)
+    }
+    const stored = async () =>
+      (
+        (await (await request.get(`${site.url}/api/platform/backtests`)).json()) as {
+          backtests: { name: string; pinned: boolean }[]
+        }
+      ).backtests.filter(({ name }) => names.includes(name))
+    await page.goto(`${site.url}/backtests`)
+    const star = page.getByRole('button', { name: 'Keep Keep me for good' })
+    await star.focus()
+    await page.keyboard.press('Space')
+    await page.getByRole('button', { name: 'Keep Keep me for good', pressed: true }).waitFor()
+    expect((await stored()).find(({ name }) => name === 'Keep me')?.pinned).toBe(true)
+    for (const name of names.slice(1)) {
+      await page.getByRole('checkbox', { name: `Choose ${name}` }).focus()
+      await page.keyboard.press('Space')
+    }
+    const all = page.getByRole('checkbox', { name: 'Choose all that are shown' })
+    expect(await all.evaluate((box) => (box as HTMLInputElement).indeterminate)).toBe(true)
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: 'Delete 3' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByText('Report, chart data and replays are gone then.').waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /Wipe 1/ }).waitFor({ state: 'detached' })
+    expect((await stored()).map(({ name }) => name)).toEqual(['Keep me'])
+    await page.getByRole('searchbox', { name: 'Find a backtest' }).fill('pinned')
+    await all.check()
+    await page.getByRole('button', { name: 'Delete 1' }).click()
+    await page.getByText('It has a star').waitFor()
+    await page.keyboard.press('Escape')
     expect(complaints).toEqual([])
   }, 60_000)
 

@@ -8,6 +8,8 @@ export interface Backtest {
   readonly interval: string
   readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
   readonly createdAt: number
+  /** It stays when the oldest make room for newer ones. */
+  readonly pinned: boolean
   readonly error: { readonly message: string } | null
   readonly summary: {
     readonly trades: number
@@ -61,11 +63,11 @@ const VALUES: Readonly<Record<Exclude<Column, 'name'>, (one: Backtest) => number
   when: ({ createdAt }) => createdAt,
 }
 
-/** Those that have every word of `query` in their name, market or interval; without a value in the column: last. */
+/** Those that have every word of `query` in their name, market or interval (or are `pinned`); without a value in the column: last. */
 export function arranged(all: readonly Backtest[], { by, down }: Order, query = ''): readonly Backtest[] {
   const words = query.toLowerCase().split(/\s+/)
-  const found = all.filter(({ name, exchange, symbol, interval }) => {
-    const text = `${name} ${exchange}:${symbol} ${interval}`.toLowerCase()
+  const found = all.filter(({ name, exchange, symbol, interval, pinned }) => {
+    const text = `${name} ${exchange}:${symbol} ${interval}${pinned ? ' pinned' : ''}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
   const turn = down ? -1 : 1

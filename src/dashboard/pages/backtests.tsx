@@ -1,7 +1,7 @@
 // Stored backtests: what they made, found and put in order, opened on the chart, compared two at a time.
 
-import { useEffect, useState } from 'preact/hooks'
-import { del, get } from '../api-client.ts'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { del, get, patch } from '../api-client.ts'
 import { ago, count, money, percent, ratio, time, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
@@ -29,10 +29,21 @@ const STATE_TONES = {
 } as const
 /** What the page shows at first; more come with a button. */
 const PAGE = 100
-/** As many as a user may keep: what is searched or put in order is all of them. */
-const ALL = 5000
+/** As many as the server lists at once: what is searched or put in order is all of them. */
+const ALL = 9999
+/** As many as the server deletes at once. */
+const DELETED_AT_ONCE = 500
 /** Columns of words; the others are numbers and stand to the right. */
 const TO_THE_LEFT: readonly Column[] = ['name', 'period', 'when']
+
+const BACKTESTS = '/api/platform/backtests'
+
+function deletionText(some: readonly Backtest[]): string {
+  const pinned = some.filter((one) => one.pinned).length
+  const gone = 'Report, chart data and replays are gone then.'
+  if (pinned === 0) return gone
+  return `${gone} ${some.length === 1 ? 'It has a star' : pinned === 1 ? 'One has a star' : `${pinned} have a star`}.`
+}
 
 function open(id: string): void {
   attempt(
@@ -52,20 +63,31 @@ export function Backtests({ id }: { readonly id?: string }) {
   const newestFirst = order.by === NEWEST_FIRST.by && order.down === NEWEST_FIRST.down
   const limit = newestFirst && query.trim() === '' ? rows : ALL
   const list = useLoad(
-    (signal) =>
-      get<{ backtests: Backtest[]; nextCursor: string | null }>('/api/platform/backtests', { limit }, signal),
+    (signal) => get<{ backtests: Backtest[]; nextCursor: string | null }>(BACKTESTS, { limit }, signal),
     [limit],
   )
   useEffect(() => {
     if (id !== undefined) open(id)
   }, [id])
   useEffect(() => onLive('backtest', list.reload, list.reload), [])
-  const pick = (one: string, on: boolean) =>
-    setPicked((before) => (on ? [...before, one] : before.filter((other) => other !== one)))
+  const pick = (some: readonly string[], on: boolean) =>
+    setPicked((before) => [...before.filter((one) => !some.includes(one)), ...(on ? some : [])])
+  const pin = async (one: Backtest) => {
+    await patch(`${BACKTESTS}/${one.id}`, { pinned: !one.pinned })
+    list.set((before) => ({
+      ...before,
+      backtests: before.backtests.map((other) =>
+        other.id === one.id ? { ...other, pinned: !one.pinned } : other,
+      ),
+    }))
+  }
+  const all = list.data?.backtests ?? []
+  const chosen = all.filter(({ id: one }) => picked.includes(one))
+  const comparable = chosen.length === 2 && chosen.every(({ state }) => state === 'done')
   return (
     <Page
       title="Backtests"
-      about="Every run is kept as it was. A click opens it with its chart and report."
+      about="Every run is kept as it was, until newer ones need its place; a star keeps it for good. A click opens it with its chart and report."
       wide
       actions={
         <>
@@ -85,8 +107,8 @@ export function Backtests({ id }: { readonly id?: string }) {
             </Button>
           )}
           <Button
-            disabled={picked.length !== 2}
-            title={picked.length === 2 ? undefined : 'Choose two to compare'}
+            disabled={!comparable}
+            title={comparable ? undefined : 'Choose two that are done to compare'}
             onClick={() => {
               const [one = '', other = ''] = picked
               attempt(
@@ -118,18 +140,31 @@ export function Backtests({ id }: { readonly id?: string }) {
                 No backtest has “{query.trim()}” in its name, market or interval.
               </Empty>
             )
+          const rowsShown = found.slice(0, rows)
           return (
             <>
               <div class={p['scroll']}>
                 <table class={ui['table']}>
-                  <Head order={order} onOrder={(by) => setOrder(orderAfterClick(order, by))} />
+                  <Head
+                    order={order}
+                    onOrder={(by) => setOrder(orderAfterClick(order, by))}
+                    picked={rowsShown.filter((one) => picked.includes(one.id)).length}
+                    shown={rowsShown.length}
+                    onPick={(on) =>
+                      pick(
+                        rowsShown.map((one) => one.id),
+                        on,
+                      )
+                    }
+                  />
                   <tbody>
-                    {found.slice(0, rows).map((one) => (
+                    {rowsShown.map((one) => (
                       <Row
                         key={one.id}
                         one={one}
                         picked={picked.includes(one.id)}
-                        onPick={(on) => pick(one.id, on)}
+                        onPick={(on) => pick([one.id], on)}
+                        onPin={() => attempt(pin(one))}
                         onDelete={() => setDeleting([one.id])}
                       />
                     ))}
@@ -151,24 +186,48 @@ export function Backtests({ id }: { readonly id?: string }) {
           action="Delete"
           onClose={() => setDeleting(null)}
           onConfirm={async () => {
-            for (const one of deleting) await del(`/api/platform/backtests/${one}`)
-            setPicked([])
+            for (let at = 0; at < deleting.length; at += DELETED_AT_ONCE)
+              await del(BACKTESTS, {}, { ids: deleting.slice(at, at + DELETED_AT_ONCE) })
+            pick(deleting, false)
             list.reload()
           }}
         >
-          Report, chart data and replays of it are gone then.
+          {deletionText(all.filter((one) => deleting.includes(one.id)))}
         </Confirm>
       )}
     </Page>
   )
 }
 
-function Head({ order, onOrder }: { readonly order: Order; readonly onOrder: (by: Column) => void }) {
+interface HeadProps {
+  readonly order: Order
+  readonly onOrder: (by: Column) => void
+  /** How many of the rows shown are chosen. */
+  readonly picked: number
+  readonly shown: number
+  readonly onPick: (on: boolean) => void
+}
+
+function Head({ order, onOrder, picked, shown, onPick }: HeadProps) {
+  const box = useRef<HTMLInputElement>(null)
+  const some = picked > 0 && picked < shown
+  useEffect(() => {
+    if (box.current) box.current.indeterminate = some
+  }, [some])
   return (
     <thead>
       <tr>
         <th>
-          <span class="visually-hidden">Chosen</span>
+          <input
+            ref={box}
+            type="checkbox"
+            aria-label="Choose all that are shown"
+            checked={picked === shown}
+            onChange={(event) => onPick(event.currentTarget.checked)}
+          />
+        </th>
+        <th>
+          <span class="visually-hidden">Pinned</span>
         </th>
         {COLUMNS.map(([id, text]) => (
           <th
@@ -194,10 +253,11 @@ interface RowProps {
   readonly one: Backtest
   readonly picked: boolean
   readonly onPick: (on: boolean) => void
+  readonly onPin: () => void
   readonly onDelete: () => void
 }
 
-function Row({ one, picked, onPick, onDelete }: RowProps) {
+function Row({ one, picked, onPick, onPin, onDelete }: RowProps) {
   const { summary } = one
   return (
     <tr>
@@ -206,8 +266,18 @@ function Row({ one, picked, onPick, onDelete }: RowProps) {
           type="checkbox"
           aria-label={`Choose ${one.name}`}
           checked={picked}
-          disabled={one.state !== 'done'}
           onChange={(event) => onPick(event.currentTarget.checked)}
+        />
+      </td>
+      <td class={p['cellPin']}>
+        <Button
+          variant="quiet"
+          size="small"
+          icon="star"
+          class={p['pin']}
+          label={`Keep ${one.name} for good`}
+          pressed={one.pinned}
+          onClick={onPin}
         />
       </td>
       <td class={p['cellMain']}>
