@@ -132,7 +132,6 @@ describe.skipIf(noBrowser)('pages', () => {
     await list.waitFor()
     const order = async () => (await list.locator('strong').allInnerTexts()).join(' ')
     const stored = async () => {
-      await page.waitForLoadState('networkidle')
       const answer = await page.request.get(`${site.url}/api/platform/watchlists`)
       const { watchlists } = (await answer.json()) as {
         watchlists: { name: string; items: { symbol: string; note: string | null }[] }[]
@@ -177,6 +176,11 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByRole('textbox', { name: 'Note' }).fill('Buy above 3,000')
     await page.keyboard.press('Control+Enter')
     await list.getByText('Buy above 3,000').waitFor()
+    // A change is saved behind the one before it.
+    const isStored = async (what: (items: Awaited<ReturnType<typeof stored>>) => boolean) => {
+      while (!what(await stored())) await page.waitForTimeout(20)
+    }
+    await isStored((rows) => rows.some(({ note }) => note !== null))
     expect(await stored()).toEqual([
       { symbol: 'TSLA', exchange: 'X', note: null },
       { symbol: 'SPX', exchange: 'X', note: 'Buy above 3,000' },
@@ -186,6 +190,7 @@ describe.skipIf(noBrowser)('pages', () => {
     await list.getByRole('button', { name: 'More for TSLA' }).click()
     await page.getByRole('menuitem', { name: 'Remove' }).click()
     await page.waitForFunction(() => document.activeElement?.querySelector('strong')?.textContent === 'SPX')
+    await isStored((rows) => rows.length === 3)
     expect((await stored()).map((one) => one.symbol)).toEqual(['SPX', 'AAPL', 'MSFT'])
     await page.reload()
     await list.waitFor()
@@ -209,10 +214,11 @@ describe.skipIf(noBrowser)('pages', () => {
       await page.evaluate(() => document.getElementById('main')!.scrollTo(0, 1e9))
       await page.waitForTimeout(20)
     }
+    const saved = page.waitForResponse((response) => response.request().method() === 'PATCH')
     await page.getByRole('button', { name: /^S2999/ }).focus()
     await page.keyboard.press('Alt+ArrowUp')
     await page.getByText('S2999 is number 2,999 of 3,000 now.').waitFor()
-    await page.waitForLoadState('networkidle')
+    await saved
     await page.request.delete(
       `${site.url}/api/platform/watchlists/${((await made.json()) as { id: string }).id}`,
     )

@@ -52,7 +52,6 @@ if (!noBrowser) {
   if (!imported.ok()) throw new Error(await imported.text())
   await page.goto(site.url)
   await page.getByText('Cross').first().waitFor()
-  await page.waitForLoadState('networkidle')
   await page.waitForTimeout(1500)
   const tools = await page.context().newCDPSession(page)
   console.log(`${BARS.toLocaleString('en-US')} bars, two averages, ${SECONDS} s of dragging each`)
