@@ -9,6 +9,7 @@ import { backtestsCommand } from './backtests-command.ts'
 import { barsCommand } from './bars-command.ts'
 import { checkCommand } from './check.ts'
 import { configCommand } from './config-command.ts'
+import { doctorCommand } from './doctor.ts'
 import { healthcheckCommand } from './healthcheck.ts'
 import { parityCommand } from './parity.ts'
 import { serveCommand } from './serve.ts'
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   tokenCommand,
   backupCommand,
   restoreCommand,
+  doctorCommand,
   configCommand,
   healthcheckCommand,
 ]

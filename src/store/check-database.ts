@@ -38,7 +38,7 @@ function isSmall(path: string): boolean {
   return existsSync(path) && statSync(path).size <= SMALL_BYTES
 }
 
-function calmly<T>(read: () => T): T {
+export function calmly<T>(read: () => T): T {
   for (let left = TRIES; ; left--)
     try {
       return read()

@@ -43,11 +43,18 @@ export interface LmdbFile {
   readonly isSuspect: boolean
 }
 
-/**
- * Reads what is needed to trust the file; `whole`: every page that is in use, else those the tables begin with.
- * null where there is nothing yet. Throws `FileDamage`.
- */
-export function readLmdbFile(path: string, { whole }: { readonly whole: boolean }): LmdbFile | null {
+/** Gets every entry of every table, in the order of their keys. The bytes are the reader's until it returns. */
+export type EntryReader = (table: string, key: Buffer, value: Buffer) => void
+
+export interface ReadOptions {
+  /** Read every page that is in use, else those the tables begin with. */
+  readonly whole: boolean
+  /** Only with `whole`. */
+  readonly entry?: EntryReader
+}
+
+/** Reads what is needed to trust the file. null where there is nothing yet. Throws `FileDamage`. */
+export function readLmdbFile(path: string, options: ReadOptions): LmdbFile | null {
   let file: number
   try {
     file = openSync(path, 'r')
@@ -56,7 +63,7 @@ export function readLmdbFile(path: string, { whole }: { readonly whole: boolean 
     throw error
   }
   try {
-    return new Walk(file, whole).result()
+    return new Walk(file, options).result()
   } finally {
     closeSync(file)
   }
@@ -64,6 +71,8 @@ export function readLmdbFile(path: string, { whole }: { readonly whole: boolean 
 
 interface Tree {
   readonly name: string
+  /** Rather than the tree of tables, or that of free pages. */
+  readonly isTable: boolean
   readonly depth: number
   readonly entries: number
   readonly root: bigint
@@ -82,6 +91,7 @@ interface Meta {
 class Walk {
   readonly #file: number
   readonly #whole: boolean
+  readonly #entry: EntryReader | undefined
   readonly #bytes: number
   #pageSize = 4096
   #lastPage = 0
@@ -89,9 +99,10 @@ class Walk {
   #seen = new Uint8Array(0)
   readonly #tables = new Map<string, number>()
 
-  constructor(file: number, whole: boolean) {
+  constructor(file: number, { whole, entry }: ReadOptions) {
     this.#file = file
     this.#whole = whole
+    this.#entry = entry
     this.#bytes = fstatSync(file).size
   }
 
@@ -143,8 +154,8 @@ class Walk {
     return {
       pageSize,
       flags: meta.readUInt16LE(28),
-      free: treeOf('free pages', meta.subarray(24)),
-      tables: treeOf('tables', meta.subarray(72)),
+      free: treeOf('free pages', meta.subarray(24), false),
+      tables: treeOf('tables', meta.subarray(72), false),
       lastPage: Number(meta.readBigUInt64LE(120)),
       transaction: meta.readBigUInt64LE(128),
       boot: meta.readBigUInt64LE(136),
@@ -193,21 +204,26 @@ class Walk {
       const size = page.readUInt32LE(at)
       const length = nodeFlags & BIG_DATA ? 8 : size
       if (key + length > this.#pageSize) throw this.#damage(tree, `page ${number} has a value beyond its end`)
-      if (nodeFlags & BIG_DATA) this.#overflow(tree, page.readBigUInt64LE(key), size)
+      const isLong = (nodeFlags & BIG_DATA) !== 0
+      const long = isLong ? this.#overflow(tree, page.readBigUInt64LE(key), size) : null
+      if (this.#entry && tree.isTable)
+        this.#entry(tree.name, page.subarray(at + 8, key), long ?? page.subarray(key, key + size))
       if (subtrees && nodeFlags & SUB_DATA && length >= TREE_BYTES) {
         // The root's keys are the tables' names; a zero at the end is not part of them.
         const name = page.toString('utf8', at + 8, key).replace(/\0$/, '')
-        subtrees.push(treeOf(name, page.subarray(key)))
+        subtrees.push(treeOf(name, page.subarray(key), true))
       }
     }
     return entries
   }
 
-  #overflow(tree: Tree, number: bigint, size: number): void {
+  /** Answers the value where somebody reads it. */
+  #overflow(tree: Tree, number: bigint, size: number): Buffer | null {
     const pages = Math.floor((HEADER_BYTES - 1 + size) / this.#pageSize) + 1
     const page = this.#page(tree, number, pages)
     if ((page.readUInt16LE(18) & OVERFLOW) === 0 || page.readUInt32LE(20) < pages)
       throw this.#damage(tree, `page ${number} is no long value`)
+    return this.#entry ? this.#read(Number(number) * this.#pageSize + HEADER_BYTES, size) : null
   }
 
   /** The first of `count` pages, which nothing else may point to. */
@@ -240,9 +256,10 @@ class Walk {
   }
 }
 
-function treeOf(name: string, bytes: Buffer): Tree {
+function treeOf(name: string, bytes: Buffer, isTable: boolean): Tree {
   return {
     name,
+    isTable,
     depth: bytes.readUInt16LE(6),
     entries: Number(bytes.readBigUInt64LE(32)),
     root: bytes.readBigUInt64LE(40),

@@ -19,7 +19,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { to: 3, run: toLayout3 },
 ]
 
-const VERSION_KEY: Key = ['meta', 'schema']
+export const VERSION_KEY: Key = ['meta', 'schema']
 
 /** Answers the version the database is at now. */
 export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATIONS): Promise<number> {

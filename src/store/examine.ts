@@ -1,0 +1,250 @@
+// What a doctor says of a database: is every page, record, index entry and chunk of bars what it should be?
+//
+// It reads the file itself (`lmdb-file.ts`), so it takes no lock, writes nothing, and no damage can end it. Collections
+// all keep their keys in one way (`collection.ts`), so their indexes are checked without knowing what they hold.
+
+import { emptyBars } from '../market/bars.ts'
+import type { SeriesInfo } from '../market/bar-store.ts'
+import { chunkLength, decodeChunk } from './bar-chunks.ts'
+import { fingerprintOf, type Instance, INSTANCE_KEY } from './instance-key.ts'
+import { decodeKey } from './key.ts'
+import type { Key } from './kv.ts'
+import { CHUNKS, RECORDS } from './lmdb-bars.ts'
+import { type LmdbFile, readLmdbFile } from './lmdb-file.ts'
+import { DOCUMENTS } from './lmdb.ts'
+import { assertKnownLayout, VERSION_KEY } from './migrate.ts'
+
+export interface Findings {
+  readonly file: LmdbFile
+  readonly layout: number | null
+  readonly records: number
+  readonly indexEntries: number
+  readonly series: number
+  readonly bars: number
+  /** What waits to be done at the next start, by name. */
+  readonly pending: Readonly<Record<string, number>>
+  /** A sentence each; at most as many as anybody reads. */
+  readonly wrong: readonly string[]
+}
+
+/** Ahead of every value of a table that keeps versions. */
+const VERSION_BYTES = 8
+const WRONG_MAX = 50
+/** Counters that count all records of their collection, together. */
+const WHOLE_COUNTERS = ['owner', 'user', 'all']
+/** States of records that somebody still has to work on. */
+const PENDING: Readonly<Record<string, readonly string[]>> = {
+  deliveries: ['pending'],
+  backtests: ['queued', 'running'],
+  letters: ['waiting'],
+}
+
+/** `key`: the key file's bytes, null where there is none. null where there is no database. Throws `FileDamage`. */
+export function examine(path: string, key: Uint8Array | null): Findings | null {
+  const documents = new Documents()
+  const series = new SeriesCheck()
+  const file = readLmdbFile(path, {
+    whole: true,
+    entry(table, bytes, value) {
+      if (table === DOCUMENTS.name) documents.add(bytes, value)
+      if (table === CHUNKS.name) series.chunk(bytes, value)
+      if (table === RECORDS.name) series.record(bytes, value)
+    },
+  })
+  if (!file) return null
+  const wrong = [
+    ...keyMistakes(documents.instance, key),
+    ...layoutMistakes(documents.layout),
+    ...documents.mistakes(),
+    ...series.mistakes(),
+  ]
+  return {
+    file,
+    layout: documents.layout,
+    records: documents.records,
+    indexEntries: documents.entries.length,
+    series: series.count,
+    bars: series.bars,
+    pending: { ...documents.pending, ...series.pending() },
+    wrong:
+      wrong.length > WRONG_MAX
+        ? [...wrong.slice(0, WRONG_MAX), `… and ${wrong.length - WRONG_MAX} more`]
+        : wrong,
+  }
+}
+
+function keyMistakes(instance: Instance | null, key: Uint8Array | null): string[] {
+  if (!instance || (key && fingerprintOf(key) === instance.keyFingerprint)) return []
+  const what = key ? 'is not the key of this database' : 'is missing'
+  return [`instance.key ${what}: put the right one back, or start once with --new-key.`]
+}
+
+function layoutMistakes(layout: number | null): string[] {
+  if (layout === null) return []
+  try {
+    const entry = { key: VERSION_KEY, value: String(layout), version: '' }
+    assertKnownLayout({ get: () => entry })
+    return []
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+interface IndexEntry {
+  readonly collection: string
+  readonly id: string
+  readonly what: string
+}
+
+class Documents {
+  instance: Instance | null = null
+  layout: number | null = null
+  records = 0
+  readonly pending: Record<string, number> = {}
+  readonly entries: IndexEntry[] = []
+  readonly #ids = new Map<string, Set<string>>()
+  /** By collection and counter. */
+  readonly #counts = new Map<string, { readonly collection: string; sum: number }>()
+  readonly #unreadable: string[] = []
+
+  add(bytes: Buffer, stored: Buffer): void {
+    const key = decodedKey(bytes)
+    const value = parsed(stored.toString('utf8', VERSION_BYTES))
+    if (!key || value === undefined) {
+      this.#unreadable.push(`A document cannot be read: ${key ? shown(key) : bytes.toString('hex')}.`)
+      return
+    }
+    const [collection, kind, name] = key.map(String)
+    if (collection === undefined) return
+    if (same(key, INSTANCE_KEY)) this.instance = value as Instance
+    else if (same(key, VERSION_KEY)) this.layout = Number(value)
+    else if (kind === 'id' && key.length === 3 && name !== undefined) this.#record(collection, name, value)
+    else if (kind === 'by' && key.length > 3)
+      this.entries.push({ collection, id: String(key.at(-1)), what: `index ${name}` })
+    else if (kind === 'unique' && key.length > 2 && typeof value === 'string')
+      this.entries.push({ collection, id: value, what: `name ${name}` })
+    else if (kind === 'count' && name !== undefined && WHOLE_COUNTERS.includes(name)) {
+      const counter = this.#counts.get(`${collection} ${name}`) ?? { collection, sum: 0 }
+      counter.sum += Number(value)
+      this.#counts.set(`${collection} ${name}`, counter)
+    }
+  }
+
+  #record(collection: string, id: string, value: unknown): void {
+    this.records += 1
+    const ids = this.#ids.get(collection) ?? new Set()
+    this.#ids.set(collection, ids.add(id))
+    const { id: own, state } = (value ?? {}) as { readonly id?: unknown; readonly state?: unknown }
+    if (own !== id)
+      this.#unreadable.push(`A record of ${collection} is kept as ${id} and calls itself otherwise.`)
+    if (typeof state === 'string' && PENDING[collection]?.includes(state))
+      this.pending[collection] = (this.pending[collection] ?? 0) + 1
+  }
+
+  mistakes(): string[] {
+    const dangling = this.entries
+      .filter(({ collection, id }) => !this.#ids.get(collection)?.has(id))
+      .map(({ collection, id, what }) => `${what} of ${collection} points to ${id}, which is not there.`)
+    const counts = [...this.#counts].flatMap(([name, { collection, sum }]) => {
+      const size = this.#ids.get(collection)?.size ?? 0
+      return sum === size ? [] : [`The counter ${name} says ${sum}, and there are ${size}.`]
+    })
+    return [...this.#unreadable, ...dangling, ...counts]
+  }
+}
+
+interface Chunks {
+  count: number
+  first: number
+  last: number
+}
+
+class SeriesCheck {
+  count = 0
+  bars = 0
+  readonly #chunks = new Map<number, Chunks>()
+  readonly #owners = new Map<number, string>()
+  readonly #records: { readonly name: string; readonly info: SeriesInfo; readonly id: number }[] = []
+  readonly #unreadable: string[] = []
+  #drafts = 0
+
+  chunk(bytes: Buffer, value: Buffer): void {
+    const [id, first] = (decodedKey(bytes) ?? []).map(Number)
+    const times = timesOf(value)
+    if (id === undefined || first === undefined || times?.[0] !== first) {
+      this.#unreadable.push(`A chunk of bars cannot be read: ${bytes.toString('hex')}.`)
+      return
+    }
+    const chunks = this.#chunks.get(id) ?? { count: 0, first, last: 0 }
+    if (chunks.count > 0 && chunks.last >= first)
+      this.#unreadable.push(`Two chunks of series number ${id} hold the same time.`)
+    this.#chunks.set(id, { ...chunks, count: chunks.count + times.length, last: times.at(-1) ?? 0 })
+  }
+
+  record(bytes: Buffer, value: Buffer): void {
+    const key = decodedKey(bytes)
+    const content = parsed(value.toString())
+    if (!key || content === undefined) {
+      this.#unreadable.push(`A record of bars cannot be read: ${bytes.toString('hex')}.`)
+      return
+    }
+    if (key[0] === 'draft') {
+      this.#drafts += 1
+      this.#owners.set(Number(key[1]), 'a draft')
+    }
+    if (key[0] !== 'series') return
+    const info = content as SeriesInfo & { readonly id: number }
+    this.#records.push({ name: `${info.exchange}:${info.symbol} ${info.interval}`, info, id: info.id })
+    this.#owners.set(info.id, info.symbol)
+    this.count += 1
+    this.bars += info.count
+  }
+
+  pending(): Record<string, number> {
+    return this.#drafts > 0 ? { 'imports cut short': this.#drafts } : {}
+  }
+
+  mistakes(): string[] {
+    const differing = this.#records.flatMap(({ name, info, id }) => {
+      const found = this.#chunks.get(id) ?? { count: 0, first: info.first, last: info.last }
+      if (found.count !== info.count) return [`${name} has ${found.count} bars of ${info.count}.`]
+      const ends = found.first === info.first && found.last === info.last
+      return ends ? [] : [`${name} begins or ends at another time than it says.`]
+    })
+    const orphans = [...this.#chunks.keys()].filter((id) => !this.#owners.has(id))
+    const nobodys = orphans.map((id) => `The bars of series number ${id} belong to no series.`)
+    return [...this.#unreadable, ...differing, ...nobodys]
+  }
+}
+
+function timesOf(value: Buffer): Float64Array | null {
+  try {
+    const bars = emptyBars(chunkLength(value))
+    decodeChunk(value, bars, 0)
+    return bars.length > 0 && bars.time.every((time, i) => i === 0 || time > (bars.time[i - 1] ?? time))
+      ? bars.time
+      : null
+  } catch {
+    return null
+  }
+}
+
+function decodedKey(bytes: Buffer): Key | null {
+  try {
+    return decodeKey(bytes)
+  } catch {
+    return null
+  }
+}
+
+/** undefined where it is no JSON, which nothing else is. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const shown = (key: Key) => key.map(String).join(' ')
+const same = (a: Key, b: Key) => a.length === b.length && a.every((part, i) => part === b[i])
