@@ -1,6 +1,7 @@
 // Sessions: what the cookie opens. 256 random bits, kept only as their hash; 7 days idle, 30 days in all.
 
 import { Problem } from '../lib/problem.ts'
+import { cutText } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { transact } from '../store/collection.ts'
 import { sessions, users, type AccountDeps, type Session, type User } from './accounts.ts'
@@ -23,7 +24,7 @@ export async function startSession(
     userId: user.id,
     createdAt: now,
     lastSeenAt: now,
-    userAgent: userAgent.slice(0, 200),
+    userAgent: cutText(userAgent, 200),
   }
   // Who cannot sign in cannot make room either.
   await transact(deps.kv, () => ({ ...sessions(deps.kv).insert(session), essential: true }))

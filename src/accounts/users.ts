@@ -5,6 +5,7 @@
 // or the owner sent an invitation.
 
 import { invalidField, Problem } from '../lib/problem.ts'
+import { longerThan } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
 import {
   NameTaken,
@@ -240,7 +241,7 @@ export function emailKey(email: string): string {
 }
 
 export function isEmail(text: string): boolean {
-  return text.length <= 254 && /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]+$/u.test(text)
+  return !longerThan(text, 254) && /^[^\s@<>,;:"()[\]\\]{1,64}@[^\s@<>,;:"()[\]\\]+$/u.test(text)
 }
 
 function checkEmail(email: string): void {

@@ -1,5 +1,6 @@
 // The text of a firing: the alert's own message with its placeholders filled, or a plain sentence.
 
+import { cutText } from '../lib/text.ts'
 import type { Operator } from './condition.ts'
 
 export interface MessageValues {
@@ -37,16 +38,15 @@ export function fillMessage(template: string, values: MessageValues): string {
     price: values.price === null ? '' : String(values.price),
     name: values.name,
   }
-  return template
-    .replace(
-      /\{\{\s*(?:plot\("([^"]{0,200})"\)|plot_(\d{1,3})|([a-z]{1,20}))\s*\}\}/g,
-      (whole, title, index, word) => {
-        if (typeof word === 'string') return Object.hasOwn(simple, word) ? (simple[word] ?? whole) : whole
-        const plot = typeof title === 'string' ? plots.find(([name]) => name === title) : plots[Number(index)]
-        return plot ? String(plot[1]) : whole
-      },
-    )
-    .slice(0, MESSAGE_LIMIT)
+  const filled = template.replace(
+    /\{\{\s*(?:plot\("([^"]{0,200})"\)|plot_(\d{1,3})|([a-z]{1,20}))\s*\}\}/g,
+    (whole, title, index, word) => {
+      if (typeof word === 'string') return Object.hasOwn(simple, word) ? (simple[word] ?? whole) : whole
+      const plot = typeof title === 'string' ? plots.find(([name]) => name === title) : plots[Number(index)]
+      return plot ? String(plot[1]) : whole
+    },
+  )
+  return cutText(filled, MESSAGE_LIMIT)
 }
 
 const WORDS: Readonly<Record<Operator, string>> = {

@@ -28,6 +28,7 @@ import {
   pageOf,
   Text,
   Time,
+  Prose,
 } from './schemas.ts'
 
 const AlertBody = Type.Object({
@@ -47,7 +48,7 @@ const AlertBody = Type.Object({
   channels: Type.Array(oneOf(CHANNELS), { maxItems: 10 }),
   webhookIds: Type.Optional(Type.Array(idOf('wh'), { maxItems: 10 })),
   frequency: Type.Optional(oneOf(FREQUENCIES)),
-  message: Type.Optional(Text(2000, 0)),
+  message: Type.Optional(Prose(2000, 0)),
   cooldownSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
   expiresAt: Type.Optional(nullable(Instant)),
 })

@@ -19,13 +19,14 @@ import {
   giveRole,
   invite,
   listUsers,
+  PASSWORD_MAX,
   signUp,
   type InvitationMade,
 } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import { basePath } from './deps.ts'
 import { access, sessionCookieName, type ApiDeps, type Caller, type Visit } from './access.ts'
-import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time, Raw } from './schemas.ts'
 
 export const UserWire = Type.Object(
   { id: idOf('usr'), email: Type.String(), name: Type.String(), role: oneOf(ROLES), createdAt: Time },
@@ -37,7 +38,7 @@ export const SessionWire = Type.Object(
 )
 const USERS_LISTED = 500
 const SIGN_UPS = ['owner', 'open', 'invited'] as const
-const Password = Type.String({ minLength: 1, maxLength: 1000 })
+const Password = Raw(PASSWORD_MAX)
 const signedIn = { id: idOf('usr'), user: UserWire }
 
 /** How the cookie is set, whatever the scheme; the plugin sends one Set-Cookie an answer, which is all we need. */

@@ -8,7 +8,7 @@ import { wholeText } from '../store/large-text.ts'
 import { access, type ApiDeps } from './access.ts'
 import { bodyBytes } from './body.ts'
 import { JsonText } from './json-text.ts'
-import { doc, nullable, oneOf, Text, Time } from './schemas.ts'
+import { doc, nullable, oneOf, Text, Time, Raw } from './schemas.ts'
 
 const CSV_BYTES = 32 * 1024 * 1024
 
@@ -42,7 +42,7 @@ const Comparison = Type.Object(
   { $id: 'Comparison' },
 )
 
-const compareBody: object = Type.Object({ csv: Text(CSV_BYTES), timezone: Type.Optional(nullable(Text(60))) })
+const compareBody: object = Type.Object({ csv: Raw(CSV_BYTES), timezone: Type.Optional(nullable(Text(60))) })
 
 export function backtestCheckRoutes(deps: ApiDeps) {
   const { runs, bars } = deps

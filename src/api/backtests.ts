@@ -17,7 +17,7 @@ import { access, type ApiDeps } from './access.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces, ReplayWire } from './replay-wire.ts'
-import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Text, Time } from './schemas.ts'
+import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Raw, Text, Time } from './schemas.ts'
 
 const SOURCE_MAX = 1 << 20
 const BODY_BYTES = (1 << 20) + (64 << 10)
@@ -28,7 +28,7 @@ const BacktestBody = Type.Object({
   interval: Text(16),
   exchange: Text(64),
   bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
-  source: Text(SOURCE_MAX),
+  source: Raw(SOURCE_MAX),
   inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   overrides: Type.Optional(
     Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
@@ -83,9 +83,10 @@ const Result = Type.Object(
   { $id: 'BacktestResult' },
 )
 
-const queuedAnswer = ({ run: { id, state }, warnings }: QueuedRun) => ({
-  id,
-  state,
+const queuedAnswer = ({ run, warnings }: QueuedRun) => ({
+  id: run.id,
+  state: run.state,
+  backtest: wire(run),
   ...(warnings.length > 0 && { warnings }),
 })
 const resultPieces = ({ report, tracks }: FinishedRun['output']) => [
@@ -95,9 +96,10 @@ const resultPieces = ({ report, tracks }: FinishedRun['output']) => [
   tracks,
   '}',
 ]
-const finishedAnswer = ({ run: { id }, output, warnings }: FinishedRun) => ({
-  id,
-  result: new JsonText(resultPieces(output), { resultOf: id }),
+const finishedAnswer = ({ run, output, warnings }: FinishedRun) => ({
+  id: run.id,
+  backtest: wire(run),
+  result: new JsonText(resultPieces(output), { resultOf: run.id }),
   ...(warnings.length > 0 && { warnings }),
 })
 
@@ -127,8 +129,8 @@ export function backtestRoutes(deps: ApiDeps) {
         body: BacktestBody,
         detail: doc(
           'Run a backtest',
-          { id: idOf('bt'), result: Result },
-          'Waits for the result. With `Prefer: respond-async` it answers 202 with `id` and `state` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
+          { id: idOf('bt'), backtest: BacktestWire, result: Result },
+          'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
         ),
       },
     )

@@ -202,6 +202,7 @@ export function barRoutes(deps: ApiDeps) {
       },
       {
         access: 'session bars:write',
+        params: Type.Object({ exchange: Text(64), symbol: Text(64) }),
         body: Type.Object({
           description: Type.Optional(Text(200, 0)),
           type: Type.Optional(oneOf(SYMBOL_TYPES)),

@@ -4,8 +4,9 @@
 // answer (STACK.md, 2), so bodies are read here.
 
 import { jsonExcess } from '../lib/json-bounds.ts'
-import { Problem } from '../lib/problem.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
+import { pointerPart } from './validate.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -72,22 +73,32 @@ function parseJson(text: string): unknown {
     throw malformed('The body is not valid JSON.')
   }
   // JSON.parse keeps `__proto__` as a plain field, but one careless copy makes it the prototype. Nobody needs it.
-  if (/__proto__|\\u005f/i.test(text) && holds(value, (some, isName) => isName && some === '__proto__'))
+  if (/__proto__|\\u005f/i.test(text) && hasField(value, '__proto__'))
     throw malformed('A field may not be called __proto__.')
   // UTF-8 has no such thing as half a pair, but an escape can write one. It could be neither stored nor sent on.
-  if (/\\ud[89a-f]/i.test(text) && holds(value, (some) => !some.isWellFormed()))
-    throw malformed('A text has half of a surrogate pair.')
+  const half = /\\ud[89a-f]/i.test(text) ? halfPair(value, '') : null
+  if (half !== null) throw invalidField(half, 'surrogate', 'A text has half of a surrogate pair.')
   return value
 }
 
-/** Is there such a text in it, as a value or the name of a field? */
-function holds(value: unknown, wanted: (text: string, isName: boolean) => boolean): boolean {
+/** JSON Pointer of a text that is not Unicode, or of what has a field of such a name; null = there is none. */
+function halfPair(value: unknown, path: string): string | null {
+  if (typeof value === 'string') return value.isWellFormed() ? null : path
+  if (typeof value !== 'object' || value === null) return null
+  for (const [name, inner] of Object.entries(value)) {
+    const found = name.isWellFormed() ? halfPair(inner, `${path}/${pointerPart(name)}`) : path
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** Is a field called so in it? */
+function hasField(value: unknown, wanted: string): boolean {
   const open = [value]
   while (open.length > 0) {
     const item = open.pop()
-    if (typeof item === 'string' && wanted(item, false)) return true
     if (typeof item !== 'object' || item === null) continue
-    if (!Array.isArray(item) && Object.keys(item).some((name) => wanted(name, true))) return true
+    if (Object.hasOwn(item, wanted)) return true
     for (const inner of Object.values(item)) open.push(inner)
   }
   return false

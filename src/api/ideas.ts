@@ -6,11 +6,23 @@ import { IDEAS_PER_USER, VISIBILITIES, type Idea } from '../ideas/ideas.ts'
 import { requireInterval } from '../market/interval.ts'
 import { access, type ApiDeps } from './access.ts'
 import { ideaItem } from './rooms.ts'
-import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+import {
+  doc,
+  idOf,
+  Listed,
+  listed,
+  nullable,
+  oneOf,
+  PageQuery,
+  pageOf,
+  Text,
+  Time,
+  Prose,
+} from './schemas.ts'
 
 const fields = {
   title: Text(200),
-  body: Text(50_000, 0),
+  body: Prose(50_000, 0),
   tags: Type.Optional(Type.Array(Text(50), { maxItems: 20 })),
   visibility: oneOf(VISIBILITIES),
   symbol: Type.Optional(nullable(Text(60))),

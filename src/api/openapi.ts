@@ -196,7 +196,7 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
 }
 
 /** Not of JSON Schema. */
-const OURS = new Set(['$id', 'expected'])
+const OURS = new Set(['$id', 'expected', 'form'])
 
 /** Elysia closes the schema of a body when it is first used; here a body may have fields that nobody knows. */
 function isElysias(name: string, value: unknown): boolean {

@@ -7,6 +7,7 @@ import { idOf, nullable, oneOf, Time } from './schemas.ts'
 
 export const CursorWire = Type.Object(
   {
+    id: idOf('cur'),
     symbol: Type.String(),
     interval: Type.String(),
     exchange: nullable(Type.String()),
@@ -21,6 +22,7 @@ export const CursorWire = Type.Object(
 )
 export const BookmarkWire = Type.Object(
   {
+    id: idOf('bm'),
     symbol: Type.String(),
     interval: Type.String(),
     bar: Type.Integer(),

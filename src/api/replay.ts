@@ -13,7 +13,7 @@ import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
 import { BookmarkWire, CursorWire, replayPieces, ReplayWire } from './replay-wire.ts'
-import { doc, IsoTime, isoTimeOf, Listed, nullable, QueryInteger, Text } from './schemas.ts'
+import { doc, idOf, IsoTime, isoTimeOf, Listed, nullable, Prose, QueryInteger, Text } from './schemas.ts'
 
 const BARS_MAX = 50_000
 
@@ -106,7 +106,7 @@ export function replayRoutes(deps: ApiDeps) {
           start: new Date(start).toISOString(),
           end: new Date(end).toISOString(),
         })
-        return { cursor }
+        return { id: cursor.id, cursor }
       },
       {
         access: 'api-token replay:write',
@@ -120,7 +120,7 @@ export function replayRoutes(deps: ApiDeps) {
         }),
         detail: doc(
           'Save the cursor',
-          { cursor: CursorWire },
+          { id: idOf('cur'), cursor: CursorWire },
           'cursorBar counts from start; speed is bars a second.',
         ),
       },
@@ -155,13 +155,13 @@ export function replayRoutes(deps: ApiDeps) {
           barOf(query.bar),
           body?.note,
         )
-        return { bookmark }
+        return { id: bookmark.id, bookmark }
       },
       {
         access: { to: 'api-token replay:write', emptyBody: true },
         query: Type.Object({ ...place, bar: QueryInteger }),
-        body: Type.Object({ note: Type.Optional(nullable(Text(1000, 0))) }),
-        detail: doc('Save a bookmark', { bookmark: BookmarkWire }),
+        body: Type.Object({ note: Type.Optional(nullable(Prose(1000, 0))) }),
+        detail: doc('Save a bookmark', { id: idOf('bm'), bookmark: BookmarkWire }),
       },
     )
     .delete(

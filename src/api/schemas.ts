@@ -3,12 +3,32 @@
 // Query values are text on the wire and stay text in their schemas: what Elysia would coerce, it coerces too kindly
 // (`0x5`, ` 5`). `numberOf` reads them.
 
-import { Type, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
+import { Kind, Type, TypeRegistry, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
 import { Problem } from '../lib/problem.ts'
+import { textFault, type TextBounds } from '../lib/text.ts'
 import type { Page } from '../store/collection.ts'
 
-/** Text of at most `maxLength` UTF-16 units; not empty unless `minLength` is 0. */
-export const Text = (maxLength: number, minLength = 1) => Type.String({ minLength, maxLength })
+/** A name, a title, a symbol: one line of at most `maxLength` characters, kept in NFC; not blank unless `minLength` is 0. */
+export const Text = (maxLength: number, minLength = 1) => textOf({ form: 'line', minLength, maxLength })
+
+/** A note, a message: it may have lines. */
+export const Prose = (maxLength: number, minLength = 1) => textOf({ form: 'prose', minLength, maxLength })
+
+/** Code, an address, a file: kept as it came. */
+export const Raw = (maxLength: number, minLength = 1) => textOf({ form: 'raw', minLength, maxLength })
+
+// TypeBox measures strings in UTF-16 units, where JSON Schema and people count characters: so texts are a kind of their own.
+TypeRegistry.Set<TextBounds>(
+  'Text',
+  (bounds, value) => typeof value === 'string' && textFault(value, bounds) === null,
+)
+
+const textOf = (bounds: TextBounds) => Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds })
+
+/** The bounds of a schema that one of these made; null for others. */
+export function textBounds(schema: TSchema): TextBounds | null {
+  return schema[Kind] === 'Text' ? (schema as unknown as TextBounds) : null
+}
 
 /** `idOf('al')`: an id of that kind. */
 export const idOf = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-zA-Z]{1,64}$` })

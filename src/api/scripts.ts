@@ -7,7 +7,7 @@ import { SCRIPT_VISIBILITIES, SCRIPTS_PER_USER, type Script, type ScriptMade } f
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
 import { scriptItem } from './rooms.ts'
-import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time, Raw } from './schemas.ts'
 
 const SOURCE_CHARACTERS = 500_000
 const BODY_BYTES = 1024 * 1024
@@ -61,7 +61,7 @@ const InputWire = Type.Object(
 )
 const ScriptBody = Type.Object({
   name: Text(200),
-  source: Text(SOURCE_CHARACTERS, 0),
+  source: Raw(SOURCE_CHARACTERS, 0),
   visibility: Type.Optional(oneOf(SCRIPT_VISIBILITIES)),
 })
 
@@ -112,7 +112,7 @@ export function scriptRoutes(deps: ApiDeps) {
       },
       {
         access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
-        body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
+        body: Type.Object({ source: Raw(SOURCE_CHARACTERS, 0) }),
         detail: doc(
           'Check a script without storing it',
           {
@@ -133,7 +133,7 @@ export function scriptRoutes(deps: ApiDeps) {
       }),
       {
         access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
-        body: Type.Object({ source: Text(SOURCE_CHARACTERS, 0) }),
+        body: Type.Object({ source: Raw(SOURCE_CHARACTERS, 0) }),
         detail: doc('Tidy the spaces of a script', { source: Type.String() }),
       },
     )

@@ -32,7 +32,13 @@ export function searchRoutes(deps: ApiDeps) {
       const { limit } = pageOf({ limit: query.limit ?? String(RESULTS_DEFAULT) }, RESULTS_MAX)
       const userId = visitor?.user.id ?? null
       const ownTypes = HIT_TYPES.filter((one) => may(`${one}s:read`))
-      const results = await search.find(q, userId, { type, symbol, tag, author }, limit, ownTypes)
+      const results = await search.find(
+        q.normalize('NFC'),
+        userId,
+        { type, symbol, tag, author },
+        limit,
+        ownTypes,
+      )
       return { results, nextCursor: null }
     },
     {

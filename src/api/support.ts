@@ -8,7 +8,7 @@ import type { Changes } from '../store/collection.ts'
 import { users } from '../accounts/accounts.ts'
 import type { Ticket } from '../support/support.ts'
 import { access, type ApiDeps } from './access.ts'
-import { doc, idOf, Listed, listed, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+import { doc, idOf, Listed, listed, oneOf, PageQuery, pageOf, Text, Time, Prose } from './schemas.ts'
 
 const TicketWire = Type.Object(
   {
@@ -61,13 +61,13 @@ export function supportRoutes(deps: ApiDeps) {
       },
       {
         access: { to: 'none', rate: 'contact' },
-        body: Type.Object({ email: Text(254), subject: Text(200), body: Text(20_000) }),
+        body: Type.Object({ email: Text(254), subject: Text(200), body: Prose(20_000) }),
         detail: doc('Open a support ticket', { id: idOf('tkt'), ticket: TicketWire }),
       },
     )
     .post('/chat', ({ body }) => ({ answers: support.ask(body.query) }), {
       access: { to: 'none', rate: 'chat' },
-      body: Type.Object({ query: Text(1000) }),
+      body: Type.Object({ query: Prose(1000) }),
       detail: doc(
         'Ask the help articles',
         { answers: Type.Array(AnswerWire) },

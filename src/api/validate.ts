@@ -7,6 +7,8 @@ import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
+import { textFault, type TextFault } from '../lib/text.ts'
+import { textBounds } from './schemas.ts'
 
 /** At most this many wrong fields are named. */
 const FIELDS_MAX = 50
@@ -35,21 +37,33 @@ export function fieldProblems(where: FieldProblem['in'], errors: Iterable<ValueE
   for (const error of errors) {
     if (byPath.size >= FIELDS_MAX) break
     if (byPath.has(error.path)) continue
+    const bounds = textBounds(error.schema)
+    const fault = bounds && typeof error.value === 'string' ? textFault(error.value, bounds) : null
     const missing = error.type === ValueErrorType.ObjectRequiredProperty || error.value === undefined
     const expected = describe(error.schema)
     byPath.set(error.path, {
       in: where,
       path: error.path,
-      code: missing ? 'required' : codeOf(error.type),
+      code: missing ? 'required' : (fault ?? (bounds ? 'type' : codeOf(error.type))),
       message: missing
         ? `is required: expected ${expected}`
-        : `expected ${expected}, found ${kindOf(error.value)}`,
+        : `expected ${expected}, found ${fault ? FAULTS[fault] : kindOf(error.value)}`,
     })
   }
   return [...byPath.values()]
 }
 
+const FAULTS: Readonly<Record<TextFault, string>> = {
+  min_length: 'an empty string',
+  max_length: 'a longer one',
+  blank: 'white space alone',
+  control_character: 'a control character or a line break in it',
+  surrogate: 'half of a surrogate pair in it',
+}
+
+/** Names and titles are kept composed: the `é` of one keyboard is an `e` and an accent on another. */
 function stripUnknown(schema: TSchema, value: unknown, path: string, unknown: string[]): unknown {
+  if (typeof value === 'string') return isLine(schema) ? value.normalize('NFC') : value
   if (typeof value !== 'object' || value === null) return value
   const variants = schema.anyOf as TSchema[] | undefined
   if (variants) {
@@ -65,12 +79,22 @@ function stripUnknown(schema: TSchema, value: unknown, path: string, unknown: st
   if (!properties) return value
   const known: [string, unknown][] = []
   for (const [name, item] of Object.entries(value)) {
-    const at = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const at = `${path}/${pointerPart(name)}`
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (property) known.push([name, stripUnknown(property, item, at, unknown)])
     else if (unknown.length < FIELDS_MAX) unknown.push(at)
   }
   return Object.fromEntries(known)
+}
+
+function isLine(schema: TSchema): boolean {
+  const variants = schema.anyOf as TSchema[] | undefined
+  return variants ? variants.some(isLine) : textBounds(schema)?.form === 'line'
+}
+
+/** A name as a part of a JSON Pointer. */
+export function pointerPart(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 /** What a schema wants, in words. */

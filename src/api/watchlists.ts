@@ -12,7 +12,7 @@ import {
 } from '../watchlists/watchlists.ts'
 import { access, type ApiDeps } from './access.ts'
 import { watchlistItem } from './rooms.ts'
-import { doc, idOf, Listed, listed, nullable, PageQuery, pageOf, Text, Time } from './schemas.ts'
+import { doc, idOf, Listed, listed, nullable, PageQuery, pageOf, Text, Time, Prose } from './schemas.ts'
 
 const BODY_BYTES = 2 * 1024 * 1024
 
@@ -20,7 +20,7 @@ const Items = Type.Array(
   Type.Object({
     symbol: Text(100, 0),
     exchange: Type.Optional(Text(60, 0)),
-    note: Type.Optional(nullable(Text(1000, 0))),
+    note: Type.Optional(nullable(Prose(1000, 0))),
   }),
   { maxItems: ITEMS_MAX },
 )

@@ -11,7 +11,7 @@ import {
 } from '../webhooks/receivers.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import { access, type ApiDeps } from './access.ts'
-import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time } from './schemas.ts'
+import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time, Raw } from './schemas.ts'
 
 export const WebhookWire = Type.Object(
   {
@@ -55,7 +55,7 @@ export const DeliveryWire = Type.Object(
 
 const WebhookBody = Type.Object({
   name: Text(200),
-  url: Text(2000),
+  url: Raw(2000),
   // Which events there are is for the room to say: its refusal names them.
   events: Type.Array(Text(100), { minItems: 1, maxItems: 20 }),
 })

@@ -2,6 +2,7 @@
 //
 // A group is known by a fingerprint of message and first stack line, numbers left out. The newest 10,000 groups stay.
 
+import { cutText } from '../lib/text.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
@@ -89,7 +90,7 @@ function trimmed(body: Readonly<Record<string, unknown>>): Record<string, string
   const kept: Record<string, string | number> = {}
   for (const [field, longest] of Object.entries(KNOWN_FIELDS)) {
     const value = Object.hasOwn(body, field) ? body[field] : undefined
-    if (typeof value === 'string') kept[field] = value.slice(0, longest).toWellFormed()
+    if (typeof value === 'string') kept[field] = cutText(value, longest).toWellFormed()
     else if (typeof value === 'number' && Number.isFinite(value)) kept[field] = value
   }
   return kept

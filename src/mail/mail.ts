@@ -7,6 +7,7 @@
 // made, with the time of the one after it, so that a store that cannot take the outcome does not make the same letter go
 // out over and over.
 
+import { cutText } from '../lib/text.ts'
 import { Backoff, untilDone } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
@@ -129,7 +130,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     enqueue(letter: Pick<Letter, 'ownerId' | 'to' | 'subject' | 'text'>): Changes {
       const now = clock.now()
       // A line break in a header would begin another header.
-      const subject = letter.subject.replace(/[\r\n]+/g, ' ').slice(0, 200)
+      const subject = cutText(letter.subject.replace(/[\r\n]+/g, ' '), 200)
       return letters.insert({
         ...letter,
         subject,

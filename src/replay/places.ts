@@ -4,10 +4,14 @@
 // index: should older bars be imported in front, the time still says which bar was meant.
 
 import type { Clock } from '../lib/clock.ts'
+import { base32 } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
+import { sha256 } from '../lib/sha256.ts'
 import type { Key, Kv } from '../store/kv.ts'
 
 export interface Cursor {
+  /** Made from what it is unique by: a place saved again has the same. */
+  readonly id: string
   readonly symbol: string
   readonly interval: string
   readonly exchange: string | null
@@ -23,6 +27,7 @@ export interface Cursor {
 }
 
 export interface Bookmark {
+  readonly id: string
   readonly symbol: string
   readonly interval: string
   readonly bar: number
@@ -52,13 +57,12 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
   return {
     cursor(userId: string, symbol: string, interval: string): Cursor | null {
       const entry = kv.get(cursorKey(userId, symbol, interval))
-      return entry && (JSON.parse(entry.value) as Cursor)
+      return entry && { ...(JSON.parse(entry.value) as Cursor), id: idOfPlace('cur', entry.key) }
     },
-    async saveCursor(userId: string, cursor: Omit<Cursor, 'updatedAt'>): Promise<Cursor> {
-      const saved = { ...cursor, updatedAt: clock.now() }
-      await kv.commit({
-        sets: [{ key: cursorKey(userId, cursor.symbol, cursor.interval), value: JSON.stringify(saved) }],
-      })
+    async saveCursor(userId: string, cursor: Omit<Cursor, 'id' | 'updatedAt'>): Promise<Cursor> {
+      const key = cursorKey(userId, cursor.symbol, cursor.interval)
+      const saved = { id: idOfPlace('cur', key), ...cursor, updatedAt: clock.now() }
+      await kv.commit({ sets: [{ key, value: JSON.stringify(saved) }] })
       return saved
     },
     /** Whether there was one. */
@@ -71,7 +75,10 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
     /** By bar. */
     bookmarks(userId: string, symbol: string, interval: string): Bookmark[] {
       const entries = kv.list({ prefix: bookmarksOf(userId, symbol, interval) }, { limit: BOOKMARKS_MAX })
-      return entries.map((entry) => JSON.parse(entry.value) as Bookmark)
+      return entries.map(({ key, value }) => ({
+        ...(JSON.parse(value) as Bookmark),
+        id: idOfPlace('bm', key),
+      }))
     },
     /** `note` undefined leaves an existing note as it is. */
     async saveBookmark(
@@ -94,6 +101,7 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
           )
         const now = clock.now()
         const saved: Bookmark = {
+          id: idOfPlace('bm', key),
           symbol,
           interval,
           bar,
@@ -112,4 +120,9 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
       return there
     },
   }
+}
+
+/** Those of version 0.1.0 were kept without an id, which is why it is worked out. */
+function idOfPlace(prefix: string, key: Key): string {
+  return `${prefix}_${base32(Buffer.from(sha256(JSON.stringify(key)), 'hex').subarray(0, 16))}`
 }

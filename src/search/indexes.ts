@@ -5,6 +5,7 @@
 // faster than filtering a large one (measured at 100,000 documents: 5 to 9 times). They live in memory, in a thread of
 // their own: somebody who fills theirs with words nobody has makes a search take a second, and theirs alone wait.
 
+import { cutText } from '../lib/text.ts'
 import MiniSearch, { type SearchResult } from 'minisearch'
 
 export const HIT_TYPES = ['script', 'idea', 'backtest', 'watchlist'] as const
@@ -61,7 +62,7 @@ const TEXT_IN_MEMORY_MAX = 4_000_000
 
 /** What is looked at of an item: no more of it has to travel. */
 export function trimmed(item: SearchItem): SearchItem {
-  return { ...item, text: item.text.slice(0, TEXT_MAX[item.type]) }
+  return { ...item, text: cutText(item.text, TEXT_MAX[item.type]) }
 }
 
 interface OwnIndex {
@@ -224,6 +225,8 @@ function snippetOf(text: string, terms: readonly string[]): string {
   const found = terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0)
   const start = found.length === 0 ? 0 : Math.max(0, Math.min(...found) - 40)
   const from = start === 0 ? 0 : plain.indexOf(' ', start) + 1
-  const cut = plain.slice(from, from + SNIPPET_LENGTH)
-  return `${from > 0 ? '…' : ''}${cut}${from + SNIPPET_LENGTH < plain.length ? '…' : ''}`
+  // Forty units before a word may be the middle of a character.
+  const rest = plain.slice(from).replace(/^[\udc00-\udfff]/, '')
+  const cut = cutText(rest, SNIPPET_LENGTH)
+  return `${from > 0 ? '…' : ''}${cut}${cut.length < rest.length ? '…' : ''}`
 }

@@ -3,6 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
+import { longerThan } from '../lib/text.ts'
 import { marketName } from '../market/symbol.ts'
 import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -63,14 +64,14 @@ export function checkedItems(
       : [row.exchange ?? '', row.symbol]
     const symbol = marketName((ticker ?? '').trim())
     const exchange = marketName(((row.exchange ?? '') || (prefix ?? '')).trim())
-    if (symbol === '' || /\s/.test(symbol) || symbol.length > 60)
+    if (symbol === '' || /\s/.test(symbol) || longerThan(symbol, 60))
       problems.push({
         in: 'body',
         path: `/items/${i}/symbol`,
         code: 'symbol',
         message: 'Expected a symbol of 1 to 60 characters without spaces.',
       })
-    else if (/\s/.test(exchange) || exchange.length > 30)
+    else if (/\s/.test(exchange) || longerThan(exchange, 30))
       problems.push({
         in: 'body',
         path: `/items/${i}/exchange`,

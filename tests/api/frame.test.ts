@@ -52,8 +52,8 @@ describe('refusals', () => {
       'POST',
       '/api/auth/sign-in',
       { body: '{"email":"a\\ud800@b.co","password":"correct horse"}' },
-      400,
-      'malformed_json',
+      422,
+      'validation_failed',
     ],
     ['a very long id', 'GET', `/api/platform/ideas/${'x'.repeat(5000)}`, {}, 404, 'not_found'],
     [
