@@ -13,7 +13,7 @@ import { InputError, compile, type CompiledScript, type ScriptRun, type Series }
 import type { Diagnostic } from '../pine/diagnostic.ts'
 import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
-import type { BrokerEmulator } from './broker/broker.ts'
+import { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import { ENGINE } from './engine.ts'
@@ -35,6 +35,8 @@ export interface BacktestRequest {
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   readonly library?: (user: string, library: string, version: number) => string | null
   readonly progress?: (bar: number) => void
+  /** Bar by bar with kept state (see `advance.ts`): no report or tracks are made of it. */
+  readonly stepwise?: boolean
   /** Declaration arguments to run with instead of the script's (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
   /** Milliseconds of a running clock, for `timings` and `limits.timeMs`; without it there are neither. */
@@ -75,6 +77,10 @@ export interface Backtest {
   /** All that is kept of the run: `restore` brings this one, or a fresh one of the same request, to where it stood. */
   snapshot(): Snapshot
   restore(snapshot: Snapshot): void
+  /** A snapshot without what a report needs: see `ScriptRun.essence`. */
+  essence(bars: number): Snapshot
+  /** The first bar from where on another bar to come may change what happens; Infinity = none. */
+  readonly unsettledFrom: number
   /** Of the bars done so far. */
   result(): BacktestResult
 }
@@ -142,7 +148,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       })
   }
   const calendar = calendarOf(request.symbol)
-  const broker = new WatchedBroker({
+  const broker = new (request.stepwise ? BrokerEmulator : WatchedBroker)({
     bars,
     symbol: request.symbol,
     settings,
@@ -163,6 +169,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       broker,
       limits: request.limits,
       series: find,
+      stepwise: request.stepwise ?? false,
       ...(request.progress ? { progress: request.progress } : {}),
       watch: () => {
         if (now() > until)
@@ -185,6 +192,12 @@ export function openBacktest(request: BacktestRequest): Backtest {
       runMs += now() - from
     },
     snapshot: () => ({ run: run.snapshot(), broker: broker.snapshot() }),
+    essence: (count) => ({ run: run.essence(count), broker: broker.snapshot() }),
+    get unsettledFrom() {
+      // The window moves, the day's rate is not known yet, or finer bars may still come.
+      const moves = last > 0 || rateAt !== null || (settings.barMagnifier && !reaches(request.finer, bars))
+      return moves ? 0 : run.unsettledFrom
+    },
     restore(snapshot) {
       guarded(() => run.restore(snapshot.run))
       broker.restore(snapshot.broker)
@@ -254,7 +267,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
                 return report.orders
               },
               get resting() {
-                return broker.restingOrders()
+                return broker instanceof WatchedBroker ? broker.restingOrders() : []
               },
               first: results.first,
               initialCapital: settings.initialCapital,
@@ -322,6 +335,11 @@ export function wireDiagnostic(diagnostic: Diagnostic, source: Source): WireDiag
     message: diagnostic.message,
     hint: diagnostic.hint ?? null,
   }
+}
+
+/** Whether the finer bars go as far as the last bar, so that those before have all of theirs. */
+function reaches(finer: BacktestRequest['finer'], bars: Bars): boolean {
+  return (finer?.bars.time[finer.bars.length - 1] ?? -Infinity) >= (bars.time[bars.length - 1] ?? -Infinity)
 }
 
 function overridden(

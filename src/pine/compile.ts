@@ -59,6 +59,10 @@ export interface RunEnvironment extends Series {
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   /** Called now and then with the bar reached; throw from it to stop the run. */
   readonly progress?: (bar: number) => void
+  /** Runs what a request evaluates no further than it is asked for, so that it can be kept with the run. */
+  readonly stepwise?: boolean
+  /** Of what a request evaluates: told when it answers what a bar to come may change. */
+  readonly unsettle?: () => void
   /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over. */
   readonly watch?: () => void
 }
@@ -84,6 +88,8 @@ export interface ScriptRun {
   /** Bars done. */
   readonly position: number
   readonly plots: readonly PlotTrack[]
+  /** The values of plot() by title, the first entry being bar `from`'s. */
+  plotsFrom(from: number): readonly (readonly [title: string, values: Float64Array])[]
   readonly drawings: Drawings
   readonly alerts: readonly AlertEvent[]
   readonly logs: readonly LogEntry[]
@@ -96,6 +102,13 @@ export interface ScriptRun {
    */
   snapshot(): Uint8Array
   restore(snapshot: Uint8Array): void
+  /**
+   * The same without what the script cannot see any more, but for the plots, alerts and drawings of the last `bars`: how
+   * much it is does not hang on how many bars lie behind. A report cannot be made of it.
+   */
+  essence(bars: number): Uint8Array
+  /** The first bar from where on another bar to come may change what the script does; Infinity = none. */
+  readonly unsettledFrom: number
 }
 
 export function compile(source: string, options: CompileOptions = {}): CompileResult {

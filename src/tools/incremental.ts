@@ -1,5 +1,6 @@
 // Batch equals incremental: every script of a folder is run at once, and again in slices with its state written to bytes
-// and read into a fresh run at random bars. Reports and tracks have to be the same to the byte.
+// and read into a fresh run at random bars. Reports and tracks have to be the same to the byte. So have the answers that
+// alerts get, of runs that go on from kept state as bars come, and of runs over all bars.
 //
 //     bun src/tools/incremental.ts DIR [--seed N] [--bars N] [--only A,B]
 //
@@ -7,8 +8,9 @@
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { advance, type Kept } from '../backtest/advance.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from '../backtest/run.ts'
-import { emptyBars, type Bars } from '../market/bars.ts'
+import { copyBars, emptyBars, sliceBars, type Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { intervalMs, parseInterval } from '../market/interval.ts'
 import { resample } from '../market/resample.ts'
@@ -62,6 +64,90 @@ function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): 
   }
   slices(backtest, length, random)
   return backtest
+}
+
+/**
+ * How the answers of a run that goes on from kept state differ from those of runs over all bars: bars come one by one and
+ * many at a time, the newest changes while it forms, other series lag behind, and now and then what was kept is lost.
+ */
+export function advanceDifference(request: BacktestRequest, random: Random, looks = 6): string | null {
+  let kept: Kept | null = null
+  let length = 1 + Math.floor(random() * request.bars.length * 0.7)
+  let seen = length - 1
+  const there = new Map<string, number>()
+  for (let look = 0; look < looks; look++) {
+    const live = liveRequest(request, length, look % 2 === 0, Math.floor(random() * 3), there)
+    const from = Math.max(0, seen - Math.floor(random() * 3))
+    const fresh = answer(live, null, from)
+    const went = answer(live, kept, from)
+    if (fresh.text !== went.text)
+      return `look ${look} at ${length} bars from ${from}, kept ${kept?.position ?? 'none'}: ${firstDifference(fresh.text, went.text)}`
+    kept = random() < 0.1 ? null : (went.kept ?? kept)
+    seen = length - 1
+    const step = random() < 0.3 ? 0 : random() < 0.8 ? 1 : Math.floor(random() * 90)
+    length = Math.min(request.bars.length, length + step)
+  }
+  return null
+}
+
+function answer(
+  request: BacktestRequest,
+  kept: Kept | null,
+  from: number,
+): { text: string; kept: Kept | null } {
+  try {
+    const { kept: next, plots, ...said } = advance(request, kept, from)
+    const numbers = plots.map(([title, values]) => [title, Array.from(values, String)])
+    // Handed over as between threads.
+    return { text: JSON.stringify({ ...said, numbers }), kept: structuredClone(next) }
+  } catch (error) {
+    if (error instanceof Problem) return { text: `${error.code}: ${error.message}`, kept: null }
+    throw error
+  }
+}
+
+/** The first `length` bars, the last of which may be forming, and of other series what is `there` by then. */
+function liveRequest(
+  request: BacktestRequest,
+  length: number,
+  forming: boolean,
+  lag: number,
+  there: Map<string, number>,
+): BacktestRequest {
+  const bars = copyOf(request.bars, length)
+  const last = length - 1
+  if (forming) {
+    const close = (bars.open[last]! + bars.close[last]!) / 2
+    bars.close[last] = close
+    bars.high[last] = Math.max(bars.open[last]!, close)
+    bars.low[last] = Math.min(bars.open[last]!, close)
+  }
+  const until = bars.time[last]!
+  return {
+    ...request,
+    bars,
+    series: (exchange, symbol, interval) => {
+      const series = request.series(exchange, symbol, interval)
+      if (!series) return series
+      const name = `${exchange}:${symbol} ${interval}`
+      const count = Math.max(there.get(name) ?? 0, upperBound(series.bars, until) - lag)
+      there.set(name, count)
+      return { ...series, bars: copyOf(series.bars, count) }
+    },
+  }
+}
+
+function copyOf(bars: Bars, length: number): Bars {
+  const copy = emptyBars(length)
+  copyBars(copy, 0, sliceBars(bars, 0, length))
+  return copy
+}
+
+/** How many bars have opened by `time`. */
+function upperBound({ time, length }: Bars, until: number): number {
+  let count = 0
+  while (count < length && time[count]! <= until) count++
+  return count
 }
 
 function slices(backtest: Backtest, end: number, random: Random): void {
@@ -168,7 +254,8 @@ function main(args: readonly string[]): void {
     if (only && !only.some((one) => name.includes(one))) continue
     let difference: string | null
     try {
-      difference = incrementalDifference(request, mulberry(seed + ran))
+      const random = mulberry(seed + ran)
+      difference = incrementalDifference(request, random) ?? advanceDifference(request, random)
     } catch (error) {
       difference = error instanceof Error ? (error.stack ?? error.message) : String(error)
     }

@@ -3,7 +3,12 @@
 
 import { describe, expect, test } from 'bun:test'
 import { runBacktest } from '../../src/backtest/run.ts'
-import { incrementalDifference, mulberry, scriptRequest } from '../../src/tools/incremental.ts'
+import {
+  advanceDifference,
+  incrementalDifference,
+  mulberry,
+  scriptRequest,
+} from '../../src/tools/incremental.ts'
 
 const SCRIPTS: Readonly<Record<string, string>> = {
   'orders, legs, trails and reservations': `strategy("x", pyramiding = 3, process_orders_on_close = false)
@@ -199,5 +204,15 @@ describe('a run whose state is kept and read again ends in the same report and t
       // Two runs that fail alike are the same too.
       expect(() => runBacktest(request)).not.toThrow()
       expect(incrementalDifference(request, mulberry(seed))).toBeNull()
+    })
+})
+
+describe('a run that goes on from kept state says of each bar what a run over all bars says', () => {
+  const seed = Number(Bun.env['SEED'] ?? Date.now() % 100_000)
+  console.log(`advance seed ${seed}`)
+  for (const [name, body] of Object.entries(SCRIPTS))
+    test(name, () => {
+      const request = scriptRequest(`//@version=6\n${body}\n`, 420, seed)
+      expect(advanceDifference(request, mulberry(seed), 20)).toBeNull()
     })
 })

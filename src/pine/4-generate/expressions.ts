@@ -135,7 +135,8 @@ function variable(module: Module, variable: Variable, scope: Scope): string {
  */
 export function columnText(module: Module, column: Column, index = 'i'): string {
   if (index === 'i') return `c${column.index}[i${MARK}]`
-  module.keep(column)
+  const back = /^i-(\d+)$/.exec(index)?.[1]
+  module.keep(column, back === undefined ? Infinity : Number(back))
   return `c${column.index}[${index}]`
 }
 

@@ -42,9 +42,10 @@ export interface Generated {
   readonly instantiate: Instantiate
 }
 
-/** `kept`: all of it is there; else only the block at work. */
+/** `kept`: all of it is there; else only the block at work. `back`: how many bars back it is read at most. */
 export interface RunColumn extends Column {
   readonly kept: boolean
+  readonly back: number
 }
 
 export type Instantiate = (
@@ -137,7 +138,11 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
     text: source,
     constants: module.constants,
     offsets: Int32Array.from(text.lines, (line) => line.offset),
-    columns: module.columns.map((column) => ({ ...column, kept: module.isKept(column.index) })),
+    columns: module.columns.map((column) => ({
+      ...column,
+      kept: module.isKept(column.index),
+      back: module.backOf(column.index),
+    })),
     tracks: module.tracks,
     requests: module.requests,
     results: module.results,

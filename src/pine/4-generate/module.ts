@@ -129,14 +129,18 @@ export class Module {
     this.repeated = repeatedCalls(plan.program)
   }
 
-  readonly #kept = new Set<number>()
+  readonly #kept = new Map<number, number>()
 
-  /** Somebody reads the column's past or shows it: it has to be there as a whole. */
-  keep(column: Column): void {
-    this.#kept.add(column.index)
+  /** Somebody reads the column's past, `back` bars of it at most, or shows it: it has to be there as a whole. */
+  keep(column: Column, back = 0): void {
+    this.#kept.set(column.index, Math.max(back, this.backOf(column.index)))
   }
   isKept(index: number): boolean {
     return this.#kept.has(index)
+  }
+  /** How far back the script reads a column, in bars; Infinity = nobody knows. */
+  backOf(index: number): number {
+    return this.#kept.get(index) ?? 0
   }
 
   constant(value: unknown): string {

@@ -37,6 +37,9 @@ export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): st
   }
 }
 
+/** A chart's bar sees the last bar that has closed: from where a run is kept, the one before. */
+const RESULT_BACK = 2
+
 function wantedOf(expr: BuiltinCallExpr): Expr {
   const wanted = argumentOf(expr, 'expression')
   if (!wanted) throw new Error('assertion failed: request.security() has an expression')
@@ -59,21 +62,21 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], scope: S
         const column = module.newColumn(type)
         const text = ownCopy(module, type, `${list}[${i}]`)
         writes.push(`${columnText(module, column)}=${encode(module, column, text)}`)
-        module.keep(column)
+        module.keep(column, RESULT_BACK)
         module.results.push(column)
       }
       continue
     }
     const known = module.plan.valueColumnOf(item)
     if (known) {
-      module.keep(known)
+      module.keep(known, RESULT_BACK)
       module.results.push(known)
       continue
     }
     const column = module.newColumn(item.type)
     const text = ownCopy(module, item.type, expression(module, item, scope))
     writes.push(`${columnText(module, column)}=${encode(module, column, text)}`)
-    module.keep(column)
+    module.keep(column, RESULT_BACK)
     module.results.push(column)
   }
   return writes.length === 0 ? '0' : `(${writes.join(',')},0)`

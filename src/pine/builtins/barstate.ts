@@ -8,10 +8,10 @@ export const BARSTATE: readonly BuiltinEntry[] = [
     get: (runtime) => runtime.bar === 0,
   }),
   variable('barstate.islast', 'True on the last bar.', 'series bool', {
-    get: (runtime) => runtime.bar === runtime.lastBar,
+    get: (runtime) => runtime.isLast,
   }),
   variable('barstate.islastconfirmedhistory', 'True on the last bar that is closed.', 'series bool', {
-    get: (runtime) => runtime.bar === runtime.lastBar,
+    get: (runtime) => runtime.isLast,
   }),
   // A run only ever sees bars that are closed, each once.
   variable('barstate.ishistory', 'True on bars of the past.', 'series bool', {

@@ -40,6 +40,11 @@ export class Context implements Runtime {
   /** Call sites of request.*, by site and path. */
   readonly requests = new Map<string, Request>()
   warnings: { readonly code: string; readonly message: string }[] = []
+  /**
+   * The first bar whose answers another bar to come may change: what the script does from there on is not to be kept.
+   * A look ahead into a day that is not over, another series that ends sooner, the number of the last bar.
+   */
+  unsettledFrom = Infinity
   /** Elements of collections copied for request.*() so far. */
   handedOut = 0
   /** Set by the run: what a request evaluates, as a text. */
@@ -97,7 +102,11 @@ export class Context implements Runtime {
     return this.#env.bars
   }
   get lastBar(): number {
+    this.unsettle()
     return this.#env.bars.length - 1
+  }
+  get isLast(): boolean {
+    return this.bar === this.#env.bars.length - 1
   }
   get now(): number {
     return this.timeClose[this.lastBar] ?? Number.NaN
@@ -161,6 +170,12 @@ export class Context implements Runtime {
       )
   }
 
+  /** What was just answered may be another answer when the next bar comes. */
+  unsettle(): void {
+    if (this.bar < this.unsettledFrom) this.unsettledFrom = this.bar
+    this.#env.unsettle?.()
+  }
+
   /** Called by loops every 1,024 rounds. */
   looped(rounds: number): void {
     if (rounds > this.limits.loopsPerBar)
@@ -211,6 +226,8 @@ export class Context implements Runtime {
   rateBetween(from: string, to: string): RateAt | null {
     // Nothing given means no conversion: scripts have an input for the currency that is empty at first.
     if (from === to || from === '' || to === '' || from === 'NONE' || to === 'NONE') return () => 1
+    // The day's own rate is not known before it is over.
+    this.unsettle()
     const key = `${from}${to}`
     let rate = this.#rates.get(key)
     if (rate === undefined) {

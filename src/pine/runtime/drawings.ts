@@ -218,6 +218,13 @@ export class Drawings {
   }
 }
 
+/** Forgets what no script can see: deleted drawings, and what others looked like. */
+export function forgetPast(drawings: Drawings): void {
+  drawings.items = drawings.items.filter((drawing) => drawing.deletedBar === -1)
+  drawings.deleted = 0
+  for (const drawing of drawings.items) drawing.changes = []
+}
+
 /** Keeps the latest half of the deleted drawings. */
 function forgetOldest(drawings: Drawings): void {
   let left = DELETED_MAX

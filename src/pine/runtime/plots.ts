@@ -50,6 +50,23 @@ export function tracksOf(
   })
 }
 
+/** What plot() recorded on bars `from` to `to` - 1, by title. */
+export function plotValues(
+  specs: readonly TrackSpec[],
+  options: readonly PlotTrack['options'][],
+  data: readonly ColumnData[],
+  from: number,
+  to: number,
+): (readonly [title: string, values: Float64Array])[] {
+  return specs.flatMap(({ kind, columns: { series } }, i) => {
+    if (kind !== 'plot' || series === undefined) return []
+    const { title } = options[i] ?? {}
+    const column = data[series]
+    const values = Array.isArray(column) ? undefined : column?.subarray(from, to)
+    return [[typeof title === 'string' ? title : '', numberColumn(values, to - from).slice()] as const]
+  })
+}
+
 /** Bools become 1 and 0, na is NaN. */
 function numberColumn(data: ColumnData | undefined, length: number): Float64Array {
   if (data instanceof Float64Array) return data.subarray(0, length)

@@ -223,11 +223,10 @@ export class Request {
       source = new OtherBars(context, series, wanted)
     }
     source = ofKind(source, ticker.chart)
-    const style = ticker.chart?.parameters['style']
-    if (ticker.chart && (style === 'ATR' || style === 'PercentageLTP'))
+    if (ticker.chart && isBoxOfLast(ticker.chart))
       context.warn(
         'box-of-last-bar',
-        `ticker.${ticker.chart.kind}() with "${style}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,
+        `ticker.${ticker.chart.kind}() with "${String(ticker.chart.parameters['style'])}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,
       )
     if (currency !== null && currency !== '' && currency !== 'NONE' && currency !== source.symbol.currency) {
       const rate = context.rateBetween(source.symbol.currency, currency)
@@ -246,6 +245,11 @@ export class Request {
 /** The timeframes of bars that are made of so many ticks. */
 const TICKS = /^(?:1|10|100|1000)T$/
 
+/** Bricks whose size is worked out from the last bar there is. */
+function isBoxOfLast({ parameters: { style } }: ChartType): boolean {
+  return style === 'ATR' || style === 'PercentageLTP'
+}
+
 function ofKind(source: Source, chart: ChartType | null): Source {
   if (chart === null) return source
   return chart.kind === 'heikinashi'
@@ -255,6 +259,8 @@ function ofKind(source: Source, chart: ChartType | null): Source {
 
 /** Bars that grow with the chart's, and which of them the chart's bars see. */
 interface Source {
+  /** Whether the chart's bar sees its bars up to `end` as they are, whatever comes behind the last one known. */
+  isSettled(bar: number, lookahead: boolean, end: number): boolean
   readonly bars: Bars
   readonly symbol: SymbolInfo
   /** Takes in the chart's bars so far. Returns how many of its bars have closed by then. */
@@ -293,7 +299,7 @@ export class Feed {
   }
 
   saved(child: () => unknown): SavedFeed {
-    return { closed: this.#closed, child: child(), forming: this.#forming }
+    return { closed: Math.min(this.#closed, this.child.run.position), child: child(), forming: this.#forming }
   }
 
   /**
@@ -319,13 +325,22 @@ export class Feed {
   barAt(bar: number, lookahead: boolean): number {
     this.#update()
     const at = this.#source.barAt(bar, lookahead)
+    this.#runTo(at + 1, bar, lookahead)
     if (lookahead && at >= this.#closed) this.#runForming()
     return at
   }
 
   within(bar: number): readonly [number, number] {
     this.#update()
-    return this.#source.within(bar)
+    const [from, to] = this.#source.within(bar)
+    this.#runTo(to, bar, false)
+    return [from, to]
+  }
+
+  #runTo(end: number, bar: number, lookahead: boolean): void {
+    if (!this.#context.env.stepwise) return
+    this.child.run.advance(Math.min(end, this.#closed))
+    if (!this.#source.isSettled(bar, lookahead, end)) this.#context.unsettle()
   }
 
   #update(): void {
@@ -337,12 +352,13 @@ export class Feed {
       this.#forming = null
     }
     this.#closed = this.#source.update()
-    this.child.run.advance(this.#closed)
+    if (!this.#context.env.stepwise) this.child.run.advance(this.#closed)
   }
 
   #runForming(): void {
     const { length } = this.#source.bars
     if (this.#forming !== null || this.#closed >= length) return
+    this.child.run.advance(this.#closed)
     this.#forming = this.child.run.snapshot()
     this.child.run.advance(length)
   }
@@ -365,6 +381,9 @@ class SameBars implements Source {
   }
   barAt(bar: number): number {
     return bar
+  }
+  isSettled(): boolean {
+    return true
   }
   within(bar: number): readonly [number, number] {
     return [bar, bar + 1]
@@ -397,6 +416,10 @@ class OwnCoarser implements Source {
   barAt(bar: number, lookahead: boolean): number {
     const group = this.#coarser.group[bar] ?? -1
     return lookahead || this.#isClosed(bar, group) ? group : group - 1
+  }
+  isSettled(bar: number, lookahead: boolean): boolean {
+    const { group, bars } = this.#coarser
+    return !lookahead || (group[bar] ?? 0) < bars.length - 1
   }
   within(): readonly [number, number] {
     return [0, 0]
@@ -446,6 +469,9 @@ class OtherBars implements Source {
     const from = firstAfter(time, length, (this.#context.bars.time[bar] ?? 0) - 1)
     return [from, firstAfter(time, length, (this.#context.timeClose[bar] ?? 0) - 1)]
   }
+  isSettled(_bar: number, _lookahead: boolean, end: number): boolean {
+    return end < this.bars.length
+  }
   rewind(): number {
     return this.bars.length
   }
@@ -476,6 +502,9 @@ class MadeSource implements Source {
   barAt(bar: number, lookahead: boolean): number {
     return this.#source.barAt(bar, lookahead)
   }
+  isSettled(bar: number, lookahead: boolean, end: number): boolean {
+    return this.#source.isSettled(bar, lookahead, end)
+  }
   within(bar: number): readonly [number, number] {
     return this.#source.within(bar)
   }
@@ -490,9 +519,11 @@ class MadeSource implements Source {
 class PriceSource implements Source {
   readonly bars: PriceBars
   readonly #source: Source
+  readonly #boxOfLast: boolean
   constructor(source: Source, chart: ChartType) {
     this.#source = source
     this.bars = new PriceBars(source.bars, chart, source.symbol.mintick)
+    this.#boxOfLast = isBoxOfLast(chart)
   }
   get symbol(): SymbolInfo {
     return this.#source.symbol
@@ -504,6 +535,10 @@ class PriceSource implements Source {
   }
   barAt(bar: number, lookahead: boolean): number {
     return this.#madeBefore(this.#source.barAt(bar, lookahead) + 1) - 1
+  }
+  isSettled(bar: number, lookahead: boolean): boolean {
+    const end = this.#source.barAt(bar, lookahead) + 1
+    return !this.#boxOfLast && this.#source.isSettled(bar, lookahead, end)
   }
   within(bar: number): readonly [number, number] {
     const [from, to] = this.#source.within(bar)

@@ -17,12 +17,12 @@ import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '..
 import { Checkpoint } from './checkpoint.ts'
 import { PineArray, PineMap } from './collections.ts'
 import { Context, type ColumnData } from './context.ts'
-import { ChartPoint, Drawings } from './drawings.ts'
+import { ChartPoint, Drawings, forgetPast } from './drawings.ts'
 import { History } from './history.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
 import { located } from './locate.ts'
 import { PineMatrix } from './matrix.ts'
-import { tracksOf, type PlotTrack } from './plots.ts'
+import { plotValues, tracksOf, type PlotTrack } from './plots.ts'
 import type { ChildRun, Opened } from './request.ts'
 import { ScriptError } from './runtime.ts'
 
@@ -39,7 +39,7 @@ const REQUEST_DEPTH = 12
 interface Saved {
   readonly position: number
   /** Columns whose past somebody may read, up to `position`. */
-  readonly columns: readonly (ColumnData | null)[]
+  readonly columns: readonly { readonly from: number; readonly data: ColumnData }[]
   readonly handedOut: number
   readonly alerts: readonly AlertEvent[]
   readonly logs: readonly LogEntry[]
@@ -97,6 +97,10 @@ export class Run implements ScriptRun {
   get plots(): readonly PlotTrack[] {
     return tracksOf(this.#generated.tracks, this.#instance.options, this.context.columns, this.#position)
   }
+  plotsFrom(from: number) {
+    const { tracks } = this.#generated
+    return plotValues(tracks, this.#instance.options, this.context.columns, from, this.#position)
+  }
   get drawings() {
     return this.context.drawings
   }
@@ -150,12 +154,36 @@ export class Run implements ScriptRun {
     }
   }
 
+  get unsettledFrom(): number {
+    return this.context.unsettledFrom
+  }
+
   snapshot(): Uint8Array {
+    return this.#written(Infinity)
+  }
+
+  essence(bars: number): Uint8Array {
+    this.#forgetPast(this.#position - bars)
+    return this.#written(bars)
+  }
+
+  #forgetPast(from: number): void {
+    const { alerts, logs, drawings, feeds } = this.context
+    refill(
+      alerts,
+      alerts.filter(({ bar }) => bar >= from),
+    )
+    logs.length = 0
+    forgetPast(drawings)
+    for (const { child } of feeds) child.run.#forgetPast(Infinity)
+  }
+
+  #written(bars: number): Uint8Array {
     const writer = new GraphWriter()
     writer.write(this.#openings())
     writer.know(this.#known())
     // What a request runs warns in the list of the script's own run.
-    writer.write({ warnings: this.#depth > 0 ? null : this.context.warnings, run: this.#saved() })
+    writer.write({ warnings: this.#depth > 0 ? null : this.context.warnings, run: this.#saved(bars) })
     return writer.bytes()
   }
 
@@ -207,24 +235,26 @@ export class Run implements ScriptRun {
     refill(this.context.feeds, [...feeds, ...since])
   }
 
-  #saved(): Saved {
+  /** With the columns of the last `bars`, and of more where they are read. */
+  #saved(bars: number): Saved {
     const { state, hoisted } = this.#instance
     const { drawings, alerts, logs, handedOut, columns, feeds } = this.context
     const position = this.#position
     return {
       position,
-      columns: columns.map((column, i) =>
-        this.#generated.columns[i]?.kept
-          ? Array.isArray(column)
-            ? column.slice(0, position)
-            : column.subarray(0, position)
-          : null,
-      ),
+      columns: this.#generated.columns.map(({ kept, back }, i) => {
+        const from = kept ? Math.max(0, position - Math.max(back, bars)) : position
+        const data = columns[i] ?? []
+        return {
+          from,
+          data: Array.isArray(data) ? data.slice(from, position) : data.subarray(from, position),
+        }
+      }),
       handedOut,
       alerts,
       logs,
       frames: { state, hoisted, drawings },
-      feeds: feeds.map((feed) => feed.saved(() => feed.child.run.#saved())),
+      feeds: feeds.map((feed) => feed.saved(() => feed.child.run.#saved(bars === Infinity ? bars : 0))),
     }
   }
 
@@ -241,11 +271,14 @@ export class Run implements ScriptRun {
     const { context } = this
     this.#position = saved.position
     context.grow(saved.position)
-    for (const [i, column] of saved.columns.entries()) {
+    for (const [i, { from, data }] of saved.columns.entries()) {
       const own = context.columns[i]
-      if (column === null || own === undefined) continue
-      if (Array.isArray(own)) context.columns[i] = column as unknown[]
-      else own.set(column as Float64Array)
+      if (data.length === 0 || own === undefined) continue
+      if (!Array.isArray(own)) own.set(data as Float64Array, from)
+      else {
+        own.length = from
+        for (const item of data) own.push(item)
+      }
     }
     context.handedOut = saved.handedOut
     refill(context.alerts, saved.alerts)
@@ -281,7 +314,13 @@ export class Run implements ScriptRun {
     const run = new Run(
       slice.program,
       slice.generated,
-      { ...env, ...series, main: this.context.main, progress: () => env.progress?.(this.context.bar) },
+      {
+        ...env,
+        ...series,
+        main: this.context.main,
+        progress: () => env.progress?.(this.context.bar),
+        unsettle: () => this.context.unsettle(),
+      },
       this.#depth + 1,
     )
     run.context.warnings = this.context.warnings

@@ -14,8 +14,10 @@ export interface Runtime {
   readonly bars: Bars
   /** Index of the bar being executed. */
   bar: number
-  /** Index of the last bar known. History for all but the bars that arrive live. */
+  /** Index of the last bar known: whoever reads it says something else when the next bar comes (see `unsettle`). */
   readonly lastBar: number
+  /** Whether the bar being executed is the last one known. */
+  readonly isLast: boolean
   /** UTC ms a bar closes at: the next bar's boundary by interval and session. One entry a bar. */
   readonly timeClose: Float64Array
   readonly symbol: SymbolInfo
