@@ -1,16 +1,16 @@
 // Alerts with a script: each looks by itself, from the bar it saw last, over what its script says.
 //
-// This is where a script's kept state comes in: `runScript` answers what the script says of every bar of a window, and
-// only the bars from `from` on are looked at. A port that advances a kept state bar by bar fits in its place, as
-// `(alert, from) → bars and events`, and nothing else has to know.
+// `runScript` answers what the script says of the bars of a window from the bar the alert saw last on. It may go on from a
+// state it has kept, and says the same when it has none: the window begins where it always did.
 
+import { Problem } from '../lib/problem.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { transact } from '../store/collection.ts'
 import type { Alert, Firing } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import type { LookDeps } from './look.ts'
 import type { WatchedSeries } from './mark.ts'
-import { runsScript, seriesOf } from './records.ts'
+import { runsScript, seriesOf, type Records } from './records.ts'
 import { View } from './view.ts'
 import { written } from './write.ts'
 
@@ -45,12 +45,27 @@ export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries
     for (const entry of page) {
       const alert = alerts.get(String(entry.at(-1)))
       if (!alert || deps.source(seriesOf(alert))?.interval !== source.interval) continue
-      await lookByScript(deps, alert.id)
+      await look(deps, alert.id)
       yield
     }
 }
 
+/** Looks at once, or, where the server has no time for it, when the next bar comes. */
 export async function lookByScript(deps: ScriptLookDeps, id: string): Promise<void> {
+  try {
+    await look(deps, id)
+  } catch (error) {
+    if (!isBusy(error)) throw error
+  }
+}
+
+/** The server stops, or has too much to do: nothing the alert's owner could mend. */
+function isBusy(error: unknown): boolean {
+  return error instanceof Problem && error.status >= 500
+}
+
+/** Throws when the server is busy, so that the look is made once more later. */
+async function look(deps: ScriptLookDeps, id: string): Promise<void> {
   const { kv, records, clock } = deps
   const alert = records.alerts.get(id)
   if (alert?.state !== 'active' || !runsScript(alert)) return
@@ -61,6 +76,7 @@ export async function lookByScript(deps: ScriptLookDeps, id: string): Promise<vo
   try {
     script = await deps.runScript(alert, bars)
   } catch (error) {
+    if (isBusy(error)) throw error
     const problem = error instanceof Error ? error.message : String(error)
     await records.alerts.update(id, (before) => ({ ...before, state: 'error', problem }))
     return
@@ -95,7 +111,35 @@ async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Prom
     const window = bars(series, { from: alert.since })
     if (window.length <= SCRIPT_BARS_MAX) return window
   }
-  const window = bars(series, { last: SCRIPT_BARS })
+  const shared = sinceOfEqual(records, alert)
+  const equal = shared === null ? null : bars(series, { from: shared })
+  const window =
+    equal && equal.length >= SCRIPT_BARS && equal.length <= SCRIPT_BARS_MAX
+      ? equal
+      : bars(series, { last: SCRIPT_BARS })
   await records.alerts.update(alert.id, (before) => ({ ...before, since: window.time[0] ?? null }))
   return window
+}
+
+/** Alerts on one series that are looked through for an equal one. */
+const EQUALS_LOOKED_AT = 100
+
+/** Where an alert with the same script, inputs and bars began: from there on they are one run. */
+function sinceOfEqual({ alerts }: Records, alert: Alert): number | null {
+  const { owner, exchange, symbol, interval } = seriesOf(alert)
+  const key = [owner, exchange, symbol, interval]
+  const inputs = JSON.stringify(alert.inputs)
+  let looked = 0
+  for (const page of alerts.entries('scripts', key, key))
+    for (const entry of page) {
+      if (++looked > EQUALS_LOOKED_AT) return null
+      const other = alerts.get(String(entry.at(-1)))
+      if (
+        other?.since != null &&
+        other.scriptId === alert.scriptId &&
+        JSON.stringify(other.inputs) === inputs
+      )
+        return other.since
+    }
+  return null
 }

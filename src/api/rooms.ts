@@ -3,16 +3,16 @@
 // A firing of an alert becomes outbox entries and a letter in one commit; a published idea becomes a search entry; a new bar
 // makes the alerts look. The loops that deliver, mail and tidy up run from `start` until its signal aborts.
 
+import { alertScripts } from './alert-scripts.ts'
 import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlerts, type Alerts } from '../alerts/alerts.ts'
 import { createLooks, type Looks } from '../alerts/looks.ts'
-import type { ScriptEvents } from '../alerts/scripts.ts'
 
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { createTexts, type Texts } from '../engine/texts.ts'
-import type { Report, ReportSummary } from '../backtest/report/report.ts'
+import type { ReportSummary } from '../backtest/report/report.ts'
 import { createFeeds, type Feeds } from '../feeds/feeds.ts'
 import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'
 import { createIdeas, type Idea, type Ideas } from '../ideas/ideas.ts'
@@ -21,17 +21,16 @@ import { createLoop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
 import { createMail, type Mail, type Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
-import type { Bars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import type { StageBars } from '../market/import.ts'
 import { parseInterval } from '../market/interval.ts'
-import { barsSeenBy, resolveSeries } from '../market/seen-bars.ts'
+import { resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { createPlaces, type Places } from '../replay/places.ts'
 import { endReplays, purgeReplays } from '../replay/session.ts'
-import { hostFor, runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
+import { runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor, type Script, type Scripts } from '../scripts/scripts.ts'
 import type { SearchItem } from '../search/indexes.ts'
 import { createSearch, type Search, type SearchThread } from '../search/search.ts'
@@ -187,7 +186,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     },
     alertsMax: deps.alertsMax,
     ownsReceiver: (ownerId, id) => receivers.has(ownerId, id),
-    runScript: (alert, window) => runAlertScript(deps, scripts, alert, window),
+    runScript: alertScripts(deps, scripts),
     deliver,
     fired(firings) {
       for (const { ownerId } of firings) deliverer.wake(ownerId)
@@ -275,59 +274,6 @@ export function createRooms(deps: RoomDeps): Rooms {
       ])
     },
   }
-}
-
-/** Runs an alert's script over the newest bars, and reads what it said from the report and the plots. */
-async function runAlertScript(
-  { kv, pool, bars, limits }: RoomDeps,
-  scripts: Scripts,
-  alert: Alert,
-  window: Bars,
-): Promise<ScriptEvents> {
-  const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
-  const { exchange, symbol, interval, inputs, ownerId } = alert
-  const seen = barsSeenBy(bars, ownerId)
-  const key = seen.resolve({ exchange, symbol, interval })
-  const output = await pool.do(
-    'run',
-    {
-      source,
-      inputs,
-      overrides: {},
-      bars: window,
-      symbol: seen.symbol(exchange, symbol),
-      interval,
-      limits,
-    },
-    // A lane of their own: alerts must not wait behind their owner's backtests, nor count against them.
-    {
-      user: ownerId,
-      lane: 'alerts',
-      budget: limits,
-      host: hostFor(seen, libraryFor(kv, ownerId), key, window),
-    },
-  )
-  const report = JSON.parse(output.report) as Pick<Report, 'alerts' | 'orders'>
-  const tracks = JSON.parse(output.tracks) as readonly PlotOnWire[]
-  const plots = Object.fromEntries(
-    tracks
-      .filter((track) => track.kind === 'plot' && track.data)
-      .map((track) => [
-        track.title ?? '',
-        Float64Array.from(track.data ?? [], (value) => value ?? Number.NaN),
-      ]),
-  )
-  const events =
-    alert.kind === 'strategy'
-      ? report.orders.map((order) => ({ bar: order.bar, message: `${order.id} filled at ${order.price}` }))
-      : report.alerts.map(({ bar, message, title }) => ({ bar, message: message || title }))
-  const plot = alert.plot === '' ? Object.values(plots)[0] : plots[alert.plot]
-  return { plot: plot ?? null, plots, events }
-}
-interface PlotOnWire {
-  readonly kind: string
-  readonly title?: string
-  readonly data?: readonly (number | null)[]
 }
 
 export function runItem(run: Run, source: string): SearchItem {

@@ -4,6 +4,7 @@
 // Bars go by reference (shared memory). Answers that are sent on come as JSON text: made in the worker, stored and sent
 // as they are, so that a report of a thousand trades costs the main thread a string and not a million small objects.
 
+import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { Verification } from '../backtest/report/difference.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
@@ -16,6 +17,7 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 /** Every kind of job: what goes in and what comes out. */
 export interface Jobs {
   readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
+  readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: VerifyJob; readonly answer: VerifyOutput }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
@@ -34,6 +36,24 @@ export interface RunJob {
   readonly interval: string
   readonly limits: Limits
   readonly overrides: Readonly<Record<string, number | string | boolean>>
+}
+
+/** A run that goes on from what was kept of it; see `backtest/advance.ts`. */
+export interface AdvanceJob extends RunJob {
+  readonly kept: KeptRun | null
+  /** Index of the first bar somebody wants to hear of. */
+  readonly from: number
+}
+
+/** Its bytes are in shared memory: they go to a worker and back without a copy. */
+export interface KeptRun extends Kept {
+  /** Hash of what the script imports. */
+  readonly libraries: string
+}
+
+export interface AdvanceOutput extends Omit<Advanced, 'kept'> {
+  /** null: keep what you have. */
+  readonly kept: KeptRun | null
 }
 
 export interface VerifyJob extends RunJob {

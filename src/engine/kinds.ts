@@ -1,5 +1,6 @@
 // What a worker can do, by the kind of the job.
 
+import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'
 import { importJob } from './import-job.ts'
 import { replayJob } from './replay-job.ts'
@@ -9,6 +10,7 @@ import type { Kinds } from './worker-loop.ts'
 
 export const KINDS: Kinds = {
   run: (job, desk) => runJob(job, desk),
+  advance: advanceJob,
   verify: verifyJob,
   check: checkJob,
   format: formatJob,

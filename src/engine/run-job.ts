@@ -47,6 +47,15 @@ export async function verifyJob({ stored, ...job }: VerifyJob, desk: Desk): Prom
 }
 
 async function resultOf(job: RunJob, desk: Desk, run: RunBacktest): Promise<BacktestResult> {
+  return withAllItAsks(job, desk, run)
+}
+
+/** Does something with the job as a request, with everything the script asks for. */
+export async function withAllItAsks<Answer>(
+  job: RunJob,
+  desk: Desk,
+  run: (request: BacktestRequest, libraries: ReadonlyMap<string, string | null>) => Answer,
+): Promise<Answer> {
   const { source, symbol, interval, inputs, overrides } = job
   const known = outline(source, { symbol, interval, inputs })
   const { magnifier } = known
@@ -62,14 +71,15 @@ async function resultOf(job: RunJob, desk: Desk, run: RunBacktest): Promise<Back
     (overrides['use_bar_magnifier'] ?? magnifier) ? await desk.host.finer() : null
   for (let asked = 0; ; asked++) {
     try {
-      return run({
+      const request: BacktestRequest = {
         ...job,
         finer,
         series: (exchange, name, of) => found.get(seriesName({ exchange, symbol: name, interval: of })),
         library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
         progress: desk.progress,
         now: () => performance.now(),
-      })
+      }
+      return run(request, libraries)
     } catch (error) {
       // A name that is worked out from bar to bar is not known before: then it starts again.
       if (!(error instanceof SeriesNeeded)) throw error

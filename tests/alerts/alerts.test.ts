@@ -1,11 +1,12 @@
 // Conditions as a table, and alerts on a clock and bars that the test makes.
 
 import { beforeEach, describe, expect, test } from 'bun:test'
-import type { AlertFields, Firing } from '../../src/alerts/alert.ts'
+import type { Alert, AlertFields, Firing } from '../../src/alerts/alert.ts'
 import { createAlerts } from '../../src/alerts/alerts.ts'
 import type { ScriptEvents } from '../../src/alerts/scripts.ts'
 import { holds, type Operator } from '../../src/alerts/condition.ts'
 import { fillMessage } from '../../src/alerts/message.ts'
+import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
 import { memoryKv } from '../../src/store/memory.ts'
@@ -334,6 +335,29 @@ describe('an alert', () => {
       state: 'error',
       problem: 'line 3: array index out of range',
     })
+  })
+  test('of a script waits while the server is busy, and is not to blame', async () => {
+    const { alerts, set, bar } = world()
+    script = () => {
+      throw new Problem(503, 'shutting_down', 'The server is stopping.')
+    }
+    const { id } = await set({ kind: 'script', op: undefined, price: undefined, scriptId: 'scr_1' })
+    expect(bar(13)).rejects.toThrow('The server is stopping.')
+    expect(alerts.get('usr_1', id)).toMatchObject({ state: 'active', problem: null })
+  })
+  test('of a script begins where an equal one began, so that they are one run', async () => {
+    closes = Array.from({ length: 6000 }, () => 9)
+    now = START + 5999.5 * DAY
+    const { alerts, set, bar } = world()
+    script = () => ({ plot: null, plots: {}, events: [] })
+    const fields = { kind: 'script', op: undefined, price: undefined, scriptId: 'scr_1' } as const
+    const first = await set(fields)
+    await bar(10, 11, 12)
+    const equal = await set(fields)
+    const other = await set({ ...fields, inputs: { Length: 5 } })
+    const since = ({ id }: Alert) => alerts.get('usr_1', id).since
+    expect(since(equal)).toBe(since(first))
+    expect(since(other)).toBe((since(first) ?? 0) + 3 * DAY)
   })
   test('of a script runs it from the same bar each time, so that its past stays what it was', async () => {
     closes = Array.from({ length: 6000 }, () => 9)

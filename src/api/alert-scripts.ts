@@ -1,0 +1,74 @@
+// Scripts of alerts: what one says of the bars that its alert has not seen yet.
+//
+// A script goes on from where it stood (see `backtest/advance.ts`); alerts with the same script, inputs and bars share
+// that. Where nothing is kept it begins at the window's first bar, and says the same.
+
+import type { Alert } from '../alerts/alert.ts'
+import type { ScriptEvents } from '../alerts/scripts.ts'
+import { KeptRuns } from '../engine/kept-runs.ts'
+import type { JobPool } from '../engine/pool.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import { ownerOf } from '../market/bar-store.ts'
+import { lowerBound, type Bars } from '../market/bars.ts'
+import { barsSeenBy } from '../market/seen-bars.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import { hostFor } from '../runs/runs.ts'
+import { libraryFor, type Scripts } from '../scripts/scripts.ts'
+import type { Kv } from '../store/kv.ts'
+
+export interface AlertScriptDeps {
+  readonly kv: Kv
+  readonly pool: JobPool
+  readonly bars: BarCache
+  readonly limits: Limits
+}
+
+export function alertScripts(
+  { kv, pool, bars, limits }: AlertScriptDeps,
+  scripts: Scripts,
+): (alert: Alert, window: Bars) => Promise<ScriptEvents> {
+  const kept = new KeptRuns(pool)
+  return async (alert, window) => {
+    const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
+    const { exchange, symbol, interval, inputs, ownerId, seenBar } = alert
+    const seen = barsSeenBy(bars, ownerId)
+    const key = seen.resolve({ exchange, symbol, interval })
+    const first = seenBar === null ? window.length - 1 : lowerBound(window.time, seenBar)
+    // What a plot was before is compared, too.
+    const from = Math.max(0, first - 1 - alert.bars)
+    const { plots, alerts, fills } = await kept.advance(
+      `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`,
+      {
+        source,
+        inputs,
+        overrides: {},
+        bars: window,
+        symbol: seen.symbol(exchange, symbol),
+        interval,
+        limits,
+        from,
+      },
+      // A lane of their own: alerts must not wait behind their owner's backtests, nor count against them.
+      {
+        user: ownerId,
+        lane: 'alerts',
+        budget: limits,
+        host: hostFor(seen, libraryFor(kv, ownerId), key, window),
+      },
+    )
+    const columns = plots.map(([title, values]) => [title, column(values, from, window.length)] as const)
+    const plot = alert.plot === '' ? columns[0] : columns.findLast(([title]) => title === alert.plot)
+    const events =
+      alert.kind === 'strategy'
+        ? fills.map(({ bar, id, price }) => ({ bar, message: `${id} filled at ${price}` }))
+        : alerts.map(({ bar, message, title }) => ({ bar, message: message || title }))
+    return { plot: plot?.[1] ?? null, plots: Object.fromEntries(columns), events }
+  }
+}
+
+/** A value a bar of the window; na before `from`, and where there is no number to compare. */
+function column(values: Float64Array, from: number, length: number): Float64Array {
+  const whole = new Float64Array(length).fill(Number.NaN)
+  for (const [i, value] of values.entries()) if (Number.isFinite(value)) whole[from + i] = value
+  return whole
+}

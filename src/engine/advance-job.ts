@@ -1,0 +1,26 @@
+// Running a script on over bars that came, from what was kept of it.
+
+import { advance, sizeOf } from '../backtest/advance.ts'
+import { sha256 } from '../lib/sha256.ts'
+import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
+import { withAllItAsks } from './run-job.ts'
+import type { Desk } from './worker-loop.ts'
+
+export function advanceJob({ kept, from, ...job }: AdvanceJob, desk: Desk): Promise<AdvanceOutput> {
+  return withAllItAsks(job, desk, (request, imported) => {
+    const libraries = imported.size === 0 ? '' : sha256(JSON.stringify([...imported]))
+    const answer = advance(request, kept?.libraries === libraries ? kept : null, from)
+    if (answer.kept) desk.used(sizeOf(answer.kept))
+    return { ...answer, kept: answer.kept && shared({ ...answer.kept, libraries }) }
+  })
+}
+
+function shared(kept: KeptRun): KeptRun {
+  return { ...kept, run: inSharedMemory(kept.run), broker: inSharedMemory(kept.broker) }
+}
+
+function inSharedMemory(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))
+  copy.set(bytes)
+  return copy
+}

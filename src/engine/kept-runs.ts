@@ -1,0 +1,69 @@
+// What is kept of runs that go on bar by bar: as many as fit, and of the others whoever was asked for last.
+//
+// Bytes only, in shared memory: they are made and read in workers, and whoever has none to give starts over. So nothing
+// is lost with a thread that had to be ended, and no script waits for the thread that ran it before.
+
+import { sizeOf } from '../backtest/advance.ts'
+import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
+import type { JobOptions, JobPool } from './pool.ts'
+
+/** Of all kept runs together. */
+const KEPT_BYTES = 256 * 2 ** 20
+
+export class KeptRuns {
+  readonly #pool: Pick<JobPool, 'do'>
+  readonly #bytesMax: number
+  // In order of use, the oldest first; `#bytes` is the sum of their bytes, and never above #bytesMax.
+  readonly #runs = new Map<string, KeptRun>()
+  #bytes = 0
+
+  constructor(pool: Pick<JobPool, 'do'>, bytesMax = KEPT_BYTES) {
+    this.#pool = pool
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  get count(): number {
+    return this.#runs.size
+  }
+
+  /**
+   * Runs a script on over bars that came, and tells of those from `from`. `name`: where the bars are from, so that runs
+   * over the same bars share what is kept; that they are the same is made sure of by their content.
+   */
+  async advance(
+    name: string,
+    job: Omit<AdvanceJob, 'kept'>,
+    options: JobOptions,
+  ): Promise<Omit<AdvanceOutput, 'kept'>> {
+    const { source, inputs, overrides, symbol, interval, bars } = job
+    const key = JSON.stringify([name, interval, bars.time[0] ?? null, symbol, inputs, overrides, source])
+    const kept = this.#runs.get(key) ?? null
+    if (kept) this.#put(key, kept)
+    const { kept: next, ...answer } = await this.#pool.do('advance', { ...job, kept }, options)
+    if (next) this.#put(key, next)
+    return answer
+  }
+
+  /** As the one that was used last. What is too large for all is not kept. */
+  #put(key: string, kept: KeptRun): void {
+    const before = this.#runs.get(key)
+    if (before) this.#bytes -= costOf(key, before)
+    this.#runs.delete(key)
+    if (costOf(key, kept) > this.#bytesMax) return
+    this.#runs.set(key, kept)
+    this.#bytes += costOf(key, kept)
+    for (const [oldest, run] of this.#runs) {
+      if (this.#bytes <= this.#bytesMax) return
+      this.#runs.delete(oldest)
+      this.#bytes -= costOf(oldest, run)
+    }
+  }
+}
+
+function costOf(key: string, kept: KeptRun): number {
+  return sizeOf(kept) + 2 * key.length
+}
