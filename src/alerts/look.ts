@@ -31,6 +31,8 @@ export interface LookDeps extends WriteDeps {
 
 /** Bars a slice takes: some 10 ms for a page of alerts. */
 const SLICE_BARS = 1024
+/** Firings that are made in one turn, but for those of a single alert: some 10 ms. */
+const BATCH_FIRINGS = 256
 /** What an alert may look back, and the bar before. */
 export const LOOK_BACK = 1001
 
@@ -156,27 +158,35 @@ async function writeAll(
   verdictOn: (alert: Alert) => Verdict | null,
 ): Promise<void> {
   const { alerts } = deps.records
-  const changed = ids.filter((id) => {
+  async function write(id: string): Promise<readonly Firing[]> {
+    let fired: readonly Firing[] = []
+    await transact(deps.kv, () => {
+      fired = []
+      const stored = alerts.stored(id)
+      const verdict = stored && verdictOn(stored.record)
+      if (!stored || !verdict) return []
+      const { changes, firings } = written(deps, view, verdict)
+      fired = firings
+      return [alerts.replace(stored, verdict.alert), ...changes]
+    })
+    return fired
+  }
+
+  let batch: string[] = []
+  let firings = 0
+  for (const [i, id] of ids.entries()) {
     const alert = alerts.get(id)
-    return alert !== null && verdictOn(alert) !== null
-  })
-  const news = await Promise.all(
-    changed.map(async (id) => {
-      let fired: readonly Firing[] = []
-      await transact(deps.kv, () => {
-        fired = []
-        const stored = alerts.stored(id)
-        const verdict = stored && verdictOn(stored.record)
-        if (!stored || !verdict) return []
-        const { changes, firings } = written(deps, view, verdict)
-        fired = firings
-        return [alerts.replace(stored, verdict.alert), ...changes]
-      })
-      return fired
-    }),
-  )
-  const firings = news.flat()
-  if (firings.length > 0) deps.fired(firings)
+    const verdict = alert && verdictOn(alert)
+    if (verdict) {
+      batch.push(id)
+      firings += verdict.fired.length
+    }
+    if (firings < BATCH_FIRINGS && i < ids.length - 1) continue
+    const news = (await Promise.all(batch.map(write))).flat()
+    if (news.length > 0) deps.fired(news)
+    batch = []
+    firings = 0
+  }
 }
 
 /** Brings fresh alerts to where the mark stands. */
