@@ -4,7 +4,6 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { COMPARED_FIELDS } from '../backtest/compare.ts'
 import { Problem } from '../lib/problem.ts'
-import { wholeText } from '../store/large-text.ts'
 import { access, type ApiDeps } from './access.ts'
 import { bodyBytes } from './body.ts'
 import { JsonText } from './json-text.ts'
@@ -71,12 +70,16 @@ export function backtestCheckRoutes(deps: ApiDeps) {
         const report = runs.report(caller.user.id, id)
         if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
         const job = {
-          report: await wholeText(report),
           body: await bodyBytes(request, CSV_BYTES),
           bars: runs.barsOf(caller.user.id, id),
           exchangeTimezone: bars.symbol(run.exchange, run.symbol, caller.user.id).timezone,
         }
-        const { comparison, warnings, unknown } = await texts.compare(caller.user.id, job, request.signal)
+        const { comparison, warnings, unknown } = await texts.compare(
+          caller.user.id,
+          job,
+          { report: report.parts },
+          request.signal,
+        )
         visit.unknownFields.push(...unknown)
         return {
           id,

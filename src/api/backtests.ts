@@ -12,7 +12,6 @@ import {
   type Run,
   type RunProgress,
 } from '../runs/runs.ts'
-import { wholeText } from '../store/large-text.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
@@ -215,9 +214,10 @@ export function backtestRoutes(deps: ApiDeps) {
           backtest,
           query.exchange ?? run.exchange,
           async (bars) => {
-            const job = { report: await wholeText(report), tracks: await wholeText(tracks), bars }
-            const shown = await texts.replay(caller.user.id, job, request.signal)
-            return { ...shown, tracks: job.tracks }
+            const stored = { report: report.parts, tracks: tracks.parts }
+            const shown = await texts.replay(caller.user.id, { bars }, stored, request.signal)
+            // Read once more when it is sent.
+            return { ...shown, tracks: runs.tracks(caller.user.id, id) ?? '[]' }
           },
         )
         const warning = {

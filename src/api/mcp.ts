@@ -13,8 +13,10 @@ import {
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js'
 import { Elysia } from 'elysia'
+import type { Picked } from '../engine/job.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
+import { jsonBody } from './body.ts'
 import type { Hooks, Route } from './openapi.ts'
 
 /** Answers a request as if it had come over the network. */
@@ -28,13 +30,15 @@ interface Tool {
   readonly path: string
   /** Instead of the route's own summary. */
   readonly description?: string
-  /** What of the answer an agent is shown: a report's equity curve would fill its context. */
-  readonly show?: (answer: Json) => Json
+  /** What of a report in the answer an agent is shown. */
+  readonly show?: Picked
   /** The argument that is sent as it is, as the body, of this type. */
   readonly text?: { readonly argument: string; readonly type: string; readonly description: string }
 }
 
 const platform = '/api/platform'
+/** A message of an agent: a script, or a file of bars that it made itself. */
+const BODY_BYTES = 2 << 20
 const TOOLS: readonly Tool[] = [
   {
     name: 'check_script',
@@ -48,7 +52,7 @@ const TOOLS: readonly Tool[] = [
     path: `${platform}/backtests`,
     description:
       'Run a Pine Script strategy on cached bars. Answers the figures; read trades with get_trades.',
-    show: ({ id, result, warnings }) => ({ id, warnings, ...figures((result as { report: Json }).report) }),
+    show: 'figures',
   },
   { name: 'list_backtests', method: 'GET', path: `${platform}/backtests` },
   {
@@ -57,17 +61,14 @@ const TOOLS: readonly Tool[] = [
     path: `${platform}/backtests/:id`,
     description:
       'The figures of a stored backtest, in the columns all, long and short, with its script and inputs.',
-    show: ({ backtest, result }) => ({
-      backtest,
-      ...(result ? figures((result as { report: Json }).report) : {}),
-    }),
+    show: 'figures',
   },
   {
     name: 'get_trades',
     method: 'GET',
     path: `${platform}/backtests/:id`,
     description: 'The list of trades of a stored backtest.',
-    show: ({ result }) => ({ trades: (result as { report: Json } | null)?.report['trades'] ?? [] }),
+    show: 'trades',
   },
   { name: 'delete_backtest', method: 'DELETE', path: `${platform}/backtests/:id` },
   {
@@ -121,31 +122,17 @@ const COMPARE = {
   },
 }
 
-/** A report without its long lists. */
-function figures(report: Json): Json {
-  const { trades, orders, logs, alerts, ...shown } = report
-  const length = (list: unknown) => (Array.isArray(list) ? list.length : 0)
-  return {
-    report: {
-      ...shown,
-      tradeCount: length(trades),
-      orderCount: length(orders),
-      logCount: length(logs),
-      alertCount: length(alerts),
-    },
-  }
-}
-
 export function mcpRoutes(deps: ApiDeps, routes: readonly Route[], handle: Handle) {
   return new Elysia({ normalize: false }).use(access(deps)).all(
     '/mcp',
     async ({ request, visitor }) => {
       if (!visitor)
         throw new Problem(401, 'unauthenticated', 'Send an access token as `Authorization: Bearer <token>`.')
-      const server = serverFor(deps, routes, handle, credentialOf(request))
+      const { value } = request.method === 'POST' ? await jsonBody(request, BODY_BYTES) : { value: undefined }
+      const server = serverFor(deps, visitor.user.id, routes, handle, credentialOf(request))
       const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
       await server.connect(transport)
-      return transport.handleRequest(request)
+      return transport.handleRequest(request, value === undefined ? {} : { parsedBody: value })
     },
     { access: { to: 'none', streams: true }, detail: { hide: true } },
   )
@@ -169,6 +156,7 @@ function credentialOf({ headers }: Request): Record<string, string> {
 
 function serverFor(
   deps: ApiDeps,
+  userId: string,
   routes: readonly Route[],
   handle: Handle,
   credential: Record<string, string>,
@@ -197,12 +185,20 @@ function serverFor(
     return answerOf(await perform(toolNamed(params.name), args))
   })
 
-  async function perform(tool: Tool, args: Json): Promise<{ ok: boolean; answer: Json }> {
+  async function perform(tool: Tool, args: Json): Promise<Performed> {
     const response = await handle(requestFor(tool, args, hooksOf(tool, routes), credential))
-    const answer = (await response.json()) as Json
-    return { ok: response.ok, answer: response.ok && tool.show ? tool.show(answer) : answer }
+    const { ok, body } = response
+    if (!ok || !tool.show || !body) return { ok, text: await response.text() }
+    const text = await deps.rooms.texts.pick(userId, tool.show, body)
+    return { ok, text }
   }
   return server
+}
+
+interface Performed {
+  readonly ok: boolean
+  /** JSON. */
+  readonly text: string
 }
 
 function toolNamed(name: string): Tool {
@@ -211,24 +207,22 @@ function toolNamed(name: string): Tool {
   return tool
 }
 
-function answerOf({ ok, answer }: { ok: boolean; answer: Json }): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(answer) }], ...(!ok && { isError: true }) }
+function answerOf({ ok, text }: Performed): CallToolResult {
+  return { content: [{ type: 'text', text }], ...(!ok && { isError: true }) }
 }
 
-async function compare(
-  args: Json,
-  report: (id: string) => Promise<{ ok: boolean; answer: Json }>,
-): Promise<CallToolResult> {
+async function compare(args: Json, report: (id: string) => Promise<Performed>): Promise<CallToolResult> {
   const ids = Array.isArray(args['ids']) ? args['ids'].slice(0, 10).map(String) : []
   const reports = await Promise.all(ids.map(async (id) => ({ id, ...(await report(id)) })))
   const failed = reports.find(({ ok }) => !ok)
   if (failed) return answerOf(failed)
-  const rows = reports.map(({ id, answer }) => {
+  const rows = reports.map(({ id, text }) => {
+    const answer = JSON.parse(text) as Json
     const { name } = answer['backtest'] as { name: string }
     const { summary, inputs, range, symbol, interval, equity } = answer['report'] as Json
     return { id, name, symbol, interval, range, inputs, summary, equity }
   })
-  return answerOf({ ok: true, answer: { backtests: rows } })
+  return answerOf({ ok: true, text: JSON.stringify({ backtests: rows }) })
 }
 
 function hooksOf({ method, path }: Tool, routes: readonly Route[]): Hooks {

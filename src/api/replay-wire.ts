@@ -1,6 +1,7 @@
 // A replay session on the wire; for converted backtests and for sessions of the market.
 
 import { Type } from '@sinclair/typebox'
+import type { LargeText } from '../store/large-text.ts'
 import { REPLAY_SOURCES, type ReplaySession } from '../replay/session.ts'
 import { BarColumns, barColumns } from './bar-columns.ts'
 import { idOf, nullable, oneOf, Time } from './schemas.ts'
@@ -63,7 +64,7 @@ export function replayPieces(
     cursor: null,
     bookmarks: [],
   },
-): string[] {
+): (string | LargeText)[] {
   const rest = JSON.stringify({ ...session, ...places })
   return [
     `{"bars":${barColumns(bars)},"trades":`,

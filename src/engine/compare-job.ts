@@ -7,6 +7,8 @@ import { jsonExcess } from '../lib/json-bounds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { zoneOf } from '../market/zone.ts'
 import type { CompareJob, CompareOutput } from './job.ts'
+import { storedValue } from './stored-text.ts'
+import type { Desk } from './worker-loop.ts'
 
 const FIELDS: readonly string[] = ['csv', 'timezone']
 const ZONE_CHARACTERS = 60
@@ -14,7 +16,10 @@ const ZONE_CHARACTERS = 60
 const BOUNDS = { depth: 8, values: 1000 }
 const WARNINGS_MAX = 20
 
-export function compareJob({ report: stored, body, bars, exchangeTimezone }: CompareJob): CompareOutput {
+export async function compareJob(
+  { body, bars, exchangeTimezone }: CompareJob,
+  { host }: Desk,
+): Promise<CompareOutput> {
   const fields = fieldsOf(body)
   const csv = textOf(fields, 'csv', 1, Infinity)
   const timezone = fields['timezone'] == null ? null : textOf(fields, 'timezone', 1, ZONE_CHARACTERS)
@@ -29,7 +34,7 @@ export function compareJob({ report: stored, body, bars, exchangeTimezone }: Com
         ? `Row ${problems[0].row}: ${problems[0].message}`
         : 'No trade was found in it. Export the "List of trades" as CSV.',
     )
-  const report = JSON.parse(stored) as Report
+  const report = (await storedValue(host, 'report')) as Report
   const comparison = compareTrades(trades, report.trades, bars, {
     mintick: report.mintick,
     timezone,

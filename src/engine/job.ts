@@ -18,11 +18,12 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 export interface Jobs {
   readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
-  readonly verify: { readonly job: VerifyJob; readonly answer: VerifyOutput }
+  readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
+  readonly pick: { readonly job: PickJob; readonly answer: string }
   readonly import: { readonly job: ImportJob; readonly answer: ImportOutput }
 }
 export type JobKind = keyof Jobs
@@ -56,18 +57,11 @@ export interface AdvanceOutput extends Omit<Advanced, 'kept'> {
   readonly kept: KeptRun | null
 }
 
-export interface VerifyJob extends RunJob {
-  /** JSON text of the report that was kept. */
-  readonly stored: string
-}
-
 export interface TextJob {
   readonly source: string
 }
 
 export interface CompareJob {
-  /** JSON text of the report. */
-  readonly report: string
   /** The request's body as it came: JSON with `csv` and perhaps `timezone`. */
   readonly body: readonly Uint8Array[]
   readonly bars: Bars
@@ -76,11 +70,15 @@ export interface CompareJob {
 }
 
 export interface ReplayJob {
-  /** JSON texts of a report and its tracks, and the bars that are replayed. */
-  readonly report: string
-  readonly tracks: string
+  /** The bars that are replayed. */
   readonly bars: Bars
 }
+
+export interface PickJob {
+  /** What of an answer with a report is wanted. */
+  readonly what: Picked
+}
+export type Picked = 'figures' | 'trades'
 
 export interface BacktestOutput {
   /** JSON text. */
@@ -134,7 +132,7 @@ export interface ImportOutput {
 }
 
 /** What a job may ask of the server while it goes on. */
-export interface Host extends ScriptHost, ImportHost {}
+export interface Host extends ScriptHost, ImportHost, StoredHost {}
 
 export interface ScriptHost {
   /** Source of a library that the user may import; null = there is none. */
@@ -146,12 +144,18 @@ export interface ScriptHost {
 }
 
 export interface ImportHost {
-  /** The next piece of the file that is imported; null = it is over. */
+  /** The next piece of what is read; null = it is over. */
   piece(): Promise<Uint8Array | null>
   /** Bars for a draft of the store; drafts are numbered by the job. */
   addBars(draft: number, bars: Bars): Promise<void>
   readBars(draft: number, range: BarRange): Bars | Promise<Bars>
 }
+
+export interface StoredHost {
+  /** The next part of the JSON text of a stored report, or of its tracks; null = it is over. */
+  part(what: StoredText): string | null | Promise<string | null>
+}
+export type StoredText = 'report' | 'tracks'
 
 export interface FinerBars {
   readonly bars: Bars

@@ -3,6 +3,7 @@
 import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'
 import { importJob } from './import-job.ts'
+import { pickJob } from './pick-job.ts'
 import { replayJob } from './replay-job.ts'
 import { runJob, verifyJob } from './run-job.ts'
 import { checkJob, formatJob } from './text-jobs.ts'
@@ -16,5 +17,6 @@ export const KINDS: Kinds = {
   format: formatJob,
   compare: compareJob,
   replay: replayJob,
+  pick: pickJob,
   import: importJob,
 }

@@ -3,14 +3,16 @@
 import type { ReportTrade } from '../backtest/report/report.ts'
 import { type Bars, lowerBound } from '../market/bars.ts'
 import type { ReplayJob, ReplayOutput } from './job.ts'
+import { storedValue } from './stored-text.ts'
+import type { Desk } from './worker-loop.ts'
 
 interface StoredTrack {
   readonly kind: string
   readonly data?: readonly number[]
 }
 
-export function replayJob({ report, tracks, bars }: ReplayJob): ReplayOutput {
-  const { trades } = JSON.parse(report) as { readonly trades: readonly ReportTrade[] }
+export async function replayJob({ bars }: ReplayJob, { host }: Desk): Promise<ReplayOutput> {
+  const { trades } = (await storedValue(host, 'report')) as { readonly trades: readonly ReportTrade[] }
   const first = bars.time[0] ?? 0
   const shown = trades
     .filter(({ exitTime }) => exitTime >= first)
@@ -19,7 +21,7 @@ export function replayJob({ report, tracks, bars }: ReplayJob): ReplayOutput {
       entryBar: lowerBound(bars.time, trade.entryTime),
       exitBar: Math.min(bars.length - 1, lowerBound(bars.time, trade.exitTime)),
     }))
-  const equity = equityOn(bars, JSON.parse(tracks) as StoredTrack[])
+  const equity = equityOn(bars, (await storedValue(host, 'tracks')) as StoredTrack[])
   return { trades: JSON.stringify(shown), equity: JSON.stringify(equity) }
 }
 

@@ -8,8 +8,9 @@ import { seriesName } from '../market/bar-store.ts'
 import type { Series } from '../pine/compile.ts'
 import { outline } from '../pine/outline.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
-import type { BacktestOutput, FinerBars, RunJob, VerifyJob, VerifyOutput } from './job.ts'
+import type { BacktestOutput, FinerBars, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
+import { storedValue } from './stored-text.ts'
 import type { Desk } from './worker-loop.ts'
 
 /** request.* may ask for so many series that could not be told from the script's text. */
@@ -38,9 +39,9 @@ export async function runJob(
 }
 
 /** Runs it again, and says where the report differs from the one that was kept. */
-export async function verifyJob({ stored, ...job }: VerifyJob, desk: Desk): Promise<VerifyOutput> {
+export async function verifyJob(job: RunJob, desk: Desk): Promise<VerifyOutput> {
   const { report } = await resultOf(job, desk, runBacktest)
-  const kept = JSON.parse(stored) as Report
+  const kept = (await storedValue(desk.host, 'report')) as Report
   const verification = compareReports(kept, { ...report })
   // The hash covers all that the numbers come from: script, inputs, bars, symbol, settings, engine.
   return { ...verification, ranOnOther: verification.hash !== kept.hash }

@@ -1,10 +1,14 @@
 // What is asked of users' texts and of reports, as jobs that never wait behind a script that runs for a minute.
 
-import type { CheckOutput, CompareJob, CompareOutput, Host, ReplayJob, ReplayOutput } from './job.ts'
+import type { CheckOutput, CompareJob, CompareOutput, Host, Picked, ReplayJob, ReplayOutput } from './job.ts'
+import { storedHost } from './stored-text.ts'
 import type { Budget, JobOptions, JobPool, Lane } from './pool.ts'
 
 /** The compiler's caps end a check long before. */
 const TIME_MS = 10_000
+
+/** Parts of the JSON text of a report, and of its tracks where they are needed. */
+type Stored = Parameters<typeof storedHost>[0]
 
 export interface Texts {
   /** Compiles it with the libraries that the user may import. */
@@ -12,9 +16,11 @@ export interface Texts {
   /** Tidies its spaces. */
   format(userId: string, source: string, signal?: AbortSignal): Promise<string>
   /** TradingView's list of trades against a report. */
-  compare(userId: string, job: CompareJob, signal?: AbortSignal): Promise<CompareOutput>
+  compare(userId: string, job: CompareJob, stored: Stored, signal?: AbortSignal): Promise<CompareOutput>
   /** Trades and equity as a replay on these bars shows them. */
-  replay(userId: string, job: ReplayJob, signal?: AbortSignal): Promise<ReplayOutput>
+  replay(userId: string, job: ReplayJob, stored: Stored, signal?: AbortSignal): Promise<ReplayOutput>
+  /** JSON text of a part of an answer with a report, of which `bytes` are all. */
+  pick(userId: string, what: Picked, bytes: AsyncIterable<Uint8Array>): Promise<string>
 }
 
 export function createTexts(
@@ -33,7 +39,19 @@ export function createTexts(
   return {
     check: (userId, source, signal) => pool.do('check', { source }, options('quick', userId, signal)),
     format: (userId, source, signal) => pool.do('format', { source }, options('quick', userId, signal)),
-    compare: (userId, job, signal) => pool.do('compare', job, options('prompt', userId, signal)),
-    replay: (userId, job, signal) => pool.do('replay', job, options('prompt', userId, signal)),
+    compare: (userId, job, stored, signal) =>
+      pool.do('compare', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),
+    replay: (userId, job, stored, signal) =>
+      pool.do('replay', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),
+    pick(userId, what, bytes) {
+      const pieces = bytes[Symbol.asyncIterator]()
+      const host = {
+        async piece() {
+          const { done, value } = await pieces.next()
+          return done ? null : value
+        },
+      }
+      return pool.do('pick', { what }, { ...options('prompt', userId, undefined), host })
+    },
   }
 }

@@ -15,6 +15,7 @@ import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { collection, NameTaken, transact, type Changes } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
+import type { LargeText } from '../store/large-text.ts'
 
 export const REPLAY_SOURCES = ['market', 'backtest'] as const
 
@@ -37,7 +38,7 @@ export interface ReplaySession {
   readonly bars: Bars
   /** JSON texts of arrays: of trades, of tracks, and of one value a bar. */
   readonly trades: string
-  readonly tracks: string
+  readonly tracks: string | LargeText
   readonly equity: string
   readonly barsHash: string
 }

@@ -5,6 +5,7 @@
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
 import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
+import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import { assert } from '../lib/assert.ts'
@@ -23,15 +24,7 @@ import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { collection, transact, type Also, type Changes, type Collection } from '../store/collection.ts'
 import type { Key, Kv } from '../store/kv.ts'
-import {
-  dropDrafts,
-  dropText,
-  largeText,
-  stageText,
-  textKeys,
-  wholeText,
-  type LargeText,
-} from '../store/large-text.ts'
+import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
 
 export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
 export type RunState = (typeof RUN_STATES)[number]
@@ -264,11 +257,12 @@ export class Runs {
     pool.assertRoom(userId)
     const stored = reportOf(kv, id)
     assert(stored !== null, 'a run that is done without its report')
-    const text = await wholeText(stored)
     const plan = { run, script: scriptOf(kv, id), key, bars, warnings: [] }
-    return this.#attended(plan, signal, (live) =>
-      pool.do('verify', { ...this.#jobOf(plan), stored: text }, this.#optionsFor(live, plan, 'long')),
-    )
+    return this.#attended(plan, signal, (live) => {
+      const options = this.#optionsFor(live, plan, 'long')
+      const host = { ...options.host, ...storedHost({ report: stored.parts }) }
+      return pool.do('verify', this.#jobOf(plan), { ...options, host })
+    })
   }
 
   /** The bars a finished backtest ran on, as they are now. */

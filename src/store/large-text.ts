@@ -50,16 +50,6 @@ export function largeText(kv: Kv, key: Key): LargeText | null {
   return { length: head.length, parts: partsOf(kv, key, head.$parts) }
 }
 
-/** All of it as one, read so that others have their turn in between. */
-export async function wholeText({ parts }: LargeText): Promise<string> {
-  let text = ''
-  for (const part of parts) {
-    if (text !== '') await new Promise((resolve) => setImmediate(resolve))
-    text += part
-  }
-  return text
-}
-
 /** What to delete with the text. */
 export function textKeys(kv: Kv, key: Key): Key[] {
   const head = headOf(kv.get(key)?.value ?? '')

@@ -66,5 +66,6 @@ serveJobs({
   format: async (job, desk) => (await real()).format(job, desk),
   compare: async (job, desk) => (await real()).compare(job, desk),
   replay: async (job, desk) => (await real()).replay(job, desk),
+  pick: async (job, desk) => (await real()).pick(job, desk),
   import: async (job, desk) => (await real()).import(job, desk),
 })
