@@ -146,8 +146,15 @@ export class BarCache {
   }
 
   async remove(key: SeriesKey): Promise<boolean> {
+    const before = this.store.info(key)
     this.#drop(idOf(key))
-    return this.store.remove(key)
+    const removed = await this.store.remove(key)
+    // Its name may mean another series to somebody now, whose alerts have to move there.
+    if (removed && before) {
+      const { change, last } = before
+      this.#tell({ key, inserted: 0, updated: 0, change, last, previousLast: last })
+    }
+    return removed
   }
 
   /** Returns a function that stops it. */

@@ -102,6 +102,47 @@ describe('a series that a member imports', () => {
   })
 })
 
+test('a member’s alert watches their own bars, and everybody’s once those are gone', async () => {
+  const { owner, member, importBars, call, services } = await town()
+  const { looks } = services.rooms
+  const importClose = (headers: Record<string, string>, hour: number, close: number) =>
+    call('POST', `/api/platform/bars/import?${NAME}`, {
+      headers: { ...headers, 'content-type': 'text/csv' },
+      body: `time,open,high,low,close,volume\n${Date.UTC(2026, 1, 1, hour)},${[close, close, close, close, 1].join(',')}\n`,
+    })
+  await importBars(owner, 50)
+  await importBars(member, 20)
+  const body = {
+    symbol: 'S',
+    exchange: 'E',
+    interval: '1h',
+    kind: 'price',
+    op: 'crossing_up',
+    price: 500,
+    channels: ['webhook'],
+    frequency: 'every_time',
+  }
+  const alert = async (headers: Record<string, string>) =>
+    (await call('POST', '/api/platform/alerts', { headers, body })).json.id as string
+  const [mine, theirs] = [await alert(member), await alert(owner)]
+  const firings = async (headers: Record<string, string>, id: string) =>
+    (await call('GET', `/api/platform/alerts/${id}/firings`, { headers })).json.firings.length as number
+  const fired = async () => {
+    await looks.settle()
+    return [await firings(member, mine), await firings(owner, theirs)]
+  }
+  await importClose(member, 1, 600)
+  expect(await fired()).toEqual([1, 0])
+  await importClose(owner, 1, 600)
+  expect(await fired()).toEqual([1, 1])
+  await call('DELETE', `/api/platform/bars?${NAME}`, { headers: member })
+  await looks.settle()
+  await importClose(owner, 2, 400)
+  await looks.settle()
+  await importClose(owner, 3, 600)
+  expect(await fired()).toEqual([2, 2])
+})
+
 describe('everybody’s series', () => {
   test('is not a member’s to delete or to falsify', async () => {
     const { owner, member, importBars, count, call } = await town()
