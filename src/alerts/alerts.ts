@@ -12,7 +12,7 @@ import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing
 import { holds, STATE_OPERATORS } from './condition.ts'
 import { judge } from './judge.ts'
 import { modeOf } from './levels.ts'
-import { lookAt, LOOK_BACK, type LookDeps } from './look.ts'
+import { lookAhead, lookAt, LOOK_BACK, type LookDeps } from './look.ts'
 import { markOf, moveMark, readMark, type WatchedSeries } from './mark.ts'
 import { describeCondition } from './message.ts'
 import { alertRecords, firingsToForget, runsScript, seriesOf } from './records.ts'
@@ -107,6 +107,8 @@ export function createAlerts(all: AlertDeps) {
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     const changesMarket = WATCHED_FIELDS.some((field) => field in given)
     checkWays(ownerId, given)
+    owned(ownerId, id)
+    await lookAhead(deps, id)
     let fired: readonly Firing[] = []
     await transact(kv, () => {
       fired = []

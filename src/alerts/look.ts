@@ -130,12 +130,16 @@ function lastLooked(before: View, closes: boolean): number {
 async function judgeAll(deps: LookDeps, { series, view, before }: Slice, ids: readonly string[]) {
   const verdictOn = (alert: Alert): Verdict | null => {
     if (alert.fresh || !isWatching(alert, series)) return null
-    const values = before.values(alert, lastLooked(before, modeOf(alert) === 'close'))
-    const held = values !== null && holds(thresholds(alert), values)
-    const verdict = judge(alert, view, { from: view.start, held })
+    const verdict = judge(alert, view, { from: view.start, held: heldAt(before, alert) })
     return verdict.fired.length > 0 || verdict.alert.state !== alert.state ? verdict : null
   }
   await writeAll(deps, view, ids, verdictOn)
+}
+
+/** Whether the condition of a settled alert held when it was last looked at. */
+function heldAt(before: View, alert: Alert): boolean {
+  const values = before.values(alert, lastLooked(before, modeOf(alert) === 'close'))
+  return values !== null && holds(thresholds(alert), values)
 }
 
 function isWatching(alert: Alert, series: WatchedSeries): boolean {
@@ -186,6 +190,38 @@ async function writeAll(
     if (news.length > 0) deps.fired(news)
     batch = []
     firings = 0
+  }
+}
+
+/**
+ * Judges one alert up to the newest bar, ahead of the others of its series: it is about to be changed, and bars that came
+ * before the change are judged by what it was.
+ */
+export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
+  for (;;) {
+    const alert = deps.records.alerts.get(id)
+    if (alert?.state !== 'active' || runsScript(alert)) return
+    const series = seriesOf(alert)
+    const { mark } = readMark(deps.kv, series)
+    const seen = alert.fresh ? alert.seenBar : mark?.time
+    const change = deps.source(series)?.change
+    if (!mark || typeof seen !== 'number' || change === undefined || mark.change === change) return
+    const ahead = deps.bars(series, { from: seen })
+    if (ahead.length === 0) return
+    const isLast = ahead.length <= SLICE_BARS
+    const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
+    const behind = deps.bars(series, { to: seen, last: LOOK_BACK })
+    const closesAt = deps.closesAt(series)
+    const now = deps.clock.now()
+    const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
+    const view = new View(concatBars([behind, taken]), { start: behind.length, lastClosed, closesAt, now })
+    const held = alert.fresh ? alert.held : heldAt(viewOfMark(deps, series, mark, behind), alert)
+    await writeAll(deps, view, [id], (before) => {
+      if (before.state !== 'active' || before.updatedAt !== alert.updatedAt) return null
+      const { alert: after, fired } = judge({ ...before, seenBar: seen }, view, { from: view.start, held })
+      return { alert: { ...after, fresh: true }, fired }
+    })
+    if (isLast) return
   }
 }
 

@@ -281,11 +281,7 @@ async function liveThrough(world: World, round: number): Promise<void> {
     at += size
     if (random.below(3) === 0) await world.settle()
     if (round > 0 && random.below(4) === 0) await world.addAlert()
-    // Whoever changes an alert gives up what it has not seen yet.
-    if (random.below(6) === 0) {
-      await world.settle()
-      await world.touchAlert()
-    }
+    if (random.below(6) === 0) await world.touchAlert()
   }
   await world.settle()
   if (isForming)
