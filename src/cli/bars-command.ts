@@ -1,8 +1,9 @@
 // `chartroom bars`: what is cached, and getting it in and out.
 
+import { users } from '../accounts/accounts.ts'
 import { importBars, type ImportResult } from '../market/import.ts'
 import { type Bars, BAR_FIELDS } from '../market/bars.ts'
-import { seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
@@ -54,23 +55,26 @@ export const barsCommand: Command = {
 
 async function listBars(context: CommandContext): Promise<number> {
   const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
-  return withData(context, flags, async ({ bars }) => {
+  return withData(context, flags, async ({ bars, kv }) => {
     await loadSamples(bars)
-    const rows = bars.store
-      .list()
-      .map(({ exchange, symbol, interval, count, first, last }) => [
-        `${exchange}:${symbol}`,
-        interval,
-        formatNumber(count, 0),
-        formatTime(first),
-        formatTime(last),
-      ])
+    const emails = new Map([...users(kv).each()].map(({ id, email }) => [id, email]))
+    const all = bars.store.list()
+    const isPrivate = all.some((series) => ownerOf(series) !== '')
+    const rows = all.map(({ exchange, symbol, interval, count, first, last, owner = '' }) => [
+      `${exchange}:${symbol}`,
+      interval,
+      formatNumber(count, 0),
+      formatTime(first),
+      formatTime(last),
+      ...(isPrivate ? [emails.get(owner) ?? owner] : []),
+    ])
     const columns = [
       { title: 'SYMBOL' },
       { title: 'INTERVAL' },
       { title: 'BARS', align: 'right' },
       { title: 'FIRST (UTC)' },
       { title: 'LAST (UTC)' },
+      ...(isPrivate ? [{ title: 'PRIVATE TO' }] : []),
     ] as const
     for (const line of tableLines(columns, rows)) context.print(line)
     return 0

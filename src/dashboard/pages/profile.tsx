@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { del, get, patch, post } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { signOut, user, type User } from '../session.ts'
-import { Badge, Button, Field, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { Badge, Button, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import {
   attempt,
   FormProblem,
@@ -115,6 +115,7 @@ export function Profile() {
           )}
         </Show>
       </section>
+      {me.role === 'owner' && <Members />}
       {me.role === 'owner' && <Invitation />}
     </>
   )
@@ -204,6 +205,70 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
           </Button>
         </div>
       </form>
+    </section>
+  )
+}
+
+const ROLES = [
+  ['member', 'Member'],
+  ['admin', 'Admin'],
+] as const
+
+/** Everybody with an account, for the owner. */
+function Members() {
+  const accounts = useLoad(
+    async (signal) => (await get<{ users: User[] }>('/api/auth/users', {}, signal)).users,
+    [],
+  )
+  const give = ({ id, name }: User, role: string) =>
+    attempt(
+      patch(`/api/auth/users/${id}`, { role }).then(() => {
+        toast(`${name} is ${role === 'admin' ? 'an admin' : 'a member'} now`, { tone: 'up' })
+        accounts.reload()
+      }),
+    )
+  return (
+    <section>
+      <h2>Members</h2>
+      <p>
+        What you and admins import is everybody's, and yours to change. A member's bars are the member's own.
+      </p>
+      <Show of={accounts}>
+        {(list) => (
+          <div class={p['scroll']} tabIndex={0} role="region" aria-label="Members">
+            <table class={ui['table']}>
+              <thead>
+                <tr>
+                  <th>Name</th>
+                  <th>E-mail</th>
+                  <th>Role</th>
+                </tr>
+              </thead>
+              <tbody>
+                {list.map((one) => (
+                  <tr key={one.id}>
+                    <td class={p['cellMain']}>{one.name}</td>
+                    <td class="muted">{one.email}</td>
+                    <td>
+                      {one.role === 'owner' ? (
+                        <Badge tone="accent">owner</Badge>
+                      ) : (
+                        <Select
+                          label={`Role of ${one.name}`}
+                          hideLabel
+                          value={one.role ?? 'member'}
+                          options={ROLES}
+                          onChange={(role) => give(one, role)}
+                        />
+                      )}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Show>
     </section>
   )
 }
