@@ -18,6 +18,7 @@ import { createSecretBox } from '../webhooks/secret-box.ts'
 import { createSend } from '../webhooks/send.ts'
 import type { Transport } from '../mail/mail.ts'
 import { idSource } from '../lib/ids.ts'
+import { Problem } from '../lib/problem.ts'
 import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { BarCache } from '../market/bar-cache.ts'
@@ -26,6 +27,7 @@ import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { libraryFor } from '../scripts/scripts.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
+import { DataRefused } from '../store/data-refused.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { openServerStore } from '../store/open-store.ts'
 import { loadDashboard, loadDocsFile } from '../tools/assets.ts'
@@ -56,7 +58,17 @@ export const serveCommand: Command = {
     const { 'new-key': newKey, ...flags } = values
     const { config, mistakes } = readConfig(flags, context.environment)
     for (const mistake of mistakes) context.warn(mistake)
-    return mistakes.length > 0 ? 2 : serve(context, config, newKey === true)
+    if (mistakes.length > 0) return 2
+    try {
+      return await serve(context, config, newKey === true)
+    } catch (error) {
+      if (error instanceof Problem || error instanceof DataRefused) throw error
+      // Whatever was started by then would keep the process.
+      context.warn(
+        `The server ends for a reason of its own: ${String(error)}. \`chartroom doctor\` says whether its data is damaged.`,
+      )
+      return process.exit(1)
+    }
   },
 }
 

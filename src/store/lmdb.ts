@@ -7,6 +7,7 @@
 
 import { open, type Database, type RootDatabase } from 'lmdb'
 import { Problem } from '../lib/problem.ts'
+import { DataRefused } from './data-refused.ts'
 import { decodeKey, encodeKey } from './key.ts'
 import type { Commit, Entry, Key, Kv } from './kv.ts'
 import { pageRange, storageFull } from './memory.ts'
@@ -56,15 +57,21 @@ interface EnvironmentOptions {
  * the text of a function, which a bundler has changed by then.
  */
 export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
-  return open({
-    path,
-    maxDbs: 16,
-    noSubdir: false,
-    keyEncoding: 'binary',
-    encoding: 'binary',
-    ...ONLY_FOR_US,
-    ...options,
-  })
+  try {
+    return open({
+      path,
+      maxDbs: 16,
+      noSubdir: false,
+      keyEncoding: 'binary',
+      encoding: 'binary',
+      ...ONLY_FOR_US,
+      ...options,
+    })
+  } catch (error) {
+    throw new DataRefused(
+      `The database ${path} cannot be opened (${error instanceof Error ? error.message : String(error)}). The directory must be writable for the user who starts Chartroom. Nothing was changed.`,
+    )
+  }
 }
 
 /** Of files that are made. lmdb takes it, its types do not know it. */

@@ -1,6 +1,6 @@
 // The store as server and command line open it: data of older versions is brought up to date first.
 
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { carryOver, finishRenaming, isToBeCarriedOver } from './carry-over.ts'
 import { checkDatabase } from './check-database.ts'
 import { DataRefused } from './data-refused.ts'
@@ -96,10 +96,10 @@ function makeDirectory(directory: string): void {
 
 /** Version 0.1.0 let everybody on the machine read the database. Somebody else's directory is left as it is. */
 function keepPrivate(directory: string): void {
-  const modes = { [directory]: 0o700, [`${directory}/db`]: 0o700, [`${directory}/db/data.mdb`]: 0o600 }
-  for (const [path, mode] of Object.entries({ ...modes, [`${directory}/db/lock.mdb`]: 0o600 }))
+  for (const name of ['', '/db', '/db/data.mdb', '/db/lock.mdb'])
     try {
-      chmodSync(path, mode)
+      const { mode } = statSync(directory + name)
+      if (mode & 0o077) chmodSync(directory + name, mode & 0o700)
     } catch {
       // Not there yet, or not ours.
     }

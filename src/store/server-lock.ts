@@ -72,6 +72,8 @@ function exclusive(directory: string): Database {
   let database: Database | undefined
   try {
     database = new Database(path, { create: true, readwrite: true })
+    // Nothing is written, so no file has to be kept for a roll-back.
+    database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN EXCLUSIVE')
     return database
   } catch (error) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { isMissing, MODES, Place } from './server.ts'
 
@@ -13,6 +13,8 @@ describe.each(MODES)('%s', (mode) => {
       expect(second).toEqual({ code: 1, out: '', err: expect.stringContaining('Stop it first') })
       expect(second.err).toContain(`Process ${server.process.pid} is serving this data directory`)
       expect((await place.run('user', 'list')).out).toContain('owner@example.com')
+      expect((await place.run('backup', 'copy')).code).toBe(0)
+      expect(readdirSync(`${place.folder}/copy`).sort()).toEqual(['db', 'instance.key'])
       expect((await server.call('GET', '/api/auth/session')).status).toBe(200)
       expect(await server.stop()).toBe(0)
       expect(existsSync(`${place.folder}/data/server.pid`)).toBe(false)

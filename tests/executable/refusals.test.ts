@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { open } from 'lmdb'
+import { RECORDS, seriesRecordKey } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { oldDataFolder } from '../store/old-data.ts'
 import { isMissing, MODES, Place } from './server.ts'
@@ -133,6 +134,17 @@ describe.each(MODES)('%s', (mode) => {
       expect(serve).toEqual({ code: 1, out: '', err: expect.stringContaining(sentence) })
       expect(serve.err.trim().split('\n')).toHaveLength(1)
       expect(snapshot(data)).toEqual(before)
+    })
+
+    test('a record that is no JSON any more, on which the start depends', async () => {
+      const data = `${place.folder}/garbled`
+      cpSync(`${place.folder}/whole`, data, { recursive: true })
+      const kv = lmdbKv({ path: `${data}/db` })
+      const key = seriesRecordKey({ exchange: 'SP', symbol: 'SPX', interval: '1d' })
+      await kv.openDatabase<string>(RECORDS).put(key, '{/')
+      await kv.close()
+      const serve = await place.run('serve', '--port', '0', '--data-dir', data)
+      expect(serve).toEqual({ code: 1, out: '', err: expect.stringContaining('chartroom doctor') })
     })
 
     test('a key of another database beside data of version 0.1.0', async () => {
