@@ -54,7 +54,7 @@ const LAST_RETRY = 480 * MINUTE
 /** A mail server that takes longer over one letter hangs. */
 const HANDING_MS = MINUTE
 /** When the server stops, the letter under way may take this long. */
-const STOP_MS = 5000
+const STOP_MS = 2000
 const NAP_MS = MINUTE
 const KEPT_MS = 30 * 24 * 60 * MINUTE
 

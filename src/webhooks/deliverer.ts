@@ -39,14 +39,14 @@ export interface DelivererDeps {
 export type Deliverer = ReturnType<typeof createDeliverer>
 
 /** At most this many receivers are served at a time. */
-const SLOTS = 32
+const SLOTS = 64
 /** Longest nap between looks at the outbox, so that a changed clock is noticed. */
 const NAP_MS = 60_000
 /** Looking up the name, and all that is done in one attempt. */
 const RESOLVE_MS = 5000
 const ATTEMPT_MS = 15_000
 /** When the server stops, attempts under way may take this long; the others are made again when it starts. */
-const STOP_MS = 5000
+const STOP_MS = 2000
 /** Deliveries of a receiver that is gone are cancelled so many at a time. */
 const CANCELLED_AT_ONCE = 200
 
@@ -90,7 +90,7 @@ export function createDeliverer(deps: DelivererDeps) {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
       const heads = found.get(String(ownerId)) ?? []
-      heads.push({ receiverId: String(receiverId), at: Number(at) })
+      heads.push(headOf(String(receiverId), Number(at)))
       found.set(String(ownerId), heads)
     }
     for (const [ownerId, heads] of found) turns.learn(ownerId, heads)
@@ -99,33 +99,31 @@ export function createDeliverer(deps: DelivererDeps) {
 
   function headsOf(ownerId: string): Head[] {
     const firsts = [...deliveries.firsts('turn', [ownerId], 1)]
-    return firsts.map(([receiverId, at]) => ({ receiverId: String(receiverId), at: Number(at) }))
+    return firsts.map(([receiverId, at]) => headOf(String(receiverId), Number(at)))
+  }
+
+  function headOf(receiverId: string, at: number): Head {
+    const { lastSuccessAt = null, failingSince = null } = receivers.get(receiverId) ?? {}
+    return { receiverId, at, proven: lastSuccessAt !== null && failingSince === null }
   }
 
   function start(turn: Turn): void {
-    let failed: boolean | null = null
     const work = attempt(turn)
-      .then(
-        (outcome) => {
-          failed = outcome
-        },
-        // What could not be written: the slot is given back, and the loop waits as long as the store says.
-        (error: unknown) => store.failed(error),
-      )
+      // What could not be written: the slot is given back, and the loop waits as long as the store says.
+      .catch((error: unknown) => store.failed(error))
       .finally(() => {
         busy.delete(turn.receiverId)
-        turns.done(turn, failed)
+        turns.done(turn)
         told.add(turn.ownerId)
         loop.wake()
       })
     busy.set(turn.receiverId, work)
   }
 
-  /** Whether the attempt failed; null when none was made. */
-  async function attempt(turn: Turn): Promise<boolean | null> {
+  async function attempt(turn: Turn): Promise<void> {
     const claim = await begin(turn)
     store.worked()
-    if (claim === null) return null
+    if (claim === null) return
     const startedAt = clock.now()
     const answer = await post(claim, startedAt)
     const record: AttemptRecord = {
@@ -139,7 +137,6 @@ export function createDeliverer(deps: DelivererDeps) {
     await untilDone(clock, store, stopping, async () => {
       if (!over) await settle(claim, record, retryAfterMs)
     })
-    return !succeeded(record)
   }
 
   /** Commits that the receiver's first delivery is on its way. null when there is none after all. */

@@ -32,6 +32,8 @@ export interface SendLimits {
   readonly connectMs: number
   readonly totalMs: number
 }
+/** The status is what counts: nobody waits long for what is said behind it. */
+const ANSWER_MS = 2000
 const READ_BYTES = 20 * 1024
 const EXCERPT_BYTES = 4096
 
@@ -95,6 +97,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
         answer.on('end', whole)
         // The status was received: what breaks, or takes too long, after it does not change what the receiver said.
         late = whole
+        setTimeout(whole, ANSWER_MS).unref()
         answer.on('error', whole)
         answer.on('aborted', whole)
       }

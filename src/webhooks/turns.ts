@@ -1,7 +1,7 @@
 // Whose turn it is: which of the receivers that something is due for is served next.
 //
 // Slots are few and a receiver may hold one for 15 s, so they are shared out. Users take turns (round robin); one user holds
-// at most half of the slots; and the last quarter is kept from receivers whose last attempt failed, so that all the
+// at most half of the slots; and the last quarter is for receivers that took what they were sent last, so that all the
 // receivers in the world that never answer cannot hold up one that does.
 //
 // Only the first delivery that waits at each receiver is known here, however many wait behind it.
@@ -12,6 +12,8 @@ export interface Head {
   readonly receiverId: string
   /** When the first of its deliveries is due. */
   readonly at: number
+  /** It took the last one: so it will not be long over this one either. */
+  readonly proven: boolean
 }
 export interface Turn {
   readonly ownerId: string
@@ -20,6 +22,7 @@ export interface Turn {
 
 interface Waiting {
   at: number
+  proven: boolean
   busy: boolean
 }
 interface Owner {
@@ -31,7 +34,6 @@ export class Turns {
   readonly #slots: number
   // In the order of turns: who was served moves to the end.
   readonly #owners = new Map<string, Owner>()
-  readonly #failing = new Set<string>()
   #busy = 0
 
   constructor(slots: number) {
@@ -41,17 +43,13 @@ export class Turns {
   /** What waits at the owner's receivers now; a receiver that is not among them has nothing, unless it is being served. */
   learn(ownerId: string, heads: readonly Head[]): void {
     const owner = this.#owners.get(ownerId) ?? { receivers: new Map<string, Waiting>(), busy: 0 }
-    for (const { receiverId, at } of heads) {
-      const known = owner.receivers.get(receiverId)
-      if (known) known.at = at
-      else owner.receivers.set(receiverId, { at, busy: false })
+    for (const { receiverId, at, proven } of heads) {
+      const busy = owner.receivers.get(receiverId)?.busy ?? false
+      owner.receivers.set(receiverId, { at, proven, busy })
     }
     const waiting = new Set(heads.map(({ receiverId }) => receiverId))
     for (const [receiverId, { busy }] of owner.receivers)
-      if (!busy && !waiting.has(receiverId)) {
-        owner.receivers.delete(receiverId)
-        this.#failing.delete(receiverId)
-      }
+      if (!busy && !waiting.has(receiverId)) owner.receivers.delete(receiverId)
     if (owner.receivers.size === 0) this.#owners.delete(ownerId)
     else this.#owners.set(ownerId, owner)
   }
@@ -79,16 +77,13 @@ export class Turns {
     return null
   }
 
-  /** `failed`: whether its last attempt did; null when there was none. */
-  done({ ownerId, receiverId }: Turn, failed: boolean | null): void {
+  done({ ownerId, receiverId }: Turn): void {
     const owner = this.#owners.get(ownerId)
     const receiver = owner?.receivers.get(receiverId)
     assert(owner !== undefined && receiver?.busy === true, 'a slot that is given back was taken')
     receiver.busy = false
     owner.busy--
     this.#busy--
-    if (failed === true) this.#failing.add(receiverId)
-    if (failed === false) this.#failing.delete(receiverId)
   }
 
   /** When the next receiver that waits for its time is due; null when none does. */
@@ -104,9 +99,9 @@ export class Turns {
     const forAll = this.#busy < this.#slots * 0.75
     let first: string | null = null
     let firstAt = Number.POSITIVE_INFINITY
-    for (const [receiverId, { at, busy }] of receivers) {
+    for (const [receiverId, { at, proven, busy }] of receivers) {
       if (busy || at > now || at >= firstAt) continue
-      if (!forAll && this.#failing.has(receiverId)) continue
+      if (!forAll && !proven) continue
       first = receiverId
       firstAt = at
     }

@@ -83,6 +83,14 @@ describe('an attempt', () => {
     })
     expect((await attempt(url)).status).toBe(0)
   })
+  test('takes the status of one that drips its answer, and does not listen to the end', async () => {
+    const url = await raw((socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n'))
+      const drip = setInterval(() => socket.write('x'), 50)
+      socket.on('close', () => clearInterval(drip))
+    })
+    expect(await attempt(url)).toMatchObject({ status: 200, failure: null })
+  })
   test('says that the connection was reset', async () => {
     expect(
       await attempt(await raw((socket) => socket.once('data', () => socket.resetAndDestroy()))),
