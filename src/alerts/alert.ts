@@ -31,6 +31,7 @@ export type Channel = (typeof CHANNELS)[number]
 export const STATES = ['active', 'triggered', 'paused', 'expired', 'throttled', 'error'] as const
 export type AlertState = (typeof STATES)[number]
 
+/** What a setting may change. */
 export const ALERTS_PER_USER = 400
 
 export interface Alert {

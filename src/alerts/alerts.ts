@@ -44,6 +44,8 @@ const WATCHED_FIELDS: readonly (keyof AlertFields)[] = [
   'plot',
 ]
 
+const PAGE_MAX = 1000
+
 const GONE: Key = ['alerts', 'gone']
 
 export type Alerts = ReturnType<typeof createAlerts>
@@ -186,6 +188,8 @@ export function createAlerts(all: AlertDeps) {
   }
 
   return {
+    /** A list that nobody cut: as many as a user may have, if that is not too much for one answer. */
+    pageMax: deps.alertsMax > 0 ? Math.min(PAGE_MAX, deps.alertsMax) : PAGE_MAX,
     create,
     change,
     remove,

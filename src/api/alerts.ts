@@ -3,7 +3,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import {
-  ALERTS_PER_USER,
   CHANNELS,
   FREQUENCIES,
   KINDS,
@@ -163,13 +162,17 @@ export function alertRoutes(deps: ApiDeps) {
       {
         access: 'session alerts:write',
         body: AlertBody,
-        detail: doc('Create an alert', { id: idOf('al'), alert: AlertWire }),
+        detail: doc(
+          'Create an alert',
+          { id: idOf('al'), alert: AlertWire },
+          'At least one of `channels`; `webhookIds` are your own. Every bar behind the newest one is looked at once, however late: cooldown, `once_per_minute`, throttling and `expiresAt` are judged by the times at which bars closed, so that bars that come all at once fire what they fire one by one.',
+        ),
       },
     )
     .get(
       '',
       ({ caller, query }) =>
-        listed('alerts', alerts.list(caller.user.id, pageOf(query, ALERTS_PER_USER)), wire),
+        listed('alerts', alerts.list(caller.user.id, pageOf(query, alerts.pageMax)), wire),
       {
         access: 'session alerts:read',
         query: Type.Object(PageQuery),

@@ -3,6 +3,7 @@
 // `PORT` in the environment is `--port` on the command line, which wins. Everything is checked at start, with one
 // sentence a mistake, so that a typing error shows now and not when it matters.
 
+import { ALERTS_PER_USER } from '../alerts/alert.ts'
 import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
 import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
@@ -138,7 +139,7 @@ const OPTIONS = {
     integer(0, 1_000_000_000),
     'Backtests a user may keep; the oldest not pinned make room; 0 = no limit',
   ),
-  MAX_ALERTS: option('400', integer(0, 1_000_000), 'Most alerts of a user; 0 = no limit'),
+  MAX_ALERTS: option(String(ALERTS_PER_USER), integer(0, 1_000_000), 'Most alerts of a user; 0 = no limit'),
   METRICS: option('local', choice(['local', 'open', 'off']), 'Who may read /metrics: local = this machine'),
   LOG_LEVEL: option('info', choice(LOG_LEVELS), 'Least important lines to log'),
 } as const
