@@ -29,8 +29,11 @@ interface Basis {
   /** null = the chart's own, `finer` = the bar magnifier's. */
   readonly name: SeriesName | 'finer' | null
   readonly count: number
-  readonly hash: bigint
+  /** One a block of so many bars, the last of which may be short. */
+  readonly hashes: readonly bigint[]
 }
+
+const HASHED_BARS = 4096
 
 export interface Advanced {
   /** Bars before are not told of. */
@@ -54,12 +57,20 @@ const TOLD_BARS = 64
 
 /**
  * Runs on from `kept` to the newest of the request's bars, which begin where they began, and tells of those from `from`.
- * State that cannot tell of them is not used. Throws what `runBacktest` throws.
+ * State that cannot tell of them is not used, nor what was made of other bars; `trusted`: the request's own are known to
+ * be those. Throws what `runBacktest` throws.
  */
-export function advance(request: BacktestRequest, kept: Kept | null, from: number): Advanced {
+export function advance(
+  request: BacktestRequest,
+  kept: Kept | null,
+  from: number,
+  { trusted = false } = {},
+): Advanced {
   const newest = request.bars.length - 1
   const usable =
-    kept !== null && kept.told <= from && kept.position <= newest && isOf(request, kept) ? kept : null
+    kept !== null && kept.told <= from && kept.position <= newest && isOf(request, kept, trusted)
+      ? kept
+      : null
   const asked = new Map<string, SeriesName>()
   for (const { name } of usable?.basis ?? [])
     if (name !== null && name !== 'finer') asked.set(name.join(' '), name)
@@ -85,24 +96,34 @@ export function advance(request: BacktestRequest, kept: Kept | null, from: numbe
   return {
     from,
     ...said(backtest, from),
-    kept: next && { ...next, basis: basisOf(request, settled, [...asked.values()]) },
+    kept: next && { ...next, basis: basisOf(request, settled, [...asked.values()], usable) },
   }
 }
 
 /** Whether the state was made of what the request has. */
-function isOf(request: BacktestRequest, { basis }: Kept): boolean {
-  return basis.every(({ name, count, hash }) => {
+function isOf(request: BacktestRequest, { basis }: Kept, trusted: boolean): boolean {
+  return basis.every(({ name, count, hashes }) => {
+    if (name === null && trusted) return true
     const bars = barsOf(request, name)
-    return count < 0 ? bars === null : bars !== null && bars.length >= count && hashOf(bars, count) === hash
+    if (count < 0 || bars === null) return count < 0 && bars === null
+    return bars.length >= count && hashesOf(bars, count, []).every((hash, i) => hash === hashes[i])
   })
 }
 
 /** Of other series all but the last bar: nothing that is kept has seen that one (see `Feed`). */
-function basisOf(request: BacktestRequest, position: number, asked: readonly SeriesName[]): readonly Basis[] {
+function basisOf(
+  request: BacktestRequest,
+  position: number,
+  asked: readonly SeriesName[],
+  before: Kept | null,
+): readonly Basis[] {
   const of = (name: Basis['name']): Basis => {
     const bars = barsOf(request, name)
     const count = name === null ? position : (bars?.length ?? 0) - 1
-    return { name, count, hash: bars ? hashOf(bars, count) : 0n }
+    const known = name === null ? before?.basis.find((one) => one.name === null) : undefined
+    // Whole blocks stay what they were: a new bar costs one block, not all of them.
+    const whole = known?.hashes.slice(0, Math.floor(known.count / HASHED_BARS)) ?? []
+    return { name, count, hashes: bars ? hashesOf(bars, count, whole) : [] }
   }
   return [null, ...(request.finer ? ['finer' as const] : []), ...asked].map(of)
 }
@@ -118,10 +139,15 @@ function barsOf(request: BacktestRequest, name: Basis['name']): Bars | null {
 const COLUMNS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 
 /** 5,000 bars take 20 us. */
-function hashOf(bars: Bars, count: number): bigint {
-  let hash = 0n
-  for (const name of COLUMNS) hash = Bun.hash.wyhash(bars[name].subarray(0, Math.max(0, count)), hash)
-  return hash
+function hashesOf(bars: Bars, count: number, known: readonly bigint[]): bigint[] {
+  const hashes = [...known]
+  for (let at = known.length * HASHED_BARS; at < count; at += HASHED_BARS) {
+    let hash = 0n
+    for (const name of COLUMNS)
+      hash = Bun.hash.wyhash(bars[name].subarray(at, Math.min(count, at + HASHED_BARS)), hash)
+    hashes.push(hash)
+  }
+  return hashes
 }
 
 function keep(backtest: Backtest, position: number, told: number): Omit<Kept, 'basis'> {

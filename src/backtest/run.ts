@@ -303,7 +303,9 @@ function compiled(
 
 /** Scripts compiled last. */
 const known = new Map<string, ReturnType<typeof compile>>()
-const KNOWN_MAX = 16
+/** Characters of source; what is made of one takes some 50 bytes. Alerts have a thousand scripts run in turn. */
+const KNOWN_MAX = 2_000_000
+let knownSize = 0
 
 /**
  * A script whose inputs are tried runs again and again; compiled once, its machine code is warm too: 50,000 bars take
@@ -311,13 +313,15 @@ const KNOWN_MAX = 16
  */
 function remembered({ source, library }: BacktestRequest): ReturnType<typeof compile> {
   const found = known.get(source)
-  known.delete(source)
+  if (known.delete(source)) knownSize -= source.length
   const result = found ?? compile(source, library ? { library } : {})
   if (/\bimport\b/.test(source)) return result
   known.set(source, result)
+  knownSize += source.length
   for (const [oldest] of known) {
-    if (known.size <= KNOWN_MAX) break
+    if (knownSize <= KNOWN_MAX) break
     known.delete(oldest)
+    knownSize -= oldest.length
   }
   return result
 }

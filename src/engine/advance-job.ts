@@ -6,10 +6,10 @@ import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'
 
-export function advanceJob({ kept, from, ...job }: AdvanceJob, desk: Desk): Promise<AdvanceOutput> {
+export function advanceJob({ kept, trusted, from, ...job }: AdvanceJob, desk: Desk): Promise<AdvanceOutput> {
   return withAllItAsks(job, desk, (request, imported) => {
     const libraries = imported.size === 0 ? '' : sha256(JSON.stringify([...imported]))
-    const answer = advance(request, kept?.libraries === libraries ? kept : null, from)
+    const answer = advance(request, kept?.libraries === libraries ? kept : null, from, { trusted })
     if (answer.kept) desk.used(sizeOf(answer.kept))
     return { ...answer, kept: answer.kept && shared({ ...answer.kept, libraries }) }
   })

@@ -42,6 +42,8 @@ export interface RunJob {
 /** A run that goes on from what was kept of it; see `backtest/advance.ts`. */
 export interface AdvanceJob extends RunJob {
   readonly kept: KeptRun | null
+  /** The bars are known to begin with those that what is kept was made of. */
+  readonly trusted: boolean
   /** Index of the first bar somebody wants to hear of. */
   readonly from: number
 }

@@ -29,7 +29,7 @@ function poolOf(positions: (number | null)[]): Pick<JobPool, 'do'> {
 const source = (n: number) =>
   `//@version=6\nindicator("x")\nvar total = 0.0\ntotal += close * ${n}\nif close > open\n    alert(str.tostring(total))\nplot(ta.sma(total, 5))\n`
 
-function jobOf(n: number, length: number, from = length - 1): Omit<AdvanceJob, 'kept'> {
+function jobOf(n: number, length: number, from = length - 1): Omit<AdvanceJob, 'kept' | 'trusted'> {
   const { bars, symbol, interval, limits } = scriptRequest(source(n), 300, 5)
   const run = { source: source(n), inputs: {}, overrides: {}, bars: sliceBars(bars, 0, length) }
   return { ...run, symbol, interval, limits, from }

@@ -270,7 +270,8 @@ export class Run implements ScriptRun {
   #put(saved: Saved): void {
     const { context } = this
     this.#position = saved.position
-    context.grow(saved.position)
+    // For the bars that will be run, too: a column that has to grow is copied.
+    context.grow(Math.max(saved.position, context.bars.length))
     for (const [i, { from, data }] of saved.columns.entries()) {
       const own = context.columns[i]
       if (data.length === 0 || own === undefined) continue
