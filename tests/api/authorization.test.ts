@@ -27,6 +27,7 @@ const byMissingScope = new Map(
     SCOPES.map(async (scope) => [scope, await token(SCOPES.filter((other) => other !== scope))] as const),
   ),
 )
+const single = await Promise.all(SCOPES.map(async (scope) => [scope, await token([scope])] as const))
 const expiring = await token(SCOPES, clock.now() + 1000)
 const revoked = await token(SCOPES)
 await call('DELETE', `/api/platform/tokens?id=${revoked.id}`, { headers: cookie })
@@ -118,6 +119,15 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
         // Where nobody is let in, it is as nobody: `scopes.test.ts` shows what it sees.
         if (label === 'none') expect(GATE.has(code)).toBe(false)
         else expect(code).toBe('insufficient_scope')
+      }
+    })
+    test('a token with one scope alone', async () => {
+      for (const [one, { headers }] of single) {
+        const code = await codeOf(route, headers)
+        const enough = [scope, ...further].every((needed) => needed === '' || needed === one)
+        const expected =
+          label === 'none' || enough ? false : scope === 'only' ? 'session_required' : 'insufficient_scope'
+        expect([one, GATE.has(code) && code]).toEqual([one, expected])
       }
     })
     test.each([
