@@ -4,7 +4,7 @@
 // export begins with number and type, then date and signal in one order or the other, price and size. Entry rows and
 // sides are told by words; where the words are unknown, by the times of the two rows.
 
-import Papa from 'papaparse'
+import { csvRows, delimiterOf } from '../lib/csv-rows.ts'
 
 export interface ExportedTrade {
   readonly n: number
@@ -71,38 +71,66 @@ interface Columns {
   readonly profit: number
 }
 
+/** Rows by which columns are told that no name tells. */
+const SAMPLE_ROWS = 40
+const PROBLEMS_MAX = 1000
+
+interface Row {
+  readonly row: number
+  readonly cells: string[]
+}
+
 /** Never throws: what cannot be read is listed in `problems`. */
 export function parseTradeList(csv: string): ExportedList {
-  const { data } = Papa.parse<string[]>(csv.replace(/^\uFEFF/, '').trim(), { skipEmptyLines: 'greedy' })
-  const [header, ...rows] = data
-  if (!header || rows.length === 0)
+  const text = csv.replace(/^\uFEFF/, '').trim()
+  const rows = csvRows(text, delimiterOf(text))
+  const header = rows.next().value?.cells
+  const sample: Row[] = []
+  for (const row of rows) if (sample.push(row) >= SAMPLE_ROWS) break
+  if (!header || sample.length === 0)
     return { trades: [], problems: [{ row: 1, message: 'The file has no rows.' }] }
-  const columns = findColumns(header, rows)
+  const columns = findColumns(
+    header,
+    sample.map(({ cells }) => cells),
+  )
   if (!columns)
     return {
       trades: [],
       problems: [{ row: 1, message: 'No columns for number, type, date and price were found.' }],
     }
+  return tradesOf(csvRows(text, delimiterOf(text)), columns)
+}
+
+function tradesOf(rows: Generator<Row>, columns: Columns): ExportedList {
   const problems: { row: number; message: string }[] = []
-  const byNumber = new Map<number, { row: number; cells: string[] }[]>()
-  for (const [i, cells] of rows.entries()) {
+  const fail = (row: number, message: string) => {
+    if (problems.length < PROBLEMS_MAX) problems.push({ row, message })
+  }
+  const byNumber = new Map<number, Row[]>()
+  // The header.
+  rows.next()
+  for (const { row, cells } of rows) {
     const n = numberOf(cells[columns.number] ?? '')
     if (!Number.isInteger(n)) {
-      problems.push({ row: i + 2, message: 'The first column should be the number of a trade.' })
+      fail(row, 'The first column should be the number of a trade.')
       continue
     }
     const group = byNumber.get(n)
-    if (group) group.push({ row: i + 2, cells })
-    else byNumber.set(n, [{ row: i + 2, cells }])
+    // Two rows are a trade; more say nothing.
+    if (!group) byNumber.set(n, [{ row, cells }])
+    else if (group.length < ROWS_A_TRADE) group.push({ row, cells })
   }
   const trades: ExportedTrade[] = []
   for (const [n, pair] of byNumber) {
     const trade = tradeOf(n, pair, columns)
-    if (typeof trade === 'string') problems.push({ row: pair[0]!.row, message: trade })
+    if (typeof trade === 'string') fail(pair[0]!.row, trade)
     else trades.push(trade)
   }
   return { trades: trades.sort((a, b) => a.n - b.n), problems }
 }
+
+/** An export has two; some tools write each twice. */
+const ROWS_A_TRADE = 8
 
 function findColumns(header: readonly string[], rows: readonly string[][]): Columns | null {
   const names = header.map((name) => name.trim().toLowerCase())

@@ -231,6 +231,8 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
   clearTimeout(cut)
   clearTimeout(cutRuns)
   pool.close()
+  doing = 'storing what became of runs'
+  await runs.settled()
   rooms.search.close()
   doing = 'closing the store'
   await kv.close()

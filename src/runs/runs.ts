@@ -168,6 +168,8 @@ export function scriptOf(kv: Kv, id: string): RunScript {
 export class Runs {
   readonly #deps: RunDeps
   readonly #live = new Map<string, Live>()
+  /** Runs nobody waits for, until what became of them is stored. */
+  readonly #later = new Set<Promise<unknown>>()
 
   constructor(deps: RunDeps) {
     this.#deps = deps
@@ -240,10 +242,12 @@ export class Runs {
       throw error
     }
     this.#gone(made)
-    this.#execute(live, plan, plan.run)
+    const done = this.#execute(live, plan, plan.run)
       .catch((error: unknown) => this.#fail(live, error))
       .catch((error: unknown) => log('error', 'a failed run could not be stored', { error: String(error) }))
       .finally(() => this.#live.delete(live.run.id))
+    this.#later.add(done)
+    void done.then(() => this.#later.delete(done))
     return { run: plan.run, warnings: plan.warnings }
   }
 
@@ -382,6 +386,11 @@ export class Runs {
       live.watchers.add(listen)
       signal.addEventListener('abort', done, { once: true })
     })
+  }
+
+  /** When the pool has ended all jobs: what became of those nobody waited for is stored. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#later)
   }
 
   /** At start: what an earlier server did not finish will not be finished. */

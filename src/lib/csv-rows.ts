@@ -1,0 +1,65 @@
+// Rows of CSV (RFC 4180), one at a time: a text of millions of commas is not millions of cells at once.
+//
+// Cells may be quoted, with "" for a quote inside; a quote that is never closed ends with the text. Rows without
+// anything in them are left out.
+
+/** Cells and characters beyond these are no table's of anybody. */
+const CELLS_MAX = 1000
+const CHARACTERS_MAX = 1000
+
+export function* csvRows(
+  text: string,
+  delimiter: string,
+): Generator<{ readonly row: number; readonly cells: string[] }> {
+  let row = 0
+  let at = 0
+  while (at < text.length) {
+    const cells: string[] = []
+    row++
+    let isLast = false
+    while (!isLast) {
+      const cell = text[at] === '"' ? quotedCell(text, at, delimiter) : plainCell(text, at, delimiter)
+      if (cells.length < CELLS_MAX) cells.push(cell.text.slice(0, CHARACTERS_MAX))
+      isLast = cell.isLast
+      at = cell.next
+    }
+    if (cells.some((cell) => cell.trim() !== '')) yield { row, cells }
+  }
+}
+
+/** The delimiter that makes most cells of the first line. */
+export function delimiterOf(text: string): string {
+  const end = text.indexOf('\n')
+  const line = text.slice(0, Math.min(end < 0 ? text.length : end, 10_000))
+  const counts = [',', ';', '\t', '|'].map((one) => [line.split(one).length, one] as const)
+  return counts.reduce((most, one) => (one[0] > most[0] ? one : most))[1]
+}
+
+interface Cell {
+  readonly text: string
+  readonly next: number
+  /** Of its row. */
+  readonly isLast: boolean
+}
+
+function plainCell(text: string, at: number, delimiter: string): Cell {
+  let end = at
+  while (end < text.length && text[end] !== '\n' && text[end] !== delimiter) end++
+  const isLast = text[end] !== delimiter
+  const cell = text.slice(at, end)
+  return { text: isLast && cell.endsWith('\r') ? cell.slice(0, -1) : cell, next: end + 1, isLast }
+}
+
+function quotedCell(text: string, at: number, delimiter: string): Cell {
+  let end = text.indexOf('"', at + 1)
+  let hasQuotes = false
+  while (end >= 0 && text[end + 1] === '"') {
+    hasQuotes = true
+    end = text.indexOf('"', end + 2)
+  }
+  const close = end < 0 ? text.length : end
+  const inside = text.slice(at + 1, close)
+  // What stands between the quote and the delimiter belongs to nobody.
+  const rest = plainCell(text, close + 1, delimiter)
+  return { ...rest, text: hasQuotes ? inside.replaceAll('""', '"') : inside }
+}
