@@ -2,10 +2,11 @@
 
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import type { Scope, User } from '../accounts/accounts.ts'
 import { mayChangeShared } from '../accounts/users.ts'
 import type { Feed } from '../feeds/feeds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
-import { seriesKey, type SeriesKey } from '../market/bar-store.ts'
+import { seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { requireInterval } from '../market/interval.ts'
 import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
 import { FEED_STATES } from '../market/providers/poller.ts'
@@ -13,6 +14,7 @@ import { ProviderError } from '../market/providers/provider.ts'
 import { seriesOf } from '../market/seen-bars.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
 import { access, type ApiDeps } from './access.ts'
+import { WATCHED_INTERVAL } from './rooms.ts'
 import { doc, Instant, instantOf, Listed, nullable, oneOf, Text, Time } from './schemas.ts'
 
 const series = { exchange: Text(64), symbol: Text(64), interval: Text(16) }
@@ -89,17 +91,21 @@ export function feedRoutes(deps: ApiDeps) {
     )
     .get(
       '/feeds',
-      () => ({
-        feeds: feeds.list().map(wire),
+      ({ caller, may }) => ({
+        feeds: feedsSeenBy(deps, caller.user, may).map(wire),
         nextCursor: null,
         providers: PROVIDERS.map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
       }),
       {
         access: 'session bars:read',
-        detail: doc('How followed series are doing', {
-          ...Listed('feeds', FeedWire),
-          providers: Type.Array(Type.Object({ name: Type.String(), exchanges: Type.Array(Type.String()) })),
-        }),
+        detail: doc(
+          'How followed series are doing',
+          {
+            ...Listed('feeds', FeedWire),
+            providers: Type.Array(Type.Object({ name: Type.String(), exchanges: Type.Array(Type.String()) })),
+          },
+          "A member sees the followed ones and those that wait on the member's own alerts and watchlists; the owner and admins see all.",
+        ),
       },
     )
     .post(
@@ -141,6 +147,23 @@ function keyOf(
 ): SeriesKey {
   const interval = requireInterval(fields.interval, where)
   return seriesKey(fields.exchange, fields.symbol, interval)
+}
+
+/** What others' alerts and watchlists keep fresh tells of them, so that a member sees those of their own only. */
+function feedsSeenBy(
+  { rooms: { feeds, alerts, watchlists } }: ApiDeps,
+  user: User,
+  may: (scope: Scope) => boolean,
+): Feed[] {
+  const all = feeds.list()
+  if (mayChangeShared(user)) return all
+  const own = new Set<string>()
+  if (may('alerts:read'))
+    for (const alert of alerts.list(user.id, { limit: 5000 }).items) own.add(seriesName(alert))
+  if (may('watchlists:read'))
+    for (const { items } of watchlists.eachOf(user.id))
+      for (const item of items) own.add(seriesName({ ...item, interval: WATCHED_INTERVAL }))
+  return all.filter(({ followed, key }) => followed || own.has(seriesName(key)))
 }
 
 /** The provider's no, said as ours. */

@@ -100,7 +100,7 @@ export interface RoomDeps extends AccountDeps {
 
 const TIDY_MS = 3_600_000
 /** What a watchlist shows last price and change of. */
-const WATCHED_INTERVAL = '1d'
+export const WATCHED_INTERVAL = '1d'
 
 export function createRooms(deps: RoomDeps): Rooms {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps

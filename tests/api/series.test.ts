@@ -143,6 +143,42 @@ test('a member’s alert watches their own bars, and everybody’s once those ar
   expect(await fired()).toEqual([2, 2])
 })
 
+test('what somebody’s alerts and watchlists keep fresh is shown to them and those who keep the bars', async () => {
+  const { owner, member, other, call, services } = await town()
+  const running = ['WATCHED', 'ALERTED', 'FOLLOWED'].map((symbol) => ({
+    key: { exchange: 'BINANCE', symbol, interval: '1d' },
+    followed: symbol === 'FOLLOWED',
+    state: 'fresh' as const,
+    provider: 'Binance',
+    lastSuccessAt: null,
+    lastError: null,
+    failures: 0,
+    nextAt: null,
+    newestBar: null,
+  }))
+  services.rooms.feeds.list = () => running
+  const items = [{ symbol: 'WATCHED', exchange: 'BINANCE', note: null }]
+  await call('POST', '/api/platform/watchlists/import', { headers: member, body: { name: 'w', items } })
+  const alert = {
+    exchange: 'BINANCE',
+    symbol: 'ALERTED',
+    interval: '1d',
+    kind: 'price',
+    op: 'above',
+    price: 1,
+  }
+  await call('POST', '/api/platform/alerts', { headers: member, body: { ...alert, channels: ['webhook'] } })
+  const shown = async (headers: Record<string, string>) =>
+    (await call('GET', '/api/platform/feeds', { headers })).json.feeds.map(
+      ({ symbol }: { symbol: string }) => symbol,
+    )
+  expect([await shown(owner), await shown(member), await shown(other)]).toEqual([
+    ['WATCHED', 'ALERTED', 'FOLLOWED'],
+    ['WATCHED', 'ALERTED', 'FOLLOWED'],
+    ['FOLLOWED'],
+  ])
+})
+
 describe('everybody’s series', () => {
   test('is not a member’s to delete or to falsify', async () => {
     const { owner, member, importBars, count, call } = await town()
