@@ -67,7 +67,8 @@ const TOOLS: readonly Tool[] = [
     name: 'get_trades',
     method: 'GET',
     path: `${platform}/backtests/:id`,
-    description: 'The list of trades of a stored backtest.',
+    description:
+      'The list of trades of a stored backtest: the last 2,000 of them; `tradeCount` says how many there are.',
     show: 'trades',
   },
   { name: 'delete_backtest', method: 'DELETE', path: `${platform}/backtests/:id` },
