@@ -5,8 +5,7 @@
 
 import type { Alert } from '../alerts/alert.ts'
 import type { ScriptEvents } from '../alerts/scripts.ts'
-import { KeptRuns } from '../engine/kept-runs.ts'
-import type { JobPool } from '../engine/pool.ts'
+import type { KeptRuns } from '../engine/kept-runs.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf } from '../market/bar-store.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
@@ -18,16 +17,15 @@ import type { Kv } from '../store/kv.ts'
 
 export interface AlertScriptDeps {
   readonly kv: Kv
-  readonly pool: JobPool
   readonly bars: BarCache
   readonly limits: Limits
 }
 
 export function alertScripts(
-  { kv, pool, bars, limits }: AlertScriptDeps,
+  { kv, bars, limits }: AlertScriptDeps,
   scripts: Scripts,
+  kept: KeptRuns,
 ): (alert: Alert, window: Bars) => Promise<ScriptEvents> {
-  const kept = new KeptRuns(pool)
   return async (alert, window) => {
     const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
     const { exchange, symbol, interval, inputs, ownerId, seenBar } = alert

@@ -11,6 +11,7 @@ import { createLooks, type Looks } from '../alerts/looks.ts'
 
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
+import { KeptRuns } from '../engine/kept-runs.ts'
 import { createTexts, type Texts } from '../engine/texts.ts'
 import type { ReportSummary } from '../backtest/report/report.ts'
 import { createFeeds, type Feeds } from '../feeds/feeds.ts'
@@ -186,7 +187,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     },
     alertsMax: deps.alertsMax,
     ownsReceiver: (ownerId, id) => receivers.has(ownerId, id),
-    runScript: alertScripts(deps, scripts),
+    runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
     deliver,
     fired(firings) {
       for (const { ownerId } of firings) deliverer.wake(ownerId)

@@ -103,7 +103,7 @@ describe('kept runs', () => {
       const job = jobOf(
         1 + Math.floor(random() * 3),
         length,
-        Math.max(0, length - 1 - Math.floor(random() * 70)),
+        Math.max(0, length - 1 - Math.floor(random() * (random() < 0.2 ? 200 : 70))),
       )
       const bars = { ...job.bars, close: job.bars.close.slice() }
       if (random() < 0.4) bars.close[length - 1]! += 1
