@@ -13,7 +13,7 @@ import { holds, STATE_OPERATORS } from './condition.ts'
 import { judge } from './judge.ts'
 import { modeOf } from './levels.ts'
 import { lookAhead, lookAt, LOOK_BACK, type LookDeps } from './look.ts'
-import { markOf, moveMark, readMark, type WatchedSeries } from './mark.ts'
+import { joinMark, markOf, readMark, type WatchedSeries } from './mark.ts'
 import { describeCondition } from './message.ts'
 import { alertRecords, firingsToForget, runsScript, seriesOf } from './records.ts'
 import { lookAtScripts, lookByScript, type ScriptLookDeps } from './scripts.ts'
@@ -271,7 +271,7 @@ function arm(deps: ScriptLookDeps & Pick<AlertDeps, 'resolve'>, before: Alert): 
   const { changes, firings } = written(deps, view, { alert: armed, fired: verdict.fired })
   return {
     alert: armed,
-    changes: isCurrent ? [...changes, moveMark(series, stored, mark)] : changes,
+    changes: isCurrent ? [...changes, joinMark(series, stored, mark)] : changes,
     firings,
   }
 }

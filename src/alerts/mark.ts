@@ -23,8 +23,10 @@ export interface Mark {
 
 export interface StoredMark {
   readonly mark: Mark | null
-  /** For `moveMark`: null where there is none. */
+  /** null where there is none. */
   readonly version: Version | null
+  /** Changes whenever somebody arms an alert against the mark. */
+  readonly joined: Version | null
 }
 
 /** A series as alerts watch it: `owner` has the private one, '' is everybody's. */
@@ -38,21 +40,40 @@ export function seriesParts({ owner, exchange, symbol, interval }: WatchedSeries
 }
 
 const markKey = (series: WatchedSeries): Key => ['alerts', 'mark', ...seriesParts(series)]
+const joinedKey = (series: WatchedSeries): Key => ['alerts', 'joined', ...seriesParts(series)]
 
 export function readMark(kv: Kv, series: WatchedSeries): StoredMark {
   const entry = kv.get(markKey(series))
-  return entry
-    ? { mark: JSON.parse(entry.value) as Mark, version: entry.version }
-    : { mark: null, version: null }
+  const joined = kv.get(joinedKey(series))?.version ?? null
+  if (!entry) return { mark: null, version: null, joined }
+  return { mark: JSON.parse(entry.value) as Mark, version: entry.version, joined }
+}
+
+/** Puts `mark` where `before` was read; refused when an alert was armed meanwhile, which the look does not know. */
+export function moveMark(series: WatchedSeries, { version, joined }: StoredMark, mark: Mark): Changes {
+  const key = markKey(series)
+  return {
+    checks: [
+      { key, version },
+      { key: joinedKey(series), version: joined },
+    ],
+    sets: [{ key, value: JSON.stringify(mark) }],
+  }
 }
 
 /**
- * Puts `mark` where `before` was read. Whoever arms an alert against a mark writes it too, unchanged: so a look that
- * began before, and does not know the alert, can't move the mark past it.
+ * Arms an alert against the mark that was read, or against `mark` where there was none. Any number of users may do so at
+ * a time, since none of them changes what the others have read.
  */
-export function moveMark(series: WatchedSeries, { version }: StoredMark, mark: Mark): Changes {
+export function joinMark(series: WatchedSeries, { version }: StoredMark, mark: Mark): Changes {
   const key = markKey(series)
-  return { checks: [{ key, version }], sets: [{ key, value: JSON.stringify(mark) }] }
+  return {
+    checks: [{ key, version }],
+    sets: [
+      { key: joinedKey(series), value: 'null' },
+      ...(version === null ? [{ key, value: JSON.stringify(mark) }] : []),
+    ],
+  }
 }
 
 export function markOf(bars: Bars, bar: number, change: number, closed: boolean): Mark {

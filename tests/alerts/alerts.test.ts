@@ -410,7 +410,21 @@ describe('an alert', () => {
     expect(days()).toEqual([2, 3, 4])
     await alerts.remove('usr_1', id)
     const rest = ['alerts', 'firings'].flatMap((name) => kv.list({ prefix: [name] }, { limit: 100 }))
-    expect(rest.filter(({ key }) => key[1] !== 'mark')).toEqual([])
+    expect(rest.filter(({ key }) => key[1] !== 'mark' && key[1] !== 'joined')).toEqual([])
+  })
+  test('that is set while its series is looked at misses nothing', async () => {
+    const { alerts, set, arrived } = world()
+    await set({ price: 50 })
+    closes.push(9, 9)
+    now = START + 3.5 * DAY
+    // The look has read who there is, and has yet to move the mark.
+    const look = arrived()
+    const { id } = await set({ op: 'crossing_up', price: 10 })
+    await look
+    closes.push(11)
+    now += DAY
+    await arrived()
+    expect([days(), alerts.get('usr_1', id).state]).toEqual([[4], 'triggered'])
   })
   test('of somebody else is not there', async () => {
     const { alerts, set } = world()
