@@ -1,6 +1,8 @@
 // The whole HTTP application on a map, a clock that is turned by hand and randomness that repeats.
 
 import { documentedAnswers } from './documented.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
@@ -76,6 +78,37 @@ export interface Answer {
 export interface Call {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * The executable to talk to instead of the app in this process: `tests/executable/api.test.ts` runs suites that touch
+ * nothing but answers against it.
+ */
+const EXECUTABLE = process.env['CHARTROOM_EXECUTABLE']
+
+/** Starts the executable at the first call; it ends with this process. Answers its address. */
+function startedOnce(executable: string): () => Promise<string> {
+  let started: Promise<string> | null = null
+  return () => (started ??= start(executable))
+}
+
+async function start(executable: string): Promise<string> {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-api-`)
+  const unlimited = Object.keys(DEFAULT_RATES).flatMap((rate) => [`--rate-${rate}`, '1000000'])
+  const flags = ['--port', '0', '--signup', 'open', '--feeds', 'off', '--data-dir', folder, ...unlimited]
+  const child = Bun.spawn([executable, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe' })
+  process.once('exit', () => {
+    child.kill('SIGKILL')
+    rmSync(folder, { recursive: true, force: true })
+  })
+  child.unref()
+  let said = ''
+  for await (const chunk of child.stderr) {
+    said += new TextDecoder().decode(chunk)
+    const port = /"port":(\d+)/.exec(said)?.[1]
+    if (port) return `http://127.0.0.1:${port}`
+  }
+  throw new Error(`it did not start: ${said}`)
 }
 
 /**
@@ -167,12 +200,14 @@ export function testServer(
   const services = { ...base, ...change(base) }
   const app = createApp(services)
   const check = documentedAnswers(app.routes)
+  const remote = EXECUTABLE === undefined ? null : startedOnce(EXECUTABLE)
 
   /** A string body is sent as it is, anything else as JSON. */
   async function call(method: string, path: string, { body, headers = {} }: Call = {}): Promise<Answer> {
     const raw = typeof body === 'string' || body instanceof Uint8Array
-    const response = await app.handle(
-      new Request(`http://localhost${path}`, {
+    const base = remote ? await remote() : 'http://localhost'
+    const response = await (remote ? fetch : app.handle)(
+      new Request(base + path, {
         method,
         headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
         ...(body !== undefined && { body: raw ? (body as string) : JSON.stringify(body) }),

@@ -1,0 +1,32 @@
+// Suites of the API that touch nothing but answers, against the executable: bundled code is not the code of the source.
+
+import { expect, test } from 'bun:test'
+import { isMissing } from './server.ts'
+
+const root = `${import.meta.dir}/../..`
+const SUITES = ['features', 'letter']
+/** A receiver's address has to be looked up, which only the stand-in does without a network. */
+const NOT_OVER_THE_WIRE = 'show their secret once'
+
+test.skipIf(isMissing('executable'))(
+  'the executable answers the suites of the API as the source does',
+  async () => {
+    const files = SUITES.map((name) => `tests/api/${name}.test.ts`)
+    const child = Bun.spawn(
+      [process.execPath, 'test', '--timeout=60000', '-t', `^(?!.*${NOT_OVER_THE_WIRE})`, ...files],
+      {
+        cwd: root,
+        env: {
+          ...process.env,
+          CHARTROOM_EXECUTABLE: `${root}/dist/chartroom`,
+        },
+        stdout: 'ignore',
+        stderr: 'pipe',
+      },
+    )
+    const said = await new Response(child.stderr).text()
+    expect({ code: await child.exited, said: said.slice(-3000) }).toMatchObject({ code: 0 })
+    expect(Number(/^ *(\d+) pass$/m.exec(said)?.[1])).toBeGreaterThan(80)
+  },
+  120_000,
+)
