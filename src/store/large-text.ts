@@ -10,7 +10,9 @@ import { transact, type Changes } from './collection.ts'
 import type { Key, Kv } from './kv.ts'
 
 /** Characters; a part is written and read within a millisecond or two. */
-const PART = 512 * 1024
+const PART = 1024 * 1024
+/** Up to here the text is written as one: a write more costs three milliseconds, as much as so many characters. */
+const WHOLE = 3 * PART
 /** A head of parts begins with this, and no text of ours does. */
 const HEAD = '{"$parts":'
 
@@ -28,7 +30,7 @@ export interface LargeText {
 
 /** Writes what is too large for the commit, and answers what the commit has to add. */
 export async function stageText(kv: Kv, key: Key, text: string): Promise<Changes> {
-  if (text.length <= PART) return { sets: [{ key, value: text }] }
+  if (text.length <= WHOLE) return { sets: [{ key, value: text }] }
   // A part may be a character short, so that there is perhaps one more.
   const most = Math.ceil(text.length / (PART - 1))
   await transact(kv, () => ({ sets: [{ key: draftKey(key), value: String(most) }] }))

@@ -4,7 +4,7 @@ import { dropDrafts, dropText, largeText, stageText, textKeys } from '../../src/
 import { memoryKv } from '../../src/store/memory.ts'
 
 const KEY = ['report', 'bt_1']
-const LARGE = `{"a":"${'x😀'.repeat(700_000)}"}`
+const LARGE = `{"a":"${'x😀'.repeat(1_400_000)}"}`
 const everything = { start: ['a'], end: ['zzz'] }
 const keys = (kv: ReturnType<typeof memoryKv>) => kv.list(everything, { limit: 100 }).map(({ key }) => key)
 
