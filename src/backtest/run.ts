@@ -37,6 +37,10 @@ export interface BacktestRequest {
   readonly progress?: (bar: number) => void
   /** Bar by bar with kept state (see `advance.ts`): no report or tracks are made of it. */
   readonly stepwise?: boolean
+  /** Told now and then how many bytes the run counts as its own. */
+  readonly used?: (bytes: number) => void
+  /** Called when the run has found much garbage. */
+  readonly collect?: () => void
   /** Declaration arguments to run with instead of the script's (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
   /** Milliseconds of a running clock, for `timings` and `limits.timeMs`; without it there are neither. */
@@ -159,6 +163,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
   const { timeMs } = request.limits
   let until = Infinity
+  let looked = 0
   const guarded = <T>(work: () => T) => translated(work, source)
   const run = guarded(() =>
     script.instantiate({
@@ -171,12 +176,18 @@ export function openBacktest(request: BacktestRequest): Backtest {
       series: find,
       stepwise: request.stepwise ?? false,
       ...(request.progress ? { progress: request.progress } : {}),
+      ...(request.used ? { used: request.used } : {}),
+      ...(request.collect ? { collect: request.collect } : {}),
       watch: () => {
-        if (now() > until)
+        const at = now()
+        if (at > until)
           throw new ScriptError(
             `The script ran for more than ${timeMs / 1000} s and was stopped.`,
             'script_limit_exceeded',
           )
+        const elapsed = at - looked
+        looked = at
+        return elapsed
       },
     }),
   )
@@ -188,6 +199,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     advance(end) {
       const from = now()
       until = from + timeMs
+      looked = from
       guarded(() => run.advance(end))
       runMs += now() - from
     },

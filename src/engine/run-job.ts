@@ -78,6 +78,8 @@ export async function withAllItAsks<Answer>(
         series: (exchange, name, of) => found.get(seriesName({ exchange, symbol: name, interval: of })),
         library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
         progress: desk.progress,
+        used: desk.used,
+        collect: () => Bun.gc(true),
         now: () => performance.now(),
       }
       return run(request, libraries)

@@ -29,6 +29,8 @@ export interface TradeView {
 }
 
 export interface Broker {
+  /** What it keeps, about: fills, trades and orders. */
+  readonly bytes: number
   /**
    * The bar the script runs on. The run writes it before the body, whether `onBar` was called or not: commands and the
    * strategy.* values below read the close of this bar.

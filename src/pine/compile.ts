@@ -18,6 +18,7 @@ import type { Broker } from './broker.ts'
 import type { Diagnostic } from './diagnostic.ts'
 import { MESSAGES } from './messages.ts'
 import type { Drawings } from './runtime/drawings.ts'
+import type { Budget } from './runtime/budget.ts'
 import type { PlotTrack } from './runtime/plots.ts'
 import { Run } from './runtime/run.ts'
 import { ScriptError, type Limits } from './runtime/runtime.ts'
@@ -63,8 +64,14 @@ export interface RunEnvironment extends Series {
   readonly stepwise?: boolean
   /** Of what a request evaluates: told when it answers what a bar to come may change. */
   readonly unsettle?: () => void
-  /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over. */
-  readonly watch?: () => void
+  /** Told now and then how many bytes the run counts as its own; never more than `limits.memoryBytes`. */
+  readonly used?: (bytes: number) => void
+  /** Of the run that opened this one for request.*: their budget is one. */
+  readonly budget?: Budget
+  /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over, else answers the ms since the last call. */
+  readonly watch?: () => number | void
+  /** Called when a run has found that much of what it counted is garbage. */
+  readonly collect?: () => void
 }
 
 export interface AlertEvent {

@@ -67,7 +67,7 @@ function watched(work: () => void): string[] {
 
 /** Names that may stand in the text; strings are cut out first. */
 const ALLOWED =
-  /^(?:[a-zA-Z]\d+(?:_\d+)?|open|high|low|close|volume|time|timeClose|static|fields|\$(?:open|high|low|close|volume|time|timeClose)|(?:Main|Hoist)Frame|Frame\d+|[KRNSBGHFPiostr]|const|let|function|return|class|constructor|this|new|if|else|for|while|break|continue|true|false|null|undefined|NaN|Infinity|Math|abs|trunc|max|min|sqrt|pow|floor|ceil|round|sign|log|log10|exp|sin|cos|tan|asin|acos|atan|next|fillBlock|fillTwo|put|at|bars|columns|broker|busy|dirty|onBar|afterScript|rerun|bar|limits|stringLength|loops|looped|from|to|state|hoisted|options|bind|hoist|body|run|varip|Number|isNaN|length|warn|alertCondition|currencyRate|get|positionSize|positionAvgPrice|equity|openProfit|netProfit|openTradeCount|closedTradeCount|index|price|e|E)$/
+  /^(?:[a-zA-Z]\d+(?:_\d+)?|open|high|low|close|volume|time|timeClose|static|fields|\$(?:open|high|low|close|volume|time|timeClose)|(?:Main|Hoist)Frame|Frame\d+|[KRNSBMGHFPiostr]|const|let|function|return|class|constructor|this|new|if|else|for|while|break|continue|true|false|null|undefined|NaN|Infinity|Math|abs|trunc|max|min|sqrt|pow|floor|ceil|round|sign|log|log10|exp|sin|cos|tan|asin|acos|atan|next|fillBlock|fillTwo|put|at|bars|columns|broker|busy|dirty|onBar|afterScript|rerun|bar|budget|used|stride|text|loops|looped|from|to|state|hoisted|options|types|bind|hoist|body|run|varip|Number|isNaN|length|warn|alertCondition|currencyRate|get|positionSize|positionAvgPrice|equity|openProfit|netProfit|openTradeCount|closedTradeCount|index|price|e|E)$/
 
 function strangeNames(source: string): string[] {
   const { script } = compile(source)

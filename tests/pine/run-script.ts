@@ -62,6 +62,7 @@ export function recordingBroker(
   more: Partial<Record<keyof Broker, unknown>> = {},
 ): Broker {
   const known: Partial<Record<keyof Broker, unknown>> = {
+    bytes: 0,
     busy: false,
     dirty: false,
     positionSize: 0,

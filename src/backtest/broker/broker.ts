@@ -36,6 +36,12 @@ import { endTrailBar, freshTrail, ratchet, trailAtOpen, trailOnSegment } from '.
 
 /** How often calc_on_order_fills runs the script again on one bar (A7). */
 const RERUNS_MAX = 3
+/** About what a fill takes, a closed trade with what the report says of it, and an order that waits. */
+const FILL_BYTES = 69
+const TRADE_BYTES = 650
+const ORDER_BYTES = 300
+/** Of a letter of an order's id or comment, which report and tracks repeat. */
+const TEXT_BYTES = 8
 const RISK_ID = 'Risk management close'
 
 /** Ranks of what is reached at one price (A16). */
@@ -69,12 +75,35 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     alertMessage: null,
   }
 
+  private labelsSeen = 0
+  private labelsCounted = 0
+
   constructor(options: BrokerOptions) {
     super(options)
     const { bars, settings } = options
     this.finer = settings.barMagnifier ? (options.finer ?? null) : null
     this.finerStarts = this.finer && finerRanges(bars, this.finer)
     this.dayOf = options.dayOf ?? ((bar) => Math.floor((bars.time[bar] ?? 0) / 86_400_000))
+  }
+
+  get bytes(): number {
+    const { fills, closed } = this.position
+    const waiting = this.orders.length + this.legs.length + this.immediates.length
+    return (
+      FILL_BYTES * fills.bar.length + TRADE_BYTES * closed.count + ORDER_BYTES * waiting + this.labelBytes()
+    )
+  }
+
+  /** Labels only ever come; after a step back they are counted anew. */
+  private labelBytes(): number {
+    const { labels } = this.position.fills
+    if (labels.length < this.labelsSeen) this.labelsCounted = this.labelsSeen = 0
+    for (; this.labelsSeen < labels.length; this.labelsSeen++) {
+      const { id, comment, alertMessage } = labels[this.labelsSeen]!
+      this.labelsCounted += ORDER_BYTES + TEXT_BYTES * (id.length + (comment?.length ?? 0))
+      this.labelsCounted += 2 * (alertMessage?.length ?? 0)
+    }
+    return this.labelsCounted
   }
 
   // ——— a bar ———

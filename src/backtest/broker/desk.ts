@@ -4,6 +4,7 @@
 // which closes are already spoken for (D9, D12), and what may not be placed at all (F12, G1, H).
 
 import type { ExitOrder, OcaType } from '../../pine/broker.ts'
+import { ScriptError } from '../../pine/runtime/runtime.ts'
 import { Account, type BrokerOptions } from './account.ts'
 import { exitLevels, hasTrigger, reservation } from './exits.ts'
 import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
@@ -11,6 +12,9 @@ import { isMarket, type Direction, type Entry, type ExitTemplate, type Leg, type
 import { calmRisk, watches, type RiskState } from './risk.ts'
 import { budgetOf, unitsFor } from './sizing.ts'
 import { issueTrail } from './trailing.ts'
+
+/** TradingView keeps 9,000 trades; a script with more orders open at once is making them in a loop. */
+const ORDERS_MAX = 10_000
 
 export class OrderDesk extends Account {
   busy = false
@@ -206,8 +210,17 @@ export class OrderDesk extends Account {
         ? -1
         : this.orders.findIndex((other) => other.id === order.id && other.kind !== 'close')
     if (index >= 0) this.orders[index] = order
-    else this.orders.push(order)
+    else this.queue(this.orders, order)
     this.touched()
+  }
+
+  private queue(orders: Order[], order: Order): void {
+    if (orders.length >= ORDERS_MAX)
+      throw new ScriptError(
+        `More than ${ORDERS_MAX.toLocaleString('en')} orders wait at once. Cancel old ones, or place fewer on a bar.`,
+        'script_limit_exceeded',
+      )
+    orders.push(order)
   }
 
   /** Units that close() calls of this script run will take off the position. */
@@ -337,9 +350,9 @@ export class OrderDesk extends Account {
       site,
     }
     if (immediately) {
-      this.immediates.push(order)
+      this.queue(this.immediates, order)
       this.dirty = true
-    } else this.orders.push(order)
+    } else this.queue(this.orders, order)
     this.touched()
   }
 

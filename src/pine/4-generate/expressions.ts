@@ -12,10 +12,11 @@ import type {
   UserCallExpr,
   Variable,
 } from '../2-check/program.ts'
-import type { Type } from '../2-check/types.ts'
+import type { Type, Udt } from '../2-check/types.ts'
 import type { Implicit } from '../builtins/registry.ts'
 import { type Column } from '../3-plan/plan.ts'
 import { History } from '../runtime/history.ts'
+import { OBJECT } from '../runtime/reach.ts'
 import { PerExecution } from '../runtime/per-execution.ts'
 import {
   concatenate,
@@ -69,9 +70,9 @@ export function expression(module: Module, expr: Expr, scope: Scope): string {
     case 'Tuple':
       return `[${expr.items.map((item) => expression(module, item, scope)).join(',')}]`
     case 'NewObject':
-      return `(new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, scope)).join(',')}))`
+      return `(M.used+=${objectBytes(expr.udt)},new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, scope)).join(',')}))`
     case 'CopyObject':
-      return `${module.constant(shallowCopy)}(${expression(module, expr.object, scope)})`
+      return `(M.used+=${expr.type.kind === 'udt' ? objectBytes(expr.type.udt) : 0},${module.constant(shallowCopy)}(${expression(module, expr.object, scope)}))`
     case 'Field':
       return `${module.constant(objectOf)}(${expression(module, expr.object, scope)}).${fieldName(expr.object.type, expr.field)}`
     case 'If':
@@ -83,6 +84,11 @@ export function expression(module: Module, expr: Expr, scope: Scope): string {
     default:
       return unreachable(expr)
   }
+}
+
+/** What an object of a type takes. */
+function objectBytes({ fields }: Udt): number {
+  return OBJECT + 8 * fields.length
 }
 
 /** The value of statements where only an expression may stand: they become a function called at once. */
@@ -312,8 +318,7 @@ function binary(module: Module, expr: BinaryExpr, scope: Scope): string {
       return `${module.constant(operator === 'and' ? strictAnd : strictOr)}(${left},${right})`
     }
     case '+':
-      if (expr.type.kind === 'string')
-        return `${module.constant(concatenate)}(${left},${right},R.limits.stringLength)`
+      if (expr.type.kind === 'string') return `${module.constant(concatenate)}(${left},${right},R)`
       return `(${left}+${right})`
     case '-':
     case '*':
@@ -424,7 +429,9 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
   if (implementation.inline && args.every(isSmall)) return `(${implementation.inline(...args)})`
   if (implementation.runtime) args.unshift('R')
   if (implementation.site) args.push(String(expr.site))
-  return `${module.constant(implementation.fn)}(${args.join(',')})`
+  const made = `${module.constant(implementation.fn)}(${args.join(',')})`
+  // What knows the run counts by itself.
+  return expr.type.kind === 'string' && implementation.runtime !== true ? `M.text(${made})` : made
 }
 
 /** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */

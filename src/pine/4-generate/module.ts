@@ -3,8 +3,9 @@
 //
 // Nothing of the script's own spelling gets into the text: variables are v12, functions f7, columns c3, constants k5.
 
-import type { Expr, FunctionInstance, Program, Variable } from '../2-check/program.ts'
+import type { Block, Expr, FunctionInstance, Program, Variable } from '../2-check/program.ts'
 import type { Type, Udt } from '../2-check/types.ts'
+import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
 
@@ -91,6 +92,23 @@ export interface EmittedFunction {
   readonly frame: Frame
 }
 
+/** On one bar; what is more is counted like the rounds of loops. */
+const CALLS_MAX = 10_000
+
+/** How often functions are called on a bar, loops aside. Functions come before those that call them. */
+function callsABar({ functions, body }: Program): number {
+  const known = new Map<FunctionInstance, number>()
+  const countIn = (block: Block): number => {
+    let calls = 0
+    walkBlock(block, (expr) => {
+      if (expr.kind === 'UserCall') calls += 1 + (known.get(expr.fn) ?? 0)
+    })
+    return calls
+  }
+  for (const fn of functions) known.set(fn, countIn(fn.body))
+  return countIn(body)
+}
+
 export class Module {
   readonly program: Program
   readonly plan: Plan
@@ -118,6 +136,8 @@ export class Module {
   readonly results: Column[] = []
   readonly once = new Map<string, string>()
   usesLoops = false
+  /** Functions that call functions that call functions make a loop too: a bar of them may never end. */
+  readonly countsCalls: boolean
   readonly repeated: ReadonlySet<Expr>
   functionCount = 0
   #temporaries = 0
@@ -126,6 +146,7 @@ export class Module {
     this.plan = plan
     this.program = plan.program
     this.columns = [...plan.columns]
+    this.countsCalls = callsABar(plan.program) > CALLS_MAX
     this.repeated = repeatedCalls(plan.program)
   }
 

@@ -123,7 +123,7 @@ function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr,
 /** Counts down the iterations of a bar, so that a loop without end stops with its line named. */
 function countLoop(module: Module): string {
   module.usesLoops = true
-  return 'if((++loops&1023)===0)R.looped(loops);'
+  return 'if(++loops>=next)next=R.looped(loops);'
 }
 
 function forLines(module: Module, expr: ForExpr, scope: Scope, sink: Sink | null): void {
@@ -326,7 +326,8 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
     module.frames.push(emitted.frame)
     parameters.unshift('F')
   }
-  module.functions.line(`function ${emitted.name}(${['i', ...parameters].join(',')}){`)
+  const counted = module.countsCalls ? countLoop(module) : ''
+  module.functions.line(`function ${emitted.name}(${['i', ...parameters].join(',')}){${counted}`)
   module.functions.append(out)
   module.functions.line('}')
   return emitted

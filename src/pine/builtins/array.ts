@@ -1,5 +1,6 @@
 // array.*: lists. What they hold and how slices share it is in `runtime/collections.ts`.
 
+import type { Budget } from '../runtime/budget.ts'
 import { PineArray } from '../runtime/collections.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import type { Runtime } from '../runtime/runtime.ts'
@@ -47,7 +48,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
   ),
   fn('array.from', 'A new array of the arguments.', '(T ...args) array<T>', {
     fn: (runtime: Runtime, ...items: unknown[]) =>
-      new PineArray<unknown>(items, naLike(items[0]), runtime.limits.collectionSize),
+      new PineArray<unknown>(items, naLike(items[0]), runtime.budget),
     runtime: true,
   }),
 
@@ -171,7 +172,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
       fn: (id: Any, order: string, field: SortField) => {
         const array = id ?? absent('array.sort')
         const values = array.values()
-        array.replace(sortedIndices(values, order, field).map((index) => values[index]))
+        array.replace(sortedIndices(values, order, field, array.budget).map((index) => values[index]))
       },
     },
   ),
@@ -182,7 +183,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     {
       fn: (id: Any, order: string, field: SortField) => {
         const array = id ?? absent('array.sort_indices')
-        const ascending = sortedIndices(array.values(), 'ascending', field)
+        const ascending = sortedIndices(array.values(), 'ascending', field, array.budget)
         // Turned around, not sorted the other way: equal elements come in descending order of their indexes.
         return array.derive(order === 'descending' ? ascending.reverse() : ascending, Number.NaN)
       },
@@ -300,7 +301,7 @@ function newArray(runtime: Runtime, size: number, initial: unknown): PineArray {
   return new PineArray<unknown>(
     Array.from({ length: count }, () => initial),
     naLike(initial),
-    limit,
+    runtime.budget,
   )
 }
 
@@ -335,7 +336,12 @@ function isLike(value: unknown): (each: unknown) => boolean {
 export type SortField = number | string | null
 
 /** Places of `values` in sorted order, na last; objects by one of their fields. */
-export function sortedIndices(values: readonly unknown[], order: string, field: SortField): number[] {
+export function sortedIndices(
+  values: readonly unknown[],
+  order: string,
+  field: SortField,
+  budget: Budget,
+): number[] {
   const keys = values.map((value) => sortKey(value, field))
   if (values.includes(null) && values.some((value) => typeof value === 'object' && value !== null))
     throw new ScriptError(
@@ -345,7 +351,14 @@ export function sortedIndices(values: readonly unknown[], order: string, field: 
   // na is after all numbers, but before all strings. [measured on TradingView by PyneCore]
   if (keys.some((key) => typeof key === 'string'))
     for (const [i, key] of keys.entries()) if (typeof key === 'number') keys[i] = ''
-  return values.map((_, i) => i).sort((i, j) => direction * compare(keys[i]!, keys[j]!))
+  return values
+    .map((_, i) => i)
+    .sort((i, j) => {
+      const [a, b] = [keys[i]!, keys[j]!]
+      // Long texts that differ at their ends are read to their ends, each time.
+      budget.work(typeof a === 'string' ? 10 + (a.length >> 2) : 10)
+      return direction * compare(a, b)
+    })
 }
 
 function sortKey(value: unknown, field: SortField): number | string {

@@ -602,12 +602,18 @@ function putCell(runtime: Runtime, table: Table, column: number, row: number, fi
   writableCells(runtime, table).set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
 }
 
+/** Of an entry of the map; a cell itself is shared by the copies. */
+const CELL_BYTES = 40
+
 /** The cells as they were at the end of the bar before are kept, so the first write on a bar copies them. */
 function writableCells(runtime: Runtime, table: Table): Map<number, Cell> {
   const { drawings, bar } = runtime
   const last = table.changes.at(-1)
   const isOwn = table.createdBar === bar || (last?.bar === bar && Object.hasOwn(last, 'cells'))
-  if (!isOwn) drawings.set(table, 'cells', new Map(table.cells), bar)
+  if (!isOwn) {
+    runtime.budget.take(CELL_BYTES * table.cells.size)
+    drawings.set(table, 'cells', new Map(table.cells), bar)
+  }
   return table.cells
 }
 
@@ -644,6 +650,9 @@ function clearCells(
   for (const place of cells.keys()) if (inside(place)) cells.delete(place)
 }
 
+/** A point and its place in the list. */
+const POINT_BYTES = 56
+
 function newPolyline(
   runtime: Runtime,
   points: PineArray<Point> | null,
@@ -664,6 +673,7 @@ function newPolyline(
       `A polyline of ${copies.length} points is more than the limit of 10,000. Draw several.`,
       'script_limit_exceeded',
     )
+  runtime.budget.take(POINT_BYTES * copies.length)
   return runtime.drawings.add<Polyline>({
     kind: 'polyline',
     ...born(runtime),
@@ -706,11 +716,7 @@ function life(kind: DrawingKind, id = 'id', hasCopy = true): BuiltinEntry[] {
     }),
     variable(`${kind}.all`, `Every ${kind} there is, oldest first.`, `series array<${kind}>`, {
       get: (runtime) =>
-        new PineArray<Drawing | null>(
-          runtime.drawings.alive[kind].slice(),
-          null,
-          runtime.limits.collectionSize,
-        ),
+        new PineArray<Drawing | null>(runtime.drawings.alive[kind].slice(), null, runtime.budget),
     }),
   ]
   if (!hasCopy) return entries

@@ -19,8 +19,7 @@ export const MAP: readonly BuiltinEntry[] = [
   // The parameters are never written: left out, they arrive as na of the two types, which the map then knows.
   fn('map.new', 'A new map.', '(K key_na = na, V value_na = na) map<K, V>', {
     // A pair is two elements.
-    fn: (runtime: Runtime, _key: unknown, value: unknown) =>
-      new PineMap(new Map(), value, Math.floor(runtime.limits.collectionSize / 2)),
+    fn: (runtime: Runtime, _key: unknown, value: unknown) => new PineMap(new Map(), value, runtime.budget),
     runtime: true,
   }),
   fn('map.size', 'How many pairs there are.', '(map<K, V> id) int', {
@@ -50,20 +49,20 @@ export const MAP: readonly BuiltinEntry[] = [
   fn('map.copy', 'A copy; objects in it are shared.', '(map<K, V> id) map<K, V>', {
     fn: (id: Any) => {
       const map = id ?? absent('map.copy')
-      return new PineMap(new Map(map.entries), map.na, map.limit)
+      return new PineMap(new Map(map.entries), map.na, map.budget)
     },
   }),
   fn('map.keys', 'The keys, in the order they were put in.', '(map<K, V> id) array<K>', {
     fn: (id: Any) => {
       const map = id ?? absent('map.keys')
       const keys = [...map.entries.keys()]
-      return new PineArray<unknown>(keys, naLike(keys[0]), map.limit)
+      return new PineArray<unknown>(keys, naLike(keys[0]), map.budget)
     },
   }),
   fn('map.values', 'The values, in the order of their keys.', '(map<K, V> id) array<V>', {
     fn: (id: Any) => {
       const map = id ?? absent('map.values')
-      return new PineArray<unknown>([...map.entries.values()], map.na, map.limit)
+      return new PineArray<unknown>([...map.entries.values()], map.na, map.budget)
     },
   }),
 ]

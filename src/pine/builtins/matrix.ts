@@ -166,23 +166,25 @@ export const MATRIX: readonly BuiltinEntry[] = [
     ['(matrix<int> id, int power) matrix<float>', '(matrix<float> id, int power) matrix<float>'],
     { fn: power },
   ),
-  square('det', 'The determinant.', 'float', (rows) => algebra.determinant(rows)),
+  square('det', 'The determinant.', 'float', (rows, matrix) => algebra.determinant(rows, workOf(matrix))),
   square('trace', 'Sum of the main diagonal.', 'float', (rows) =>
     statistics.sum(rows.map((row, i) => row[i]!)),
   ),
   square('inv', 'The inverse; elements are na if there is none.', 'matrix<float>', (rows, matrix) =>
-    matrixOf(matrix, algebra.inverse(rows) ?? rows.map((row) => row.map(() => Number.NaN))),
+    matrixOf(matrix, algebra.inverse(rows, workOf(matrix)) ?? rows.map((row) => row.map(() => Number.NaN))),
   ),
   square('eigenvalues', 'The eigenvalues.', 'array<float>', (rows, matrix) =>
-    matrix.array(algebra.eigenvalues(rows)),
+    matrix.array(algebra.eigenvalues(rows, workOf(matrix))),
   ),
   square('eigenvectors', 'The eigenvectors, one a column.', 'matrix<float>', (rows, matrix) =>
-    matrixOf(matrix, algebra.eigenvectors(rows)),
+    matrixOf(matrix, algebra.eigenvectors(rows, workOf(matrix))),
   ),
   numeric('pinv', 'The pseudo-inverse.', 'matrix<float>', (rows, matrix) =>
-    matrixOf(matrix, algebra.pseudoInverse(rows)),
+    matrixOf(matrix, algebra.pseudoInverse(rows, workOf(matrix))),
   ),
-  numeric('rank', 'How many rows are independent.', 'int', (rows) => algebra.rank(rows)),
+  numeric('rank', 'How many rows are independent.', 'int', (rows, matrix) =>
+    algebra.rank(rows, workOf(matrix)),
+  ),
 
   fn('matrix.is_square', 'True if there are as many rows as columns.', '(matrix<T> id) bool', {
     fn: (id: Any) => {
@@ -243,7 +245,7 @@ function newMatrix(runtime: Runtime, rows: number, columns: number, initial: unk
       'script_limit_exceeded',
     )
   const items = Array.from({ length: height * width }, () => initial)
-  return new PineMatrix<unknown>(height, width, items, naLike(initial), limit)
+  return new PineMatrix<unknown>(height, width, items, naLike(initial), runtime.budget)
 }
 
 interface Part {
@@ -387,8 +389,12 @@ function reshape(id: Any, rows: number, columns: number): void {
 
 function sort(id: Any, column: number, order: string, field: SortField): void {
   const matrix = id ?? absent('matrix.sort')
-  const places = sortedIndices(matrix.columnValues(matrix.column(column)), order, field)
+  const places = sortedIndices(matrix.columnValues(matrix.column(column)), order, field, matrix.budget)
   matrix.items = places.flatMap((row) => matrix.rowValues(row))
+}
+
+function workOf({ budget }: PineMatrix<number>): algebra.Work {
+  return (steps) => budget.work(steps)
 }
 
 function rowsOf(matrix: PineMatrix<number>): algebra.Rows {
@@ -434,7 +440,7 @@ function product(
     throw new ScriptError(
       `Cannot multiply a matrix of ${matrix.columns} columns by one of ${rows.length} rows: the numbers must be the same.`,
     )
-  const result = algebra.multiply(rowsOf(matrix), rows)
+  const result = algebra.multiply(rowsOf(matrix), rows, workOf(matrix))
   return second instanceof PineArray ? matrix.array(result.flat()) : matrixOf(matrix, result)
 }
 
@@ -442,9 +448,10 @@ function kronecker(id1: Numbers, id2: Numbers): PineMatrix<number> {
   const a = id1 ?? absent('matrix.kron')
   const b = id2 ?? absent('matrix.kron')
   const count = a.items.length * b.items.length
-  if (count > a.limit)
+  const most = a.budget.collectionSize
+  if (count > most)
     throw new ScriptError(
-      `The matrix would have ${count} elements, more than the limit of ${a.limit}. Use fewer rows or columns.`,
+      `The matrix would have ${count} elements, more than the limit of ${most}. Use fewer rows or columns.`,
       'script_limit_exceeded',
     )
   const rows = rowsOf(a).flatMap((rowA) =>
@@ -459,10 +466,11 @@ function power(id: Numbers, exponent: number): PineMatrix<number> {
   let left = Math.trunc(exponent)
   if (!(left >= 0))
     throw new ScriptError(`Cannot raise a matrix to the power ${exponent}: 'power' must be 0 or more.`)
+  const work = workOf(matrix)
   let result = algebra.identity(matrix.rows)
   for (let base = rowsOf(matrix); left > 0; left = Math.floor(left / 2)) {
-    if (left % 2 === 1) result = algebra.multiply(result, base)
-    if (left > 1) base = algebra.multiply(base, base)
+    if (left % 2 === 1) result = algebra.multiply(result, base, work)
+    if (left > 1) base = algebra.multiply(base, base, work)
   }
   return matrixOf(matrix, result)
 }

@@ -144,7 +144,7 @@ export const STR: readonly BuiltinEntry[] = [
 /** Text a script has made, if it is not too long. */
 export function limited(runtime: Runtime, text: string): string {
   if (text.length > runtime.limits.stringLength) throw tooLong(runtime, text.length)
-  return text
+  return runtime.budget.text(text)
 }
 
 function tooLong(runtime: Runtime, length: number): ScriptError {
@@ -171,7 +171,7 @@ function repeat(runtime: Runtime, source: Text, times: number, separator: Text):
   const between = separator ?? ''
   const length = source.length * count + between.length * (count - 1)
   if (length > runtime.limits.stringLength) throw tooLong(runtime, length)
-  return (source + between).repeat(count - 1) + source
+  return runtime.budget.text((source + between).repeat(count - 1) + source)
 }
 
 function replace(runtime: Runtime, source: Text, target: Text, replacement: Text, occurrence: number): Text {
@@ -189,12 +189,16 @@ function replaceAll(runtime: Runtime, source: Text, target: Text, replacement: T
   const pieces = target === '' ? ['', ...source.split(''), ''] : source.split(target)
   const length = source.length + (pieces.length - 1) * ((replacement ?? '').length - target.length)
   if (length > runtime.limits.stringLength) throw tooLong(runtime, length)
-  return pieces.join(replacement ?? '')
+  return runtime.budget.text(pieces.join(replacement ?? ''))
 }
+
+/** Of a text beside its letters. */
+const PIECE_BYTES = 24
 
 function split(runtime: Runtime, text: Text, separator: Text): PineArray<Text> {
   const pieces = text === null ? [] : text.split(separator ?? '')
-  return new PineArray<Text>(pieces, null, runtime.limits.collectionSize)
+  runtime.budget.take(PIECE_BYTES * pieces.length + 2 * (text?.length ?? 0))
+  return new PineArray<Text>(pieces, null, runtime.budget)
 }
 
 function toNumber(text: Text): number {

@@ -2,28 +2,36 @@
 //
 // A slice is a view: it shares its parent's elements, and what is inserted through it lands in the parent. So an
 // array is either a root, which owns `items`, or a view of a stretch of a root's `items`; views of views share the
-// same root. Every collection carries the limit it was made under, so that growing it needs nothing else.
+// same root. Every collection carries the run's budget, its limits and its count, so that growing it needs nothing else.
 //
 // Fields are plain data (no closures, no private names), since a snapshot of a run copies them.
 
+import type { Budget } from './budget.ts'
 import { ScriptError } from './runtime.ts'
+
+/** Bytes of an element, of a pair of a map, and of a collection beside them. */
+const ELEMENT = 8
+const PAIR = 40
+const COLLECTION = 100
 
 export class PineArray<T = unknown> {
   /** The root's elements. */
   items: T[]
   /** What an element that is not there answers: NaN for numbers and colours, null for the rest. */
   readonly na: T
-  readonly limit: number
+  readonly budget: Budget
   /** null = a root; `from` and `count` are then not used. */
   readonly parent: PineArray<T> | null
   from: number
   count: number
 
-  constructor(items: T[], na: T, limit: number, parent: PineArray<T> | null = null, from = 0, count = 0) {
-    if (items.length > limit) throw tooLarge('array', items.length, limit)
+  constructor(items: T[], na: T, budget: Budget, parent: PineArray<T> | null = null, from = 0, count = 0) {
+    const { collectionSize } = budget
+    if (items.length > collectionSize) throw tooLarge('array', items.length, collectionSize)
+    budget.take(COLLECTION + (parent === null ? ELEMENT * items.length : 0))
     this.items = items
     this.na = na
-    this.limit = limit
+    this.budget = budget
     this.parent = parent
     this.from = from
     this.count = count
@@ -56,7 +64,10 @@ export class PineArray<T = unknown> {
     let place = Number.isNaN(index) ? size : Math.trunc(index)
     if (place < 0) place += size
     if (place < 0 || place > size) throw outOfBounds(index, size)
-    if (this.items.length >= this.limit) throw tooLarge('array', this.items.length + 1, this.limit)
+    const { budget } = this
+    if (this.items.length >= budget.collectionSize)
+      throw tooLarge('array', this.items.length + 1, budget.collectionSize)
+    budget.used += ELEMENT
     if (this.parent === null && place === size) this.items.push(value)
     else this.items.splice(this.from + place, 0, value)
     grow(this, 1)
@@ -84,7 +95,9 @@ export class PineArray<T = unknown> {
 
   append(values: readonly T[]): void {
     const size = this.items.length + values.length
-    if (size > this.limit) throw tooLarge('array', size, this.limit)
+    const { collectionSize } = this.budget
+    if (size > collectionSize) throw tooLarge('array', size, collectionSize)
+    this.budget.take(ELEMENT * values.length)
     const place = this.from + this.size
     const added = values.slice()
     if (this.parent === null) for (const value of added) this.items.push(value)
@@ -122,16 +135,16 @@ export class PineArray<T = unknown> {
       throw new ScriptError(
         `Cannot take a slice from index ${start} to index ${end}: 'index_from' must not be greater than 'index_to'.`,
       )
-    return new PineArray(this.items, this.na, this.limit, this, this.from + start, end - start)
+    return new PineArray(this.items, this.na, this.budget, this, this.from + start, end - start)
   }
 
   copy(): PineArray<T> {
-    return new PineArray(this.values().slice(), this.na, this.limit)
+    return new PineArray(this.values().slice(), this.na, this.budget)
   }
 
   /** An array of its own of `items`, under this one's limit. */
   derive<U>(items: U[], na: U): PineArray<U> {
-    return new PineArray(items, na, this.limit)
+    return new PineArray(items, na, this.budget)
   }
 
   /** Place in `items` of an index. Negative ones count from the end (v6; in v4 and v5 they are errors nobody's script has). */
@@ -147,12 +160,13 @@ export class PineArray<T = unknown> {
 export class PineMap<K = unknown, V = unknown> {
   readonly entries: Map<K, V>
   readonly na: V
-  readonly limit: number
+  readonly budget: Budget
 
-  constructor(entries: Map<K, V>, na: V, limit: number) {
+  constructor(entries: Map<K, V>, na: V, budget: Budget) {
+    budget.take(COLLECTION + PAIR * entries.size)
     this.entries = entries
     this.na = na
-    this.limit = limit
+    this.budget = budget
   }
 
   keys(): Iterable<K> {
@@ -167,8 +181,11 @@ export class PineMap<K = unknown, V = unknown> {
   /** The value `key` had before. */
   put(key: K, value: V): V {
     const before = this.entries.get(key)
-    if (before === undefined && this.entries.size >= this.limit)
-      throw tooLarge('map', this.entries.size + 1, this.limit)
+    if (before === undefined) {
+      const most = this.budget.collectionSize >> 1
+      if (this.entries.size >= most) throw tooLarge('map', this.entries.size + 1, most)
+      this.budget.used += PAIR
+    }
     this.entries.set(key, value)
     return before === undefined ? this.na : before
   }

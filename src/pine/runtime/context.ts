@@ -11,12 +11,29 @@ import { BLOCK } from '../4-generate/module.ts'
 import type { Broker } from '../broker.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
 import type { Drawings } from './drawings.ts'
+import type { Budget } from './budget.ts'
 import type { ChildRun, Feed, Request } from './request.ts'
 import { ScriptError, SeriesNeeded, type Limits, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
 
 const DAY = 86_400_000
+
+const STRIDE_FIRST = 16
+const STRIDE_MAX = 1024
+
+/** A round may cost a nanosecond or a second: looks come closer until they are a few milliseconds apart. */
+export function strideAfter(stride: number, elapsedMs: number, most: number): number {
+  if (elapsedMs > 10) return Math.max(1, stride >> 2)
+  return elapsedMs < 2 ? Math.min(most, stride * 2) : stride
+}
+
+/** Of an alert or a log line beside its text. */
+const EVENT_BYTES = 100
+
+function saidBytes(text: string): number {
+  return EVENT_BYTES + 2 * text.length
+}
 
 /** Lines a script may log; later ones are counted, not kept. */
 const LOG_LIMIT = 10_000
@@ -30,6 +47,7 @@ export class Context implements Runtime {
   readonly broker: Broker
   readonly drawings: Drawings
   readonly limits: Limits
+  readonly budget: Budget
   readonly declaration: Runtime['declaration']
   /** Data of the plan's columns, by number. */
   readonly columns: ColumnData[]
@@ -49,8 +67,11 @@ export class Context implements Runtime {
   handedOut = 0
   /** Set by the run: what a request evaluates, as a text. */
   requestKey: (site: number, path: string) => string = (site, path) => `${site}@${path}`
-  /** Where the count of a bar's rounds begins: near 1,024 the first round calls `looped`. */
-  loopsFrom = 0
+  /** Rounds of loops from one look at the clock to the next. */
+  stride = STRIDE_FIRST
+  /** Bytes of what the alerts and log lines say, which are all written into the answer. */
+  said = 0
+  #looks = 0
   /** Set by the run: the body once more on this bar. */
   rerun: () => void = () => {}
   /** Set by the run: a slice of the script at work on other bars. */
@@ -73,6 +94,7 @@ export class Context implements Runtime {
     columns: readonly RunColumn[],
     env: RunEnvironment,
     drawings: Drawings,
+    budget: Budget,
     isChild = false,
   ) {
     this.#requests = isChild ? null : new Set()
@@ -85,6 +107,7 @@ export class Context implements Runtime {
     this.timezone = env.symbol.timezone
     this.broker = env.broker
     this.limits = env.limits
+    this.budget = budget
     this.drawings = drawings
     this.columns = columns.map(({ kind, kept }) => {
       const length = kept ? 0 : BLOCK
@@ -151,7 +174,9 @@ export class Context implements Runtime {
       )
     for (const [i, { kind, kept }] of this.#kinds.entries()) {
       const old = this.columns[i]
-      if (kind === 'any' || !kept) continue
+      if (!kept) continue
+      this.budget.take((kind === 'u8' ? 1 : 8) * capacity)
+      if (kind === 'any') continue
       const grown = kind === 'f64' ? new Float64Array(capacity) : new Uint8Array(capacity)
       if (this.#capacity > 0) grown.set(old as Float64Array)
       this.columns[i] = grown
@@ -176,15 +201,18 @@ export class Context implements Runtime {
     this.#env.unsettle?.()
   }
 
-  /** Called by loops every 1,024 rounds. */
-  looped(rounds: number): void {
+  /** Called by loops every `stride` rounds; answers at which round to call again. */
+  looped(rounds: number): number {
     if (rounds > this.limits.loopsPerBar)
       throw new ScriptError(
         `The loops of one bar may run ${this.limits.loopsPerBar.toLocaleString('en')} rounds in all.`,
         'script_limit_exceeded',
       )
-    this.#env.watch?.()
-    if ((rounds & 0xffff) === 0) this.#env.progress?.(this.bar)
+    this.budget.check()
+    this.stride = strideAfter(this.stride, this.#env.watch?.() ?? 0, STRIDE_MAX)
+    this.#env.used?.(this.budget.counted)
+    if ((++this.#looks & 63) === 0) this.#env.progress?.(this.bar)
+    return rounds + this.stride
   }
 
   warn(code: string, message: string): void {
@@ -195,12 +223,24 @@ export class Context implements Runtime {
   log(level: 'info' | 'warning' | 'error', message: string): void {
     if (this.logs.length >= LOG_LIMIT)
       this.warn('logs-cut', `Only the first ${LOG_LIMIT.toLocaleString('en')} log lines are kept.`)
-    else this.logs.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, level, message })
+    else {
+      this.#say(message)
+      this.logs.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, level, message })
+    }
+  }
+
+  #say(text: string): void {
+    const bytes = saidBytes(text)
+    this.said += bytes
+    this.budget.take(bytes)
   }
 
   /** The run has gone back, or goes on from where another stood. */
   goBack(): void {
     this.#alertedOn = -1
+    this.said = 0
+    for (const { title, message } of this.alerts) this.said += saidBytes(title + message)
+    for (const { message } of this.logs) this.said += saidBytes(message)
   }
 
   alert(message: string, freq: string): void {
@@ -211,6 +251,7 @@ export class Context implements Runtime {
     // Every tick of a historical bar is its close, so the frequencies differ only in how often one bar may alert.
     if (freq !== 'all' && this.#alertedBar.has(message)) return
     this.#alertedBar.add(message)
+    this.#say(message)
     this.alerts.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, title: '', message })
   }
 
@@ -247,6 +288,7 @@ export class Context implements Runtime {
   }
 
   alertCondition(title: string | null, message: string | null): void {
+    this.#say(`${title ?? ''}${message ?? ''}`)
     this.alerts.push({
       bar: this.bar,
       time: this.bars.time[this.bar] ?? 0,

@@ -8,6 +8,10 @@
 
 export type Rows = number[][]
 
+/** Told how many steps are done next, as a large matrix takes minutes; throws to stop. */
+export type Work = (steps: number) => void
+const unwatched: Work = () => {}
+
 export function identity(size: number): Rows {
   return Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => (i === j ? 1 : 0)))
 }
@@ -16,22 +20,24 @@ export function transpose(a: Rows): Rows {
   return (a[0] ?? []).map((_, j) => a.map((row) => row[j]!))
 }
 
-export function multiply(a: Rows, b: Rows): Rows {
+export function multiply(a: Rows, b: Rows, work = unwatched): Rows {
   const columns = b[0]?.length ?? 0
-  return a.map((row) =>
-    Array.from({ length: columns }, (_, j) => {
+  return a.map((row) => {
+    work(columns * row.length)
+    return Array.from({ length: columns }, (_, j) => {
       let total = 0
       for (let k = 0; k < row.length; k++) total += row[k]! * b[k]![j]!
       return total
-    }),
-  )
+    })
+  })
 }
 
-export function determinant(matrix: Rows): number {
+export function determinant(matrix: Rows, work = unwatched): number {
   const a = matrix.map((row) => row.slice())
   const n = a.length
   let product = 1
   for (let k = 0; k < n; k++) {
+    work(n * n)
     const pivot = pivotRow(a, k)
     if (a[pivot]![k] === 0) return 0
     if (pivot !== k) {
@@ -45,12 +51,13 @@ export function determinant(matrix: Rows): number {
 }
 
 /** null for a singular matrix. */
-export function inverse(matrix: Rows): Rows | null {
+export function inverse(matrix: Rows, work = unwatched): Rows | null {
   const n = matrix.length
   const unit = identity(n)
   const a = matrix.map((row, i) => [...row, ...unit[i]!])
   const scale = largest(matrix)
   for (let k = 0; k < n; k++) {
+    work(2 * n * n)
     const pivot = pivotRow(a, k)
     if (!(Math.abs(a[pivot]![k]!) > scale * n * Number.EPSILON)) return null
     ;[a[k], a[pivot]] = [a[pivot]!, a[k]!]
@@ -81,7 +88,7 @@ function subtract(row: number[], other: readonly number[], factor: number, from:
 }
 
 /** A = U·diag(values)·Vᵀ, of a matrix with at least as many rows as columns; columns of U and V as rows here. */
-function singular(matrix: Rows): { u: Rows; values: number[]; v: Rows } {
+function singular(matrix: Rows, work: Work): { u: Rows; values: number[]; v: Rows } {
   const columns = transpose(matrix)
   const n = columns.length
   const v = identity(n)
@@ -89,6 +96,7 @@ function singular(matrix: Rows): { u: Rows; values: number[]; v: Rows } {
     let isRotated = false
     for (let p = 0; p < n - 1; p++)
       for (let q = p + 1; q < n; q++) {
+        work(5 * matrix.length)
         const alpha = dot(columns[p]!, columns[p]!)
         const beta = dot(columns[q]!, columns[q]!)
         const gamma = dot(columns[p]!, columns[q]!)
@@ -121,25 +129,26 @@ function dot(x: readonly number[], y: readonly number[]): number {
   return total
 }
 
-export function rank(matrix: Rows): number {
-  const { values, cutoff } = significant(matrix)
+export function rank(matrix: Rows, work = unwatched): number {
+  const { values, cutoff } = significant(matrix, work)
   return values.filter((value) => value > cutoff).length
 }
 
-function significant(matrix: Rows) {
+function significant(matrix: Rows, work: Work) {
   const tall = matrix.length >= (matrix[0]?.length ?? 0) ? matrix : transpose(matrix)
-  const parts = singular(tall)
+  const parts = singular(tall, work)
   const cutoff = tall.length * Math.max(0, ...parts.values) * Number.EPSILON
   return { ...parts, cutoff }
 }
 
 /** Moore and Penrose's. */
-export function pseudoInverse(matrix: Rows): Rows {
-  if (matrix.length < (matrix[0]?.length ?? 0)) return transpose(pseudoInverse(transpose(matrix)))
-  const { u, values, v, cutoff } = significant(matrix)
+export function pseudoInverse(matrix: Rows, work = unwatched): Rows {
+  if (matrix.length < (matrix[0]?.length ?? 0)) return transpose(pseudoInverse(transpose(matrix), work))
+  const { u, values, v, cutoff } = significant(matrix, work)
   const n = values.length
   return Array.from({ length: n }, (_, i) =>
     Array.from({ length: matrix.length }, (_, j) => {
+      work(n)
       let total = 0
       for (let k = 0; k < n; k++) if (values[k]! > cutoff) total += (v[k]![i]! * u[k]![j]!) / values[k]!
       return total
@@ -151,18 +160,18 @@ export function isSymmetric(a: Rows): boolean {
   return a.every((row, i) => row.every((value, j) => value === a[j]![i]))
 }
 
-export function eigenvalues(matrix: Rows): number[] {
-  return isSymmetric(matrix) ? jacobi(matrix).values : hessenbergQr(hessenberg(matrix))
+export function eigenvalues(matrix: Rows, work = unwatched): number[] {
+  return isSymmetric(matrix) ? jacobi(matrix, work).values : hessenbergQr(hessenberg(matrix, work), work)
 }
 
 /** Vectors of length 1, one a column, in the order of `eigenvalues`. */
-export function eigenvectors(matrix: Rows): Rows {
-  if (isSymmetric(matrix)) return transpose(jacobi(matrix).vectors)
-  return transpose(eigenvalues(matrix).map((value) => eigenvectorOf(matrix, value)))
+export function eigenvectors(matrix: Rows, work = unwatched): Rows {
+  if (isSymmetric(matrix)) return transpose(jacobi(matrix, work).vectors)
+  return transpose(eigenvalues(matrix, work).map((value) => eigenvectorOf(matrix, value, work)))
 }
 
 /** Vectors as rows, largest value first. */
-function jacobi(matrix: Rows): { values: number[]; vectors: Rows } {
+function jacobi(matrix: Rows, work: Work): { values: number[]; vectors: Rows } {
   const a = matrix.map((row) => row.slice())
   const n = a.length
   const vectors = identity(n)
@@ -173,6 +182,7 @@ function jacobi(matrix: Rows): { values: number[]; vectors: Rows } {
     for (let p = 0; p < n - 1; p++)
       for (let q = p + 1; q < n; q++) {
         if (a[p]![q] === 0) continue
+        work(3 * n)
         const theta = (a[q]![q]! - a[p]![p]!) / (2 * a[p]![q]!)
         const t = (theta >= 0 ? 1 : -1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1))
         const c = 1 / Math.sqrt(t * t + 1)
@@ -193,7 +203,7 @@ function jacobi(matrix: Rows): { values: number[]; vectors: Rows } {
 }
 
 /** By elimination with exchanges (EISPACK's `elmhes`). */
-function hessenberg(matrix: Rows): Rows {
+function hessenberg(matrix: Rows, work: Work): Rows {
   const a = matrix.map((row) => row.slice())
   const n = a.length
   for (let m = 1; m < n - 1; m++) {
@@ -206,6 +216,7 @@ function hessenberg(matrix: Rows): Rows {
       for (const row of a) [row[m], row[pivot]] = [row[pivot]!, row[m]!]
     }
     for (let i = m + 1; i < n; i++) {
+      work(2 * n)
       const factor = a[i]![m - 1]! / lead
       if (factor === 0) continue
       subtract(a[i]!, a[m]!, factor, m - 1)
@@ -217,7 +228,7 @@ function hessenberg(matrix: Rows): Rows {
 }
 
 /** Real parts of the eigenvalues of an upper Hessenberg matrix, by Francis's double shift. */
-function hessenbergQr(a: Rows): number[] {
+function hessenbergQr(a: Rows, work: Work): number[] {
   const n = a.length
   const at = (i: number, j: number) => a[i]![j]!
   const values = Array.from({ length: n }, () => 0)
@@ -268,6 +279,7 @@ function hessenbergQr(a: Rows): number[] {
       w = -0.4375 * s * s
     }
     rounds++
+    work(2 * n * (end - start))
     doubleStep(a, start, end, x, y, w)
   }
   return values
@@ -341,11 +353,12 @@ function doubleStep(a: Rows, start: number, end: number, x: number, y: number, w
 }
 
 /** Inverse iteration, started a hair off the value so that the matrix to invert is not singular. */
-function eigenvectorOf(matrix: Rows, value: number): number[] {
+function eigenvectorOf(matrix: Rows, value: number, work: Work): number[] {
   const scale = largest(matrix)
   for (const distance of [1e-12, 1e-10, 1e-8]) {
     const near = value + distance * Math.max(scale, 1e-300)
-    const solver = inverse(matrix.map((row, i) => row.map((each, j) => (i === j ? each - near : each))))
+    const shifted = matrix.map((row, i) => row.map((each, j) => (i === j ? each - near : each)))
+    const solver = inverse(shifted, work)
     if (solver === null) continue
     let vector = matrix.map((_, i) => 1 + i / 7)
     for (let round = 0; round < 8; round++) {

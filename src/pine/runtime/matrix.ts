@@ -1,6 +1,7 @@
 // Matrices as scripts hold them: elements row after row in one array, so that a row is a stretch of it.
 
 import { PineArray, tooLarge } from './collections.ts'
+import type { Budget } from './budget.ts'
 import { ScriptError } from './runtime.ts'
 
 export class PineMatrix<T = unknown> {
@@ -9,15 +10,17 @@ export class PineMatrix<T = unknown> {
   items: T[]
   /** What an element that is not there answers, as in PineArray. */
   readonly na: T
-  readonly limit: number
+  readonly budget: Budget
 
-  constructor(rows: number, columns: number, items: T[], na: T, limit: number) {
-    if (items.length > limit) throw tooLarge('matrix', items.length, limit)
+  constructor(rows: number, columns: number, items: T[], na: T, budget: Budget) {
+    const { collectionSize } = budget
+    if (items.length > collectionSize) throw tooLarge('matrix', items.length, collectionSize)
+    budget.take(100 + 8 * items.length)
     this.rows = rows
     this.columns = columns
     this.items = items
     this.na = na
-    this.limit = limit
+    this.budget = budget
   }
 
   /** An na index does not end the script: there is na, and nothing to be set. [measured on TradingView by PyneCore] */
@@ -40,11 +43,11 @@ export class PineMatrix<T = unknown> {
   }
 
   array(values: T[]): PineArray<T> {
-    return new PineArray(values, this.na, this.limit)
+    return new PineArray(values, this.na, this.budget)
   }
 
   derive<U>(rows: number, columns: number, items: U[], na: U): PineMatrix<U> {
-    return new PineMatrix(rows, columns, items, na, this.limit)
+    return new PineMatrix(rows, columns, items, na, this.budget)
   }
 
   copy(): PineMatrix<T> {
@@ -53,7 +56,9 @@ export class PineMatrix<T = unknown> {
 
   /** Puts another content in place. */
   become(rows: number, columns: number, items: T[]): void {
-    if (items.length > this.limit) throw tooLarge('matrix', items.length, this.limit)
+    const { collectionSize } = this.budget
+    if (items.length > collectionSize) throw tooLarge('matrix', items.length, collectionSize)
+    this.budget.take(8 * items.length)
     this.rows = rows
     this.columns = columns
     this.items = items

@@ -1,6 +1,6 @@
 // What operators and casts do, where JavaScript's own do something else. The generated code calls these.
 
-import { ScriptError } from './runtime.ts'
+import { ScriptError, type Runtime } from './runtime.ts'
 
 /** Bool column entry of a three-state bool (version 4 and 5). */
 export function encodeBool(value: boolean | null): number {
@@ -55,15 +55,20 @@ export function differsColor(left: number, right: number): boolean {
   return left === left && right === right && left !== right
 }
 
-export function concatenate(left: string | null, right: string | null, limit: number): string | null {
+export function concatenate(
+  left: string | null,
+  right: string | null,
+  { limits, budget }: Runtime,
+): string | null {
   if (left === null || right === null) return null
   const text = left + right
+  const limit = limits.stringLength
   if (text.length > limit)
     throw new ScriptError(
       `A string may have ${limit} characters at most; this one would have ${text.length}.`,
       'script_limit_exceeded',
     )
-  return text
+  return budget.text(text)
 }
 
 /** The object whose field is read or written; na has none. */

@@ -52,7 +52,7 @@ export function handedOut(context: Context, value: object | null): object | null
     copy = value.copy()
     size = value.items.length
   } else if (value instanceof PineMap) {
-    copy = new PineMap(new Map(value.entries), value.na, value.limit)
+    copy = new PineMap(new Map(value.entries), value.na, value.budget)
     size = value.entries.size
   } else copy = shallowCopy(value)
   context.handedOut += size
@@ -139,7 +139,7 @@ export class Request {
       for (const [item, na] of this.#na.entries()) {
         const items: unknown[] = []
         for (let j = from; j < to; j++) items.push(feed?.child.value(item, j))
-        values[item] = new PineArray(items, na, this.#context.limits.collectionSize)
+        values[item] = new PineArray(items, na, this.#context.budget)
       }
       return values
     }

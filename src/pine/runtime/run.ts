@@ -16,7 +16,8 @@ import type { StateClass } from '../builtins/registry.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '../compile.ts'
 import { Checkpoint } from './checkpoint.ts'
 import { PineArray, PineMap } from './collections.ts'
-import { Context, type ColumnData } from './context.ts'
+import { Budget } from './budget.ts'
+import { Context, strideAfter, type ColumnData } from './context.ts'
 import { ChartPoint, Drawings, forgetPast } from './drawings.ts'
 import { History } from './history.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
@@ -29,7 +30,7 @@ import { ScriptError } from './runtime.ts'
 /** Frames of call sites; calls of calls of calls multiply, and a million of them would fill the memory. */
 const FRAME_LIMIT = 200_000
 
-/** Bars between two looks at the clock; each costs as much as a few bars of a small script. */
+/** Bars between two looks at the clock, at most; each look costs as much as a few bars of a small script. */
 const WATCHED_BARS = 256
 
 /** request.security() within request.security(). */
@@ -65,6 +66,11 @@ export class Run implements ScriptRun {
   readonly #sources: (Float64Array | null)[]
   readonly #shared: ReadonlySet<unknown>
   readonly #depth: number
+  /** Bars from one look at the clock to the next. */
+  #stride = 1
+  /** Where what the built-ins keep is counted next, as they do not count it themselves. */
+  #recountAt = 0
+  readonly #budget: Budget
   #position = 0
   #beforeBar: { readonly bar: number; readonly state: Checkpoint } | null = null
 
@@ -74,7 +80,12 @@ export class Run implements ScriptRun {
     this.#generated = generated
     this.#resolved = resolveInputs(program, env.inputs)
     const drawings = new Drawings(env.limits, program.declaration.args)
-    this.context = new Context(program, generated.columns, env, drawings, depth > 0)
+    this.#budget = env.budget ?? new Budget(env.limits)
+    if (depth === 0) {
+      this.#budget.watch = () => void env.watch?.()
+      if (env.collect) this.#budget.collect = env.collect
+    }
+    this.context = new Context(program, generated.columns, env, drawings, this.#budget, depth > 0)
     if (generated.frameCount > FRAME_LIMIT)
       throw new ScriptError(
         `The script's functions call each other in ${generated.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
@@ -88,7 +99,12 @@ export class Run implements ScriptRun {
     this.context.spawn = (site, path, series) => this.#spawn(site, path, series)
     this.context.requestKey = (site, path) => requestKey(callsOn(program, path), this.#wantedBy(site))
     const members = program.enums.flatMap((one) => one.members)
-    this.#shared = new Set<unknown>([this.context, env.broker, env, ...members])
+    this.#shared = new Set<unknown>([this.context, this.#budget, env.broker, env, ...members])
+    this.#budget.add(
+      () => this.#roots(),
+      this.#shared,
+      () => this.context.said + (depth === 0 ? env.broker.bytes : 0),
+    )
   }
 
   get position(): number {
@@ -129,7 +145,7 @@ export class Run implements ScriptRun {
         const to = Math.min(end, this.#position + BLOCK)
         this.#instance.hoist(this.#position, to)
         try {
-          while (this.#position < to) this.#runWatched(Math.min(to, this.#position + WATCHED_BARS))
+          while (this.#position < to) this.#runWatched(Math.min(to, this.#position + this.#stride))
         } catch (error) {
           // What the bars before have plotted is there to be seen.
           this.#position = this.context.bar
@@ -146,12 +162,24 @@ export class Run implements ScriptRun {
     this.#instance.run(this.#position, to)
     this.#position = to
     try {
-      env.watch?.()
+      if (this.#depth === 0 && to >= this.#recountAt) {
+        this.#recountAt = 2 * Math.max(to, BLOCK)
+        this.#budget.recount()
+      } else this.#budget.check()
+      this.#stride = strideAfter(this.#stride, env.watch?.() ?? 0, WATCHED_BARS)
+      env.used?.(this.#budget.counted)
     } catch (error) {
-      this.context.loopsFrom = 1023
+      this.context.stride = 1
       this.#instance.body(to - 1)
       throw error
     }
+  }
+
+  /** All that a recount of the memory goes through. */
+  #roots(): readonly unknown[] {
+    const { columns, drawings } = this.context
+    const { state, hoisted } = this.#instance
+    return [state, hoisted, columns, drawings, this.#sources]
   }
 
   get unsettledFrom(): number {
@@ -208,6 +236,7 @@ export class Run implements ScriptRun {
     const members = this.#program.enums.flatMap((one) => one.members)
     const own: unknown[] = [
       this.context,
+      this.#budget,
       this.context.broker,
       ...MADE_ON_THE_WAY,
       ...constants,
@@ -318,6 +347,7 @@ export class Run implements ScriptRun {
       {
         ...env,
         ...series,
+        budget: this.#budget,
         main: this.context.main,
         progress: () => env.progress?.(this.context.bar),
         unsettle: () => this.context.unsettle(),

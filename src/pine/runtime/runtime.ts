@@ -8,6 +8,7 @@ import type { SymbolInfo } from '../../market/symbol.ts'
 import type { PineVersion } from '../2-check/program.ts'
 import type { Broker } from '../broker.ts'
 import type { Drawings } from './drawings.ts'
+import type { Budget } from './budget.ts'
 
 export interface Runtime {
   readonly version: PineVersion
@@ -32,6 +33,8 @@ export interface Runtime {
   readonly broker: Broker
   readonly drawings: Drawings
   readonly limits: Limits
+  /** What the run has taken so far, and may take. */
+  readonly budget: Budget
   /** The declaration's arguments (`strategy(…)`), v6 names. */
   readonly declaration: Readonly<Record<string, number | string | boolean | null>>
   /** Shown once in the report, however often it is said. */

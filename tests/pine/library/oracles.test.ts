@@ -7,8 +7,10 @@ import { PineArray } from '../../../src/pine/runtime/collections.ts'
 import { parseDate } from '../../../src/pine/runtime/date-format.ts'
 import * as dates from '../../../src/pine/runtime/date-parts.ts'
 import * as algebra from '../../../src/pine/runtime/linear-algebra.ts'
+import { Budget } from '../../../src/pine/runtime/budget.ts'
 import { fixed, formatNumber } from '../../../src/pine/runtime/number-format.ts'
 import { matchRegex } from '../../../src/pine/runtime/regex.ts'
+import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
 import * as statistics from '../../../src/pine/runtime/statistics.ts'
 
 const SEED = Number(process.env['SEED'] ?? 20_260_101)
@@ -40,7 +42,7 @@ describe('arrays', () => {
   test('slices behave as windows of one list', () => {
     rounds(300, (_random, below) => {
       const list = Array.from({ length: 8 }, () => below(10))
-      const root = new PineArray(list.slice(), NaN, 1000)
+      const root = new PineArray(list.slice(), NaN, new Budget(DEFAULT_LIMITS))
       const from = below(4)
       const to = from + below(4)
       const view = root.slice(from, to)

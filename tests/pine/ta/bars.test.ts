@@ -1,7 +1,8 @@
 // What reads whole bars: vwap, pivot levels, channels, dmi, sar, supertrend.
 
 import { expect, test } from 'bun:test'
-import type { Runtime } from '../../../src/pine/runtime/runtime.ts'
+import { Budget } from '../../../src/pine/runtime/budget.ts'
+import { DEFAULT_LIMITS, type Runtime } from '../../../src/pine/runtime/runtime.ts'
 import { Bb, Bbw, Kc, Kcw } from '../../../src/pine/builtins/ta/bands.ts'
 import { PivotLevels } from '../../../src/pine/builtins/ta/pivot-levels.ts'
 import { Cmo, Mfi, Tsi } from '../../../src/pine/builtins/ta/oscillators.ts'
@@ -10,7 +11,7 @@ import { SessionVwap, Vwap, VwapBands } from '../../../src/pine/builtins/ta/vwap
 import { SEED, seriesOf } from './series.ts'
 
 const runtime = (timezone: string, session: string, interval: string) =>
-  ({ symbol: { timezone, session }, interval, limits: { collectionSize: 100 } }) as unknown as Runtime
+  ({ symbol: { timezone, session }, interval, budget: new Budget(DEFAULT_LIMITS) }) as unknown as Runtime
 
 const HOUR = 3_600_000
 

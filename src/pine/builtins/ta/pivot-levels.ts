@@ -2,6 +2,7 @@
 //
 // A period begins where `anchor` is true. The formulas are those of TradingView's help page "Pivot Points Standard".
 
+import type { Budget } from '../../runtime/budget.ts'
 import { PineArray } from '../../runtime/collections.ts'
 import { type Runtime, ScriptError } from '../../runtime/runtime.ts'
 import { fn } from '../define.ts'
@@ -85,14 +86,14 @@ function set(levels: number[], number: number, resistance: number, support: numb
 /** Follows the periods; the levels are those of the last whole one or, developing, of the one under way. */
 export class PivotLevels {
   static readonly runtime = true
-  private readonly limit: number
+  private readonly budget: Budget
   private readonly levels = Array.from({ length: 11 }, () => NaN)
   private readonly before: Period = { open: NaN, high: NaN, low: NaN, close: NaN }
   private readonly now: Period = { open: NaN, high: NaN, low: NaN, close: NaN }
   private anchored = false
 
-  constructor({ limits }: Runtime) {
-    this.limit = limits.collectionSize
+  constructor({ budget }: Runtime) {
+    this.budget = budget
   }
 
   /** The array is the script's to change, so it is a new one each time. */
@@ -112,7 +113,7 @@ export class PivotLevels {
     if (!this.anchored) this.levels.fill(NaN)
     else if (developing) pivotLevels(known, this.now, open, this.levels)
     else pivotLevels(known, this.before, this.now.open, this.levels)
-    return new PineArray(this.levels.slice(), NaN, this.limit)
+    return new PineArray(this.levels.slice(), NaN, this.budget)
   }
 
   private begin(open: number, high: number, low: number): void {

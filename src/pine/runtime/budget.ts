@@ -1,0 +1,105 @@
+// How much memory a run has taken, by its own count, and what in it looks at the clock.
+//
+// The process cannot tell: the heap's statistics cost 28 to 136 ms a look and leave typed arrays out, and what grew since
+// may be another run's. So whatever makes something that may be large says so: columns, collections, objects, texts,
+// drawings, log lines, orders. Only taking is counted, as nobody is told when something is let go. When the count
+// reaches the limit, what the run can still reach is walked through once, and the count goes on from there: a run that
+// keeps making and dropping texts pays for a walk each time it has made as much as it may have, and is never stopped.
+
+import { reachableBytes } from './reach.ts'
+import { ScriptError, type Limits } from './runtime.ts'
+
+/** Shorter ones are not counted: they are nothing beside what holds them. */
+const TEXT_MIN = 32
+/** Two milliseconds, about. */
+const STEPS_A_LOOK = 1 << 20
+/** A walk is worth it after so much more, as a part of the limit. */
+const BETWEEN_WALKS = 0.25
+
+/** One a run, shared with the runs that request.* opens and with all its collections. */
+export class Budget {
+  /** Elements of an array or matrix; a pair of a map is two. */
+  readonly collectionSize: number
+  readonly #most: number
+  /** Where the next walk is due. */
+  #next: number
+  readonly #roots: (() => readonly unknown[])[] = []
+  readonly #shared = new Set<unknown>()
+  readonly #outside: (() => number)[] = []
+  /** Steps of built-ins since somebody looked at the clock. */
+  #steps = 0
+  /** Bytes taken since the start or the last walk. Generated code adds small amounts by itself. */
+  used = 0
+  /** Throws when the run's time is over; set by the run. */
+  watch: () => void = () => {}
+  /** Told of each walk: what was let go of before it is garbage by now. */
+  collect: () => void = () => {}
+
+  constructor({ collectionSize, memoryBytes }: Pick<Limits, 'collectionSize' | 'memoryBytes'>) {
+    this.collectionSize = collectionSize
+    this.#most = memoryBytes
+    this.#next = memoryBytes
+  }
+
+  /** What a run holds: `roots` all it can reach, but for what is `shared`; `outside` the bytes of what others keep for it. */
+  add(roots: () => readonly unknown[], shared: Iterable<unknown>, outside?: () => number): void {
+    this.#roots.push(roots)
+    for (const one of shared) this.#shared.add(one)
+    this.#shared.add(this)
+    if (outside !== undefined) this.#outside.push(outside)
+  }
+
+  /** Counts the steps of a built-in that may take long, so that the time is looked at in between. */
+  work(steps: number): void {
+    this.#steps += steps
+    if (this.#steps < STEPS_A_LOOK) return
+    this.#steps = 0
+    this.watch()
+  }
+
+  /** Counts bytes that are about to be taken, or just were. Throws `script_limit_exceeded` past the limit. */
+  take(bytes: number): void {
+    this.used += bytes
+    if (this.used > this.#next) this.recount(bytes)
+  }
+
+  /** For who adds to `used` itself. */
+  check(): void {
+    if (this.used > this.#next) this.recount()
+  }
+
+  /** Counts a text that was made; gives it back. */
+  text<Text extends string | null>(text: Text): Text {
+    if (text !== null && text.length > TEXT_MIN) this.take(2 * text.length)
+    return text
+  }
+
+  /** For whoever watches from outside; never more than the limit, as the run stops itself there. */
+  get counted(): number {
+    let bytes = this.used
+    for (const outside of this.#outside) bytes += outside()
+    return Math.min(bytes, this.#most)
+  }
+
+  /** Walks through what there is. `asked`: part of the count, but not to be found yet. */
+  recount(asked = 0): void {
+    let bytes =
+      asked +
+      reachableBytes(
+        this.#roots.flatMap((roots) => roots()),
+        this.#shared,
+      )
+    this.used = bytes
+    for (const outside of this.#outside) bytes += outside()
+    if (bytes > this.#most) {
+      // Whoever asks again, to find the line, is to be told the same.
+      this.used = Math.max(bytes, this.#next + 1)
+      throw new ScriptError(
+        `The script took more than ${Math.round(this.#most / 2 ** 20).toLocaleString('en')} MB of memory and was stopped. Keep less in arrays, maps, texts and drawings, plot less, or run it on fewer bars.`,
+        'script_limit_exceeded',
+      )
+    }
+    this.#next = Math.max(this.#most, this.used + BETWEEN_WALKS * this.#most)
+    this.collect()
+  }
+}
