@@ -9,6 +9,7 @@ import { fillMessage } from '../../src/alerts/message.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
+import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
 const nan = Number.NaN
@@ -93,8 +94,9 @@ function barsOf(values: readonly number[]): Bars {
   return bars
 }
 
-function world() {
-  const kv = memoryKv()
+const MARK = ['alerts', 'mark', '', 'SP', 'SPX', '1d']
+
+function world(kv: Kv = memoryKv()) {
   let byte = 0
   const clock = { now: () => now, sleep: () => Promise.resolve() }
   const alerts = createAlerts({
@@ -412,19 +414,34 @@ describe('an alert', () => {
     const rest = ['alerts', 'firings'].flatMap((name) => kv.list({ prefix: [name] }, { limit: 100 }))
     expect(rest.filter(({ key }) => key[1] !== 'mark' && key[1] !== 'joined')).toEqual([])
   })
-  test('that is set while its series is looked at misses nothing', async () => {
-    const { alerts, set, arrived } = world()
+  test('whose commit falls into a look that did not know it misses nothing', async () => {
+    const kv = memoryKv()
+    const insertion = Promise.withResolvers<boolean>()
+    const { set, arrived } = world({
+      ...kv,
+      async commit(commit) {
+        // The second alert is written when the look is about to move the mark past the bar that fires it.
+        const keys = (commit.sets ?? []).map(({ key }) => key.join(' '))
+        if (keys.includes('alerts joined  SP SPX 1d') && closes.length === 2 && kv.get(MARK)) {
+          await insertion.promise
+          const made = await kv.commit(commit)
+          written.resolve()
+          return made
+        }
+        if (keys.includes(MARK.join(' ')) && closes.length === 3) {
+          insertion.resolve(true)
+          await written.promise
+        }
+        return kv.commit(commit)
+      },
+    })
+    const written = Promise.withResolvers<void>()
     await set({ price: 50 })
-    closes.push(9, 9)
-    now = START + 3.5 * DAY
-    // The look has read who there is, and has yet to move the mark.
-    const look = arrived()
-    const { id } = await set({ op: 'crossing_up', price: 10 })
-    await look
+    const setting = set({ op: 'crossing_up', price: 10 })
     closes.push(11)
     now += DAY
-    await arrived()
-    expect([days(), alerts.get('usr_1', id).state]).toEqual([[4], 'triggered'])
+    await Promise.all([setting, arrived()])
+    expect(days()).toEqual([2])
   })
   test('of somebody else is not there', async () => {
     const { alerts, set } = world()
