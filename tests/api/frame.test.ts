@@ -245,7 +245,7 @@ test('an address is believed from a trusted proxy only', async () => {
 })
 
 test('a full disk is 507, and reading goes on', async () => {
-  const { call } = testServer(() => ({ kv: memoryKv({ maxBytes: 0 }) }))
+  const { call } = testServer(() => ({ kv: memoryKv({ maxBytes: -1 }) }))
   const body = (email: string) => ({ body: { email, password: 'correct horse' } })
   const first = await call('POST', '/api/auth/sign-up', body('a@example.com'))
   expect([first.status, first.json.error.code]).toEqual([507, 'storage_full'])
