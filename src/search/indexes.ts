@@ -52,7 +52,7 @@ const SNIPPET_LENGTH = 160
 const TEXT_MAX: Readonly<Record<HitType, number>> = {
   script: 8000,
   idea: 20_000,
-  backtest: 1000,
+  backtest: 500,
   watchlist: 8000,
 }
 /** Text in one user's index; an index takes 30 to 150 bytes a character. What comes beyond it is found by its title. */
