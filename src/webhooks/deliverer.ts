@@ -244,7 +244,7 @@ export function createDeliverer(deps: DelivererDeps) {
     async run(signal: AbortSignal): Promise<void> {
       stopping = signal
       await loop.run(signal)
-      if (busy.size > 0) await Promise.race([Promise.all(busy.values()), clock.sleep(STOP_MS)])
+      if (busy.size > 0) await within(clock, STOP_MS, Promise.all(busy.values()))
       over = true
     },
   }

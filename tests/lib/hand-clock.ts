@@ -6,6 +6,11 @@ export class HandClock implements Clock {
   time = Date.UTC(2026, 0, 1)
   #sleepers: { at: number; wake: () => void }[] = []
 
+  /** How many still wait for their time: a process with one of them does not end by itself. */
+  get asleep(): number {
+    return this.#sleepers.length
+  }
+
   now(): number {
     return this.time
   }

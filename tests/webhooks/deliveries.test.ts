@@ -217,6 +217,17 @@ describe('a delivery', () => {
     gates[1]?.()
     await stop()
   })
+  test('is waited for at a stop, and no longer than until it is done', async () => {
+    const { register, report, stop } = await world()
+    await register()
+    const { promise: answered, resolve } = Promise.withResolvers<Answer>()
+    respond = () => answered
+    await report()
+    const stopped = stop()
+    resolve(ok)
+    await stopped
+    expect(clock.asleep).toBe(0)
+  })
   test('leaves again, with the same id, when the process died before the outcome was kept', async () => {
     const first = await world()
     const { receiver } = await first.register()
