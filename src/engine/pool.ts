@@ -26,6 +26,7 @@ export interface WorkerThread {
 export interface PoolOptions {
   /** Threads for scripts that run; up to two more are for what must not wait for them. */
   readonly workers: number
+  /** Only differences of its times count, so it had better be one that nobody sets. */
   readonly clock: Clock
   readonly spawn: () => WorkerThread
   /** Resident memory of the process, bytes. */
