@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { access } from './torture/access.ts'
+import { clocks } from './torture/clocks.ts'
 import { corrupt } from './torture/corrupt.ts'
 import { crash } from './torture/crash.ts'
 import { disk } from './torture/disk.ts'
@@ -17,6 +18,8 @@ import { hostile } from './torture/hostile.ts'
 import { power } from './torture/power.ts'
 import type { Scene } from './torture/scene.ts'
 import { endAll } from './torture/server.ts'
+import { soak } from './torture/soak.ts'
+import { starvation } from './torture/starvation.ts'
 import { findingsOf, tableOf, Tally } from './torture/tally.ts'
 import { worst } from './torture/worst.ts'
 
@@ -27,11 +30,15 @@ export const SECTIONS: Readonly<Record<string, (scene: Scene, tally: Tally) => P
   hostile,
   worst,
   fuzz,
+  starvation,
   corrupt,
+  clocks,
+  soak,
   access,
 }
 
-const SHORT_SHARE = 100
+/** Of what a section does by itself, the short run does one part in so many. */
+const SHORT_SHARE = 200
 
 /** Runs the sections one after the other. */
 export async function torture(

@@ -170,7 +170,9 @@ async function readByToken(tally: Tally, victim: Client, stranger: Client): Prom
     if (text.includes(`"${secret}`)) tally.find('a token without the scope reads', name, 'at the end')
   }
   const put = await stranger.call('PUT', `${platform}/symbols/SP/SPX`, { description: 'falsified' })
-  if (put.status === 200) tally.find('a member falsifies shared symbols', String(put.status), 'at the end')
+  const facts = await victim.get(`${platform}/symbols/SP/SPX`)
+  if (facts.text.includes('falsified'))
+    tally.find('a member falsifies shared symbols', String(put.status), 'at the end')
   const series = { exchange: 'SP', symbol: 'SPX', interval: '1d' }
   const csv = 'time,open,high,low,close,volume\n946857600000,1,1,1,1,1\n'
   await stranger.importCsv(series, csv)

@@ -65,7 +65,7 @@ export class Client {
 
   importCsv(
     { exchange, symbol, interval }: { exchange: string; symbol: string; interval: string },
-    csv: string | Uint8Array,
+    csv: string | Uint8Array | ReadableStream<Uint8Array>,
     options: CallOptions = {},
   ): Promise<Answer> {
     const query = new URLSearchParams({ exchange, symbol, interval })

@@ -173,7 +173,7 @@ async function fill(scene: Scene, tally: Tally, data: string, random: Random): P
   })
   const writer = new Writer('filler', client, random)
   let steps = 0
-  await writer.write(client, () => steps++ > 150)
+  await writer.write(client, () => steps++ > 30)
   await new Market('FILL', random).import(client, 20_000)
   await server.stop()
 }

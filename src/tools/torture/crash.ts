@@ -18,7 +18,7 @@ const USERS = 3
 const WRITERS_A_USER = 2
 const ERA_ROUNDS = 20
 /** Alerts and events that were not there by then are counted as lost. */
-const PATIENCE_MS = 5_000
+const PATIENCE_MS = 30_000
 const MOST_LOAD_MS = 900
 const platform = '/api/platform'
 
@@ -27,6 +27,8 @@ export interface Death {
   readonly environment: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
   readonly signals: readonly ('SIGKILL' | 'SIGTERM')[]
+  /** Done to the machine in the middle of the load. */
+  readonly during?: (random: Random) => void
   /** Changes the data directory as the death would have. */
   readonly after?: (data: string, random: Random) => void
 }
@@ -143,6 +145,8 @@ class Era {
     const deadline = performance.now() + this.#random.integer(20, MOST_LOAD_MS)
     let over = false
     const load = Promise.all(this.#writers.map((writer) => writer.write(this.#client(writer), () => over)))
+    await Bun.sleep((deadline - performance.now()) / 2)
+    this.#death.during?.(this.#random)
     await Bun.sleep(deadline - performance.now())
     const {
       code,
@@ -210,14 +214,15 @@ class Era {
     for (const [writer, client] of this.#users()) {
       const armed = this.#writers.filter((one) => one.client === writer.client).flatMap((one) => one.armed)
       const wanted = new Map(armed.filter((one) => !one.givenUp).map((one) => [one, wantedBars(one)]))
-      let missing: ArmedAlert[] = []
-      for (;;) {
-        const fired = await firingsOf(client)
-        missing = this.#compare(wanted, fired)
-        if (missing.length === 0 || performance.now() - started > PATIENCE_MS) break
+      for (let fired = await firingsOf(client); ; fired = await firingsOf(client)) {
+        const missing = this.#compare(wanted, fired)
+        if (missing.length === 0) break
+        if (performance.now() - started > PATIENCE_MS) {
+          for (const alert of missing) await this.#findMissing(client, alert, fired.get(alert.id) ?? [])
+          break
+        }
         await Bun.sleep(25)
       }
-      for (const alert of missing) this.#findMissing(alert)
     }
   }
 
@@ -242,11 +247,18 @@ class Era {
     return missing
   }
 
-  #findMissing(alert: ArmedAlert): void {
+  async #findMissing(client: Client, alert: ArmedAlert, fired: readonly string[]): Promise<void> {
     alert.givenUp = true
-    const [bar = 0] = expectedFirings(alert.watch, alert.market, alert.armed)
-    const behind = alert.market.stored - bar
-    this.#find('an alert is silent', `${describe(alert)}, crossed ${behind} bars before the newest`)
+    const wanted = wantedBars(alert)
+    const silent = wanted.filter((time) => !fired.includes(time))
+    const { json } = await client.get(`${platform}/alerts/${alert.id}`)
+    const state = String((json['alert'] as Json | undefined)?.['state'])
+    if (silent.length === 0) this.#find("a firing's event is lost", `${describe(alert)}, ${state}`)
+    else
+      this.#find(
+        'an alert is silent',
+        `${describe(alert)}, ${state}, ${silent.length} of ${wanted.length} firings missing, first at ${silent[0]}`,
+      )
   }
 
   /** One delivery id for each event, whoever it is for; a done backtest has one. */

@@ -11,6 +11,7 @@
 
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { dieOften } from './crash.ts'
+import { compilePreload, preloadMissing } from './preload.ts'
 import type { Random } from './random.ts'
 import type { Scene } from './scene.ts'
 import type { Tally } from './tally.ts'
@@ -169,24 +170,21 @@ OPEN(open64)
 `
 
 export async function power(scene: Scene, tally: Tally): Promise<void> {
-  const compiler = ['cc', 'gcc', 'clang', 'tcc'].find((name) => Bun.which(name) !== null)
-  if (process.platform !== 'linux' || compiler === undefined) {
-    tally.figure('left out', 'needs Linux and a C compiler')
-    return
-  }
+  const missing = preloadMissing()
+  if (missing !== null) return tally.figure('left out', missing)
   const folder = `/tmp/chartroom-power-${process.pid}`
   const files = { shim: `${folder}.so`, journal: `${folder}.journal`, boot: `${folder}.boot` }
   let dropped = 0
   try {
-    compile(compiler, files.shim)
-    const random = { boots: 0 }
-    writeBoot(files.boot, random.boots)
+    compilePreload(SHIM, files.shim)
+    let boots = 0
+    writeBoot(files.boot, boots)
     await dieOften(scene, tally, scene.rounds(300), {
       environment: { LD_PRELOAD: files.shim, TORTURE_JOURNAL: files.journal, TORTURE_BOOT: files.boot },
       signals: ['SIGKILL'],
-      after(data, random_) {
-        dropped += dropUnsynced(`${data}/db/data.mdb`, files.journal, random_)
-        writeBoot(files.boot, ++random.boots)
+      after(data, random) {
+        dropped += dropUnsynced(`${data}/db/data.mdb`, files.journal, random)
+        writeBoot(files.boot, ++boots)
       },
     })
     tally.figure('unsynced writes dropped', dropped.toLocaleString('en'))
@@ -195,32 +193,13 @@ export async function power(scene: Scene, tally: Tally): Promise<void> {
   }
 }
 
-function compile(compiler: string, target: string): void {
-  writeFileSync(`${target}.c`, SHIM)
-  const made = Bun.spawnSync([
-    compiler,
-    '-shared',
-    '-fPIC',
-    '-O1',
-    '-w',
-    '-o',
-    target,
-    `${target}.c`,
-    '-ldl',
-    '-lpthread',
-  ])
-  rmSync(`${target}.c`)
-  if (!made.success)
-    throw new Error(`the C library did not compile: ${made.stderr.toString().slice(0, 1000)}`)
-}
-
 function writeBoot(file: string, boot: number): void {
   const id = (0x10000000 + boot).toString(16)
   writeFileSync(file, `${id}-0000-4000-8000-000000000000\n`)
 }
 
 /** Takes writes back that no sync covers, newest first; each is lost or not by the throw of a coin. Answers how many. */
-export function dropUnsynced(database: string, journal: string, random: Random): number {
+function dropUnsynced(database: string, journal: string, random: Random): number {
   if (!existsSync(journal)) return 0
 
   const unsynced = unsyncedWrites(readFileSync(journal))

@@ -35,7 +35,7 @@ export class Promises {
 
   made(id: string, fields: Json): void {
     const promised = new Map<string, string[]>()
-    for (const [name, value] of Object.entries(fields)) promised.set(name, [JSON.stringify(value)])
+    for (const [name, value] of Object.entries(fields)) promised.set(name, [textOf(value)])
     this.#things.set(id, { fate: 'kept', fields: promised })
   }
 
@@ -44,7 +44,7 @@ export class Promises {
     const thing = this.#things.get(id)
     if (!thing) return
     for (const [name, value] of Object.entries(fields)) {
-      const text = JSON.stringify(value)
+      const text = textOf(value)
       thing.fields.set(name, acknowledged ? [text] : [...(thing.fields.get(name) ?? []), text])
     }
   }
@@ -70,7 +70,7 @@ export class Promises {
   #wrongFields(id: string, { fields }: Promised, row: Json): string[] {
     const wrong: string[] = []
     for (const [name, allowed] of fields) {
-      const found = JSON.stringify(row[name])
+      const found = textOf(row[name])
       // From now on it is settled which of them it is.
       if (allowed.includes(found)) fields.set(name, [found])
       else
@@ -81,3 +81,6 @@ export class Promises {
     return wrong
   }
 }
+
+/** Names are kept composed, however they were typed. */
+const textOf = (value: unknown) => (JSON.stringify(value) ?? 'undefined').normalize('NFC')

@@ -9,7 +9,6 @@ interface Arrived {
 export class Receiver {
   readonly #server: Bun.Server<undefined>
   readonly #events = new Map<string, Arrived>()
-  arrivals = 0
   #held: Promise<void> | null = null
 
   constructor() {
@@ -38,6 +37,11 @@ export class Receiver {
     return resolve
   }
 
+  /** How often the event came that came most often. */
+  get most(): number {
+    return Math.max(0, ...[...this.#events.values()].map(({ times }) => times))
+  }
+
   /** Events that came under more than one id. */
   doubled(): string[] {
     return [...this.#events].filter(([, { ids }]) => ids.size > 1).map(([key]) => key)
@@ -52,7 +56,6 @@ export class Receiver {
       event: string
       data: Readonly<Record<string, unknown>>
     }
-    this.arrivals++
     const key = keyOf(event, data)
     const arrived = this.#events.get(key) ?? { ids: new Set(), times: 0 }
     arrived.ids.add(request.headers.get('webhook-id') ?? '')

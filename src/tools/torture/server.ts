@@ -169,12 +169,12 @@ export async function tryStart(options: ServerOptions): Promise<Server | Exit> {
     if (found) port = Number(found[1])
     else await Promise.race([said.more(), ended])
   }
+  if (port !== null) await answered(`http://127.0.0.1:${port}/api/ready`, ended)
   clearTimeout(killer)
-  if (port === null) {
+  if (port === null || child.killed) {
     await ended
     return exitOf(child, said)
   }
-  await answered(`http://127.0.0.1:${port}/api/ready`, ended)
   return new Server(child, said, port, performance.now() - started, options.tally)
 }
 
