@@ -85,7 +85,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   text.line('"use strict";')
   for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
   text.line('return (R,N,S)=>{')
-  text.line('const B=R.broker,M=R.budget;let loops=0,next=0,o=0;')
+  text.line('const B=R.broker,M=R.budget;let loops=0,o=0;')
   for (const i of module.inputs) text.line(`const n${i}=N[${i}];`)
   const lets = [
     ...[...module.barColumns].map((name) => `$${name}`),
@@ -116,7 +116,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   for (const { index } of module.columns) text.line(`c${index}=R.columns[${index}];`)
   for (const i of module.sources) text.line(`s${i}=S[${i}];`)
   text.line('}')
-  text.line(`function body(i){${module.usesLoops ? 'loops=0,next=R.stride;' : ''}${recorded.join('')}`)
+  text.line(`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${recorded.join('')}`)
   text.append(out)
   text.line('}')
   const bar = trades

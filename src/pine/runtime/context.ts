@@ -19,7 +19,8 @@ export type ColumnData = Float64Array | Uint8Array | unknown[]
 
 const DAY = 86_400_000
 
-const STRIDE_FIRST = 16
+/** Generated loops call `looped` every so many rounds. */
+const ROUNDS_A_CALL = 256
 const STRIDE_MAX = 1024
 
 /** A round may cost a nanosecond or a second: looks come closer until they are a few milliseconds apart. */
@@ -67,8 +68,11 @@ export class Context implements Runtime {
   handedOut = 0
   /** Set by the run: what a request evaluates, as a text. */
   requestKey: (site: number, path: string) => string = (site, path) => `${site}@${path}`
+  /** Where the count of a bar's rounds begins: near 256 the first round calls `looped`. */
+  loopsFrom = 0
   /** Rounds of loops from one look at the clock to the next. */
-  stride = STRIDE_FIRST
+  stride = ROUNDS_A_CALL
+  #rounds = 0
   /** Bytes of what the alerts and log lines say, which are all written into the answer. */
   said = 0
   #looks = 0
@@ -201,18 +205,20 @@ export class Context implements Runtime {
     this.#env.unsettle?.()
   }
 
-  /** Called by loops every `stride` rounds; answers at which round to call again. */
-  looped(rounds: number): number {
+  /** Called by loops every 256 rounds. */
+  looped(rounds: number): void {
     if (rounds > this.limits.loopsPerBar)
       throw new ScriptError(
         `The loops of one bar may run ${this.limits.loopsPerBar.toLocaleString('en')} rounds in all.`,
         'script_limit_exceeded',
       )
+    this.#rounds += ROUNDS_A_CALL
+    if (this.#rounds < this.stride) return
+    this.#rounds = 0
     this.budget.check()
     this.stride = strideAfter(this.stride, this.#env.watch?.() ?? 0, STRIDE_MAX)
     this.#env.used?.(this.budget.counted)
     if ((++this.#looks & 63) === 0) this.#env.progress?.(this.bar)
-    return rounds + this.stride
   }
 
   warn(code: string, message: string): void {

@@ -169,6 +169,7 @@ export class Run implements ScriptRun {
       this.#stride = strideAfter(this.#stride, env.watch?.() ?? 0, WATCHED_BARS)
       env.used?.(this.#budget.counted)
     } catch (error) {
+      this.context.loopsFrom = 255
       this.context.stride = 1
       this.#instance.body(to - 1)
       throw error
