@@ -315,8 +315,9 @@ function compiled(
 
 /** Scripts compiled last. */
 const known = new Map<string, ReturnType<typeof compile>>()
-/** Characters of source; what is made of one takes some 50 bytes. Alerts have a thousand scripts run in turn. */
+/** Characters of source and so many besides a script; each is some 50 bytes of memory. Alerts run a thousand in turn. */
 const KNOWN_MAX = 2_000_000
+const KNOWN_EACH = 1000
 let knownSize = 0
 
 /**
@@ -325,15 +326,15 @@ let knownSize = 0
  */
 function remembered({ source, library }: BacktestRequest): ReturnType<typeof compile> {
   const found = known.get(source)
-  if (known.delete(source)) knownSize -= source.length
+  if (known.delete(source)) knownSize -= source.length + KNOWN_EACH
   const result = found ?? compile(source, library ? { library } : {})
   if (/\bimport\b/.test(source)) return result
   known.set(source, result)
-  knownSize += source.length
+  knownSize += source.length + KNOWN_EACH
   for (const [oldest] of known) {
     if (knownSize <= KNOWN_MAX) break
     known.delete(oldest)
-    knownSize -= oldest.length
+    knownSize -= oldest.length + KNOWN_EACH
   }
   return result
 }
