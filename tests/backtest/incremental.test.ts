@@ -2,6 +2,7 @@
 // place a run keeps something in. `bun src/tools/incremental.ts DIR` does the same with a folder of scripts.
 
 import { describe, expect, test } from 'bun:test'
+import { advance } from '../../src/backtest/advance.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import {
   advanceDifference,
@@ -215,4 +216,14 @@ describe('a run that goes on from kept state says of each bar what a run over al
       const request = scriptRequest(`//@version=6\n${body}\n`, 420, seed)
       expect(advanceDifference(request, mulberry(seed), 20)).toBeNull()
     })
+})
+
+test('a state that was read counts as memory of the run that goes on with it', () => {
+  const source =
+    '//@version=6\nindicator("x")\nvar a = array.new<float>(90000, 1.0)\nb = a.copy()\nplot(b.size())\n'
+  const { limits, ...request } = scriptRequest(source, 300, 1)
+  const { kept } = advance({ ...request, limits }, null, 299)
+  const small = { ...request, limits: { ...limits, memoryBytes: 800_000 } }
+  expect(() => advance(small, null, 299)).toThrow('1 MB of memory')
+  expect(() => advance(small, kept, 299)).toThrow('1 MB of memory')
 })

@@ -226,6 +226,8 @@ export class Run implements ScriptRun {
     }
     if (warnings) refill(this.context.warnings, warnings)
     this.#put(run)
+    // Its objects are this run's now; where that is too many, they are counted one by one.
+    if (this.#depth === 0) this.#budget.used += snapshot.length
   }
 
   /** What both sides of a snapshot have: what code refers to, and what is no state of this run's. */
