@@ -90,7 +90,8 @@ function deskFor(
       tell({ from: 'progress', bar })
     },
     used(bytes) {
-      used[0] = bytes
+      // The most it ever was: a heap that was large stays so, and its thread is not used again.
+      used[0] = Math.max(used[0] ?? 0, bytes)
     },
   }
 }
