@@ -52,7 +52,9 @@ function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): 
   let backtest = openBacktest(request)
   const { length } = backtest.bars
   // One of them among the first bars, where most things are still empty.
-  const wanted = Array.from({ length: CUTS }, (_, i) => Math.floor(random() * (i === 0 ? 6 : length + 1)))
+  const wanted = Array.from({ length: CUTS }, (_, i) =>
+    Math.floor(random() * (i === 0 ? Math.min(6, length) : length + 1)),
+  )
   for (const cut of wanted.toSorted((a, b) => a - b)) {
     slices(backtest, cut, random)
     cuts.push(cut)
