@@ -97,11 +97,11 @@ interface Entrance {
 
 /** May this sign-up come in, and as what? Throws when not. */
 function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy): Entrance {
-  // The check of the counter (absent, for the first) makes sure that two first users cannot both become owner.
   const first = users(kv).count('all', []) === 0
   if (first) {
     const invited = policy.setupCode !== null && request.invitation === policy.setupCode
-    if (policy.local || invited) return { role: 'owner', changes: {} }
+    // Two first users cannot both become owner.
+    if (policy.local || invited) return { role: 'owner', changes: users(kv).sameCount('all', []) }
     throw new Problem(
       403,
       'setup_required',

@@ -232,6 +232,7 @@ export class Runs {
         made = this.#madeWay(userId)
         return [
           ...removal(kv, made, 'room', onFinished),
+          this.#stillRoom(userId),
           runs(kv).insert(plan.run),
           keepScript(plan),
           also?.(plan),
@@ -339,6 +340,13 @@ export class Runs {
     if (!changed) throw notFound()
     for (const { changed: tellOf } of this.#deps.onFinished) tellOf?.(changed)
     return changed
+  }
+
+  /** Where little room is left, two that come at a time must know of each other. */
+  #stillRoom(userId: string): Changes {
+    const { kv, maxRuns } = this.#deps
+    const isFar = maxRuns === 0 || runs(kv).count('user', [userId]) + MADE_WAY_MAX < maxRuns
+    return isFar ? {} : runs(kv).sameCount('user', [userId])
   }
 
   /** The oldest runs that make room for one more. Throws where none may. Part of a plan. */
@@ -484,7 +492,7 @@ export class Runs {
           ...removal(kv, made, 'room', onFinished),
           ...(stored
             ? [runs(kv).replace(stored, { ...done, ...labelsOf(stored.record) })]
-            : [runs(kv).insert(done), keepScript(plan)]),
+            : [this.#stillRoom(run.userId), runs(kv).insert(done), keepScript(plan)]),
           ...staged,
           ...onFinished.flatMap(({ changes }) => changes(done)),
           also?.(finished),

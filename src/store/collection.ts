@@ -18,18 +18,24 @@
 
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
-import type { Check, Commit, Key, KeyPart, Kv, Version } from './kv.ts'
+import {
+  AboveMax,
+  type Check,
+  type Commit,
+  type Key,
+  type KeyPart,
+  type Kv,
+  type Sum,
+  type Version,
+} from './kv.ts'
 
 export interface Changes extends Commit {
-  /** Counter steps. Steps of one counter in one commit are added up. */
-  readonly counts?: readonly CountStep[]
+  /** Steps of one counter in one commit are added up; one above its bound is 422 `quota_exceeded`. */
+  readonly sums?: readonly CountStep[]
 }
 
-interface CountStep {
-  readonly key: Key
-  readonly step: number
-  /** Refuse to go above this, with 422 `quota_exceeded`. */
-  readonly max?: number
+interface CountStep extends Sum {
+  /** What is counted, in words. */
   readonly noun?: string
 }
 
@@ -81,6 +87,8 @@ export interface Collection<T extends { readonly id: string }> {
   /** Entries of an index from `start` to `end`, both themselves and all below them, in pages. The id is the last part. */
   entries(index: string, start: Key, end: Key): Generator<readonly Key[]>
   count(counter: string, parts: Key): number
+  /** That a counter is what it was when this was read: steps alone do not notice each other. */
+  sameCount(counter: string, parts: Key): Changes
   insert(record: T): Changes
   replace(before: Stored<T>, record: T): Changes
   remove(before: Stored<T>): Changes
@@ -111,7 +119,7 @@ export async function transact(
   for (let attempt = 0; attempt < 1000; attempt++) {
     const planned = plan()
     const parts = 'length' in planned ? planned.filter((part) => part !== undefined) : [planned]
-    if (await kv.commit(mergeChanges(kv, parts))) return
+    if (await committed(kv, mergeChanges(parts))) return
   }
   assert(false, 'a transaction that conflicts for ever')
 }
@@ -210,6 +218,10 @@ export function collection<T extends { readonly id: string }>(
       }
     },
     count: (counter, parts) => Number(kv.get([name, 'count', counter, ...parts])?.value ?? 0),
+    sameCount(counter, parts) {
+      const key = [name, 'count', counter, ...parts]
+      return { checks: [{ key, version: kv.get(key)?.version ?? null }] }
+    },
     insert(record) {
       const names = uniqueKeys(record)
       for (const { index, key } of names) if (kv.get(key)) throw new NameTaken(name, index)
@@ -220,7 +232,7 @@ export function collection<T extends { readonly id: string }>(
           ...names.map(({ key }) => ({ key, value: JSON.stringify(record.id) })),
           ...indexKeys(record).map((key) => ({ key, value: 'null' })),
         ],
-        counts: countSteps(record, 1),
+        sums: countSteps(record, 1),
       }
     },
     replace({ record: before, version }, record) {
@@ -242,14 +254,14 @@ export function collection<T extends { readonly id: string }>(
           ...without(oldNames, newNames, ({ key }) => key).map(({ key }) => key),
           ...without(oldKeys, newKeys),
         ],
-        counts: [...countSteps(before, -1), ...countSteps(record, 1)],
+        sums: [...countSteps(before, -1), ...countSteps(record, 1)],
       }
     },
     remove({ record, version }) {
       return {
         checks: [{ key: recordKey(record.id), version }],
         deletes: [recordKey(record.id), ...uniqueKeys(record).map(({ key }) => key), ...indexKeys(record)],
-        counts: countSteps(record, -1),
+        sums: countSteps(record, -1),
       }
     },
     async update(id, change, also) {
@@ -282,32 +294,31 @@ const ENTRIES_PAGE = 256
 
 const absent = (key: Key): Check => ({ key, version: null })
 
-/** One commit of many changes: counters are added up and become checked sets. */
-function mergeChanges(kv: Kv, parts: readonly Changes[]): Commit {
+/** One commit of many changes: steps of one counter are added up. */
+function mergeChanges(parts: readonly Changes[]): Changes {
   const steps = new Map<string, CountStep>()
-  for (const step of parts.flatMap((part) => part.counts ?? [])) {
+  for (const step of parts.flatMap((part) => part.sums ?? [])) {
     const text = JSON.stringify(step.key)
     steps.set(text, { ...step, step: step.step + (steps.get(text)?.step ?? 0) })
   }
-  const counted = [...steps.values()].flatMap(({ key, step, max = Infinity, noun = 'entries' }) => {
-    if (step === 0) return []
-    const entry = kv.get(key)
-    const value = Number(entry?.value ?? 0) + step
-    if (step > 0 && value > max)
-      throw new Problem(422, 'quota_exceeded', `You can have at most ${max} ${noun}. Delete some first.`)
-    return [{ key, value, check: { key, version: entry?.version ?? null } }]
-  })
   return {
-    checks: [...parts.flatMap((part) => part.checks ?? []), ...counted.map(({ check }) => check)],
-    sets: [
-      ...parts.flatMap((part) => part.sets ?? []),
-      ...counted.flatMap(({ key, value }) => (value > 0 ? [{ key, value: String(value) }] : [])),
-    ],
-    deletes: [
-      ...parts.flatMap((part) => part.deletes ?? []),
-      ...counted.flatMap(({ key, value }) => (value > 0 ? [] : [key])),
-    ],
+    checks: parts.flatMap((part) => part.checks ?? []),
+    sets: parts.flatMap((part) => part.sets ?? []),
+    deletes: parts.flatMap((part) => part.deletes ?? []),
+    sums: [...steps.values()].filter(({ step }) => step !== 0),
     essential: parts.some(({ essential }) => essential),
+  }
+}
+
+async function committed(kv: Kv, commit: Changes): Promise<boolean> {
+  try {
+    return await kv.commit(commit)
+  } catch (error) {
+    if (!(error instanceof AboveMax)) throw error
+    const text = JSON.stringify(error.sum.key)
+    const noun = commit.sums?.find(({ key }) => JSON.stringify(key) === text)?.noun ?? 'entries'
+    const { max } = error.sum
+    throw new Problem(422, 'quota_exceeded', `You can have at most ${max} ${noun}. Delete some first.`)
   }
 }
 

@@ -23,10 +23,32 @@ export interface Check {
   readonly version: Version | null
 }
 
+/**
+ * A step of a counter, taken by the store itself: nobody reads the counter first, so steps of many never conflict. A
+ * counter is a whole number as decimal text; it is absent at zero, and does not go below.
+ */
+export interface Sum {
+  readonly key: Key
+  readonly step: number
+  /** A step up that would lead above this refuses the whole commit, with `AboveMax`. */
+  readonly max?: number
+}
+
+/** Nothing was written, since a sum would have risen above its bound. */
+export class AboveMax extends Error {
+  readonly sum: Sum
+  constructor(sum: Sum) {
+    super(`a sum would rise above ${sum.max}`)
+    this.sum = sum
+  }
+}
+
+/** A key stands in it once at most, but for its checks. */
 export interface Commit {
   readonly checks?: readonly Check[]
   readonly sets?: readonly { readonly key: Key; readonly value: string }[]
   readonly deletes?: readonly Key[]
+  readonly sums?: readonly Sum[]
   /** Takes what is kept back for when the store is full: for what somebody needs to make room, or to stop. */
   readonly essential?: boolean
 }
@@ -48,7 +70,7 @@ export interface Kv {
   list(selector: Selector, options: ListOptions): Entry[]
   /**
    * All or nothing. Resolves when the commit is flushed to disk: `true`, or `false` when a check failed and
-   * nothing was written. Rejects with Problem 507 `storage_full` when the disk or the map is full.
+   * nothing was written. Rejects with `AboveMax`, and with Problem 507 `storage_full` when the disk or the map is full.
    */
   commit(commit: Commit): Promise<boolean>
   close(): Promise<void>

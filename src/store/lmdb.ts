@@ -12,6 +12,7 @@ import { decodeKey, encodeKey } from './key.ts'
 import type { Commit, Entry, Key, Kv } from './kv.ts'
 import { pageRange, storageFull } from './memory.ts'
 import { mayUseReserve, type Reserve, RESERVE_BYTES } from './reserve.ts'
+import { withoutSums } from './sums.ts'
 
 export interface LmdbOptions {
   /** Folder of the database; made if it is missing. */
@@ -99,7 +100,8 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     return limit !== undefined && usedBytes(databases) + bytes > limit
   }
 
-  const sizeOf = (key: Key) => documents.get(encodeKey(key))?.length ?? null
+  const valueOf = (key: Key) => documents.get(encodeKey(key))
+  const sizeOf = (key: Key) => valueOf(key)?.length ?? null
 
   /** Inside a transaction. */
   function assertRoomFor(commit: Commit): void {
@@ -151,8 +153,8 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     },
     commit(commit) {
       return written(
-        () => environment.transaction(() => apply(documents, commit, () => assertRoomFor(commit))),
-        () => mayUseReserve(commit, sizeOf),
+        () => environment.transaction(() => apply(documents, commit, assertRoomFor)),
+        () => mayUseReserve(withoutSums(commit, valueOf), sizeOf),
       )
     },
     close: () => environment.close(),
@@ -179,18 +181,17 @@ class DiskFull extends Problem {
 }
 
 /** Inside a transaction: everything is checked before anything is written, so a refusal needs no roll-back. */
-function apply(
-  documents: Table<string>,
-  { checks = [], sets = [], deletes = [] }: Commit,
-  assertRoom: () => void,
-) {
+function apply(documents: Table<string>, asked: Commit, assertRoomFor: (commit: Commit) => void) {
+  const { checks = [] } = asked
   const fresh = checks.every(({ key, version }) => {
     const seen = documents.getEntry(encodeKey(key))?.version
     return (seen === undefined ? null : String(seen)) === version
   })
   if (!fresh) return false
+  const commit = withoutSums(asked, (key) => documents.get(encodeKey(key)))
+  const { sets = [], deletes = [] } = commit
   const rows = sets.map(({ key, value }) => [encodeKey(key), value] as const)
-  if (rows.length > 0) assertRoom()
+  if (rows.length > 0) assertRoomFor(commit)
   const version = documents.getWriteTxnId()
   // Not awaited: inside a transaction they run in order, and the transaction's promise stands for them all.
   for (const key of deletes) void documents.remove(encodeKey(key))

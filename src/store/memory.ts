@@ -5,6 +5,7 @@ import { Problem } from '../lib/problem.ts'
 import { decodeKey, encodeKey, prefixRange } from './key.ts'
 import type { Commit, Entry, Key, Kv, ListOptions, Selector } from './kv.ts'
 import { mayUseReserve } from './reserve.ts'
+import { withoutSums } from './sums.ts'
 
 interface Row {
   readonly value: string
@@ -57,12 +58,14 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
         return row ? [entry(text, row)] : []
       })
     },
-    async commit(commit: Commit) {
-      const { checks = [], sets = [], deletes = [] } = commit
+    async commit(asked: Commit) {
+      const { checks = [] } = asked
       const fresh = checks.every(
         ({ key, version }) => (rows.get(encodeKey(key).toString('latin1'))?.version ?? null) === version,
       )
       if (!fresh) return false
+      const commit = withoutSums(asked, (key) => rows.get(encodeKey(key).toString('latin1'))?.value)
+      const { sets = [], deletes = [] } = commit
       const sizeOf = (key: Key) => rows.get(encodeKey(key).toString('latin1'))?.value.length ?? null
       if (sets.length > 0 && bytes > maxBytes && !mayUseReserve(commit, sizeOf)) throw storageFull()
       writes += 1

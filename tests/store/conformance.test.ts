@@ -3,7 +3,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Key, Kv } from '../../src/store/kv.ts'
+import { AboveMax, type Key, type Kv } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { rejection } from '../rejection.ts'
@@ -174,6 +174,62 @@ describe.each(stores)('%s', (_name, open) => {
     }
     await Promise.all(Array.from({ length: 20 }, step))
     expect(kv.get(['n'])?.value).toBe('20')
+    await kv.close()
+  })
+
+  test('steps of a counter all count, however many come at a time, and leave nothing at zero', async () => {
+    const kv = open()
+    const step = (by: number) => kv.commit({ sums: [{ key: ['n'], step: by }] })
+    expect(await Promise.all([1, 2, 3, 4].map(step))).toEqual([true, true, true, true])
+    expect(kv.get(['n'])?.value).toBe('10')
+    await Promise.all([-4, -3, -1, -1].map(step))
+    expect(kv.get(['n'])?.value).toBe('1')
+    await step(-5)
+    expect(kv.get(['n'])).toBeNull()
+    await kv.close()
+  })
+
+  test('a step above the bound refuses the whole commit, also in a race, and a step down is always taken', async () => {
+    const kv = open()
+    const add = (i: number) => kv.commit({ ...set(['row', i]), sums: [{ key: ['n'], step: 1, max: 3 }] })
+    const added = await Promise.allSettled([1, 2, 3, 4, 5].map(add))
+    expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    expect(keys(kv, ['row'])).toHaveLength(3)
+    expect(await rejection(add(6))).toMatchObject({ sum: { key: ['n'], max: 3 } })
+    expect(await rejection(add(6))).toBeInstanceOf(AboveMax)
+    // The bound was lowered since.
+    expect(await kv.commit({ sums: [{ key: ['n'], step: -1, max: 1 }] })).toBe(true)
+    expect(kv.get(['n'])?.value).toBe('2')
+    await kv.close()
+  })
+
+  test('a check sees that a counter took a step, and a failed check takes none', async () => {
+    const kv = open()
+    const step = { sums: [{ key: ['n'], step: 1 }] }
+    const version = async () => {
+      await kv.commit(step)
+      return kv.get(['n'])?.version ?? null
+    }
+    const first = await version()
+    await kv.commit(step)
+    expect(await kv.commit({ checks: [{ key: ['n'], version: first }], ...step })).toBe(false)
+    expect(kv.get(['n'])?.value).toBe('2')
+    await kv.commit({ sums: [{ key: ['n'], step: -2 }] })
+    expect(await kv.commit({ checks: [{ key: ['n'], version: null }], ...step })).toBe(true)
+    await kv.close()
+  })
+
+  test('a full store takes a counter down, and not up to a new key', async () => {
+    const kv = open(400_000)
+    await kv.commit({ sums: [{ key: ['n'], step: 2 }] })
+    const fill = async () => {
+      for (let i = 0; i < 100; i++) await kv.commit(set(['big', i], 'x'.repeat(50_000)))
+    }
+    expect(await rejection(fill())).toMatchObject({ code: 'storage_full' })
+    expect(await kv.commit({ sums: [{ key: ['n'], step: -1 }] })).toBe(true)
+    expect(await rejection(kv.commit({ sums: [{ key: ['m'], step: 1 }] }))).toMatchObject({
+      code: 'storage_full',
+    })
     await kv.close()
   })
 

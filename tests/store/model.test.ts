@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Commit, Key, Kv } from '../../src/store/kv.ts'
+import type { Commit, Key, Kv, Sum } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
@@ -33,15 +33,19 @@ test(`lmdb does what memory does (SEED=${seed})`, async () => {
     const deletes = Array.from({ length: random(3) }, aKey).filter((key) => !written.has(JSON.stringify(key)))
     const checked = random(2) === 0 ? [aKey()] : []
     const stale = random(4) === 0
+    const counter = (): Sum => ({ key: ['sum', random(3)], step: random(7) - 3, max: 2 + random(6) })
+    const sums = random(2) === 0 ? [counter()] : []
     // Versions are each store's own; what must agree is whether the check holds.
     const commits = stores.map((kv): Commit => {
       const checks = checked.map((key) => ({
         key,
         version: stale ? 'stale' : (kv.get(key)?.version ?? null),
       }))
-      return { checks, sets, deletes }
+      return { checks, sets, deletes, sums }
     })
-    const results = await Promise.all(stores.map((kv, i) => kv.commit(commits[i] ?? {})))
+    const results = await Promise.all(
+      stores.map((kv, i) => kv.commit(commits[i] ?? {}).catch((error: unknown) => String(error))),
+    )
     expect(results[0]).toBe(results[1] ?? false)
 
     const prefix = random(2) === 0 ? [] : aKey().slice(0, 1)
