@@ -138,6 +138,66 @@ describe('rooms', () => {
     expect(broken).toEqual([])
   })
 
+  /** Rules stand in RULES.md beside the code that follows them, and are cited by letter and number. */
+  test.each([
+    [
+      'backtest/broker/RULES.md',
+      'A-J',
+      [
+        'src/backtest',
+        'src/pine/broker.ts',
+        'src/pine/runtime/price-bars.ts',
+        'src/market/exchange-rates.ts',
+        'tests/backtest',
+      ],
+    ],
+    ['pine/RULES.md', 'KL', ['src/pine', 'tests/pine']],
+  ] as const)(
+    '%s has every rule that is cited, and each is cited or not implemented',
+    (rules, letters, places) => {
+      const text = readFileSync(`${root}/src/${rules}`, 'utf8')
+      const code = new RegExp(`\\b[${letters}][1-9][0-9]?\\b`, 'g')
+      const defined = new Map(
+        [...text.matchAll(/^- \*\*([A-Z][0-9]+)\*\* (.*)$/gm)].map(([, rule = '', says = '']) => [
+          rule,
+          says,
+        ]),
+      )
+      const cited = new Set(
+        places.flatMap((place) =>
+          [...new Bun.Glob(place.endsWith('.ts') ? place : `${place}/**/*.ts`).scanSync(root)].flatMap(
+            (file) =>
+              // In code a comment cites, in a test its name.
+              readFileSync(`${root}/${file}`, 'utf8')
+                .split('\n')
+                .filter((line) => /^\s*(\/\/|\/?\*)|\/\/ |\brule: '|\btest\('/.test(line))
+                .flatMap((line) => line.match(code) ?? []),
+          ),
+        ),
+      )
+      expect([...cited].filter((rule) => !defined.has(rule))).toEqual([])
+      const idle = [...defined].filter(
+        ([rule, says]) => !cited.has(rule) && !says.includes('not implemented'),
+      )
+      expect(idle.map(([rule]) => rule)).toEqual([])
+      expect(defined.size).toBeGreaterThan(10)
+    },
+  )
+
+  test('nothing cites a text that a clone does not have', () => {
+    const elsewhere =
+      /\b(STACK|STYLE|decisions|architecture|house|http-api|broker-rules)\.md\b|\bthe contract['’]s\b|§/
+    const texts = ['src', 'tests'].flatMap((place) =>
+      [...new Bun.Glob(`${place}/**/*.{ts,tsx,md}`).scanSync(root)].filter(
+        (file) => file !== 'tests/tidy.test.ts',
+      ),
+    )
+    const citing = [...texts, 'README.md'].filter((file) =>
+      elsewhere.test(readFileSync(`${root}/${file}`, 'utf8')),
+    )
+    expect(citing).toEqual([])
+  })
+
   test('the lock file names no registry', () => {
     expect(readFileSync(`${root}/bun.lock`, 'utf8')).not.toContain('://')
   })

@@ -138,6 +138,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
         code: 'magnifier_bars_missing',
         message: 'The bar magnifier is on, but no finer bars are cached; the assumed path is used.',
       })
+    // A10.
     if (args['calc_on_every_history_tick'] === true)
       warnings.push({
         code: 'history_ticks_ignored',

@@ -1,4 +1,4 @@
-// What a currency is worth in another, on a day: the previous UTC day's close of the pair (rule I2).
+// What a currency is worth in another, on a day: the previous UTC day's close of the pair (rule I2 of `backtest/broker/RULES.md`).
 //
 // Of two currencies one pair is enough, whichever way round it is cached; where there is neither, both may be known in
 // US dollars.

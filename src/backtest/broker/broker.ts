@@ -456,6 +456,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
   private affordable(order: Order, units: number, ticks: number): boolean {
     const { position } = this
     const held = position.units
+    // C8, D13: these fill, and the margin call trims them.
     if (order.afterClose || held * order.direction > 0) return true
     const opening = units - Math.abs(held)
     if (opening <= 0) return true
@@ -498,7 +499,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
           other.reserved = Math.max(other.filled, other.reserved - units)
   }
 
-  /** Books a fill at a tick and settles what follows from it. `opens`: what is left after closing opens a position. */
+  /** Books a fill at a tick (B1) and settles what follows from it. `opens`: what is left after closing opens a position. */
   private execute(
     direction: Direction,
     units: number,
@@ -563,7 +564,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     }
   }
 
-  /** D1, D3: exits that waited for this entry are bound to it now. */
+  /** D1, D3: exits that waited for this entry are bound to it now, and may fill at the same open (D18). */
   private bindTemplates(entry: Entry): void {
     if (this.templates.length === 0 && this.standing.length === 0) return
     for (const template of this.templates)

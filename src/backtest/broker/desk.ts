@@ -271,6 +271,7 @@ export class OrderDesk extends Account {
   ): void {
     const bound = this.position.boundTo(id)
     if (bound === 0) return
+    // D19: what the list calls a close that has no comment.
     const signal = `Close entry(s) order ${id}`
     this.placeClose(
       signal,
@@ -435,7 +436,7 @@ export class OrderDesk extends Account {
     this.legs = this.legs.filter((leg) => !dropped(leg))
   }
 
-  /** C10: entries by their id, exits by theirs; nothing cascades. */
+  /** C10: entries by their id, exits by theirs; nothing cascades. Closing cancels nothing at all (C11). */
   cancel(id: string): void {
     // Scripts cancel on every bar what is mostly not there.
     if (this.orders.length > 0)

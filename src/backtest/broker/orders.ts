@@ -47,6 +47,7 @@ export interface Order {
   readonly site: number
 }
 
+/** B7: a level that is na was not given. */
 export function isMarket(order: Order): boolean {
   return Number.isNaN(order.limit) && Number.isNaN(order.stop)
 }

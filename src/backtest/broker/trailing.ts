@@ -64,7 +64,7 @@ export function trailOnSegment(
   return reached(to, stop, side) && to !== stop ? NaN : stop
 }
 
-/** E1: the end of a segment in the position's favour arms the trail and moves the mark. */
+/** E1, E2: the end of a segment in the position's favour arms the trail and moves the mark, before an adverse one tests it. */
 export function ratchet(trail: Trail, to: number, side: Direction): void {
   if (trail.armed) {
     if (reached(to, trail.mark, side)) trail.mark = to

@@ -343,7 +343,7 @@ function isInt(expr: Expr): boolean {
 }
 
 /**
- * Floats within 1e-10 of each other are equal (rule K1). The difference is compared once, and any comparison with na is
+ * Floats within 1e-10 of each other are equal (K1). The difference is compared once, and any comparison with na is
  * false, as it has to be. Order of evaluation stays left to right.
  */
 function comparison(operator: '<' | '<=' | '>' | '>=', left: string, right: string, exact: boolean): string {

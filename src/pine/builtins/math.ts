@@ -10,7 +10,7 @@ import { RollingSum } from './ta/rolling-sum.ts'
 import { EPSILON } from './ta/window.ts'
 
 /**
- * Rounds half away from zero, where what is short of the half by 1e-10 counts as the half. TradingView looks at the
+ * K7: rounds half away from zero, where what is short of the half by 1e-10 counts as the half. TradingView looks at the
  * exact binary value times 10^precision, so the rounding error of that product is worked out and taken into account.
  * [PyneCore: 141,985 values; 118152.265 becomes .27, 100019.7405 becomes .740]
  */

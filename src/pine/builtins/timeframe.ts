@@ -53,6 +53,7 @@ export const TIMEFRAME: readonly BuiltinEntry[] = [
       pure: true,
     },
   ),
+  // L6: '' is the chart's.
   fn(
     'timeframe.change',
     'True on the first bar of each new period of a timeframe.',

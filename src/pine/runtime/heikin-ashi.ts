@@ -1,4 +1,4 @@
-// Heikin-Ashi bars of any bars: averages that smooth. Not rounded to ticks (rule L5).
+// Heikin-Ashi bars of any bars: averages that smooth. Not rounded to ticks (L5).
 
 import type { Bars } from '../../market/bars.ts'
 

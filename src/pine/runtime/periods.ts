@@ -1,7 +1,7 @@
 // Which period of any timeframe a bar belongs to, for time(), time_close(), timeframe.change() and session.*.
 //
 // The grid is `market/calendar.ts`. A session given to time() replaces the symbol's own: a bar is in it if its opening
-// time is, and the periods are counted from the session's open and cut at its close.
+// time is, and the periods are counted from the session's open and cut at its close (L1).
 
 import { Calendar, calendarOf, periodFinder } from '../../market/calendar.ts'
 import type { Period } from '../../market/calendar.ts'

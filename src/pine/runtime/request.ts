@@ -6,7 +6,8 @@
 //     lookahead_off   the last one that has closed when the chart's bar closes
 //     lookahead_on    the one that contains the chart's bar, with its final values: of finer bars, the first within
 //
-// A coarser interval of the chart's own symbol is put together from the chart's bars; all others come from the store.
+// (L2, L3.) A coarser interval of the chart's own symbol is put together from the chart's bars (L4); all others come from
+// the store.
 // Everything is a function of bars, never of what was asked before, so a run may go back and forth.
 
 import type { Bars } from '../../market/bars.ts'

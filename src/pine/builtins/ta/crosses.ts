@@ -2,7 +2,7 @@
 //
 // crossover and crossunder look at the last bar on which both series were defined, exactly. cross is not the two of them
 // together: it remembers which side was last clearly above, through any stretch of equality, and has nothing to say until
-// one was. [both measured on TradingView]
+// one was. [K2, both measured on TradingView]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry, PairColumns, PairFill } from '../registry.ts'
@@ -77,7 +77,7 @@ export class BarsSince {
   }
 }
 
-/** An na source is recorded like any other value [measured]. */
+/** K6: an na source is recorded like any other value [measured]. */
 export class ValueWhen {
   private values = new Float64Array(1)
   private count = 0

@@ -2,7 +2,7 @@
 //
 // na values are skipped by all but alma and swma: the window is the last n values that are not na. What the average is
 // on a bar whose value is na differs, and is as TradingView has it: sma holds still, ema, rma and wma are na.
-// The order of the operations is TradingView's [PyneCore, bit for bit on 27,800 bars each]: `prev + α(x − prev)` for
+// The order of the operations is TradingView's [K4; PyneCore, bit for bit on 27,800 bars each]: `prev + α(x − prev)` for
 // ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
 
 import { fn } from '../define.ts'

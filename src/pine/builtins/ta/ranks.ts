@@ -1,6 +1,6 @@
 // What a sorted window tells: median, mode, percentiles, ranks.
 //
-// Of all functions with a length only median, mode and the two percentiles take an na one, and answer na. [measured]
+// Of all functions with a length only median, mode and the two percentiles take an na one, and answer na. [K10, measured]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -132,7 +132,7 @@ export class PercentileLinearInterpolation {
   }
 }
 
-/** Ranks count from 1; na values take the last ones, and only a position on a rank below them has a value. */
+/** K5: ranks count from 1; na values take the last ones, and only a position on a rank below them has a value. */
 function interpolated(values: Float64Array, count: number, n: number, percentage: number): number {
   let position = (n * percentage) / 100 + 0.5
   if (Math.abs(position - Math.round(position)) < 1e-9) position = Math.round(position)

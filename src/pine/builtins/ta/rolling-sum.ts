@@ -1,4 +1,4 @@
-// The sum of the last n values, digit for digit as TradingView has it.
+// The sum of the last n values, digit for digit as TradingView has it (K3).
 //
 // TradingView neither adds the window up anew nor keeps a naive running sum. As the PyneCore project measured on some
 // 350,000 bars (bit for bit, and documented in its `math.sum`), it keeps a compensated one in the manner of Kahan: each

@@ -64,7 +64,7 @@ export class Dmi {
  * Parabolic stop and reverse, as the reference manual's own Pine version goes.
  *
  * It starts on the second bar only, and remembers the bars it was called on: called conditionally, it is na for ever,
- * as on TradingView [measured].
+ * as on TradingView [K9, measured].
  */
 export class Sar {
   private value = NaN

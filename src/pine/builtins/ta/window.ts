@@ -5,13 +5,13 @@
 
 import { ScriptError } from '../../runtime/runtime.ts'
 
-/** Pine compares floats with this slack, absolute. [measured on TradingView at four decades of magnitude] */
+/** K1: Pine compares floats with this slack, absolute. [measured on TradingView at four decades of magnitude] */
 export const EPSILON = 1e-10
 
 const CAPACITY_FIRST = 32
 const CAPACITY_KEPT = 1024
 
-/** A length as TradingView takes it: the fraction is cut off, and na or less than one ends the script. */
+/** A length as TradingView takes it: the fraction is cut off (K8), and na or less than one ends the script (K10). */
 export function lengthOf(length: number, name: string): number {
   const whole = Math.trunc(length)
   if (whole >= 1) return whole
