@@ -2,7 +2,7 @@
 //
 //     .post('', handler, { access: 'session alerts:write', body: AlertBody })
 //
-// The label is the credential the contract guarantees for the route: `session`, `api-token` or `none`. The scopes are
+// The label is the credential that always works on the route: `session`, `api-token` or `none`. The scopes are
 // what a token needs to be let in as well; `session only` lets no token in. A `none` route with scopes lets everybody in,
 // and to it a token without them is nobody: so a handler cannot show such a token what is private. Handlers get `caller`
 // (signed in, or the request was refused), `visitor` (null when anonymous), `may` (for answers of several kinds of
@@ -330,7 +330,7 @@ export class Gate {
     if (unlimited) return
     const client = caller?.user.id ?? peer.network
     Object.assign(headers, this.#limiter.take(caller ? 'user' : 'anonymous', client))
-    // The search limit is for anonymous callers alone (decisions.md).
+    // A signed-in user searches while typing, which the limit of a user already bounds.
     if (rate && !(rate === 'search' && caller)) Object.assign(headers, this.#limiter.take(rate, client))
   }
 

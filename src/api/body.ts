@@ -1,7 +1,7 @@
 // Request bodies, read strictly: the right media type, no more bytes than the route takes, UTF-8, JSON, an object.
 //
 // Elysia's own reader turns a missing content type into "no body", bad UTF-8 into U+FFFD and 413 into an empty
-// answer (STACK.md, 2), so bodies are read here.
+// answer, so bodies are read here.
 
 import { jsonExcess } from '../lib/json-bounds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'

@@ -292,7 +292,7 @@ export function runItem(run: Run, source: string): SearchItem {
   }
 }
 
-/** `data` of the event backtest.reportReady, as the contract's §6 has it. */
+/** `data` of the event backtest.reportReady: receivers parse it, so its fields are never renamed. */
 function reportReadyEvent(run: Run & { readonly summary: ReportSummary }): Record<string, unknown> {
   const { id, name, symbol, interval, summary } = run
   const { trades, netProfit, netProfitPct, winRate, profitFactor, maxDrawdownPct, sharpe } = summary

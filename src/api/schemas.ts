@@ -50,7 +50,7 @@ export const Time = Type.Integer({
 export const Instant = Type.Union([Time, Type.String({ maxLength: 40 })], {
   expected: 'a time in UTC milliseconds or as ISO 8601',
 })
-/** ISO 8601 text, in a query or where the contract has it. `isoTimeOf` reads it. */
+/** ISO 8601 text, as queries and a cursor's start and end have it. `isoTimeOf` reads it. */
 export const IsoTime = Type.String({ minLength: 4, maxLength: 40, expected: 'a time as ISO 8601' })
 
 /** UTC ms. Throws Problem 422 naming `path`. Temporal takes what is a date and nothing else: no 30th of February. */

@@ -1,7 +1,7 @@
 // `bun run build`: one executable with everything in it, dist/chartroom. `--target bun-linux-arm64` builds for another
 // machine, dist/chartroom-linux-arm64, and fetches LMDB's natives for all machines if they are not here yet.
 //
-// Bytecode makes it ready in 23 ms instead of 51 (STACK.md, 5), and needs ESM for top-level await. Identifiers are not
+// Bytecode makes it ready in 23 ms instead of 51, and needs ESM for top-level await. Identifiers are not
 // minified: Elysia reads the source text of handlers to find out what they use.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // Receivers: the addresses a user's events go to, each with its secret.
 //
 // The secret is shown once. It is kept sealed, since deliveries have to be signed with it. A rotation makes a new one and
-// keeps the old: the Standard Webhooks header carries both signatures for 24 h; the contract's header has room for one, so
+// keeps the old: the Standard Webhooks header carries both signatures for 24 h; `X-Service-Signature` has room for one, so
 // it stays with the old secret until the owner confirms that the receiver knows the new one.
 
 import type { Clock } from '../lib/clock.ts'

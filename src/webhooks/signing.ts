@@ -1,6 +1,6 @@
-// Signatures: the contract's own header, and Standard Webhooks 1.0 beside it (standardwebhooks.com).
+// Signatures: our own header `X-Service-Signature`, and Standard Webhooks 1.0 beside it (standardwebhooks.com).
 //
-// Both are HMAC-SHA256 over bytes that the receiver has too. The contract's covers the raw body and is keyed with the
+// Both are HMAC-SHA256 over bytes that the receiver has too. Ours covers the raw body and is keyed with the
 // secret's whole text; the standard's covers `id.timestamp.body` and is keyed with the decoded part behind `whsec_`.
 
 const encoder = new TextEncoder()
@@ -22,7 +22,7 @@ async function hmac(key: Uint8Array, message: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', imported, message.slice().buffer))
 }
 
-/** `sha256=<lower-case hex>` as the contract's §6 has it. */
+/** `sha256=<lower-case hex>` of the raw body. */
 export async function serviceSignature(secret: string, body: Uint8Array): Promise<string> {
   const digest = await hmac(encoder.encode(secret), body)
   return `sha256=${[...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`

@@ -1,4 +1,4 @@
-// The letter of the contract where it is easily missed: nouns, ids, blank texts, and texts of every alphabet.
+// The letter of what the API promises, where it is easily missed: nouns, ids, blank texts, and texts of every alphabet.
 
 import { describe, expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'

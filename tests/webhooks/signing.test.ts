@@ -15,7 +15,7 @@ async function run(command: string[], input: Uint8Array): Promise<string> {
   return (await new Response(child.stdout).text()).trim()
 }
 
-describe('the header of the contract', () => {
+describe('X-Service-Signature', () => {
   test('is the published HMAC-SHA256 vector', async () => {
     // RFC 4231 has no printable key; this pair is the one of Wikipedia's HMAC article.
     const signature = await serviceSignature('key', bytes('The quick brown fox jumps over the lazy dog'))

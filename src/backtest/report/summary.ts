@@ -1,4 +1,4 @@
-// The seven numbers of a webhook and of a list of backtests. All finite, by the contract's rules: no trades → 0; wins
+// The seven numbers of a webhook and of a list of backtests. All finite, since receivers may not know null: no trades → 0; wins
 // and no losses → a profit factor of 1e6; an undefined Sharpe → 0.
 
 import type { ReportColumn, ReportEquity, ReportSummary } from './report.ts'

@@ -1,4 +1,4 @@
-// How to verify a delivery, in the reader's language. The contract's header: hex HMAC-SHA256 of the raw body, keyed with
+// How to verify a delivery, in the reader's language. `X-Service-Signature`: hex HMAC-SHA256 of the raw body, keyed with
 // the secret as it was shown.
 
 export const SNIPPET_LANGUAGES = [
