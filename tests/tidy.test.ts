@@ -1,7 +1,7 @@
 // House rules a type checker cannot see: which room may import which, and what only one file may do.
 
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 
 const root = `${import.meta.dir}/..`
 
@@ -183,6 +183,25 @@ describe('rooms', () => {
       expect(defined.size).toBeGreaterThan(10)
     },
   )
+
+  test('the top level is what a stranger can take in at a glance', () => {
+    const made = new Set(['dist', 'node_modules'])
+    const shown = readdirSync(root).filter((name) => !name.startsWith('.') && !made.has(name))
+    expect(shown.toSorted()).toEqual([
+      'CHANGELOG.md',
+      'Dockerfile',
+      'LICENSE',
+      'NOTICE',
+      'README.md',
+      'bun.lock',
+      'bunfig.toml',
+      'data',
+      'package.json',
+      'src',
+      'tests',
+      'tsconfig.json',
+    ])
+  })
 
   test('nothing cites a text that a clone does not have', () => {
     const elsewhere =

@@ -1,5 +1,6 @@
 // The commands, as processes: from source, and of the executable alone in an empty folder.
 
+import packageFile from '../../package.json' with { type: 'json' }
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { csvOf, isMissing, MODES, Place } from './server.ts'
@@ -24,7 +25,11 @@ describe.each(MODES)('%s', (mode) => {
     afterAll(() => place.remove())
 
     test('help and version', async () => {
-      expect(await place.run('--version')).toEqual({ code: 0, out: 'chartroom 0.1.0\n', err: '' })
+      expect(await place.run('--version')).toEqual({
+        code: 0,
+        out: `chartroom ${packageFile.version}\n`,
+        err: '',
+      })
       const { code, out } = await place.run('--help')
       expect(code).toBe(0)
       const names = [...out.matchAll(/^ {2}(\w+) {2}/gm)].map(([, name]) => name ?? '')

@@ -1,0 +1,91 @@
+// `bun src/tools/changelog.ts`: writes the section of package.json's version in CHANGELOG.md.
+//
+// It is made of the lines that start with FEATURE:, FIX: or BREAKING: in the messages of the commits since the version
+// before. Sections of earlier versions stay as they are: a heading names the commit it was released at, since a clone may
+// have no tags.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+
+const KINDS = [
+  ['BREAKING', 'What breaks'],
+  ['FEATURE', 'New'],
+  ['FIX', 'Mended'],
+] as const
+type Kind = (typeof KINDS)[number][0]
+
+export interface Entry {
+  readonly kind: Kind
+  readonly text: string
+}
+
+/** What a commit's message tells. A subject with such a word counts only where the body has none: the body is for users. */
+export function entriesOf(message: string): Entry[] {
+  const [subject = '', ...body] = message.trim().split('\n')
+  const entries = paragraphsOf(body)
+  return entries.length > 0 ? entries : paragraphsOf([subject])
+}
+
+/** An entry goes on until its sentence has ended with a line, an empty line comes, or the next entry. */
+function paragraphsOf(lines: readonly string[]): Entry[] {
+  const found: { kind: Kind; text: string }[] = []
+  let open = false
+  for (const line of lines) {
+    const [, kind, text] = /^(BREAKING|FEATURE|FIX): *(.*)$/.exec(line) ?? []
+    if (kind) found.push({ kind: kind as Kind, text: text ?? '' })
+    else if (open && line.trim() !== '') found[found.length - 1]!.text += ` ${line.trim()}`
+    open = (kind !== undefined || (open && line.trim() !== '')) && !/[.!?]$/.test(line.trim())
+  }
+  return found.map(({ kind, text }) => ({ kind, text: sentence(text) }))
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim()
+  // What begins with a name or a command keeps it: ta.vwap and `bun run bench` are spelled so.
+  const first = /^(?!bun |chartroom |npm |serve )[a-z]+([\s,:]|$)/.test(trimmed)
+    ? trimmed.charAt(0).toUpperCase()
+    : trimmed.charAt(0)
+  return `${first}${trimmed.slice(1)}${/[.!?]$/.test(trimmed) ? '' : '.'}`
+}
+
+export function sectionOf(version: string, entries: readonly Entry[]): string {
+  const parts = KINDS.flatMap(([kind, title]) => {
+    const texts = new Set(entries.filter((entry) => entry.kind === kind).map(({ text }) => text))
+    return texts.size === 0 ? [] : [`### ${title}\n\n${[...texts].map((text) => `- ${text}`).join('\n')}\n`]
+  })
+  return [`## ${version}\n`, ...parts].join('\n')
+}
+
+/** The file with the section of `version` in place of the one it has, or as a new one in front of the others. */
+export function withSection(file: string, version: string, section: string): string {
+  const [intro = '', ...sections] = file.split(/^(?=## )/m)
+  const others = sections.filter((one) => versionOf(one) !== version)
+  return [intro, section, others.length > 0 ? '\n' : '', ...others].join('')
+}
+
+function versionOf(section: string): string {
+  return /^## (\S+)/.exec(section)?.[1] ?? ''
+}
+
+function git(...args: string[]): string {
+  const { stdout, stderr, exitCode } = Bun.spawnSync(['git', ...args])
+  if (exitCode !== 0) throw new Error(stderr.toString().trim())
+  return stdout.toString().trim()
+}
+
+if (import.meta.main) {
+  const root = `${import.meta.dir}/../..`
+  const { version } = (await Bun.file(`${root}/package.json`).json()) as { version: string }
+  let file = readFileSync(`${root}/CHANGELOG.md`, 'utf8')
+  const before =
+    file.split(/^(?=## )/m).find((one) => one.startsWith('## ') && versionOf(one) !== version) ?? ''
+  const heading = before.split('\n')[0] ?? ''
+  let since = /\(\S+, ([0-9a-f]{7,})\)/.exec(heading)?.[1]
+  if (since === undefined && heading !== '') {
+    since = git('log', '-1', '--format=%h', `v${versionOf(before)}`)
+    file = file.replace(heading, `${heading} (${git('log', '-1', '--format=%cs', since)}, ${since})`)
+  }
+  const messages = git('log', '--format=%B%x00', since === undefined ? 'HEAD' : `${since}..HEAD`).split('\0')
+  const entries = messages.toReversed().flatMap(entriesOf)
+  writeFileSync(`${root}/CHANGELOG.md`, withSection(file, version, sectionOf(version, entries)))
+  console.log(`CHANGELOG.md: ${version}, ${entries.length} entries since ${since ?? 'the beginning'}`)
+}
