@@ -518,3 +518,9 @@ test('a window first called late has its answer as soon as that many bars have p
   const highest = new extremes.Highest()
   expect([50, 51, 53].map((bar) => highest.next(100 - bar, 5, bar))).toEqual([50, 50, 50])
 })
+
+test('a sum keeps nothing of a huge value that leaves before a less huge one', () => {
+  const sum = new RollingSum()
+  const values = [844_547_493_493, 272_066_840_344, 541_654_833, 0.08, 0.39, 0.12, 0.59]
+  expect(values.map((x) => sum.next(x, 3)).at(-1)).toBeCloseTo(1.1, 12)
+})

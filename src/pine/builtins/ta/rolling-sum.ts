@@ -6,8 +6,9 @@
 // not the value but what was really added. When the correction would be lost beside the new value, the window is summed
 // afresh, newest first, and everything starts from there. Crossovers of averages that tie hang on those last digits.
 //
-// What it does not survive is a value so huge that its rounding error outweighs all that is left when it has gone. There,
-// and only there (a million or more, and 2^32 times the rest), we sum afresh of our own accord.
+// What it does not survive is a value so huge that its rounding error outweighs all that is left when it has gone, be it
+// that others, less huge, leave after it. There, and only there (a million or more, and 2^32 times the rest), we sum afresh
+// of our own accord.
 //
 // na values are not part of the window: it covers the last n values that are not na.
 //
@@ -37,6 +38,8 @@ export class RollingSum {
   private allowance = 0
   /** Values moved in or out since the last fresh sum because the length changed. */
   private moved = 0
+  /** The largest of the huge values that have left since the last fresh sum: its rounding error is still in the sum. */
+  private hugeLeft = 0
 
   /** na until `length` values have come; on a bar whose value is na, what it was before. */
   next(source: number, length: number): number {
@@ -267,9 +270,10 @@ export class RollingSum {
     }
   }
 
-  /** A huge value has left: nothing of it may stay. */
+  /** A huge value has left: nothing of it, nor of those before it, may stay. */
   private forget(leaving: number): void {
-    if (Math.abs(leaving) > HUGE_BESIDE * Math.abs(this.sum)) this.startOver()
+    this.hugeLeft = Math.max(this.hugeLeft, Math.abs(leaving))
+    if (this.hugeLeft > HUGE_BESIDE * Math.abs(this.sum)) this.startOver()
   }
 
   private put(value: number): void {
@@ -283,6 +287,7 @@ export class RollingSum {
     this.inWindow = 1
     this.sum = value
     this.excess = 0
+    this.hugeLeft = 0
     this.added[(this.count - 1) & this.mask] = value
   }
 
@@ -302,6 +307,7 @@ export class RollingSum {
     this.sum = sum
     this.excess = 0
     this.moved = 0
+    this.hugeLeft = 0
   }
 
   private grow(): void {
