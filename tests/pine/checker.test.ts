@@ -130,6 +130,24 @@ describe('values and qualifiers', () => {
   ])
 })
 
+describe('a length is judged line by line', () => {
+  test.each([
+    'l = 2\nl := input.int(5)\nx = ta.ema(close, l)',
+    'float l = 2\nl := math.round(l * syminfo.mintick)\nx = ta.ema(close, math.round(l))',
+    'l = 2\nif input.bool(true)\n    l := 3\nx = ta.ema(close, l)',
+    'l = 2\nif timeframe.isdaily\n    l := str.length(syminfo.ticker)\nx = ta.ema(close, l)',
+    'var l = 2\nl += 1\nx = ta.ema(close, l)',
+    'for i = 1 to 5\n    x = ta.ema(close, i)',
+    'l = 2\nfor i = 1 to 2\n    l += i\nx = ta.ema(close, l)',
+    'if close > open\n    l = 2\n    l := 3\n    x = ta.ema(close, l)',
+    'float x = 14\nx := ta.atr(math.round(x))',
+    'l = 2\nx = ta.ema(close, l)\nl := bar_index',
+  ])('%s', (text) => {
+    const { diagnostics } = check(parse(`//@version=6\nindicator("")\n${text}`).script)
+    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
+  })
+})
+
 describe('functions', () => {
   rows(6, [
     [
@@ -146,7 +164,7 @@ describe('functions', () => {
     ],
     [
       'f() =>\n    var n = 0\n    n += 1\ny = f()',
-      'f() => int {var series int n = 0; n := (n + 1); n}; series int y = f()',
+      'f() => int {var simple int n = 0; n := (n + 1); n}; simple int y = f()',
     ],
     [
       'f(int x) => 1\nf(string x) => 2.5\ny = f("a")',
@@ -261,8 +279,14 @@ describe('mistakes', () => {
     ['simple float x = 5.0\nx := close', 'declared-qualifier@2:6'],
     ['l = 2\nif close > open\n    l := 3\nx = ta.ema(close, l)', 'argument-qualifier@4:19'],
     ['l = 2\nl := bar_index\nx = ta.ema(close, l)', 'argument-qualifier@3:19'],
-    ['var l = 2\nl += 1\nx = ta.ema(close, l)', 'argument-qualifier@3:19'],
-    ['l = 2\nfor i = 1 to 2\n    l += 1\nx = ta.ema(close, l)', 'argument-qualifier@4:19'],
+    ['for l = 1 to bar_index\n    x = ta.ema(close, l)', 'argument-qualifier@2:23'],
+    ['l = 2\nfor i = 1 to bar_index\n    l += 1\nx = ta.ema(close, l)', 'argument-qualifier@4:19'],
+    ['l = 2\nswitch\n    close > open => l := 3\nx = ta.ema(close, l)', 'argument-qualifier@4:19'],
+    ['l = 2\nwhile close > open and l < 5\n    l += 1\nx = ta.ema(close, l)', 'argument-qualifier@4:19'],
+    [
+      'if close > open\n    l = 2\n    if close > high\n        l := 3\n    x = ta.ema(close, l)',
+      'argument-qualifier@5:23',
+    ],
     ['const x = close', 'declared-qualifier@1:11'],
     ['method f(x) => x', 'method-of-nothing@1:10'],
     ['type T\n    float x\nt = T.new(close)\ny = t.x[1]', 'no-field-history@4:5'],

@@ -436,3 +436,24 @@ test('a gradient fills between lines of hline() as between plots', () => {
     [70, 70],
   ])
 })
+
+describe('a length that changes from bar to bar', () => {
+  const closes = [10, 12, 11, 15, 14]
+  const values = (text: string) => plotted(runScript(`//@version=6\nindicator("")\n${text}`, barsOf(closes)))
+
+  test('weighs an ema with what it is on the bar', () => {
+    let ema = 10
+    const expected = closes.map((close, bar) => (ema += (2 / (bar + 2)) * (close - ema)))
+    expect(values('var n = 0\nn += 1\nplot(ta.ema(close, n))')).toEqual(expected)
+  })
+
+  test('weighs an rma with it as well', () => {
+    let rma = 10
+    const expected = closes.map((close, bar) => (rma = (rma * bar + close) / (bar + 1)))
+    expect(values('var n = 0\nn += 1\nplot(ta.rma(close, n))')).toEqual(expected)
+  })
+
+  test('is told where it is none', () => {
+    expect(() => values('var n = 3\nx = ta.ema(close, n)\nn -= 1\nplot(x)')).toThrow('`ta.ema` got 0')
+  })
+})

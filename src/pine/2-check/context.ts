@@ -21,6 +21,7 @@ import type {
   Stmt,
   Variable,
 } from './program.ts'
+import { isPrimitive, latest } from './types.ts'
 import type { EnumMemberValue, EnumType, Qualifier, Type, Udt } from './types.ts'
 import type { VersionTable } from './version.ts'
 
@@ -76,6 +77,8 @@ export class Check {
   readonly steady = new Set<Variable>()
   /** Variables worth something else in each round of a loop. */
   readonly loopDependent = new Set<Variable>()
+  /** The branch that variables which `:=` changes were declared in. */
+  readonly declaredIn = new Map<Variable, Branch>()
   /** Calls of request.*() known to differ. */
   readonly requests = new Set<string>()
   /** Functions whose value depends on the bars they were called on before. */
@@ -186,23 +189,29 @@ export interface Context {
   readonly topLevel: boolean
   /** What stands here is not executed on every bar, or many times on one. */
   readonly conditional: boolean
+  /** What decides whether the place we are at is reached. */
+  readonly branch: Branch | null
   /** Inside a function that a library exports: of the library's globals it does not see all. */
   readonly exported: boolean
   /** The variable the value being checked goes to; an input takes its name. */
   readonly target: string
 }
 
-/** Names that `:=` changes somewhere inside, with all that decides what they become; null = a loop does. */
-export type Assigned = ReadonlyMap<string, ReadonlySet<tree.Expression | null>>
+/** A block that runs or not, or a number of times, by a value of this qualifier. */
+export interface Branch {
+  readonly qualifier: Qualifier
+  readonly outer: Branch | null
+}
 
 export class Scope {
   readonly parent: Scope | null
   readonly names = new Map<string, Variable>()
   /** How many of the names the script has written. */
   written = 0
-  readonly assigned: Assigned
+  /** Names that `:=` changes somewhere inside. */
+  readonly assigned: ReadonlySet<string>
 
-  constructor(parent: Scope | null, assigned: Assigned) {
+  constructor(parent: Scope | null, assigned: ReadonlySet<string>) {
     this.parent = parent
     this.assigned = assigned
   }
@@ -231,11 +240,12 @@ export function declare(
   qualifier: Qualifier,
   mode: Variable['mode'],
 ): Variable {
+  const isAssigned = x.scope.assigned.has(name)
   const variable: Variable = {
     id: x.check.variableCount++,
     name,
     type,
-    qualifier: x.scope.assigned.has(name) ? 'series' : qualifier,
+    qualifier: isAssigned ? latest(qualifier, isPrimitive(type) ? 'simple' : 'series') : qualifier,
     mode,
     reassigned: false,
     historyRead: false,
@@ -244,6 +254,7 @@ export function declare(
     start,
   }
   x.scope.names.set(name, variable)
+  if (isAssigned && x.branch !== null) x.check.declaredIn.set(variable, x.branch)
   // Names with a dot are our own.
   if (!name.startsWith('·') && ++x.scope.written === VARIABLES_MAX + 1)
     x.check.report(x, { start, end: start + name.length }, messages.tooManyVariables(VARIABLES_MAX))

@@ -511,10 +511,15 @@ function tuple(x: Context, node: tree.Tuple): Expr {
 
 // Blocks with a value
 
+function branched(x: Context, qualifier: Qualifier): Context {
+  return { ...x, branch: { qualifier, outer: x.branch } }
+}
+
 function ifExpression(x: Context, node: tree.If, use: Use): Expr {
   const test = condition(x, value(x, node.test), node.test)
-  const consequent = block(x, node.consequent, use)
-  const alternate = node.alternate === null ? null : block(x, node.alternate, use)
+  const branch = branched(x, test.qualifier)
+  const consequent = block(branch, node.consequent, use)
+  const alternate = node.alternate === null ? null : block(branch, node.alternate, use)
   const joined = join(x, node, use, [consequent, alternate], test.qualifier)
   const [first = consequent, second = alternate] = joined.blocks
   return {
@@ -535,10 +540,11 @@ function switchExpression(x: Context, node: tree.Switch, use: Use): Expr {
   const tests: (Expr | null)[] = []
   const bodies: (Block | null)[] = []
   for (const one of node.cases) {
-    tests.push(one.test === null ? null : caseTest(x, subject, one.test))
-    bodies.push(block(x, one.body, use))
+    const test = one.test === null ? null : caseTest(x, subject, one.test)
+    tests.push(test)
+    if (test !== null) qualifier = latest(qualifier, test.qualifier)
+    bodies.push(block(branched(x, qualifier), one.body, use))
   }
-  for (const test of tests) if (test !== null) qualifier = latest(qualifier, test.qualifier)
   if (!tests.includes(null)) {
     tests.push(null)
     bodies.push(null)
@@ -644,8 +650,13 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
   const declared = node.counterType === null ? null : typeOf(x, node.counterType)
   if (node.counterType !== null && declared !== null && declared.kind !== 'error' && !isNumber(declared))
     x.check.report(x, node.counterType, messages.notANumber('the counter of `for`', typeText(declared)))
-  const scope = inner(x, node.body, { inLoop: true })
-  const counter = declareLoopVariable(scope, node.counter, isInt || declared?.kind === 'int' ? INT : QUOTIENT)
+  const qualifier = [from, to, by].reduce<Qualifier>(
+    (all, one) => latest(all, one?.qualifier ?? 'simple'),
+    'simple',
+  )
+  const scope = inner(branched(x, qualifier), node.body, { inLoop: true })
+  const isWhole = isInt || declared?.kind === 'int'
+  const counter = declareLoopVariable(scope, node.counter, isWhole ? INT : QUOTIENT, qualifier)
   const { body, type } = loopResult(block(scope, node.body, use), use)
   return {
     kind: 'For',
@@ -664,7 +675,7 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
 function forInExpression(x: Context, node: tree.ForIn, use: Use): Expr {
   const collection = value(x, node.collection)
   const items = itemTypes(x, node, collection)
-  const scope = inner(x, node.body, { inLoop: true })
+  const scope = inner(branched(x, 'series'), node.body, { inLoop: true })
   const index =
     node.index === null || node.index.name === '_'
       ? null
@@ -704,7 +715,10 @@ function itemTypes(x: Context, node: tree.ForIn, collection: Expr): { index: Typ
 
 function whileExpression(x: Context, node: tree.While, use: Use): Expr {
   const test = condition(x, value(x, node.test), node.test)
-  const { body, type } = loopResult(block(inner(x, node.body, { inLoop: true }), node.body, use), use)
+  const { body, type } = loopResult(
+    block(inner(branched(x, test.qualifier), node.body, { inLoop: true }), node.body, use),
+    use,
+  )
   return { kind: 'While', test, body, type, qualifier: 'series', start: node.start, end: node.end }
 }
 
@@ -716,7 +730,7 @@ function onceExpression(x: Context, node: tree.Once): Expr {
   x.out.push({ kind: 'Declare', variable: done, value: constant(node, BOOL, false), start: node.start })
   const at = { qualifier: 'series', type: BOOL, start: node.start, end: node.end } as const
   const open: Expr = { kind: 'Unary', operator: 'not', operand: variableExpr(done, node), ...at }
-  const { statements } = block(x, node.body, 'statement')
+  const { statements } = block(branched(x, 'series'), node.body, 'statement')
   const shut: Stmt = { kind: 'Assign', variable: done, value: constant(node, BOOL, true), start: node.start }
   return {
     kind: 'If',

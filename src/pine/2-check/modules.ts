@@ -9,7 +9,7 @@ import { Scope, errorExpr } from './context.ts'
 import type { Check, Context, Module, Mutable } from './context.ts'
 import * as messages from './messages.ts'
 import type { Expr, PineVersion } from './program.ts'
-import { type Writings, collectAssigned } from './statements.ts'
+import { collectAssigned } from './statements.ts'
 import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, isPrimitive, sameType, typeText } from './types.ts'
 import type { EnumMemberValue, EnumType, Type, Udt } from './types.ts'
 import { versionTable } from './version.ts'
@@ -20,7 +20,7 @@ export function newModule(
   prefix: string,
   isLibrary: boolean,
 ): Module {
-  const assigned: Writings = new Map()
+  const assigned = new Set<string>()
   for (const one of script.statements) collectAssigned(one, assigned)
   return {
     version,
@@ -51,6 +51,7 @@ export function topContext(check: Check, module: Module): Context {
     inLoop: false,
     topLevel: true,
     conditional: false,
+    branch: null,
     exported: false,
     target: '',
   }

@@ -2,11 +2,10 @@
 
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
-import { BUILTIN_CONSTANTS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
 import { fold } from './constant.ts'
 import { Scope, declare, errorExpr, markReassigned } from './context.ts'
-import type { Assigned, Context, Mutable, Use } from './context.ts'
+import type { Context, Mutable, Use } from './context.ts'
 import { coerce, describe, fits } from './convert.ts'
 import {
   expression,
@@ -14,7 +13,6 @@ import {
   findVariable,
   namesInSight,
   operation,
-  path,
   value,
   variableExpr,
 } from './expressions.ts'
@@ -138,9 +136,6 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     qualifier = latest(qualifier, node.type.qualifier)
   }
   const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
-  const written = x.scope.assigned.get(name)
-  if (written !== undefined && node.mode === 'plain' && !x.inLoop && isPrimitive(type))
-    (variable as Mutable<Variable>).qualifier = latest(qualifier, qualifierAsWritten(x, name, written))
   if (node.type?.qualifier === 'const') x.check.fixed.add(variable)
   if (node.type?.qualifier === 'simple') x.check.steady.add(variable)
   if (x.inLoop) followLoop(x, variable, expr)
@@ -211,8 +206,13 @@ function tupleQualifiers(x: Context, expr: Expr, length: number): readonly Quali
   return Array.from({ length }, () => expr.qualifier)
 }
 
-export function declareLoopVariable(x: Context, name: tree.Name, type: Type): Variable {
-  return declare(x, name.name, name.start, type, 'series', 'loop')
+export function declareLoopVariable(
+  x: Context,
+  name: tree.Name,
+  type: Type,
+  qualifier: Qualifier = 'series',
+): Variable {
+  return declare(x, name.name, name.start, type, qualifier, 'loop')
 }
 
 function assignment(x: Context, node: tree.Assignment): readonly Variable[] {
@@ -245,6 +245,7 @@ function variableAssignment(x: Context, node: tree.Assignment, target: tree.Iden
       ? given
       : operation(x, operatorOf(node), variableExpr(variable, target), given, node)
   markReassigned(variable)
+  raiseQualifier(x, variable, expr.qualifier)
   if (x.check.steady.has(variable) && isPrimitive(variable.type) && isLater(given.qualifier, 'simple'))
     x.check.report(x, node.value, messages.declaredQualifier(target.name, 'simple', describe(given)))
   if (fits(x, expr.type, variable.type)) {
@@ -296,24 +297,22 @@ export function temporary(x: Context, expr: Expr): Expr {
   return variableExpr(variable, expr)
 }
 
-export type Writings = Map<string, Set<tree.Expression | null>>
-
 /** The names that `:=` changes in these statements or deeper. */
-export function assignedNames(node: tree.Block): Assigned {
+export function assignedNames(node: tree.Block): ReadonlySet<string> {
   const known = ASSIGNED.get(node)
   if (known !== undefined) return known
-  const names: Writings = new Map()
+  const names = new Set<string>()
   for (const one of node.statements) collectAssigned(one, names)
   ASSIGNED.set(node, names)
   return names
 }
 /** A pure function of the tree, remembered: each block is asked for by every block around it. */
-const ASSIGNED = new WeakMap<tree.Block, Assigned>()
+const ASSIGNED = new WeakMap<tree.Block, ReadonlySet<string>>()
 
-export function collectAssigned(node: tree.Statement, names: Writings): void {
+export function collectAssigned(node: tree.Statement, names: Set<string>): void {
   switch (node.kind) {
     case 'Assignment':
-      if (node.target.kind === 'Identifier') note(names, node.target.name, [node.value])
+      if (node.target.kind === 'Identifier') names.add(node.target.name)
       collectFromExpression(node.value, names)
       break
     case 'VariableDeclaration':
@@ -327,98 +326,40 @@ export function collectAssigned(node: tree.Statement, names: Writings): void {
   }
 }
 
-function note(names: Writings, name: string, by: Iterable<tree.Expression | null>): void {
-  let written = names.get(name)
-  if (written === undefined) names.set(name, (written = new Set()))
-  for (const one of by) written.add(one)
-}
-
 /** Only blocks have statements, and they stand where a whole value does. */
-function collectFromExpression(node: tree.Expression, names: Writings): void {
-  const take = (blocks: readonly tree.Block[], tests: readonly (tree.Expression | null)[]): void => {
-    const inside = new Set<string>()
-    for (const block of blocks)
-      for (const [name, by] of assignedNames(block)) {
-        note(names, name, by)
-        inside.add(name)
-      }
-    // Once for all cases of a switch: noting its tests for each would be the square of them.
-    for (const name of inside) note(names, name, tests)
+function collectFromExpression(node: tree.Expression, names: Set<string>): void {
+  const take = (block: tree.Block): void => {
+    for (const name of assignedNames(block)) names.add(name)
   }
   switch (node.kind) {
     case 'If':
-      take(node.alternate === null ? [node.consequent] : [node.consequent, node.alternate], [node.test])
+      take(node.consequent)
+      if (node.alternate !== null) take(node.alternate)
       break
-    case 'Switch': {
-      const tests = [node.subject, ...node.cases.map(({ test }) => test)].filter((one) => one !== null)
-      take(
-        node.cases.map(({ body }) => body),
-        tests,
-      )
+    case 'Switch':
+      for (const { body: one } of node.cases) take(one)
       break
-    }
     case 'For':
     case 'ForIn':
     case 'While':
     case 'Once':
-      take([node.body], [null])
+      take(node.body)
       break
     default:
   }
 }
 
 /**
- * What `:=` leaves of a variable's qualifier. It stays simple where nothing that is written to it, and no condition on
- * the way there, changes from bar to bar: published libraries choose lengths and timeframes like that. What takes
- * more than names and operators to tell is a series.
+ * What `:=` leaves of a variable's qualifier, for the lines below: it is known as late as what is written to it, and as the
+ * conditions on the way from its declaration. TradingView judges a script line by line like that, so a length may come
+ * from an input by `:=`, or be used above the line that makes a series of it; it then simply changes.
  */
-function qualifierAsWritten(
-  x: Context,
-  name: string,
-  written: ReadonlySet<tree.Expression | null>,
-): Qualifier {
-  let qualifier: Qualifier = 'simple'
-  for (const one of written) {
-    if (qualifier === 'series') break
-    qualifier = latest(qualifier, one === null ? 'series' : qualifierAsSeen(x, name, one))
-  }
-  return qualifier
-}
-
-function qualifierAsSeen(x: Context, self: string, node: tree.Expression): Qualifier {
-  switch (node.kind) {
-    case 'Number':
-    case 'String':
-    case 'Bool':
-    case 'Color':
-      return 'const'
-    case 'Identifier': {
-      if (node.name === self) return 'const'
-      const variable = x.scope.find(node.name)
-      return variable === null ? builtinQualifier(node.name) : variable.qualifier
-    }
-    case 'Member': {
-      const parts = path(node)
-      return parts === null || x.scope.find(parts[0] ?? '') !== null
-        ? 'series'
-        : builtinQualifier(parts.join('.'))
-    }
-    case 'Unary':
-      return qualifierAsSeen(x, self, node.operand)
-    case 'Binary':
-      return latest(qualifierAsSeen(x, self, node.left), qualifierAsSeen(x, self, node.right))
-    case 'Ternary':
-      return latest(
-        qualifierAsSeen(x, self, node.test),
-        latest(qualifierAsSeen(x, self, node.consequent), qualifierAsSeen(x, self, node.alternate)),
-      )
-    default:
-      return 'series'
-  }
-}
-
-function builtinQualifier(name: string): Qualifier {
-  return BUILTIN_CONSTANTS.has(name) ? 'const' : (BUILTIN_VARIABLES.get(name)?.qualifier ?? 'series')
+function raiseQualifier(x: Context, variable: Variable, given: Qualifier): void {
+  let qualifier = latest(variable.qualifier, given)
+  const declared = x.check.declaredIn.get(variable) ?? null
+  for (let branch = x.branch; branch !== null && branch !== declared; branch = branch.outer)
+    qualifier = latest(qualifier, branch.qualifier)
+  ;(variable as Mutable<Variable>).qualifier = qualifier
 }
 
 /** A global of a library is taken into the program when something first needs it. */

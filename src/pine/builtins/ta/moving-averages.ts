@@ -47,7 +47,8 @@ export class Ema {
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.ema')
-    if (n === 1 || source !== source) return source
+    if (source !== source) return source
+    if (n === 1) return (this.value = source)
     this.value =
       this.value === this.value
         ? this.value + (2 / (n + 1)) * (source - this.value)
@@ -63,7 +64,8 @@ export class Rma {
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.rma')
-    if (n === 1 || source !== source) return source
+    if (source !== source) return source
+    if (n === 1) return (this.value = source)
     this.value =
       this.value === this.value ? (this.value * (n - 1) + source) / n : this.first.next(source, n) / n
     return this.value
