@@ -1,4 +1,5 @@
-// The API's own description: the OpenAPI document and a reference page that works without the network.
+// The API's own description: the OpenAPI document and a reference page that works without the network; and beside it the
+// licences of what the server is made of.
 
 import { Elysia, NotFoundError } from 'elysia'
 import { access, type ApiDeps } from './access.ts'
@@ -20,6 +21,7 @@ const CSP =
 const TYPES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'licenses.txt': 'text/plain; charset=utf-8',
 }
 
 export function docsRoutes(deps: ApiDeps, routes: readonly Route[]) {

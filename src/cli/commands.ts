@@ -11,6 +11,7 @@ import { checkCommand } from './check.ts'
 import { configCommand } from './config-command.ts'
 import { doctorCommand } from './doctor.ts'
 import { healthcheckCommand } from './healthcheck.ts'
+import { licensesCommand } from './licenses-command.ts'
 import { parityCommand } from './parity.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token-command.ts'
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   doctorCommand,
   configCommand,
   healthcheckCommand,
+  licensesCommand,
 ]
 
 /** Runs the command the arguments name; answers the exit code. */

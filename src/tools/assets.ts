@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
 import type { DocsFile, ServeDashboard } from '../api/deps.ts'
 import { assert } from '../lib/assert.ts'
+import { LICENSES_FILE, licenseTexts } from './licenses.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
 export const DASHBOARD_ASSETS = 'dashboard-files'
@@ -133,7 +134,8 @@ export async function loadDashboard(base: string): Promise<ServeDashboard> {
 }
 
 export const loadDocsFile: DocsFile = async (name) => {
-  if (!(DOCS_FILES as readonly string[]).includes(name)) return null
+  if (name === LICENSES_FILE && !Bun.isStandaloneExecutable) return new TextEncoder().encode(licenseTexts())
+  if (name !== LICENSES_FILE && !(DOCS_FILES as readonly string[]).includes(name)) return null
   const folder = Bun.isStandaloneExecutable
     ? `${import.meta.dir}/${DOCS_ASSETS}`
     : `${import.meta.dir}/../../node_modules/swagger-ui-dist`

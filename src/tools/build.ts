@@ -9,6 +9,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { bundleDashboard, DASHBOARD_ASSETS, DOCS_ASSETS, DOCS_FILES } from './assets.ts'
+import { LICENSES_FILE, licenseTexts } from './licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
 const root = resolve(import.meta.dir, '../..')
@@ -48,6 +49,7 @@ for (const [name, bytes] of await bundleDashboard()) writeCompressed(dashboard, 
 const docs = emptyFolder(DOCS_ASSETS)
 for (const name of DOCS_FILES)
   writeFileSync(`${docs}/${name}`, await Bun.file(`${root}/node_modules/swagger-ui-dist/${name}`).bytes())
+writeFileSync(`${docs}/${LICENSES_FILE}`, licenseTexts())
 
 const result = await Bun.build({
   entrypoints: ['main.ts', 'engine/worker.ts', 'search/worker.ts'].map((file) => `${root}/src/${file}`),

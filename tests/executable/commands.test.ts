@@ -24,6 +24,18 @@ describe.each(MODES)('%s', (mode) => {
     })
     afterAll(() => place.remove())
 
+    test('licenses prints what MIT, LGPL and the others want to go along with every copy', async () => {
+      const { code, out } = await place.run('licenses')
+      expect(code).toBe(0)
+      for (const words of [
+        'elysia',
+        'Permission is hereby granted',
+        'JavaScriptCore',
+        'GNU LIBRARY GENERAL PUBLIC',
+      ])
+        expect(out).toContain(words)
+    })
+
     test('help and version', async () => {
       expect(await place.run('--version')).toEqual({
         code: 0,

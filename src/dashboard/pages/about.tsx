@@ -1,10 +1,11 @@
 // What runs here, what it is made of, and under which licences.
 
+import { useSignal } from '@preact/signals'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { get } from '../api-client.ts'
 import { base } from '../base.ts'
 import { pageStyles as p, Show, useLoad } from './page.tsx'
-import { uiStyles as ui } from '../ui/ui.tsx'
+import { Button, uiStyles as ui } from '../ui/ui.tsx'
 import s from './settings.module.css'
 
 const LICENCES: readonly (readonly [name: string, licence: string, what: string])[] = [
@@ -91,7 +92,31 @@ export function About() {
             </tbody>
           </table>
         </div>
+        <Licences />
       </section>
     </>
+  )
+}
+
+/** A third of a megabyte, so only for who asks. */
+function Licences() {
+  const text = useSignal<string | null>(null)
+  const problem = useSignal<string | null>(null)
+  const load = async () => {
+    const response = await fetch(`${base}/api/docs/licenses.txt`).catch(() => null)
+    if (response?.ok) text.value = await response.text()
+    else problem.value = 'The licence texts could not be loaded. Is the server running?'
+  }
+  if (text.value !== null)
+    return (
+      <pre class={s.licenceTexts} tabIndex={0} role="region" aria-label="Licence texts">
+        {text}
+      </pre>
+    )
+  return (
+    <p>
+      <Button onClick={() => void load()}>Show all licence texts</Button>{' '}
+      {problem.value !== null && <span role="alert">{problem}</span>}
+    </p>
   )
 }
