@@ -2,8 +2,8 @@
 
 import type { ReportTrade } from '../backtest/report/report.ts'
 import type { Track } from '../backtest/tracks.ts'
+import { csvRow } from '../lib/csv-text.ts'
 import { entrySignal, exitSignal } from './report-text.ts'
-import { csvCell } from './table.ts'
 
 const TRADE_COLUMNS: Readonly<Record<string, (trade: ReportTrade) => string | number>> = {
   n: (trade) => trade.n,
@@ -21,11 +21,7 @@ const TRADE_COLUMNS: Readonly<Record<string, (trade: ReportTrade) => string | nu
 
 /** Times in UTC ms; numbers as they are, not rounded. */
 export function tradesCsv(trades: readonly ReportTrade[]): string {
-  const rows = trades.map((trade) =>
-    Object.values(TRADE_COLUMNS)
-      .map((cell) => csvCell(String(cell(trade))))
-      .join(','),
-  )
+  const rows = trades.map((trade) => csvRow(Object.values(TRADE_COLUMNS).map((column) => column(trade))))
   return [Object.keys(TRADE_COLUMNS).join(','), ...rows, ''].join('\n')
 }
 
@@ -39,7 +35,7 @@ export function plotsCsv(tracks: readonly Track[]): string {
   })
   const [time] = columns
   const rows = (time?.data ?? []).map((_, bar) => columns.map(({ data }) => cell(data[bar])).join(','))
-  return [columns.map(({ id }) => csvCell(id)).join(','), ...rows, ''].join('\n')
+  return [csvRow(columns.map(({ id }) => id)), ...rows, ''].join('\n')
 }
 
 const PLOTTED = new Set(['plot', 'shape', 'char', 'arrow'])

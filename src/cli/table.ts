@@ -58,8 +58,3 @@ export function progressBar(fraction: number, width = 30): string {
   const bar = filled === 0 ? '' : `${'='.repeat(filled - 1)}${part < 1 ? '>' : '='}`
   return `[${bar.padEnd(width)}] ${String(Math.round(part * 100)).padStart(3)} %`
 }
-
-/** A CSV cell: quoted where it has to be. */
-export function csvCell(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}

@@ -1,5 +1,6 @@
 // Watchlists: named lists of symbols with notes, imported all or nothing.
 
+import { csvRow } from '../lib/csv-text.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
@@ -92,13 +93,8 @@ export function checkedItems(
   return { items: [...items.values()], warnings }
 }
 
-/** CSV that a spreadsheet opens without running anything: cells that would be a formula begin with an apostrophe. */
 export function exportCsv({ items }: Watchlist): string {
-  const cell = (text: string) => {
-    const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-  }
-  const rows = items.map(({ symbol, exchange, note }) => [symbol, exchange, note ?? ''].map(cell).join(','))
+  const rows = items.map(({ symbol, exchange, note }) => csvRow([symbol, exchange, note ?? '']))
   return `${['symbol,exchange,note', ...rows].join('\r\n')}\r\n`
 }
 

@@ -1,5 +1,6 @@
 // The list of trades as CSV: one row a trade, UTC times in ISO 8601, numbers as they are.
 
+import { csvRow } from '../../lib/csv-text.ts'
 import type { Report } from '../../backtest/report/report.ts'
 
 const HEAD = [
@@ -42,12 +43,5 @@ export function tradesCsv({ trades }: Pick<Report, 'trades'>): string {
     trade.bars,
     trade.status,
   ])
-  return [HEAD, ...rows].map((row) => row.map(field).join(',')).join('\r\n')
-}
-
-/** Quoted where it must be; text that a spreadsheet would take for a formula is made harmless. */
-function field(value: string | number): string {
-  if (typeof value === 'number') return String(value)
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return [HEAD, ...rows].map(csvRow).join('\r\n')
 }

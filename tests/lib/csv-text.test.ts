@@ -1,0 +1,26 @@
+// What is written as CSV is read back as it was, and runs nothing in a spreadsheet.
+
+import { expect, test } from 'bun:test'
+import * as fc from 'fast-check'
+import { csvRows } from '../../src/lib/csv-rows.ts'
+import { csvRow } from '../../src/lib/csv-text.ts'
+
+test.each([
+  ['plain text', ['a', 'b c'], 'a,b c'],
+  ['commas, quotes and lines', ['a,b', 'say "x"', 'c\nd'], '"a,b","say ""x""","c\nd"'],
+  ['what would be a formula', ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1'], "'=1+1,'+1,'-1,'@SUM(A1),'\t=1"],
+  ['a formula with a comma', ['=HYPERLINK("x","y")'], `"'=HYPERLINK(""x"",""y"")"`],
+  ['numbers, below zero too', [-1.5, 0, 1e21], '-1.5,0,1e+21'],
+])('%s', (_, cells, line) => {
+  expect(csvRow(cells)).toBe(line)
+})
+
+test('any cells come back, with an apostrophe in front of a formula', () => {
+  const filled = fc.string({ maxLength: 20 }).filter((text) => text.trim() !== '')
+  fc.assert(
+    fc.property(fc.array(filled, { minLength: 1, maxLength: 5 }), (cells) => {
+      const [row] = csvRows(csvRow(cells), ',')
+      expect(row?.cells).toEqual(cells.map((cell) => (/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell)))
+    }),
+  )
+})
