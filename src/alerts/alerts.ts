@@ -13,7 +13,7 @@ import { holds, STATE_OPERATORS } from './condition.ts'
 import { judge } from './judge.ts'
 import { modeOf } from './levels.ts'
 import { lookAhead, lookAt, LOOK_BACK, type LookDeps } from './look.ts'
-import { joinMark, markOf, readMark, type WatchedSeries } from './mark.ts'
+import { joinMark, markOf, readMark, unmoved, type WatchedSeries } from './mark.ts'
 import { describeCondition } from './message.ts'
 import { alertRecords, firingsToForget, runsScript, seriesOf } from './records.ts'
 import { lookAtScripts, lookByScript, type ScriptLookDeps } from './scripts.ts'
@@ -252,14 +252,15 @@ function arm(deps: ScriptLookDeps & Pick<AlertDeps, 'resolve'>, before: Alert): 
     since: null,
     recent: [],
   }
-  if (!source || bars.length === 0 || runsScript(alert)) return { alert: begun, changes: [], firings: [] }
+  if (runsScript(alert)) return { alert: begun, changes: [], firings: [] }
+  const stored = readMark(deps.kv, series)
+  if (!source || bars.length === 0) return { alert: begun, changes: [unmoved(series, stored)], firings: [] }
   const last = bars.length - 1
   const closesAt = deps.closesAt(series)
   const now = deps.clock.now()
   const lastClosed = closesAt(bars.time[last] ?? 0) <= now
   const view = new View(bars, { start: last, lastClosed, closesAt, now })
   const verdict = judge(begun, view, { from: last, held: alreadyHappened(begun, view) })
-  const stored = readMark(deps.kv, series)
   const mark = markOf(bars, last, source.change, lastClosed)
   const isCurrent =
     stored.mark === null ||
@@ -271,7 +272,7 @@ function arm(deps: ScriptLookDeps & Pick<AlertDeps, 'resolve'>, before: Alert): 
   const { changes, firings } = written(deps, view, { alert: armed, fired: verdict.fired })
   return {
     alert: armed,
-    changes: isCurrent ? [...changes, joinMark(series, stored, mark)] : changes,
+    changes: [...changes, isCurrent ? joinMark(series, stored, mark) : unmoved(series, stored)],
     firings,
   }
 }

@@ -76,6 +76,11 @@ export function joinMark(series: WatchedSeries, { version }: StoredMark, mark: M
   }
 }
 
+/** Refused when the mark was moved since it was read: a look that is over would not have known of the alert. */
+export function unmoved(series: WatchedSeries, { version }: StoredMark): Changes {
+  return { checks: [{ key: markKey(series), version }] }
+}
+
 export function markOf(bars: Bars, bar: number, change: number, closed: boolean): Mark {
   const at = (column: Float64Array) => column[bar] ?? 0
   return {

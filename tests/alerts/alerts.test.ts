@@ -443,6 +443,32 @@ describe('an alert', () => {
     await Promise.all([setting, arrived()])
     expect(days()).toEqual([2])
   })
+  test('whose commit comes when the look that should have known it is over misses nothing', async () => {
+    const kv = memoryKv()
+    const asked = Promise.withResolvers<void>()
+    const over = Promise.withResolvers<void>()
+    const { set, arrived } = world({
+      ...kv,
+      async commit(commit) {
+        const isAlert = commit.sets?.some(({ key }) => key[0] === 'alerts' && key[1] === 'id')
+        if (!isAlert || closes.length !== 3) return kv.commit(commit)
+        asked.resolve()
+        await over.promise
+        return kv.commit(commit)
+      },
+    })
+    await set({ price: 50 })
+    // Its series was not looked at up to here yet.
+    closes.push(9)
+    const setting = set({ op: 'above', price: 10 })
+    await asked.promise
+    closes.push(11)
+    now += 2 * DAY
+    await arrived()
+    over.resolve()
+    await setting
+    expect(days()).toEqual([3])
+  })
   test('of somebody else is not there', async () => {
     const { alerts, set } = world()
     const { id } = await set()
