@@ -12,7 +12,7 @@ import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing
 import { holds, STATE_OPERATORS } from './condition.ts'
 import { judge } from './judge.ts'
 import { modeOf } from './levels.ts'
-import { lookAhead, lookAt, LOOK_BACK, type LookDeps } from './look.ts'
+import { formingBars, lookAhead, lookAt, lookAtEnd, LOOK_BACK, type LookDeps } from './look.ts'
 import { joinMark, markOf, readMark, unmoved, type WatchedSeries } from './mark.ts'
 import { describeCondition } from './message.ts'
 import { alertRecords, firingsToForget, runsScript, seriesOf } from './records.ts'
@@ -53,7 +53,7 @@ export type Alerts = ReturnType<typeof createAlerts>
 export function createAlerts(all: AlertDeps) {
   const { kv, clock, newId } = all
   const records = alertRecords(kv, all.alertsMax)
-  const deps: ScriptLookDeps & AlertDeps = { ...all, records }
+  const deps: ScriptLookDeps & AlertDeps = { ...all, records, quiet: new Map() }
   const { alerts, firings } = records
 
   function owned(ownerId: string, id: string): Alert {
@@ -95,6 +95,7 @@ export function createAlerts(all: AlertDeps) {
       return [alerts.insert(made), ...armed.changes, also?.(made)]
     })
     if (fired.length > 0) deps.fired(fired)
+    waitForEnd(made)
     await lookByScript(deps, made.id)
     return alerts.get(made.id) ?? made
   }
@@ -134,8 +135,16 @@ export function createAlerts(all: AlertDeps) {
       return [alerts.replace(stored, armed.alert), ...armed.changes]
     })
     if (fired.length > 0) deps.fired(fired)
+    waitForEnd(owned(ownerId, id))
     await lookByScript(deps, id)
     return owned(ownerId, id)
+  }
+
+  /** What was set on a forming bar need not wait for the bar behind it to be looked at. */
+  function waitForEnd(alert: Alert): void {
+    const series = seriesOf(alert)
+    const source = modeOf(alert) === 'close' && alert.state === 'active' ? deps.source(series) : null
+    if (source) lookAtEnd(deps, { ...series, interval: source.interval }, series)
   }
 
   function checkWays(ownerId: string, { channels, webhookIds = [] }: Partial<AlertFields>): void {
@@ -225,6 +234,7 @@ export function createAlerts(all: AlertDeps) {
         if (source) yield { ...series, interval: source.interval }
       }
     },
+    formingBars: () => formingBars(deps),
     /** Takes away what deletions left behind that were cut short. */
     async sweep(): Promise<void> {
       for (const { key } of kv.list({ prefix: GONE }, { limit: 1000 })) await forget(String(key.at(-1)))

@@ -5,6 +5,7 @@
 // cut short is done again from the mark, and fires nothing again. Alerts that were set while bars were still to be looked
 // at are fresh: they are judged by themselves, until they stand where the mark does.
 
+import { owned } from '../market/bar-store.ts'
 import { concatBars, sliceBars, type BarRange, type Bars } from '../market/bars.ts'
 import { transact } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -12,6 +13,7 @@ import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
 import { judge, type Verdict } from './judge.ts'
 import { classKey, classOf, hitSpan, modeOf, readings } from './levels.ts'
+import type { Closing } from './looks.ts'
 import { barOf, markOf, moveMark, readMark, seriesParts, type Mark, type WatchedSeries } from './mark.ts'
 import { runsScript, seriesOf, type Records } from './records.ts'
 import { thresholds, View } from './view.ts'
@@ -25,6 +27,8 @@ export interface LookDeps extends WriteDeps {
   readonly source: (series: WatchedSeries) => { readonly interval: string; readonly change: number } | null
   /** Tells when the bar that opens at a time is over, UTC ms. */
   readonly closesAt: (series: WatchedSeries) => (time: number) => number
+  /** Looks once more when a bar is over that alerts wait for the end of. */
+  readonly lookAtEnd: (closing: Closing) => void
   /** After a commit with firings: wake whoever delivers, tell open dashboards. */
   readonly fired: (firings: readonly Firing[]) => void
 }
@@ -52,7 +56,62 @@ export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGener
     if (deps.source(series)?.interval !== source.interval) continue
     yield* moveOn(deps, series)
     yield* settle(deps, series)
+    if (waitsForEnd(deps, series)) lookAtEnd(deps, source, series)
   }
+}
+
+/** How long after its end a bar's last changes are waited for, at most: providers tell of them a moment later. */
+const SETTLING_MS = 5000
+
+/** Asks for a look when the newest bar of a series that `source` makes is over; nothing if it is already. */
+export function lookAtEnd(deps: LookDeps, source: WatchedSeries, series: WatchedSeries): void {
+  const closing = closingOf(deps, source, series)
+  if (closing) deps.lookAtEnd(closing)
+}
+
+function closingOf(deps: LookDeps, source: WatchedSeries, series: WatchedSeries): Closing | null {
+  const { mark } = readMark(deps.kv, series)
+  const time = mark?.time ?? deps.bars(series, { last: 1 }).time[0]
+  if (time === undefined || mark?.closed) return null
+  const end = deps.closesAt(series)(time)
+  const { owner, exchange, symbol, interval } = source
+  const key = { ...owned(owner), exchange, symbol, interval }
+  return { key, at: end + Math.min(SETTLING_MS, (end - time) / 12) }
+}
+
+/** Whether plain alerts of a series wait for bars to be over. */
+function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): boolean {
+  const parts = seriesParts(series)
+  for (const _ of alerts.firsts('fresh', [...parts, true], 1)) return true
+  for (const first of alerts.firsts('levels', parts, 4)) if (classOf(first).mode === 'close') return true
+  return false
+}
+
+/** Bars that alerts wait for the end of, as far as they were looked at; a step is a series. */
+export function* formingBars(deps: LookDeps): Generator<Closing | null> {
+  for (const [owner, exchange, symbol, interval] of deps.records.alerts.firsts('watching', [], 4)) {
+    const series = {
+      owner: String(owner),
+      exchange: String(exchange),
+      symbol: String(symbol),
+      interval: String(interval),
+    }
+    const source = deps.source(series)
+    const closing = source && closingOf(deps, { ...series, interval: source.interval }, series)
+    const isAwaited = () => waitsForEnd(deps, series) || scriptsWaitForEnd(deps, series)
+    yield closing && isAwaited() ? closing : null
+  }
+}
+
+/** Whether alerts with a script do: they are not sorted by how they wait. */
+function scriptsWaitForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): boolean {
+  const parts = seriesParts(series)
+  for (const page of alerts.entries('scripts', parts, parts))
+    for (const entry of page) {
+      const alert = alerts.get(idOf(entry))
+      if (alert && modeOf(alert) === 'close') return true
+    }
+  return false
 }
 
 /** Moves the mark to the newest bar, past everything that the bars on the way hit. */

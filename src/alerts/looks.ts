@@ -16,8 +16,16 @@ export interface LooksDeps {
   readonly clear: (note: BarNote) => Promise<void>
   /** Series to look at when the server starts, whether there is a note of them or not. */
   readonly unsettled: () => Iterable<SeriesKey>
+  /** Bars that alerts wait for the end of when the server starts; null where a step found none. */
+  readonly forming: () => Iterable<Closing | null>
   /** What looks, in steps that are short. */
   readonly lanes: readonly Look[]
+}
+
+/** The bar of a series that ends at a time: somebody waits for that, whether another bar comes or not. */
+export interface Closing {
+  readonly key: SeriesKey
+  readonly at: number
 }
 
 type Look = (source: SeriesKey) => AsyncGenerator<void>
@@ -41,6 +49,8 @@ interface Turn {
 
 /** Longest nap between looks at the notes: another process may have imported. */
 const NAP_MS = 1000
+/** Series that are asked at the start which bar forms, between two turns of others. */
+const FORMING_STEP = 100
 /** Series of a lane that are looked at side by side. */
 const PARALLEL = 4
 
@@ -49,6 +59,7 @@ export type Looks = ReturnType<typeof createLooks>
 export function createLooks(deps: LooksDeps) {
   const { clock } = deps
   const jobs = new Map<string, Job>()
+  const closings = new Map<string, Closing>()
   const lanes = deps.lanes.map((look, i) => lane(look, i))
   let woken = new AbortController()
   const waiting: (() => void)[] = []
@@ -69,7 +80,7 @@ export function createLooks(deps: LooksDeps) {
   async function finish(job: Job): Promise<void> {
     const { note } = job
     if (job.done.some((change) => change < note.change)) return
-    await deps.clear(note)
+    if (note.change > 0) await deps.clear(note)
     if (job.note === note) jobs.delete(nameOf(job.key))
   }
 
@@ -154,9 +165,31 @@ export function createLooks(deps: LooksDeps) {
   /** Starts what there is to do. */
   function start(): void {
     for (const note of deps.notes()) want(note)
+    for (const [name, { key, at }] of closings) {
+      // A look that has begun may have seen the bar while it formed; it is asked for once more behind it.
+      if (at > clock.now() || jobs.has(name)) continue
+      closings.delete(name)
+      want({ key, from: 0, to: 0, change: 0 })
+    }
     // Failed ones wait for their time, whether or not their note is listed again.
     for (const job of jobs.values()) for (const one of lanes) one.want(job)
     for (const one of lanes) one.pump()
+  }
+
+  /** The look finds out what is next, so that the earliest is all there is to know of a series. */
+  function lookAtEnd(closing: Closing): void {
+    const name = nameOf(closing.key)
+    const before = closings.get(name)
+    if (!before || before.at > closing.at) closings.set(name, closing)
+  }
+
+  async function findForming(signal: AbortSignal): Promise<void> {
+    let steps = 0
+    for (const closing of deps.forming()) {
+      if (signal.aborted) return
+      if (closing) lookAtEnd(closing)
+      if (++steps % FORMING_STEP === 0) await clock.sleep(0)
+    }
   }
 
   async function whenIdle(): Promise<void> {
@@ -166,6 +199,8 @@ export function createLooks(deps: LooksDeps) {
   return {
     /** Bars came. */
     wake: () => woken.abort(),
+    /** Looks at a series when its bar is over. */
+    lookAtEnd,
     /** Works off what there is, once. */
     async settle(): Promise<void> {
       stopped = false
@@ -176,6 +211,8 @@ export function createLooks(deps: LooksDeps) {
       stopped = false
       signal.addEventListener('abort', () => woken.abort())
       for (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
+      start()
+      await findForming(signal)
       while (!signal.aborted) {
         start()
         woken = new AbortController()

@@ -8,7 +8,8 @@ import { lowerBound, type Bars } from '../market/bars.ts'
 import { transact } from '../store/collection.ts'
 import type { Alert, Firing } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
-import type { LookDeps } from './look.ts'
+import { modeOf } from './levels.ts'
+import { lookAtEnd, type LookDeps } from './look.ts'
 import type { WatchedSeries } from './mark.ts'
 import { runsScript, seriesOf, type Records } from './records.ts'
 import { View } from './view.ts'
@@ -25,7 +26,20 @@ export interface ScriptEvents {
 export interface ScriptLookDeps extends LookDeps {
   /** Runs the alert's script over these bars, within its budget. Throws with a sentence for the owner. */
   readonly runScript: (alert: Alert, bars: Bars) => Promise<ScriptEvents>
+  /** By alert: the bar up to which nothing came of it since it was written last. */
+  readonly quiet: Map<string, Quiet>
 }
+
+export interface Quiet {
+  readonly updatedAt: number
+  readonly seenBar: number
+}
+
+/**
+ * A bar on which nothing comes of an alert is not written down, so that a thousand quiet alerts cost no commit. After a
+ * stop these bars are judged once more, and say the same; so there is a bound to them.
+ */
+const QUIET_BARS = 256
 
 /**
  * Bars a script sees before the first one that may fire, so that its averages have settled. From then on its window only
@@ -46,6 +60,7 @@ export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries
       const alert = alerts.get(String(entry.at(-1)))
       if (!alert || deps.source(seriesOf(alert))?.interval !== source.interval) continue
       await look(deps, alert.id)
+      if (modeOf(alert) === 'close') lookAtEnd(deps, source, seriesOf(alert))
       yield
     }
 }
@@ -67,8 +82,9 @@ function isBusy(error: unknown): boolean {
 /** Throws when the server is busy, so that the look is made once more later. */
 async function look(deps: ScriptLookDeps, id: string): Promise<void> {
   const { kv, records, clock } = deps
-  const alert = records.alerts.get(id)
-  if (alert?.state !== 'active' || !runsScript(alert)) return
+  const known = records.alerts.get(id)
+  if (known?.state !== 'active' || !runsScript(known)) return void deps.quiet.delete(id)
+  const alert = { ...known, seenBar: lastSeen(deps, known) }
   const series = seriesOf(alert)
   const bars = await scriptBars(deps, alert)
   if (bars.length === 0) return
@@ -89,19 +105,33 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     fired = []
     const stored = records.alerts.stored(id)
     if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return []
-    const { seenBar, held } = stored.record
+    const { held } = stored.record
+    const seenBar = lastSeen(deps, stored.record)
     // Nothing seen yet: the series is new, and all but its newest bar is history.
     const from = seenBar === null ? bars.length - 1 : lowerBound(bars.time, seenBar)
     const view = new View(bars, { start: from, lastClosed, closesAt, now, plot: script.plot })
-    const verdict = judge(stored.record, view, { from, held, events: script.events })
+    const verdict = judge({ ...stored.record, seenBar }, view, { from, held, events: script.events })
     const after = verdict.alert
-    const same = after.held === held && after.seenBar === seenBar && after.state === stored.record.state
-    if (same && verdict.fired.length === 0) return []
+    const isQuiet = after.held === held && after.state === stored.record.state && verdict.fired.length === 0
+    if (isQuiet && isNear(bars, stored.record.seenBar)) {
+      deps.quiet.set(id, { updatedAt: alert.updatedAt, seenBar: after.seenBar ?? 0 })
+      return []
+    }
     const { changes, firings } = written(deps, view, verdict, script.plots)
     fired = firings
     return [records.alerts.replace(stored, after), ...changes]
   })
   if (fired.length > 0) deps.fired(fired)
+}
+
+function lastSeen({ quiet }: ScriptLookDeps, { id, updatedAt, seenBar }: Alert): number | null {
+  const since = quiet.get(id)
+  if (seenBar === null || since?.updatedAt !== updatedAt) return seenBar
+  return Math.max(seenBar, since.seenBar)
+}
+
+function isNear({ time }: Bars, seenBar: number | null): boolean {
+  return seenBar !== null && time.length - lowerBound(time, seenBar) <= QUIET_BARS
 }
 
 /** What an alert's script runs over: from the bar it began at to the newest. */

@@ -189,6 +189,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     ownsReceiver: (ownerId, id) => receivers.has(ownerId, id),
     runScript: alertScripts(deps, scripts, new KeptRuns(deps.pool)),
     deliver,
+    lookAtEnd: (closing) => looks.lookAtEnd(closing),
     fired(firings) {
       for (const { ownerId } of firings) deliverer.wake(ownerId)
       mail.wake()
@@ -202,6 +203,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     notes: () => bars.store.notes(),
     clear: (note) => bars.store.clearNote(note),
     unsettled: () => alerts.unsettledSeries(),
+    forming: () => alerts.formingBars(),
     lanes: [alerts.look, alerts.lookByScripts],
   })
   bars.onChange(() => looks.wake())

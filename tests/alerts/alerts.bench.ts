@@ -53,6 +53,7 @@ function open() {
     fired: (firings) => (fired += firings.length),
     alertsMax: 0,
     ownsReceiver: () => true,
+    lookAtEnd: () => {},
   })
   const looks = createLooks({
     clock,
@@ -60,6 +61,7 @@ function open() {
     notes: () => cache.store.notes(),
     clear: (note) => cache.store.clearNote(note),
     unsettled: () => alerts.unsettledSeries(),
+    forming: () => [],
     lanes: [alerts.look, alerts.lookByScripts],
   })
   return { kv, cache, alerts, looks, fired: () => fired }

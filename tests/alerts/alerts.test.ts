@@ -5,6 +5,7 @@ import type { Alert, AlertFields, Firing } from '../../src/alerts/alert.ts'
 import { createAlerts } from '../../src/alerts/alerts.ts'
 import type { ScriptEvents } from '../../src/alerts/scripts.ts'
 import { holds, type Operator } from '../../src/alerts/condition.ts'
+import type { Closing } from '../../src/alerts/looks.ts'
 import { fillMessage } from '../../src/alerts/message.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
@@ -82,7 +83,8 @@ let now: number
 let barMs: number
 let closes: number[]
 let fired: Firing[]
-let script: (bars: Bars) => ScriptEvents
+let ends: Closing[]
+let script: (bars: Bars, alert: Alert) => ScriptEvents
 
 function barsOf(values: readonly number[]): Bars {
   const bars = emptyBars(values.length)
@@ -113,9 +115,10 @@ function world(kv: Kv = memoryKv()) {
     closesAt: () => (time) => time + barMs,
     alertsMax: 400,
     ownsReceiver: (_userId, id) => id === 'wh_1',
-    runScript: async (_alert, bars) => script(bars),
+    runScript: async (alert, bars) => script(bars, alert),
     deliver: (_alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
     fired: (firings) => fired.push(...firings),
+    lookAtEnd: (closing) => ends.push(closing),
   })
   let change = 0
   async function arrived(): Promise<void> {
@@ -161,6 +164,7 @@ beforeEach(() => {
   closes = [8, 9]
   now = START + 1.5 * DAY
   fired = []
+  ends = []
   script = () => ({ plot: null, plots: {}, events: [] })
 })
 
@@ -210,6 +214,49 @@ describe('an alert', () => {
     expect(days()).toEqual([])
     await bar(9)
     expect(days()).toEqual([3])
+  })
+  test('with once_per_bar_close asks to be looked at when its bar is over, also after a restart', async () => {
+    const { kv, set, bar, arrived } = world()
+    await set({ frequency: 'once_per_bar_close' })
+    await set({ kind: 'script', op: undefined, price: undefined, scriptId: 'scr_1', symbol: 'NDX' })
+    expect(ends.map(({ key, at }) => [key.symbol, (at - START) / DAY])).toEqual([['SPX', 2 + 5000 / DAY]])
+    await bar(12)
+    expect(ends.at(-1)?.at).toBe(START + 3 * DAY + 5000)
+    const again = world(kv)
+    expect(Array.from(again.alerts.formingBars(), (closing) => closing?.at)).toContain(START + 3 * DAY + 5000)
+    now = START + 3 * DAY + 5000
+    await arrived()
+    expect(days()).toEqual([2])
+    expect(Array.from(again.alerts.formingBars()).filter(Boolean)).toEqual([])
+  })
+  test('of a script writes nothing on a bar that means nothing to it', async () => {
+    const kv = memoryKv()
+    let writes = 0
+    const counted: Kv = {
+      ...kv,
+      commit(commit) {
+        if (commit.sets?.some(({ key }) => key[0] === 'alerts' && key[1] === 'id')) writes++
+        return kv.commit(commit)
+      },
+    }
+    const fields = { kind: 'script', op: undefined, price: undefined, scriptId: 'scr_1' } as const
+    const { set, bar } = world(counted)
+    await set({ ...fields, frequency: 'once_per_bar' })
+    await bar(11)
+    writes = 0
+    const seen: (number | null)[] = []
+    script = (_bars, alert) => {
+      seen.push(alert.seenBar)
+      return { plot: null, plots: {}, events: [] }
+    }
+    await bar(12, 13, 14)
+    expect(writes).toBe(0)
+    // It does not go back to the bar that was written down.
+    expect(seen.map((time) => ((time ?? 0) - START) / DAY)).toEqual([2, 3, 4])
+    // After a stop it does, and misses nothing.
+    script = () => ({ plot: null, plots: {}, events: [{ bar: 5, message: 'now' }] })
+    await world(counted).bar(15)
+    expect(days()).toEqual([5])
   })
   test('is not fired by history imported behind the newest bar', async () => {
     const { set, arrived } = world()

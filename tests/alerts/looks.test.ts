@@ -110,6 +110,7 @@ class World {
       fired: () => {},
       alertsMax: 0,
       ownsReceiver: () => true,
+      lookAtEnd: () => {},
     })
   }
 
@@ -120,6 +121,7 @@ class World {
       notes: () => this.cache.store.notes(),
       clear: (note) => this.cache.store.clearNote(note),
       unsettled: () => this.alerts.unsettledSeries(),
+      forming: () => [],
       lanes: [this.alerts.look, this.alerts.lookByScripts],
     })
   }

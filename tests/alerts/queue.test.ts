@@ -25,6 +25,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
       if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
     },
     unsettled: () => [],
+    forming: () => [],
     lanes: lanes.map(
       (lane, i) =>
         async function* look({ symbol }: SeriesKey) {
@@ -109,4 +110,37 @@ test('a note stays until every lane has looked, and no lane waits for another', 
   released.resolve(true)
   await settled
   expect(notes.size).toBe(0)
+})
+
+test('a bar that somebody waits for the end of is looked at when it is over, though none came behind it', async () => {
+  const { looks, steps, pass } = world(() => true)
+  const key = { exchange: 'X', symbol: 'S', interval: '1d' }
+  looks.lookAtEnd({ key, at: 2000 })
+  // The earliest is what counts: the look itself asks for the next.
+  looks.lookAtEnd({ key, at: 1000 })
+  looks.lookAtEnd({ key, at: 3000 })
+  await looks.settle()
+  expect(steps).toEqual([])
+  pass(1000)
+  await looks.settle()
+  await looks.settle()
+  expect(steps).toEqual(['0 S 0'])
+})
+
+test('a look that has begun while a bar formed does not stand for the one at its end', async () => {
+  let look = 0
+  const { looks, notes, steps, add, pass } = world(
+    () => true,
+    async () => {
+      if (look++ > 0) return true
+      pass(1000)
+      return false
+    },
+  )
+  looks.lookAtEnd({ key: { exchange: 'X', symbol: 'S', interval: '1d' }, at: 1000 })
+  add('S')
+  await looks.settle()
+  await looks.settle()
+  expect(notes.size).toBe(0)
+  expect(steps.filter((step) => step === '0 S 0').length).toBe(2)
 })

@@ -82,6 +82,7 @@ class World {
       fired: (firings) => this.fired.push(...firings),
       alertsMax: 0,
       ownsReceiver: () => true,
+      lookAtEnd: () => {},
     })
   }
 
