@@ -45,7 +45,7 @@ describe.each(MODES)('%s', (mode) => {
       expect((await server.call('PUT', path, { description: typed })).json.symbol).toMatchObject({
         exchange: `X${kept}`,
         symbol: kept,
-        description: typed,
+        description: typed.normalize('NFC'),
       })
       expect((await server.call('GET', path)).json.symbol.series).toHaveLength(1)
       const { symbols } = (await server.call('GET', '/api/platform/symbols')).json
@@ -59,10 +59,13 @@ describe.each(MODES)('%s', (mode) => {
       const key = { exchange: `x${typed}`, symbol: typed, interval: '1h' }
       const wanted = { ...key, kind: 'price', op: 'above', price: 1e6, channels: ['email'], name: typed }
       const alert = await server.call('POST', '/api/platform/alerts', wanted)
-      expect(alert.json.alert).toMatchObject({ symbol: kept, name: typed })
+      expect(alert.json.alert).toMatchObject({ symbol: kept, name: typed.normalize('NFC') })
       const items = [{ symbol: typed, exchange: `x${typed}`, note: typed }]
       const list = await server.call('POST', '/api/platform/watchlists/import', { name: typed, items })
-      expect(list.json.watchlist).toMatchObject({ name: typed, items: [{ symbol: kept, note: typed }] })
+      expect(list.json.watchlist).toMatchObject({
+        name: typed.normalize('NFC'),
+        items: [{ symbol: kept, note: typed }],
+      })
       const times = { start: '2024-01-01T00:00:00Z', end: '2024-01-05T00:00:00Z' }
       await server.call('POST', '/api/platform/replay/resume', { ...key, ...times, cursorBar: 7, speed: 1 })
       const pair = new URLSearchParams({ symbol: typed, interval: '1h' }).toString()
@@ -83,7 +86,8 @@ describe.each(MODES)('%s', (mode) => {
     test('half a surrogate pair is refused wherever it comes from', async () => {
       const half = { name: 'x\ud800', items: [{ symbol: 'A', exchange: '', note: null }] }
       const escaped = JSON.stringify(half).replace('\ud800', String.raw`\ud800`)
-      expect((await server.call('POST', '/api/platform/watchlists/import', escaped)).status).toBe(400)
+      const refused = await server.call('POST', '/api/platform/watchlists/import', escaped)
+      expect([refused.status, refused.json.error.fields[0].path]).toEqual([422, '/name'])
       for (const bytes of ['%ED%A0%80', '%ED%B0%80', '%FF', '%C3']) {
         const query = `exchange=X&symbol=${bytes}&interval=1h`
         const answers = [
