@@ -6,7 +6,7 @@ import { users } from '../accounts/accounts.ts'
 import { argon2Passwords } from '../accounts/passwords.ts'
 import { sweepSessions } from '../accounts/sessions.ts'
 import { sweepTokens } from '../accounts/tokens.ts'
-import { basePath, type Services } from '../api/deps.ts'
+import { basePath, type ServeDashboard, type Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
 import { createRooms } from '../api/rooms.ts'
 import { createApp } from '../app.ts'
@@ -167,7 +167,7 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
       metrics: config.METRICS,
     },
     setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
-    dashboard: await loadDashboard(basePath({ publicUrl: config.PUBLIC_URL })),
+    dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
     docsFile: loadDocsFile,
     stopping: stopping.signal,
   }
@@ -252,6 +252,13 @@ function stopAsked(stopping: AbortController): Promise<string> {
         resolve(name)
       })
   })
+}
+
+/** `bun run dev` sets the variable: pages that are open follow the source. */
+async function dashboardOf({ environment }: CommandContext, base: string): Promise<ServeDashboard> {
+  if (environment['CHARTROOM_DEV'] !== '1' || Bun.isStandaloneExecutable) return loadDashboard(base)
+  const { reloadingDashboard } = await import('../tools/dev-dashboard.ts')
+  return reloadingDashboard(base)
 }
 
 /** Loaded only where mail is set up: it would be a tenth of the time to start. */

@@ -14,6 +14,9 @@ export const DASHBOARD_ASSETS = 'dashboard-files'
 export const DOCS_ASSETS = 'docs-files'
 export const DOCS_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
 
+/** Name → content. */
+export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
+
 interface Asset {
   readonly type: string
   readonly etag: string
@@ -116,7 +119,13 @@ function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {
 
 /** `base` is the path a proxy serves us under, without a slash at the end. */
 export async function loadDashboard(base: string): Promise<ServeDashboard> {
-  const files = Bun.isStandaloneExecutable ? await embedded(DASHBOARD_ASSETS) : await bundleDashboard()
+  return serveFiles(
+    base,
+    Bun.isStandaloneExecutable ? await embedded(DASHBOARD_ASSETS) : await bundleDashboard(),
+  )
+}
+
+export function serveFiles(base: string, files: Files): ServeDashboard {
   const assets = new Map<string, Asset>()
   for (const [name, content] of files) {
     if (/\.(br|gz)$/.test(name)) continue

@@ -1,0 +1,81 @@
+// The dashboard while somebody works on it (`bun run dev`): built again when a file of src changes, and loaded again by the
+// pages that are open.
+//
+// A page asks once a second for the number of the build it should show. A stream would tell it sooner, but would hold up
+// the end of the server each time it restarts. The page's policy stays as strict as ever, so the script that asks is a file.
+
+import { watch } from 'node:fs'
+import type { ServeDashboard } from '../api/deps.ts'
+import { bundleDashboard, type Files, serveFiles } from './assets.ts'
+
+/** Editors write a file in several steps. */
+const SETTLE_MS = 50
+const SCRIPT = 'dev-reload.js'
+const NUMBER = 'dev-build.txt'
+
+const scriptAt = (base: string) => `let shown
+setInterval(async () => {
+  if (document.hidden) return
+  const answer = await fetch('${base}/assets/${NUMBER}', { cache: 'no-store' }).catch(() => null)
+  if (!answer?.ok) return
+  const build = await answer.text()
+  if (shown !== undefined && shown !== build) location.reload()
+  shown = build
+}, 1000)
+`
+
+export interface Workshop {
+  readonly build: () => Promise<Files>
+  /** Calls back when a file has changed. */
+  readonly watch: (changed: () => void) => void
+  readonly warn: (line: string) => void
+}
+
+export async function reloadingDashboard(base: string, shop: Workshop = ofSource()): Promise<ServeDashboard> {
+  // Unlike that of the process before, if this one was started again.
+  let number = Date.now()
+  const make = async () => serveFiles(base, withReload(base, await shop.build(), String(number++)))
+  let serve = await make()
+  let again = Promise.resolve()
+  const rebuild = async () => {
+    try {
+      serve = await make()
+    } catch (error) {
+      shop.warn(`The dashboard shows what it was: ${String(error)}`)
+    }
+  }
+  shop.watch(() => {
+    again = again.then(rebuild)
+  })
+  return (request, path) => serve(request, path)
+}
+
+function withReload(base: string, files: Files, number: string): Files {
+  const encoder = new TextEncoder()
+  const page = new TextDecoder().decode(files.get('index.html'))
+  return new Map([
+    ...files,
+    [
+      'index.html',
+      encoder.encode(
+        page.replace('</head>', `<script type="module" src="./${SCRIPT}?${number}"></script></head>`),
+      ),
+    ],
+    [SCRIPT, encoder.encode(scriptAt(base))],
+    [NUMBER, encoder.encode(number)],
+  ])
+}
+
+function ofSource(): Workshop {
+  return {
+    build: bundleDashboard,
+    watch(changed) {
+      let timer: Timer | undefined
+      watch(`${import.meta.dir}/..`, { recursive: true }, () => {
+        clearTimeout(timer)
+        timer = setTimeout(changed, SETTLE_MS)
+      })
+    },
+    warn: (line) => console.error(line),
+  }
+}
