@@ -130,6 +130,17 @@ describe('values and qualifiers', () => {
   ])
 })
 
+describe('a variable may be named as a name space is', () => {
+  rows(6, [
+    [
+      'array = array.from(1, 2)\narray.push(3)\narray.push(array, 4)\nx = array.max(array)',
+      'series array<int> array = array.from(1, 2); array.push(array, 3); array.push(array, 4); series int x = array.max(array, 0)',
+    ],
+    ['math = 5\nx = math.max(1, math)', 'const int math = 5; const int x = math.max(1, math)'],
+    ['ta = close\nx = ta.sma(ta, 5)', 'series float ta = close; series float x = ta.sma(ta, 5)'],
+  ])
+})
+
 describe('a length is judged line by line', () => {
   test.each([
     'l = 2\nl := input.int(5)\nx = ta.ema(close, l)',
@@ -241,11 +252,23 @@ describe('versions 4 and 5', () => {
     ['x = close ? 1 : 0', 'series int x = (bool<-close ? 1 : 0)'],
     ['x = 7 / 2', 'const int x = int<-(7 / 2)'],
     ['bool b = na', 'const bool b = na:bool'],
+    ['bool d = strategy.long', 'const bool d = true'],
+    ['d = close > open ? strategy.long : false', 'series bool d = ((close > open) ? true : false)'],
   ])
+  for (const call of [
+    'hline(5, linestyle = 2)',
+    'hline(5, "", color.blue, 2)',
+    'plot(close, "", color.red, 1, 2)',
+  ])
+    test(call, () => expect(checked(`//@version=4\nstudy("")\n${call}`)).toMatch(/"dashed"|"histogram"/))
   strategyRows(4, [
     [
       'strategy.entry("L", true, when = close > open)',
-      'if (close > open) {strategy.entry("L", (true ? "long" : "short"), na:float, na:float, na:float, na:string, "none", na:string, na:string, false)}',
+      'if (close > open) {strategy.entry("L", "long", na:float, na:float, na:float, na:string, "none", na:string, na:string, false)}',
+    ],
+    [
+      'strategy.entry("L", strategy.short)',
+      'strategy.entry("L", "short", na:float, na:float, na:float, na:string, "none", na:string, na:string, false)',
     ],
     [
       'strategy.close("L", close > open)',
@@ -321,7 +344,10 @@ describe('mistakes', () => {
     ['x = nz(close > open)', 'bool-never-na@1:8'],
     ['plot(close, offset = bar_index)', 'argument-qualifier@1:22'],
     ['x = bgcolor(color.red)', 'void-value@1:5'],
-    ['x = ta.macd(close, 1, 2, 3)', 'tuple-value@1:5'],
+    ['x = ta.macd(close, 1, 2, 3)\ny = x', 'tuple-unused@1:1 ! tuple-value@2:5'],
+    ['x = ta.macd(close, 1, 2, 3)\n[a, b, c] = x', 'tuple-unused@1:1 ! tuple-value@2:13'],
+    ['f() =>\n    x = ta.macd(close, 1, 2, 3)\ny = f()', 'tuple-unused@2:5 ! tuple-value@2:5'],
+    ['float x = ta.macd(close, 1, 2, 3)', 'tuple-value@1:11'],
     ['[a, b] = close', 'not-a-tuple@1:10'],
     ['[a, b] = ta.macd(close, 1, 2, 3)', 'tuple-count@1:1'],
     ['x = "a" * 2', 'operand-types@1:5'],
@@ -499,6 +525,7 @@ describe('warnings', () => {
     ['f(y) => ta.ema(y, 5)\ng(y) => f(y)\nif close > open\n    x = g(close)', 'warning conditional-call'],
     ['f(y) => y + close[1]\nx = close > open ? f(close) : 0', ''],
     ['plot(close, linewith = 2)', 'warning unknown-argument'],
+    ['trend = ta.supertrend(3, 10)', 'warning tuple-unused'],
   ])('%s', (source, expected) => {
     expect(warnings(source)).toBe(expected)
   })

@@ -77,7 +77,10 @@ export function expression(x: Context, node: tree.Expression, use: Use = 'value'
 
 /** An expression that must be worth one value. */
 export function value(x: Context, node: tree.Expression): Expr {
-  const expr = expression(x, node)
+  return oneValue(x, node, expression(x, node))
+}
+
+export function oneValue(x: Context, node: Range, expr: Expr): Expr {
   if (expr.type.kind === 'void') {
     x.check.report(x, node, messages.voidValue())
     return errorExpr(node)
@@ -100,6 +103,10 @@ function identifier(x: Context, node: tree.Identifier): Expr {
   if (variable !== null) {
     if (x.exported && variable.owner === null && !isExportable(x, variable))
       x.check.report(x, node, messages.globalInExport(node.name))
+    if (variable.type.kind === 'tuple') {
+      x.check.report(x, node, messages.tupleValue())
+      return errorExpr(node)
+    }
     return variableExpr(variable, node)
   }
   const builtin = builtinValue(x, node.name, node)
@@ -135,8 +142,12 @@ export function builtinValue(x: Context, written: string, node: Range): Expr | n
   const values = x.module.names.values
   const name = Object.hasOwn(values, written) ? (values[written] ?? written) : written
   if (name === 'na') return constant(node, NA, null)
+  // v4's directions are bools; `legacy.ts` makes today's of them where an order takes one.
+  if (x.module.version < 5 && DIRECTIONS.has(name)) return constant(node, BOOL, name === 'strategy.long')
   return builtinByName(x, name, node)
 }
+
+const DIRECTIONS: ReadonlySet<string> = new Set(['strategy.long', 'strategy.short'])
 
 /** By v6 name; defaults of signatures ask here too. */
 export function builtinByName(x: Context, name: string, node: Range): Expr | null {

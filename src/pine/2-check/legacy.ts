@@ -29,7 +29,7 @@ export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Gi
     if (one.name === 'when' && builtin.name.startsWith('strategy.')) when = one.expr
     else if (one.name === 'transp' && COLORED.has(builtin.name)) transparency = one.expr
     else if (one.name !== null && legacy?.drop?.includes(one.name) === true) continue
-    else given.push(plotStyle(builtin, direction(x, builtin, renamed(x, builtin, legacy, one), i)))
+    else given.push(style(builtin, direction(x, builtin, renamed(x, builtin, legacy, one), i), i))
   }
   const isVeiled = transparency === null && x.module.version === 4 && VEILED.has(builtin.name)
   const amount = isVeiled ? veil(node) : transparency
@@ -91,6 +91,8 @@ function direction(x: Context, builtin: BuiltinFunction, one: Given, i: number):
   const short = builtinByName(x, 'strategy.short', expr)
   if (long === null || short === null) return one
   const test = coerce(expr, BOOL)
+  if (test.kind === 'Const' && test.value !== null)
+    return { name: one.name, expr: test.value === true ? long : short }
   return {
     name: one.name,
     expr: {
@@ -118,15 +120,22 @@ const COLORED: ReadonlySet<string> = new Set([
 ])
 const COLOR_PARAMETERS: ReadonlySet<string> = new Set(['color', 'colorup', 'colordown'])
 
-/** Up to v4 plot styles had numbers. */
-const PLOT_STYLES = ['line', 'stepline', 'histogram', 'cross', 'area', 'columns', 'circles'] as const
+/** Up to v4 styles had numbers. */
+const STYLES: Readonly<Record<string, { readonly parameter: string; readonly names: readonly string[] }>> = {
+  plot: {
+    parameter: 'style',
+    names: ['line', 'stepline', 'histogram', 'cross', 'area', 'columns', 'circles'],
+  },
+  hline: { parameter: 'linestyle', names: ['solid', 'dotted', 'dashed'] },
+}
 
-function plotStyle(builtin: BuiltinFunction, one: Given): Given {
+function style(builtin: BuiltinFunction, one: Given, i: number): Given {
+  const known = STYLES[builtin.name]
   const { expr } = one
-  if (builtin.name !== 'plot' || one.name !== 'style' || expr.kind !== 'Const' || expr.type.kind !== 'int')
-    return one
-  const style = PLOT_STYLES[Number(expr.value)]
-  return style === undefined ? one : { ...one, expr: { ...expr, type: STRING, value: style } }
+  if (known === undefined || expr.kind !== 'Const' || expr.type.kind !== 'int') return one
+  if ((one.name ?? builtin.overloads[0]?.parameters[i]?.name) !== known.parameter) return one
+  const value = known.names[Number(expr.value)]
+  return value === undefined ? one : { ...one, expr: { ...expr, type: STRING, value } }
 }
 
 function isColor(builtin: BuiltinFunction, one: Given, i: number): boolean {

@@ -133,6 +133,12 @@ export const voidValue = (): Message =>
   error('void-value', 'this has no value', 'it can only stand alone as a statement')
 export const tupleValue = (): Message =>
   error('tuple-value', 'this gives several values', 'take them apart: `[a, b] = …`')
+export const tupleUnused = (name: string): Message =>
+  warning(
+    'tuple-unused',
+    `\`${name}\` is given several values, so nothing can read it`,
+    'take them apart: `[a, b] = …`',
+  )
 export const notATuple = (found: string): Message =>
   error('not-a-tuple', `several values were expected, found ${found}`)
 export const tupleCount = (expected: number, found: number): Message =>

@@ -12,6 +12,7 @@ import {
   field,
   findVariable,
   namesInSight,
+  oneValue,
   operation,
   value,
   variableExpr,
@@ -57,7 +58,7 @@ function lastStatement(x: Context, node: tree.Statement, use: Use): Expr | null 
   const variables = statement(x, node)
   const [only] = variables
   if (only === undefined) return null
-  if (node.kind !== 'TupleDeclaration') return variableExpr(only, node)
+  if (node.kind !== 'TupleDeclaration') return oneValue(x, node, variableExpr(only, node))
   return {
     kind: 'Tuple',
     items: variables.map((variable) => variableExpr(variable, node)),
@@ -107,7 +108,9 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
   const outer = x.topLevel ? null : x.scope.find(name)
   if (!isHidden && outer !== null && outer.owner === x.owner && name !== '_')
     x.check.report(x, node.name, messages.shadowed(name))
-  let expr = value({ ...x, target: name }, node.value)
+  let expr = expression({ ...x, target: name }, node.value)
+  if (expr.type.kind === 'tuple' && node.type === null) return unusedTuple(x, node, expr)
+  expr = oneValue(x, node.value, expr)
   let type = expr.type
   let qualifier = expr.qualifier
   const declared = node.type === null ? null : typeOf(x, node.type)
@@ -145,6 +148,19 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     if (known !== undefined) x.check.constants.set(variable, known)
   }
   return variable
+}
+
+/** One name for several values may stand, as long as nothing reads it. */
+function unusedTuple(x: Context, node: tree.VariableDeclaration, expr: Expr): Variable {
+  x.check.report(x, node.name, messages.tupleUnused(node.name.name))
+  if (expr.type.kind === 'tuple')
+    x.out.push({
+      kind: 'DeclareTuple',
+      variables: expr.type.items.map(() => null),
+      value: expr,
+      start: node.start,
+    })
+  return declare(x, node.name.name, node.name.start, expr.type, 'series', 'plain')
 }
 
 function followLoop(x: Context, variable: Variable, value: Expr): void {
