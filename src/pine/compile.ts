@@ -10,7 +10,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import { parse } from './1-parse/parser.ts'
 import { checkBroken } from './2-check/broken.ts'
 import { check } from './2-check/check.ts'
-import { moreDiagnostics } from './2-check/messages.ts'
+import { moreDiagnostics, noOutput } from './2-check/messages.ts'
 import type { Program } from './2-check/program.ts'
 import { planProgram } from './3-plan/plan.ts'
 import { generate, type Generated } from './4-generate/generate.ts'
@@ -156,8 +156,11 @@ function parsedAndChecked(source: string, options: CompileOptions): CompileResul
       diagnostics: [...diagnostics, ...checkBroken(script, source, diagnostics, options)],
     }
   const checked = check(script, options)
+  const { program } = checked
   const all = inOrder([...diagnostics, ...checked.diagnostics])
-  return { script: checked.program ? new Script(checked.program) : null, diagnostics: all }
+  if (program?.declaration.kind === 'indicator' && !checked.hasOutput)
+    all.unshift({ ...noOutput(), start: script.start, end: script.start })
+  return { script: program ? new Script(program) : null, diagnostics: all }
 }
 
 /** As they stand in the text, whichever phase found them. */

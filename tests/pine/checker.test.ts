@@ -5,6 +5,7 @@ import { parse } from '../../src/pine/1-parse/parser.ts'
 import { checkBroken } from '../../src/pine/2-check/broken.ts'
 import { check } from '../../src/pine/2-check/check.ts'
 import type { CheckOptions } from '../../src/pine/2-check/context.ts'
+import { compile } from '../../src/pine/compile.ts'
 import { Source } from '../../src/pine/source.ts'
 import { programText } from './program-text.ts'
 
@@ -287,7 +288,7 @@ describe('mistakes', () => {
     ['x = ta.smaa(close, 5)', 'unknown-member@1:5'],
     ['x = color.bleu', 'unknown-member@1:5'],
     ['x = y\ny = 1', 'used-before-declaration@1:5'],
-    ['y = f(1)\nf(x) => f2(x)\nf2(x) => x', 'used-before-declaration@2:9'],
+    ['y = f(1)\nf(x) => f2(x)\nf2(x) => x', 'not-on-tradingview@1:5 ! used-before-declaration@2:9'],
     ['x = 1\nx = 2', 'already-declared@2:1'],
     ['x := 1', 'assigned-undeclared@1:1'],
     ['f(x) => 1\nf(y) => 2', 'function-twice@2:1'],
@@ -399,9 +400,9 @@ describe('mistakes', () => {
       `//@version=6\nindicator("")\n${'plot(close, color = close > open ? color.red : color.blue)\n'.repeat(count)}`
     const codes = (source: string): string[] => check(parse(source).script).diagnostics.map((one) => one.code)
     expect(codes(plots(32))).toEqual([])
-    expect(codes(plots(34))).toEqual(['too-many-plots'])
+    expect(codes(plots(34))).toEqual(['not-on-tradingview'])
     expect(codes(`${plots(31)}fill(plot(open), plot(high))\nbgcolor(close > open ? color.red : na)`)).toEqual(
-      ['too-many-plots'],
+      ['not-on-tradingview'],
     )
   })
 
@@ -414,7 +415,7 @@ describe('mistakes', () => {
       check(parse(`//@version=6\nindicator("")\n${request('a', 100)}\n${request('b', second)}`).script)
         .diagnostics[0]?.code
     expect(found(27)).toBeUndefined()
-    expect(found(28)).toBe('too-many-tuple-elements')
+    expect(found(28)).toBe('not-on-tradingview')
   })
 
   test('more than 1,000 variables in one scope', () => {
@@ -423,7 +424,7 @@ describe('mistakes', () => {
     const found = (count: number): unknown =>
       check(parse(`//@version=6\nindicator("")\n${variables(count)}`).script).diagnostics[0]?.code
     expect(found(1000)).toBeUndefined()
-    expect(found(1001)).toBe('too-many-variables')
+    expect(found(1001)).toBe('not-on-tradingview')
   })
 
   test('a library’s function whose parameters have no type', () => {
@@ -524,11 +525,37 @@ describe('warnings', () => {
     ['f(y) => y[1]\nx = close > open ? f(close) : 0', 'warning conditional-call'],
     ['f(y) => ta.ema(y, 5)\ng(y) => f(y)\nif close > open\n    x = g(close)', 'warning conditional-call'],
     ['f(y) => y + close[1]\nx = close > open ? f(close) : 0', ''],
-    ['plot(close, linewith = 2)', 'warning unknown-argument'],
+    ['plot(close, linewith = 2)', 'warning not-on-tradingview'],
+    ['plot(close, color = color.red, color = color.blue)', 'warning not-on-tradingview'],
     ['trend = ta.supertrend(3, 10)', 'warning tuple-unused'],
+    ['y = f(1)\nf(x) => x', 'warning not-on-tradingview'],
+    ['f(x) => x\ny = f(1)', ''],
+    ['array<array<int>> a = na', 'warning not-on-tradingview'],
+    ['a = array.from(array.from(1))', 'warning not-on-tradingview'],
+    ['map<string, array<int>> a = na', 'warning not-on-tradingview'],
+    ['x = na(close > open)', 'warning not-on-tradingview'],
+    ['m = map.new()', 'warning not-on-tradingview'],
+    ['m = map.new<string, int>()', ''],
+    ['x = input.int(5, minval = 6)', 'warning not-on-tradingview'],
+    ['x = input.float(5, maxval = 4.5)', 'warning not-on-tradingview'],
+    ['x = input.int(5, minval = 5, maxval = 5)', ''],
   ])('%s', (source, expected) => {
     expect(warnings(source)).toBe(expected)
   })
+})
+
+test('an indicator that shows nothing, which is no error here', () => {
+  const codes = (text: string) => compile(`//@version=6\n${text}`).diagnostics.map((one) => one.code)
+  expect(codes('indicator("")\nx = close')).toEqual(['not-on-tradingview'])
+  for (const shown of [
+    'plot(close)',
+    'label.new(1, 1)',
+    'alertcondition(close > open)',
+    'alert("")',
+    'hline(5)',
+  ])
+    expect(codes(`indicator("")\n${shown}`)).toEqual([])
+  expect(codes('strategy("")\nx = close')).toEqual([])
 })
 
 describe('hints', () => {

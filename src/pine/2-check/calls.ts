@@ -24,7 +24,7 @@ import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
 import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
-import { topContext, typeOf } from './modules.ts'
+import { isCollection, topContext, typeOf } from './modules.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { BuiltinCallExpr, Expr } from './program.ts'
@@ -334,6 +334,10 @@ const TOP_ONLY: ReadonlySet<string> = new Set([
 /** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
 const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])
 
+/** What a script shows or tells. */
+const OUTPUT =
+  /^(?:plot|hline|fill|bgcolor|barcolor|alert|log\.|runtime\.error|(?:label|line|box|table|linefill|polyline)\.new)/
+
 /** What an indicator has no broker for. */
 const ORDERS: ReadonlySet<string> = new Set([
   'strategy.entry',
@@ -379,7 +383,9 @@ export function builtinCall(
       ? adapted.given
       : adapted.given.map((one) => ({ ...one, expr: steady(x, one.expr) }))
   const call = chosenCall(x, builtin, given, typeArguments, node)
+  if (OUTPUT.test(name)) x.check.hasOutput = true
   if (call.kind === 'BuiltinCall') {
+    reportRefusedThere(x, call, node)
     countPlots(x, call)
     notePlot(x, call)
     countTupleElements(x, call)
@@ -403,6 +409,22 @@ export function builtinCall(
     end: node.end,
   }
 }
+
+/** What TradingView does not take of a built-in. */
+function reportRefusedThere(x: Context, call: BuiltinCallExpr, node: tree.Call): void {
+  const { name } = call.builtin
+  if (x.module.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
+    x.check.report(x, node, messages.naOfBool())
+  if (name === 'map.new' && node.typeArguments.length === 0)
+    x.check.report(x, node, messages.mapWithoutTypes())
+  const { type } = call
+  if (!MAKES_COLLECTION.test(name) || !isCollection(type)) return
+  const of =
+    type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
+  if (isCollection(of)) x.check.report(x, node, messages.nestedCollection(typeText(type)))
+}
+
+const MAKES_COLLECTION = /^(?:array\.from|(?:array|matrix|map)\.new)$/
 
 /**
  * What a request evaluates is the same in every round of a loop (other timeframes and data, "In local scopes"), and for

@@ -20,6 +20,8 @@ export interface CheckResult {
   /** null when there is an error among the diagnostics. */
   readonly program: Program | null
   readonly diagnostics: readonly Diagnostic[]
+  /** Something is plotted, drawn or told: what TradingView wants of every indicator. */
+  readonly hasOutput: boolean
 }
 
 /** A script that does not name its version is one of v6 if it can be, else of v5. v1 to v3 are read as v4. */
@@ -53,7 +55,7 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
   const diagnostics = module.diagnostics.toSorted((a, b) => a.start - b.start)
   const { declaration } = run
   if (declaration === null || diagnostics.some((one) => one.severity === 'error'))
-    return { program: null, diagnostics }
+    return { program: null, diagnostics, hasOutput: run.hasOutput }
   const program: Program = {
     version,
     semantics: semantics(version),
@@ -67,7 +69,7 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
     siteCount: run.siteCount,
     variableCount: run.variableCount,
   }
-  return { program, diagnostics }
+  return { program, diagnostics, hasOutput: run.hasOutput }
 }
 
 function semantics(version: PineVersion): Semantics {

@@ -69,6 +69,8 @@ export class Check {
   depth = 0
   variableCount = 0
   plotCount = 0
+  /** Something is plotted, drawn or told. */
+  hasOutput = false
   readonly plotTitles: string[] = []
   tupleElements = 0
   /** Variables declared with `const`, which nothing may change. */

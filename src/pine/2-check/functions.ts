@@ -49,6 +49,9 @@ export function userCall(
     x.check.report(x, best.problem.at, best.problem.message)
     return errorExpr(node)
   }
+  const { name, module, node: declaration } = best.template
+  if (module === x.module && !module.isLibrary && declaration.start > node.start)
+    x.check.report(x, node, messages.calledAbove(name))
   return call(x, best, node)
 }
 

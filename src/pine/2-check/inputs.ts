@@ -139,6 +139,15 @@ function readInput(
   if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
     x.check.report(x, defval, messages.optionsRefused(JSON.stringify(initial)))
   const title = text('title')
+  const minval = number('minval')
+  const maxval = number('maxval')
+  // v4 took it.
+  if (typeof initial === 'number' && x.module.version > 4) {
+    if (minval !== null && initial < minval)
+      x.check.report(x, defval, messages.defaultOutside(initial, 'minval', minval))
+    if (maxval !== null && initial > maxval)
+      x.check.report(x, defval, messages.defaultOutside(initial, 'maxval', maxval))
+  }
   return {
     index: x.check.inputs.length,
     kind,
@@ -146,8 +155,8 @@ function readInput(
     title: title === '' ? name : title,
     defval: initial ?? null,
     sourceExpr: kind === 'source' ? (initial === '' ? defval : null) : initial === undefined ? defval : null,
-    minval: number('minval'),
-    maxval: number('maxval'),
+    minval,
+    maxval,
     step: number('step'),
     options,
     tooltip: text('tooltip'),

@@ -18,6 +18,9 @@ function error(code: string, message: string, hint?: string | null): Message {
 function warning(code: string, message: string, hint?: string | null): Message {
   return { severity: 'warning', code, message, ...(hint ? { hint } : {}) }
 }
+/** What runs here but not there, so that a script can go back. */
+export const notOnTradingView = (why: string, hint?: string): Message =>
+  warning('not-on-tradingview', `TradingView refuses this: ${why}`, hint)
 function didYouMean(name: string | null): string | null {
   return name === null ? null : `did you mean \`${name}\`?`
 }
@@ -267,9 +270,8 @@ export const notExported = (alias: string, name: string): Message =>
 export const optionsRefused = (value: string): Message =>
   error('default-not-an-option', `the default ${value} is not among the options`)
 export const tooManyTupleElements = (most: number): Message =>
-  error(
-    'too-many-tuple-elements',
-    `with this the script asks for more than ${most} elements of tuples with request.*()`,
+  notOnTradingView(
+    `with it the script asks for more than ${most} elements of tuples with request.*()`,
     'ask for an object of a type of your own instead',
   )
 export const tooManyRequests = (most: number): Message =>
@@ -279,9 +281,8 @@ export const tooManyRequests = (most: number): Message =>
     'ask for several values at once, as a tuple or an object of a type of your own',
   )
 export const tooManyVariables = (most: number): Message =>
-  error(
-    'too-many-variables',
-    `this is one variable more than the ${most.toLocaleString('en')} a scope may have`,
+  notOnTradingView(
+    `it is one variable more than the ${most.toLocaleString('en')} a scope may have`,
     'move some into a function or a block',
   )
 export const moreDiagnostics = (severity: Severity, more: number): Message => ({
@@ -333,10 +334,27 @@ export const typeTooDeep = (name: string): Message =>
     'put the inner collections into the fields of a type',
   )
 export const tooManyPlots = (most: number): Message =>
-  error(
-    'too-many-plots',
-    `with this the script plots more than ${most} series`,
+  notOnTradingView(
+    `with it the script plots more than ${most} series`,
     'a colour that changes from bar to bar counts as one too; lines, labels and tables do not',
   )
 export const noDataSource = (name: string): Message =>
   warning('no-data-source', `there is no data for \`${name}\` here: it is always na`)
+
+// What TradingView refuses, but runs here
+
+export const calledAbove = (name: string): Message =>
+  notOnTradingView(`\`${name}\` is called above its declaration`, 'move the function up')
+export const nestedCollection = (found: string): Message =>
+  notOnTradingView(
+    `${found} is a collection of collections`,
+    'put the inner one into a field of a type of your own',
+  )
+export const naOfBool = (): Message =>
+  notOnTradingView('`na()` takes no bool since v6', 'a bool is never na: use the bool itself')
+export const mapWithoutTypes = (): Message =>
+  notOnTradingView('the types of keys and values are missing', 'write `map.new<string, float>()`')
+export const defaultOutside = (value: number, name: 'minval' | 'maxval', bound: number): Message =>
+  notOnTradingView(`the default ${value} is ${name === 'minval' ? 'below' : 'above'} the ${name} ${bound}`)
+export const noOutput = (): Message =>
+  notOnTradingView('the script shows nothing', 'plot something, or draw a line, a label or a table')

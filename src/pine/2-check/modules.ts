@@ -236,7 +236,7 @@ export function typeOf(x: Context, node: tree.TypeNode): Type | null {
   const { name } = node
   if (name === '') return null
   if (name === 'array' || name === 'matrix') {
-    return expectArguments(x, node, 1) ? { kind: name, of: argument(x, node, 0) } : ERROR
+    return expectArguments(x, node, 1) ? { kind: name, of: item(x, node, 0) } : ERROR
   }
   if (name === 'map') return expectArguments(x, node, 2) ? mapType(x, node) : ERROR
   if (x.module.missing.has(name.slice(0, Math.max(0, name.indexOf('.'))))) return ERROR
@@ -258,7 +258,7 @@ function mapType(x: Context, node: tree.TypeNode): Type {
   const key = argument(x, node, 0)
   if (!isPrimitive(key) && key.kind !== 'enum' && key.kind !== 'error')
     x.check.report(x, node.arguments[0] ?? node, messages.mapKey(typeText(key)))
-  return { kind: 'map', key, value: argument(x, node, 1) }
+  return { kind: 'map', key, value: item(x, node, 1) }
 }
 
 function namedType(x: Context, name: string, node: tree.TypeNode): Type | null {
@@ -283,6 +283,18 @@ function expectArguments(x: Context, node: tree.TypeNode, count: number): boolea
 function argument(x: Context, node: tree.TypeNode, i: number): Type {
   const one = node.arguments[i]
   return (one === undefined ? null : typeOf(x, one)) ?? ERROR
+}
+
+/** What a collection holds: collections too, here. */
+function item(x: Context, node: tree.TypeNode, i: number): Type {
+  const type = argument(x, node, i)
+  if (isCollection(type))
+    x.check.report(x, node, messages.nestedCollection(`${node.name}<${typeText(type)}>`))
+  return type
+}
+
+export function isCollection({ kind }: Type): boolean {
+  return kind === 'array' || kind === 'matrix' || kind === 'map'
 }
 
 /** A field of an object; null = there is none of that name. */

@@ -64,7 +64,8 @@ export function choose(
     x.check.report(x, best.problem.at, best.problem.message)
     return null
   }
-  for (const { at, message } of best.ignored) x.check.report(x, at, { ...message, severity: 'warning' })
+  for (const { at, message } of best.ignored)
+    x.check.report(x, at, messages.notOnTradingView(message.message, message.hint))
   const chosen = finish(x, builtin, best, node)
   // With an argument we could not make sense of, the overload is a guess: so would be its type.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
