@@ -98,7 +98,7 @@ function copyOfTree(): string {
 async function mutateRoom(name: string, tree: string, count: number, seed: number): Promise<void> {
   const room = ROOMS[name]!
   const tests = await baseline(tree, filesOf(tree, room.tests))
-  const limitMs = Math.max(LEAST_LIMIT_MS, SLOWER * Math.max(...tests.map((one) => one.ms)))
+  const limitMs = Math.max(LEAST_LIMIT_MS, Math.ceil(SLOWER * Math.max(...tests.map((one) => one.ms))))
   const files = tests.map((one) => one.file)
   const known = equivalents()
   const all = filesOf(tree, room.sources).flatMap((file) =>

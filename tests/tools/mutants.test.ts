@@ -15,7 +15,7 @@ test.each([
   ['x = !a && b', ['x = !a || b', 'x = a && b']],
   ['if (a) f(b, c)', ['if (true) f(b, c)', 'if (false) f(b, c)', 'if (a) ;', 'if (a) f(c, b)']],
   ['x = a ? -1 : true', ['x = true ? -1 : true', 'x = false ? -1 : true', 'x = a ? 1 : true']],
-  ['x = Math.min(a, b)', ['x = Math.max(a, b)', 'x = Math.min(b, a)']],
+  ['x = Math.min(a, b)', ['x = Math.max(a, b)']],
   ['while (a) i++', ['while (false) i++', 'while (a) ;', 'while (a) i--']],
 ] as const)('%s', (text, expected) => {
   const found = mutated(text)
