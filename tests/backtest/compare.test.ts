@@ -127,6 +127,21 @@ describe('an export', () => {
     })
   })
 
+  test.each([
+    ['10', 10.004, true],
+    ['10.00', 10.006, false],
+    ['0.0004', 0.000_43, true],
+    ['0.0004', 0.000_47, false],
+  ])('J8: a profit shown as %s agrees with %d: %p', (shown, profit, agrees) => {
+    const csv = EXPORTS['English, 2025']!.replaceAll(',100,10,10', `,100,${shown},10`)
+    const ours = [trade(1, 'long', [1, 2], { profit }), OURS[1]!]
+    const { exact } = compareTrades(parseTradeList(csv).trades, ours, BARS, {
+      mintick: 0.01,
+      timezone: 'UTC+8',
+    })
+    expect(exact).toBe(agrees ? 2 : 1)
+  })
+
   test('one trade too many is extra and puts no other in the wrong', () => {
     const ours = [trade(1, 'short', [0, 1]), trade(2, 'long', [1, 2]), trade(3, 'short', [3, 4])]
     const { exact, firstDivergence } = compareTrades(english, ours, BARS, {

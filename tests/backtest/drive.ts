@@ -2,7 +2,7 @@
 
 import type { BrokerOptions } from '../../src/backtest/broker/account.ts'
 import { BrokerEmulator } from '../../src/backtest/broker/broker.ts'
-import type { Trade } from '../../src/backtest/broker/ledger.ts'
+import { directionOf, labelOf, quantityOf, type Trade } from '../../src/backtest/broker/ledger.ts'
 import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
@@ -167,5 +167,14 @@ export function tradeLines(broker: BrokerEmulator): string[] {
   return closedTrades(broker).map(
     (trade) =>
       `${trade.direction === 1 ? 'long' : 'short'} ${trade.units / 1e8} ${trade.entryId}@${trade.entryBar} ${short(trade.entryPrice)} → ${trade.exitComment || trade.exitId}@${trade.exitBar} ${short(trade.exitPrice)} = ${short(trade.profit)}`,
+  )
+}
+
+/** A line a fill, in their order: `A buy 1@90`. */
+export function fillLines({ position: { fills } }: BrokerEmulator): string[] {
+  return Array.from(
+    { length: fills.count },
+    (_, row) =>
+      `${labelOf(fills, row).id} ${directionOf(fills, row) === 1 ? 'buy' : 'sell'} ${quantityOf(fills, row)}@${fills.price[row]}`,
   )
 }

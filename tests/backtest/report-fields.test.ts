@@ -63,9 +63,28 @@ const { report } = runBacktest({
 })
 
 const TRADE_FIELDS = [
-  ...['n', 'side', 'qty', 'entryId', 'entryBar', 'entryPrice', 'entryComment'],
-  ...['exitId', 'exitBar', 'exitPrice', 'exitComment', 'profit', 'profitPct', 'commission', 'runup'],
-  ...['runupPct', 'drawdown', 'drawdownPct', 'bars', 'cumProfit', 'cumProfitPct', 'status'],
+  'n',
+  'side',
+  'qty',
+  'entryId',
+  'entryBar',
+  'entryPrice',
+  'entryComment',
+  'exitId',
+  'exitBar',
+  'exitPrice',
+  'exitComment',
+  'profit',
+  'profitPct',
+  'commission',
+  'runup',
+  'runupPct',
+  'drawdown',
+  'drawdownPct',
+  'bars',
+  'cumProfit',
+  'cumProfitPct',
+  'status',
 ] as const
 const ALL = 'Close position order'
 // A contract's value at its entry is price × 2; percentages are of that. Excursions bear the entry's commission only.

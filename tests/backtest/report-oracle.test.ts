@@ -393,7 +393,7 @@ const walk = fc.array(fc.tuple(wiggle, wiggle, fc.nat(90), fc.nat(90)), { minLen
 const seed = Number(Bun.env['SEED'] ?? Date.now() % 2 ** 31)
 console.log(`report-oracle seed ${seed}`)
 
-test('is what a slow calculation makes of its orders and the bars', () => {
+test('is what a slow calculation makes of its orders and the bars (I2, I4, J3, J4, J5, J6)', () => {
   fc.assert(
     fc.property(
       walk,
@@ -407,7 +407,7 @@ test('is what a slow calculation makes of its orders and the bars', () => {
       fc.boolean(),
       (steps, commands, costs, stepMs, riskFree, converted) => {
         const bars = barsOf(steps, stepMs)
-        const source = sourceOf(commands, costs as Costs, riskFree, converted ? 'EUR' : 'NONE')
+        const source = sourceOf(commands, costs, riskFree, converted ? 'EUR' : 'NONE')
         // A rate a day: of a day holds the close of the day before, and before the first the first.
         const daily = emptyBars(BARS * 3 + 2)
         for (let i = 0; i < daily.length; i++) {
@@ -429,7 +429,7 @@ test('is what a slow calculation makes of its orders and the bars', () => {
             symbol === 'USDEUR' ? { bars: daily, symbol: TEST_SYMBOL, interval: '1d' } : null,
         })
         if (report.trades.length === 0) return
-        const again = recomputed(report, bars, rates, costs as Costs)
+        const again = recomputed(report, bars, rates, costs)
         const { trades, held } = again
         for (const [name, of] of [
           ['all', trades],

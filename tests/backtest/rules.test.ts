@@ -1,17 +1,25 @@
 // The broker's rules, one example each. Letters are those of src/backtest/broker/RULES.md.
 
 import { describe, expect, test } from 'bun:test'
-import { barsFrom, drive, type TestScript } from './drive.ts'
+import { readFileSync } from 'node:fs'
+import { barsFrom, drive, fillLines, TEST_SYMBOL, type TestScript } from './drive.ts'
 import type { DeclarationArgs } from '../../src/backtest/broker/settings.ts'
+import { runBacktest } from '../../src/backtest/run.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import type { SymbolInfo } from '../../src/market/symbol.ts'
 
 interface RuleCase {
   readonly rule: string
   readonly args?: DeclarationArgs
+  readonly symbol?: Partial<SymbolInfo>
+  /** The trading day of a bar. */
+  readonly day?: (bar: number) => number
   /** `open/high/low/close` a bar. */
   readonly bars: string
   readonly script: TestScript
   readonly trades: readonly string[]
   readonly positions?: readonly number[]
+  readonly fills?: readonly string[]
 }
 
 const FLAT = '100/100.5/99.5/100'
@@ -629,7 +637,7 @@ const CASES: readonly RuleCase[] = [
     positions: [0, 0, 0, 0, 0],
   },
   {
-    rule: 'H: max_position_size trims the entry that would exceed it',
+    rule: 'max_position_size trims the entry that would exceed it',
     args: { pyramiding: 9 },
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ broker, bar, long }) => {
@@ -649,14 +657,554 @@ const CASES: readonly RuleCase[] = [
     },
     trades: ['long 1 L@1 100 → Close position order@2 100 = 0'],
   },
+  {
+    rule: 'A6: prices are moved to the grid before the walk, halves up',
+    symbol: { mintick: 0.25 },
+    bars: `100/100.5/99.5/100 100.125/101/99/100 99.85/101/99/100`,
+    script: ({ bar, long, closeAll }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) closeAll()
+    },
+    trades: ['long 1 L@1 100.25 → Close position order@2 99.75 = -0.5'],
+  },
+  {
+    rule: 'A11: a market order goes before a stop that the open has passed, whichever was placed first',
+    args: { pyramiding: 5 },
+    bars: `${FLAT} ${FLAT} 90/91/89/90`,
+    script: ({ bar, long, order }) => {
+      if (bar === 0) long('L', { qty: 5 })
+      if (bar !== 1) return
+      order('STOP', -1, { qty: 1, stop: 95 })
+      order('MARKET', -1, { qty: 2 })
+    },
+    trades: ['long 2 L@1 100 → MARKET@2 90 = -20', 'long 1 L@1 100 → STOP@2 90 = -10'],
+    fills: ['L buy 5@100', 'MARKET sell 2@90', 'STOP sell 1@90'],
+  },
+  {
+    rule: 'A12: at one open entries go before exits, whatever their levels',
+    args: { pyramiding: 2 },
+    bars: `${FLAT} ${FLAT} 90/91/89/90`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L', { qty: 5 })
+      if (bar !== 1) return
+      exit('X', 'L', { stop: 98 })
+      long('ADD', { qty: 1, limit: 91 })
+    },
+    trades: ['long 5 L@1 100 → X@2 90 = -50'],
+    fills: ['L buy 5@100', 'ADD buy 1@90', 'X sell 5@90'],
+  },
+  {
+    rule: 'A15: at one open buy stops go before sell stops, and limits come last',
+    bars: `${FLAT} ${FLAT}`,
+    script: ({ bar, order }) => {
+      if (bar !== 0) return
+      order('LIMIT', 1, { limit: 105 })
+      order('SELL', -1, { stop: 105 })
+      order('BUY', 1, { stop: 95 })
+    },
+    trades: ['long 1 BUY@1 100 → SELL@1 100 = 0'],
+    fills: ['BUY buy 1@100', 'SELL sell 1@100', 'LIMIT buy 1@100'],
+  },
+  {
+    rule: 'A16: at one price a stop goes before a limit',
+    bars: `${FLAT} 100/103/99.9/102`,
+    script: ({ bar, order }) => {
+      if (bar !== 0) return
+      order('LIMIT', -1, { limit: 102 })
+      order('STOP', 1, { stop: 102 })
+    },
+    trades: ['long 1 STOP@1 102 → LIMIT@1 102 = 0'],
+    fills: ['STOP buy 1@102', 'LIMIT sell 1@102'],
+  },
+  {
+    rule: 'B1: profit is size × (exit − entry) × point value',
+    symbol: { pointValue: 5 },
+    bars: `${FLAT} ${FLAT} 103/103/103/103`,
+    script: ({ bar, short, closeAll }) => {
+      if (bar === 0) short('S', { qty: 2 })
+      if (bar === 1) closeAll()
+    },
+    trades: ['short 2 S@1 100 → Close position order@2 103 = -30'],
+  },
+  {
+    rule: 'B3: a limit moves to the grid towards the better price',
+    bars: `${FLAT} 100/100.5/98/99 99/103/99/102`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L', { limit: 98.999 })
+      if (bar === 1) exit('X', 'L', { limit: 101.001 })
+    },
+    trades: ['long 1 L@1 98.99 → X@2 101.01 = 2.02'],
+  },
+  {
+    rule: 'B7: an entry whose levels are na is a market order',
+    bars: `${FLAT} ${FLAT}`,
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L', { stop: NaN, limit: NaN })
+    },
+    trades: [],
+    positions: [0, 1],
+  },
+  {
+    rule: 'C6: reversing a position of an earlier bar frees its margin first',
+    args: { initial_capital: 1000 },
+    bars: '100/100/100/100 100/100/100/100 100/100/100/100',
+    script: ({ bar, long, short }) => {
+      if (bar === 0) long('L', { qty: 10 })
+      if (bar === 1) short('S', { qty: 10 })
+    },
+    trades: ['long 10 L@1 100 → S@2 100 = 0'],
+    positions: [0, 10, -10],
+  },
+  {
+    rule: 'C8: an entry too dear only because of the one before it fills, and the margin call trims it',
+    args: { initial_capital: 1000, pyramiding: 2 },
+    bars: `100/100/100/100 100/100/100/100 100/100/100/100`,
+    script: ({ bar, long }) => {
+      if (bar !== 0) return
+      long('A', { qty: 6 })
+      long('B', { qty: 6 })
+    },
+    // 1,200 are bought with 1,000: two contracts short, and four times that is sold.
+    trades: ['long 6 A@1 100 → Margin call@1 100 = 0', 'long 2 B@1 100 → Margin call@1 100 = 0'],
+    positions: [0, 4, 4],
+  },
+  {
+    rule: 'C11: closing does not cancel an entry that waits',
+    args: { pyramiding: 2 },
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/100/94/95`,
+    script: ({ bar, long, close }) => {
+      if (bar === 0) long('L')
+      if (bar !== 1) return
+      long('WAITS', { limit: 95 })
+      close('L')
+    },
+    trades: ['long 1 L@1 100 → Close entry(s) order L@2 100 = 0'],
+    positions: [0, 1, 0, 1],
+  },
+  {
+    rule: 'C13: the position is named after its oldest open entry',
+    args: { pyramiding: 3 },
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, broker, long, close, closeAll }) => {
+      expect(broker.positionEntryName).toBe([null, 'A', 'A', 'B', null][bar]!)
+      if (bar === 0) long('A')
+      if (bar === 1) long('B')
+      if (bar === 2) close('A')
+      if (bar === 3) closeAll()
+    },
+    trades: [
+      'long 1 A@1 100 → Close entry(s) order A@3 100 = 0',
+      'long 1 B@2 100 → Close position order@4 100 = 0',
+    ],
+  },
+  {
+    rule: 'D1: an exit with from_entry sleeps until that entry fills',
+    bars: `${FLAT} 100/106/100/100 100/100/94/96 96/106/96/105`,
+    script: ({ bar, long, exit }) => {
+      if (bar !== 0) return
+      long('L', { limit: 95 })
+      exit('X', 'L', { limit: 105 })
+    },
+    trades: ['long 1 L@2 95 → X@3 105 = 10'],
+    positions: [0, 0, 1, 0],
+  },
+  {
+    rule: 'D2: an exit without from_entry covers what waits only if that adds to the position',
+    bars: `${FLAT} ${FLAT} 100/100/94/95 95/106/95/105`,
+    script: ({ bar, long, short, exit }) => {
+      if (bar === 0) long('L')
+      if (bar !== 1) return
+      short('S', { stop: 95 })
+      exit('X', null, { limit: 105 })
+    },
+    trades: ['long 1 L@1 100 → S@2 95 = -5'],
+    positions: [0, 1, -1, -1],
+  },
+  {
+    rule: 'D5: an add that pyramiding refuses reserves nothing',
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/100/94/95 95/95/95/95`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L', { qty: 2 })
+      if (bar !== 1) return
+      long('L', { qty: 3, limit: 90 })
+      exit('X', 'L', { stop: 95 })
+    },
+    trades: ['long 2 L@1 100 → X@3 95 = -10'],
+    positions: [0, 2, 2, 0, 0],
+  },
+  {
+    rule: 'D6: a share is cut to lots',
+    symbol: { minQuantity: 1 },
+    bars: `${FLAT} ${FLAT} 100/106/100/105`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L', { qty: 5 })
+      if (bar === 1) exit('X', 'L', { qtyPercent: 50, limit: 105 })
+    },
+    trades: ['long 2 L@1 100 → X@2 105 = 10'],
+    positions: [0, 5, 3],
+  },
+  {
+    rule: 'D7: a whole exit that is issued again covers what was added since',
+    args: { pyramiding: 2 },
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT} 100/106/100/105`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0 || bar === 1) long('L')
+      if (bar === 1 || bar === 3) exit('X', 'L', { limit: 105 })
+    },
+    trades: ['long 1 L@1 100 → X@4 105 = 5', 'long 1 L@2 100 → X@4 105 = 5'],
+  },
+  {
+    rule: 'D9: a close takes what entries of its id opened and earlier calls have not claimed',
+    args: { pyramiding: 2 },
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long, close }) => {
+      if (bar === 0) long('A', { qty: 2 })
+      if (bar === 1) long('B', { qty: 3 })
+      if (bar !== 2) return
+      close('A', { qty: 1.5 })
+      close('A')
+    },
+    trades: [
+      'long 1.5 A@1 100 → Close entry(s) order A@3 100 = 0',
+      'long 0.5 A@1 100 → Close entry(s) order A@3 100 = 0',
+    ],
+    positions: [0, 2, 5, 3],
+  },
+  {
+    rule: 'D12: a close that a reversing entry of the same run makes needless does not close twice',
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long, short, close }) => {
+      if (bar === 0) long('L')
+      if (bar !== 1) return
+      close('L')
+      short('S', { qty: 3 })
+    },
+    trades: ['long 1 L@1 100 → Close entry(s) order L@2 100 = 0'],
+    positions: [0, 1, -3, -3],
+  },
+  {
+    rule: 'D13: an entry behind a close of the same run is not refused for margin, the margin call trims it',
+    args: { initial_capital: 1000 },
+    symbol: { minQuantity: 1 },
+    bars: '100/100/100/100 100/100/100/100 102/102/102/102',
+    script: ({ bar, long, short, close }) => {
+      if (bar === 0) long('L')
+      if (bar !== 1) return
+      close('L')
+      short('S', { qty: 10 })
+    },
+    // 1,020 are needed and 1,002 are there: a sixth of a contract, so one is sold.
+    trades: ['long 1 L@1 100 → Close entry(s) order L@2 102 = 2', 'short 1 S@2 102 → Margin call@2 102 = 0'],
+    positions: [0, 1, -9],
+  },
+  {
+    rule: 'D17: profit and loss count from the fill of the entry that the leg belongs to',
+    args: { pyramiding: 2, close_entries_rule: 'ANY' },
+    bars: `${FLAT} 100/100/100/100 102/102/102/102 102/102/101/101 101/103.2/101/103`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('A')
+      if (bar === 1) long('B')
+      if (bar === 2) exit('X', null, { profit: 310, loss: 50 })
+    },
+    trades: ['long 1 B@2 102 → X@3 101.5 = -0.5', 'long 1 A@1 100 → X@4 103.1 = 3.1'],
+  },
+  {
+    rule: 'D18: an exit that the open of a reversal has passed fills there for the new position',
+    bars: `${FLAT} ${FLAT} 90/91/89/90`,
+    script: ({ bar, long, short, exit }) => {
+      if (bar === 0) long('E')
+      if (bar !== 1) return
+      short('E')
+      exit('X', 'E', { limit: 105, stop: 89.5 })
+    },
+    trades: ['long 1 E@1 100 → E@2 90 = -10', 'short 1 E@2 90 → X@2 90 = 0'],
+    positions: [0, 1, 0],
+  },
+  {
+    rule: 'D19: the list names an exit by its comment, else by its id',
+    args: { pyramiding: 3 },
+    bars: `${FLAT} ${FLAT} ${FLAT} 100/106/100/105`,
+    script: ({ bar, long, exit, close }) => {
+      if (bar === 0) long('A')
+      if (bar === 1) long('B', { qty: 2 })
+      if (bar !== 2) return
+      close('A', { comment: 'enough' })
+      exit('X', 'B', { qty: 1, limit: 105, commentProfit: 'won' })
+      exit('Y', 'B', { limit: 105.5 })
+    },
+    trades: [
+      'long 1 A@1 100 → enough@3 100 = 0',
+      'long 1 B@2 100 → won@3 105 = 5',
+      'long 1 B@2 100 → Y@3 105.5 = 5.5',
+    ],
+  },
+  {
+    rule: 'E2: one that was armed before first follows the path, then is tested',
+    bars: `${FLAT} 100/100.2/100/100.1 100.5/102/100.4/102 102/102.5/101/101.5`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPrice: 101, trailOffset: 20 })
+    },
+    trades: ['long 1 L@1 100 → X@3 102.3 = 2.3'],
+  },
+  {
+    rule: 'E7: fractions of a tick are cut off the offset',
+    bars: `${FLAT} 100/100.2/100/100.1 100.1/102/100/101`,
+    script: ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { trailPrice: 101, trailOffset: 10.9 })
+    },
+    trades: ['long 1 L@1 100 → X@2 101.9 = 1.9'],
+  },
+  {
+    rule: 'E11: trail_points from the entry are trail_price at that level',
+    bars: '100/100/100/100 100/100.2/100/100.1 100.5/102/100.4/101.5 101.5/101.7/101.4/101.6',
+    script: ({ bar, broker, long, exit }) => {
+      if (bar === 0) long('L')
+      if (broker.positionSize > 0) exit('X', 'L', { trailPoints: 100, trailOffset: 10 })
+    },
+    trades: ['long 1 L@1 100 → X@2 101.9 = 1.9'],
+  },
+  {
+    rule: 'F1: a market order of default size is sized at the close of its signal, slippage included',
+    args: {
+      initial_capital: 1000,
+      default_qty_type: 'percent_of_equity',
+      default_qty_value: 50,
+      slippage: 100,
+    },
+    bars: `${FLAT} 50/50/50/50`,
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L')
+    },
+    trades: [],
+    // 500 / 101
+    positions: [0, 4.9504],
+  },
+  {
+    rule: 'F3: a percentage of equity leaves room for commission',
+    args: {
+      initial_capital: 1000,
+      default_qty_type: 'percent_of_equity',
+      default_qty_value: 100,
+      commission_value: 1,
+    },
+    bars: `${FLAT} ${FLAT}`,
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L')
+    },
+    trades: [],
+    // 1,000 / (100 + 1)
+    positions: [0, 9.9009],
+  },
+  {
+    rule: 'F4: whole lots survive the dust of floating point',
+    symbol: { minQuantity: 0.1 },
+    bars: `${FLAT} ${FLAT}`,
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L', { qty: 0.3 })
+    },
+    // 0.3 / 0.1 is 2.9999999999999996.
+    trades: [],
+    positions: [0, 0.3],
+  },
+  {
+    rule: 'F5: a budget is rounded to ten significant digits before it is divided',
+    args: { initial_capital: 1000.00000049, default_qty_type: 'percent_of_equity', default_qty_value: 100 },
+    symbol: { minQuantity: 1e-8 },
+    bars: '10/10/10/10 10/10/10/10',
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L')
+    },
+    trades: [],
+    positions: [0, 100],
+  },
+  {
+    rule: 'F7: quantities are whole numbers of 1e-8',
+    symbol: { minQuantity: 1e-8 },
+    bars: `${FLAT} ${FLAT}`,
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L', { qty: 1 / 3 })
+    },
+    trades: [],
+    positions: [0, 0.33333333],
+  },
+  {
+    rule: 'F8: the average price weighs entries by their size',
+    args: { pyramiding: 2 },
+    bars: '100/100/100/100 100/104/100/104 104/104/104/104',
+    script: ({ bar, broker, long }) => {
+      if (bar === 0) long('A', { qty: 1 })
+      if (bar === 1) long('B', { qty: 3 })
+      if (bar === 2) expect(broker.positionAvgPrice).toBe(103)
+    },
+    trades: [],
+  },
+  {
+    rule: 'F9: net profit is gross profit less gross loss',
+    bars: '100/100/100/100 100/100/100/100 100.1/100.1/100.1/100.1 100/100/100/100 100.2/100.2/100.2/100.2 99.9/99.9/99.9/99.9',
+    script: ({ bar, broker, long, closeAll }) => {
+      if (bar === 0 || bar === 2) long('L')
+      if (bar === 1 || bar === 3) closeAll()
+      if (bar !== 5) return
+      expect(broker.grossProfit).toBeCloseTo(0.3, 12)
+      expect(broker.netProfit).toBe(broker.grossProfit - broker.grossLoss)
+    },
+    trades: [
+      'long 1 L@1 100 → Close position order@2 100.1 = 0.1',
+      'long 1 L@3 100 → Close position order@4 100.2 = 0.2',
+    ],
+  },
+  {
+    rule: 'F10: commission is taken once an order and shared out by quantity',
+    args: { pyramiding: 2, commission_type: 'cash_per_order', commission_value: 3 },
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long, closeAll }) => {
+      if (bar === 0) long('A', { qty: 1 })
+      if (bar === 1) long('B', { qty: 2 })
+      if (bar === 2) closeAll()
+    },
+    // A pays 3 and a third of 3, B 3 and two thirds of 3.
+    trades: [
+      'long 1 A@1 100 → Close position order@3 100 = -4',
+      'long 2 B@2 100 → Close position order@3 100 = -5',
+    ],
+  },
+  {
+    rule: 'F12: a quantity that is not positive, or below a lot, places nothing',
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, long }) => {
+      if (bar < 3) long('L', { qty: [0, -1, 0.00009][bar]! })
+    },
+    trades: [],
+    positions: [0, 0, 0, 0],
+  },
+  {
+    rule: 'G1: an entry that cannot be paid at the current price is not placed',
+    args: { initial_capital: 1000 },
+    bars: '100/100/100/100 100/100/90/90 90/90/90/90',
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L', { qty: 10.5, limit: 95 })
+    },
+    trades: [],
+    positions: [0, 0, 0],
+  },
+  {
+    rule: 'G1: and one that waits is looked at again each bar',
+    args: { initial_capital: 1000 },
+    bars: '100/100/100/100 100/109/100/108 108/120/108/120',
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L', { qty: 9.5, stop: 110 })
+    },
+    trades: [],
+    positions: [0, 0, 0],
+  },
+  {
+    rule: 'G4: what is within 2^-26 of a whole number of lots is that number',
+    args: { initial_capital: 1010.00000001, margin_long: 50 },
+    symbol: { minQuantity: 1 },
+    bars: '100/100/100/100 100/100/100/100 100/100/90/90',
+    script: ({ bar, long }) => {
+      if (bar === 0) long('L', { qty: 20 })
+    },
+    // At 90: 810.00000001 are left, 900 are needed, 45 a contract: 1.9999999998 contracts short, four times 2 are sold.
+    trades: ['long 8 L@1 100 → Margin call@2 90 = -80'],
+    positions: [0, 20, 12],
+  },
+  {
+    rule: 'G6: capital held is the sum of size × entry price',
+    args: { pyramiding: 2, margin_long: 25 },
+    bars: '100/100/100/100 100/104/100/104 104/104/104/104',
+    script: ({ bar, broker, long }) => {
+      if (bar === 0) long('A', { qty: 1 })
+      if (bar === 1) long('B', { qty: 3 })
+      expect(broker.capitalHeld).toBe([0, 100, 412][bar]!)
+    },
+    trades: [],
+  },
+  {
+    rule: 'H3: max_drawdown is looked at when a result was realised, from then on nothing trades',
+    args: { initial_capital: 1000 },
+    bars: '100/100/100/100 100/100/80/80 80/95/80/95 95/95/95/95 89/89/89/89 89/89/89/89 89/89/89/89',
+    script: ({ bar, broker, long, closeAll }) => {
+      broker.maxDrawdown(10, 'percent_of_equity', null)
+      if (bar === 0) long('L', { qty: 10 })
+      if (bar === 3) closeAll()
+      if (bar === 4) long('AGAIN', { qty: 1 })
+    },
+    // Bar 1 is 200 down, and nothing was realised; bar 4 realises 110.
+    trades: ['long 10 L@1 100 → Close position order@4 89 = -110'],
+    positions: [0, 10, 10, 10, 0, 0, 0],
+  },
+  {
+    rule: 'H4: max_cons_loss_days is looked at when a day begins',
+    day: (bar) => Math.floor(bar / 2),
+    bars: `${FLAT} ${FLAT} ${FLAT} 99/99/99/99 ${FLAT} 99/99/99/99 ${FLAT} ${FLAT}`,
+    script: ({ bar, broker, long, closeAll }) => {
+      broker.maxConsLossDays(2, null)
+      if (bar % 2 === 1) long('L')
+      else closeAll()
+    },
+    // Days are of two bars; the second and the third lose, and what is ordered at the end of the third is not taken.
+    trades: [
+      'long 1 L@2 100 → Close position order@3 99 = -1',
+      'long 1 L@4 100 → Close position order@5 99 = -1',
+    ],
+    positions: [0, 0, 1, 0, 1, 0, 0, 0],
+  },
+  {
+    rule: 'A8: what a recalculation orders is sized where the path was, and fills at its next point',
+    args: {
+      calc_on_order_fills: true,
+      initial_capital: 1000,
+      default_qty_type: 'percent_of_equity',
+      default_qty_value: 10,
+      pyramiding: 2,
+    },
+    bars: `${FLAT} 100/102/99.9/101.5 101.5/101.5/101.5/101.5`,
+    script: ({ bar, broker, long }) => {
+      if (bar === 0) long('A', { qty: 1, stop: 101 })
+      if (bar === 1 && broker.openTradeCount === 1) long('B')
+    },
+    trades: [],
+    fills: ['A buy 1@101', 'B buy 0.99@102'],
+  },
+  {
+    rule: 'H5: a day is the trading day of the exchange',
+    day: (bar) => Math.floor(bar / 2),
+    bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
+    script: ({ bar, broker, long }) => {
+      broker.maxIntradayFilledOrders(1, null)
+      long(`L${bar}`)
+    },
+    trades: [
+      'long 1 L0@1 100 → Close Position (Max number of filled orders in one day)@1 100 = 0',
+      'long 1 L2@3 100 → Close Position (Max number of filled orders in one day)@3 100 = 0',
+    ],
+    positions: [0, 0, 0, 0, 0],
+  },
+  {
+    rule: 'I3: without a currency of its own the account is in that of the symbol',
+    args: { currency: 'NONE' },
+    symbol: { currency: 'JPY' },
+    bars: FLAT,
+    script: ({ broker }) => {
+      expect(broker.accountCurrency).toBe('JPY')
+    },
+    trades: [],
+  },
 ]
 
 describe('broker rules', () => {
   for (const one of CASES)
     test(one.rule, () => {
-      const { trades, positions } = drive(barsFrom(one.bars), one.args ?? {}, one.script)
+      const { trades, positions, broker } = drive(barsFrom(one.bars), one.args ?? {}, one.script, {
+        symbol: { ...TEST_SYMBOL, ...one.symbol },
+        ...(one.day ? { dayOf: one.day } : {}),
+      })
       expect(trades).toEqual([...one.trades])
       if (one.positions) expect(positions).toEqual([...one.positions])
+      if (one.fills) expect(fillLines(broker)).toEqual([...one.fills])
     })
 
   test('D11: processed on close, a later close of one call site replaces the earlier of its bar', () => {
@@ -704,7 +1252,7 @@ describe('broker rules', () => {
     expect(seen).toEqual([NaN, NaN, 93.33, 93.33])
   })
 
-  test('I: amounts are booked at the rate of their own day', () => {
+  test('I1: amounts are booked at the rate of their own day', () => {
     const bars = barsFrom('100/100/100/100 100/100/100/100 110/110/110/110 110/110/110/110')
     const { trades, broker } = drive(
       bars,
@@ -720,6 +1268,19 @@ describe('broker rules', () => {
     expect(broker.convertToSymbol(8)).toBe(10)
   })
 
+  test('A9: that a recalculation sees the finished bar is warned of', () => {
+    const { report } = runBacktest({
+      source: '//@version=6\nstrategy("Warned", calc_on_order_fills=true)\n',
+      inputs: {},
+      bars: barsFrom(FLAT),
+      symbol: TEST_SYMBOL,
+      interval: '1h',
+      limits: DEFAULT_LIMITS,
+      series: () => null,
+    })
+    expect(report.warnings.map(({ code }) => code)).toEqual(['order_fills_see_whole_bar'])
+  })
+
   test('A5: with finer bars their order decides which side of a bracket is hit', () => {
     const minutes = Array.from({ length: 10 }, () => FLAT).join(' ')
     const finer = barsFrom(
@@ -733,4 +1294,20 @@ describe('broker rules', () => {
     const on = drive(bars, { use_bar_magnifier: true }, script, { finer })
     expect(on.trades).toEqual(['long 1 L@1 100 → X@2 89 = -11'])
   })
+})
+
+// A rule that is written down and not shown is one that nobody notices breaking.
+test('every rule that is implemented has an example in these tests', () => {
+  const folder = `${import.meta.dir}/../..`
+  const rules = readFileSync(`${folder}/src/backtest/broker/RULES.md`, 'utf8')
+    .split('\n')
+    .flatMap((line) => /^- \*\*(\w+)\*\* (?!.*not implemented)/.exec(line)?.[1] ?? [])
+  const titles = [...new Bun.Glob('*.test.ts').scanSync(import.meta.dir)].flatMap((file) =>
+    Array.from(
+      readFileSync(`${import.meta.dir}/${file}`, 'utf8').matchAll(/(?:rule: |test\(\s*|\]\)\(\s*)(['`].*)/g),
+      ([, title = '']) => title.match(/\b[A-J]\d+\b/g) ?? [],
+    ).flat(),
+  )
+  expect(rules.length).toBeGreaterThan(80)
+  expect(rules.filter((rule) => !titles.includes(rule))).toEqual([])
 })
