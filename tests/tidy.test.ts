@@ -184,6 +184,18 @@ describe('rooms', () => {
     },
   )
 
+  test('what the maps name is there', () => {
+    const maps = ['README.md', 'backtest/broker/RULES.md', 'pine/RULES.md', 'api/DECISIONS.md']
+    const known = [...new Bun.Glob('**/*.{ts,tsx,md}').scanSync(`${root}/src`)].map((file) => `/${file}`)
+    const gone = maps.flatMap((map) =>
+      [...readFileSync(`${root}/src/${map}`, 'utf8').matchAll(/`((?:[\w.-]+\/)*[\w-]+\.(?:tsx?|md))`/g)]
+        .map(([, path = '']) => path.replace(/^(\.\.\/)+/, ''))
+        .filter((path) => !path.startsWith('tests/') && !known.some((file) => file.endsWith(`/${path}`)))
+        .map((path) => `${map}: ${path}`),
+    )
+    expect(gone).toEqual([])
+  })
+
   test('the top level is what a stranger can take in at a glance', () => {
     const made = new Set(['dist', 'node_modules'])
     const shown = readdirSync(root).filter((name) => !name.startsWith('.') && !made.has(name))
