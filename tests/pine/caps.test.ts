@@ -71,6 +71,20 @@ describe('the compiler', () => {
     expect(codesOf(`${HEAD}enum E\n${times(1001, (i) => `    m${i}`)}\n`)).toEqual(['too-many-members'])
   })
 
+  test.each([
+    ['for', (i: number) => `for i${i} = 0 to 1`],
+    ['for in', (i: number) => `for i${i} in array.from(1)`],
+    ['while', () => 'while true'],
+  ])('refuses more than 32 loops of `%s` within one another, which the optimizer chokes on', (_, head) => {
+    const nested = (loops: number, from = 0) =>
+      times(loops, (i) => `${'    '.repeat(from + i)}${head(i)}`) + `\n${'    '.repeat(from + loops)}1\n`
+    expect(codesOf(`${HEAD}plot(close)\n${nested(32)}`)).toEqual([])
+    expect(codesOf(`${HEAD}plot(close)\n${nested(60)}`)).toEqual(['too-many-loops'])
+    expect(
+      codesOf(`${HEAD}plot(close)\nf() =>\n${nested(20, 1)}if close > open\n${nested(20, 1)}f()\n`),
+    ).toEqual([])
+  })
+
   test('works constants out to a million letters; what is longer waits for the run', () => {
     const source = `${HEAD}${times(60, (i) => (i === 0 ? 's0 = "aaaaaaaa"' : `s${i} = s${i - 1} + s${i - 1}`))}\n`
     expect(codesOf(`${source}plot(close)\n`)).toEqual([])

@@ -13,6 +13,12 @@ export const ALL_COPIES_MAX = 2000
 /** Functions of one name. */
 export const OVERLOADS_MAX = 64
 export const PARAMETERS_MAX = 256
+/**
+ * Loops within loops of one function. JavaScriptCore's optimizer works on a function for a time that grows faster than
+ * the square of this, outside of any budget of ours, and the main thread has to wait for it whenever it collects
+ * garbage: for 450 loops it was 60 seconds and 2.4 GB, for 30 it was 10 ms.
+ */
+export const LOOPS_MAX = 32
 /** Fields of a type, members of an enum. */
 export const MEMBERS_MAX = 1000
 /** Letters of what a type is called: `array<array<…` of arrays handed from function to function. */

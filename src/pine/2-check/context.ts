@@ -186,7 +186,8 @@ export interface Context {
   readonly owner: FunctionInstance | null
   /** Inside a function's text: globals declared after this offset are out of sight. */
   readonly horizon: number
-  readonly inLoop: boolean
+  /** Loops of this function, or of the script, that we are inside of. */
+  readonly loops: number
   /** Directly in the body of the script or of a function. */
   readonly topLevel: boolean
   /** What stands here is not executed on every bar, or many times on one. */

@@ -5,6 +5,7 @@ import type * as tree from '../1-parse/tree.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
 import { callExpression } from './calls.ts'
+import { LOOPS_MAX } from './caps.ts'
 import { declare, errorExpr, markHistory, markReassigned } from './context.ts'
 import type { Context, Module, Use } from './context.ts'
 import { asNumber, coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
@@ -647,6 +648,11 @@ function loopResult(body: Block, use: Use): { body: Block; type: Type } {
   return { body, type: body.result.type }
 }
 
+function loopScope(x: Context, node: tree.For | tree.ForIn | tree.While): Context {
+  if (x.loops === LOOPS_MAX) x.check.report(x, node, messages.tooManyLoops(LOOPS_MAX))
+  return inner(x, node.body, { loops: x.loops + 1 })
+}
+
 function forExpression(x: Context, node: tree.For, use: Use): Expr {
   const bound = (one: tree.Expression): Expr => {
     const expr = value(x, one)
@@ -665,7 +671,7 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
     (all, one) => latest(all, one?.qualifier ?? 'simple'),
     'simple',
   )
-  const scope = inner(branched(x, qualifier), node.body, { inLoop: true })
+  const scope = loopScope(branched(x, qualifier), node)
   const isWhole = isInt || declared?.kind === 'int'
   const counter = declareLoopVariable(scope, node.counter, isWhole ? INT : QUOTIENT, qualifier)
   const { body, type } = loopResult(block(scope, node.body, use), use)
@@ -686,7 +692,7 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
 function forInExpression(x: Context, node: tree.ForIn, use: Use): Expr {
   const collection = value(x, node.collection)
   const items = itemTypes(x, node, collection)
-  const scope = inner(branched(x, 'series'), node.body, { inLoop: true })
+  const scope = loopScope(branched(x, 'series'), node)
   const index =
     node.index === null || node.index.name === '_'
       ? null
@@ -726,10 +732,8 @@ function itemTypes(x: Context, node: tree.ForIn, collection: Expr): { index: Typ
 
 function whileExpression(x: Context, node: tree.While, use: Use): Expr {
   const test = condition(x, value(x, node.test), node.test)
-  const { body, type } = loopResult(
-    block(inner(branched(x, test.qualifier), node.body, { inLoop: true }), node.body, use),
-    use,
-  )
+  const scope = loopScope(branched(x, test.qualifier), node)
+  const { body, type } = loopResult(block(scope, node.body, use), use)
   return { kind: 'While', test, body, type, qualifier: 'series', start: node.start, end: node.end }
 }
 

@@ -119,6 +119,12 @@ export const recursion = (name: string): Message =>
   error('recursion', `\`${name}\` calls itself`, 'Pine has no recursion: use a loop')
 export const tooManyCalls = (): Message =>
   error('too-many-calls', 'functions call one another too deep here', 'use fewer functions within functions')
+export const tooManyLoops = (most: number): Message =>
+  error(
+    'too-many-loops',
+    `more than ${most} loops stand within one another here`,
+    'give the inner ones to a function',
+  )
 
 // Values and types
 

@@ -48,7 +48,7 @@ export function topContext(check: Check, module: Module): Context {
     out: [],
     owner: null,
     horizon: Number.POSITIVE_INFINITY,
-    inLoop: false,
+    loops: 0,
     topLevel: true,
     conditional: false,
     branch: null,

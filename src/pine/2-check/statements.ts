@@ -86,7 +86,7 @@ export function statement(x: Context, node: tree.Statement): readonly Variable[]
     }
     case 'Break':
     case 'Continue':
-      if (!x.inLoop) x.check.report(x, node, messages.jumpOutsideLoop(node.kind.toLowerCase()))
+      if (x.loops === 0) x.check.report(x, node, messages.jumpOutsideLoop(node.kind.toLowerCase()))
       x.out.push({ kind: node.kind, start: node.start })
       return []
     case 'FunctionDeclaration':
@@ -141,7 +141,7 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
   const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
   if (node.type?.qualifier === 'const') x.check.fixed.add(variable)
   if (node.type?.qualifier === 'simple') x.check.steady.add(variable)
-  if (x.inLoop) followLoop(x, variable, expr)
+  if (x.loops > 0) followLoop(x, variable, expr)
   x.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
   if (variable.qualifier === 'const') {
     const known = fold(x.check, expr)
