@@ -37,7 +37,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   idempotency: {
     sources: ['src/api/idempotency.ts'],
-    tests: ['tests/api/idempotency.test.ts', 'tests/api/races.test.ts'],
+    tests: ['tests/api/idempotency*.test.ts', 'tests/api/races.test.ts'],
   },
   deliveries: { sources: ['src/webhooks/*.ts'], tests: ['tests/webhooks/*.test.ts'] },
   lexer: { sources: ['src/pine/1-parse/lexer.ts'], tests: ['tests/pine/{lexer,parser,manual}.test.ts'] },
