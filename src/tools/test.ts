@@ -1,6 +1,10 @@
-// Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (", N skipped" when some were).
+// Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (", N skipped" when some were). Brings a
+// browser where the machine has none.
 import { readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
+
+await sayBrowser()
 
 const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
 const runner = Bun.spawn(
@@ -37,3 +41,13 @@ const crashed = exitCode !== 0 && failures === 0 ? 1 : 0
 const passed = Math.max(0, tests - failures - skipped)
 console.log(`${passed} passed, ${failures + crashed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 process.exit(exitCode === 0 && passed === 0 ? 1 : exitCode)
+
+/** The journeys of the dashboard need a Chromium: the machine's, or one that is brought for them. */
+async function sayBrowser(): Promise<void> {
+  try {
+    const { path } = foundChromium() ?? (await bringChromium())
+    console.log(`Browser of the dashboard's tests: ${path}`)
+  } catch (error) {
+    console.warn(error instanceof Error ? error.message : error)
+  }
+}

@@ -1,22 +1,21 @@
 // A real Chromium on a real server with a folder and a port of its own: the executable where it is built (as in
 // `bun run test`), the sources otherwise.
 //
-// Where no Chromium is found the tests that need it are skipped, with one line that says so.
+// `bun src/tools/test.ts` brings a Chromium where there is none. Under a plain `bun test` on such a machine the tests that
+// need it are skipped, with one line that says so.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { foundChromium, launchOptions } from '../browser/chromium.ts'
 
-const CHROMIUM = [
-  process.env['CHROMIUM'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path !== undefined && existsSync(path))
+const CHROMIUM = foundChromium()
 
-export const noBrowser = CHROMIUM === undefined
+export const noBrowser = CHROMIUM === null
 if (noBrowser)
-  console.warn('No Chromium found: journeys of the dashboard are skipped. Set CHROMIUM to its path.')
+  console.warn(
+    'No Chromium found: journeys of the dashboard are skipped. `bun src/tools/test.ts` brings one.',
+  )
 
 const root = `${import.meta.dir}/../..`
 const executable = `${root}/dist/chartroom`
@@ -61,18 +60,7 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
     env: { ...process.env, LOG_LEVEL: 'warn', WEBHOOK_ALLOW: 'loopback' },
   })
   const { url, setupLink } = await addressOf(server.stdout)
-  const browser: Browser = await chromium.launch({
-    executablePath: CHROMIUM!,
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  })
+  const browser: Browser = await chromium.launch(launchOptions(CHROMIUM!))
   const context = await browser.newContext()
   if (owner) {
     const signedUp = await context.request.post(`${url}/api/auth/sign-up`, { data: OWNER })

