@@ -20,6 +20,13 @@ type StreamEvent =
   | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: Data }
   | { readonly event: 'firing' | 'backtest'; readonly ownerId: string; readonly data: Data }
 
+/** An event as all its readers share it: written out once, and asked once a user whose business it is. */
+interface Told {
+  readonly event: StreamEvent
+  text: string | null
+  readonly isTheirs: Map<string, boolean>
+}
+
 export function streamRoutes(deps: ApiDeps) {
   const log = logOf(deps)
   return new Elysia({ prefix: '/api/platform/stream', tags: ['Stream'], normalize: false })
@@ -50,16 +57,24 @@ export function streamRoutes(deps: ApiDeps) {
     )
 }
 
-function logOf({ bars, rooms, clock }: ApiDeps): EventLog<StreamEvent> {
-  const log = new EventLog<StreamEvent>(clock.now().toString(36), LOGGED)
+function logOf({ bars, rooms, clock }: ApiDeps): EventLog<Told> {
+  const log = new EventLog<Told>(clock.now().toString(36), LOGGED)
+  const tell = (event: StreamEvent) => log.push({ event, text: null, isTheirs: new Map() })
   bars.onChange(({ key, inserted, updated, last }) =>
-    log.push({ event: 'bars', key, data: { ...seriesOf(key, ''), last, inserted, updated } }),
+    tell({ event: 'bars', key, data: { ...seriesOf(key, ''), last, inserted, updated } }),
   )
-  rooms.onFired(({ ownerId, ...firing }) => log.push({ event: 'firing', ownerId, data: firing }))
+  rooms.onFired(({ ownerId, ...firing }) => tell({ event: 'firing', ownerId, data: firing }))
   rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
-    log.push({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
+    tell({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
   )
   return log
+}
+
+/** Elysia writes what `toSSE` answers. An event has one id, so its text is the same for everybody. */
+function frameOf(id: string, told: Told) {
+  const { event, data } = told.event
+  const text = (told.text ??= `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  return { sse: true, toSSE: () => text } as const
 }
 
 /** Who listens, to what, and what of theirs the credential may show. */
@@ -74,7 +89,7 @@ interface Reader {
 
 async function* follow(
   deps: ApiDeps,
-  log: EventLog<StreamEvent>,
+  log: EventLog<Told>,
   reader: Reader,
   signal: AbortSignal,
   leave: () => void,
@@ -93,8 +108,7 @@ async function* follow(
         yield sse({ id: place, event: 'resync', data: {} })
       } else if (next) {
         place = next.id
-        const { event } = next
-        if (mayHear(deps, reader, event)) yield sse({ id: place, event: event.event, data: event.data })
+        if (mayHear(deps, reader, next.event)) yield frameOf(place, next.event)
       } else if (await wait.quiet()) yield sse({ id: place, event: 'alive', data: {} })
     }
   } finally {
@@ -103,12 +117,14 @@ async function* follow(
   }
 }
 
-function mayHear({ bars }: ApiDeps, { userId, may, symbol }: Reader, event: StreamEvent): boolean {
+function mayHear({ bars }: ApiDeps, { userId, may, symbol }: Reader, { event, isTheirs }: Told): boolean {
   if (event.event === 'bars') {
     const { key } = event
+    if (symbol !== null && key.symbol !== symbol) return false
     // Another's private bars are nobody's business, nor are everybody's where one has one's own instead.
-    const mine = ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
-    return mine && (symbol === null || key.symbol === symbol)
+    const mine = isTheirs.get(userId) ?? ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
+    isTheirs.set(userId, mine)
+    return mine
   }
   return event.ownerId === userId && may(event.event === 'firing' ? 'alerts:read' : 'backtests:read')
 }

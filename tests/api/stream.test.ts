@@ -1,6 +1,6 @@
 // Streams of events: who hears what, who comes back, and how many there may be.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { EventLog } from '../../src/api/event-log.ts'
 import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter } from '../../src/api/limits.ts'
 import { STREAMS_PER_USER } from '../../src/api/stream-slots.ts'
@@ -84,6 +84,24 @@ test('who comes back with the last id gets what happened meanwhile, once and in 
   pool.close()
 })
 
+test('an event is written out once, however many hear it', async () => {
+  const { bring, listen } = await open()
+  const streams = await Promise.all(Array.from({ length: 10 }, () => listen()))
+  for (const stream of streams) await stream.next()
+  const stringify = spyOn(JSON, 'stringify')
+  try {
+    await bring(1)
+    const heard = await Promise.all(streams.map((stream) => stream.next()))
+    expect(heard.map(({ event, data }) => [event, data['inserted']])).toEqual(
+      Array.from({ length: 10 }, () => ['bars', 1]),
+    )
+    const ofEvent = stringify.mock.calls.filter(([value]) => Object.hasOwn(Object(value), 'last'))
+    expect(ofEvent.filter(([value]) => !Object.hasOwn(Object(value), 'change')).length).toBe(1)
+  } finally {
+    stringify.mockRestore()
+    for (const { close } of streams) close()
+  }
+})
 test('who comes back from too long ago, or another server, is told to ask for the state', async () => {
   const { listen, bring, pool } = await open()
   for (const after of ['old.7', 'nonsense', '', '.', 'a.b.c']) {
