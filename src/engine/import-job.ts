@@ -10,6 +10,10 @@ import type { Desk } from './worker-loop.ts'
 
 /** What one message carries of a file. */
 const PIECE_BYTES = 256 << 10
+/** Whoever sends less in a second has no use for a place. Looked at over windows of so long, but for their beginning. */
+const SLOW_BYTES = 64 << 10
+const WINDOW_MS = 2000
+const BEGINNING_MS = 250
 /** For the last brake alone: what an import keeps in memory is bounded by its stage. */
 const MEMORY_BYTES = 64 * 2 ** 20
 
@@ -49,6 +53,7 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       return (drafts[number] ??= open())
     }
     let adding = Promise.resolve()
+    const arrivals = new Arrivals()
     const reading = pool.do(
       'import',
       { format, symbol },
@@ -59,13 +64,16 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
         budget: { timeMs: Infinity, memoryBytes: MEMORY_BYTES },
         host: {
           async piece() {
+            arrivals.asked()
             const { done, value } = await source.next()
+            arrivals.came(value?.byteLength ?? 0)
             return done ? null : value
           },
           addBars: (number, some) => (adding = draftOf(number).add(some)),
           readBars: (number, range) => draftOf(number).read(range),
         },
         signal,
+        waits: () => arrivals.isSlow,
       },
     )
     try {
@@ -76,6 +84,30 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       await adding.catch(() => {})
       source.return(undefined).catch(() => {})
     }
+  }
+}
+
+/** How fast the bytes of an upload come: a byte now and then is no more than none at all. */
+class Arrivals {
+  #from = performance.now()
+  #bytes = 0
+  #isAwaited = false
+
+  get isSlow(): boolean {
+    const passed = performance.now() - this.#from
+    return this.#isAwaited && passed > BEGINNING_MS && this.#bytes < (SLOW_BYTES * passed) / 1000
+  }
+
+  asked(): void {
+    this.#isAwaited = true
+    if (performance.now() - this.#from < WINDOW_MS) return
+    this.#from = performance.now()
+    this.#bytes = 0
+  }
+
+  came(bytes: number): void {
+    this.#isAwaited = false
+    this.#bytes += bytes
   }
 }
 

@@ -55,6 +55,8 @@ export interface JobOptions {
   readonly signal?: AbortSignal | undefined
   readonly started?: (() => void) | undefined
   readonly progress?: ((bar: number) => void) | undefined
+  /** Whether the job has nothing to do until its client sends more. */
+  readonly waits?: (() => boolean) | undefined
 }
 
 interface Task {
@@ -80,8 +82,12 @@ interface Running {
 export const WAITING_MAX = 10
 /** Checks come as fast as somebody types, in every tab. */
 const QUICK_WAITING_MAX = 40
-/** Imports that go on at a time; each may keep 15 MB in memory. Half of them may be one user's. */
+/** Imports that go on at a time; each may keep 15 MB in memory. */
 const IMPORTS = 16
+/** Of these one user may have so many. */
+const IMPORTS_A_USER = 8
+/** Imports of which most wait for bytes: they are in nobody's way, but each keeps what has come of it. */
+const IMPORTS_HELD = 64
 /** Jobs waiting, of all users together. */
 const OVERLOAD = 1000
 const LOOK_MS = 20
@@ -199,11 +205,23 @@ export class JobPool {
 
   /** Whether one more job of the lane may run now. */
   #isFree(lane: Lane): boolean {
+    if (lane === 'imports') return this.#isFreeForImport()
     const lanes = [...this.#running.values()].map(({ task }) => task.options.lane)
-    if (lane === 'imports') return lanes.filter((other) => other === lane).length < IMPORTS
     const rank = rankOf(lane)
     const busy = lanes.filter((other) => other !== 'imports' && rankOf(other) >= rank)
     return busy.length < this.#threadsFor(lane)
+  }
+
+  /** Who sends a byte now and then holds no place that somebody could use. */
+  #isFreeForImport(): boolean {
+    let held = 0
+    let busy = 0
+    for (const { task } of this.#running.values()) {
+      if (task.options.lane !== 'imports') continue
+      held++
+      if (!task.options.waits?.()) busy++
+    }
+    return busy < IMPORTS && held < IMPORTS_HELD
   }
 
   #next(): void {
@@ -216,7 +234,7 @@ export class JobPool {
     const slow: readonly Lane[] = this.#lastLong === 'long' ? ['alerts', 'long'] : ['long', 'alerts']
     for (const lane of ['imports', 'quick', 'prompt', ...slow] as const) {
       if (!this.#isFree(lane)) continue
-      const most = lane === 'imports' ? IMPORTS / 2 : 1
+      const most = lane === 'imports' ? IMPORTS_A_USER : 1
       const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) < most)
       if (!task) continue
       if (lane === 'long' || lane === 'alerts') this.#lastLong = lane
@@ -350,6 +368,7 @@ export class JobPool {
 
   #look(): void {
     const now = this.#options.clock.now()
+    if (this.#waiting.imports.length > 0) this.#next()
     for (const running of this.#running.values()) {
       const { timeMs, memoryBytes } = running.task.options.budget
       if (now - running.startedAt > timeMs + GRACE_MS)

@@ -100,6 +100,26 @@ test('clients that send slowly hold up nobody: all imports share a thread', asyn
   expect(spawned).toBe(1)
 })
 
+test('uploads that bring a byte now and then hold no place that somebody else waits for', async () => {
+  const { bring } = open()
+  const gone = new AbortController()
+  async function* drips() {
+    yield bytes(HEADER)
+    while (!gone.signal.aborted) {
+      await Bun.sleep(20)
+      yield bytes('1')
+    }
+  }
+  const held = ['u1', 'u2'].flatMap((user) =>
+    Array.from({ length: 8 }, () => rejection(bring(drips(), { user, signal: gone.signal }))),
+  )
+  const to = seriesKey('X', 'OTHER', '1m')
+  expect(await bring([bytes(HEADER + rows(0, 10))], { user: 'u3', to })).toMatchObject({ rows: 10 })
+  expect(gone.signal.aborted).toBe(false)
+  gone.abort()
+  await Promise.all(held)
+})
+
 test('an import whose client goes away ends, and the others go on', async () => {
   const { cache, bring } = open()
   const abort = new AbortController()
