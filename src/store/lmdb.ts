@@ -93,7 +93,12 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
   const documents = openDatabase<string>(DOCUMENTS)
 
   function assertRoom(bytes = 0): void {
-    if (reserve?.isLow || isAbove(maxBytes, bytes)) throw storageFull()
+    if (isDiskFull(bytes) || isAbove(maxBytes, bytes)) throw storageFull()
+  }
+
+  /** The file never shrinks, so what was deleted is room too, which the disk does not know of. */
+  function isDiskFull(bytes = 0): boolean {
+    return reserve?.isLow === true && freeBytes(databases) < FREE_KEPT_BYTES + bytes
   }
 
   function isAbove(limit: number | undefined, bytes = 0): boolean {
@@ -105,7 +110,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
 
   /** Inside a transaction. */
   function assertRoomFor(commit: Commit): void {
-    if (!reserve?.isLow && !isAbove(maxBytes)) return
+    if (!isDiskFull() && !isAbove(maxBytes)) return
     const limit = maxBytes === undefined ? undefined : maxBytes + RESERVE_BYTES
     if (!mayUseReserve(commit, sizeOf) || (commit.essential && isAbove(limit))) throw storageFull()
   }
@@ -206,4 +211,26 @@ function usedBytes(databases: readonly Database[]): number {
     return sum + pages.pageSize * PAGE_COUNTS.reduce((count, name) => count + pages[name], 0)
   }, 0)
 }
+
+type PageCounts = Record<(typeof PAGE_COUNTS)[number], number>
+interface FilePages {
+  readonly lastPageNumber: number
+  readonly pageSize: number
+  readonly root: PageCounts
+  readonly free: PageCounts
+}
+
+/** Pages of the file that are written again before it grows. */
+function freeBytes(databases: readonly Database[]): number {
+  const file = databases[0]?.getStats() as FilePages | undefined
+  if (!file) return 0
+  const own = [file.root, file.free].reduce(
+    (sum, pages) => sum + PAGE_COUNTS.reduce((count, name) => count + pages[name], 0),
+    META_PAGES,
+  )
+  return (file.lastPageNumber + 1 - own) * file.pageSize - usedBytes(databases)
+}
+const META_PAGES = 2
+/** On a full disk so much of them stays for what may use the reserve. */
+const FREE_KEPT_BYTES = 4 << 20
 const PAGE_COUNTS = ['treeBranchPageCount', 'treeLeafPageCount', 'overflowPages'] as const
