@@ -6,6 +6,7 @@
 // compile() never throws on a bad script.
 
 import type { Bars } from '../market/bars.ts'
+import { compareIntervals, parseInterval } from '../market/interval.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { parse } from './1-parse/parser.ts'
 import { checkBroken } from './2-check/broken.ts'
@@ -13,6 +14,7 @@ import { check } from './2-check/check.ts'
 import { moreDiagnostics, noOutput } from './2-check/messages.ts'
 import type { Program } from './2-check/program.ts'
 import { planProgram } from './3-plan/plan.ts'
+import { atTimeframe, drawsObjects } from './3-plan/timeframe.ts'
 import { generate, type Generated } from './4-generate/generate.ts'
 import type { Broker } from './broker.ts'
 import type { Diagnostic } from './diagnostic.ts'
@@ -172,15 +174,40 @@ function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 class Script implements CompiledScript {
   readonly program: Program
   #generated: Generated | null = null
+  /** On the timeframe that its declaration names. */
+  #elsewhere: Generated | null = null
 
   constructor(program: Program) {
     this.program = program
   }
 
   instantiate(env: RunEnvironment): ScriptRun {
+    const timeframe = timeframeOf(this.program, env.interval)
+    if (timeframe !== null) {
+      const program = atTimeframe(
+        this.program,
+        timeframe,
+        this.program.declaration.args['timeframe_gaps'] !== false,
+      )
+      const run = new Run(program, (this.#elsewhere ??= generated(program)), env)
+      if (drawsObjects(this.program)) run.context.warn('drawings-of-timeframe', DRAWINGS_LEFT_OUT)
+      return run
+    }
     this.#generated ??= generated(this.program)
     return new Run(this.program, this.#generated, env)
   }
+}
+
+const DRAWINGS_LEFT_OUT =
+  'An indicator with a timeframe of its own draws no lines, labels, boxes or tables: what it plots is shown.'
+
+/** The timeframe an indicator says it runs on, where that is another than the chart's. */
+function timeframeOf({ declaration }: Program, interval: string): string | null {
+  const { timeframe } = declaration.args
+  if (declaration.kind !== 'indicator' || typeof timeframe !== 'string' || timeframe === '') return null
+  const wanted = parseInterval(timeframe)
+  const chart = parseInterval(interval)
+  return wanted && chart && compareIntervals(wanted, chart) === 0 ? null : timeframe
 }
 
 /** JavaScript has limits of its own to how long and how deep a text may be. */

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { RunEnvironment, Series } from '../../src/pine/compile.ts'
 import { DEFAULT_LIMITS, ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
-import { barsOf, plotted, runScript, SYMBOL } from './run-script.ts'
+import { barsOf, open, plotted, runScript, SYMBOL } from './run-script.ts'
 
 const NA = Number.NaN
 /** Three hours of quarters. */
@@ -361,5 +361,67 @@ describe('calls that differ', () => {
       expect((error as ScriptError).code).toBe('script_limit_exceeded')
       expect((error as ScriptError).offset).toBeGreaterThan(0)
     }
+  })
+})
+
+describe('an indicator with a timeframe of its own', () => {
+  const run = (declaration: string, body: string, steps: readonly number[] = [CLOSES.length]) => {
+    const bars = barsOf(CLOSES)
+    const opened = open(`//@version=6\nindicator("x", ${declaration})\n${body}\n`, bars)
+    for (const end of steps) opened.advance(end)
+    return opened
+  }
+
+  for (const [name, declaration, body, expected] of [
+    [
+      'runs on its bars, and shows a value where one has closed',
+      'timeframe = "60"',
+      'plot(ta.sma(close, 2))',
+      [NA, NA, NA, NA, NA, NA, NA, 6, NA, NA, NA, 10],
+    ],
+    [
+      'and from there on without gaps',
+      'timeframe = "60", timeframe_gaps = false',
+      'plot(ta.sma(close, 2))',
+      [NA, NA, NA, NA, NA, NA, NA, 6, 6, 6, 6, 10],
+    ],
+    [
+      'with all that its variables keep',
+      'timeframe = "60", timeframe_gaps = false',
+      'n = input.int(2)\nvar c = 0\nc += n\nx = c * 100 + bar_index\nplot(x, "t", linewidth = n)',
+      [NA, NA, NA, 200, 200, 200, 200, 401, 401, 401, 401, 602],
+    ],
+    [
+      'knows its timeframe',
+      'timeframe = "60", timeframe_gaps = false',
+      'plot(timeframe.multiplier)',
+      [NA, NA, NA, 60, 60, 60, 60, 60, 60, 60, 60, 60],
+    ],
+    ['is the chart’s own where that is the same', 'timeframe = "15"', 'plot(close)', CLOSES],
+    ['or where none is said', 'timeframe = ""', 'plot(close)', CLOSES],
+  ] as const)
+    test(name, () => {
+      expect(plotted(run(declaration, body))).toEqual([...expected])
+      expect(plotted(run(declaration, body, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))).toEqual([...expected])
+    })
+
+  test('fills between its plots, in colours of its bars, and alerts on them', () => {
+    const found = run(
+      'timeframe = "60", timeframe_gaps = false',
+      'offset = input.int(0)\na = plot(close)\nb = plot(open, offset = offset)\nfill(a, b, color = close > 5 ? color.red : color.blue)\nalertcondition(close > 5, "up")',
+    )
+    expect(found.plots.map((plot) => plot.kind)).toEqual(['plot', 'plot', 'fill'])
+    expect(found.plots[2]?.between).toEqual([0, 1])
+    expect([...(found.plots[2]?.colors['color'] ?? [])].slice(2)).toEqual([
+      NA,
+      ...[3, 4, 5, 6].map(() => 0x2962ffff),
+      ...[7, 8, 9, 10, 11].map(() => 0xf23645ff),
+    ])
+    expect(found.alerts.map(({ bar }) => bar)).toEqual([7, 8, 9, 10, 11])
+  })
+
+  test('says that it leaves drawings out', () => {
+    const found = run('timeframe = "60"', 'label.new(bar_index, close)\nplot(close)')
+    expect(found.warnings.map(({ code }) => code)).toEqual(['drawings-of-timeframe'])
   })
 })

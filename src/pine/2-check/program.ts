@@ -281,6 +281,8 @@ export interface Program {
   readonly enums: readonly EnumType[]
   readonly functions: readonly FunctionInstance[]
   readonly body: Block
+  /** What the body's requests take their part of instead of it (`3-plan/timeframe.ts`). */
+  readonly elsewhere?: Block | null
   /** Of its plot() calls, in their order; '' where a call gives none. */
   readonly plotTitles: readonly string[]
   /** How many call sites and variables there are: ids run from 0. */

@@ -39,7 +39,7 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
   const items = wanted.kind === 'Tuple' ? wanted.items : [wanted]
   // The body as it would be if every function on the path were written where it is called, and if the blocks around
   // the calls and the expression were always entered.
-  const statements: Stmt[] = opened(program.body, path[0] ?? wanted)
+  const statements: Stmt[] = opened(program.elsewhere ?? program.body, path[0] ?? wanted)
   for (const [depth, call] of path.entries()) {
     for (const [i, variable] of call.fn.parameters.entries()) {
       const value = call.args[i]
@@ -47,6 +47,38 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
     }
     statements.push(...opened(call.fn.body, path[depth + 1] ?? wanted))
   }
+  const kept = neededFor(items, statements)
+  const overload = RESULT.overloads[0]
+  const result = {
+    kind: 'BuiltinCall',
+    builtin: RESULT,
+    overload,
+    args: items,
+    typeArguments: [],
+    site: program.siteCount,
+    type: { kind: 'void' },
+    qualifier: 'series',
+    start: wanted.start,
+    end: wanted.end,
+  } as BuiltinCallExpr
+  return {
+    ...program,
+    elsewhere: null,
+    declaration: { ...program.declaration, kind: 'indicator' },
+    functions: [...kept.functions],
+    siteCount: program.siteCount + 1,
+    body: {
+      statements: [...kept.statements, { kind: 'Expression', value: result, start: wanted.start }],
+      result: null,
+    },
+  }
+}
+
+/** The statements that give these expressions what they read, without what they would draw, and the functions called. */
+export function neededFor(
+  items: readonly Expr[],
+  statements: readonly Stmt[],
+): { readonly statements: Stmt[]; readonly functions: ReadonlySet<FunctionInstance> } {
   const needed = new Set<Variable>()
   const functions = new Set<FunctionInstance>()
   const read = (expr: Expr): void => {
@@ -73,32 +105,7 @@ export function sliceProgram(program: Program, path: readonly UserCallExpr[], wa
       })
     }
   }
-  const overload = RESULT.overloads[0]
-  const result = {
-    kind: 'BuiltinCall',
-    builtin: RESULT,
-    overload,
-    args: items,
-    typeArguments: [],
-    site: program.siteCount,
-    type: { kind: 'void' },
-    qualifier: 'series',
-    start: wanted.start,
-    end: wanted.end,
-  } as BuiltinCallExpr
-  return {
-    ...program,
-    declaration: { ...program.declaration, kind: 'indicator' },
-    functions: [...functions],
-    siteCount: program.siteCount + 1,
-    body: {
-      statements: [
-        ...statements.filter((statement) => kept.has(statement)).map(withoutOutputs),
-        { kind: 'Expression', value: result, start: wanted.start },
-      ],
-      result: null,
-    },
-  }
+  return { statements: statements.filter((statement) => kept.has(statement)).map(withoutOutputs), functions }
 }
 
 /**
