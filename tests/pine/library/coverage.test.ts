@@ -26,7 +26,7 @@ const KEYWORDS = new Set(['true', 'false'])
 const OTHER_WORDS = /^(arg0|\.\.\.|displayType|number\d)$|, /
 
 if (path === undefined)
-  test.skip('the reference (../shared/pine/builtins.json) is not here: nothing to compare with', () => {})
+  console.log('coverage: ../shared/pine/builtins.json is absent, the table is compared with nothing')
 else
   describe('the table of built-ins', () => {
     const reference = JSON.parse(readFileSync(path, 'utf8')) as Reference
