@@ -18,6 +18,7 @@ export class Backoff {
   readonly #mostMs: number
   #failures = 0
   #since = 0
+  #failedAt = 0
   #until = 0
 
   /** `what` as it reads in the log: `delivering webhooks`. */
@@ -33,9 +34,10 @@ export class Backoff {
     this.#mostMs = mostMs
   }
 
-  /** For how long it is not worth trying; 0 = try. */
+  /** For how long it is not worth trying; 0 = try. A clock that was set back says nothing of how long that has been. */
   get waitMs(): number {
-    return Math.max(0, this.#until - this.#clock.now())
+    const now = this.#clock.now()
+    return now < this.#failedAt ? 0 : Math.max(0, this.#until - now)
   }
 
   failed(error: unknown): void {
@@ -45,6 +47,7 @@ export class Backoff {
       this.#since = now
       this.#log('error', `${this.#what} fails and is tried again`, { error: String(error) })
     }
+    this.#failedAt = now
     this.#until = now + Math.min(this.#mostMs, this.#firstMs * 2 ** this.#failures)
     this.#failures++
   }

@@ -56,6 +56,8 @@ const HANDING_MS = MINUTE
 /** When the server stops, the letter under way may take this long. */
 const STOP_MS = 2000
 const NAP_MS = MINUTE
+/** What a clock may be corrected by without having been set. */
+const SLEWED_MS = 1000
 const KEPT_MS = 30 * 24 * 60 * MINUTE
 
 export type Mail = ReturnType<typeof createMail>
@@ -76,13 +78,24 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     let tried = false
     for (const [, at, id] of letters.firsts('turn', [], 1)) {
       if (signal.aborted) break
-      if (Number(at) > clock.now()) next = Math.min(next, Number(at))
-      else {
+      if (Number(at) <= clock.now()) {
         tried = true
         await attempt(String(id), signal)
-      }
+      } else if (await planAnew(String(id))) tried = true
+      else next = Math.min(next, Number(at))
     }
     return tried ? 0 : Math.max(0, next - clock.now())
+  }
+
+  /** The clock was set back: a letter that waits for longer than it may is due when it would be by the new time. */
+  async function planAnew(id: string): Promise<boolean> {
+    const dueAt = ({ attempts }: Letter) =>
+      clock.now() + (attempts === 0 ? 0 : (RETRIES[attempts - 1] ?? LAST_RETRY))
+    const isLate = (letter: Letter) => letter.nextAt !== null && letter.nextAt > dueAt(letter) + SLEWED_MS
+    const letter = letters.get(id)
+    if (!letter || !isLate(letter)) return false
+    await letters.update(id, (before) => (isLate(before) ? { ...before, nextAt: dueAt(before) } : null))
+    return true
   }
 
   async function attempt(id: string, signal: AbortSignal): Promise<void> {

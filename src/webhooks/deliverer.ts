@@ -49,6 +49,10 @@ const ATTEMPT_MS = 15_000
 const STOP_MS = 2000
 /** Deliveries of a receiver that is gone are cancelled so many at a time. */
 const CANCELLED_AT_ONCE = 200
+/** Deliveries of a receiver that are given another time, after the clock was set. */
+const PLANNED_AT_ONCE = 200
+/** What a clock may be corrected by without having been set. */
+const SLEWED_MS = 1000
 
 interface Claim {
   readonly receiver: Receiver
@@ -73,7 +77,8 @@ export function createDeliverer(deps: DelivererDeps) {
 
   /** Starts what is due, as far as there are slots. Answers for how long there is nothing else to do. */
   async function startDue(): Promise<number> {
-    if (clock.now() - lookedAt >= NAP_MS) await lookAtAll()
+    const sinceMs = clock.now() - lookedAt
+    if (sinceMs >= NAP_MS || sinceMs < 0) await lookAtAll()
     for (const ownerId of told) {
       turns.learn(ownerId, headsOf(ownerId))
       told.delete(ownerId)
@@ -89,12 +94,30 @@ export function createDeliverer(deps: DelivererDeps) {
   async function lookAtAll(): Promise<void> {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
+      if (Number(at) > clock.now()) await planAnew(String(ownerId), String(receiverId))
       const heads = found.get(String(ownerId)) ?? []
       heads.push(headOf(String(receiverId), Number(at)))
       found.set(String(ownerId), heads)
     }
     for (const [ownerId, heads] of found) turns.learn(ownerId, heads)
     lookedAt = clock.now()
+  }
+
+  /** The clock was set back: what was to wait from a time that is yet to come waits as long from now. */
+  async function planAnew(ownerId: string, receiverId: string): Promise<void> {
+    const turn = [ownerId, receiverId]
+    await transact(kv, () => {
+      const now = clock.now()
+      const { items } = deliveries.list('turn', turn, { limit: PLANNED_AT_ONCE, reverse: false })
+      return items.flatMap((delivery) => {
+        const stored = deliveries.stored(delivery.id)
+        const since = plannedAt(delivery)
+        if (!stored || delivery.nextAt === null || since <= now + SLEWED_MS) return []
+        const nextAt = now + Math.max(0, delivery.nextAt - since)
+        told.add(ownerId)
+        return [deliveries.replace(stored, { ...stored.record, nextAt })]
+      })
+    })
   }
 
   function headsOf(ownerId: string): Head[] {
@@ -248,6 +271,12 @@ export function createDeliverer(deps: DelivererDeps) {
       over = true
     },
   }
+}
+
+/** When it was decided for how long a delivery waits. */
+function plannedAt({ createdAt, attempts }: Delivery): number {
+  const last = attempts.at(-1)
+  return last ? last.at + last.durationMs : createdAt
 }
 
 const succeeded = ({ status }: AttemptRecord) => status >= 200 && status < 300

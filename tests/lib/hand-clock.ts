@@ -27,6 +27,12 @@ export class HandClock implements Clock {
     })
   }
 
+  /** The hands are turned back; who sleeps sleeps no longer for it. */
+  setBack(ms: number): void {
+    this.time -= ms
+    for (const sleeper of this.#sleepers) sleeper.at -= ms
+  }
+
   /** Lets everything that can run now run. */
   async settle(): Promise<void> {
     for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve))

@@ -98,6 +98,26 @@ test('a letter that the server does not want is retried by itself, and keeps nob
   await stop()
 })
 
+test('a clock that is set back by hours keeps no letter waiting for that hour to come again', async () => {
+  transport = async ({ subject }) => {
+    sent.push(subject)
+    throw sent.length === 1 ? new LetterRefused('not now') : new Error('down')
+  }
+  const { write, wake, letters, stop } = world()
+  await write('old')
+  await wake()
+  await write('waiting')
+  clock.setBack(3 * 60 * MINUTE)
+  await clock.pass(2 * MINUTE)
+  // A letter that nobody tried yet is due at once, another as long from now as it was to wait.
+  expect(sent.slice(0, 2)).toEqual(['old', 'waiting'])
+  transport = async ({ subject }) => void sent.push(subject)
+  clock.setBack(3 * 60 * MINUTE)
+  await clock.pass(10 * MINUTE)
+  expect(letters().map(({ state }) => state)).toEqual(['sent', 'sent'])
+  await stop()
+})
+
 test('a mail server that hangs is given up on after a minute', async () => {
   const { write, wake, letters, stop } = world()
   transport = () => new Promise(() => undefined)

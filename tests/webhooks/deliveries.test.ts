@@ -181,6 +181,32 @@ describe('a delivery', () => {
     expect(sent.map((attempt) => attempt.at - (sent[0]?.at ?? 0))).toEqual([0, 90_000])
     await stop()
   })
+  test('goes out, and is tried again, as soon as ever when the clock is set back by hours', async () => {
+    respond = () => answer(503)
+    const { register, report, log, stop } = await world()
+    const { receiver } = await register()
+    await report()
+    expect(sent.length).toBe(1)
+    clock.setBack(3 * HOUR)
+    await clock.pass(70_000)
+    expect(sent.length).toBe(2)
+    respond = () => ok
+    clock.setBack(3 * HOUR)
+    await clock.pass(60_000 + 7 * 60_000)
+    expect(log(receiver.id).map(({ state }) => state)).toEqual(['delivered'])
+    await stop()
+  })
+  test('that was due by a clock that is hours behind at the next start goes out at once', async () => {
+    const before = await world()
+    await before.register()
+    await before.stop()
+    await transact(kv, () => before.outbox.enqueue('usr_1', 'backtest.reportReady', { backtestId: 'bt_1' }))
+    clock.setBack(3 * HOUR)
+    const { stop } = await world(kv)
+    await clock.settle()
+    expect(sent.length).toBe(1)
+    await stop()
+  })
   test('goes to the next address when one refuses', async () => {
     dns = ['93.184.215.14', '93.184.215.15']
     const { register, report, stop } = await world()

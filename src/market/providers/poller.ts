@@ -93,9 +93,13 @@ export class Poller {
   /** Runs until the signal says stop. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#deps
+    let lookedAt = clock.now()
     while (!signal.aborted) {
-      const due = this.#next()
       const now = clock.now()
+      // The clock was set back; what was planned by the old time may be hours away.
+      if (now < lookedAt) this.#lookAtAll(now)
+      lookedAt = now
+      const due = this.#next()
       if (due?.nextAt !== undefined && due.nextAt !== null && due.nextAt <= now)
         await this.#fetch(due, signal)
       else {
@@ -106,6 +110,11 @@ export class Poller {
         )
       }
     }
+  }
+
+  #lookAtAll(now: number): void {
+    for (const [name, feed] of this.#feeds)
+      if (feed.nextAt !== null) this.#feeds.set(name, { ...feed, nextAt: Math.min(feed.nextAt, now) })
   }
 
   #next(): Feed | null {
