@@ -9,12 +9,14 @@ const root = `${import.meta.dir}/..`
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   market: ['lib'],
+  // What enters and leaves the server, browser-safe.
+  wire: ['lib'],
   // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
   store: ['lib', 'market'],
   pine: ['lib', 'market'],
-  backtest: ['lib', 'market', 'pine'],
-  engine: ['lib', 'market', 'pine', 'backtest'],
-  runs: ['lib', 'market', 'store', 'pine', 'backtest', 'engine'],
+  backtest: ['lib', 'market', 'wire', 'pine'],
+  engine: ['lib', 'market', 'wire', 'pine', 'backtest'],
+  runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
   accounts: ['lib', 'store'],
   alerts: ['lib', 'market', 'store', 'pine'],
   ideas: ['lib', 'market', 'store'],
@@ -30,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: [
     'lib',
     'market',
+    'wire',
     'store',
     'pine',
     'backtest',
@@ -48,7 +51,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'search',
   ],
-  dashboard: ['lib', 'market', 'pine'],
+  dashboard: ['lib', 'market', 'pine', 'wire'],
   cli: ['*'],
   tools: ['*'],
   'app.ts': ['api', 'lib', 'store', 'market'],

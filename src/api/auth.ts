@@ -1,9 +1,8 @@
 // Signing up, in and out; the sessions of the caller; the password.
 
 import { cookie } from '@elysiajs/cookie'
-import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { GIVEN_ROLES, ROLES, users, type Session, type User } from '../accounts/accounts.ts'
+import { users, type Session, type User } from '../accounts/accounts.ts'
 import {
   endOtherSessions,
   endSession,
@@ -19,27 +18,18 @@ import {
   giveRole,
   invite,
   listUsers,
-  PASSWORD_MAX,
   signUp,
   type InvitationMade,
 } from '../accounts/users.ts'
 import { Problem } from '../lib/problem.ts'
 import { basePath } from './deps.ts'
+import type { User as UserWire, Session as SessionWire } from '../wire/account.ts'
+import type { AnswerOf } from '../wire/operations.ts'
 import { access, sessionCookieName, type ApiDeps, type Caller, type Visit } from './access.ts'
-import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time, Raw } from './schemas.ts'
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
 
-export const UserWire = Type.Object(
-  { id: idOf('usr'), email: Type.String(), name: Type.String(), role: oneOf(ROLES), createdAt: Time },
-  { $id: 'User' },
-)
-export const SessionWire = Type.Object(
-  { id: idOf('ses'), createdAt: Time, lastSeenAt: Time, userAgent: Type.String(), current: Type.Boolean() },
-  { $id: 'Session' },
-)
 const USERS_LISTED = 500
-const SIGN_UPS = ['owner', 'open', 'invited'] as const
-const Password = Raw(PASSWORD_MAX)
-const signedIn = { id: idOf('usr'), user: UserWire }
 
 /** How the cookie is set, whatever the scheme; the plugin sends one Set-Cookie an answer, which is all we need. */
 const cookies = (path: string) =>
@@ -71,30 +61,13 @@ export function authRoutes(deps: ApiDeps) {
         const user = await signUp(deps, body, policy)
         return signedInAs(user, visit, request, setCookie)
       },
-      {
-        access: { to: 'none', sameOrigin: true },
-        body: Type.Object({
-          email: Text(254),
-          password: Password,
-          name: Type.Optional(Text(100)),
-          invitation: Type.Optional(Text(100)),
-        }),
-        detail: doc(
-          'Sign up and be signed in',
-          signedIn,
-          'The first user owns the server. `invitation` is the code of an invitation, or of the setup link.',
-        ),
-      },
+      route('POST /api/auth/sign-up', { sameOrigin: true }),
     )
     .post(
       '/sign-in',
       async ({ body, visit, request, setCookie }) =>
         signedInAs(await authenticate(deps, body.email, body.password), visit, request, setCookie),
-      {
-        access: { to: 'none', sameOrigin: true },
-        body: Type.Object({ email: Text(254), password: Password }),
-        detail: doc('Sign in', signedIn),
-      },
+      route('POST /api/auth/sign-in', { sameOrigin: true }),
     )
     .post(
       '/sign-out',
@@ -103,7 +76,7 @@ export function authRoutes(deps: ApiDeps) {
         setCookie(sessionCookieName(visit.peer.https, path), '', { secure: visit.peer.https, maxAge: 0 })
         return {}
       },
-      { access: { to: 'none', sameOrigin: true }, detail: doc('Sign out') },
+      route('POST /api/auth/sign-out', { sameOrigin: true }),
     )
     .get(
       '/visitor',
@@ -113,14 +86,7 @@ export function authRoutes(deps: ApiDeps) {
         const needsCode = signUp === 'owner' ? !isLocal(visit) : signUp === 'invited'
         return { user, signUp, needsCode }
       },
-      {
-        access: 'none',
-        detail: doc(
-          'Who is asking, and who may sign up',
-          { user: nullable(UserWire), signUp: oneOf(SIGN_UPS), needsCode: Type.Boolean() },
-          'For pages that are shown to anybody: `user` is null where nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether it takes a code from where one is.',
-        ),
-      },
+      route('GET /api/auth/visitor'),
     )
     .get(
       '/session',
@@ -128,19 +94,12 @@ export function authRoutes(deps: ApiDeps) {
         user: userWire(caller.user),
         session: caller.via === 'session' ? sessionWire(caller.session, caller) : null,
       }),
-      {
-        access: 'session only',
-        detail: doc('The session in use', { user: UserWire, session: nullable(SessionWire) }),
-      },
+      route('GET /api/auth/session'),
     )
     .patch(
       '/user',
       async ({ caller, body }) => ({ user: userWire(await changeName(deps, caller.user.id, body.name)) }),
-      {
-        access: 'session only',
-        body: Type.Object({ name: Text(100) }),
-        detail: doc("Change one's name", { user: UserWire }),
-      },
+      route('PATCH /api/auth/user'),
     )
     .get(
       '/sessions',
@@ -148,10 +107,7 @@ export function authRoutes(deps: ApiDeps) {
         sessions: listSessions(deps, caller.user).map((session) => sessionWire(session, caller)),
         nextCursor: null,
       }),
-      {
-        access: 'session only',
-        detail: doc('Sessions of the caller', { sessions: Type.Array(SessionWire) }),
-      },
+      route('GET /api/auth/sessions'),
     )
     .delete(
       '/sessions/:id',
@@ -159,12 +115,12 @@ export function authRoutes(deps: ApiDeps) {
         await endSessionById(deps, caller.user, params.id)
         return { id: params.id }
       },
-      { access: 'session only', detail: doc('End a session', { id: idOf('ses') }) },
+      route('DELETE /api/auth/sessions/{id}'),
     )
     .delete(
       '/sessions',
       async ({ caller }) => ({ ended: await endOtherSessions(deps, caller.user, ownSession(caller)) }),
-      { access: 'session only', detail: doc('End all sessions but this one', { ended: Type.Integer() }) },
+      route('DELETE /api/auth/sessions'),
     )
     .post(
       '/password',
@@ -172,21 +128,13 @@ export function authRoutes(deps: ApiDeps) {
         await changePassword(deps, caller.user, { current: body.password, next: body.newPassword })
         return signedInAs(caller.user, visit, request, setCookie)
       },
-      {
-        access: { to: 'session only', sameOrigin: true },
-        body: Type.Object({ password: Password, newPassword: Password }),
-        detail: doc('Change the password', signedIn, 'Ends every session; the answer carries a new cookie.'),
-      },
+      route('POST /api/auth/password', { sameOrigin: true }),
     )
     .get(
       '/users',
       ({ caller, query }) =>
         listed('users', listUsers(deps, caller.user, pageOf(query, USERS_LISTED)), userWire),
-      {
-        access: 'session only',
-        query: Type.Object(PageQuery),
-        detail: doc('List accounts', Listed('users', UserWire), 'Only the owner.'),
-      },
+      route('GET /api/auth/users'),
     )
     .patch(
       '/users/:id',
@@ -195,15 +143,7 @@ export function authRoutes(deps: ApiDeps) {
         deps.log('info', 'a role was given', { by: caller.user.id, user: id, role })
         return { user: userWire(user) }
       },
-      {
-        access: 'session only',
-        body: Type.Object({ role: oneOf(GIVEN_ROLES) }),
-        detail: doc(
-          'Give a role',
-          { user: UserWire },
-          "Only the owner. What an admin imports is everybody's, and admins change and delete what is everybody's; a member's imports are the member's own.",
-        ),
-      },
+      route('PATCH /api/auth/users/{id}'),
     )
     .post(
       '/invitations',
@@ -218,14 +158,7 @@ export function authRoutes(deps: ApiDeps) {
           (also) => invite(deps, caller.user, also),
         )
       },
-      {
-        access: { to: 'session only', secret: true },
-        detail: doc(
-          'Invite somebody',
-          { code: Type.String(), expiresAt: Time, url: Type.String() },
-          'Only the owner. The link works once, for a week.',
-        ),
-      },
+      route('POST /api/auth/invitations', { secret: true }),
     )
 }
 
@@ -236,7 +169,7 @@ function writeCookie(setCookie: SetCookie, { peer }: Visit, path: string, secret
   })
 }
 
-function signUpState({ kv, settings }: ApiDeps): (typeof SIGN_UPS)[number] {
+function signUpState({ kv, settings }: ApiDeps): AnswerOf<'GET /api/auth/visitor'>['signUp'] {
   if (users(kv).count('all', []) === 0) return 'owner'
   return settings.signUpOpen ? 'open' : 'invited'
 }
@@ -246,14 +179,11 @@ function ownSession(caller: Caller): Session {
   throw new Problem(403, 'session_required', 'An access token has no session.')
 }
 
-export function userWire({ id, email, name, role, createdAt }: User): Static<typeof UserWire> {
+export function userWire({ id, email, name, role, createdAt }: User): UserWire {
   return { id, email, name, role, createdAt }
 }
 
-function sessionWire(
-  { id, createdAt, lastSeenAt, userAgent }: Session,
-  caller: Caller,
-): Static<typeof SessionWire> {
+function sessionWire({ id, createdAt, lastSeenAt, userAgent }: Session, caller: Caller): SessionWire {
   return {
     id,
     createdAt,

@@ -1,47 +1,13 @@
 // Two questions about a finished backtest: does it come out the same today, and does TradingView agree.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { COMPARED_FIELDS } from '../backtest/compare.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import { bodyBytes } from './body.ts'
 import { JsonText } from './json-text.ts'
-import { doc, nullable, oneOf, Text, Time, Raw } from './schemas.ts'
+import { route } from './route.ts'
 
 const CSV_BYTES = 32 * 1024 * 1024
-
-const Verification = Type.Object(
-  {
-    equal: Type.Boolean(),
-    hash: Type.String(),
-    difference: nullable(Type.String()),
-    ranOnOther: Type.Boolean(),
-  },
-  { $id: 'Verification' },
-)
-const cell = Type.Union([Type.String(), Type.Number(), Type.Null()])
-const comparedTrade = {
-  n: Type.Integer(),
-  agrees: Type.Boolean(),
-  differences: Type.Array(
-    Type.Object({ field: oneOf([...COMPARED_FIELDS, 'missing', 'extra']), expected: cell, found: cell }),
-  ),
-}
-const Comparison = Type.Object(
-  {
-    timezone: Type.String(),
-    timezoneDetected: Type.Boolean(),
-    expected: Type.Integer(),
-    found: Type.Integer(),
-    exact: Type.Integer(),
-    firstDivergence: nullable(Type.Object({ ...comparedTrade, bar: Type.Integer(), time: Time })),
-    trades: Type.Array(Type.Object(comparedTrade)),
-  },
-  { $id: 'Comparison' },
-)
-
-const compareBody: object = Type.Object({ csv: Raw(CSV_BYTES), timezone: Type.Optional(nullable(Text(60))) })
 
 export function backtestCheckRoutes(deps: ApiDeps) {
   const { runs, bars } = deps
@@ -54,14 +20,7 @@ export function backtestCheckRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         return { id, verification: { ...(await runs.verify(caller.user.id, id, request.signal)) } }
       },
-      {
-        access: { to: 'session backtests:read', rate: 'backtests' },
-        detail: doc(
-          'Run a backtest again and compare every byte',
-          { id: Type.String(), verification: Verification },
-          '`difference` is where the reports differ first. `ranOnOther`: bars, symbol or engine are not what they were, so other numbers prove nothing.',
-        ),
-      },
+      route('POST /api/platform/backtests/{id}/verify', { rate: 'backtests' }),
     )
     .post(
       '/:id/compare',
@@ -87,17 +46,7 @@ export function backtestCheckRoutes(deps: ApiDeps) {
           ...(warnings.length > 0 && { warnings }),
         }
       },
-      {
-        // Up to 32 MiB of one text, which are not looked into here.
-        access: { to: 'session backtests:read', streams: true },
-        detail: {
-          ...doc(
-            "Compare with TradingView's list of trades",
-            { id: Type.String(), comparison: Comparison },
-            'The CSV as it was exported, in any language; its time zone is detected unless it is given. At most 32 MiB.',
-          ),
-          requestBody: { required: true, content: { 'application/json': { schema: compareBody } } },
-        },
-      },
+      // Up to 32 MiB of one text, which are not looked into here.
+      route('POST /api/platform/backtests/{id}/compare', { streams: true }),
     )
 }

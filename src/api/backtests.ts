@@ -1,86 +1,18 @@
 // Backtests: run one and wait, or ask for one and come back; list, read, follow, remove.
 
-import { Type, type Static } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { backtestSession, replayGone, REPLAY_BARS_MAX } from '../replay/session.ts'
-import {
-  REMOVED_MAX,
-  RUN_STATES,
-  type FinishedRun,
-  type QueuedRun,
-  type Run,
-  type RunProgress,
-} from '../runs/runs.ts'
+import { type FinishedRun, type QueuedRun, type Run, type RunProgress } from '../runs/runs.ts'
+import type { Backtest as BacktestWire } from '../wire/backtest.ts'
 import { access, type ApiDeps } from './access.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
-import { replayPieces, ReplayWire } from './replay-wire.ts'
-import { doc, idOf, listed, Listed, nullable, oneOf, pageOf, PageQuery, Raw, Text, Time } from './schemas.ts'
+import { replayPieces } from './replay-wire.ts'
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
 
-const SOURCE_MAX = 1 << 20
 const BODY_BYTES = (1 << 20) + (64 << 10)
-
-const BacktestBody = Type.Object({
-  name: Text(200),
-  symbol: Text(64),
-  interval: Text(16),
-  exchange: Text(64),
-  bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
-  source: Raw(SOURCE_MAX),
-  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  overrides: Type.Optional(
-    Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
-  ),
-})
-
-const Summary = Type.Object(
-  {
-    trades: Type.Integer(),
-    netProfit: Type.Number(),
-    netProfitPct: Type.Number(),
-    winRate: Type.Number(),
-    profitFactor: Type.Number(),
-    maxDrawdownPct: Type.Number(),
-    sharpe: Type.Number(),
-  },
-  { $id: 'ReportSummary' },
-)
-
-export const BacktestWire = Type.Object(
-  {
-    id: idOf('bt'),
-    name: Type.String(),
-    symbol: Type.String(),
-    exchange: Type.String(),
-    interval: Type.String(),
-    bars: Type.Integer(),
-    ownBars: Type.Boolean({ description: 'It ran on bars that only the caller sees.' }),
-    state: oneOf(RUN_STATES),
-    createdAt: Time,
-    startedAt: nullable(Time),
-    finishedAt: nullable(Time),
-    error: nullable(
-      Type.Object({
-        code: Type.String(),
-        message: Type.String(),
-        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
-      }),
-    ),
-    summary: nullable(Summary),
-    pinned: Type.Boolean(),
-    currency: nullable(Type.String()),
-    range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
-    source: Type.Optional(Type.String()),
-    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-    overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  },
-  { $id: 'Backtest' },
-)
-const Result = Type.Object(
-  { report: Type.Object({}), tracks: Type.Array(Type.Object({})) },
-  { $id: 'BacktestResult' },
-)
 
 const queuedAnswer = ({ run, warnings }: QueuedRun) => ({
   id: run.id,
@@ -123,15 +55,7 @@ export function backtestRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         return once(finishedAnswer, (also) => runs.runNow(caller.user.id, asked, request.signal, also))
       },
-      {
-        access: { to: 'session backtests:write', rate: 'backtests', bodyBytes: BODY_BYTES, async: true },
-        body: BacktestBody,
-        detail: doc(
-          'Run a backtest',
-          { id: idOf('bt'), backtest: BacktestWire, result: Result },
-          'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
-        ),
-      },
+      route('POST /api/platform/backtests', { rate: 'backtests', bodyBytes: BODY_BYTES, async: true }),
     )
     .post(
       '/preview',
@@ -142,29 +66,13 @@ export function backtestRoutes(deps: ApiDeps) {
         const result = new JsonText(resultPieces(output))
         return { result, ...(warnings.length > 0 && { warnings }) }
       },
-      {
-        access: { to: 'session backtests:write', bodyBytes: BODY_BYTES },
-        body: BacktestBody,
-        detail: doc(
-          'Run a backtest and keep nothing',
-          { result: Result },
-          'For trying inputs: no record, no event, and never refused because too many are kept.',
-        ),
-      },
+      route('POST /api/platform/backtests/preview', { bodyBytes: BODY_BYTES }),
     )
     .get(
       '',
       ({ caller, query }) =>
         listed('backtests', runs.list(caller.user.id, pageOf(query, runs.listMax)), wire),
-      {
-        access: 'session backtests:read',
-        query: Type.Object(PageQuery),
-        detail: doc(
-          'List backtests, newest first',
-          Listed('backtests', BacktestWire),
-          'Without source and inputs.',
-        ),
-      },
+      route('GET /api/platform/backtests'),
     )
     .get(
       '/:id',
@@ -177,13 +85,7 @@ export function backtestRoutes(deps: ApiDeps) {
           result: report && new JsonText(['{"report":', report, '}'], { tag: `${id} ${run.finishedAt}` }),
         }
       },
-      {
-        access: { to: 'session backtests:read', etag: true },
-        detail: doc('One backtest with its report', {
-          backtest: BacktestWire,
-          result: nullable(Type.Object({ report: Type.Object({}) })),
-        }),
-      },
+      route('GET /api/platform/backtests/{id}', { etag: true }),
     )
     .get(
       '/:id/tracks',
@@ -193,10 +95,7 @@ export function backtestRoutes(deps: ApiDeps) {
         if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
         return { id, tracks: new JsonText([tracks], { tag: `${id} ${finishedAt}` }) }
       },
-      {
-        access: { to: 'session backtests:read', etag: true },
-        detail: doc('What a chart draws of it', { id: idOf('bt'), tracks: Type.Array(Type.Object({})) }),
-      },
+      route('GET /api/platform/backtests/{id}/tracks', { etag: true }),
     )
     .post(
       '/:id/replay',
@@ -230,15 +129,7 @@ export function backtestRoutes(deps: ApiDeps) {
           ...(cut > 0 && { warnings: [warning] }),
         }
       },
-      {
-        access: 'session replay:write backtests:read',
-        query: Type.Object({ exchange: Type.Optional(Text(64)) }),
-        detail: doc(
-          'Replay a backtest',
-          { id: idOf('rp'), replay: ReplayWire },
-          'The same backtest and exchange answer the same id.',
-        ),
-      },
+      route('POST /api/platform/backtests/{id}/replay'),
     )
     .delete(
       '/:id',
@@ -246,34 +137,19 @@ export function backtestRoutes(deps: ApiDeps) {
         await runs.remove(caller.user.id, id)
         return { id, deleted: true }
       },
-      {
-        access: 'session backtests:write',
-        detail: doc('Cancel and remove a backtest', { id: idOf('bt'), deleted: Type.Boolean() }),
-      },
+      route('DELETE /api/platform/backtests/{id}'),
     )
-    .delete('', async ({ caller, body }) => ({ deleted: await runs.removeAll(caller.user.id, body.ids) }), {
-      access: 'session backtests:write',
-      body: Type.Object({ ids: Type.Array(idOf('bt'), { minItems: 1, maxItems: REMOVED_MAX }) }),
-      detail: doc(
-        'Cancel and remove several backtests',
-        { deleted: Type.Integer() },
-        'All in one go, pinned ones too. `deleted` is how many there were: an id that is not one of the caller’s backtests is passed over.',
-      ),
-    })
+    .delete(
+      '',
+      async ({ caller, body }) => ({ deleted: await runs.removeAll(caller.user.id, body.ids) }),
+      route('DELETE /api/platform/backtests'),
+    )
     .patch(
       '/:id',
       async ({ caller, params: { id }, body }) => ({
         backtest: wire(await runs.change(caller.user.id, id, body)),
       }),
-      {
-        access: 'session backtests:write',
-        body: Type.Object({ pinned: Type.Optional(Type.Boolean()), name: Type.Optional(Text(200)) }),
-        detail: doc(
-          'Pin or rename a backtest',
-          { backtest: BacktestWire },
-          'A pinned one stays when the oldest make room for newer ones.',
-        ),
-      },
+      route('PATCH /api/platform/backtests/{id}'),
     )
     .get(
       '/:id/events',
@@ -284,14 +160,7 @@ export function backtestRoutes(deps: ApiDeps) {
         const leave = deps.streams.enter(caller.user.id, signal)
         return events(deps, { userId: caller.user.id, id }, signal, leave)
       },
-      {
-        access: 'session backtests:read',
-        detail: doc(
-          'Follow a backtest',
-          {},
-          'Server-sent events: `progress` with `state`, `bar` and `bars`, then `end` with `backtest`.',
-        ),
-      },
+      route('GET /api/platform/backtests/{id}/events'),
     )
 }
 
@@ -328,15 +197,13 @@ async function* events(
   }
 }
 
-type Wire = Static<typeof BacktestWire>
-
-function wire(run: Run): Wire {
+function wire(run: Run): BacktestWire {
   const { userId: _owner, seriesOwner = '', error, currency = null, pinned = false, ...shown } = run
   return {
     ...shown,
     pinned,
     ownBars: seriesOwner !== '',
     currency,
-    error: error && { ...error, diagnostics: [...(error.diagnostics ?? [])] },
+    error: error && { ...error, diagnostics: error.diagnostics ?? [] },
   }
 }

@@ -1,6 +1,5 @@
 // Cached bars and the symbols they are of: import, query, correct.
 
-import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
@@ -10,53 +9,21 @@ import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
-import { marketName, SYMBOL_TYPES, type SymbolInfo } from '../market/symbol.ts'
+import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type Writer } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
+import type { Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
 import { access, type ApiDeps, type Caller } from './access.ts'
-import { BarColumns, barColumns } from './bar-columns.ts'
+import { barColumns } from './bar-columns.ts'
 import { JsonText } from './json-text.ts'
 import { paced } from './pace.ts'
-import { doc, idOf, nullable, oneOf, QueryInteger, Text, Time } from './schemas.ts'
+import { route } from './route.ts'
 import { validationFailed } from './validate.ts'
 
 /** CSV is read as it comes; JSON has to be whole to be read, and takes ten times its size meanwhile. */
 const IMPORT_BYTES = { csv: 512 << 20, json: 32 << 20 }
 /** Bars in one answer. */
 const BARS_MAX = 50_000
-
-const SeriesWire = Type.Object(
-  {
-    interval: Type.String(),
-    count: Type.Integer(),
-    first: Time,
-    last: Time,
-    shared: Type.Boolean({ description: 'Everybody reads it; otherwise the caller alone.' }),
-  },
-  { $id: 'Series' },
-)
-const SymbolWire = Type.Object(
-  {
-    exchange: Type.String(),
-    symbol: Type.String(),
-    description: Type.String(),
-    type: oneOf(SYMBOL_TYPES),
-    currency: Type.String(),
-    baseCurrency: Type.String(),
-    mintick: Type.Number(),
-    priceScale: Type.Number(),
-    minMove: Type.Number(),
-    pointValue: Type.Number(),
-    minQuantity: Type.Number(),
-    timezone: Type.String(),
-    session: Type.String(),
-    volumeType: Type.String(),
-    shared: Type.Boolean({ description: 'Everybody sees these facts; otherwise the caller alone.' }),
-    series: Type.Array(SeriesWire),
-  },
-  { $id: 'Symbol' },
-)
-const seriesQuery = { symbol: Text(64), exchange: Text(64), interval: Text(16) }
 
 export function barRoutes(deps: ApiDeps) {
   const { bars: cache } = deps
@@ -82,37 +49,21 @@ export function barRoutes(deps: ApiDeps) {
           ...(warnings.length > 0 && { warnings }),
         }
       },
-      {
-        access: { to: 'session bars:write', streams: true },
-        query: Type.Object(seriesQuery),
-        detail: {
-          ...doc(
-            'Import bars',
-            { series: SeriesWire, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
-            'What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
-          ),
-          requestBody: {
-            required: true,
-            content: {
-              'text/csv': { schema: { type: 'string' } },
-              'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
-            },
+      route('POST /api/platform/bars/import', {
+        streams: true,
+        requestBody: {
+          required: true,
+          content: {
+            'text/csv': { schema: { type: 'string' } },
+            'application/json': { schema: { oneOf: [{ type: 'array', items: {} }, { type: 'object' }] } },
           },
         },
-      },
+      }),
     )
     .delete(
       '/bars',
       async ({ caller, query }) => ({ deleted: await removeSeries(cache, writerOf(caller), keyOf(query)) }),
-      {
-        access: 'session bars:write',
-        query: Type.Object(seriesQuery),
-        detail: doc(
-          'Remove a series',
-          { deleted: Type.Boolean() },
-          "All its bars; `deleted` tells whether there were any. The caller's own series goes first; a shared one is for the owner and admins.",
-        ),
-      },
+      route('DELETE /api/platform/bars'),
     )
     .post(
       '/bars/share',
@@ -122,15 +73,7 @@ export function barRoutes(deps: ApiDeps) {
         deps.log('info', 'a series was shared', { by: caller.user.id, from: body.userId, ...key })
         return { series: { ...key, ...seriesWire(series) } }
       },
-      {
-        access: 'session bars:write',
-        body: Type.Object({ ...seriesQuery, userId: idOf('usr') }),
-        detail: doc(
-          "Make a member's series everybody's",
-          { series: SeriesWire },
-          'For the owner and admins, with the id of the member whose it is. The facts of its symbol are shared too where nobody has set any for everybody. 409 while there is a shared series of the name.',
-        ),
-      },
+      route('POST /api/platform/bars/share'),
     )
     .get(
       '/bars',
@@ -154,28 +97,12 @@ export function barRoutes(deps: ApiDeps) {
           bars: new JsonText(barColumns(found)),
         }
       },
-      {
-        access: { to: 'session bars:read', etag: true },
-        query: Type.Object({
-          ...seriesQuery,
-          start: Type.Optional(Text(40)),
-          end: Type.Optional(Text(40)),
-          limit: Type.Optional(QueryInteger),
-        }),
-        detail: doc(
-          'Cached bars as columns',
-          { bars: BarColumns, builtFrom: nullable(Type.String()) },
-          '`start` and `end` (both inclusive) are ISO 8601 or UTC ms; at most 50,000 bars. An interval that is not cached is built from a finer one.',
-        ),
-      },
+      route('GET /api/platform/bars', { etag: true }),
     )
     .get(
       '/symbols',
       ({ caller }) => ({ symbols: symbolWires(barsSeenBy(cache, caller.user.id)), nextCursor: null }),
-      {
-        access: { to: 'session bars:read', etag: true },
-        detail: doc('Symbols with cached bars or set facts', { symbols: Type.Array(SymbolWire) }),
-      },
+      route('GET /api/platform/symbols', { etag: true }),
     )
     .get(
       '/symbols/:exchange/:symbol',
@@ -187,7 +114,7 @@ export function barRoutes(deps: ApiDeps) {
         if (!found) throw new Problem(404, 'symbol_not_found', 'There is no such symbol.')
         return { symbol: found }
       },
-      { access: { to: 'session bars:read', etag: true }, detail: doc('One symbol', { symbol: SymbolWire }) },
+      route('GET /api/platform/symbols/{exchange}/{symbol}', { etag: true }),
     )
     .put(
       '/symbols/:exchange/:symbol',
@@ -200,27 +127,7 @@ export function barRoutes(deps: ApiDeps) {
         )
         return { symbol: symbolWire(info, barsSeenBy(cache, caller.user.id).list()) }
       },
-      {
-        access: 'session bars:write',
-        params: Type.Object({ exchange: Text(64), symbol: Text(64) }),
-        body: Type.Object({
-          description: Type.Optional(Text(200, 0)),
-          type: Type.Optional(oneOf(SYMBOL_TYPES)),
-          currency: Type.Optional(Text(12)),
-          baseCurrency: Type.Optional(Text(12, 0)),
-          mintick: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-          pointValue: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-          minQuantity: Type.Optional(Type.Number({ exclusiveMinimum: 0 })),
-          timezone: Type.Optional(Text(64)),
-          session: Type.Optional(Text(200)),
-          volumeType: Type.Optional(Text(8)),
-        }),
-        detail: doc(
-          'Set facts of a symbol',
-          { symbol: SymbolWire },
-          'Fields that are not sent stay as they are. What the owner and admins set is for everybody, what a member sets for that member alone.',
-        ),
-      },
+      route('PUT /api/platform/symbols/{exchange}/{symbol}'),
     )
 }
 
@@ -272,11 +179,11 @@ function head(bars: Bars, limit: number): Bars {
   return { ...(cut as unknown as Bars), length: limit }
 }
 
-function seriesWire({ interval, count, first, last, owner = '' }: SeriesInfo): Static<typeof SeriesWire> {
+function seriesWire({ interval, count, first, last, owner = '' }: SeriesInfo): SeriesWire {
   return { interval, count, first, last, shared: owner === '' }
 }
 
-function symbolWires(seen: SeenBars): Static<typeof SymbolWire>[] {
+function symbolWires(seen: SeenBars): SymbolWire[] {
   const all = seen.list()
   const known = new Map(seen.symbols().map((info) => [`${info.exchange}:${info.symbol}`, info]))
   for (const { exchange, symbol } of all)
@@ -284,7 +191,7 @@ function symbolWires(seen: SeenBars): Static<typeof SymbolWire>[] {
   return [...known.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, info]) => symbolWire(info, all))
 }
 
-function symbolWire(info: SymbolInfo, all: readonly SeriesInfo[]): Static<typeof SymbolWire> {
+function symbolWire(info: SymbolInfo, all: readonly SeriesInfo[]): SymbolWire {
   const { owner = '', ...shown } = info
   const series = all.filter((one) => isSameSymbol(one, info)).map(seriesWire)
   return { ...shown, shared: owner === '', series }

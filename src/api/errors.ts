@@ -1,24 +1,11 @@
 // Errors of browsers and integrations, reported by themselves.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { ClientErrorGroup } from '../errors/client-errors.ts'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
-import { doc, idOf, Listed, listed, PageQuery, pageOf, Time } from './schemas.ts'
-
-const GroupWire = Type.Object(
-  {
-    id: idOf('err'),
-    fingerprint: Type.String(),
-    message: Type.String(),
-    count: Type.Integer(),
-    firstAt: Time,
-    lastAt: Time,
-    sample: Type.Record(Type.String(), Type.Unknown()),
-  },
-  { $id: 'ClientError' },
-)
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
 
 export function errorRoutes(deps: ApiDeps) {
   const { clientErrors } = deps.rooms
@@ -31,21 +18,11 @@ export function errorRoutes(deps: ApiDeps) {
           ({ id }: ClientErrorGroup) => ({ id }),
           (also) => clientErrors.report(body, also),
         ),
-      {
-        access: {
-          to: 'none',
-          rate: 'errors',
-          bodyBytes: 32 * 1024,
-          // navigator.sendBeacon cannot send application/json across origins.
-          bodyTypes: ['application/json', 'text/plain'],
-        },
-        body: Type.Record(Type.String(), Type.Unknown()),
-        detail: doc(
-          'Report a client-side error',
-          { id: idOf('err') },
-          'Any JSON object; known fields are kept, trimmed.',
-        ),
-      },
+      route('POST /api/errors', {
+        rate: 'errors',
+        bodyBytes: 32 * 1024, // navigator.sendBeacon cannot send application/json across origins.
+        bodyTypes: ['application/json', 'text/plain'],
+      }),
     )
     .get(
       '',
@@ -56,10 +33,6 @@ export function errorRoutes(deps: ApiDeps) {
           sample: { ...group.sample },
         }))
       },
-      {
-        access: 'session only',
-        query: Type.Object(PageQuery),
-        detail: doc('List client-side errors (owner)', Listed('errors', GroupWire)),
-      },
+      route('GET /api/errors'),
     )
 }

@@ -1,6 +1,5 @@
 // Bars from providers: fetch a series now, or follow it.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Scope, User } from '../accounts/accounts.ts'
 import { mayChangeShared } from '../accounts/users.ts'
@@ -9,32 +8,14 @@ import { invalidField, Problem } from '../lib/problem.ts'
 import { seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
 import { requireInterval } from '../market/interval.ts'
 import { fetchSeries, PROVIDERS } from '../market/providers/fetch-bars.ts'
-import { FEED_STATES } from '../market/providers/poller.ts'
 import { ProviderError } from '../market/providers/provider.ts'
 import { seriesOf } from '../market/seen-bars.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
 import { access, type ApiDeps } from './access.ts'
 import { WATCHED_INTERVAL } from './rooms.ts'
-import { doc, Instant, instantOf, Listed, nullable, oneOf, Text, Time } from './schemas.ts'
+import { instantOf } from './fields.ts'
+import { route } from './route.ts'
 
-const series = { exchange: Text(64), symbol: Text(64), interval: Text(16) }
-
-const FeedWire = Type.Object(
-  {
-    exchange: Type.String(),
-    symbol: Type.String(),
-    interval: Type.String(),
-    state: oneOf(FEED_STATES),
-    followed: Type.Boolean(),
-    provider: nullable(Type.String()),
-    lastSuccessAt: nullable(Time),
-    lastError: nullable(Type.String()),
-    failures: Type.Integer(),
-    nextAt: nullable(Time),
-    newestBar: nullable(Time),
-  },
-  { $id: 'Feed' },
-)
 const wire = ({ key, ...shown }: Feed) => ({ ...key, ...shown })
 
 export function feedRoutes(deps: ApiDeps) {
@@ -75,19 +56,7 @@ export function feedRoutes(deps: ApiDeps) {
           throw error instanceof ProviderError ? problemOf(error) : error
         }
       },
-      {
-        access: 'session bars:write',
-        body: Type.Object({
-          ...series,
-          from: Type.Optional(nullable(Instant)),
-          to: Type.Optional(nullable(Instant)),
-        }),
-        detail: doc(
-          'Fetch bars from a provider',
-          { ...series, inserted: Type.Integer(), updated: Type.Integer(), pages: Type.Integer() },
-          'From the newest cached bar, or from `from`. What arrived before a failure is kept, so the same request goes on. As with an import, what a member fetches is private, unless the series is followed.',
-        ),
-      },
+      route('POST /api/platform/bars/fetch'),
     )
     .get(
       '/feeds',
@@ -96,17 +65,7 @@ export function feedRoutes(deps: ApiDeps) {
         nextCursor: null,
         providers: PROVIDERS.map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
       }),
-      {
-        access: 'session bars:read',
-        detail: doc(
-          'How followed series are doing',
-          {
-            ...Listed('feeds', FeedWire),
-            providers: Type.Array(Type.Object({ name: Type.String(), exchanges: Type.Array(Type.String()) })),
-          },
-          "A member sees the followed ones and those that wait on the member's own alerts and watchlists; the owner and admins see all.",
-        ),
-      },
+      route('GET /api/platform/feeds'),
     )
     .post(
       '/feeds',
@@ -116,15 +75,7 @@ export function feedRoutes(deps: ApiDeps) {
         await feeds.follow(key)
         return key
       },
-      {
-        access: 'session bars:write',
-        body: Type.Object(series),
-        detail: doc(
-          'Follow a series',
-          series,
-          'It is kept up to date from its provider, for everybody. For the owner and admins.',
-        ),
-      },
+      route('POST /api/platform/feeds'),
     )
     .delete(
       '/feeds',
@@ -133,11 +84,7 @@ export function feedRoutes(deps: ApiDeps) {
         if (!mayChangeShared(caller.user)) throw notSeriesOwner()
         return { deleted: await feeds.unfollow(key) }
       },
-      {
-        access: 'session bars:write',
-        query: Type.Object(series),
-        detail: doc('Stop following a series', { deleted: Type.Boolean() }, 'For the owner and admins.'),
-      },
+      route('DELETE /api/platform/feeds'),
     )
 }
 

@@ -1,23 +1,23 @@
 // Is it alive, is it ready, how is it doing: for orchestrators and Prometheus.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { access, type ApiDeps } from './access.ts'
 import type { Metrics } from './metrics.ts'
-import { doc } from './schemas.ts'
+import { route } from './route.ts'
 
 /** Who watches the server must not be told to wait, least of all while somebody floods it. */
-const UNLIMITED = { to: 'none', unlimited: true } as const
+const UNLIMITED = { unlimited: true } as const
 
 export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
   const { settings } = deps
   return new Elysia({ tags: ['Service'], normalize: false })
     .use(access(deps))
-    .get('/api/health', () => ({ status: 'ok', version: settings.version }), {
-      access: UNLIMITED,
-      detail: doc('Alive', { status: Type.String(), version: Type.String() }),
-    })
+    .get(
+      '/api/health',
+      () => ({ status: 'ok', version: settings.version }),
+      route('GET /api/health', UNLIMITED),
+    )
     .get(
       '/api/ready',
       () => {
@@ -27,7 +27,7 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
         deps.kv.get(['meta', 'schema'])
         return { status: 'ready' }
       },
-      { access: UNLIMITED, detail: doc('Ready to serve', { status: Type.String() }) },
+      route('GET /api/ready', UNLIMITED),
     )
     .get(
       '/metrics',
@@ -37,6 +37,6 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
         set.headers['content-type'] = 'text/plain; version=0.0.4; charset=utf-8'
         return metrics.text()
       },
-      { access: UNLIMITED, detail: { hide: true } },
+      { access: { to: 'none', unlimited: true }, detail: { hide: true } },
     )
 }

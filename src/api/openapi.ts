@@ -18,6 +18,7 @@ interface Detail {
   readonly 'x-access'?: string
   readonly 'x-options'?: AccessOptions
   readonly 'x-answer'?: TSchema
+  readonly 'x-accepted'?: TSchema
   /** Of routes that read their body themselves. */
   readonly requestBody?: object
 }
@@ -82,7 +83,9 @@ export function openApiDocument(
       hasQuery: query !== undefined,
     }
     const at = route.path.replace(/:(\w+)/g, '{$1}')
-    const done = detail['x-answer'] ? { content: json(hoist(detail['x-answer'], schemas)) } : {}
+    const contentOf = (answer: TSchema | undefined) =>
+      answer ? { content: json(hoist(answer, schemas)) } : {}
+    const answers = { done: contentOf(detail['x-answer']), accepted: contentOf(detail['x-accepted']) }
     const operation = {
       operationId: operationId(method, at),
       summary: detail.summary,
@@ -96,7 +99,7 @@ export function openApiDocument(
       ],
       ...(body && { requestBody: { required: true, content: json(hoist(body, schemas)) } }),
       ...(detail.requestBody && { requestBody: detail.requestBody }),
-      responses: responsesOf(route, done),
+      responses: responsesOf(route, answers),
     }
     paths[at] = { ...paths[at], [method.toLowerCase()]: operation }
   }

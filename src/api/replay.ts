@@ -1,6 +1,5 @@
 // Replays of the market, and where somebody stands in one: cursor and bookmarks.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { barsNotFound } from '../market/bar-cache.ts'
@@ -12,12 +11,12 @@ import type { Bookmark, Cursor, Places } from '../replay/places.ts'
 import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
-import { BookmarkWire, CursorWire, replayPieces, ReplayWire } from './replay-wire.ts'
-import { doc, idOf, IsoTime, isoTimeOf, Listed, nullable, Prose, QueryInteger, Text } from './schemas.ts'
+import { replayPieces } from './replay-wire.ts'
+import { isoTimeOf } from './fields.ts'
+import { route } from './route.ts'
 
 const BARS_MAX = 50_000
 
-const place = { symbol: Text(60), interval: Text(10) }
 export function replayRoutes(deps: ApiDeps) {
   const { places } = deps.rooms
   return new Elysia({ prefix: '/api/platform/replay', tags: ['Replays'], normalize: false })
@@ -58,32 +57,14 @@ export function replayRoutes(deps: ApiDeps) {
         const standing = mine ? placesOf(places, visitor.user.id, symbol, interval) : undefined
         return { replay: new JsonText(replayPieces(session, standing)) }
       },
-      {
-        access: 'none replay:read',
-        query: Type.Object({
-          ...place,
-          exchange: Type.Optional(Text(30)),
-          start: Type.Optional(IsoTime),
-          end: Type.Optional(IsoTime),
-          userId: Type.Optional(Text(100)),
-        }),
-        detail: doc(
-          'Fetch a replay session',
-          { replay: ReplayWire },
-          'userId adds cursor and bookmarks, and counts only when it is the caller.',
-        ),
-      },
+      route('GET /api/platform/replay'),
     )
     .get(
       '/resume',
       ({ caller, query }) => ({
         cursor: places.cursor(caller.user.id, ...placeOf(query)) satisfies Cursor | null,
       }),
-      {
-        access: 'api-token replay:read',
-        query: Type.Object(place),
-        detail: doc('The saved cursor', { cursor: nullable(CursorWire) }),
-      },
+      route('GET /api/platform/replay/resume'),
     )
     .post(
       '/resume',
@@ -108,31 +89,12 @@ export function replayRoutes(deps: ApiDeps) {
         })
         return { id: cursor.id, cursor }
       },
-      {
-        access: 'api-token replay:write',
-        body: Type.Object({
-          ...place,
-          exchange: Type.Optional(nullable(Text(30))),
-          cursorBar: Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
-          speed: Type.Number({ exclusiveMinimum: 0, maximum: 100 }),
-          start: IsoTime,
-          end: IsoTime,
-        }),
-        detail: doc(
-          'Save the cursor',
-          { id: idOf('cur'), cursor: CursorWire },
-          'cursorBar counts from start; speed is bars a second.',
-        ),
-      },
+      route('POST /api/platform/replay/resume'),
     )
     .delete(
       '/resume',
       async ({ caller, query }) => ({ deleted: await places.clearCursor(caller.user.id, ...placeOf(query)) }),
-      {
-        access: 'api-token replay:write',
-        query: Type.Object(place),
-        detail: doc('Clear the saved cursor', { deleted: Type.Boolean() }),
-      },
+      route('DELETE /api/platform/replay/resume'),
     )
     .get(
       '/bookmarks',
@@ -140,11 +102,7 @@ export function replayRoutes(deps: ApiDeps) {
         bookmarks: places.bookmarks(caller.user.id, ...placeOf(query)),
         nextCursor: null,
       }),
-      {
-        access: 'api-token replay:read',
-        query: Type.Object(place),
-        detail: doc('List bookmarks, by bar', Listed('bookmarks', BookmarkWire)),
-      },
+      route('GET /api/platform/replay/bookmarks'),
     )
     .post(
       '/bookmarks',
@@ -157,23 +115,14 @@ export function replayRoutes(deps: ApiDeps) {
         )
         return { id: bookmark.id, bookmark }
       },
-      {
-        access: { to: 'api-token replay:write', emptyBody: true },
-        query: Type.Object({ ...place, bar: QueryInteger }),
-        body: Type.Object({ note: Type.Optional(nullable(Prose(1000, 0))) }),
-        detail: doc('Save a bookmark', { id: idOf('bm'), bookmark: BookmarkWire }),
-      },
+      route('POST /api/platform/replay/bookmarks', { emptyBody: true }),
     )
     .delete(
       '/bookmarks',
       async ({ caller, query }) => ({
         deleted: await places.removeBookmark(caller.user.id, ...placeOf(query), barOf(query.bar)),
       }),
-      {
-        access: 'api-token replay:write',
-        query: Type.Object({ ...place, bar: QueryInteger }),
-        detail: doc('Remove a bookmark', { deleted: Type.Boolean() }),
-      },
+      route('DELETE /api/platform/replay/bookmarks'),
     )
 }
 

@@ -54,8 +54,11 @@ const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Er
 const text = { schema: { type: 'string' } }
 const RETRY = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
 
-/** `done` is what the 200 carries. */
-export function responsesOf(route: Answering, done: object): Record<string, object> {
+/** `done` is what the 200 carries, `accepted` what a 202 does. */
+export function responsesOf(
+  route: Answering,
+  { done, accepted }: { readonly done: object; readonly accepted: object },
+): Record<string, object> {
   const responses: Record<string, object> = {
     200: {
       description: 'Done.',
@@ -75,7 +78,7 @@ export function responsesOf(route: Answering, done: object): Record<string, obje
     responses[202] = {
       description: 'It was asked for with `Prefer: respond-async` and goes on behind the answer.',
       headers: { Location: { description: 'Where to ask for it.', ...text } },
-      ...done,
+      ...accepted,
     }
   if (route.options.etag)
     responses[304] = { description: '`If-None-Match` names the state that is still so. No body.' }

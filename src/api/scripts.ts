@@ -1,75 +1,21 @@
 // Scripts: stored Pine source with its diagnostics and versions, and the check that an editor calls as one types.
 
-import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import { INPUT_KINDS } from '../pine/2-check/program.ts'
-import { SCRIPT_VISIBILITIES, SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'
+import { SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'
+import type { Script as ScriptWire } from '../wire/script.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
 import { scriptItem } from './rooms.ts'
-import { doc, idOf, Listed, listed, nullable, oneOf, PageQuery, pageOf, Text, Time, Raw } from './schemas.ts'
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
 
-const SOURCE_CHARACTERS = 500_000
 const BODY_BYTES = 1024 * 1024
-
-export const DiagnosticWire = Type.Object(
-  {
-    severity: oneOf(['error', 'warning'] as const),
-    line: Type.Integer(),
-    column: Type.Integer(),
-    endLine: Type.Integer(),
-    endColumn: Type.Integer(),
-    code: Type.String(),
-    message: Type.String(),
-    hint: nullable(Type.String()),
-  },
-  { $id: 'Diagnostic' },
-)
-
-export const ScriptWire = Type.Object(
-  {
-    id: idOf('scr'),
-    name: Type.String(),
-    source: Type.String(),
-    visibility: oneOf(SCRIPT_VISIBILITIES),
-    kind: oneOf(['strategy', 'indicator', 'library', 'draft'] as const),
-    pineVersion: nullable(Type.Integer()),
-    revision: Type.Integer(),
-    author: Type.String(),
-    mine: Type.Boolean(),
-    createdAt: Time,
-    updatedAt: Time,
-  },
-  { $id: 'Script' },
-)
-/** What a form for an input needs. */
-const InputWire = Type.Object(
-  {
-    label: Type.String(),
-    kind: oneOf(INPUT_KINDS),
-    default: Type.Unknown(),
-    minval: nullable(Type.Number()),
-    maxval: nullable(Type.Number()),
-    step: nullable(Type.Number()),
-    options: nullable(Type.Array(Type.Union([Type.Number(), Type.String()]))),
-    tooltip: Type.String(),
-    group: Type.String(),
-    inline: Type.String(),
-    active: Type.Boolean(),
-  },
-  { $id: 'Input' },
-)
-const ScriptBody = Type.Object({
-  name: Text(200),
-  source: Raw(SOURCE_CHARACTERS, 0),
-  visibility: Type.Optional(oneOf(SCRIPT_VISIBILITIES)),
-})
 
 export function scriptRoutes(deps: ApiDeps) {
   const { scripts, search, texts } = deps.rooms
   const wireFor =
     (userId: string | null) =>
-    ({ ownerId, ...shown }: Script): Static<typeof ScriptWire> => ({ ...shown, mine: ownerId === userId })
+    ({ ownerId, ...shown }: Script): ScriptWire => ({ ...shown, mine: ownerId === userId })
 
   return new Elysia({ prefix: '/api/platform/scripts', tags: ['Scripts'], normalize: false })
     .use(access(deps))
@@ -88,15 +34,7 @@ export function scriptRoutes(deps: ApiDeps) {
             return made
           },
         ),
-      {
-        access: { to: 'session scripts:write', bodyBytes: BODY_BYTES },
-        body: ScriptBody,
-        detail: doc(
-          'Store a script',
-          { id: idOf('scr'), script: ScriptWire, diagnostics: Type.Array(DiagnosticWire) },
-          'One that does not compile is stored as a draft.',
-        ),
-      },
+      route('POST /api/platform/scripts', { bodyBytes: BODY_BYTES }),
     )
     .post(
       '/check',
@@ -110,32 +48,14 @@ export function scriptRoutes(deps: ApiDeps) {
           diagnostics: new JsonText(found.diagnostics),
         }
       },
-      {
-        access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
-        body: Type.Object({ source: Raw(SOURCE_CHARACTERS, 0) }),
-        detail: doc(
-          'Check a script without storing it',
-          {
-            kind: Type.String(),
-            pineVersion: nullable(Type.Integer()),
-            inputs: Type.Array(InputWire),
-            plots: Type.Array(Type.String()),
-            diagnostics: Type.Array(DiagnosticWire),
-          },
-          '`plots` are the titles of its `plot()` calls, as an alert of the kind `indicator` names one.',
-        ),
-      },
+      route('POST /api/platform/scripts/check', { bodyBytes: BODY_BYTES }),
     )
     .post(
       '/format',
       async ({ caller, body, request }) => ({
         source: await texts.format(caller.user.id, body.source, request.signal),
       }),
-      {
-        access: { to: 'session scripts:read', bodyBytes: BODY_BYTES },
-        body: Type.Object({ source: Raw(SOURCE_CHARACTERS, 0) }),
-        detail: doc('Tidy the spaces of a script', { source: Type.String() }),
-      },
+      route('POST /api/platform/scripts/format', { bodyBytes: BODY_BYTES }),
     )
     .get(
       '',
@@ -149,25 +69,14 @@ export function scriptRoutes(deps: ApiDeps) {
           wireFor(userId),
         )
       },
-      {
-        access: 'none scripts:read',
-        query: Type.Object({ ...PageQuery, feed: Type.Optional(oneOf(['public', 'mine'] as const)) }),
-        detail: doc(
-          'List scripts',
-          Listed('scripts', ScriptWire),
-          "One's own; the public ones with feed=public or when nobody is signed in.",
-        ),
-      },
+      route('GET /api/platform/scripts'),
     )
     .get(
       '/:id',
       ({ visitor, params }) => ({
         script: wireFor(visitor?.user.id ?? null)(scripts.get(params.id, visitor?.user.id ?? null)),
       }),
-      {
-        access: { to: 'none scripts:read', etag: true },
-        detail: doc('One script', { script: ScriptWire }),
-      },
+      route('GET /api/platform/scripts/{id}', { etag: true }),
     )
     .get(
       '/:id/revisions',
@@ -177,17 +86,7 @@ export function scriptRoutes(deps: ApiDeps) {
           scripts.revisions(caller.user.id, params.id, pageOf(query, 50)),
           ({ revision, source, savedAt }) => ({ revision, source, savedAt }),
         ),
-      {
-        access: 'session scripts:read',
-        query: Type.Object(PageQuery),
-        detail: doc(
-          'Earlier texts of a script',
-          Listed(
-            'revisions',
-            Type.Object({ revision: Type.Integer(), source: Type.String(), savedAt: Time }),
-          ),
-        ),
-      },
+      route('GET /api/platform/scripts/{id}/revisions'),
     )
     .patch(
       '/:id',
@@ -199,11 +98,7 @@ export function scriptRoutes(deps: ApiDeps) {
           diagnostics: new JsonText(diagnostics),
         }
       },
-      {
-        access: { to: 'session scripts:write', bodyBytes: BODY_BYTES },
-        body: Type.Partial(ScriptBody),
-        detail: doc('Change a script', { script: ScriptWire, diagnostics: Type.Array(DiagnosticWire) }),
-      },
+      route('PATCH /api/platform/scripts/{id}', { bodyBytes: BODY_BYTES }),
     )
     .delete(
       '/:id',
@@ -212,6 +107,6 @@ export function scriptRoutes(deps: ApiDeps) {
         search.remove('script', params.id, caller.user.id)
         return { id: params.id }
       },
-      { access: 'session scripts:write', detail: doc('Delete a script', { id: idOf('scr') }) },
+      route('DELETE /api/platform/scripts/{id}'),
     )
 }

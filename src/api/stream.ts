@@ -1,6 +1,5 @@
 // What happens, as it happens: new bars, firings of one's alerts, one's finished backtests, as server-sent events.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
@@ -9,8 +8,7 @@ import { marketName } from '../market/symbol.ts'
 import { access, type ApiDeps } from './access.ts'
 import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
-import { doc, Text } from './schemas.ts'
-import { STREAMS_PER_USER } from './stream-slots.ts'
+import { route } from './route.ts'
 
 /** So many of the newest events can be read by who comes back. */
 const LOGGED = 4096
@@ -45,15 +43,7 @@ export function streamRoutes(deps: ApiDeps) {
         }
         return follow(deps, log, reader, signal, deps.streams.enter(caller.user.id, signal))
       },
-      {
-        access: 'session bars:read',
-        query: Type.Object({ symbol: Type.Optional(Text(64)), after: Type.Optional(Text(64)) }),
-        detail: doc(
-          'Follow what happens',
-          {},
-          `Server-sent events: \`bars\` {exchange,symbol,interval,last,inserted,updated}, \`firing\` and \`backtest\`; with \`symbol\` only the bars of that one. A token hears of firings with \`alerts:read\` and of backtests with \`backtests:read\`. Every event has an id: who comes back with it, as \`Last-Event-ID\` or \`after\`, gets what happened meanwhile, or \`resync\` when that is not known any more and the state has to be asked for. A reader that takes nothing for a minute is cut off. At most ${STREAMS_PER_USER} streams a user: the next is 429 \`concurrency_limited\`.`,
-        ),
-      },
+      route('GET /api/platform/stream'),
     )
 }
 

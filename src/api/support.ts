@@ -1,6 +1,5 @@
 // Help: articles, the chat that finds them, and tickets.
 
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import { isEmail } from '../accounts/users.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
@@ -8,30 +7,8 @@ import type { Changes } from '../store/collection.ts'
 import { users } from '../accounts/accounts.ts'
 import type { Ticket } from '../support/support.ts'
 import { access, type ApiDeps } from './access.ts'
-import { doc, idOf, Listed, listed, oneOf, PageQuery, pageOf, Text, Time, Prose } from './schemas.ts'
-
-const TicketWire = Type.Object(
-  {
-    id: idOf('tkt'),
-    email: Type.String(),
-    subject: Type.String(),
-    body: Type.String(),
-    state: oneOf(['open', 'closed'] as const),
-    createdAt: Time,
-  },
-  { $id: 'Ticket' },
-)
-const AnswerWire = Type.Object(
-  {
-    id: Type.String(),
-    title: Type.String(),
-    excerpt: Type.String(),
-    url: Type.String(),
-    score: Type.Number(),
-  },
-  { $id: 'ChatAnswer' },
-)
-const ArticleHead = Type.Object({ id: Type.String(), title: Type.String() })
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
 
 export function supportRoutes(deps: ApiDeps) {
   const { support, mail } = deps.rooms
@@ -59,40 +36,23 @@ export function supportRoutes(deps: ApiDeps) {
           },
         )
       },
-      {
-        access: { to: 'none', rate: 'contact' },
-        body: Type.Object({ email: Text(254), subject: Text(200), body: Prose(20_000) }),
-        detail: doc('Open a support ticket', { id: idOf('tkt'), ticket: TicketWire }),
-      },
+      route('POST /api/support/contact', { rate: 'contact' }),
     )
-    .post('/chat', ({ body }) => ({ answers: support.ask(body.query) }), {
-      access: { to: 'none', rate: 'chat' },
-      body: Type.Object({ query: Prose(1000) }),
-      detail: doc(
-        'Ask the help articles',
-        { answers: Type.Array(AnswerWire) },
-        'Matched by keyword; an empty list when nothing fits.',
-      ),
-    })
+    .post(
+      '/chat',
+      ({ body }) => ({ answers: support.ask(body.query) }),
+      route('POST /api/support/chat', { rate: 'chat' }),
+    )
     .get(
       '/articles',
       () => ({ articles: support.articles.map(({ id, title }) => ({ id, title })), nextCursor: null }),
-      {
-        access: 'none',
-        detail: doc('List help articles', Listed('articles', ArticleHead)),
-      },
+      route('GET /api/support/articles'),
     )
-    .get('/articles/:id', ({ params }) => ({ article: support.article(params.id) }), {
-      access: { to: 'none', etag: true },
-      detail: doc('One help article', {
-        article: Type.Object({
-          id: Type.String(),
-          title: Type.String(),
-          keywords: Type.String(),
-          body: Type.String(),
-        }),
-      }),
-    })
+    .get(
+      '/articles/:id',
+      ({ params }) => ({ article: support.article(params.id) }),
+      route('GET /api/support/articles/{id}', { etag: true }),
+    )
     .get(
       '/tickets',
       ({ caller, query }) => {
@@ -103,11 +63,7 @@ export function supportRoutes(deps: ApiDeps) {
           ({ userId: _user, ...ticket }) => ticket,
         )
       },
-      {
-        access: 'session only',
-        query: Type.Object(PageQuery),
-        detail: doc('List tickets (owner)', Listed('tickets', TicketWire)),
-      },
+      route('GET /api/support/tickets'),
     )
 }
 

@@ -8,7 +8,7 @@ import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
 import { textFault, type TextFault } from '../lib/text.ts'
-import { textBounds } from './schemas.ts'
+import { textBounds } from '../wire/schema.ts'
 
 /** At most this many wrong fields are named. */
 const FIELDS_MAX = 50

@@ -1,44 +1,22 @@
 // Watchlists: imported all or nothing, exported as CSV.
 
-import { Type, type Static } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import {
   exportCsv,
-  ITEMS_MAX,
   WATCHLISTS_PER_USER,
   type ImportWarning,
   type Watchlist,
   type WatchlistMade,
 } from '../watchlists/watchlists.ts'
+import type { Watchlist as WatchlistWire } from '../wire/watchlist.ts'
 import { access, type ApiDeps } from './access.ts'
 import { watchlistItem } from './rooms.ts'
-import { doc, idOf, Listed, listed, nullable, PageQuery, pageOf, Text, Time, Prose } from './schemas.ts'
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
 
 const BODY_BYTES = 2 * 1024 * 1024
 
-const Items = Type.Array(
-  Type.Object({
-    symbol: Text(100, 0),
-    exchange: Type.Optional(Text(60, 0)),
-    note: Type.Optional(nullable(Prose(1000, 0))),
-  }),
-  { maxItems: ITEMS_MAX },
-)
-
-export const WatchlistWire = Type.Object(
-  {
-    id: idOf('wl'),
-    name: Type.String(),
-    items: Type.Array(
-      Type.Object({ symbol: Type.String(), exchange: Type.String(), note: nullable(Type.String()) }),
-    ),
-    createdAt: Time,
-    updatedAt: Time,
-  },
-  { $id: 'Watchlist' },
-)
-
-const wire = ({ ownerId: _owner, items, ...shown }: Watchlist): Static<typeof WatchlistWire> => ({
+const wire = ({ ownerId: _owner, items, ...shown }: Watchlist): WatchlistWire => ({
   ...shown,
   items: [...items],
 })
@@ -71,30 +49,19 @@ export function watchlistRoutes(deps: ApiDeps) {
             return made
           },
         ),
-      {
-        access: { to: 'session watchlists:write', bodyBytes: BODY_BYTES },
-        body: Type.Object({ name: Text(200), items: Items }),
-        detail: doc(
-          'Import a watchlist',
-          { id: idOf('wl'), watchlist: WatchlistWire },
-          'All rows or none; bad ones are named by /items/N.',
-        ),
-      },
+      route('POST /api/platform/watchlists/import', { bodyBytes: BODY_BYTES }),
     )
     .get(
       '',
       ({ caller, query }) =>
         listed('watchlists', watchlists.list(caller.user.id, pageOf(query, WATCHLISTS_PER_USER)), wire),
-      {
-        access: 'session watchlists:read',
-        query: Type.Object(PageQuery),
-        detail: doc('List watchlists', Listed('watchlists', WatchlistWire)),
-      },
+      route('GET /api/platform/watchlists'),
     )
-    .get('/:id', ({ caller, params }) => ({ watchlist: wire(watchlists.get(caller.user.id, params.id)) }), {
-      access: { to: 'session watchlists:read', etag: true },
-      detail: doc('One watchlist', { watchlist: WatchlistWire }),
-    })
+    .get(
+      '/:id',
+      ({ caller, params }) => ({ watchlist: wire(watchlists.get(caller.user.id, params.id)) }),
+      route('GET /api/platform/watchlists/{id}', { etag: true }),
+    )
     .get(
       '/:id/export',
       ({ caller, params }) => {
@@ -106,7 +73,7 @@ export function watchlistRoutes(deps: ApiDeps) {
           },
         })
       },
-      { access: 'session watchlists:read', detail: doc('Export a watchlist as CSV') },
+      route('GET /api/platform/watchlists/{id}/export'),
     )
     .patch(
       '/:id',
@@ -115,11 +82,7 @@ export function watchlistRoutes(deps: ApiDeps) {
         search.put(watchlistItem(watchlist))
         return { watchlist: wire(watchlist), ...explained(warnings) }
       },
-      {
-        access: { to: 'session watchlists:write', bodyBytes: BODY_BYTES },
-        body: Type.Object({ name: Type.Optional(Text(200)), items: Type.Optional(Items) }),
-        detail: doc('Change a watchlist', { watchlist: WatchlistWire }),
-      },
+      route('PATCH /api/platform/watchlists/{id}', { bodyBytes: BODY_BYTES }),
     )
     .delete(
       '/:id',
@@ -128,6 +91,6 @@ export function watchlistRoutes(deps: ApiDeps) {
         search.remove('watchlist', params.id, caller.user.id)
         return { id: params.id }
       },
-      { access: 'session watchlists:write', detail: doc('Delete a watchlist', { id: idOf('wl') }) },
+      route('DELETE /api/platform/watchlists/{id}'),
     )
 }

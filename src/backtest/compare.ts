@@ -7,7 +7,7 @@
 
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
-import type { ReportTrade } from './report/report.ts'
+import type { ReportTrade } from '../wire/report.ts'
 import type { ExportedTrade } from './trade-csv.ts'
 
 export const COMPARED_FIELDS = [

@@ -19,9 +19,10 @@ import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import { ENGINE } from './engine.ts'
 import { buildResults } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
-import type { Report, ReportOrder, ReportTrade } from './report/report.ts'
+import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import { WatchedBroker } from './resting.ts'
-import { buildTracks, type Track } from './tracks.ts'
+import type { Track } from '../wire/track.ts'
+import { buildTracks } from './tracks.ts'
 
 export interface BacktestRequest {
   readonly source: string

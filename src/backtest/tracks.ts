@@ -7,15 +7,10 @@ import type { Bars } from '../market/bars.ts'
 import type { ScriptRun } from '../pine/compile.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
+import type { Marker, RestingTrack, Track } from '../wire/track.ts'
 import { RESTING_TYPES, type RestingOrder } from './resting.ts'
 import type { Results } from './report/build.ts'
-import type { ReportOrder } from './report/report.ts'
-
-export interface Track {
-  readonly id: string
-  readonly kind: string
-  readonly [field: string]: unknown
-}
+import type { ReportOrder } from '../wire/report.ts'
 
 export interface StrategyTracks {
   readonly columns: EquityColumns
@@ -52,6 +47,9 @@ function uniqueId(taken: Set<string>, title: string): string {
 }
 
 // ——— plots ———
+//
+// A plot's options and columns are named by Pine's parameters, which only the table of built-ins knows: that they fit
+// their kind of track is shown by a test, not by the compiler.
 
 function plotTrack(
   plot: PlotTrack,
@@ -66,7 +64,7 @@ function plotTrack(
   const between = plot.between && { between: [ids[plot.between[0]], ids[plot.between[1]]] }
   const texts = Object.keys(plot.texts).length > 0 ? { texts: plot.texts } : {}
   if (plot.kind === 'bgcolor' || plot.kind === 'barcolor')
-    return { ...options, ...head, ...runsOf(plot.colors['color']) }
+    return { ...options, ...head, ...runsOf(plot.colors['color']) } as Track
   const names = Object.keys(plot.columns)
   const only = names.length === 1 ? names[0] : undefined
   const data =
@@ -79,7 +77,7 @@ function plotTrack(
       indexed(column),
     ]),
   )
-  return { ...options, ...head, ...data, ...colors, ...texts, ...between }
+  return { ...options, ...head, ...data, ...colors, ...texts, ...between } as Track
 }
 
 /** Option values in wire form: colours as text. */
@@ -154,14 +152,17 @@ function drawingTracks(items: ScriptRun['drawings']['items'], overlay: boolean, 
       groups.set(item.kind, [item])
     }
   }
-  return [...groups].map(([kind, group]) => ({
-    id: uniqueId(ids, kind),
-    kind,
-    title: kind,
-    pane: overlay ? 'price' : '1',
-    overlay,
-    items: group.map((item) => wireFields(item, numbers)),
-  }))
+  return [...groups].map(
+    ([kind, group]) =>
+      ({
+        id: uniqueId(ids, kind),
+        kind,
+        title: kind,
+        pane: overlay ? 'price' : '1',
+        overlay,
+        items: group.map((item) => wireFields(item, numbers)),
+      }) as Track,
+  )
 }
 
 /** Own fields as data; another drawing is named by its place in its own track. */
@@ -229,12 +230,12 @@ function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>):
     },
     ...(strategy.resting.length === 0
       ? []
-      : [{ id: uniqueId(ids, 'resting'), kind: 'resting', ...restingColumns(strategy.resting) }]),
+      : [{ id: uniqueId(ids, 'resting'), kind: 'resting' as const, ...restingColumns(strategy.resting) }]),
   ]
 }
 
 /** Orders while they wait, a row each, as columns: names and types are indexes. `to` -1 = to the end. */
-function restingColumns(resting: readonly RestingOrder[]): Omit<Track, 'id' | 'kind'> {
+function restingColumns(resting: readonly RestingOrder[]): Omit<RestingTrack, 'id' | 'kind'> {
   const names: string[] = []
   const known = new Map<string, number>()
   const name = resting.map(({ id }) => {
@@ -261,7 +262,7 @@ function restingColumns(resting: readonly RestingOrder[]): Omit<Track, 'id' | 'k
 }
 
 /** lightweight-charts' SeriesMarker: `time` in seconds there, an index into track 0 beside it. */
-function marker(order: ReportOrder): Record<string, unknown> {
+function marker(order: ReportOrder): Marker {
   const buy = order.side === 'buy'
   const sign = buy ? '+' : '-'
   return {

@@ -1,7 +1,7 @@
 // Proof of a report: run it again and compare every byte but the timings.
 
 import { compareReports, type Verification } from './report/difference.ts'
-import type { Report } from './report/report.ts'
+import type { Report } from '../wire/report.ts'
 import { runBacktest, type BacktestRequest } from './run.ts'
 
 /** `stored` is the report as it was kept, `request` what it was made from. */

@@ -1,7 +1,7 @@
 // `chartroom backtest … --compare EXPORT.csv`: the run held against TradingView's list of trades.
 
 import { compareTrades, type ComparedTrade } from '../backtest/compare.ts'
-import type { Report } from '../backtest/report/report.ts'
+import type { Report } from '../wire/report.ts'
 import { parseTradeList } from '../backtest/trade-csv.ts'
 import type { Bars } from '../market/bars.ts'
 import { UsageError } from './command.ts'

@@ -1,6 +1,6 @@
 // A backtest for people at a terminal: what was run, the numbers by side, the last trades, the warnings.
 
-import type { Report, ReportColumn, ReportTrade } from '../backtest/report/report.ts'
+import type { Report, ReportColumn, ReportTrade } from '../wire/report.ts'
 import { formatNumber, formatPercent, formatTime, tableLines } from './table.ts'
 
 const TRADES_SHOWN = 10

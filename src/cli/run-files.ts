@@ -1,8 +1,8 @@
 // What `backtest` writes for other programs: the list of trades and the plots as CSV, at full precision.
 
-import type { ReportTrade } from '../backtest/report/report.ts'
-import type { Track } from '../backtest/tracks.ts'
 import { csvRow } from '../lib/csv-text.ts'
+import type { ReportTrade } from '../wire/report.ts'
+import type { Track } from '../wire/track.ts'
 import { entrySignal, exitSignal } from './report-text.ts'
 
 const TRADE_COLUMNS: Readonly<Record<string, (trade: ReportTrade) => string | number>> = {
@@ -28,20 +28,22 @@ export function tradesCsv(trades: readonly ReportTrade[]): string {
 /** The time and a column a plot, named by its title; na is `na`. */
 export function plotsCsv(tracks: readonly Track[]): string {
   const columns = tracks.flatMap((track) => {
-    const data = track['data']
-    return (track.kind === 'time' || PLOTTED.has(track.kind)) && Array.isArray(data)
-      ? [{ id: track.id, data: data as readonly unknown[] }]
-      : []
+    switch (track.kind) {
+      case 'time':
+      case 'plot':
+      case 'shape':
+      case 'char':
+      case 'arrow':
+        return [{ id: track.id, data: track.data }]
+      default:
+        return []
+    }
   })
   const [time] = columns
   const rows = (time?.data ?? []).map((_, bar) => columns.map(({ data }) => cell(data[bar])).join(','))
   return [csvRow(columns.map(({ id }) => id)), ...rows, ''].join('\n')
 }
 
-const PLOTTED = new Set(['plot', 'shape', 'char', 'arrow'])
-
-function cell(value: unknown): string {
-  if (typeof value === 'number') return Number.isNaN(value) ? 'na' : String(value)
-  if (typeof value === 'boolean') return value ? '1' : '0'
-  return 'na'
+function cell(value: number | null | undefined): string {
+  return value === null || value === undefined || Number.isNaN(value) ? 'na' : String(value)
 }

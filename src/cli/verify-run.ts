@@ -1,6 +1,6 @@
 // `chartroom backtest --verify ID`: runs a stored backtest again and compares every byte of its report.
 
-import type { Report } from '../backtest/report/report.ts'
+import type { Report } from '../wire/report.ts'
 import { verifyReport } from '../backtest/verify.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'

@@ -1,8 +1,8 @@
 // The workspace: which market, which script, which drawers. One object one can print, read by every part of the page.
 
 import { signal } from '@preact/signals'
-import type { Report } from '../backtest/report/report.ts'
-import type { Track } from '../backtest/tracks.ts'
+import type { Report } from '../wire/report.ts'
+import type { Track } from '../wire/track.ts'
 import type { ScriptDiagnostic } from './api-client.ts'
 import { remembered } from './settings.ts'
 

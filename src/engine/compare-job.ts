@@ -1,7 +1,7 @@
 // TradingView's list of trades against a report. The request's body comes as bytes: it may be 32 MiB of one text.
 
 import { compareTrades } from '../backtest/compare.ts'
-import type { Report } from '../backtest/report/report.ts'
+import type { Report } from '../wire/report.ts'
 import { parseTradeList } from '../backtest/trade-csv.ts'
 import { jsonExcess } from '../lib/json-bounds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'

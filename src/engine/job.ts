@@ -6,7 +6,7 @@
 
 import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { Verification } from '../backtest/report/difference.ts'
-import type { ReportSummary } from '../backtest/report/report.ts'
+import type { ReportSummary } from '../wire/report.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
 import type { BarRange, Bars } from '../market/bars.ts'

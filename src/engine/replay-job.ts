@@ -1,15 +1,12 @@
 // A finished backtest as a replay shows it: trades counted from the first bar that is shown, and the equity at each.
 
-import type { ReportTrade } from '../backtest/report/report.ts'
+import type { ReportTrade } from '../wire/report.ts'
+import type { Track } from '../wire/track.ts'
+import { ofKind } from '../lib/of-kind.ts'
 import { type Bars, lowerBound } from '../market/bars.ts'
 import type { ReplayJob, ReplayOutput } from './job.ts'
 import { storedValue } from './stored-text.ts'
 import type { Desk } from './worker-loop.ts'
-
-interface StoredTrack {
-  readonly kind: string
-  readonly data?: readonly number[]
-}
 
 export async function replayJob({ bars }: ReplayJob, { host }: Desk): Promise<ReplayOutput> {
   const { trades } = (await storedValue(host, 'report')) as { readonly trades: readonly ReportTrade[] }
@@ -21,14 +18,14 @@ export async function replayJob({ bars }: ReplayJob, { host }: Desk): Promise<Re
       entryBar: lowerBound(bars.time, trade.entryTime),
       exitBar: Math.min(bars.length - 1, lowerBound(bars.time, trade.exitTime)),
     }))
-  const equity = equityOn(bars, (await storedValue(host, 'tracks')) as StoredTrack[])
+  const equity = equityOn(bars, (await storedValue(host, 'tracks')) as Track[])
   return { trades: JSON.stringify(shown), equity: JSON.stringify(equity) }
 }
 
 /** The equity known at each bar: the backtest's value of that time, or the last one before it. */
-function equityOn(bars: Bars, tracks: readonly StoredTrack[]): number[] {
-  const times = tracks.find(({ kind }) => kind === 'time')?.data
-  const values = tracks.find(({ kind }) => kind === 'equity')?.data
+function equityOn(bars: Bars, tracks: readonly Track[]): number[] {
+  const times = ofKind(tracks, 'time')?.data
+  const values = ofKind(tracks, 'equity')?.data
   if (!times || !values || times.length === 0) return []
   const found: number[] = []
   let at = 0

@@ -1,7 +1,7 @@
 // Running a script in a worker: what it needs is fetched first, so that it runs once.
 
 import { compareReports } from '../backtest/report/difference.ts'
-import type { Report } from '../backtest/report/report.ts'
+import type { Report } from '../wire/report.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
 import { seriesName } from '../market/bar-store.ts'

@@ -7,7 +7,7 @@
 import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
-import type { ReportSummary } from '../backtest/report/report.ts'
+import type { ReportSummary } from '../wire/report.ts'
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'

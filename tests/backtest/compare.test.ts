@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { compareTrades } from '../../src/backtest/compare.ts'
-import type { ReportTrade } from '../../src/backtest/report/report.ts'
+import type { ReportTrade } from '../../src/wire/report.ts'
 import { digitsOf, numberOf, parseTradeList, wallOf } from '../../src/backtest/trade-csv.ts'
 import { barsFrom } from './drive.ts'
 

@@ -4,7 +4,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { runBacktest } from '../../src/backtest/run.ts'
-import type { Report } from '../../src/backtest/report/report.ts'
+import type { Report } from '../../src/wire/report.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
@@ -442,9 +442,8 @@ describe('the report’s', () => {
   })
 
   test('orders, one by one', () => {
-    expect(report.orders.map((order) => Object.values(order))).toEqual(
-      ORDERS.map(([bar, ...rest]) => [bar, at(bar as number), ...rest]),
-    )
+    const rows: readonly unknown[] = report.orders.map((order) => Object.values(order))
+    expect(rows).toEqual(ORDERS.map(([bar, ...rest]) => [bar, at(bar as number), ...rest]))
     expect(Object.keys(report.orders[0]!)).toEqual(
       'bar time id side qty price comment commission position alertMessage'.split(' '),
     )

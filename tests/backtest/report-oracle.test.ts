@@ -7,7 +7,7 @@
 import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 import { runBacktest } from '../../src/backtest/run.ts'
-import type { Report } from '../../src/backtest/report/report.ts'
+import type { Report } from '../../src/wire/report.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { TEST_SYMBOL } from './drive.ts'

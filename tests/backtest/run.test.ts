@@ -91,8 +91,7 @@ describe('runBacktest', () => {
       ['position', 'position'],
       ['markers', 'markers'],
     ])
-    for (const track of tracks)
-      if (Array.isArray(track['data'])) expect(track['data']).toHaveLength(BARS.length)
+    for (const track of tracks) if ('data' in track) expect(track.data).toHaveLength(BARS.length)
     expect(JSON.parse(JSON.stringify(tracks[1]))).toMatchObject({
       data: [null, 99.5, 100.5, 103, 102.5, 100.5, 101],
     })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import type { Track } from '../../src/backtest/tracks.ts'
+import type { Track } from '../../src/wire/track.ts'
 import { barAt, heikinAshi, placeOf } from '../../src/dashboard/chart/bars.ts'
 import { contrast, legible, PAGE } from '../../src/dashboard/chart/paint.ts'
 import { buildScene, colorAt, groundAt, rangeOf, type PlotMark } from '../../src/dashboard/chart/scene.ts'
@@ -27,6 +27,8 @@ describe('a scene', () => {
     kind: 'plot',
     title: 'P',
     pane: 'price',
+    overlay: true,
+    zorder: 1,
     data: [1, null, 3],
     ...more,
   })
@@ -55,6 +57,8 @@ describe('a scene', () => {
       kind: 'fill',
       title: '',
       pane: 'price',
+      overlay: true,
+      zorder: 2,
       between: ['P', 'Q'],
       color: '#0000FF33',
     }
@@ -81,7 +85,8 @@ describe('a scene', () => {
           if (last && last[2] === color && last[0] + last[1] === i) last[1]++
           else runs.push([i, 1, color])
         }
-        const track: Track = { id: 'b', kind: 'bgcolor', pane: 'price', palette: ['a', 'b'], runs }
+        const shown = { id: 'b', title: '', pane: 'price', overlay: true, zorder: 1 }
+        const track: Track = { ...shown, kind: 'bgcolor', palette: ['a', 'b'], runs }
         const mark = buildScene('S', [time, track], days(10)).panes[0]!.marks[0]!
         if (mark.kind !== 'bgcolor') throw new Error('not a ground')
         const found = plain.map((_, i) => groundAt(mark, i + 3))

@@ -2,7 +2,7 @@
 
 import { directionOf, labelOf, type Fills } from '../broker/ledger.ts'
 import { MARGIN_CALL } from '../broker/margin.ts'
-import type { ReportColumn } from './report.ts'
+import type { ReportColumn } from '../../wire/report.ts'
 import { barsOf, shareOf, type TradeTable } from './trades.ts'
 
 export interface ColumnFacts {
@@ -128,6 +128,7 @@ class Tally {
   runup = 0
   drawdown = 0
   most = -Infinity
+  /** Its own maximum, maybe of another trade (J3). */
   mostPct = -Infinity
   least = Infinity
   leastPct = Infinity

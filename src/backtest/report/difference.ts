@@ -1,7 +1,7 @@
 // Where two reports of one thing differ: every byte counts but the timings.
 
 import { canonicalJson } from './hash.ts'
-import type { Report } from './report.ts'
+import type { Report } from '../../wire/report.ts'
 
 export interface Verification {
   readonly equal: boolean

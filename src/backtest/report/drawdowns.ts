@@ -2,7 +2,7 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { EquityCurve } from '../equity.ts'
-import type { ReportDrawdown } from './report.ts'
+import type { ReportDrawdown } from '../../wire/report.ts'
 import type { TradeTable } from './trades.ts'
 
 const KEPT = 20

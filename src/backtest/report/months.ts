@@ -1,7 +1,7 @@
 // Calendar months and days, UTC: the equity realised by the end of each, which Sharpe and Sortino are made of.
 
 import type { Bars } from '../../market/bars.ts'
-import type { ReportMonth } from './report.ts'
+import type { ReportMonth } from '../../wire/report.ts'
 import type { TradeTable } from './trades.ts'
 
 const DAY = 86_400_000

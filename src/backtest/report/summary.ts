@@ -1,7 +1,7 @@
 // The seven numbers of a webhook and of a list of backtests. All finite, since receivers may not know null: no trades → 0; wins
 // and no losses → a profit factor of 1e6; an undefined Sharpe → 0.
 
-import type { ReportColumn, ReportEquity, ReportSummary } from './report.ts'
+import type { ReportColumn, ReportEquity, ReportSummary } from '../../wire/report.ts'
 
 const NO_LOSSES = 1e6
 

@@ -18,7 +18,7 @@ import { UNIT } from '../broker/numbers.ts'
 import type { OpenTrade } from '../broker/orders.ts'
 import { excursionOf } from '../broker/trade-view.ts'
 import type { Stretches } from '../equity.ts'
-import type { ReportOrder, ReportTrade } from './report.ts'
+import type { ReportOrder, ReportTrade } from '../../wire/report.ts'
 
 export interface TradeContext {
   readonly bars: Bars

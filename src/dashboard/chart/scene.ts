@@ -5,7 +5,8 @@
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Drawing } from '../../pine/runtime/drawings.ts'
-import type { Track } from '../../backtest/tracks.ts'
+import { ofKind } from '../../lib/of-kind.ts'
+import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'
 
 /** One colour for all bars, or one a bar; null = not drawn. */
 export type Colors =
@@ -122,7 +123,7 @@ export function colorAt(colors: Colors, i: number): string | null {
 }
 
 export function buildScene(title: string, tracks: readonly Track[], bars: Bars): Scene {
-  const times = (tracks.find((track) => track.kind === 'time')?.['data'] ?? []) as readonly number[]
+  const times = ofKind(tracks, 'time')?.data ?? []
   const base = times.length === 0 ? 0 : lowerBound(bars.time, times[0]!)
   const panes = new Map<string, Mark[]>()
   const byId = new Map<string, PlotMark | LevelMark>()
@@ -135,7 +136,7 @@ export function buildScene(title: string, tracks: readonly Track[], bars: Bars):
       if (marks) marks.push(one)
       else panes.set(pane, [one])
     }
-    const pane = text(track['pane']) || 'price'
+    const pane = ('pane' in track && track.pane) || 'price'
     if (mark.kind === 'drawings' && pane !== 'price') {
       const forced = mark.items.filter((item) => item['force_overlay'] === true)
       if (forced.length > 0) add('price', { ...mark, items: forced })
@@ -151,127 +152,158 @@ export function buildScene(title: string, tracks: readonly Track[], bars: Bars):
   }
 }
 
-const DRAWINGS = new Set(['line', 'label', 'box', 'polyline', 'linefill', 'table'])
-
 function markOf(
   track: Track,
   base: number,
   byId: ReadonlyMap<string, PlotMark | LevelMark>,
 ): Mark | undefined {
-  const head = {
-    title: text(track['title']),
-    display: number(track['display'], 31),
-    start: base + number(track['offset'], 0),
-    last: number(track['show_last'], 0),
+  switch (track.kind) {
+    case 'plot':
+      return {
+        ...headOf(track, base),
+        kind: 'plot',
+        style: track.style || 'line',
+        width: track.linewidth ?? 1,
+        dash: track.linestyle || 'solid',
+        values: toColumn(track.data),
+        colors: colorsOf(track.colors, track.color),
+        base: track.histbase ?? 0,
+        join: track.join === true,
+        trackprice: track.trackprice === true,
+      }
+    case 'hline':
+      return {
+        ...headOf(track, base),
+        kind: 'hline',
+        price: track.price ?? Number.NaN,
+        color: track.color ?? null,
+        dash: track.linestyle || 'solid',
+        width: track.linewidth ?? 1,
+      }
+    case 'fill':
+      return fillOf(track, base, byId)
+    case 'shape':
+    case 'char':
+      return shapeOf(track, base)
+    case 'arrow':
+      return arrowOf(track, base)
+    case 'candle':
+    case 'bar':
+      return candlesOf(track, base)
+    case 'bgcolor':
+    case 'barcolor':
+      return { ...headOf(track, base), kind: track.kind, palette: track.palette, runs: track.runs }
+    case 'line':
+    case 'label':
+    case 'box':
+    case 'polyline':
+    case 'linefill':
+    case 'table':
+      return { ...headOf(track, base), kind: 'drawings', items: track.items as readonly WireDrawing[] }
+    default:
+      return undefined
   }
-  const colors = (name: string): Colors => {
-    const many = track[name === 'color' ? 'colors' : `${name}s`]
-    if (many) return many as Colors
-    const one = track[name]
-    return { one: typeof one === 'string' ? one : null }
+}
+
+interface Head {
+  readonly title: string
+  readonly display?: number | null
+  readonly offset?: number | null
+  readonly show_last?: number | null
+}
+
+function headOf({ title, display, offset, show_last }: Head, base: number): MarkBase {
+  return { title, display: display ?? 31, start: base + (offset ?? 0), last: show_last ?? 0 }
+}
+
+/** Colours a bar where there are any, or the one for all. */
+const colorsOf = (many: Many | undefined, one: string | null | undefined): Colors =>
+  many ?? { one: one ?? null }
+type Many = Exclude<Colors, { readonly one: string | null }>
+
+/** The same; null where the script names none. */
+const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
+  many ?? (typeof one === 'string' ? { one } : null)
+
+function fillOf(
+  track: FillTrack,
+  base: number,
+  byId: ReadonlyMap<string, PlotMark | LevelMark>,
+): FillMark | undefined {
+  const [a, b] = [byId.get(track.between[0] ?? ''), byId.get(track.between[1] ?? '')]
+  if (!a || !b) return undefined
+  const level = (value: FillTrack['top_value']) => (typeof value === 'number' ? value : toColumn(value))
+  const gradient =
+    'top_value' in track
+      ? {
+          top: level(track.top_value),
+          bottom: level('bottom_value' in track ? track.bottom_value : track.data),
+          topColors: colorsOf(track.top_colors, track.top_color),
+          bottomColors: colorsOf(track.bottom_colors, track.bottom_color),
+        }
+      : null
+  return {
+    ...headOf(track, base),
+    kind: 'fill',
+    a,
+    b,
+    colors: colorsOf(track.colors, track.color),
+    gradient,
+    fillgaps: track.fillgaps === true,
   }
-  const maybe = (name: string): Colors | null =>
-    track[`${name}s`] || typeof track[name] === 'string' ? colors(name) : null
-  const column = (name: string) => toColumn(track[name])
-  const { kind } = track
-  if (kind === 'plot')
-    return {
-      ...head,
-      kind,
-      style: text(track['style']) || 'line',
-      width: number(track['linewidth'], 1),
-      dash: text(track['linestyle']) || 'solid',
-      values: column('data'),
-      colors: colors('color'),
-      base: number(track['histbase'], 0),
-      join: track['join'] === true,
-      trackprice: track['trackprice'] === true,
-    }
-  if (kind === 'hline')
-    return {
-      ...head,
-      kind,
-      price: number(track['price'], Number.NaN),
-      color: typeof track['color'] === 'string' ? track['color'] : null,
-      dash: text(track['linestyle']) || 'solid',
-      width: number(track['linewidth'], 1),
-    }
-  if (kind === 'fill') {
-    const between = (track['between'] ?? []) as readonly string[]
-    const [a, b] = [byId.get(between[0] ?? ''), byId.get(between[1] ?? '')]
-    if (!a || !b) return undefined
-    const level = (name: string) =>
-      typeof track[name] === 'number' ? track[name] : column(name in track ? name : 'data')
-    const gradient =
-      'top_value' in track
-        ? {
-            top: level('top_value'),
-            bottom: level('bottom_value'),
-            topColors: colors('top_color'),
-            bottomColors: colors('bottom_color'),
-          }
-        : null
-    return { ...head, kind, a, b, colors: colors('color'), gradient, fillgaps: track['fillgaps'] === true }
+}
+
+function shapeOf(track: ShapeTrack, base: number): ShapeMark {
+  const colors = colorsOf(track.colors, track.color)
+  return {
+    ...headOf(track, base),
+    kind: 'shape',
+    shape: track.kind === 'char' ? 'char' : (track.style ?? ''),
+    char: (track.kind === 'char' && track.char) || '★',
+    text: track.text ?? '',
+    location: track.location || 'abovebar',
+    size: track.size || 'auto',
+    values: toColumn(track.data),
+    colors,
+    textColors: ownColors(track.textcolors, track.textcolor) ?? colors,
   }
-  if (kind === 'shape' || kind === 'char')
-    return {
-      ...head,
-      kind: 'shape',
-      shape: kind === 'char' ? 'char' : text(track['style']),
-      char: text(track['char']) || '★',
-      text: text(track['text']),
-      location: text(track['location']) || 'abovebar',
-      size: text(track['size']) || 'auto',
-      values: column('data'),
-      colors: colors('color'),
-      textColors: maybe('textcolor') ?? colors('color'),
-    }
-  if (kind === 'arrow') {
-    const values = column('data')
-    let largest = 0
-    for (const value of values) if (Math.abs(value) > largest) largest = Math.abs(value)
-    return {
-      ...head,
-      kind,
-      values,
-      up: colors('colorup'),
-      down: colors('colordown'),
-      minheight: number(track['minheight'], 5),
-      maxheight: number(track['maxheight'], 100),
-      largest,
-    }
+}
+
+function arrowOf(track: ArrowTrack, base: number): ArrowMark {
+  const values = toColumn(track.data)
+  let largest = 0
+  for (const value of values) if (Math.abs(value) > largest) largest = Math.abs(value)
+  return {
+    ...headOf(track, base),
+    kind: 'arrow',
+    values,
+    up: colorsOf(track.colorups, track.colorup),
+    down: colorsOf(track.colordowns, track.colordown),
+    minheight: track.minheight ?? 5,
+    maxheight: track.maxheight ?? 100,
+    largest,
   }
-  if (kind === 'candle' || kind === 'bar')
-    return {
-      ...head,
-      kind,
-      open: column('open'),
-      high: column('high'),
-      low: column('low'),
-      close: column('close'),
-      colors: colors('color'),
-      wicks: maybe('wickcolor'),
-      borders: maybe('bordercolor'),
-    }
-  if (kind === 'bgcolor' || kind === 'barcolor')
-    return {
-      ...head,
-      kind,
-      palette: (track['palette'] ?? []) as string[],
-      runs: (track['runs'] ?? []) as [number, number, number][],
-    }
-  if (DRAWINGS.has(kind)) return { ...head, kind: 'drawings', items: (track['items'] ?? []) as WireDrawing[] }
-  return undefined
+}
+
+function candlesOf(track: CandleTrack, base: number): CandleMark {
+  const isCandle = track.kind === 'candle'
+  return {
+    ...headOf(track, base),
+    kind: track.kind,
+    open: toColumn(track.open),
+    high: toColumn(track.high),
+    low: toColumn(track.low),
+    close: toColumn(track.close),
+    colors: colorsOf(track.colors, track.color),
+    wicks: isCandle ? ownColors(track.wickcolors, track.wickcolor) : null,
+    borders: isCandle ? ownColors(track.bordercolors, track.bordercolor) : null,
+  }
 }
 
 /** JSON's null is NaN here. */
-function toColumn(data: unknown): Float64Array {
-  const values = (Array.isArray(data) ? data : []) as readonly (number | null)[]
-  return Float64Array.from(values, (value) => value ?? Number.NaN)
+function toColumn(data: readonly (number | null)[] | null | undefined): Float64Array {
+  return Float64Array.from(data ?? [], (value) => value ?? Number.NaN)
 }
-
-const number = (value: unknown, fallback: number): number => (typeof value === 'number' ? value : fallback)
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The last stretch that begins at a bar or before it, 0 where none does. */
 export function runBefore(mark: GroundMark, bar: number): number {

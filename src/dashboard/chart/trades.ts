@@ -1,7 +1,7 @@
 // Trades on the chart: an arrow at each fill, a line from entry to exit in the colour of its result.
 
 import type { Bars } from '../../market/bars.ts'
-import type { ReportTrade } from '../../backtest/report/report.ts'
+import type { ReportTrade } from '../../wire/report.ts'
 import { quantity } from '../format.ts'
 import { faded, type Paint } from './paint.ts'
 

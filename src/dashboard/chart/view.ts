@@ -25,7 +25,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
-import type { ReportTrade } from '../../backtest/report/report.ts'
+import type { ReportTrade } from '../../wire/report.ts'
 import { heikinAshi, showsClock } from './bars.ts'
 import { drawBars, drawVolume, type ChartType } from './draw-bars.ts'
 import { drawDrawings, itemsAt } from './draw-drawings.ts'

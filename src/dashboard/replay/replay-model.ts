@@ -4,8 +4,9 @@
 // run's columns at that bar, so stepping back is as cheap as stepping on.
 
 import type { Bars } from '../../market/bars.ts'
-import type { Report, ReportOrder, ReportTrade } from '../../backtest/report/report.ts'
-import type { Track } from '../../backtest/tracks.ts'
+import type { Report, ReportOrder, ReportTrade } from '../../wire/report.ts'
+import type { Track } from '../../wire/track.ts'
+import { ofKind } from '../../lib/of-kind.ts'
 import { price as priceText, quantity } from '../format.ts'
 
 export interface Standing {
@@ -38,13 +39,12 @@ export function standingAt(
     cost += sign * trade.qty * trade.entryPrice
     if (close !== undefined) openProfit += sign * trade.qty * (close - trade.entryPrice) * report.pointvalue
   }
-  const equity = tracks.find((track) => track.kind === 'equity')?.['data'] as (number | null)[] | undefined
   return {
     position: size,
     averagePrice: size === 0 ? null : cost / size,
     openProfit,
     closedProfit,
-    equity: equity?.[bar] ?? null,
+    equity: ofKind(tracks, 'equity')?.data[bar] ?? null,
     trades,
   }
 }
@@ -145,16 +145,14 @@ export interface Resting {
 
 /** Limits, stops and trailing stops that wait at the close of a bar. */
 export function restingAt(tracks: readonly Track[], bar: number): readonly Resting[] {
-  const track = tracks.find((one) => one.kind === 'resting')
+  const track = ofKind(tracks, 'resting')
   if (!track) return []
-  const column = (name: string) => track[name] as readonly number[]
-  const [from, to, name, type, price, qty] = ['from', 'to', 'name', 'type', 'price', 'qty'].map(column)
-  const [names, types] = [track['names'], track['types']] as (readonly string[])[]
+  const { from, to, name, type, price, qty, names, types } = track
   const found: Resting[] = []
   // Rows stand in the order they came.
-  for (let i = 0; i < from!.length && from![i]! <= bar; i++)
-    if (to![i] === -1 || to![i]! > bar)
-      found.push({ id: names![name![i]!]!, type: types![type![i]!]!, price: price![i]!, qty: qty![i]! })
+  for (let i = 0; i < from.length && from[i]! <= bar; i++)
+    if (to[i] === -1 || to[i]! > bar)
+      found.push({ id: names[name[i]!]!, type: types[type[i]!]!, price: price[i]!, qty: qty[i]! })
   return found
 }
 

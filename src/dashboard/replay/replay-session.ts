@@ -1,8 +1,8 @@
 // The replay that is on: its signals, its clock, and what it keeps on the server.
 
 import { computed, effect, signal } from '@preact/signals'
-import type { Report } from '../../backtest/report/report.ts'
-import type { Track } from '../../backtest/tracks.ts'
+import type { Report } from '../../wire/report.ts'
+import type { Track } from '../../wire/track.ts'
 import { del, get, post } from '../api-client.ts'
 import { barAt } from '../chart/bars.ts'
 import { chartView } from '../chart/chart.tsx'

@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import type { Report } from '../../backtest/report/report.ts'
+import type { Report } from '../../wire/report.ts'
 import { get, post } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'

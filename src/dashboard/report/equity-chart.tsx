@@ -7,14 +7,15 @@ import { showsClock } from '../chart/bars.ts'
 import { faded, themeOf, type ChartTheme } from '../chart/paint.ts'
 import { compact, money, percent, time as timeText } from '../format.ts'
 import { palette, theme as themeName } from '../settings.ts'
+import { ofKind } from '../../lib/of-kind.ts'
 import { cx } from '../ui/ui.tsx'
 import { lookAt, type Run } from '../workspace.ts'
 import { envelope, ticks } from './figures.ts'
 import s from './report.module.css'
 
 type Column = readonly (number | null)[]
-const columnOf = (run: Run, kind: string): Column =>
-  (run.tracks.find((track) => track.kind === kind)?.['data'] ?? []) as Column
+const columnOf = (run: Run, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): Column =>
+  ofKind(run.tracks, kind)?.data ?? []
 
 interface EquityProps {
   readonly run: Run

@@ -1,6 +1,6 @@
 // What the overview shows and the report does not have as such: years of months, weekdays, extremes, curves for a screen.
 
-import type { Report, ReportTrade } from '../../backtest/report/report.ts'
+import type { Report, ReportTrade } from '../../wire/report.ts'
 import { offsetsOf } from '../chart/zone.ts'
 
 export interface YearRow {

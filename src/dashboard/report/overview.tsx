@@ -1,6 +1,6 @@
 // Four questions, in this order: did it make money, how bumpy was it, can I trust it, where was it made.
 
-import type { Report, ReportTrade } from '../../backtest/report/report.ts'
+import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, zone } from '../chart/chart-state.ts'
 import { count, money, percent, ratio, time as timeText, tone } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'

@@ -1,6 +1,6 @@
 // The Strategy Tester's table: all, long and short trades side by side.
 
-import type { Report, ReportColumn } from '../../backtest/report/report.ts'
+import type { Report, ReportColumn } from '../../wire/report.ts'
 import { count, money, percent, quantity, ratio, tone } from '../format.ts'
 import { cx } from '../ui/ui.tsx'
 import s from './report.module.css'

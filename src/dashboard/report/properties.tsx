@@ -1,6 +1,6 @@
 // What the numbers depend on: the declaration, the inputs, the market, the engine; and what the script said while it ran.
 
-import type { Report } from '../../backtest/report/report.ts'
+import type { Report } from '../../wire/report.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { count, duration, money, time as timeText } from '../format.ts'

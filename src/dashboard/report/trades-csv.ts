@@ -1,7 +1,7 @@
 // The list of trades as CSV: one row a trade, UTC times in ISO 8601, numbers as they are.
 
 import { csvRow } from '../../lib/csv-text.ts'
-import type { Report } from '../../backtest/report/report.ts'
+import type { Report } from '../../wire/report.ts'
 
 const HEAD = [
   'Trade',

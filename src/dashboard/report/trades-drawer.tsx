@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Report, ReportTrade } from '../../backtest/report/report.ts'
+import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, markedTrade, replayOnChart, shown, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { download } from '../chart/picture.ts'

@@ -1,7 +1,7 @@
 // Runs the text of a script over bars, so that a test can say what a built-in answers in the script's own words.
 
 import { runBacktest } from '../../../src/backtest/run.ts'
-import type { Track } from '../../../src/backtest/tracks.ts'
+import type { Track } from '../../../src/wire/track.ts'
 import { emptyBars, type Bars } from '../../../src/market/bars.ts'
 import type { SymbolInfo } from '../../../src/market/symbol.ts'
 import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
@@ -69,8 +69,7 @@ export function runScript(
     series: () => null,
   })
   const plots: Record<string, readonly (number | null)[]> = {}
-  for (const track of tracks)
-    if (track.kind === 'plot') plots[String(track.title)] = track['data'] as (number | null)[]
+  for (const track of tracks) if (track.kind === 'plot') plots[track.title] = track.data
   return { plots, tracks, logs: report.logs.map((entry) => entry.message) }
 }
 

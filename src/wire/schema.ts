@@ -1,12 +1,20 @@
-// Words that schemas of several resources are made of, and the three shapes an answer has.
+// Words that schemas of several resources are made of.
 //
 // Query values are text on the wire and stay text in their schemas: what Elysia would coerce, it coerces too kindly
-// (`0x5`, ` 5`). `numberOf` reads them.
+// (`0x5`, ` 5`). The handler reads the number.
 
-import { Kind, Type, TypeRegistry, type Static, type TProperties, type TSchema } from '@sinclair/typebox'
-import { Problem } from '../lib/problem.ts'
+import {
+  Kind,
+  Type,
+  TypeRegistry,
+  type Static,
+  type TArray,
+  type TNull,
+  type TSchema,
+  type TString,
+  type TUnion,
+} from '@sinclair/typebox'
 import { textFault, type TextBounds } from '../lib/text.ts'
-import type { Page } from '../store/collection.ts'
 
 /** A name, a title, a symbol: one line of at most `maxLength` characters, kept in NFC; not blank unless `minLength` is 0. */
 export const Text = (maxLength: number, minLength = 1) => textOf({ form: 'line', minLength, maxLength })
@@ -50,73 +58,31 @@ export const Time = Type.Integer({
 export const Instant = Type.Union([Time, Type.String({ maxLength: 40 })], {
   expected: 'a time in UTC milliseconds or as ISO 8601',
 })
+
 /** ISO 8601 text, as queries and a cursor's start and end have it. `isoTimeOf` reads it. */
 export const IsoTime = Type.String({ minLength: 4, maxLength: 40, expected: 'a time as ISO 8601' })
-
-/** UTC ms. Throws Problem 422 naming `path`. Temporal takes what is a date and nothing else: no 30th of February. */
-export function isoTimeOf(text: string, where: 'body' | 'query', path: string): number {
-  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
-  try {
-    return Temporal.Instant.from(day).epochMilliseconds
-  } catch {
-    const message = 'Expected a time as ISO 8601 with its zone: 2024-01-31T09:30:00Z.'
-    throw new Problem(422, 'validation_failed', message, {
-      fields: [{ in: where, path, code: 'format', message }],
-    })
-  }
-}
-
-export function instantOf(value: number | string | null | undefined, path: string): number | null {
-  return typeof value === 'string' ? isoTimeOf(value, 'body', path) : (value ?? null)
-}
 
 /** A whole number in a query. */
 export const QueryInteger = Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a whole number' })
 
 /** `?limit=&cursor=` of every list. */
-export const PageQuery = {
+export const PageQuery = Type.Object({
   limit: Type.Optional(QueryInteger),
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
-}
+})
 
-/** The page a list query asks for: `max` rows unless it says fewer. */
-export function pageOf(
-  query: { limit?: string; cursor?: string },
-  max: number,
-): { limit: number; cursor?: string } {
-  const limit = Math.min(max, Math.max(1, Number(query.limit ?? max)))
-  return { limit, ...(query.cursor !== undefined && { cursor: query.cursor }) }
-}
-
-const Warning = Type.Object(
+/** What was done all the same, and how it is not quite what was asked for. */
+export const Warning = Type.Object(
   { code: Type.String(), path: Type.Optional(Type.String()), message: Type.String() },
   { $id: 'Warning' },
 )
-const warnings = Type.Optional(Type.Array(Warning))
 
-export const Answer = (properties: TProperties): TSchema =>
-  Type.Object({ ok: Type.Literal(true), ...properties, warnings })
-
-export interface RouteDoc {
-  readonly summary: string
-  readonly description?: string
-  readonly 'x-answer'?: TSchema
-}
-
-/** `detail: doc('Create an alert', { id: Type.String(), alert: Alert })`: what the OpenAPI document says of a route. */
-export function doc(summary: string, answer: TProperties = {}, description?: string): RouteDoc {
-  return { summary, ...(description !== undefined && { description }), 'x-answer': Answer(answer) }
-}
-
-/** The answer of a list. */
-export function listed<N extends string, T, W>(noun: N, page: Page<T>, wire: (item: T) => W) {
-  return { [noun]: page.items.map(wire), nextCursor: page.nextCursor } as Record<N, W[]> & {
-    nextCursor: string | null
+/** The answer of a list: a page of items by the name of what they are. */
+export const Listed = <N extends string, S extends TSchema>(noun: N, item: S) =>
+  ({ [noun]: Type.Array(item), nextCursor: nullable(Type.String()) }) as Record<N, TArray<S>> & {
+    readonly nextCursor: TUnion<[TString, TNull]>
   }
-}
-export const Listed = (noun: string, item: TSchema) => ({
-  [noun]: Type.Array(item),
-  nextCursor: nullable(Type.String()),
-})
 
-export type WireOf<S extends TSchema> = Static<S>
+/** A value that fits the schema, as whoever gets it may use it: nothing in it is changed. */
+export type Wire<S extends TSchema> = Unchanged<Static<S>>
+export type Unchanged<T> = T extends object ? { readonly [K in keyof T]: Unchanged<T[K]> } : T

@@ -1,0 +1,82 @@
+// What makes a route of an operation of `wire`: its access, the schemas its requests are held against, its documentation.
+//
+//     .get('/:id', ({ caller, params }) => ({ alert: wire(alerts.get(caller.user.id, params.id)) }),
+//       route('GET /api/platform/alerts/{id}', { etag: true }))
+//
+// The handler's answer is checked by the compiler against the operation's; nothing checks it again when it is sent. (Tests do.)
+
+import {
+  Type,
+  type Static,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TUnsafe,
+} from '@sinclair/typebox'
+import type { Operation } from '../wire/operation.ts'
+import { OPERATIONS, type AnswerOf, type OperationName, type Operations } from '../wire/operations.ts'
+import { Warning, type Unchanged, type Wire } from '../wire/schema.ts'
+import type { AccessOptions } from './access.ts'
+import type { JsonText } from './json-text.ts'
+
+/** As the OpenAPI document has it. */
+interface RequestBody {
+  readonly required: boolean
+  readonly content: Readonly<Record<string, { schema: object }>>
+}
+
+/** What a handler returns: fields may be JSON text already, and `ok` is the frame's. */
+type Sent<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
+  readonly warnings?: readonly Wire<typeof Warning>[]
+}
+type OrText<T> = T extends unknown ? { readonly [F in keyof T]: T[F] | JsonText } : never
+type AcceptedOf<K extends OperationName> = Operations[K] extends {
+  readonly accepted: infer P extends TProperties
+}
+  ? Unchanged<Static<TObject<P>>>
+  : never
+
+type Hooks<K extends OperationName> = Pick<
+  Operations[K],
+  keyof Operations[K] & ('body' | 'query' | 'params')
+> & {
+  readonly access: AccessOptions
+  readonly detail: { readonly summary: string }
+} & (Operations[K] extends { readonly answer: object } ? { readonly response: TUnsafe<Sent<K>> } : unknown)
+
+interface RouteOptions extends Omit<AccessOptions, 'to'> {
+  /** Of what is not JSON by the operation's schema. */
+  readonly requestBody?: RequestBody
+}
+
+/** `options`: what is asked of a request beyond the operation's access. */
+export function route<const K extends OperationName>(
+  name: K,
+  { requestBody, ...options }: RouteOptions = {},
+): Hooks<K> {
+  const operation: Operation = OPERATIONS[name]
+  const { access, summary, description, answer, accepted, params, query, body } = operation
+  // What a handler reads by itself nobody else looks into.
+  const read = options.streams && body ? { required: true, content: jsonOf(body) } : requestBody
+  const hooks = {
+    ...(params && { params }),
+    ...(query && { query }),
+    ...(body && !options.streams && { body }),
+    access: { to: access, ...options },
+    detail: {
+      summary,
+      ...(description !== undefined && { description }),
+      'x-operation': name,
+      ...(answer && { 'x-answer': answerSchema(answer) }),
+      ...(accepted && { 'x-accepted': answerSchema(accepted) }),
+      ...(read && { requestBody: read }),
+    },
+  }
+  // `response` is for the compiler alone: Elysia would check every answer against it, and refuse JSON text.
+  return hooks as unknown as Hooks<K>
+}
+
+const jsonOf = (schema: TSchema) => ({ 'application/json': { schema } })
+
+const answerSchema = (fields: TProperties) =>
+  Type.Object({ ok: Type.Literal(true), ...fields, warnings: Type.Optional(Type.Array(Warning)) })

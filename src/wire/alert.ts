@@ -1,0 +1,172 @@
+// Alerts of the caller, their firings, and the mails they were told by.
+
+import { Type } from '@sinclair/typebox'
+import type { OperationTable } from './operation.ts'
+import { idOf, Instant, Listed, nullable, oneOf, PageQuery, Prose, Text, Time, type Wire } from './schema.ts'
+
+const Kind = oneOf(['price', 'volume', 'change', 'indicator', 'script', 'strategy'])
+
+const Operator = oneOf([
+  'above',
+  'below',
+  'crossing',
+  'crossing_up',
+  'crossing_down',
+  'entering_channel',
+  'exiting_channel',
+  'inside_channel',
+  'outside_channel',
+  'moving_up',
+  'moving_down',
+  'moving_up_pct',
+  'moving_down_pct',
+])
+const Channel = oneOf(['email', 'webhook'])
+
+const Frequency = oneOf(['once', 'once_per_bar', 'once_per_bar_close', 'once_per_minute', 'every_time'])
+
+const AlertBody = Type.Object({
+  name: Type.Optional(Text(200, 0)),
+  symbol: Text(60),
+  exchange: Text(30),
+  interval: Text(10),
+  kind: Kind,
+  op: Type.Optional(Operator),
+  price: Type.Optional(nullable(Type.Number())),
+  price2: Type.Optional(nullable(Type.Number())),
+  percent: Type.Optional(nullable(Type.Number())),
+  bars: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  scriptId: Type.Optional(nullable(idOf('scr'))),
+  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  plot: Type.Optional(Text(200, 0)),
+  channels: Type.Array(Channel, { maxItems: 10 }),
+  webhookIds: Type.Optional(Type.Array(idOf('wh'), { maxItems: 10 })),
+  frequency: Type.Optional(Frequency),
+  message: Type.Optional(Prose(2000, 0)),
+  cooldownSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
+  expiresAt: Type.Optional(nullable(Instant)),
+})
+
+const Alert = Type.Object(
+  {
+    id: idOf('al'),
+    name: Type.String(),
+    symbol: Type.String(),
+    exchange: Type.String(),
+    interval: Type.String(),
+    kind: Kind,
+    op: nullable(Operator),
+    price: nullable(Type.Number()),
+    price2: nullable(Type.Number()),
+    percent: nullable(Type.Number()),
+    bars: Type.Integer({ description: 'How far back `moving_…` looks.' }),
+    scriptId: nullable(Type.String()),
+    inputs: Type.Record(Type.String(), Type.Unknown(), {
+      description: "What differs from the script's own values, by label.",
+    }),
+    plot: Type.String({ description: 'Title of the plot that is compared; empty = the first.' }),
+    channels: Type.Array(Channel),
+    webhookIds: Type.Array(Type.String(), { description: 'Empty = all that listen to alerts.' }),
+    frequency: Frequency,
+    message: Type.String(),
+    cooldownSec: Type.Integer(),
+    expiresAt: nullable(Time),
+    state: oneOf(['active', 'triggered', 'paused', 'expired', 'throttled', 'error']),
+    problem: nullable(Type.String({ description: 'Why, in the state `error`.' })),
+    firings: Type.Integer({ description: 'How often it has fired.' }),
+    lastFiredAt: nullable(Time),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { $id: 'Alert' },
+)
+export type Alert = Wire<typeof Alert>
+
+const Firing = Type.Object(
+  {
+    id: idOf('fir'),
+    alertId: idOf('al'),
+    symbol: Type.String(),
+    exchange: Type.String(),
+    interval: Type.String(),
+    barTime: Time,
+    price: Type.Number(),
+    message: Type.String(),
+    firedAt: Time,
+    channels: Type.Array(Channel),
+  },
+  { $id: 'Firing' },
+)
+export type Firing = Wire<typeof Firing>
+
+const Letter = Type.Object(
+  {
+    id: idOf('mail'),
+    to: Type.String(),
+    subject: Type.String(),
+    text: Type.String(),
+    state: oneOf(['waiting', 'sent', 'failed']),
+    attempts: Type.Integer(),
+    nextAt: nullable(Time),
+    problem: nullable(Type.String()),
+    createdAt: Time,
+    sentAt: nullable(Time),
+  },
+  { $id: 'Letter' },
+)
+export type Letter = Wire<typeof Letter>
+
+export const ALERTS = {
+  'POST /api/platform/alerts': {
+    access: 'session alerts:write',
+    summary: 'Create an alert',
+    description:
+      'At least one of `channels`; `webhookIds` are your own. Every bar behind the newest one is looked at once, however late: cooldown, `once_per_minute`, throttling and `expiresAt` are judged by the times at which bars closed, so that bars that come all at once fire what they fire one by one.',
+    body: AlertBody,
+    answer: { id: idOf('al'), alert: Alert },
+  },
+  'GET /api/platform/alerts': {
+    access: 'session alerts:read',
+    summary: 'List alerts',
+    query: PageQuery,
+    answer: Listed('alerts', Alert),
+  },
+  'GET /api/platform/alerts/firings': {
+    access: 'session alerts:read',
+    summary: 'The newest firings of all alerts',
+    query: PageQuery,
+    answer: Listed('firings', Firing),
+  },
+  'GET /api/platform/alerts/outbox': {
+    access: 'session alerts:read',
+    summary: 'The newest mails of alerts',
+    description: 'Without a mail server (SMTP_URL) they wait here.',
+    query: PageQuery,
+    answer: Listed('letters', Letter),
+  },
+  'GET /api/platform/alerts/{id}': {
+    access: 'session alerts:read',
+    summary: 'One alert',
+    answer: { alert: Alert },
+  },
+  'GET /api/platform/alerts/{id}/firings': {
+    access: 'session alerts:read',
+    summary: 'Firings of an alert',
+    query: PageQuery,
+    answer: Listed('firings', Firing),
+  },
+  'PATCH /api/platform/alerts/{id}': {
+    access: 'session alerts:write',
+    summary: 'Change, pause or resume an alert',
+    body: Type.Object({
+      ...Type.Partial(AlertBody).properties,
+      state: Type.Optional(oneOf(['active', 'paused'])),
+    }),
+    answer: { alert: Alert },
+  },
+  'DELETE /api/platform/alerts/{id}': {
+    access: 'session alerts:write',
+    summary: 'Delete an alert',
+    answer: { id: idOf('al') },
+  },
+} as const satisfies OperationTable

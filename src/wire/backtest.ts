@@ -1,0 +1,196 @@
+// Stored backtests, and what can be asked of one.
+
+import { Type } from '@sinclair/typebox'
+import { Replay } from './replay.ts'
+import { Report, ReportSummary } from './report.ts'
+import type { OperationTable } from './operation.ts'
+import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import { Track } from './track.ts'
+
+const BacktestBody = Type.Object({
+  name: Text(200),
+  symbol: Text(64),
+  interval: Text(16),
+  exchange: Text(64),
+  bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
+  source: Raw(1 << 20),
+  inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  overrides: Type.Optional(
+    Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()])),
+  ),
+})
+
+const RunState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
+
+const Backtest = Type.Object(
+  {
+    id: idOf('bt'),
+    name: Type.String(),
+    symbol: Type.String(),
+    exchange: Type.String(),
+    interval: Type.String(),
+    bars: Type.Integer(),
+    ownBars: Type.Boolean({ description: 'It ran on bars that only the caller sees.' }),
+    state: RunState,
+    createdAt: Time,
+    startedAt: nullable(Time),
+    finishedAt: nullable(Time),
+    error: nullable(
+      Type.Object({
+        code: Type.String(),
+        message: Type.String(),
+        diagnostics: Type.Optional(Type.Array(Type.Unknown())),
+      }),
+    ),
+    summary: nullable(ReportSummary),
+    pinned: Type.Boolean(),
+    currency: nullable(Type.String()),
+    range: nullable(Type.Object({ from: Time, to: Time, bars: Type.Integer() })),
+    source: Type.Optional(Type.String()),
+    inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+    overrides: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  },
+  { $id: 'Backtest' },
+)
+export type Backtest = Wire<typeof Backtest>
+
+const Result = Type.Object({ report: Report, tracks: Type.Array(Track) }, { $id: 'BacktestResult' })
+export type Result = Wire<typeof Result>
+
+const Verification = Type.Object(
+  {
+    equal: Type.Boolean(),
+    hash: Type.String(),
+    difference: nullable(Type.String()),
+    ranOnOther: Type.Boolean(),
+  },
+  { $id: 'Verification' },
+)
+export type Verification = Wire<typeof Verification>
+
+const cell = Type.Union([Type.String(), Type.Number(), Type.Null()])
+const comparedTrade = {
+  n: Type.Integer(),
+  agrees: Type.Boolean(),
+  differences: Type.Array(
+    Type.Object({
+      field: oneOf([
+        'side',
+        'entryTime',
+        'exitTime',
+        'entryPrice',
+        'exitPrice',
+        'qty',
+        'profit',
+        'entrySignal',
+        'exitSignal',
+        'missing',
+        'extra',
+      ]),
+      expected: cell,
+      found: cell,
+    }),
+  ),
+}
+
+const Comparison = Type.Object(
+  {
+    timezone: Type.String(),
+    timezoneDetected: Type.Boolean(),
+    expected: Type.Integer(),
+    found: Type.Integer(),
+    exact: Type.Integer(),
+    firstDivergence: nullable(Type.Object({ ...comparedTrade, bar: Type.Integer(), time: Time })),
+    trades: Type.Array(Type.Object(comparedTrade)),
+  },
+  { $id: 'Comparison' },
+)
+export type Comparison = Wire<typeof Comparison>
+
+const compareBody = Type.Object({ csv: Raw(32 << 20), timezone: Type.Optional(nullable(Text(60))) })
+
+export const BACKTESTS = {
+  'POST /api/platform/backtests': {
+    access: 'session backtests:write',
+    summary: 'Run a backtest',
+    description:
+      'Waits for the result; `backtest` comes without source and inputs, which are the request’s. With `Prefer: respond-async` it answers 202 with `id`, `state` and `backtest` at once; follow it at `/events`. `overrides` replaces arguments of the `strategy()` declaration. Above as many as a user may keep (5,000 if the server’s owner does not say otherwise) the oldest that is not pinned makes room; when all are pinned it is 422 `quota_exceeded`.',
+    body: BacktestBody,
+    answer: { id: idOf('bt'), backtest: Backtest, result: Result },
+    accepted: { id: idOf('bt'), state: RunState, backtest: Backtest },
+  },
+  'POST /api/platform/backtests/preview': {
+    access: 'session backtests:write',
+    summary: 'Run a backtest and keep nothing',
+    description: 'For trying inputs: no record, no event, and never refused because too many are kept.',
+    body: BacktestBody,
+    answer: { result: Result },
+  },
+  'GET /api/platform/backtests': {
+    access: 'session backtests:read',
+    summary: 'List backtests, newest first',
+    description: 'Without source and inputs.',
+    query: PageQuery,
+    answer: Listed('backtests', Backtest),
+  },
+  'GET /api/platform/backtests/{id}': {
+    access: 'session backtests:read',
+    summary: 'One backtest with its report',
+    answer: {
+      backtest: Backtest,
+      result: nullable(Type.Object({ report: Report })),
+    },
+  },
+  'GET /api/platform/backtests/{id}/tracks': {
+    access: 'session backtests:read',
+    summary: 'What a chart draws of it',
+    answer: { id: idOf('bt'), tracks: Type.Array(Track) },
+  },
+  'POST /api/platform/backtests/{id}/replay': {
+    access: 'session replay:write backtests:read',
+    summary: 'Replay a backtest',
+    description: 'The same backtest and exchange answer the same id.',
+    query: Type.Object({ exchange: Type.Optional(Text(64)) }),
+    answer: { id: idOf('rp'), replay: Replay },
+  },
+  'DELETE /api/platform/backtests/{id}': {
+    access: 'session backtests:write',
+    summary: 'Cancel and remove a backtest',
+    answer: { id: idOf('bt'), deleted: Type.Boolean() },
+  },
+  'DELETE /api/platform/backtests': {
+    access: 'session backtests:write',
+    summary: 'Cancel and remove several backtests',
+    description:
+      'All in one go, pinned ones too. `deleted` is how many there were: an id that is not one of the caller’s backtests is passed over.',
+    body: Type.Object({ ids: Type.Array(idOf('bt'), { minItems: 1, maxItems: 500 }) }),
+    answer: { deleted: Type.Integer() },
+  },
+  'PATCH /api/platform/backtests/{id}': {
+    access: 'session backtests:write',
+    summary: 'Pin or rename a backtest',
+    description: 'A pinned one stays when the oldest make room for newer ones.',
+    body: Type.Object({ pinned: Type.Optional(Type.Boolean()), name: Type.Optional(Text(200)) }),
+    answer: { backtest: Backtest },
+  },
+  'GET /api/platform/backtests/{id}/events': {
+    access: 'session backtests:read',
+    summary: 'Follow a backtest',
+    description: 'Server-sent events: `progress` with `state`, `bar` and `bars`, then `end` with `backtest`.',
+  },
+  'POST /api/platform/backtests/{id}/verify': {
+    access: 'session backtests:read',
+    summary: 'Run a backtest again and compare every byte',
+    description:
+      '`difference` is where the reports differ first. `ranOnOther`: bars, symbol or engine are not what they were, so other numbers prove nothing.',
+    answer: { id: Type.String(), verification: Verification },
+  },
+  'POST /api/platform/backtests/{id}/compare': {
+    access: 'session backtests:read',
+    summary: "Compare with TradingView's list of trades",
+    description:
+      'The CSV as it was exported, in any language; its time zone is detected unless it is given. At most 32 MiB.',
+    body: compareBody,
+    answer: { id: Type.String(), comparison: Comparison },
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,64 @@
+// Bars from providers.
+
+import { Type } from '@sinclair/typebox'
+import type { OperationTable } from './operation.ts'
+import { Instant, Listed, nullable, oneOf, Text, Time, type Wire } from './schema.ts'
+
+const series = { exchange: Text(64), symbol: Text(64), interval: Text(16) }
+
+const Feed = Type.Object(
+  {
+    exchange: Type.String(),
+    symbol: Type.String(),
+    interval: Type.String(),
+    state: oneOf(['waiting', 'fresh', 'retrying', 'stopped']),
+    followed: Type.Boolean(),
+    provider: nullable(Type.String()),
+    lastSuccessAt: nullable(Time),
+    lastError: nullable(Type.String()),
+    failures: Type.Integer(),
+    nextAt: nullable(Time),
+    newestBar: nullable(Time),
+  },
+  { $id: 'Feed' },
+)
+export type Feed = Wire<typeof Feed>
+
+export const FEEDS = {
+  'POST /api/platform/bars/fetch': {
+    access: 'session bars:write',
+    summary: 'Fetch bars from a provider',
+    description:
+      'From the newest cached bar, or from `from`. What arrived before a failure is kept, so the same request goes on. As with an import, what a member fetches is private, unless the series is followed.',
+    body: Type.Object({
+      ...series,
+      from: Type.Optional(nullable(Instant)),
+      to: Type.Optional(nullable(Instant)),
+    }),
+    answer: { ...series, inserted: Type.Integer(), updated: Type.Integer(), pages: Type.Integer() },
+  },
+  'GET /api/platform/feeds': {
+    access: 'session bars:read',
+    summary: 'How followed series are doing',
+    description:
+      "A member sees the followed ones and those that wait on the member's own alerts and watchlists; the owner and admins see all.",
+    answer: {
+      ...Listed('feeds', Feed),
+      providers: Type.Array(Type.Object({ name: Type.String(), exchanges: Type.Array(Type.String()) })),
+    },
+  },
+  'POST /api/platform/feeds': {
+    access: 'session bars:write',
+    summary: 'Follow a series',
+    description: 'It is kept up to date from its provider, for everybody. For the owner and admins.',
+    body: Type.Object(series),
+    answer: series,
+  },
+  'DELETE /api/platform/feeds': {
+    access: 'session bars:write',
+    summary: 'Stop following a series',
+    description: 'For the owner and admins.',
+    query: Type.Object(series),
+    answer: { deleted: Type.Boolean() },
+  },
+} as const satisfies OperationTable

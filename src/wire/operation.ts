@@ -1,0 +1,30 @@
+// What an operation of the API is: one method at one path, who may call it, what it takes and what it answers.
+//
+// A table of operations is keyed as the typed clients name them, `POST /api/platform/alerts/{id}`. The key is all that a
+// caller needs at run time; the schemas are the server's, and the dashboard imports their types alone.
+
+import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
+import type { Scope } from './token.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The credential that is sure to be let in: `session`, `api-token` or `none` needed. */
+export type AccessLabel = 'session' | 'api-token' | 'none'
+
+/** The label, and the scopes that a token needs as well; `session only` lets no token in. */
+export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
+
+export interface Operation {
+  readonly access: Access
+  readonly summary: string
+  readonly description?: string
+  readonly params?: TObject
+  readonly query?: TObject
+  readonly body?: TSchema
+  /** Its fields beside `ok` and `warnings`. None where it answers no JSON. */
+  readonly answer?: TProperties
+  /** Of a 202, to `Prefer: respond-async`. */
+  readonly accepted?: TProperties
+}
+
+export type OperationTable = Readonly<Record<`${Method} /${string}`, Operation>>

@@ -1,0 +1,80 @@
+// Every operation of the API: what is validated, documented, written into the typed client and called by the dashboard.
+
+import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
+import { ACCOUNTS } from './account.ts'
+import { ALERTS } from './alert.ts'
+import { BACKTESTS } from './backtest.ts'
+import { BARS } from './bars.ts'
+import { CLIENT_ERRORS } from './client-error.ts'
+import { FEEDS } from './feed.ts'
+import { HEALTH } from './health.ts'
+import { IDEAS } from './idea.ts'
+import type { OperationTable } from './operation.ts'
+import { REPLAYS } from './replay.ts'
+import type { Unchanged, Warning, Wire } from './schema.ts'
+import { SCRIPTS } from './script.ts'
+import { SEARCH } from './search.ts'
+import { STREAM } from './stream.ts'
+import { SUPPORT } from './support.ts'
+import { TOKENS } from './token.ts'
+import { WATCHLISTS } from './watchlist.ts'
+import { WEBHOOKS } from './webhook.ts'
+
+export const OPERATIONS = {
+  ...ACCOUNTS,
+  ...TOKENS,
+  ...BACKTESTS,
+  ...ALERTS,
+  ...IDEAS,
+  ...SCRIPTS,
+  ...WATCHLISTS,
+  ...REPLAYS,
+  ...WEBHOOKS,
+  ...SEARCH,
+  ...SUPPORT,
+  ...CLIENT_ERRORS,
+  ...FEEDS,
+  ...STREAM,
+  ...BARS,
+  ...HEALTH,
+} as const satisfies OperationTable
+
+export type Operations = typeof OPERATIONS
+
+/** `POST /api/platform/alerts/{id}` and so on. */
+export type OperationName = keyof Operations
+
+/** The fields of an operation's answer beside `ok` and `warnings`. */
+export type AnswerOf<K extends OperationName> = Operations[K] extends {
+  readonly answer: infer P extends TProperties
+}
+  ? Unchanged<Static<TObject<P>>>
+  : unknown
+/** What an operation was answered, as a client reads it. */
+export type Answer<K extends OperationName> = AnswerOf<K> & {
+  readonly warnings?: readonly Wire<typeof Warning>[]
+}
+
+type PathOf<K extends string> = K extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathOf<Rest>
+  : never
+type Taken<K extends OperationName, Part extends 'body' | 'query'> = Operations[K] extends {
+  readonly [P in Part]: infer S extends TSchema
+}
+  ? Part extends 'query'
+    ? { readonly query: Queried<Static<S>> }
+    : { readonly body: Unchanged<Static<S>> }
+  : unknown
+/** What is text in an address may be given as a number. */
+type Queried<T> = { readonly [F in keyof T]: T[F] | (string extends T[F] ? number : never) }
+
+type OptionalWhereEmpty<T> = { readonly [P in keyof T as {} extends T[P] ? never : P]: T[P] } & {
+  readonly [P in keyof T as {} extends T[P] ? P : never]?: T[P]
+}
+
+/** What an operation takes: `path`, `query` and `body`, where it has them. */
+export type Args<K extends OperationName> = OptionalWhereEmpty<
+  ([PathOf<K>] extends [never] ? unknown : { readonly path: Readonly<Record<PathOf<K>, string>> }) &
+    Taken<K, 'query'> &
+    Taken<K, 'body'>
+>

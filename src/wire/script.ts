@@ -1,0 +1,144 @@
+// Stored scripts, and what a check says of one.
+
+import { Type } from '@sinclair/typebox'
+import type { OperationTable } from './operation.ts'
+import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+
+const Visibility = oneOf(['public', 'private'])
+
+const Diagnostic = Type.Object(
+  {
+    severity: oneOf(['error', 'warning']),
+    line: Type.Integer(),
+    column: Type.Integer(),
+    endLine: Type.Integer(),
+    endColumn: Type.Integer(),
+    code: Type.String(),
+    message: Type.String(),
+    hint: nullable(Type.String()),
+  },
+  { $id: 'Diagnostic' },
+)
+export type Diagnostic = Wire<typeof Diagnostic>
+
+const Script = Type.Object(
+  {
+    id: idOf('scr'),
+    name: Type.String(),
+    source: Type.String(),
+    visibility: Visibility,
+    kind: oneOf(['strategy', 'indicator', 'library', 'draft']),
+    pineVersion: nullable(Type.Integer()),
+    revision: Type.Integer(),
+    author: Type.String(),
+    mine: Type.Boolean(),
+    createdAt: Time,
+    updatedAt: Time,
+  },
+  { $id: 'Script' },
+)
+export type Script = Wire<typeof Script>
+
+/** What a form for an input needs. */
+const Input = Type.Object(
+  {
+    label: Type.String(),
+    kind: oneOf([
+      'int',
+      'float',
+      'bool',
+      'string',
+      'color',
+      'source',
+      'timeframe',
+      'session',
+      'symbol',
+      'time',
+      'price',
+      'text_area',
+      'enum',
+    ]),
+    default: Type.Unknown(),
+    minval: nullable(Type.Number()),
+    maxval: nullable(Type.Number()),
+    step: nullable(Type.Number()),
+    options: nullable(Type.Array(Type.Union([Type.Number(), Type.String()]))),
+    tooltip: Type.String(),
+    group: Type.String(),
+    inline: Type.String(),
+    active: Type.Boolean(),
+  },
+  { $id: 'Input' },
+)
+export type Input = Wire<typeof Input>
+
+const Revision = Type.Object({ revision: Type.Integer(), source: Type.String(), savedAt: Time })
+export type Revision = Wire<typeof Revision>
+
+const Source = Raw(500_000, 0)
+const ScriptBody = Type.Object({
+  name: Text(200),
+  source: Source,
+  visibility: Type.Optional(Visibility),
+})
+
+const checked = {
+  kind: Type.String(),
+  pineVersion: nullable(Type.Integer()),
+  inputs: Type.Array(Input),
+  plots: Type.Array(Type.String()),
+  diagnostics: Type.Array(Diagnostic),
+}
+
+export const SCRIPTS = {
+  'POST /api/platform/scripts': {
+    access: 'session scripts:write',
+    summary: 'Store a script',
+    description: 'One that does not compile is stored as a draft.',
+    body: ScriptBody,
+    answer: { id: idOf('scr'), script: Script, diagnostics: Type.Array(Diagnostic) },
+  },
+  'POST /api/platform/scripts/check': {
+    access: 'session scripts:read',
+    summary: 'Check a script without storing it',
+    description:
+      '`plots` are the titles of its `plot()` calls, as an alert of the kind `indicator` names one.',
+    body: Type.Object({ source: Source }),
+    answer: checked,
+  },
+  'POST /api/platform/scripts/format': {
+    access: 'session scripts:read',
+    summary: 'Tidy the spaces of a script',
+    body: Type.Object({ source: Source }),
+    answer: { source: Type.String() },
+  },
+  'GET /api/platform/scripts': {
+    access: 'none scripts:read',
+    summary: 'List scripts',
+    description: "One's own; the public ones with feed=public or when nobody is signed in.",
+    query: Type.Object({ ...PageQuery.properties, feed: Type.Optional(oneOf(['public', 'mine'])) }),
+    answer: Listed('scripts', Script),
+  },
+  'GET /api/platform/scripts/{id}': {
+    access: 'none scripts:read',
+    summary: 'One script',
+    answer: { script: Script },
+  },
+  'GET /api/platform/scripts/{id}/revisions': {
+    access: 'session scripts:read',
+    summary: 'Earlier texts of a script',
+    query: PageQuery,
+    answer: Listed('revisions', Revision),
+  },
+  'PATCH /api/platform/scripts/{id}': {
+    access: 'session scripts:write',
+    summary: 'Change a script',
+    body: Type.Partial(ScriptBody),
+    answer: { script: Script, diagnostics: Type.Array(Diagnostic) },
+  },
+  'DELETE /api/platform/scripts/{id}': {
+    access: 'session scripts:write',
+    summary: 'Delete a script',
+    answer: { id: idOf('scr') },
+  },
+} as const satisfies OperationTable

@@ -1,0 +1,239 @@
+// Tracks: what a chart draws of a run, one of several kinds, in columns that share one time axis. Track 0 is that axis.
+//
+// A column has a value a bar; null is na. A colour is `#RRGGBBAA`. Where it is not the same on all bars it is a palette and
+// an index a bar (-1 = na) under the plural of its name. Options are Pine's arguments by Pine's names.
+
+import { Type, type TProperties } from '@sinclair/typebox'
+import { nullable, oneOf, type Wire } from './schema.ts'
+
+const Column = Type.Array(nullable(Type.Number()))
+const Colors = Type.Object({ palette: Type.Array(Type.String()), index: Type.Array(Type.Integer()) })
+const color = Type.Optional(nullable(Type.String()))
+const colors = Type.Optional(Colors)
+const word = Type.Optional(nullable(Type.String()))
+const amount = Type.Optional(nullable(Type.Number()))
+const flag = Type.Optional(nullable(Type.Boolean()))
+const texts = Type.Optional(
+  Type.Record(Type.String(), Type.Array(nullable(Type.String())), {
+    description: 'Text a bar, by argument, where it is not the same on all bars.',
+  }),
+)
+
+/** What every track but the time axis says of itself. */
+const shown = {
+  id: Type.String({ description: 'The title, with `#2` and so on where there are several of the name.' }),
+  title: Type.String(),
+  pane: Type.String({ description: "`price`, `equity`, `position`, or `1`: the script's own." }),
+  overlay: Type.Boolean({ description: 'It lies over the price.' }),
+}
+const display = {
+  editable: flag,
+  display: Type.Optional(nullable(Type.Integer({ description: "Pine's `display` bits." }))),
+  force_overlay: flag,
+  zorder: Type.Integer({ description: 'Later ones lie above.' }),
+}
+const formatted = { format: word, precision: amount }
+const last = { show_last: amount }
+
+const plotOf = <K extends string, P extends TProperties>(kind: K, properties: P) =>
+  Type.Object({ kind: Type.Literal(kind), ...shown, ...display, ...last, ...properties })
+
+const Plot = plotOf('plot', {
+  ...formatted,
+  texts,
+  style: word,
+  linewidth: amount,
+  linestyle: word,
+  trackprice: flag,
+  histbase: amount,
+  offset: amount,
+  join: flag,
+  color,
+  colors,
+  data: Column,
+})
+export type PlotTrack = Wire<typeof Plot>
+
+const marked = {
+  ...formatted,
+  texts,
+  location: word,
+  size: word,
+  text: word,
+  offset: amount,
+  color,
+  colors,
+  textcolor: color,
+  textcolors: colors,
+  data: Column,
+}
+const Shape = plotOf('shape', { ...marked, style: word })
+const Char = plotOf('char', { ...marked, char: word })
+export type ShapeTrack = Wire<typeof Shape> | Wire<typeof Char>
+
+const Arrow = plotOf('arrow', {
+  ...formatted,
+  texts,
+  offset: amount,
+  minheight: amount,
+  maxheight: amount,
+  colorup: color,
+  colorups: colors,
+  colordown: color,
+  colordowns: colors,
+  data: Column,
+})
+export type ArrowTrack = Wire<typeof Arrow>
+
+const barred = {
+  ...formatted,
+  texts,
+  color,
+  colors,
+  open: Column,
+  high: Column,
+  low: Column,
+  close: Column,
+}
+const Candle = plotOf('candle', {
+  ...barred,
+  wickcolor: color,
+  wickcolors: colors,
+  bordercolor: color,
+  bordercolors: colors,
+})
+const Bar = plotOf('bar', barred)
+export type CandleTrack = Wire<typeof Candle> | Wire<typeof Bar>
+
+const Level = plotOf('hline', { price: amount, color, linestyle: word, linewidth: amount })
+export type LevelTrack = Wire<typeof Level>
+
+const Fill = plotOf('fill', {
+  between: Type.Array(Type.String(), {
+    minItems: 2,
+    maxItems: 2,
+    description: 'Ids of what it lies between.',
+  }),
+  fillgaps: flag,
+  color,
+  colors,
+  top_value: Type.Optional(Type.Union([Column, Type.Number(), Type.Null()])),
+  bottom_value: Type.Optional(Type.Union([Column, Type.Number(), Type.Null()])),
+  top_color: color,
+  top_colors: colors,
+  bottom_color: color,
+  bottom_colors: colors,
+  data: Type.Optional(Column),
+})
+export type FillTrack = Wire<typeof Fill>
+
+const ground = {
+  offset: amount,
+  color,
+  palette: Type.Array(Type.String()),
+  runs: Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.Integer()]), {
+    description: 'Stretches of one colour: first bar, how many, index into the palette.',
+  }),
+}
+const Background = plotOf('bgcolor', ground)
+const BarColor = plotOf('barcolor', ground)
+export type GroundTrack = Wire<typeof Background> | Wire<typeof BarColor>
+
+const drawingsOf = <K extends string>(kind: K) =>
+  Type.Object(
+    {
+      kind: Type.Literal(kind),
+      ...shown,
+      items: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+        description:
+          'Fields by Pine name as they are at the end; `createdBar` and `deletedBar` (-1 = not), and `changes`: what they were until a bar. Another drawing is its index among its kind.',
+      }),
+    },
+    { description: 'Drawings of the kind.' },
+  )
+const Lines = drawingsOf('line')
+const Labels = drawingsOf('label')
+const Boxes = drawingsOf('box')
+const Tables = drawingsOf('table')
+const Polylines = drawingsOf('polyline')
+const Linefills = drawingsOf('linefill')
+
+const Time = Type.Object({
+  id: Type.Literal('time'),
+  kind: Type.Literal('time'),
+  data: Type.Array(Type.Number(), { description: 'Openings of the bars, UTC milliseconds.' }),
+})
+
+const curveOf = <K extends string>(kind: K, description: string) =>
+  Type.Object({ kind: Type.Literal(kind), ...shown, data: Column }, { description })
+const Equity = curveOf('equity', 'Equity at the close of each bar, in account currency.')
+const Drawdown = curveOf('drawdown', 'Equity less its peak so far, ≤ 0, in account currency.')
+const BuyAndHold = curveOf('buyhold', 'The initial capital put into the symbol at the first entry, and held.')
+const Position = curveOf('position', 'Contracts held at the close of each bar, negative when short.')
+
+const Marker = Type.Object({
+  bar: Type.Integer({ description: 'Index into the time axis.' }),
+  time: Type.Number({ description: 'UTC seconds.' }),
+  position: oneOf(['belowBar', 'aboveBar']),
+  shape: oneOf(['arrowUp', 'arrowDown']),
+  color: Type.String(),
+  text: Type.String(),
+  id: Type.String({ description: "The order's." }),
+  price: Type.Number(),
+  qty: Type.Number({ description: 'Contracts.' }),
+  size: Type.Number(),
+  after: Type.Number({ description: 'Contracts held after it.' }),
+})
+export type Marker = Wire<typeof Marker>
+const Markers = Type.Object(
+  { kind: Type.Literal('markers'), ...shown, items: Type.Array(Marker) },
+  { description: "Fills, as lightweight-charts' SeriesMarker." },
+)
+
+const indexes = Type.Array(Type.Integer())
+const Resting = Type.Object(
+  {
+    kind: Type.Literal('resting'),
+    ...shown,
+    names: Type.Array(Type.String()),
+    types: Type.Array(oneOf(['limit', 'stop', 'trail'])),
+    name: Type.Array(Type.Integer(), { description: 'Index into `names`.' }),
+    type: Type.Array(Type.Integer(), { description: 'Index into `types`.' }),
+    from: indexes,
+    to: Type.Array(Type.Integer(), { description: 'The first bar without it; -1 = to the end.' }),
+    price: Type.Array(Type.Number()),
+    qty: Type.Array(Type.Number(), { description: 'Contracts, negative to sell.' }),
+  },
+  { description: 'Orders while they wait, a row each, as columns.' },
+)
+export type RestingTrack = Wire<typeof Resting>
+
+export const Track = Type.Union(
+  [
+    Time,
+    Plot,
+    Shape,
+    Char,
+    Arrow,
+    Candle,
+    Bar,
+    Level,
+    Fill,
+    Background,
+    BarColor,
+    Lines,
+    Labels,
+    Boxes,
+    Tables,
+    Polylines,
+    Linefills,
+    Equity,
+    Drawdown,
+    BuyAndHold,
+    Position,
+    Markers,
+    Resting,
+  ],
+  { $id: 'Track', description: 'Told apart by `kind`.' },
+)
+export type Track = Wire<typeof Track>

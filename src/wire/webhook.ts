@@ -1,0 +1,126 @@
+// Receivers of events, and what was sent to them.
+
+import { Type } from '@sinclair/typebox'
+import type { OperationTable } from './operation.ts'
+import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+
+const Event = oneOf(['backtest.reportReady', 'alert.triggered'])
+
+const Webhook = Type.Object(
+  {
+    id: idOf('wh'),
+    name: Type.String(),
+    url: Type.String(),
+    events: Type.Array(Event),
+    status: oneOf(['active', 'disabled']),
+    disabledReason: nullable(oneOf(['owner', 'gone', 'failing', 'secret_lost'])),
+    rotating: Type.Boolean(),
+    createdAt: Time,
+    updatedAt: Time,
+    lastSuccessAt: nullable(Time),
+    failingSince: nullable(Time),
+  },
+  { $id: 'Webhook' },
+)
+export type Webhook = Wire<typeof Webhook>
+
+const Delivery = Type.Object(
+  {
+    id: idOf('msg'),
+    webhookId: idOf('wh'),
+    event: Type.String(),
+    state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
+    data: Type.Record(Type.String(), Type.Unknown()),
+    attempts: Type.Array(
+      Type.Object({
+        at: Time,
+        status: Type.Integer(),
+        durationMs: Type.Integer(),
+        failure: nullable(Type.String()),
+        excerpt: Type.String(),
+      }),
+    ),
+    nextAt: nullable(Time),
+    createdAt: Time,
+    resendOf: nullable(Type.String()),
+  },
+  { $id: 'Delivery' },
+)
+export type Delivery = Wire<typeof Delivery>
+
+const WebhookBody = Type.Object({
+  name: Text(200),
+  url: Raw(2000),
+  // Which events there are is for the room to say: its refusal names them.
+  events: Type.Array(Text(100), { minItems: 1, maxItems: 20 }),
+})
+
+export const WEBHOOKS = {
+  'POST /api/platform/webhooks': {
+    access: 'session webhooks:write',
+    summary: 'Register a webhook',
+    description: 'The signing secret is shown once.',
+    body: WebhookBody,
+    answer: { id: idOf('wh'), secret: Type.String(), webhook: Webhook },
+  },
+  'GET /api/platform/webhooks': {
+    access: 'session webhooks:read',
+    summary: 'List webhooks',
+    query: PageQuery,
+    answer: Listed('webhooks', Webhook),
+  },
+  'GET /api/platform/webhooks/deliveries': {
+    access: 'session webhooks:read',
+    summary: 'The newest deliveries of all webhooks',
+    query: PageQuery,
+    answer: Listed('deliveries', Delivery),
+  },
+  'POST /api/platform/webhooks/deliveries/{id}/resend': {
+    access: 'session webhooks:write',
+    summary: 'Send a delivery again',
+    answer: { id: idOf('msg'), delivery: Delivery },
+  },
+  'GET /api/platform/webhooks/{id}': {
+    access: 'session webhooks:read',
+    summary: 'One webhook',
+    answer: { webhook: Webhook },
+  },
+  'GET /api/platform/webhooks/{id}/deliveries': {
+    access: 'session webhooks:read',
+    summary: 'Deliveries of a webhook',
+    query: PageQuery,
+    answer: Listed('deliveries', Delivery),
+  },
+  'PATCH /api/platform/webhooks/{id}': {
+    access: 'session webhooks:write',
+    summary: 'Change a webhook',
+    description: 'Enabling one forgets its failures.',
+    body: Type.Object({
+      ...Type.Partial(WebhookBody).properties,
+      status: Type.Optional(oneOf(['active', 'disabled'])),
+    }),
+    answer: { webhook: Webhook },
+  },
+  'POST /api/platform/webhooks/{id}/test': {
+    access: 'session webhooks:write',
+    summary: 'Send a test event',
+    answer: { id: idOf('msg'), delivery: Delivery },
+  },
+  'POST /api/platform/webhooks/{id}/rotate': {
+    access: 'session webhooks:write',
+    summary: 'Make a new signing secret',
+    description:
+      'webhook-signature carries both for 24 hours; X-Service-Signature stays with the old one until the rotation is confirmed.',
+    answer: { id: idOf('wh'), secret: Type.String(), webhook: Webhook },
+  },
+  'POST /api/platform/webhooks/{id}/rotate/confirm': {
+    access: 'session webhooks:write',
+    summary: 'The receiver knows the new secret',
+    answer: { id: idOf('wh'), webhook: Webhook },
+  },
+  'DELETE /api/platform/webhooks/{id}': {
+    access: 'session webhooks:write',
+    summary: 'Delete a webhook',
+    answer: { id: idOf('wh') },
+  },
+} as const satisfies OperationTable
