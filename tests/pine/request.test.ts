@@ -1,6 +1,7 @@
 // request.security on other bars: what a bar of the chart may know of them, and when (rules L2 to L5).
 
 import { describe, expect, test } from 'bun:test'
+import type { Bars } from '../../src/market/bars.ts'
 import type { RunEnvironment, Series } from '../../src/pine/compile.ts'
 import { DEFAULT_LIMITS, ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import { barsOf, open, plotted, runScript, SYMBOL } from './run-script.ts'
@@ -423,5 +424,48 @@ describe('an indicator with a timeframe of its own', () => {
   test('says that it leaves drawings out', () => {
     const found = run('timeframe = "60"', 'label.new(bar_index, close)\nplot(close)')
     expect(found.warnings.map(({ code }) => code)).toEqual(['drawings-of-timeframe'])
+  })
+})
+
+describe('a symbol whose trading hours nobody stated', () => {
+  const NEW_YORK = { ...SYMBOL, session: '0930-1600', timezone: 'America/New_York' }
+  const DAY = 86_400_000
+  /** Monday to Friday from 8 January 2024, `hours` bars a day from half past nine. */
+  const stock = (closes: readonly number[], hours: number): Bars => {
+    const bars = barsOf(closes)
+    for (let i = 0; i < bars.length; i++)
+      bars.time[i] = Date.UTC(2024, 0, 8, 14, 30) + Math.floor(i / hours) * DAY + (i % hours) * 3_600_000
+    return bars
+  }
+  const other = (bars: Bars): Partial<RunEnvironment> => ({
+    symbol: NEW_YORK,
+    series: (exchange, symbol, interval) => ({ bars, symbol: { ...SYMBOL, exchange, symbol }, interval }),
+  })
+  const asked = (timeframe: string) =>
+    `//@version=6\nindicator("x")\nplot(request.security("A:B", "${timeframe}", close))`
+
+  test('is seen on the bar that opens with its own', () => {
+    const done = runScript(asked('D'), stock(CLOSES.slice(0, 5), 1), {
+      ...other(stock([10, 20, 30, 40, 50], 1)),
+      interval: '1d',
+    })
+    expect(plotted(done)).toEqual([10, 20, 30, 40, 50])
+  })
+
+  test('keeps the hours of the chart where its bars do, with a warning', () => {
+    const done = runScript(asked('D'), stock(CLOSES, 7), {
+      ...other(stock([10, 20, 30, 40, 50], 1)),
+      interval: '1h',
+    })
+    expect(plotted(done)).toEqual([NA, NA, NA, NA, NA, NA, 10, 10, 10, 10, 10, 10])
+    expect(done.warnings.map(({ code }) => code)).toEqual(['session-inferred'])
+  })
+
+  test('keeps its own where they do not', () => {
+    const bars = stock([10, 20, 30, 40, 50], 1)
+    for (let i = 0; i < 5; i++) bars.time[i] = Date.UTC(2024, 0, 8 + i)
+    const done = runScript(asked('D'), stock(CLOSES, 7), { ...other(bars), interval: '1h' })
+    expect(plotted(done)).toEqual([NA, NA, NA, NA, NA, NA, NA, 10, 10, 10, 10, 10])
+    expect(done.warnings).toEqual([])
   })
 })

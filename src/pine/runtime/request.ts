@@ -440,18 +440,20 @@ class OtherBars implements Source {
   readonly #context: Context
   readonly #close: Float64Array
   readonly #finer: boolean
+  readonly #same: boolean
 
   constructor(context: Context, series: Series, interval: Interval) {
     this.bars = series.bars
     this.symbol = series.symbol
     this.#context = context
-    const find = periodFinder(calendarOf(series.symbol), interval, interval)
+    const find = periodFinder(calendarOf(keepsHoursOf(context, series) ?? series.symbol), interval, interval)
     this.#close = Float64Array.from(
       series.bars.time.subarray(0, series.bars.length),
       (time) => find(time).end,
     )
     const chart = parseInterval(context.interval)
     this.#finer = chart !== null && compareIntervals(interval, chart) < 0
+    this.#same = chart !== null && compareIntervals(interval, chart) === 0
   }
   update(): number {
     return this.bars.length
@@ -460,8 +462,11 @@ class OtherBars implements Source {
     const opened = this.#context.bars.time[bar] ?? 0
     const closed = this.#context.timeClose[bar] ?? 0
     const { time, length } = this.bars
+    const opening = firstAfter(time, length, opened) - 1
+    // Of the same interval and opened at the same time, it is the same bar, whatever its exchange says of its close.
+    if (this.#same && time[opening] === opened) return opening
     if (!lookahead) return firstAfter(this.#close, length, closed) - 1
-    if (!this.#finer) return firstAfter(time, length, opened) - 1
+    if (!this.#finer) return opening
     const first = firstAfter(time, length, opened - 1)
     return first < length && (time[first] ?? 0) < closed ? first : first - 1
   }
@@ -476,6 +481,31 @@ class OtherBars implements Source {
   rewind(): number {
     return this.bars.length
   }
+}
+
+/** Bars that say something of the hours they keep. */
+const HOURS_FROM = 5
+
+/**
+ * The chart's symbol where the other's hours are not known (24x7 is what is taken then) and each of its bars opens as one of
+ * the chart's would: a stock of an exchange nobody named here.
+ */
+function keepsHoursOf(context: Context, { bars, symbol, interval }: Series): SymbolInfo | null {
+  const own = context.symbol
+  const written = parseInterval(interval)
+  if (symbol.session !== '24x7' || own.session === '24x7' || written === null || bars.length < HOURS_FROM)
+    return null
+  const find = periodFinder(calendarOf(own), written, written)
+  const calendar = calendarOf(own)
+  for (let i = 0; i < bars.length; i++) {
+    const time = bars.time[i] ?? Number.NaN
+    if (find(time).start !== time || !calendar.isOpen(time)) return null
+  }
+  context.warn(
+    'session-inferred',
+    `The trading hours of ${symbol.exchange}:${symbol.symbol} are not known; its bars keep to ${own.session} (${own.timezone}) as the chart's do, so those are taken. State them when you import it.`,
+  )
+  return own
 }
 
 /** Bars made of others. */
