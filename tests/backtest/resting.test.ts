@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { openBacktest, runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { expectText } from '../expected.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
 
 const BARS = barsFrom(
@@ -37,7 +38,7 @@ function restingOf(tracks: ReturnType<typeof runBacktest>['tracks']): string {
     .join('\n')
 }
 const check = (body: string, expected: string) =>
-  expect(restingOf(runBacktest(request(body)).tracks)).toBe(expected)
+  expectText(import.meta.path, body, restingOf(runBacktest(request(body)).tracks), expected)
 
 test('market orders never rest', () => {
   check('if bar_index == 1\n    strategy.entry("L", strategy.long)', '')

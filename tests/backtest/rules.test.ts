@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { expectList } from '../expected.ts'
 import { barsFrom, drive, fillLines, TEST_SYMBOL, type TestScript } from './drive.ts'
 import type { DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
@@ -1202,9 +1203,9 @@ describe('broker rules', () => {
         symbol: { ...TEST_SYMBOL, ...one.symbol },
         ...(one.day ? { dayOf: one.day } : {}),
       })
-      expect(trades).toEqual([...one.trades])
-      if (one.positions) expect(positions).toEqual([...one.positions])
-      if (one.fills) expect(fillLines(broker)).toEqual([...one.fills])
+      expectList(import.meta.path, one.rule, 'trades', trades, one.trades)
+      if (one.positions) expectList(import.meta.path, one.rule, 'positions', positions, one.positions)
+      if (one.fills) expectList(import.meta.path, one.rule, 'fills', fillLines(broker), one.fills)
     })
 
   test('D11: processed on close, a later close of one call site replaces the earlier of its bar', () => {

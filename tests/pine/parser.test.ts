@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { expectText } from '../expected.ts'
 import { parse } from '../../src/pine/1-parse/parser.ts'
 import { MESSAGES } from '../../src/pine/messages.ts'
 import { Source } from '../../src/pine/source.ts'
@@ -18,7 +19,7 @@ function checkTrees(rows: readonly (readonly [source: string, tree: string])[]):
   for (const [source, tree] of rows) {
     test(JSON.stringify(source), () => {
       const { script } = parse(source)
-      expect(`${scriptText(script)} ${errorsOf(source)}`.trim()).toBe(tree)
+      expectText(import.meta.path, source, `${scriptText(script)} ${errorsOf(source)}`.trim(), tree)
     })
   }
 }
