@@ -18,10 +18,10 @@ export interface AccountDeps {
   readonly passwords: PasswordHasher
 }
 
-/** The owner is one, the first; what admins and the owner import is everybody's, a member's import their own. */
+/** There is one owner, the first user. Series that owner and admins import are shared, a member's are private. */
 export const ROLES = ['owner', 'admin', 'member'] as const
 export type Role = (typeof ROLES)[number]
-/** What the owner may make of somebody. */
+/** Roles that the owner can give. */
 export const GIVEN_ROLES = ['admin', 'member'] as const
 export type GivenRole = (typeof GIVEN_ROLES)[number]
 
@@ -85,7 +85,7 @@ export interface ApiToken {
   readonly revokedAt: number | null
 }
 
-/** Looked up through functions, not held: a collection is a view, and making one costs nothing. */
+/** Functions, not values: a collection is a view of the store, and making one costs nothing. */
 export const users = (kv: Kv): Collection<User> =>
   collection<User>(kv, 'users', {
     unique: { email: (user) => [user.emailKey] },

@@ -26,7 +26,7 @@ export async function startSession(
     lastSeenAt: now,
     userAgent: cutText(userAgent, 200),
   }
-  // Who cannot sign in cannot make room either.
+  // Essential, because a user who cannot sign in to a full store cannot delete anything either.
   await transact(deps.kv, () => ({ ...sessions(deps.kv).insert(session), essential: true }))
   return { secret, session }
 }

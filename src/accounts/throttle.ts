@@ -18,13 +18,13 @@ const FREE = 5
 const WAIT_MAX_MS = 15 * 60_000
 const FORGET_MS = 24 * 3600_000
 
-/** Hashed, since an address somebody typed may be as long as they like. */
+/** Hashed, since what was typed as an address may be of any length. */
 const failuresKey = (emailKey: string): Key => ['signin-failures', sha256(emailKey)]
 
 /**
  * Counts a failure before the password is looked at, and forgets it when it was right: so a hundred attempts at the
  * same time are a hundred attempts. Throws 429 while the account has to wait. `isKnown`: somebody has this address;
- * addresses that nobody has could fill what is kept back for when the store is full.
+ * attempts at addresses that nobody has must not use up the room that is kept back for when the store is full.
  */
 export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown: boolean): Promise<void> {
   await transact(deps.kv, () => {

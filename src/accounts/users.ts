@@ -1,8 +1,8 @@
 // Users: signing up, signing in, changing the password.
 //
-// The first user owns the instance. Whoever reaches it over loopback may become that user; from elsewhere it takes
-// the setup code that the console printed. After that the door is shut, unless the operator opened it (`SIGNUP=open`)
-// or the owner sent an invitation.
+// The first user owns the server. Over loopback anybody may become that user; from elsewhere it takes the setup code that
+// the console printed. After that sign-up is closed, unless the operator opened it (`SIGNUP=open`) or the owner sent an
+// invitation.
 
 import { invalidField, Problem } from '../lib/problem.ts'
 import { longerThan } from '../lib/text.ts'
@@ -50,7 +50,7 @@ const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 /** Makes a user of the checked sign-up; the caller starts the session. */
 export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpPolicy): Promise<User> {
   const { kv, clock } = deps
-  // Asked before hashing, so that a shut door costs nothing; asked again inside the transaction, where it counts.
+  // Asked before hashing, so that a refusal costs nothing; asked again inside the transaction, where it decides.
   admit(deps, request, policy)
   checkEmail(request.email)
   await checkPassword(request.password)
@@ -85,7 +85,7 @@ export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpP
   return user
 }
 
-/** Makes a user without asking at the door: the command line's way, for whoever holds the data directory. */
+/** Makes a user whether sign-up is open or not: the command line may, since it holds the data directory. */
 export async function addUser(deps: AccountDeps, request: SignUp): Promise<User> {
   return signUp(deps, request, { open: true, local: true, setupCode: null })
 }
@@ -95,7 +95,7 @@ interface Entrance {
   readonly changes: Changes
 }
 
-/** May this sign-up come in, and as what? Throws when not. */
+/** The role this sign-up would get. Throws Problem when it is not permitted. */
 function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy): Entrance {
   const first = users(kv).count('all', []) === 0
   if (first) {
@@ -166,7 +166,7 @@ export async function giveRole(deps: AccountDeps, by: User, id: string, role: Gi
   return setRole(deps, id, role)
 }
 
-/** The same without asking who does: the command line's way. */
+/** The same without asking who asks: the command line holds the data directory. */
 export async function setRole({ kv }: AccountDeps, id: string, role: GivenRole): Promise<User> {
   const changed = await users(kv).update(id, (user) => {
     if (user.role === 'owner')

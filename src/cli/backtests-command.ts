@@ -1,4 +1,4 @@
-// `chartroom backtests`: what is stored of runs, for whoever holds the data directory. `backtest` runs one.
+// `chartroom backtests`: lists, pins and deletes stored runs. `backtest` runs one.
 
 import { endReplays } from '../replay/session.ts'
 import { removeRuns, runs, type Run } from '../runs/runs.ts'
@@ -95,7 +95,7 @@ function requireIds(ids: readonly string[]): void {
 
 const counted = (count: number) => (count === 1 ? '1 backtest' : `${count} backtests`)
 
-/** Exit code 1 where an id was of nothing: a script should not think that it is done. */
+/** Exit code 1 where there was nothing of an id: a script should not take that for success. */
 function missing({ warn }: CommandContext, count: number): number {
   if (count > 0) warn(`${counted(count)} of those named ${count === 1 ? 'is' : 'are'} not this user’s.`)
   return count > 0 ? 1 : 0

@@ -52,7 +52,7 @@ export const restoreCommand: Command = {
     const lock = lockData(directory)
     try {
       copyOthers(folder, directory)
-      // The database last and at once: half a copy is never taken for a database.
+      // The database comes last and in one step, so that half a copy is never taken for a database.
       await replaceFolder(join(directory, 'db'), (copy) => {
         cpSync(join(folder, 'db', 'data.mdb'), join(copy, 'data.mdb'))
         return Promise.resolve()
@@ -89,7 +89,7 @@ async function replaceFolder(folder: string, fill: (temporary: string) => Promis
   }
 }
 
-/** What lies beside the database is the key file; who serves it now is nobody's business later. */
+/** Beside the database only the key file is copied: the lock says who serves the original, not the copy. */
 const NOT_DATA = [LOCK_FILE, PID_FILE, RESERVE_FILE]
 
 function copyOthers(from: string, to: string): void {

@@ -201,7 +201,7 @@ async function fetchBars(context: CommandContext): Promise<number> {
   })
 }
 
-/** Nobody waits longer than this for a page. */
+/** Longest wait for a provider's page. */
 const HTTP_TIMEOUT_MS = 20_000
 
 const defaultHttp: Http = (url, signal) =>

@@ -26,7 +26,7 @@ const FLAGS = {
 /** One line of `--jsonl`. */
 export interface CheckResult {
   readonly file: string
-  /** null where the script does not say and did not compile. */
+  /** null where the script neither says it nor compiles. */
   readonly version: number | null
   readonly kind: string | null
   readonly compiled: boolean
@@ -35,7 +35,7 @@ export interface CheckResult {
   readonly diagnostics: readonly WireDiagnostic[]
   /** What stopped the run. */
   readonly error: { readonly code: string; readonly message: string } | null
-  /** Series that request.* asked for and that were not at hand: they were na. */
+  /** Series that request.* asked for and that are missing here; the script got na. */
   readonly needs: readonly string[]
   readonly bars: number | null
   readonly trades: number | null
@@ -111,7 +111,7 @@ async function checkFiles(
   return compiled === files.length && ran === tried ? 0 : 1
 }
 
-/** Never throws for what a script does. */
+/** Never throws, whatever the script does. */
 export function checkScript(file: string, source: string, options: CheckOptions): CheckResult {
   const library = librariesBeside(file, options.libraries)
   const started = performance.now()
@@ -130,7 +130,7 @@ export function checkScript(file: string, source: string, options: CheckOptions)
   const none = { ...result, needs: [], ran: null, bars: null, trades: null, runMs: null }
   if (!script || !options.bars || kind === 'library') return none
   const { bars, symbol, interval, finer, series } = options.bars
-  // A survey has one series: what a script asks for besides is named, and na, rather than the end of its run.
+  // A survey has one series. Others that a script asks for are na and named, so that its run goes on.
   const needs = new Set<string>()
   const seriesOrNothing: ScriptBars['series'] = (exchange, ticker, wanted) => {
     const found = series(exchange, ticker, wanted)
@@ -139,7 +139,7 @@ export function checkScript(file: string, source: string, options: CheckOptions)
     return { bars: emptyBars(0), symbol: { ...symbol, exchange, symbol: ticker }, interval: wanted }
   }
   const from = performance.now()
-  // The door compiles again; that is not the run's time.
+  // Opening the run compiles again, which is not counted as its time.
   const elapsed = () => Math.max(0, performance.now() - from - compileMs)
   try {
     const { report } = runBacktest({
@@ -171,7 +171,7 @@ export function checkScript(file: string, source: string, options: CheckOptions)
   }
 }
 
-/** compile() promises not to throw. Where it does, a survey of many scripts should say which one, and go on. */
+/** compile() promises not to throw. If it does, a survey of many scripts should name the script and go on. */
 function compiledScript(source: string, library: ReturnType<typeof librariesBeside>) {
   try {
     const text = new Source(source)
@@ -222,7 +222,7 @@ function scriptsOf(path: string): string[] {
 
 function listBuiltins({ print }: CommandContext): number {
   const names = [
-    // Names that begin with a dot are ours, for what only v4 had.
+    // Names that begin with a dot are internal ones, for what only v4 had.
     ...[...BUILTIN_FUNCTIONS.values()]
       .filter(({ name }) => !name.startsWith('·'))
       .map(({ name, status }) => `function ${name}${source(status)}`),

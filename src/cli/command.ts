@@ -22,7 +22,7 @@ export interface CommandContext {
   readonly print: (line: string) => void
   /** Standard error. */
   readonly warn: (line: string) => void
-  /** A line that is written over by the next one, for waiting people; null wipes it. Absent where nobody watches. */
+  /** A line that the next one overwrites, to show progress; null wipes it. Absent where no terminal is attached. */
   readonly progress?: ((line: string | null) => void) | undefined
   /** All of standard input. */
   readonly input?: (() => Promise<string>) | undefined
@@ -41,7 +41,7 @@ export interface Command {
   readonly run: (context: CommandContext) => Promise<number>
 }
 
-/** What the person typed is not a command line we know. Exit code 2. */
+/** The command line is not one we know. Exit code 2. */
 export class UsageError extends Error {}
 
 /** `util.parseArgs`, strict, with its complaints as usage errors. */

@@ -69,7 +69,7 @@ async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
   const path = flags.bars ?? ''
   const guess = await symbolOf(flags, defaultSymbol(exchange, symbol || fileSymbol(path)))
   const all = await readBarsFile(path, guess)
-  // Nobody said what the tick is, and the exchange does not tell either: the prices do.
+  // Neither flags nor exchange tell the tick, so it is read off the prices.
   const info = exchange === '' && flags.syminfo === undefined ? { ...guess, ...inferTick(all) } : guess
   const found = inferInterval(all)
   const interval = flags.interval === undefined ? found && formatInterval(found) : intervalOf(flags.interval)
@@ -177,7 +177,7 @@ export function parseJsonObject(text: string, flag: string): Record<string, unkn
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
   } catch {
-    // Said below.
+    // A missing part is refused below.
   }
   throw new UsageError(`${flag} is not a JSON object.`)
 }
@@ -191,7 +191,7 @@ function nothingCached(cache: BarCache, key: SeriesKey): Problem {
   )
 }
 
-/** A file's name is as good a ticker as any. */
+/** A ticker out of the file's name. */
 function fileSymbol(path: string): string {
   const name = path.split('/').at(-1)?.split('.')[0] ?? ''
   return name.toUpperCase().replace(/[^A-Z0-9_]/g, '') || 'BARS'

@@ -38,9 +38,9 @@ import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
-/** How long scripts may: one that is not almost done will not be, and its caller had better know at once. */
+/** How long scripts may then go on: one that is not almost done would not finish, and its caller should know soon. */
 const RUNS_DRAIN_MS = 1000
-/** On a full disk LMDB never ends trying to write what it could not; what clients were promised is on disk. */
+/** How long closing may take: on a full disk LMDB retries for ever. What clients were promised is on disk already. */
 const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
@@ -63,7 +63,7 @@ export const serveCommand: Command = {
       return await serve(context, config, newKey === true)
     } catch (error) {
       if (error instanceof Problem || error instanceof DataRefused) throw error
-      // Whatever was started by then would keep the process.
+      // Threads and timers that were started by then would keep the process alive.
       context.warn(
         `The server ends for a reason of its own: ${String(error)}. \`chartroom doctor\` says whether its data is damaged.`,
       )
@@ -172,10 +172,10 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
     stopping: stopping.signal,
   }
   const app = createApp(services)
-  // Before anybody knows that it listens: a stop may follow at once.
+  // Before the port is announced, since a stop may follow at once.
   const asked = stopAsked(stopping)
   try {
-    // reusePort is Elysia's default, and lets two servers share a port in silence.
+    // Elysia's default is reusePort, by which two servers would share a port in silence.
     app.listen({
       port: config.PORT,
       hostname: config.HOST,
@@ -204,7 +204,7 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
   ))
     print(line)
   log('info', 'listening', { host: config.HOST, port })
-  // Not at once: loading the engine a second time would hold up the first answers.
+  // A little later: loading the engine in a worker would hold up the first answers.
   const warm = setTimeout(() => pool.warm(), WARM_MS)
   const stopLoops = new AbortController()
   const loops = rooms.start(stopLoops.signal)
@@ -238,7 +238,7 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
   doing = 'closing the store'
   await kv.close()
   lock.release()
-  // A receiver or a mail server that hangs would keep the process for as long as its connection is waited for.
+  // Otherwise the connection of a receiver or mail server that hangs would keep the process alive.
   return process.exit(0)
 }
 
@@ -261,7 +261,7 @@ async function dashboardOf({ environment }: CommandContext, base: string): Promi
   return reloadingDashboard(base)
 }
 
-/** Loaded only where mail is set up: it would be a tenth of the time to start. */
+/** Loaded only where mail is set up, since loading it takes a tenth of the time to start. */
 async function mailTransport(url: string, sender: string | null): Promise<Transport> {
   const { smtpTransport } = await import('../mail/smtp.ts')
   return smtpTransport(url, sender)

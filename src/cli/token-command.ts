@@ -1,4 +1,4 @@
-// `chartroom token`: API tokens, for whoever holds the data directory.
+// `chartroom token`: API tokens of any account, without signing in: the data directory is credential enough.
 
 import { SCOPES, type Scope } from '../accounts/accounts.ts'
 import { createToken, listTokens, revokeToken, tokenStatus } from '../accounts/tokens.ts'

@@ -1,4 +1,4 @@
-// `chartroom user`: accounts, for whoever holds the data directory.
+// `chartroom user`: accounts, without signing in: the data directory is credential enough.
 
 import { type AccountDeps, GIVEN_ROLES, type User, users } from '../accounts/accounts.ts'
 import { addUser, emailKey, setPassword, setRole } from '../accounts/users.ts'

@@ -11,7 +11,7 @@ export function addressOf({ HOST, PUBLIC_URL }: Pick<Config, 'HOST' | 'PUBLIC_UR
 
 interface FirstRun {
   readonly setupCode: string
-  /** For the account that the tour makes: a fixed one would be known to everybody. */
+  /** Password of the account that the tour makes; a fixed one would be known to everybody. */
   readonly password: string
 }
 

@@ -1,4 +1,4 @@
-// What a job is: text of a user's and what is to be made of it, beside the server instead of in it.
+// What a job is: work on what a user sent, done in a worker instead of on the server's own thread.
 //
 // The kinds of jobs stand in one table, `Jobs`, with what goes in and what comes out; `kinds.ts` does them, in a worker.
 // Bars go by reference (shared memory). Answers that are sent on come as JSON text: made in the worker, stored and sent
@@ -106,7 +106,7 @@ export interface CompareOutput {
   /** JSON text. */
   readonly comparison: string
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
-  /** JSON Pointers of the body's fields that nobody knows. */
+  /** JSON Pointers of unknown fields of the body. */
   readonly unknown: readonly string[]
 }
 
@@ -181,7 +181,7 @@ export type ToWorker = { readonly task: number } & (
     }
   | { readonly to: 'reply'; readonly id: number; readonly value: unknown }
   | { readonly to: 'refusal'; readonly id: number }
-  /** Nobody waits for it any more. */
+  /** The caller has gone: stop. */
   | { readonly to: 'stop' }
 )
 
@@ -199,6 +199,6 @@ export type Said =
     }
   /** The host could not answer a question; it knows why. */
   | { readonly from: 'refused' }
-  /** Our mistake. */
+  /** A failure of ours, not of the user's text. */
   | { readonly from: 'failure'; readonly stack: string }
   | { readonly from: 'done'; readonly answer: unknown }

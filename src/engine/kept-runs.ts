@@ -1,7 +1,7 @@
-// What is kept of runs that go on bar by bar: as many as fit, and of the others whoever was asked for last.
+// Kept state of runs that go on bar by bar: as much as fits, and the least recently used makes room.
 //
-// Bytes only, in shared memory: they are made and read in workers, and whoever has none to give starts over. So nothing
-// is lost with a thread that had to be ended, and no script waits for the thread that ran it before.
+// It is bytes in shared memory, made and read in workers; a run without any starts over. So nothing is lost with a thread
+// that had to be ended, and no script waits for the thread that ran it before.
 
 import { sizeOf } from '../backtest/advance.ts'
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'

@@ -26,12 +26,12 @@ export interface WorkerThread {
 export interface PoolOptions {
   /** Threads for scripts that run; up to two more are for what must not wait for them. */
   readonly workers: number
-  /** Only differences of its times count, so it had better be one that nobody sets. */
+  /** Only differences count, so use a clock that cannot be set (monotonic). */
   readonly clock: Clock
   readonly spawn: () => WorkerThread
   /** Resident memory of the process, bytes. */
   readonly memory: () => number
-  /** Of the machine or container: near it something has to give way. */
+  /** Memory of the machine or container; near it the last brake is pulled. */
   readonly memoryMax: number
 }
 
@@ -72,7 +72,7 @@ interface Running {
   readonly task: Task
   readonly worker: WorkerThread
   readonly startedAt: number
-  /** Bytes it counts as its own; the worker writes them. */
+  /** The bytes that the job counts as its own, written by the worker. */
   readonly used: Float64Array
   /** Why the host could not answer it. */
   refusal: unknown
@@ -113,7 +113,7 @@ export class JobPool {
   }
   readonly #running = new Map<number, Running>()
   readonly #idle: WorkerThread[] = []
-  /** What imports go on in; null = there are none. */
+  /** The thread that all imports share; null = there are none. */
   #importer: WorkerThread | null = null
   #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
@@ -175,7 +175,7 @@ export class JobPool {
     if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#spawn())
   }
 
-  /** The server stops: whatever waits fails at once with 503, and nothing new is taken. What runs may go on. */
+  /** The server stops: waiting jobs fail at once with 503, and no new ones are taken. Running ones may go on. */
   drain(): void {
     this.#closed = true
     for (const lane of LANES) for (const task of this.#waiting[lane].clear()) task.reject(shuttingDown())
@@ -382,7 +382,7 @@ export class JobPool {
     )
     const most = Math.min(this.#idleMemory + budgets + SLACK_BYTES, MEMORY_PART * this.#options.memoryMax)
     if (this.#options.memory() <= most) return
-    // By their own count nobody took too much, so what was not counted is most likely with who took most.
+    // By their own counts no job took too much. What was not counted most likely belongs to the one with the highest count.
     const largest = [...this.#running.values()].reduce((a, b) =>
       (b.used[0] ?? 0) > (a.used[0] ?? 0) ? b : a,
     )

@@ -84,7 +84,7 @@ export async function withAllItAsks<Answer>(
       }
       return run(request, libraries)
     } catch (error) {
-      // A name that is worked out from bar to bar is not known before: then it starts again.
+      // A name that is computed from bar to bar is not known ahead; the run starts again with its series.
       if (!(error instanceof SeriesNeeded)) throw error
       if (asked >= SERIES_MAX)
         throw new Problem(422, 'script_limit_exceeded', `request.* asked for more than ${SERIES_MAX} series.`)

@@ -1,4 +1,4 @@
-// Checking and tidying a script's text, as an editor asks for while somebody types.
+// Checking and formatting a script's text, as an editor asks for while somebody types.
 
 import { wireDiagnostic } from '../backtest/run.ts'
 import { compile, inputViews } from '../pine/compile.ts'

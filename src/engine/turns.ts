@@ -4,11 +4,11 @@
 // A user has a queue for each lane. Of those who wait, who was served longest ago is next, so that a thousand jobs of
 // one user hold up another's first for one job at most.
 
-/** Users whose last turn is remembered; who was forgotten counts as never served. */
+/** Users whose last turn is remembered; one who was forgotten counts as never served. */
 const REMEMBERED = 1000
 
 export class Turns<T> {
-  // Nobody is in it without waiting for something.
+  // Only users with something waiting are in it.
   readonly #queues = new Map<string, T[]>()
   // Number of each user's last turn, oldest first.
   readonly #turns = new Map<string, number>()
@@ -30,7 +30,7 @@ export class Turns<T> {
     this.#length++
   }
 
-  /** The next item of whoever may have one now. */
+  /** The next item of a user who may have one now. */
   take(may: (user: string) => boolean): T | null {
     let next: string | null = null
     let oldest = Infinity
@@ -47,7 +47,7 @@ export class Turns<T> {
     return item
   }
 
-  /** false where it does not wait. */
+  /** false where it was not waiting. */
   remove(user: string, item: T): boolean {
     const queue = this.#queues.get(user)
     const at = queue?.indexOf(item) ?? -1
@@ -58,7 +58,7 @@ export class Turns<T> {
     return true
   }
 
-  /** All that wait, which then do not any more. */
+  /** Takes out everything that waits. */
   clear(): T[] {
     const all = [...this.#queues.values()].flat()
     this.#queues.clear()

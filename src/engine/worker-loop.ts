@@ -90,7 +90,7 @@ function deskFor(
       tell({ from: 'progress', bar })
     },
     used(bytes) {
-      // The most it ever was: a heap that was large stays so, and its thread is not used again.
+      // The most it ever was: a heap that was large stays large, and its thread is not used again.
       used[0] = Math.max(used[0] ?? 0, bytes)
     },
   }

@@ -1,4 +1,4 @@
-// What went wrong in browsers and integrations: kept in groups, so that one loop of errors is one line with a count.
+// Errors of browsers and integrations, kept in groups: a loop that fails a thousand times is one line with a count.
 //
 // A group is known by a fingerprint of message and first stack line, numbers left out. The newest 10,000 groups stay.
 
@@ -51,7 +51,7 @@ export function createClientErrors({
     counts: { all: { of: () => [] } },
   })
   return {
-    /** Any JSON object will do. Answers the group it went to. */
+    /** Takes any JSON object, and answers the group it was counted in. */
     async report(
       body: Readonly<Record<string, unknown>>,
       also?: Also<ClientErrorGroup>,

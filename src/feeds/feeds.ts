@@ -1,7 +1,8 @@
 // Feeds: which series are kept fresh, and how they are doing.
 //
 // A series is kept fresh because somebody follows it, an alert waits on it, or it stands in a watchlist. What is wanted is
-// worked out anew every minute; the poller does the rest. Only follows are stored: the other two are in their own records.
+// worked out every minute; the poller does the rest. Only follows are stored here: alerts and watchlists are records of
+// their own.
 
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,9 +16,9 @@ export interface FeedDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly log: Log
-  /** null = outside requests are switched off: what is wanted is known, but nobody asks. */
+  /** null = `FEEDS=off`: what is wanted is known, but no request leaves. */
   readonly poller: Poller | null
-  /** Series that something else waits on. */
+  /** Series that alerts wait on or watchlists hold. */
   readonly wanted: () => Iterable<SeriesKey>
 }
 
@@ -45,7 +46,7 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
   /** Tells the poller what is wanted now, and what is not any more. */
   function sync(): void {
     if (!poller) return
-    // What no provider has is only worth a word when somebody asked for it by name.
+    // A series that no provider has is reported only to those who followed it.
     const others = [...wanted()].filter(({ exchange }) => providerOf(exchange) !== null)
     const all = new Map([...follows(), ...others].map((key) => [seriesName(key), key]))
     for (const { key } of poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
@@ -53,7 +54,7 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
   }
 
   return {
-    /** Whether anybody asks outside at all. */
+    /** Whether requests to providers are switched on. */
     enabled: poller !== null,
     list(): Feed[] {
       const followed = new Map(follows().map((key) => [seriesName(key), key]))

@@ -1,4 +1,4 @@
-// Ideas: a title and a text, published to everybody, to whoever knows the address, or to nobody.
+// Ideas: a title and a text, published to everybody, to those who know the address, or to nobody.
 
 import { Problem } from '../lib/problem.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -19,7 +19,7 @@ export interface Idea {
   readonly ownerId: string
   readonly author: string
   readonly title: string
-  /** Plain text with limited Markdown; whoever shows it sanitises it. */
+  /** Plain text with limited Markdown, stored as it came: what shows it must sanitise it. */
   readonly body: string
   readonly tags: readonly string[]
   readonly visibility: Visibility
@@ -27,7 +27,7 @@ export interface Idea {
   readonly exchange: string | null
   readonly interval: string | null
   readonly backtestId: string | null
-  /** Whether everybody could have read its id at some time. Missing in records from before it was kept. */
+  /** Whether its id was ever public; missing in old records. */
   readonly wasPublic?: boolean
   readonly createdAt: number
   readonly updatedAt: number
@@ -94,7 +94,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
     listOf: (ownerId: string, options: PageOptions): Page<Idea> => ideas.list('owner', [ownerId], options),
     each: (): Generator<Idea> => ideas.each(),
     eachOf: (ownerId: string): Generator<Idea> => ideas.each('owner', [ownerId]),
-    /** An idea that becomes unlisted gets a new id where the old one may be known: `id` of the answer tells. */
+    /** An idea that becomes unlisted gets a new id if the old one was ever public; the answer's `id` tells. */
     async change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
       let changed: Idea | undefined
       await transact(kv, () => {
@@ -123,7 +123,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
 
 const NOTHING_SAID = { tags: [], symbol: null, exchange: null, interval: null, backtestId: null }
 
-/** The fields that are there, as they are kept; the same whether an idea is made or changed. */
+/** The given fields as they are stored; the same whether an idea is made or changed. */
 function given(fields: Partial<IdeaFields>): Partial<Idea> {
   const { tags, symbol, exchange, ...rest } = fields
   const said = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))

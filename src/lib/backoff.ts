@@ -1,5 +1,5 @@
-// Backing off: what fails is tried again after 1 s, 2 s, 4 s … up to a minute, and is told of when it begins to fail and when
-// it works again, never once a try: a full disk would fill what is left of it with lines that say so.
+// Backing off: what fails is tried again after 1 s, 2 s, 4 s … up to a minute, and is logged when it begins to fail and when it
+// works again. A line for each try would fill what is left of a full disk.
 
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
@@ -9,7 +9,7 @@ export interface BackoffOptions {
   readonly mostMs?: number
 }
 
-/** One for each thing that can fail as a whole. Several who find out at once count as one failure. */
+/** One for each thing that can fail as a whole. Failures that several callers find at the same time count as one. */
 export class Backoff {
   readonly #clock: Clock
   readonly #log: Log
@@ -63,7 +63,7 @@ export class Backoff {
   }
 }
 
-/** Calls `work` until it does not throw. false = the signal aborted first. */
+/** Calls `work` until it succeeds. false = the signal aborted first. */
 export async function untilDone(
   clock: Clock,
   backoff: Backoff,

@@ -1,8 +1,8 @@
-// Time is handed to whoever needs it, so that a test can turn the hands. Only `main.ts` plugs in the real one.
+// Every room is handed the time, so that a test can turn the hands. Only `main.ts` plugs in the real one.
 
 export interface Clock {
   /** UTC milliseconds since 1970. */
   now(): number
-  /** Resolves after `ms`; rejects never. An aborted signal resolves it at once. */
+  /** Resolves after `ms`, or at once when the signal aborts. It never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }

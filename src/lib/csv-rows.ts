@@ -3,7 +3,7 @@
 // Cells may be quoted, with "" for a quote inside; a quote that is never closed ends with the text. Rows without
 // anything in them are left out.
 
-/** Cells and characters beyond these are no table's of anybody. */
+/** No real table has more cells in a row, or longer ones; what is beyond is cut off. */
 const CELLS_MAX = 1000
 const CHARACTERS_MAX = 1000
 
@@ -27,7 +27,7 @@ export function* csvRows(
   }
 }
 
-/** The delimiter that makes most cells of the first line. */
+/** The delimiter that cuts the first line into the most cells. */
 export function delimiterOf(text: string): string {
   const end = text.indexOf('\n')
   const line = text.slice(0, Math.min(end < 0 ? text.length : end, 10_000))
@@ -38,7 +38,7 @@ export function delimiterOf(text: string): string {
 interface Cell {
   readonly text: string
   readonly next: number
-  /** Of its row. */
+  /** Whether the row ends with it. */
   readonly isLast: boolean
 }
 
@@ -59,7 +59,7 @@ function quotedCell(text: string, at: number, delimiter: string): Cell {
   }
   const close = end < 0 ? text.length : end
   const inside = text.slice(at + 1, close)
-  // What stands between the quote and the delimiter belongs to nobody.
+  // Text between the closing quote and the delimiter is dropped.
   const rest = plainCell(text, close + 1, delimiter)
   return { ...rest, text: hasQuotes ? inside.replaceAll('""', '"') : inside }
 }

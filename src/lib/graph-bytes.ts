@@ -2,8 +2,8 @@
 //
 // `structuredClone` forgets classes, and JSON forgets NaN, -0 and which two fields named one object. Here an object is
 // written once, where it is first met, and by its number from then on; its contents follow later, in the order the
-// objects were met, so that a list of a hundred thousand links needs no deep stack. What is not state (functions, the
-// run's context) is known to both sides by number.
+// objects were met, so that a chain of a hundred thousand objects needs no deep stack. What is not state (functions, the
+// run's context) both sides have already, and name by number.
 //
 //     const writer = new GraphWriter()
 //     writer.know([context])
@@ -12,8 +12,8 @@
 //     reader.know([context])
 //     const { a, b } = reader.read()     // a === b
 //
-// An object that is read where one of its class stands already is put into that one: a run that was just opened has all
-// its frames and call sites, and no list of their classes is needed.
+// An object is read into the one of its class that stands in its place already. A run that was just opened has all its
+// frames and call sites, so no list of their classes is needed.
 
 import { assert } from './assert.ts'
 
@@ -70,7 +70,7 @@ export class GraphWriter {
   #shapeCount = 0
   readonly #queue: object[] = []
 
-  /** What both sides have, in one order, and what is so written by number: functions, classes, what is no state. */
+  /** What both sides have in the same order and is therefore written by number: functions, classes, what is no state. */
   know(things: readonly unknown[]): void {
     for (const thing of things) if (!this.#known.has(thing)) this.#known.set(thing, this.#known.size)
   }
@@ -123,10 +123,10 @@ export class GraphWriter {
     if (value instanceof Float64Array) return this.#column(TAG.float64, value)
     if (value instanceof Int32Array) return this.#column(TAG.int32, value)
     if (value instanceof Uint8Array) return this.#column(TAG.uint8, value)
-    // Its state is somebody else's business: the reader leaves the one that is there.
+    // Its state is not ours to keep: the reader leaves the object that is there.
     if ('isKept' in value) return this.#tag(TAG.kept)
     if (Array.isArray(value)) {
-      // Most lists of scripts are of numbers, and a list of a hundred thousand is a copy then.
+      // Most lists of scripts are of numbers: written as a column, a hundred thousand of them are one copy.
       const numbers = numbersOf(value)
       this.#counted(numbers ? TAG.numbers : TAG.list, value.length)
       if (numbers) return this.#raw(numbers)
@@ -247,7 +247,7 @@ export class GraphReader {
     this.#make = make
   }
 
-  /** As the writer was told. */
+  /** The same values in the same order as the writer's `know`. */
   know(things: readonly unknown[]): void {
     for (const thing of things) this.#known.add(thing)
     this.#knownList = [...this.#known]

@@ -30,7 +30,7 @@ export function idSource({ clock, random }: { readonly clock: Clock; readonly ra
 
 /** When an id was made, UTC ms; null for what is no id. */
 export function timeOfId(id: string): number | null {
-  // 48 bits of time are the first ten characters but for two bits.
+  // The first ten characters hold 50 bits: the 48 of the time, and two more.
   const head = /_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1]
   if (head === undefined) return null
   let bits = 0

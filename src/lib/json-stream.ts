@@ -4,13 +4,13 @@
 //     for await (const text of pieces) reader.write(text)
 //     reader.end()
 //
-// What is opened, closed, named and said is told to a listener, which keeps what it wants. Memory is that of one piece
-// and one token; brackets in brackets are bounded. It takes what JSON.parse takes and refuses what it refuses.
+// A listener hears of each bracket, name and value, and keeps what it wants. Memory is that of one piece and one token, and
+// nesting is bounded. What JSON.parse accepts is accepted, and what it refuses is refused.
 
 export interface JsonListener {
   open(kind: 'list' | 'object'): void
   close(): void
-  /** Of the field whose value follows. */
+  /** The name of the field whose value follows. */
   name(name: string): void
   value(value: string | number | boolean | null): void
 }
@@ -18,7 +18,7 @@ export interface JsonListener {
 /** It is not JSON, or beyond the bounds; the message says which, in words that follow "it ". */
 export class JsonError extends Error {}
 
-/** A text or number longer than this is none that anybody reads piece by piece. */
+/** No file that is read in pieces has a longer text or number. */
 const TOKEN_MAX = 1_000_000
 
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing'
@@ -37,7 +37,7 @@ export class JsonReader {
   readonly #depth: number
   readonly #open: ('list' | 'object')[] = []
   #expected: Expected = 'value'
-  /** Begins with a token that may go on in the next piece. */
+  /** What is left of the last piece: it begins with a token that may go on in the next. */
   #rest = ''
 
   constructor(listener: JsonListener, { depth }: { readonly depth: number }) {
@@ -133,7 +133,7 @@ export class JsonReader {
     pattern.lastIndex = at
     const found = pattern.exec(text)?.[0] ?? ''
     const end = at + found.length
-    // `1` may become `1.5`, and `-` or `tr` what they are not yet.
+    // The next piece may make `1` a `1.5`, and finish a `-` or a `tr`.
     if (!isLast && text.length - end < 3 && text.length - at < TOKEN_MAX) return -1
     const word = pattern === WORD ? WORDS.get(found) : Number(found)
     if (found === '' || word === undefined) throw new JsonError('is not JSON')

@@ -1,4 +1,4 @@
-// What happened, as one JSON line each. Handed to whoever has something to say; only `main.ts` writes it to a stream.
+// The log: one JSON line an event. Rooms are handed the function; where its lines go is the caller's business.
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

@@ -7,21 +7,21 @@
 //     void loop.run(signal)
 //     loop.wake()
 //
-// What a step throws ends neither the loop nor the server: the loop backs off, and a `wake` does not cut that short, since
-// it would bring the failure back at the pace of whoever calls it.
+// A step that throws ends neither the loop nor the server: the loop backs off. A `wake` does not cut that short, or a busy
+// caller would repeat the failure at its own pace.
 
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 export interface Loop {
-  /** There is something to do: ends the nap, or keeps the next one from being taken. */
+  /** There is something to do: ends the nap, or skips the next one if a step is under way. */
   wake(): void
-  /** Resolves when the signal has aborted and the step that was under way is over. */
+  /** Resolves once the signal has aborted and the step under way has ended. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** `step` does what is due and answers for how many milliseconds there is nothing else. */
+/** `step` does what is due and answers how many milliseconds to nap. */
 export function createLoop(
   deps: { readonly clock: Clock; readonly log: Log },
   what: string,

@@ -1,4 +1,4 @@
-// A Problem is the caller's mistake: something a room refuses to do, said so that the caller can mend it.
+// A Problem is the caller's mistake: what a room refuses to do, and how the caller can mend it.
 //
 // Rooms throw it; `api/problem.ts` alone turns it into an HTTP answer and the command line into a sentence.
 // Submitted values never go into a message: it may be logged, mailed or shown to somebody else.

@@ -1,4 +1,4 @@
-// Randomness is handed to whoever needs it. Only `main.ts` plugs in the real one; a test plugs in one that repeats.
+// Every room is handed its randomness. Only `main.ts` plugs in the real one; a test plugs in one that repeats.
 
 export interface Random {
   /** `length` bytes nobody can guess. */

@@ -15,7 +15,7 @@ export interface TextBounds {
 
 export type TextFault = 'min_length' | 'max_length' | 'blank' | 'control_character' | 'surrogate'
 
-// Control characters, those that break a line in prose excepted.
+// Control characters, except those that break a line in prose.
 const NOT_IN_LINES = /[\p{Cc}\u2028\u2029]/u
 const NOT_IN_PROSE = /[^\P{Cc}\t\n\r]/u
 
@@ -29,7 +29,7 @@ export function textFault(text: string, { form, minLength, maxLength }: TextBoun
   return forbidden?.test(text) ? 'control_character' : null
 }
 
-/** Code points. */
+/** Length in code points. */
 export function characters(text: string): number {
   let count = text.length
   for (let i = 0; i + 1 < text.length; i++)

@@ -1,8 +1,8 @@
-// Waiting no longer than one wants to.
+// Waiting with a limit.
 
 import type { Clock } from './clock.ts'
 
-/** What `work` resolves to, or null when that takes longer than `ms`. Rejects as it does; `work` itself goes on. */
+/** What `work` resolves to, or null after `ms`: `work` itself is not stopped. Rejects when it does. */
 export async function within<T>(clock: Clock, ms: number, work: Promise<T>): Promise<T | null> {
   const enough = new AbortController()
   const late = clock.sleep(ms, enough.signal).then(() => null)

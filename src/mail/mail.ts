@@ -3,7 +3,7 @@
 // Without SMTP settings the entries stay in the outbox, where the dashboard shows them: nothing is lost, and they go out
 // once a server is named.
 //
-// Users take turns: of each the letter that has waited longest, then of each the next. An attempt is committed before it is
+// Users take turns: the oldest letter of each, then the next of each. An attempt is committed before it is
 // made, with the time of the one after it, so that a store that cannot take the outcome does not make the same letter go
 // out over and over.
 
@@ -27,16 +27,16 @@ export interface Letter {
   readonly state: (typeof LETTER_STATES)[number]
   readonly attempts: number
   readonly nextAt: number | null
-  /** What the mail server said when it did not take it. */
+  /** The mail server's refusal. */
   readonly problem: string | null
   readonly createdAt: number
   readonly sentAt: number | null
 }
 
-/** Hands one letter over. Rejects when it is not taken: with LetterRefused when that is about this letter alone. */
+/** Hands one letter over. Rejects when it is not accepted: with LetterRefused when only this letter is the reason. */
 export type Transport = (letter: Letter) => Promise<void>
 
-/** The mail server is well, and does not want this letter. */
+/** The mail server works and refuses this letter. */
 export class LetterRefused extends Error {}
 
 export interface MailDeps {
@@ -51,7 +51,7 @@ export interface MailDeps {
 const MINUTE = 60_000
 const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE, 480 * MINUTE]
 const LAST_RETRY = 480 * MINUTE
-/** A mail server that takes longer over one letter hangs. */
+/** A mail server that needs longer for one letter is taken to hang. */
 const HANDING_MS = MINUTE
 /** When the server stops, the letter under way may take this long. */
 const STOP_MS = 2000
@@ -72,7 +72,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
   const store = new Backoff({ clock, log }, 'writing down letters')
   const loop = createLoop({ clock, log }, 'sending mail', sendDue)
 
-  /** The first letter of every user, if it is due. Throws what keeps the mail server from taking any. */
+  /** Sends the first letter of every user, if it is due. Throws when the mail server accepts none at all. */
   async function sendDue(signal: AbortSignal): Promise<number> {
     let next = clock.now() + NAP_MS
     let tried = false
@@ -114,7 +114,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     if (outcome !== null && !(outcome instanceof LetterRefused)) throw outcome
   }
 
-  /** null = taken; `cut` = the server stops and does not wait for the answer. */
+  /** null = accepted; `cut` = our server is stopping and does not wait for the answer. */
   async function handed(letter: Letter, send: Transport, signal: AbortSignal): Promise<Error | 'cut' | null> {
     const over = new AbortController()
     const sending = send(letter).then(

@@ -3,7 +3,7 @@
 import { createTransport } from 'nodemailer'
 import { LetterRefused, type Transport } from './mail.ts'
 
-/** So long may the mail server be silent, while it is connected to and afterwards. */
+/** Longest time to connect, and longest silence afterwards. */
 const CONNECT_MS = 10_000
 const SILENT_MS = 30_000
 

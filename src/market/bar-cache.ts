@@ -2,7 +2,7 @@
 //
 // A backtest reads the same bars again and again, and workers should read them without a copy. So a series is
 // decoded once, into shared memory with room to grow, and views of it are handed out. A view never changes: bars
-// behind its end may be added, but when a bar that was handed out is replaced the series is decoded anew.
+// behind its end may be added, but when a bar that was handed out is replaced, the series is decoded into new memory.
 // The change number of the store says whether what we hold is still true, also when another process (the command
 // line importing into a running server's database) wrote to it.
 
@@ -41,7 +41,7 @@ interface CachedSeries {
 }
 
 const BYTES_A_BAR = 48
-/** Room behind the last bar, as a part of the length: a day of new bars should not decode a year of old ones. */
+/** Room behind the last bar, as a fraction of the length: a day of new bars should not cost decoding a year of old ones. */
 const ROOM_FRACTION = 1 / 64
 const ROOM_MIN = 256
 
@@ -66,12 +66,12 @@ export class BarCache {
   symbol(exchange: string, symbol: string, owner = ''): SymbolInfo {
     const own = owner === '' ? null : this.store.symbol(exchange, symbol, owner)
     const info = own ?? this.store.symbol(exchange, symbol) ?? defaultSymbol(exchange, symbol)
-    // Whose facts they are is nothing to a run: the same facts are the same report.
+    // A run is not told whose facts they are: the same facts must give the same report.
     const { owner: _owner, ...facts } = info
     return facts
   }
 
-  /** The series that answers for `key`: itself, or the coarsest finer one of the same owner that it can be built from. */
+  /** The stored series that answers for `key`: itself, or else the coarsest of the same owner from which it can be built. */
   source(key: SeriesKey): SeriesInfo | null {
     const own = this.store.info(key)
     const wanted = own ? null : parseInterval(key.interval)
@@ -115,7 +115,7 @@ export class BarCache {
     return selectBars(sliceBars(room, 0, bars.length), range)
   }
 
-  /** Writes to the store and tells the listeners, in the order of the writes, when it is on disk. */
+  /** Writes to the store. Once the write is on disk the listeners hear of it, in the order of the writes. */
   async upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
     const before = this.store.info(key)
     const result = await this.store.upsert(key, bars)
@@ -125,7 +125,7 @@ export class BarCache {
     return result
   }
 
-  /** A large import, in steps; the listeners hear of its commit only. */
+  /** A large import in steps; listeners hear only of its commit. */
   draft(key: SeriesKey): BarDraft {
     const draft = this.store.draft(key)
     let last = Number.NEGATIVE_INFINITY
@@ -149,7 +149,7 @@ export class BarCache {
     const before = this.store.info(key)
     this.#drop(idOf(key))
     const removed = await this.store.remove(key)
-    // Its name may mean another series to somebody now, whose alerts have to move there.
+    // The name may mean another series to some users now, and their alerts have to move there.
     if (removed && before) {
       const { change, last } = before
       this.#tell({ key, inserted: 0, updated: 0, change, last, previousLast: last })
@@ -157,7 +157,7 @@ export class BarCache {
     return removed
   }
 
-  /** Returns a function that stops it. */
+  /** Returns a function that ends the subscription. */
   onChange(listener: (change: BarChange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -174,7 +174,7 @@ export class BarCache {
     return resample(this.read(source), from, to, calendarOf(info))
   }
 
-  /** Bars behind the last one go into the room that was left; anything else makes the next read decode anew. */
+  /** Bars behind the last one go into the room that was left; after anything else the next read decodes the series again. */
   #append(key: SeriesKey, before: SeriesInfo | null, bars: Bars, result: UpsertResult): void {
     const id = idOf(key)
     const cached = this.#series.get(id)
@@ -218,7 +218,7 @@ function idOf(key: SeriesKey): string {
   return `${ownerOf(key)} ${key.exchange}:${key.symbol}:${key.interval}`
 }
 
-/** A series built from a finer one also depends on the session, which may be set anew. */
+/** A series built from a finer one also depends on the session, which somebody may change. */
 function builtId(key: SeriesKey, source: SeriesInfo, { timezone, session }: SymbolInfo): string {
   if (source.interval === key.interval) return idOf(key)
   return `${idOf(key)} from ${source.interval} in ${timezone} ${session}`

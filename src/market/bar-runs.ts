@@ -13,7 +13,7 @@ import { BAR_FIELDS, type Bars, concatBars } from './bars.ts'
 const SAMPLE_BARS = 4096
 const WINDOW_SAMPLES = 16
 
-/** Told of two bars of one time, by their numbers. */
+/** Called with the numbers of two bars that have the same time. */
 export type Twice = (bar: number, before: number) => void
 
 interface Run {
@@ -39,7 +39,7 @@ export class BarRuns {
     return this.#length
   }
 
-  /** Where bars are that came in order all the time. */
+  /** Where the bars are that came in order. */
   get first(): BarDraft | null {
     return this.#runs[0]?.draft ?? null
   }

@@ -13,7 +13,7 @@ import type { BarDraft } from './bar-store.ts'
 import { BAR_FIELDS, type Bars, concatBars, copyBars, emptyBars, sliceBars } from './bars.ts'
 
 const BLOCK_ROWS = 65_536
-/** Blocks that are sorted together: 12 MB, and some 100 ms in which nobody else has a turn. */
+/** Blocks that are sorted together: 12 MB, and some 100 ms in which the thread does nothing else. */
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
 
@@ -24,9 +24,9 @@ export interface RowError {
 }
 
 export interface Staged {
-  /** Sorted by time: all bars, or the last that came in order or by time, which the draft has not yet. */
+  /** Sorted by time: all bars, or the last ones, which are not in the draft yet. */
   readonly bars: Bars
-  /** Where the bars before them went; null = they are all. */
+  /** The draft with the bars before them; null = there are no others. */
   readonly draft: BarDraft | null
 }
 
@@ -34,7 +34,7 @@ export class BarStage {
   readonly #runs: BarRuns | null
   readonly #blocks: Bars[] = []
   readonly #errors: RowError[] = []
-  // Row numbers run along with the bars but for blank lines: the bars where they jump, and the numbers there.
+  // Row numbers follow the bars except behind blank lines: here are the bars where they jump, and the numbers there.
   readonly #jumps: number[] = []
   readonly #jumpRows: number[] = []
   #row = Number.NaN
@@ -58,7 +58,7 @@ export class BarStage {
     return this.#errors
   }
 
-  /** Enough mistakes to show: reading on would not help. */
+  /** There are enough mistakes to show, so reading on would not help. */
   get full(): boolean {
     return this.#errors.length >= ERRORS_MAX
   }
@@ -101,14 +101,14 @@ export class BarStage {
     this.#length++
   }
 
-  /** Lets full blocks go; to be called between the pieces of a file. */
+  /** Writes full blocks to the draft; to be called between the pieces of a file. */
   async spill(): Promise<void> {
     const runs = this.#runs
     if (!runs) return
     // The last block may have room.
     for (let size = this.#runBlocks; this.#blocks.length > size; size = this.#runBlocks) {
       const blocks = this.#blocks.splice(0, size)
-      // With a mistake in the file nothing of it will be stored.
+      // A file with a mistake is not stored at all.
       if (this.#errors.length > 0) this.#incomplete = true
       else if (this.#ordered)
         await runs.append(this.#inOrder(concatBars(blocks)), { descending: this.#descending })
@@ -140,7 +140,7 @@ export class BarStage {
     return this.#ordered ? 1 : RUN_BLOCKS
   }
 
-  /** The blocks as one. Each is let go when it is copied, so that a large import is not in memory twice. */
+  /** The blocks as one. Each is freed once it is copied, so that a large import is not in memory twice. */
   #rest(length: number): Bars {
     const bars = emptyBars(length)
     let at = 0
@@ -194,7 +194,7 @@ function mistakeOf(
   close: number,
   volume: number,
 ): string | null {
-  // One comparison for a good bar; the words are for the others.
+  // A good bar costs one comparison; the words are made for bad ones only.
   if (
     high >= open &&
     high >= close &&

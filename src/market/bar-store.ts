@@ -27,7 +27,7 @@ export interface SeriesInfo extends SeriesKey {
   readonly change: number
 }
 
-/** What came to a series, or left it, since its note was cleared: work for whoever looks at new bars. */
+/** What came to a series, or left it, since its note was cleared: alerts have to look at it. */
 export interface BarNote {
   readonly key: SeriesKey
   /** Times of the first and last bar that changed. */
@@ -59,7 +59,7 @@ export interface BarStore {
   notes(): BarNote[]
   /** Forgets a note, unless the series has changed since. */
   clearNote(note: Pick<BarNote, 'key' | 'change'>): Promise<void>
-  /** Takes away what imports left behind that were cut short. To be called before the first draft of this process. */
+  /** Removes what interrupted imports left behind. To be called before the first draft of this process. */
   sweep(): Promise<void>
   /** The facts that everybody sees, or those that `owner` set for themselves. */
   symbol(exchange: string, symbol: string, owner?: string): SymbolInfo | null
@@ -90,7 +90,7 @@ export function ownerOf({ owner = '' }: { readonly owner?: string }): string {
   return owner
 }
 
-/** As a part of a record: shared ones have none. */
+/** The owner as a field of a record; records of shared series have none. */
 export function owned(owner: string): { readonly owner?: string } {
   return owner === '' ? {} : { owner }
 }
@@ -118,7 +118,7 @@ function compareText(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-/** A note and what comes on top of it, as one. */
+/** One note that covers both. */
 export function mergeNotes(before: BarNote | null, note: BarNote): BarNote {
   if (!before) return note
   return { ...note, from: Math.min(before.from, note.from), to: Math.max(before.to, note.to) }

@@ -1,4 +1,4 @@
-// Times as files write them: epoch in seconds, ms, µs or ns, and ISO 8601 with its common relatives.
+// Times as files write them: epoch in seconds, ms, µs or ns, and ISO 8601 with its common variants.
 
 import type { Calendar } from './calendar.ts'
 

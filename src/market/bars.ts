@@ -47,7 +47,7 @@ export function sliceBars(bars: Bars, from: number, to: number): Bars {
   }
 }
 
-/** Part of a series: from (inclusive) and to (exclusive) in UTC ms, and of what is left the last so many. */
+/** Part of a series: `from` (inclusive) to `to` (exclusive) in UTC ms, and of those only the `last` so many. */
 export interface BarRange {
   readonly from?: number
   readonly to?: number

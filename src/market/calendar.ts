@@ -25,13 +25,13 @@ export interface Period {
   readonly end: number
 }
 
-/** Days since 1970 of a session's date. Brand-free: it never meets an instant in one expression. */
+/** A session's date in days since 1970. A plain number will do: no expression mixes it with an instant. */
 type Day = number
 
 export class Calendar {
   readonly zone: Zone
   readonly session: Session
-  // The stretch of the last answer: any instant in [dayFrom, dayUntil) belongs to `day`.
+  // The last answer: any instant in [dayFrom, dayUntil) belongs to `day`.
   #dayFrom = 0
   #dayUntil = 0
   #day = 0
@@ -69,7 +69,7 @@ export class Calendar {
     return this.#wall(day, this.#rangesOf(day).at(-1)?.end ?? this.session.dayStart + 1440)
   }
 
-  /** Is the market open at this instant, holidays not considered? */
+  /** Is the market open at this instant? Holidays are not known. */
   isOpen(time: number): boolean {
     const local = time + this.zone.offsetAt(time)
     const today = Math.floor(local / DAY)

@@ -62,7 +62,7 @@ export async function stageCsv(
 }
 
 const LINE_MAX = 1_000_000
-/** What is read before others have their turn: some 3 ms. */
+/** What is parsed before other requests have their turn: some 3 ms. */
 const PIECE_BYTES = 256 << 10
 
 async function* pieces(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
@@ -70,7 +70,7 @@ async function* pieces(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) 
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES)
 }
 
-/** Lets everything else that is ready have its turn: a server that imports answers others meanwhile. */
+/** Yields to whatever else is ready, so that a server that imports still answers. */
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 class CsvReader {
@@ -109,7 +109,7 @@ class CsvReader {
     if (!this.#layout && this.stage.errors.length === 0) this.stage.fail(1, 'there are no rows')
   }
 
-  /** The first row that says something: names, or already a bar. */
+  /** The first row that is not empty: names, or already a bar. */
   #first(cells: readonly string[]): void {
     // Some vendors put a link above the names.
     if (cells.length === 1) {
@@ -163,7 +163,7 @@ class CsvReader {
     )
   }
 
-  /** Without a layout the rows below mean nothing. */
+  /** Reading ends here: without a layout nobody knows what the rows below mean. */
   #fail(message: string): void {
     this.stage.fail(this.row, message)
     this.broken = true

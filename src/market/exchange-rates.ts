@@ -10,7 +10,7 @@ const DAY = 86_400_000
 /** UTC ms → rate. */
 export type RateAt = (time: number) => number
 
-/** null where no pair that leads from one to the other is cached. `find` gives a pair's daily bars: `EURUSD`. */
+/** null where no cached pair leads from one currency to the other. `find` gives a pair's daily bars: `EURUSD`. */
 export function exchangeRate(from: string, to: string, find: (pair: string) => Bars | null): RateAt | null {
   const known = ofPair(from, to, find)
   if (known || from === 'USD' || to === 'USD') return known
@@ -28,7 +28,7 @@ function ofPair(from: string, to: string, find: (pair: string) => Bars | null): 
   return (time) => 1 / close(time)
 }
 
-/** Before the pair's first day its first close has to do. */
+/** Before the pair's first day its first close is used. */
 function previousClose(pair: Bars): RateAt {
   const times = pair.time.subarray(0, pair.length)
   let day = Number.NaN

@@ -46,12 +46,12 @@ type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 export interface StagedBars {
   /** Sorted by time: all, or the last of them. */
   readonly bars: Bars
-  /** Where those before them went; null = they are all. */
+  /** The draft with the bars before them; null = there are no others. */
   readonly draft: BarDraft | null
   readonly rows: number
 }
 
-/** Reads and checks bars; `open` makes a draft for those that should not stay in memory. */
+/** Reads and checks bars; `open` makes a draft for what should not stay in memory. */
 export type StageBars = (
   input: Input,
   options: ReadBarsOptions,
@@ -104,7 +104,7 @@ export async function importBars(
     await draft.add(bars)
     return await described(target, key, bars, rows, () => draft.commit())
   } finally {
-    // What was committed is no draft any more.
+    // Once committed there is no draft to discard.
     for (const draft of drafts) await draft.discard()
   }
 }
@@ -114,7 +114,7 @@ export function storeBars(target: ImportTarget, key: SeriesKey, bars: Bars): Pro
   return described(target, key, bars, bars.length, () => target.upsert(key, bars))
 }
 
-/** Writes, and says what became of it. `bars` are some of them, for guesses. */
+/** Writes, and tells what became of it. The symbol's facts are guessed from `bars`, which are some of those written. */
 async function described(
   target: ImportTarget,
   key: SeriesKey,
@@ -124,7 +124,7 @@ async function described(
 ): Promise<ImportResult> {
   let symbol = knownSymbol(target, key)
   if (!symbol) {
-    // Of a private series they are private too: that the symbol is there is nobody else's business.
+    // Facts of a private series are private too, or they would tell others that the symbol is there.
     symbol = { ...owned(ownerOf(key)), ...defaultSymbol(key.exchange, key.symbol, bars) }
     await target.store.putSymbol(symbol)
   }
@@ -177,7 +177,7 @@ const COMMON = [
   '12M',
 ]
 
-/** The interval of bars nobody named: the distance that most of them keep; null with fewer than two. */
+/** The interval of bars that came without one: the most frequent distance between them; null with fewer than two. */
 export function inferInterval(bars: Bars): Interval | null {
   const counts = new Map<number, number>()
   for (let i = 1; i < Math.min(bars.length, 5000); i++) {

@@ -32,7 +32,7 @@ export function parseInterval(text: string): Interval | null {
   const match = /^(\d{0,6})([smhdwMSHDW]?)$/.exec(text)
   if (!match || text === '') return null
   const [, digits = '', letter = ''] = match
-  // A bare `m`, `s` or `h` is nobody's spelling; a bare `D`, `W` or `M` is TradingView's.
+  // TradingView writes a bare `D`, `W` or `M`; nobody writes a bare `m`, `s` or `h`.
   if (digits === '' && !/[dwMDWS]/.test(letter)) return null
   const count = digits === '' ? 1 : Number(digits)
   const unit = (letter === '' ? 'm' : letter === 'M' ? 'M' : letter.toLowerCase()) as IntervalUnit

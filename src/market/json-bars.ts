@@ -1,7 +1,7 @@
 // Bars from JSON: a list of objects, a list of lists (as exchanges answer), or columns. All may be under `bars`.
 //
-// The text is read as it arrives, and rows go into the stage one by one. Columns have to wait for one another, as
-// numbers; in an object that has `bars` as well they do not count.
+// The text is read as it arrives, and rows go into the stage one by one. Columns are held as numbers until all are there;
+// in an object that also has `bars` they are ignored.
 
 import { JsonError, JsonReader, type JsonListener } from '../lib/json-stream.ts'
 import type { BarStage } from './bar-stage.ts'
@@ -10,7 +10,7 @@ import type { Calendar } from './calendar.ts'
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 const VOLUME = 5
-/** Each field's two names; the long one goes before the short one. */
+/** Each field's two names; where both are given the long one counts. */
 const NAMES: ReadonlyMap<string, FieldName> = new Map(
   FIELDS.flatMap((name, field): [string, FieldName][] => [
     [name, { field, isShort: false }],
@@ -22,7 +22,7 @@ interface FieldName {
   readonly isShort: boolean
 }
 
-/** An object, `bars` in it, a bar of those, and what exchanges put inside a bar. */
+/** Most nesting: an object, its `bars`, a bar, and what exchanges put inside a bar. */
 const DEPTH = 16
 
 type Scalar = string | number | boolean | null
@@ -50,7 +50,7 @@ export async function stageJson(
   await bars.end()
 }
 
-/** Where the reader is: outside of everything, in the object around all, among rows, in a row, among columns, in a column. */
+/** Where the reader is: outside everything, in the outer object, among rows, in a row, among columns, in a column. */
 type Place = 'start' | 'object' | 'rows' | 'row' | 'columns' | 'column' | 'elsewhere'
 
 class JsonBars implements JsonListener {
@@ -60,7 +60,7 @@ class JsonBars implements JsonListener {
   row = 0
   readonly #places: Place[] = ['start']
   #name = ''
-  /** The cells of the row that is read, by field; those of short names apart. */
+  /** Cells of the current row by field; those given by short names are kept apart. */
   #cells: Cell[] = []
   #short: Cell[] = []
   #index = 0
@@ -247,7 +247,7 @@ class Columns {
     return column ? column.at(row) : 0
   }
 
-  /** What is missing; null = nothing. Only volume may be. */
+  /** The missing column; null = none. Volume may be missing. */
   mistake(): string | null {
     if (!this.#of(0)) return 'expected a column time'
     for (const [field, name] of FIELDS.entries()) {

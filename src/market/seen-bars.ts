@@ -10,15 +10,15 @@ import { owned, ownerOf, type SeriesInfo, type SeriesKey } from './bar-store.ts'
 import type { BarRange, Bars } from './bars.ts'
 import type { SymbolInfo } from './symbol.ts'
 
-/** What somebody reads bars through. `userId` null = nobody is signed in, who sees what everybody sees. */
+/** How one user reads bars. `userId` null = nobody is signed in: shared bars only. */
 export interface SeenBars {
   /** The series a name means to this user. */
   resolve(key: SeriesKey): SeriesKey
-  /** Like the cache's own: the stored series that answers; null = there is none. */
+  /** As the cache's `source`: the stored series that answers; null = there is none. */
   source(key: SeriesKey): SeriesInfo | null
   read(key: SeriesKey, range?: BarRange): Bars
   symbol(exchange: string, symbol: string): SymbolInfo
-  /** One of a name. */
+  /** One series a name. */
   list(): SeriesInfo[]
   symbols(): SymbolInfo[]
 }
@@ -48,7 +48,7 @@ export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
   }
 }
 
-/** Of what is everybody's or the user's own, one of a name: the own one. */
+/** Shared series and the user's own; where both have a name, the user's own. */
 function seen<T extends { readonly owner?: string }>(
   all: readonly T[],
   userId: string | null,
@@ -63,7 +63,7 @@ function seen<T extends { readonly owner?: string }>(
   return [...byName.values()]
 }
 
-/** The series itself, whoever asks. */
+/** Reads `key` as it is, for callers that know the owner already. */
 export function seriesOf({ exchange, symbol, interval }: SeriesKey, owner: string): SeriesKey {
   return { ...owned(owner), exchange, symbol, interval }
 }

@@ -14,7 +14,7 @@ export interface Writer {
   readonly keeper: boolean
 }
 
-/** Bars a step of what is moved: as much as one write of a large import. */
+/** Bars that are moved in one step: as many as a large import writes at once. */
 const STEP_BARS = 65_536
 
 export const notSeriesOwner = () =>
@@ -29,7 +29,7 @@ export function writtenBy({ userId, keeper }: Writer, key: SeriesKey): SeriesKey
   return seriesOf(key, keeper ? '' : userId)
 }
 
-/** Takes away one's own series of the name, or everybody's. Answers whether there was one. */
+/** Removes the writer's own series of the name, or everybody's. Answers whether there was one. */
 export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, key: SeriesKey) {
   const own = seriesOf(key, userId)
   if (cache.store.info(own)) return cache.remove(own)
@@ -47,7 +47,7 @@ export async function putFacts(
   const facts = withSymbolFields(cache.symbol(exchange, symbol, userId), fields)
   const info = { ...owned(keeper ? '' : userId), ...facts }
   await cache.store.putSymbol(info)
-  // From before they kept everybody's: what they set now is to be what they see.
+  // Private facts from before the user became an admin would hide the shared ones that are set now.
   if (keeper) await cache.store.removeSymbol(exchange, symbol, userId)
   return info
 }

@@ -190,11 +190,11 @@ export function inferTick(bars: Bars | null): Tick {
     ...bars[field].subarray(start),
   ])
   const digits = prices.map(decimals).sort((a, b) => a - b)
-  // The odd price with more digits (a stray average) does not make the tick.
+  // A few prices with more digits (a stray average) do not change the tick.
   const scale = 10 ** (digits[Math.ceil((digits.length - 1) * 0.995)] ?? 2)
   const step =
     prices.length < 200 ? 1 : prices.reduce((gcd, price) => divisor(gcd, Math.round(price * scale)), 0)
-  // Steps people quote in; anything else is chance in a short or quiet series.
+  // Ticks that markets use; any other step is chance in a short or quiet series.
   const move = [5, 25, 125, 50, 2].find((one) => step === one) ?? 1
   return tickParts(move / scale)
 }
@@ -303,7 +303,7 @@ export function symbolOfSyminfo(syminfo: Readonly<Record<string, unknown>>, base
     pointValue: syminfo['pointvalue'],
     minQuantity: syminfo['mincontract'],
     timezone: syminfo['timezone'],
-    // Remarks behind the text, and colons in the clock, are forgiven.
+    // Remarks behind the session and colons in its clock are ignored.
     session: text('session')
       ?.split(' ')[0]
       ?.replace(/(\d\d):(\d\d)-(\d\d):(\d\d)/g, '$1$2-$3$4'),

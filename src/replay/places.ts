@@ -10,14 +10,14 @@ import { sha256 } from '../lib/sha256.ts'
 import type { Key, Kv } from '../store/kv.ts'
 
 export interface Cursor {
-  /** Made from what it is unique by: a place saved again has the same. */
+  /** Derived from what the place is unique by, so a place that is saved again keeps it. */
   readonly id: string
   readonly symbol: string
   readonly interval: string
   readonly exchange: string | null
   /** Index of the last visible bar, counted from `start`. */
   readonly cursorBar: number
-  /** Opening time of that bar, where it was known; null otherwise. */
+  /** Opening time of that bar; null where it was not known. */
   readonly barTime: number | null
   /** Bars a second. */
   readonly speed: number

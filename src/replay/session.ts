@@ -1,8 +1,8 @@
 // A replay session: everything a chart needs to play bars again, one after the other, with what happened on them.
 //
 // Of the market alone it is bars; of a backtest also its trades, tracks and equity. Trades know their bars by index,
-// so they are counted anew from the first bar of the session. A session is not stored: its parts are, and made from
-// them it is the same every time. What is stored is that a backtest was converted, and under which id.
+// so the indexes are counted from the first bar of the session instead. A session is not stored: it is made from stored
+// parts, the same every time. What is stored is that a backtest was converted, and under which id.
 
 import { barsHash } from '../backtest/report/hash.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -23,7 +23,7 @@ export const REPLAY_SOURCES = ['market', 'backtest'] as const
 export const REPLAY_BARS_MAX = 50_000
 
 export interface ReplaySession {
-  /** null for one of the market: there is nothing it would be the id of. */
+  /** null for a session of the market alone, of which nothing is stored. */
   readonly id: string | null
   readonly source: (typeof REPLAY_SOURCES)[number]
   readonly backtestId: string | null
@@ -56,7 +56,7 @@ export interface ReplayedBacktest {
   readonly range: { readonly from: number; readonly to: number }
 }
 
-/** What happened on the bars that are shown, made somewhere else than here: a report may be megabytes of text. */
+/** What happened on the bars that are shown. Made in a worker: a report may be megabytes of text. */
 export type ShowOn = (bars: Bars) => Promise<Pick<ReplaySession, 'trades' | 'tracks' | 'equity'>>
 
 export interface ReplayDeps {
@@ -72,7 +72,7 @@ interface ReplayRecord {
   readonly backtestId: string
   readonly exchange: string
   readonly createdAt: number
-  /** When the backtest made room for newer ones. Kept for a while, to say so. */
+  /** When the backtest made room for newer ones; kept for a while, so that the refusal can say so. */
   readonly goneAt?: number
 }
 
@@ -84,7 +84,7 @@ const replays = (kv: Kv) =>
       gone: ({ goneAt }) => (goneAt === undefined ? null : [goneAt]),
     },
   })
-/** So long is it known why a replay cannot be made any more. */
+/** How long we remember why a replay can no longer be made. */
 const GONE_MS = 90 * 86_400_000
 
 /** Bars without a backtest. `bars` are not empty. */
@@ -113,7 +113,7 @@ export async function backtestSession(
   const { symbol, interval, range, seriesOwner = '' } = backtest
   const key = { exchange: marketName(exchange), symbol, interval }
   const seen = barsSeenBy(deps.bars, backtest.userId)
-  // On its own exchange it is the very series it ran on, whatever the name means to the user by now.
+  // On its own exchange it takes the very series the backtest ran on, even if the name means another to the user by now.
   const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : seen.resolve(key)
   const info = seen.symbol(key.exchange, symbol)
   const all = deps.bars.read(series, { from: range.from, to: range.to + 1 }, info)
@@ -159,7 +159,7 @@ export function endReplays(
   })
 }
 
-/** Why a replay of a backtest that is not there cannot be made, if the caller had one. */
+/** Why the caller's replay can no longer be made, if the backtest was theirs and is gone. */
 export function replayGone(kv: Kv, userId: string, backtestId: string): Problem | null {
   const [made] = replays(kv).list('backtest', [backtestId], { limit: 1 }).items
   if (made?.goneAt === undefined || made.userId !== userId) return null
@@ -171,7 +171,7 @@ export function replayGone(kv: Kv, userId: string, backtestId: string): Problem 
   )
 }
 
-/** Forgets why replays of long ago cannot be made. */
+/** Removes the reasons that are older than `GONE_MS`. */
 export async function purgeReplays({ kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>): Promise<void> {
   for (const { id, goneAt } of replays(kv).each('gone')) {
     if ((goneAt ?? 0) > clock.now() - GONE_MS) break

@@ -10,7 +10,7 @@ export const SCRIPT_VISIBILITIES = ['public', 'private'] as const
 export type ScriptVisibility = (typeof SCRIPT_VISIBILITIES)[number]
 
 export const SCRIPTS_PER_USER = 2000
-/** Older texts of one script that are kept. */
+/** How many older texts of a script are kept. */
 const VERSIONS_KEPT = 50
 
 export interface Script {
@@ -23,7 +23,7 @@ export interface Script {
   /** Found by compiling; `draft` where it does not compile. */
   readonly kind: 'strategy' | 'indicator' | 'library' | 'draft'
   readonly pineVersion: number | null
-  /** Counts saved texts, from 1. */
+  /** Number of the saved text, from 1. */
   readonly revision: number
   readonly createdAt: number
   readonly updatedAt: number
@@ -43,7 +43,7 @@ export interface ScriptFields {
   readonly visibility?: ScriptVisibility | undefined
 }
 
-/** What is found by compiling. */
+/** What compiling tells. */
 export interface Examined {
   /** `draft` where it does not compile. */
   readonly kind: Script['kind']
@@ -56,7 +56,7 @@ export interface ScriptDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly newId: NewId
-  /** Compiles, somewhere else than here: a user's text is not compiled on the server's own thread. */
+  /** Compiles in a worker: a user's text must not hold up the server's own thread. */
   readonly examine: (source: string, readerId: string) => Promise<Examined>
 }
 
@@ -160,7 +160,7 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
           ...(fields.name !== undefined && { name: fields.name }),
           ...(fields.visibility !== undefined && { visibility: fields.visibility }),
           ...(fields.source !== undefined && { source: fields.source }),
-          // Unless somebody saved another text meanwhile, and this changes the name only.
+          // Unless this changes only the name while somebody saved another text.
           ...((edited || before.source === examined) && { kind, pineVersion }),
           revision: before.revision + (edited ? 1 : 0),
           updatedAt: clock.now(),

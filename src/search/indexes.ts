@@ -3,7 +3,7 @@
 // Two indexes rather than one with a filter, so that a private item cannot change anything in somebody else's answer, not
 // even the ranking (word frequencies of one index never see the other's words), and because a small index of one's own is
 // faster than filtering a large one (measured at 100,000 documents: 5 to 9 times). They live in memory, in a thread of
-// their own: somebody who fills theirs with words nobody has makes a search take a second, and theirs alone wait.
+// their own: a user who fills it with rare words makes searches of a second, and only their own searches wait for it.
 
 import { cutText } from '../lib/text.ts'
 import MiniSearch, { type SearchResult } from 'minisearch'
@@ -43,24 +43,24 @@ export interface Filters {
   readonly author?: string | undefined
 }
 
-/** A query's further words change the answer little and cost much: 50 words took 35 ms on 10,000 documents. */
+/** Words of a query that are looked at; more change the answer little and cost much (50 took 35 ms on 10,000 documents). */
 const TERMS_MAX = 8
-/** Words that may be misspelt; each is looked for among all words there are. */
+/** Words of a query that may be misspelt: each of them is compared with all words of the index. */
 const FUZZY_TERMS_MAX = 3
 const SNIPPET_LENGTH = 160
-/** Long texts are indexed up to here. A backtest is looked for by its name; its script begins with what it is. */
+/** How much of a text is indexed. A backtest is found by its name, and a script says at its beginning what it is. */
 const TEXT_MAX: Readonly<Record<HitType, number>> = {
   script: 8000,
   idea: 20_000,
   backtest: 500,
   watchlist: 8000,
 }
-/** Text in one user's index; an index takes 30 to 150 bytes a character. What comes beyond it is found by its title. */
+/** Most text in one user's index, which takes 30 to 150 bytes a character. What comes beyond it is found by its title. */
 const OWN_TEXT_MAX = 2_000_000
-/** Text in all users' indexes in memory; whose was used longest ago goes first. */
+/** Most text in all users' indexes together; the one used longest ago makes room. */
 const TEXT_IN_MEMORY_MAX = 4_000_000
 
-/** What is looked at of an item: no more of it has to travel. */
+/** The part of an item that is indexed: the rest need not be sent to the thread. */
 export function trimmed(item: SearchItem): SearchItem {
   return { ...item, text: cutText(item.text, TEXT_MAX[item.type]) }
 }
@@ -76,12 +76,12 @@ export class Indexes {
   readonly #own = new Map<string, OwnIndex>()
   readonly #evicted: (userId: string) => void
 
-  /** `evicted` is called when a user's index made room for others. */
+  /** `evicted` is called when a user's index was dropped to make room. */
   constructor(evicted: (userId: string) => void) {
     this.#evicted = evicted
   }
 
-  /** A public item that was there before the index was; what came meanwhile is newer. */
+  /** A public item read for the rebuild; ignored where a change came meanwhile, which is newer. */
   addPublic(item: SearchItem): void {
     const entry = entryOf(item, item.text)
     if (!this.#everybody.has(entry.key)) this.#everybody.add(entry)
@@ -92,7 +92,7 @@ export class Indexes {
     this.#own.set(userId, { index: newIndex(), characters: 0 })
   }
 
-  /** A private item that was there before its owner's index was. */
+  /** The same of a private item. */
   addOwn(item: SearchItem): void {
     const own = this.#own.get(item.ownerId)
     if (own && !own.index.has(keyOf(item.type, item.id))) this.#addTo(own, item)
@@ -225,7 +225,7 @@ function snippetOf(text: string, terms: readonly string[]): string {
   const found = terms.map((term) => lower.indexOf(term)).filter((at) => at >= 0)
   const start = found.length === 0 ? 0 : Math.max(0, Math.min(...found) - 40)
   const from = start === 0 ? 0 : plain.indexOf(' ', start) + 1
-  // Forty units before a word may be the middle of a character.
+  // Forty code units before a word may be in the middle of a character.
   const rest = plain.slice(from).replace(/^[\udc00-\udfff]/, '')
   const cut = cutText(rest, SNIPPET_LENGTH)
   return `${from > 0 ? '…' : ''}${cut}${cut.length < rest.length ? '…' : ''}`

@@ -2,7 +2,7 @@
 //
 // The indexes are rebuilt from the records: the public one at start, a user's when they first search. Records are read a
 // few milliseconds at a time, so that requests are answered meanwhile; until all are read, answers come from those that
-// are. A thread that dies takes the indexes along, and the next one is filled anew.
+// are. A thread that dies takes the indexes along, and the next one is filled from the records again.
 
 import { HIT_TYPES, trimmed, type Filters, type Hit, type HitType, type SearchItem } from './indexes.ts'
 import type { FromSearch, ToSearch } from './serve.ts'
@@ -22,15 +22,15 @@ export interface SearchDeps {
   /** A user's own private items. */
   readonly privateOf: (userId: string) => Iterable<SearchItem>
   readonly now: () => number
-  /** Lets others have the thread for a moment. */
+  /** Yields, so that requests are answered meanwhile. */
   readonly pause: () => Promise<void>
-  /** Records could not be read, or the thread died; it goes on without. */
+  /** Called when records could not be read or the thread died; search goes on with what it has. */
   readonly failed: (error: unknown) => void
 }
 
-/** Reading goes on for so long before others have a turn. */
+/** How long records are read before requests have a turn. */
 const SLICE_MS = 4
-/** A first search waits for so many slices of the user's items; what is not read by then is found the next time. */
+/** How many slices of the user's items a first search waits for; what is not read by then is found next time. */
 const PATIENCE_SLICES = 50
 
 interface Filling {
@@ -152,7 +152,7 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
         open().postMessage({ to: 'find', ask, query, userId, filters, limit, ownTypes })
       })
     },
-    /** Ends the thread; who asks meanwhile finds nothing. */
+    /** Ends the thread; searches under way find nothing. */
     close(): void {
       thread?.terminate()
       thread = null

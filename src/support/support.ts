@@ -34,7 +34,7 @@ export interface Ticket {
   readonly createdAt: number
 }
 
-/** Words that say nothing about a question's subject. */
+/** Words that tell nothing about what a question is about. */
 const STOP_WORDS = new Set(
   'a an and are as at be by can do does for from how i if in is it me my not of on or that the this to was what when where which why will with you your'.split(
     ' ',
@@ -87,9 +87,9 @@ export function createSupport({
       if (!article) throw new Problem(404, 'article_not_found', 'There is no such help article.')
       return article
     },
-    /** The articles that match, best first; none when nothing does. */
+    /** The articles that match, best first. */
     ask(query: string): Answer[] {
-      // Long questions say the same in their first words, and each further word costs.
+      // The first words of a long question are enough, and each further word costs time.
       const terms = query.split(/\s+/).slice(0, 24).join(' ')
       return index
         .search(terms)

@@ -61,7 +61,7 @@ const allStyles: BunPlugin = {
       const sheets = [...new Bun.Glob('**/*.module.css').scanSync(DASHBOARD)].map((sheet) =>
         sheet.replaceAll('\\', '/'),
       )
-      // What everything is made of comes first, so that a part of the page may override it.
+      // Shared parts come first, so that a part of the page may override them.
       const rank = (sheet: string) => (sheet.startsWith('ui/') ? 0 : sheet.startsWith('frame/') ? 1 : 2)
       sheets.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
       const imports = sheets.map((sheet) => `import './${sheet}'\n`).join('')
@@ -135,7 +135,7 @@ export function serveFiles(base: string, files: Files): ServeDashboard {
     assets.set(name, { type, etag, raw, br: files.get(`${name}.br`), gzip: files.get(`${name}.gz`) })
   }
   return (request, path) => {
-    // Any other address is a route of the page.
+    // Every other address is a route within the page.
     const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : 'index.html'
     const asset = assets.get(name)
     return asset ? respond(request, asset, name === 'index.html') : null

@@ -25,10 +25,10 @@ if (!native.isInstalled()) {
     process.exit(1)
 }
 
-/** Text files beside themselves compressed: brotli at its best takes seconds, which a start must not. */
+/** Writes a file and its compressed forms: brotli at its best takes seconds, too long for a start. */
 function writeCompressed(folder: string, name: string, bytes: Uint8Array): void {
   writeFileSync(`${folder}/${name}`, bytes)
-  // The page is written anew when it is served.
+  // The page gets absolute addresses when it is served, so it cannot be compressed ahead.
   if (!/\.(js|css|svg)$/.test(name)) return
   writeFileSync(
     `${folder}/${name}.br`,
@@ -65,7 +65,7 @@ const result = await Bun.build({
     target: target as Bun.Build.CompileTarget,
     outfile,
     assets: [dashboard, docs],
-    // A .env or bunfig.toml in the folder it is started from is none of its business.
+    // The executable must not read a .env or bunfig.toml that lies where it is started.
     autoloadDotenv: false,
     autoloadBunfig: false,
   },

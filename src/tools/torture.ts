@@ -1,7 +1,7 @@
 // `bun run torture [--rounds N] [--seed S] [--only A,B] [--short] [--binary PATH]`: attacks the executable from outside, as
 // the worst user, the worst disk and the worst moment to die would, and prints a table of what was done and found.
 //
-// It is for whoever changes the server: a finding says how to see it again. Everything runs on 127.0.0.1 in data
+// It is for people who change the server: a finding says how to repeat it. Everything runs on 127.0.0.1 in data
 // directories of its own, which are deleted. What a section sends follows from the seed; when things happen does not.
 
 import { existsSync } from 'node:fs'

@@ -14,7 +14,7 @@ export const ITEMS_MAX = 5000
 
 export interface WatchlistItem {
   readonly symbol: string
-  /** May be empty: the symbol alone says which. */
+  /** May be empty: then the symbol is looked for on every exchange. */
   readonly exchange: string
   readonly note: string | null
 }

@@ -2,7 +2,7 @@
 //
 // An attempt is two commits with the request between them. The first says that it begins: a store that cannot take it (a
 // full disk) could not take the outcome either, so nothing is sent. The second is the outcome; while it cannot be written
-// it is kept and tried again, and never sent again for that. After a crash between the two the delivery is still due, and
+// it is held and written later, and the request is not repeated for that. After a crash between the two the delivery is still due, and
 // goes out again under the same id. `turns.ts` says whose turn it is.
 
 import { Backoff, untilDone } from '../lib/backoff.ts'
@@ -25,13 +25,13 @@ import { Turns, type Head, type Turn } from './turns.ts'
 export interface DelivererDeps {
   readonly kv: Kv
   readonly clock: Clock
-  /** In [0, 1): spreads the retries. */
+  /** A random number in [0, 1), which spreads the retries. */
   readonly spread: () => number
   readonly box: SecretBox
   readonly allow: AllowList
   readonly resolve: Resolve
   readonly send: Send
-  /** Product and version. */
+  /** The User-Agent: product and version. */
   readonly userAgent: string
   readonly log: Log
 }
@@ -42,7 +42,7 @@ export type Deliverer = ReturnType<typeof createDeliverer>
 const SLOTS = 64
 /** Longest nap between looks at the outbox, so that a changed clock is noticed. */
 const NAP_MS = 60_000
-/** Looking up the name, and all that is done in one attempt. */
+/** Limits on looking up the name, and on one attempt as a whole. */
 const RESOLVE_MS = 5000
 const ATTEMPT_MS = 15_000
 /** When the server stops, attempts under way may take this long; the others are made again when it starts. */
@@ -67,7 +67,7 @@ export function createDeliverer(deps: DelivererDeps) {
   const turns = new Turns(SLOTS)
   const store = new Backoff(deps, 'writing down deliveries')
   const busy = new Map<string, Promise<void>>()
-  /** Who has something new. */
+  /** Owners for whom something was put into the outbox. */
   const told = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let stopping: AbortSignal = new AbortController().signal
@@ -75,7 +75,7 @@ export function createDeliverer(deps: DelivererDeps) {
   let over = false
   const loop = createLoop(deps, 'delivering webhooks', startDue)
 
-  /** Starts what is due, as far as there are slots. Answers for how long there is nothing else to do. */
+  /** Starts what is due, as far as there are slots. Answers how many ms to nap. */
   async function startDue(): Promise<number> {
     const sinceMs = clock.now() - lookedAt
     if (sinceMs >= NAP_MS || sinceMs < 0) await lookAtAll()
@@ -90,7 +90,7 @@ export function createDeliverer(deps: DelivererDeps) {
     return next === null ? NAP_MS : Math.min(NAP_MS, next - now)
   }
 
-  /** At start, and now and then for what nobody told of. */
+  /** At start, and now and then, since another process may have written to the outbox. */
   async function lookAtAll(): Promise<void> {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
@@ -132,7 +132,7 @@ export function createDeliverer(deps: DelivererDeps) {
 
   function start(turn: Turn): void {
     const work = attempt(turn)
-      // What could not be written: the slot is given back, and the loop waits as long as the store says.
+      // The outcome could not be written: the slot is given back, and the loop waits until the store may work again.
       .catch((error: unknown) => store.failed(error))
       .finally(() => {
         busy.delete(turn.receiverId)
@@ -162,7 +162,7 @@ export function createDeliverer(deps: DelivererDeps) {
     })
   }
 
-  /** Commits that the receiver's first delivery is on its way. null when there is none after all. */
+  /** Commits that an attempt of the receiver's first delivery begins. null when none is due after all. */
   async function begin({ ownerId, receiverId }: Turn): Promise<Claim | null> {
     let claim: Claim | null = null
     await transact(kv, () => {
@@ -173,7 +173,7 @@ export function createDeliverer(deps: DelivererDeps) {
       const delivery = first && deliveries.stored(first.id)
       if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
       claim = { receiver, delivery: delivery.record }
-      // What is not noted would be posted again and again.
+      // An attempt that is not written down would be made again and again.
       return {
         ...deliveries.replace(delivery, { ...delivery.record, begunAt: clock.now() }),
         essential: true,
@@ -192,7 +192,7 @@ export function createDeliverer(deps: DelivererDeps) {
     })
   }
 
-  /** Never rejects: what goes wrong on our side is an outcome too, or it would be tried again without end. */
+  /** Never rejects: a mistake on our side is an outcome too, or the delivery would be tried without end. */
   async function post(claim: Claim, now: number): Promise<Answer> {
     try {
       return await sendTo(deps, claim, now)
@@ -238,7 +238,7 @@ export function createDeliverer(deps: DelivererDeps) {
     tell(claim, record, before, after)
   }
 
-  /** Every attempt is in the log of deliveries; a line here is for what changed. */
+  /** The log of deliveries has every attempt; the server's log gets a line only when something changed. */
   function tell(
     { delivery, receiver: { id: webhook } }: Claim,
     { status, failure, durationMs }: AttemptRecord,
@@ -261,7 +261,7 @@ export function createDeliverer(deps: DelivererDeps) {
       told.add(ownerId)
       loop.wake()
     },
-    /** Resolves when what is on its way now has come to an end; undefined when nothing is. */
+    /** Resolves when the attempts that are under way have ended; undefined when there are none. */
     idle: (): Promise<unknown> | undefined => (busy.size > 0 ? Promise.all(busy.values()) : undefined),
     /** Runs until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
@@ -281,7 +281,7 @@ function plannedAt({ createdAt, attempts }: Delivery): number {
 
 const succeeded = ({ status }: AttemptRecord) => status >= 200 && status < 300
 
-/** The receiver after this attempt: how long it has been failing, and whether it is tried any more. */
+/** The receiver after this attempt: since when it has been failing, and whether it is disabled now. */
 function healthAfter(receiver: Receiver, record: AttemptRecord, now: number): Receiver {
   if (succeeded(record)) return { ...receiver, failingSince: null, lastSuccessAt: now }
   const failingSince = receiver.failingSince ?? record.at
@@ -290,7 +290,7 @@ function healthAfter(receiver: Receiver, record: AttemptRecord, now: number): Re
   return { ...receiver, failingSince, status: 'disabled', disabledReason: reason }
 }
 
-/** One request, to the first of the receiver's addresses that can be connected to. Throws Problem where none is permitted. */
+/** One request, to the first of the receiver's addresses that accepts a connection. Throws Problem where none is permitted. */
 async function sendTo(
   { allow, resolve, clock, box, userAgent, send }: DelivererDeps,
   { receiver, delivery }: Claim,

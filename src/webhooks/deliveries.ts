@@ -39,9 +39,9 @@ export interface Delivery {
   /** cancelled: the receiver was deleted or disabled while it waited. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
   readonly attempts: readonly AttemptRecord[]
-  /** Due at, while pending. */
+  /** When it is due, while it is pending. */
   readonly nextAt: number | null
-  /** When the attempt began that has no outcome yet; missing in records from before it was kept. */
+  /** When the attempt began that has no outcome yet; missing in old records. */
   readonly begunAt?: number | null
   readonly createdAt: number
   /** Sent again by hand: the delivery it repeats. */
@@ -51,7 +51,7 @@ export interface Delivery {
 export function deliveryCollection(kv: Kv): Collection<Delivery> {
   return collection<Delivery>(kv, 'deliveries', {
     indexes: {
-      // By user and receiver first: what one of them has waiting is never read past on the way to another's.
+      // By user and receiver first, so that finding one's next delivery never reads past what another has waiting.
       turn: ({ ownerId, receiverId, nextAt }) => (nextAt === null ? null : [ownerId, receiverId, nextAt]),
       receiver: (delivery) => [delivery.receiverId],
       owner: (delivery) => [delivery.ownerId],
@@ -135,7 +135,7 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       deliveries.list('receiver', [receiverId], options),
     listOfOwner: (ownerId: string, options: PageOptions): Page<Delivery> =>
       deliveries.list('owner', [ownerId], options),
-    /** Forgets what is older than the log is kept. Answers how many. */
+    /** Removes what is older than the log may be. Answers how many. */
     async purge(): Promise<number> {
       let forgotten = 0
       for (const delivery of deliveries.each('age')) {

@@ -99,7 +99,7 @@ export interface ReceiverSecret {
   readonly secret: string
 }
 
-/** Does a box open what is sealed here? null: nothing is. */
+/** Does this box open the secrets in the database? null: there are none. */
 export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
   for (const { id, sealedSecret, disabledReason } of receiverCollection(kv).each())
     if (disabledReason !== 'secret_lost')
@@ -110,7 +110,7 @@ export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | nu
   return null
 }
 
-/** The key that secrets were sealed with is gone: each receiver waits for its owner to rotate its secret. */
+/** The key that sealed the secrets is lost: each receiver is disabled until its owner rotates its secret. */
 export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | 'clock'>): Promise<number> {
   const receivers = receiverCollection(kv)
   const ids = Array.from(receivers.each(), ({ id }) => id)

@@ -13,7 +13,7 @@ export interface Attempt {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** What is left of the attempt's time; the limits hold besides. */
+  /** What is left of the attempt's time; the limits below hold as well. */
   readonly budgetMs: number
 }
 
@@ -32,7 +32,7 @@ export interface SendLimits {
   readonly connectMs: number
   readonly totalMs: number
 }
-/** The status is what counts: nobody waits long for what is said behind it. */
+/** Only the status counts, so the body behind it is not waited for longer than this. */
 const ANSWER_MS = 2000
 const READ_BYTES = 20 * 1024
 const EXCERPT_BYTES = 4096
@@ -95,7 +95,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
           if (size >= READ_BYTES) whole()
         })
         answer.on('end', whole)
-        // The status was received: what breaks, or takes too long, after it does not change what the receiver said.
+        // Once the status is there, a connection that breaks or stalls does not change the receiver's answer.
         late = whole
         setTimeout(whole, ANSWER_MS).unref()
         answer.on('error', whole)

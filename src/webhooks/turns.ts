@@ -1,8 +1,8 @@
-// Whose turn it is: which of the receivers that something is due for is served next.
+// Turns: which of the receivers with a delivery due is served next.
 //
 // Slots are few and a receiver may hold one for 15 s, so they are shared out. Users take turns (round robin); one user holds
-// at most half of the slots; and the last quarter is for receivers that took what they were sent last, so that all the
-// receivers in the world that never answer cannot hold up one that does.
+// at most half of the slots; and the last quarter is for receivers whose last delivery succeeded, so that receivers that
+// never answer, however many, cannot hold up one that does.
 //
 // Only the first delivery that waits at each receiver is known here, however many wait behind it.
 
@@ -12,7 +12,7 @@ export interface Head {
   readonly receiverId: string
   /** When the first of its deliveries is due. */
   readonly at: number
-  /** It took the last one: so it will not be long over this one either. */
+  /** Its last delivery succeeded, so this one will most likely be quick. */
   readonly proven: boolean
 }
 export interface Turn {
@@ -32,7 +32,7 @@ interface Owner {
 
 export class Turns {
   readonly #slots: number
-  // In the order of turns: who was served moves to the end.
+  // In the order of turns: an owner who was served moves to the end.
   readonly #owners = new Map<string, Owner>()
   #busy = 0
 
@@ -54,12 +54,12 @@ export class Turns {
     else this.#owners.set(ownerId, owner)
   }
 
-  /** Owners of whom anything is known. */
+  /** Owners with deliveries that wait or are under way. */
   owners(): string[] {
     return [...this.#owners.keys()]
   }
 
-  /** Takes a slot for whoever is next; null when nobody is due or may have one. `done` gives it back. */
+  /** Takes a slot for the receiver that is next; null when none is due or may have one. `done` gives it back. */
   take(now: number): Turn | null {
     for (const [ownerId, owner] of this.#owners) {
       if (this.#busy >= this.#slots) return null
@@ -86,7 +86,7 @@ export class Turns {
     this.#busy--
   }
 
-  /** When the next receiver that waits for its time is due; null when none does. */
+  /** When the next waiting receiver is due; null when none waits. */
   nextAt(now: number): number | null {
     let next = Number.POSITIVE_INFINITY
     for (const { receivers } of this.#owners.values())
@@ -94,7 +94,7 @@ export class Turns {
     return Number.isFinite(next) ? next : null
   }
 
-  /** The one that has been due for longest, of those that may have a slot. */
+  /** Of the receivers that may have a slot, the one that has been due for longest. */
   #firstDue({ receivers }: Owner, now: number): string | null {
     const forAll = this.#busy < this.#slots * 0.75
     let first: string | null = null

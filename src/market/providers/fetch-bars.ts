@@ -33,7 +33,7 @@ export interface FetchOptions {
 
 export type FetchResult = Pick<UpsertResult, 'inserted' | 'updated'> & { readonly pages: number }
 
-/** How far back a series that is not cached yet begins, where nobody says: 5,000 bars. */
+/** How far back a series that is not cached yet begins by default: 5,000 bars. */
 const BARS_AT_FIRST = 5000
 const DATED_MARGIN_MS = 4 * 86_400_000
 

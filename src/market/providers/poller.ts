@@ -1,8 +1,8 @@
 // The poller: keeps followed series fresh, one request at a time.
 //
 // A series is due when its forming bar is over, and a few times while it forms. A failure waits twice as long each
-// time, up to a quarter of an hour, and says so; a symbol that nobody knows is not asked for again. After a break of
-// the network the next fetch begins at the newest bar that is there, so the gap fills itself.
+// time, up to a quarter of an hour, and is shown; a symbol that the provider does not know is not asked for again. After
+// an outage the next fetch begins at the newest cached bar, so the gap fills itself.
 
 import type { Clock } from '../../lib/clock.ts'
 import type { BarCache } from '../bar-cache.ts'
@@ -14,7 +14,7 @@ import { type Http, ProviderError } from './provider.ts'
 export const FEED_STATES = ['waiting', 'fresh', 'retrying', 'stopped'] as const
 export type FeedState = (typeof FEED_STATES)[number]
 
-/** What is true of a followed series now. */
+/** How a followed series is doing. */
 export interface FeedStatus {
   readonly key: SeriesKey
   readonly state: FeedState
@@ -37,7 +37,7 @@ export interface PollerDeps {
   readonly clock: Clock
 }
 
-/** The forming bar is looked at this many times, but not more often than POLL_MIN_MS. */
+/** How often a forming bar is asked for, but never faster than POLL_MIN_MS. */
 const LOOKS_A_BAR = 4
 const POLL_MIN_MS = 10_000
 const POLL_MAX_MS = 15 * 60_000
@@ -158,7 +158,7 @@ function failed(feed: Feed, error: unknown, now: number): Feed {
   return { ...feed, state: 'retrying', failures, lastError, nextAt: now + Math.max(asked ?? 0, backoff) }
 }
 
-/** A quarter of a bar on, or a moment after the bar is over, whichever is first. */
+/** After a quarter of the bar, or a moment after the bar is over, whichever comes first. */
 function nextLook(now: number, key: SeriesKey): number {
   const interval = parseInterval(key.interval)
   const length = interval ? intervalMs(interval) : POLL_MAX_MS

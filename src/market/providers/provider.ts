@@ -37,7 +37,7 @@ export interface Provider {
   readonly name: string
   /** Exchanges whose symbols it knows. */
   readonly exchanges: readonly string[]
-  /** Its own word for an interval; null where it does not have it. */
+  /** The provider's name for an interval; null where it has no such bars. */
   intervalName(interval: Interval): string | null
   pageUrl(query: BarQuery): string
   /** Reads an answer with status 200. Throws ProviderError. */
@@ -79,10 +79,10 @@ export interface ProviderDeps {
 
 const ATTEMPTS = 5
 const BACKOFF_MS = 1000
-/** Longer than this nobody waits in a request; the caller is told when to come back. */
+/** The longest wait within a request; beyond it the caller is told when to come back. */
 const WAIT_MAX_MS = 60_000
 
-/** Pages of bars, oldest first, each sorted and without bars that are none. Throws ProviderError. */
+/** Pages of valid bars, oldest first, each sorted. Throws ProviderError. */
 export async function* fetchPages(
   provider: Provider,
   query: BarQuery,
@@ -99,7 +99,7 @@ export async function* fetchPages(
     const { rows, next } = await withRetries(() => askFor(provider, page, deps, signal), deps.clock, signal)
     const bars = barsOf(rows, page)
     if (bars.length > 0) yield bars
-    // A page that does not lead on would be asked for ever.
+    // A page that leads to itself would be asked for for ever.
     if (next === null || next <= from) return
     from = next
     if (from < query.to)
@@ -155,7 +155,7 @@ export function malformed(provider: Pick<Provider, 'name'>): ProviderError {
   return new ProviderError('malformed', `${provider.name} answered something that is no list of bars.`)
 }
 
-/** Waits as asked, or twice as long each time, and tries again what may pass. */
+/** Retries what may pass: after the wait that the provider asked for, or twice as long each time. */
 async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
