@@ -21,6 +21,7 @@ import { resumeSession, touchSession } from '../accounts/sessions.ts'
 import { resumeToken, touchToken } from '../accounts/tokens.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Also } from '../store/collection.ts'
+import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
@@ -88,7 +89,8 @@ export interface Visit {
   status: number | null
 }
 
-const BODY_BYTES = 64 * 1024
+/** What a body may have where its route says nothing else. */
+export const BODY_BYTES = 64 * 1024
 
 export interface ApiDeps extends Services {
   readonly gate: Gate
@@ -157,6 +159,7 @@ export class Gate {
   readonly #limiter: RateLimiter
   readonly #basePath: string
   readonly idempotency: Idempotency
+  readonly bodies = new Bodies()
   /** Body schemas by `POST /api/…`; filled once the routes are known. */
   readonly bodySchemas = new Map<string, TSchema>()
   readonly #visits = new WeakMap<Request, Visit>()
@@ -356,9 +359,16 @@ export class Gate {
       context.body = {}
       return
     }
-    const body = await jsonBody(request, bodyBytes, bodyTypes)
-    visit.bodyHash = body.hash
-    context.body = checkBody(schema, body.value, visit.unknownFields)
+    const held = this.bodies.open(visit.caller?.user.id ?? visit.peer.network)
+    // Small ones are as many as there are connections.
+    const count = bodyBytes > BODY_BYTES ? held.add : undefined
+    try {
+      const body = await jsonBody(request, bodyBytes, { types: bodyTypes, count })
+      visit.bodyHash = body.hash
+      context.body = checkBody(schema, body.value, visit.unknownFields)
+    } finally {
+      held.release()
+    }
   }
 }
 

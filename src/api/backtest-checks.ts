@@ -10,7 +10,7 @@ import { route } from './route.ts'
 const CSV_BYTES = 32 * 1024 * 1024
 
 export function backtestCheckRoutes(deps: ApiDeps) {
-  const { runs, bars } = deps
+  const { runs, bars, gate } = deps
   const { texts } = deps.rooms
   return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
     .use(access(deps))
@@ -28,22 +28,27 @@ export function backtestCheckRoutes(deps: ApiDeps) {
         const run = runs.get(caller.user.id, id)
         const report = runs.report(caller.user.id, id)
         if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
-        const job = {
-          body: await bodyBytes(request, CSV_BYTES),
-          bars: runs.barsOf(caller.user.id, id),
-          exchangeTimezone: bars.symbol(run.exchange, run.symbol, caller.user.id).timezone,
-        }
-        const { comparison, warnings, unknown } = await texts.compare(
-          caller.user.id,
-          job,
-          { report: report.parts },
-          request.signal,
-        )
-        visit.unknownFields.push(...unknown)
-        return {
-          id,
-          comparison: new JsonText(comparison),
-          ...(warnings.length > 0 && { warnings }),
+        const held = gate.bodies.open(caller.user.id)
+        try {
+          const job = {
+            body: await bodyBytes(request, CSV_BYTES, { count: held.add }),
+            bars: runs.barsOf(caller.user.id, id),
+            exchangeTimezone: bars.symbol(run.exchange, run.symbol, caller.user.id).timezone,
+          }
+          const { comparison, warnings, unknown } = await texts.compare(
+            caller.user.id,
+            job,
+            { report: report.parts },
+            request.signal,
+          )
+          visit.unknownFields.push(...unknown)
+          return {
+            id,
+            comparison: new JsonText(comparison),
+            ...(warnings.length > 0 && { warnings }),
+          }
+        } finally {
+          held.release()
         }
       },
       // Up to 32 MiB of one text, which are not looked into here.

@@ -16,9 +16,16 @@ export interface Body {
   readonly hash: string
 }
 
+/** How a body is read. */
+export interface BodyOptions {
+  readonly types?: readonly string[] | undefined
+  /** Hears of bytes as they come, and may throw. */
+  readonly count?: ((bytes: number) => void) | undefined
+}
+
 /** The JSON object a request carries; one without a body is `{}`. `maxBytes` counts what arrives, not what is announced. */
-export async function jsonBody(request: Request, maxBytes: number, types = JSON_ONLY): Promise<Body> {
-  const parts = await bodyBytes(request, maxBytes, types)
+export async function jsonBody(request: Request, maxBytes: number, options: BodyOptions = {}): Promise<Body> {
+  const parts = await bodyBytes(request, maxBytes, options)
   const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)
   const hash = sha256(bytes)
   if (bytes.length === 0 && !request.headers.has('content-type')) return { value: {}, hash }
@@ -39,7 +46,7 @@ const BOUNDS = { depth: 64, values: 50_000 }
 export async function bodyBytes(
   request: Request,
   maxBytes: number,
-  types: readonly string[] = JSON_ONLY,
+  { types = JSON_ONLY, count }: BodyOptions = {},
 ): Promise<Uint8Array[]> {
   const announced = request.headers.get('content-length')
   if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes)
@@ -50,6 +57,7 @@ export async function bodyBytes(
     for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
       size += part.byteLength
       if (size > maxBytes) throw tooLarge(maxBytes)
+      count?.(part.byteLength)
       parts.push(part)
     }
   if ((size > 0 || type !== '') && !types.includes(type))

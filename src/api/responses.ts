@@ -2,7 +2,7 @@
 // has a body and a query, and what its own table adds.
 
 import { PROBLEM_CODES, type ProblemCode } from '../lib/problem-codes.ts'
-import { accessParts, keepsAnswers, type AccessOptions } from './access.ts'
+import { BODY_BYTES, accessParts, keepsAnswers, type AccessOptions } from './access.ts'
 import { ROUTE_CODES } from './route-codes.ts'
 
 /** The parts of a route that its answers depend on. */
@@ -40,6 +40,7 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
     keepsAnswers({ method, options }) && 'idempotency_in_progress',
     keepsAnswers({ method, options }) && 'idempotency_key_reused',
     options.unlimited !== true && 'rate_limited',
+    (options.bodyBytes ?? 0) > BODY_BYTES && 'overloaded',
     'internal_error',
     writes && 'storage_full',
   ]

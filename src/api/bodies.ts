@@ -1,0 +1,59 @@
+// Bytes of large request bodies that are in memory, of all requests together: one limit a body says nothing of how many
+// come at once, and a body that is sent slowly stays for as long as its sender likes.
+
+import { Problem } from '../lib/problem.ts'
+
+/** Whoever is here first cannot take all: half of it is the most of one client. */
+const BYTES_MAX = 128 << 20
+
+/** The bytes of one request. */
+export interface Held {
+  /** Throws Problem 503 `overloaded` when there is no room for so many more. */
+  add(bytes: number): void
+  /** They are let go. */
+  release(): void
+}
+
+export class Bodies {
+  readonly #max: number
+  readonly #clients = new Map<string, number>()
+  #bytes = 0
+
+  constructor(max = BYTES_MAX) {
+    this.#max = max
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** `client`: a user, or the network of who has not signed in. */
+  open(client: string): Held {
+    let held = 0
+    return {
+      add: (bytes) => {
+        const own = this.#clients.get(client) ?? 0
+        if (this.#bytes + bytes > this.#max || own + bytes > this.#max / 2) throw overloaded()
+        held += bytes
+        this.#bytes += bytes
+        this.#clients.set(client, own + bytes)
+      },
+      release: () => {
+        const rest = (this.#clients.get(client) ?? 0) - held
+        this.#bytes -= held
+        held = 0
+        if (rest > 0) this.#clients.set(client, rest)
+        else this.#clients.delete(client)
+      },
+    }
+  }
+}
+
+function overloaded(): Problem {
+  return new Problem(
+    503,
+    'overloaded',
+    'The server is taking as many large requests as it can. Try again later, or send fewer at a time.',
+    { retryAfter: 5 },
+  )
+}
