@@ -3,7 +3,7 @@
 // A point is worth 2, and every contract costs 0.50 at each of its ends. Signals are placed on the bar before.
 
 import { describe, expect, test } from 'bun:test'
-import { runBacktest } from '../../src/backtest/run.ts'
+import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
 import type { Report } from '../../src/wire/report.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { barsFrom, TEST_SYMBOL } from './drive.ts'
@@ -52,7 +52,7 @@ if bar_index == 13
     strategy.entry("O", strategy.long, qty=3)
 `
 
-const { report } = runBacktest({
+const REQUEST: BacktestRequest = {
   source: SCRIPT,
   inputs: {},
   bars: BARS,
@@ -60,7 +60,8 @@ const { report } = runBacktest({
   interval: '1d',
   limits: DEFAULT_LIMITS,
   series: () => null,
-})
+}
+const { report } = runBacktest(REQUEST)
 
 const TRADE_FIELDS = [
   'n',
@@ -496,4 +497,81 @@ describe('the report’s', () => {
     expect(Object.keys(EQUITY).sort()).toEqual(Object.keys(report.equity).sort())
     expect([...TRADE_FIELDS, 'entryTime', 'exitTime'].sort()).toEqual(Object.keys(report.trades[0]!).sort())
   })
+})
+
+/** What the script itself reads on the last bar, in the account's currency and in per cent. */
+const READ: Readonly<Record<string, number | string>> = {
+  'strategy.equity': 9956.5,
+  'strategy.netprofit': -60,
+  'strategy.netprofit_percent': -0.6,
+  'strategy.openprofit': 16.5,
+  'strategy.grossprofit': 60,
+  'strategy.grossprofit_percent': 0.6,
+  'strategy.grossloss': 120,
+  'strategy.grossloss_percent': 1.2,
+  'strategy.wintrades': 3,
+  'strategy.losstrades': 3,
+  'strategy.eventrades': 1,
+  'strategy.opentrades': 1,
+  'strategy.closedtrades': 7,
+  'strategy.closedtrades.first_index': 0,
+  'strategy.position_size': 3,
+  'strategy.position_avg_price': 112,
+  'strategy.position_entry_name': 'O',
+  'strategy.account_currency': 'USD',
+  'strategy.initial_capital': 10_000,
+  'strategy.max_drawdown': 116.5,
+  'strategy.max_runup': 80.5,
+  'strategy.max_contracts_held_all': 4,
+  'strategy.max_contracts_held_long': 4,
+  'strategy.max_contracts_held_short': 4,
+  // Three contracts at 112, a point of 2.
+  'strategy.opentrades.capital_held': 672,
+  'strategy.avg_trade': -60 / 7,
+  'strategy.avg_winning_trade': 20,
+  'strategy.avg_losing_trade': 40,
+  'strategy.opentrades.entry_id(0)': 'O',
+  'strategy.opentrades.entry_bar_index(0)': 14,
+  'strategy.opentrades.entry_time(0)': at(14),
+  'strategy.opentrades.entry_price(0)': 112,
+  'strategy.opentrades.size(0)': 3,
+  'strategy.opentrades.profit(0)': 16.5,
+  'strategy.opentrades.commission(0)': 1.5,
+  'strategy.opentrades.max_runup(0)': 28.5,
+  'strategy.opentrades.max_drawdown(0)': 7.5,
+  'strategy.closedtrades.entry_id(2)': 'S',
+  'strategy.closedtrades.entry_comment(5)': 'in',
+  'strategy.closedtrades.entry_bar_index(2)': 4,
+  'strategy.closedtrades.entry_time(2)': at(4),
+  'strategy.closedtrades.entry_price(2)': 120,
+  'strategy.closedtrades.size(2)': -4,
+  'strategy.closedtrades.profit(2)': -44,
+  'strategy.closedtrades.profit_percent(2)': -4400 / 960,
+  'strategy.closedtrades.commission(2)': 4,
+  'strategy.closedtrades.max_runup(2)': 30,
+  'strategy.closedtrades.max_runup_percent(2)': 3000 / 960,
+  'strategy.closedtrades.max_drawdown(2)': 82,
+  'strategy.closedtrades.max_drawdown_percent(2)': 8200 / 960,
+  'strategy.closedtrades.exit_id(3)': 'Close entry(s) order T',
+  'strategy.closedtrades.exit_comment(5)': 'out',
+  'strategy.closedtrades.exit_bar_index(2)': 6,
+  'strategy.closedtrades.exit_time(2)': at(6),
+  'strategy.closedtrades.exit_price(2)': 125,
+}
+
+test('a script reads the same while it runs', () => {
+  const lines = Object.entries(READ).map(([name, value]) =>
+    typeof value === 'string' ? `    log.info(${name})` : `    log.info(str.tostring(${name}, "#.########"))`,
+  )
+  const { report: read } = runBacktest({
+    ...REQUEST,
+    source: `${SCRIPT}if barstate.islast\n${lines.join('\n')}\n`,
+  })
+  const names = Object.keys(READ)
+  expect(read.logs).toHaveLength(names.length)
+  for (const [i, { message }] of read.logs.entries()) {
+    const expected = READ[names[i]!]!
+    if (typeof expected === 'string') expect([names[i], message]).toEqual([names[i], expected])
+    else expect([names[i], Number(message)]).toEqual([names[i], expect.closeTo(expected, 6)])
+  }
 })
