@@ -13,6 +13,7 @@ import { doctorCommand } from './doctor.ts'
 import { healthcheckCommand } from './healthcheck.ts'
 import { licensesCommand } from './licenses-command.ts'
 import { parityCommand } from './parity.ts'
+import { scriptCommand } from './script-command.ts'
 import { serveCommand } from './serve.ts'
 import { tokenCommand } from './token-command.ts'
 import { userCommand } from './user-command.ts'
@@ -24,6 +25,7 @@ const COMMANDS: readonly Command[] = [
   checkCommand,
   parityCommand,
   barsCommand,
+  scriptCommand,
   userCommand,
   tokenCommand,
   backupCommand,

@@ -81,9 +81,16 @@ const scriptsIn = (kv: Kv) =>
     counts: { owner: { of: (script) => [script.ownerId], max: SCRIPTS_PER_USER, noun: 'scripts' } },
   })
 
-/** Libraries the reader may import: public ones and their own. The newest of a name wins. */
+/**
+ * Libraries the reader may import: public ones and their own. The newest of a name wins. Somebody else's library, pasted
+ * once, goes by the whole path it is imported by (`TradingView/ta/7`); of those only the reader's own count, as its author
+ * has no say here in who may store a text under that name.
+ */
 export function libraryFor(kv: Kv, readerId: string | null): Library {
-  return (user, library) => {
+  return (user, library, version) => {
+    const path = `${user}/${library}/${version}`.toLowerCase()
+    for (const script of scriptsIn(kv).each('library', [path]))
+      if (script.ownerId === readerId) return script.source
     for (const script of scriptsIn(kv).each('library', [library.toLowerCase()])) {
       const named = script.author.toLowerCase() === user.toLowerCase() || script.ownerId === user
       if (named && (script.visibility === 'public' || script.ownerId === readerId)) return script.source
@@ -108,6 +115,15 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   })
 
   return {
+    /** Under the path that scripts import it by; a text stored there before is replaced. */
+    async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
+      const known = [...scripts.each('owner', [ownerId])].find(
+        (one) => one.name.toLowerCase() === path.toLowerCase(),
+      )
+      return known === undefined
+        ? this.create(ownerId, author, { name: path, source })
+        : this.change(ownerId, known.id, { source })
+    },
     async create(
       ownerId: string,
       author: string,

@@ -94,7 +94,8 @@ export const SCRIPTS = {
   'POST /api/platform/scripts': {
     access: 'session scripts:write',
     summary: 'Store a script',
-    description: 'One that does not compile is stored as a draft.',
+    description:
+      'One that does not compile is stored as a draft. A library of somebody else, stored under the path it is imported by (`TradingView/ta/7`), is what your scripts import from then on.',
     body: ScriptBody,
     answer: { id: idOf('scr'), script: Script, diagnostics: Type.Array(Diagnostic) },
   },

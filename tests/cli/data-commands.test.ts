@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
 import { runs, type Run } from '../../src/runs/runs.ts'
+import { libraryFor } from '../../src/scripts/scripts.ts'
 import { transact } from '../../src/store/collection.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
@@ -67,6 +68,39 @@ describe('bars', () => {
     await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
     expect((await chartroom(data, 'bars', 'remove', ...SERIES)).out).toBe('BINANCE:BTCUSDT 1m is removed.')
     expect((await chartroom(data, 'bars', 'remove', ...SERIES)).code).toBe(1)
+  })
+})
+
+describe('script add-library', () => {
+  const LIBRARY =
+    '// This source code is subject to the terms of the Mozilla Public License 2.0.\n//@version=6\nlibrary("zz")\nexport twice(float x) => x * 2\n'
+
+  test('is what scripts of that user import by its path', async () => {
+    const data = temporaryFolder()
+    await withInput('a long enough password\n', data, 'user', 'add', 'ann@example.com', '--password-stdin')
+    const add = (source: string, ...as: string[]) =>
+      withInput(source, data, 'script', 'add-library', '-', '--user', 'ann@example.com', ...as)
+    const path = ['--as', 'Somebody/zz/3']
+    expect(await add(LIBRARY, ...path)).toMatchObject({
+      code: 0,
+      out: 'Scripts of ann@example.com import Somebody/zz/3 from now on.',
+    })
+    expect((await add(LIBRARY.replace('x * 2', 'x * 3'), ...path)).code).toBe(0)
+    expect((await add('//@version=6\nindicator("x")\nplot(close)\n', ...path)).err).toContain('no library')
+    expect((await add('//@version=6\nlibrary("x")\nexport f(float x) => y\n', ...path)).err).toContain(
+      'undeclared-name',
+    )
+    expect((await add(LIBRARY)).code).toBe(2)
+    expect((await add(LIBRARY, '--as', 'zz')).code).toBe(2)
+    const kv = lmdbKv({ path: `${data}/db` })
+    const { id } = [...users(kv).each()][0] ?? { id: '' }
+    const library = libraryFor(kv, id)
+    expect([
+      library('somebody', 'ZZ', 3),
+      library('Somebody', 'zz', 2),
+      libraryFor(kv, 'usr_other')('Somebody', 'zz', 3),
+    ]).toEqual([LIBRARY.replace('x * 2', 'x * 3'), null, null])
+    await kv.close()
   })
 })
 
@@ -169,7 +203,7 @@ describe('what is no command line we know ends with 2 and the usage', () => {
     expect(outcome.err).toContain('Usage: chartroom ')
   })
 
-  test.each(['bars', 'user', 'token', 'backup', 'restore'])('%s --help', async (name) => {
+  test.each(['bars', 'script', 'user', 'token', 'backup', 'restore'])('%s --help', async (name) => {
     const outcome = await chartroom(temporaryFolder(), name, '--help')
     expect(outcome.code).toBe(0)
     expect(outcome.out).toContain('--data-dir')

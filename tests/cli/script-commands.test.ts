@@ -289,7 +289,18 @@ describe('usage', () => {
   test('--help lists every command', async () => {
     const { code, out } = await chartroom(temporaryFolder(), '--help')
     expect(code).toBe(0)
-    for (const name of ['serve', 'backtest', 'check', 'parity', 'bars', 'user', 'token', 'backup', 'restore'])
+    for (const name of [
+      'serve',
+      'backtest',
+      'check',
+      'parity',
+      'bars',
+      'script',
+      'user',
+      'token',
+      'backup',
+      'restore',
+    ])
       expect(out).toContain(`\n  ${name} `)
   })
 })

@@ -268,7 +268,11 @@ export const notInLocalScope = (name: string): Message =>
 export const strategyOnly = (name: string): Message =>
   error('strategy-only', `\`${name}\` works in a strategy only`, 'declare the script with `strategy("…")`')
 export const libraryNotFound = (path: string): Message =>
-  error('library-not-found', `there is no library ${path} here`, 'save it under that name first')
+  error(
+    'library-not-found',
+    `there is no library ${path} here`,
+    `add the library: save its source as a script with the name ${path}`,
+  )
 export const libraryBroken = (path: string, line: number, why: string): Message =>
   error('library-broken', `the library ${path} has an error in line ${line}: ${why}`)
 export const notExported = (alias: string, name: string): Message =>

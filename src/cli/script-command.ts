@@ -1,0 +1,79 @@
+// `chartroom script`: libraries that scripts import, for whoever holds the data directory.
+
+import { wireDiagnostic } from '../backtest/run.ts'
+import { compile } from '../pine/compile.ts'
+import { Source } from '../pine/source.ts'
+import { createScripts, libraryFor } from '../scripts/scripts.ts'
+import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
+import { diagnosticLines } from './diagnostics-text.ts'
+import { readScript } from './script-file.ts'
+import { findUser } from './user-command.ts'
+
+/** As `import` writes it. */
+const PATH = /^[A-Za-z_]\w*\/[A-Za-z_]\w*\/[1-9]\d*$/
+
+const SCRIPT_FLAGS = { ...DATA_FLAGS, user: { type: 'string' }, as: { type: 'string' } } as const
+
+export const scriptCommand: Command = {
+  name: 'script',
+  usage: 'add-library FILE --as USER/LIBRARY/VERSION --user EMAIL',
+  summary: 'Add a library that scripts import.',
+  help: () =>
+    [
+      '  script add-library FILE   Its source, kept as it is; - is standard input',
+      '',
+      '  --as PATH            What scripts import it by, such as TradingView/ta/7',
+      '  --user EMAIL         Whose scripts import it',
+      DATA_HELP,
+    ].join('\n'),
+  run: async (context) => {
+    const [name = '', ...args] = context.args
+    if (name !== 'add-library')
+      throw new UsageError(name ? `There is no "script ${name}".` : 'What about scripts?')
+    return addLibrary({ ...context, args })
+  },
+}
+
+async function addLibrary(context: CommandContext): Promise<number> {
+  const { values: flags, positionals } = parseFlags({
+    args: [...context.args],
+    options: SCRIPT_FLAGS,
+    allowPositionals: true,
+  })
+  const [file, ...more] = positionals
+  if (file === undefined || more.length > 0) throw new UsageError('Name one file.')
+  const { as: path, user: email } = flags
+  if (path === undefined || !PATH.test(path))
+    throw new UsageError('--as is the path scripts import it by, such as TradingView/ta/7.')
+  if (email === undefined) throw new UsageError('--user is the e-mail of whose scripts import it.')
+  const { name, source } = await readScript(context, file)
+  return withData(context, flags, async ({ kv, accounts }) => {
+    const user = findUser(accounts, email)
+    const { script, diagnostics } = compile(source, { library: libraryFor(kv, user.id) })
+    const text = new Source(source)
+    const wire = diagnostics.map((one) => wireDiagnostic(one, text))
+    for (const line of diagnosticLines(name, source, wire)) context.warn(line)
+    const kind = script?.program.declaration.kind ?? 'draft'
+    if (kind !== 'library') {
+      context.warn(
+        `${name} is ${kind === 'draft' ? 'not a library that compiles' : `a ${kind}, no library`}.`,
+      )
+      return 1
+    }
+    const scripts = createScripts({
+      kv,
+      clock: context.clock,
+      newId: accounts.newId,
+      examine: () =>
+        Promise.resolve({
+          kind,
+          pineVersion: script?.program.version ?? null,
+          diagnostics: JSON.stringify(wire),
+        }),
+    })
+    await scripts.addLibrary(user.id, user.name, path, source)
+    context.print(`Scripts of ${user.email} import ${path} from now on.`)
+    return 0
+  })
+}
