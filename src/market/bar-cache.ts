@@ -2,12 +2,24 @@
 //
 // A backtest reads the same bars again and again, and workers should read them without a copy. So a series is
 // decoded once, into shared memory with room to grow, and views of it are handed out. A view never changes: bars
-// behind its end may be added, but when a bar that was handed out is replaced, the series is decoded into new memory.
+// behind its end may be added. Bars that replace others near the end, as a forming bar is replaced all day, are kept beside
+// them: who asks for a few bars gets a copy of a few, and who asks for all has them put together in memory, once. A series
+// that is built from a finer one is built anew from the first of its bars that changed.
 // The change number of the store says whether what we hold is still true, also when another process (the command
 // line importing into a running server's database) wrote to it.
 
 import { Problem } from '../lib/problem.ts'
-import { type BarRange, type Bars, copyBars, emptyBars, selectBars, sliceBars } from './bars.ts'
+import {
+  type BarRange,
+  type Bars,
+  concatBars,
+  copyBars,
+  emptyBars,
+  lowerBound,
+  mergeBars,
+  selectBars,
+  sliceBars,
+} from './bars.ts'
 import {
   type BarDraft,
   type BarStore,
@@ -38,7 +50,17 @@ interface CachedSeries {
   readonly room: Bars
   readonly length: number
   readonly bytes: number
+  /** The bars behind those: what was replaced since the columns were made, or built since. */
+  readonly tail: Bars
+  /** What it was built from; null where it is a series of the store. */
+  readonly source: string | null
+  /** Time of the first bar of its source that changed since it was built. */
+  readonly staleFrom: number
 }
+
+const FRESH = { tail: emptyBars(0), staleFrom: Infinity } as const
+/** Bars that are copied rather than put together with all the others. */
+const TAIL_BARS = 4096
 
 const BYTES_A_BAR = 48
 /** Room behind the last bar, as a fraction of the length: a day of new bars should not cost decoding a year of old ones. */
@@ -103,16 +125,47 @@ export class BarCache {
     const id = builtId(key, source, info)
     const cached = this.#series.get(id)
     if (cached && cached.change === source.change) {
-      this.#series.delete(id)
-      this.#series.set(id, cached)
-      return selectBars(sliceBars(cached.room, 0, cached.length), range)
+      const current = this.#brought(cached, key, source, info)
+      if (current) {
+        this.#series.delete(id)
+        this.#series.set(id, current)
+        return fewOf(current, range) ?? selectBars(this.#together(id, current), range)
+      }
     }
     const built = source.interval === key.interval ? null : this.#build(key, source, info)
     if (!built && source.count * BYTES_A_BAR > this.bytesMax) return shared(this.store.read(key, range))
     const bars = built ?? this.store.read(key)
+    const kept = this.#room(id, bars, { change: source.change, source: built && idOf(source) })
+    return selectBars(kept, range)
+  }
+
+  /** Keeps a series in columns of its own, with room behind. */
+  #room(id: string, bars: Bars, rest: Pick<CachedSeries, 'change' | 'source'>): Bars {
     const room = shared(bars, Math.max(ROOM_MIN, Math.floor(bars.length * ROOM_FRACTION)))
-    this.#keep(id, { change: source.change, room, length: bars.length, bytes: room.length * BYTES_A_BAR })
-    return selectBars(sliceBars(room, 0, bars.length), range)
+    this.#keep(id, { ...FRESH, ...rest, room, length: bars.length, bytes: room.length * BYTES_A_BAR })
+    return sliceBars(room, 0, bars.length)
+  }
+
+  #together(id: string, { room, length, tail, change, source }: CachedSeries): Bars {
+    const before = sliceBars(room, 0, length)
+    return tail.length === 0 ? before : this.#room(id, concatBars([before, tail]), { change, source })
+  }
+
+  /** A series that is built, brought to where its source is; null where it is as well built whole. */
+  #brought(cached: CachedSeries, key: SeriesKey, source: SeriesInfo, info: SymbolInfo): CachedSeries | null {
+    const { room, length, tail, staleFrom } = cached
+    if (staleFrom === Infinity) return cached
+    const near = concatBars([sliceBars(room, Math.max(0, length - TAIL_BARS), length), tail])
+    // The bar that changed, the one before it, since a day may be dated later than its bars, and where to read from.
+    const begin = lowerBound(near.time, staleFrom + 1) - 2
+    const from = near.time[begin]
+    const readFrom = near.time[begin - 1]
+    if (from === undefined || readFrom === undefined) return null
+    const built = this.#build(key, source, info, { from: readFrom })
+    if (!built) return null
+    const kept = lowerBound(room.time.subarray(0, length), from)
+    const after = concatBars([selectBars(tail, { to: from }), selectBars(built, { from })])
+    return { ...cached, length: kept, tail: after, staleFrom: Infinity }
   }
 
   /** Writes to the store. Once the write is on disk the listeners hear of it, in the order of the writes. */
@@ -120,7 +173,7 @@ export class BarCache {
     const before = this.store.info(key)
     const result = await this.store.upsert(key, bars)
     if (bars.length === 0) return result
-    this.#append(key, before, bars, result)
+    if (before) this.#follow(key, before, bars, result)
     this.#tell({ ...result, key, last: bars.time.at(-1) ?? 0, previousLast: before?.last ?? null })
     return result
   }
@@ -167,27 +220,46 @@ export class BarCache {
     for (const listener of this.#listeners) listener(change)
   }
 
-  #build(key: SeriesKey, source: SeriesInfo, info: SymbolInfo): Bars | null {
+  #build(key: SeriesKey, source: SeriesInfo, info: SymbolInfo, range: BarRange = {}): Bars | null {
     const from = parseInterval(source.interval)
     const to = parseInterval(key.interval)
     if (!from || !to) return null
-    return resample(this.read(source), from, to, calendarOf(info))
+    return resample(this.read(source, range), from, to, calendarOf(info))
   }
 
-  /** Bars behind the last one go into the room that was left; after anything else the next read decodes the series again. */
-  #append(key: SeriesKey, before: SeriesInfo | null, bars: Bars, result: UpsertResult): void {
+  /** What was written to a series goes into what is cached of it, and is known to be missing in what is built from it. */
+  #follow(key: SeriesKey, before: SeriesInfo, bars: Bars, result: UpsertResult): void {
     const id = idOf(key)
-    const cached = this.#series.get(id)
-    if (!cached || !before) return
-    const length = cached.length + bars.length
-    const appends =
-      cached.change === before.change &&
-      (bars.time[0] ?? 0) > before.last &&
-      length <= cached.room.length &&
-      this.store.info(key)?.count === length
-    if (!appends) return this.#drop(id)
-    copyBars(cached.room, cached.length, bars)
-    this.#series.set(id, { ...cached, change: result.change, length })
+    for (const [otherId, cached] of this.#series) {
+      if (otherId === id) {
+        const after = cached.change === before.change ? this.#written(cached, key, bars, result) : null
+        if (after) this.#series.set(id, after)
+        else this.#drop(id)
+      } else if (cached.source === id && cached.change === before.change) {
+        const staleFrom = Math.min(cached.staleFrom, bars.time[0] ?? 0)
+        this.#series.set(otherId, { ...cached, change: result.change, staleFrom })
+      }
+    }
+  }
+
+  /** Bars behind the last one go into the room that was left, others beside it; null where the next read decodes anew. */
+  #written(cached: CachedSeries, key: SeriesKey, bars: Bars, { change }: UpsertResult): CachedSeries | null {
+    const { room, length, tail } = cached
+    const from = bars.time[0] ?? 0
+    const count = this.store.info(key)?.count
+    const isBehind = length === 0 || from > (room.time[length - 1] ?? 0)
+    if (isBehind && tail.length === 0 && length + bars.length <= room.length) {
+      // Somebody else may have written meanwhile.
+      if (count !== length + bars.length) return null
+      copyBars(room, length, bars)
+      return { ...cached, change, length: count }
+    }
+    const kept = isBehind ? length : lowerBound(room.time.subarray(0, length), from)
+    if (length - kept + tail.length + bars.length > TAIL_BARS) return null
+    const replaced = concatBars([sliceBars(room, kept, length), tail])
+    // A copy: the caller may go on writing to its columns.
+    const after = concatBars([mergeBars(replaced, bars), emptyBars(0)])
+    return count === kept + after.length ? { ...cached, change, length: kept, tail: after } : null
   }
 
   #keep(id: string, series: CachedSeries): void {
@@ -206,6 +278,17 @@ export class BarCache {
     this.#bytes -= cached.bytes
     this.#series.delete(id)
   }
+}
+
+/** A range that lies near the end of a series with a tail, as a copy; null where it is not known to. */
+function fewOf({ room, length, tail }: CachedSeries, range: BarRange): Bars | null {
+  if (tail.length === 0) return null
+  const begin = Math.max(0, length - TAIL_BARS)
+  const near = concatBars([sliceBars(room, begin, length), tail])
+  const few = selectBars(near, range)
+  const isAll =
+    begin === 0 || few.length === range.last || (range.from ?? -Infinity) > (near.time[0] ?? Infinity)
+  return isAll && few.length <= TAIL_BARS ? shared(few) : null
 }
 
 function shared(bars: Bars, room = 0): Bars {

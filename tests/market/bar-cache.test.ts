@@ -54,6 +54,57 @@ test('random writes leave what the store has', async () => {
   }
 })
 
+test('a forming bar that changes all day is not decoded again, and no view changes under its reader', async () => {
+  const store = memoryBars()
+  let wholes = 0
+  const cache = new BarCache({
+    ...store,
+    read: (key, range) => (range === undefined && wholes++, store.read(key, range)),
+  })
+  await cache.upsert(KEY, minuteBars(0, 20_000))
+  const before = cache.read(KEY)
+  for (let price = 1; price < 50; price++) {
+    await cache.upsert(
+      KEY,
+      minuteBars(19_999 + Math.floor(price / 10), 20_000 + Math.floor(price / 10), { price }),
+    )
+    expect(rows(cache.read(KEY, { last: 1001 }))).toEqual(rows(store.read(KEY, { last: 1001 })))
+    if (price % 20 === 0) expect(rows(cache.read(KEY))).toEqual(rows(store.read(KEY)))
+  }
+  expect(wholes).toBe(1)
+  expect(rows(before)).toEqual(rows(minuteBars(0, 20_000)))
+})
+
+test('built intervals that are brought on by random writes are what is built at once', async () => {
+  const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 30))
+  console.log(`seed ${seed}`)
+  let state = seed | 1
+  const below = (limit: number) => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % limit
+  }
+  // One trades all the time, the other has a session and dates its weeks by when it opens.
+  const base = [KEY, seriesKey('NASDAQ', 'AAPL', '1m')][below(2)] ?? KEY
+  const store = memoryBars()
+  const cache = new BarCache(store)
+  await cache.upsert(base, minuteBars(0, 6000))
+  let end = 6000
+  const intervals = ['1m', '5m', '45m', '4h', '1d', '1w'].map((interval) => ({ ...base, interval }))
+  for (let round = 0; round < Number(Bun.env['RUNS'] ?? 60); round++) {
+    const from = [end, end, end - 1, end - 1 - below(30), below(end), end + below(300)][below(6)] ?? end
+    const to = from + 1 + below(below(4) === 0 ? 600 : 3)
+    await cache.upsert(base, minuteBars(from, to, { price: round }))
+    end = Math.max(end, to)
+    const key = intervals[below(intervals.length)] ?? base
+    const range =
+      [{}, { last: 1 + below(20) }, { from: minuteBars(below(end), end).time[0] ?? 0 }][below(3)] ?? {}
+    const slow = new BarCache(store).read(key, range)
+    expect(rows(cache.read(key, range))).toEqual(rows(slow))
+  }
+})
+
 test('the least used series make room for others', async () => {
   const cache = new BarCache(memoryBars(), { bytesMax: 48 * 1000 })
   const other = seriesKey('BINANCE', 'ETHUSDT', '1m')
