@@ -31,7 +31,7 @@ export type Channel = (typeof CHANNELS)[number]
 export const STATES = ['active', 'triggered', 'paused', 'expired', 'throttled', 'error'] as const
 export type AlertState = (typeof STATES)[number]
 
-/** What a setting may change. */
+/** The default of `MAX_ALERTS`. */
 export const ALERTS_PER_USER = 400
 
 export interface Alert {
@@ -88,7 +88,7 @@ export interface Alert {
   readonly updatedAt: number
 }
 
-/** What its owner is shown: all but who that is, and what the looks remember. */
+/** What its owner is shown: everything but the owner's id and the memory of the looks. */
 export function withoutMemory(alert: Alert) {
   const {
     ownerId: _owner,

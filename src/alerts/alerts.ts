@@ -197,7 +197,7 @@ export function createAlerts(all: AlertDeps) {
   }
 
   return {
-    /** A list that nobody cut: as many as a user may have, if that is not too much for one answer. */
+    /** The limit of a list without one: as many as a user may have, as far as one answer can hold them. */
     pageMax: deps.alertsMax > 0 ? Math.min(PAGE_MAX, deps.alertsMax) : PAGE_MAX,
     create,
     change,
@@ -216,7 +216,7 @@ export function createAlerts(all: AlertDeps) {
       yield* lookAt(deps, watched(source))
     },
     lookByScripts: (source: SeriesKey) => lookAtScripts(deps, watched(source)),
-    /** Everybody's series that somebody waits on, for the poller that keeps them fresh. */
+    /** Shared series that alerts wait on, for the poller that keeps them fresh. */
     *watchedSeries(): Generator<SeriesKey> {
       for (const [exchange, symbol, interval] of alerts.firsts('watching', [''], 3))
         yield { exchange: String(exchange), symbol: String(symbol), interval: String(interval) }

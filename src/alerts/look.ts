@@ -29,7 +29,7 @@ export interface LookDeps extends WriteDeps {
   readonly closesAt: (series: WatchedSeries) => (time: number) => number
   /** Looks once more when a bar is over that alerts wait for the end of. */
   readonly lookAtEnd: (closing: Closing) => void
-  /** After a commit with firings: wake whoever delivers, tell open dashboards. */
+  /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
   readonly fired: (firings: readonly Firing[]) => void
 }
 

@@ -1,8 +1,8 @@
 // The queue of looks: works off the notes that the store keeps of bars that came.
 //
-// A note stays until everybody who has to look has done so, and nothing came meanwhile; so neither a stop nor a failure
+// A note stays until every lane has looked and nothing new has come meanwhile; so neither a stop nor a failure
 // loses one. Alerts with a script have a lane of their own, since a plain one should not wait for them. In a lane a series
-// is looked at by one look at a time, a few series go side by side, and whoever has made a step goes to the end of the line.
+// is looked at by one look at a time, a few series go side by side, and a series that has made a step goes to the end of the line.
 
 import { Backoff } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'

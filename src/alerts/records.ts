@@ -15,7 +15,7 @@ export function alertRecords(kv: Kv, max: number): Records {
   const alerts = collection<Alert>(kv, 'alerts', {
     indexes: {
       owner: (alert) => [alert.ownerId],
-      /** Only what can fire is in this one and in those that follow: bars nobody waits for cost one look. */
+      /** This index and those below hold only alerts that can fire, so bars that no alert waits for cost one look. */
       watching: (alert) => armed(alert) && partsOf(alert),
       scripts: (alert) => (runsScript(alert) ? armed(alert) && partsOf(alert) : null),
       fresh: (alert) =>

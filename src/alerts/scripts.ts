@@ -48,7 +48,7 @@ const QUIET_BARS = 256
  * with the newest bar would give its `var`s and positions another past each time.
  */
 const SCRIPT_BARS = 5000
-/** A window that has grown to this is begun anew. */
+/** A window that has grown to this starts over at the newest bars. */
 const SCRIPT_BARS_MAX = 100_000
 
 /** Looks at the alerts with a script of all series that the bars of `source` make; each step is an alert. */

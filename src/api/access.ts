@@ -61,7 +61,7 @@ export interface AccessOptions {
   readonly etag?: boolean
   /** With `Prefer: respond-async` it may answer 202. */
   readonly async?: boolean
-  /** The answer carries a secret: what is kept of it for idempotency is encrypted. */
+  /** The answer carries a secret, so its copy for idempotency is encrypted. */
   readonly secret?: boolean
   /** Asks for the same origin even without a cookie: for what sets one. */
   readonly sameOrigin?: boolean
@@ -234,7 +234,7 @@ export class Gate {
     if (header === null || !keepsAnswers({ method: request.method, options })) return undefined
     const visit = this.visit(request)
     const client = visit.caller?.user.id ?? visit.peer.network
-    // A bookmark's bar is in the query: what is asked for there is as good as in the body.
+    // The query counts as the body does: a bookmark's bar, for one, is there.
     const bodyHash = visit.bodyHash + new URL(request.url).search
     const begun = await this.idempotency.begin(header, { client, path, bodyHash })
     if (!('answer' in begun)) {
@@ -299,7 +299,7 @@ export class Gate {
     }
   }
 
-  /** Takes from the general limit of addresses nobody is signed in at; for what no route answers. */
+  /** Counts against the limit of anonymous callers, for requests that no route answers. */
   limitAnonymous(request: Request): void {
     this.#limiter.take('anonymous', this.visit(request).peer.network)
   }
@@ -413,7 +413,7 @@ export function keepsAnswers({
   return method === 'POST' && !options.streams && !options.sameOrigin
 }
 
-/** A session reaches all that is its user's, a token what it has the scope for, and nobody nothing. */
+/** A session reaches everything of its user, a token what it has the scope for, an anonymous caller nothing. */
 function reaches(caller: Caller | null, scope: Scope): boolean {
   if (caller === null) return false
   return caller.via === 'session' || caller.token.scopes.includes(scope)
@@ -484,7 +484,7 @@ function cookieValue(header: string, name: string): string | null {
   return null
 }
 
-/** The answer with `ok` and the fields of the body that nobody knows. */
+/** The answer with `ok`, and with warnings of unknown fields in the body. */
 function completed(visit: Visit, given: Record<string, unknown>): Record<string, unknown> {
   const unknown = visit.unknownFields.map((path) => ({
     code: 'unknown_field',

@@ -14,7 +14,7 @@ const firingWire = ({ ownerId: _owner, ...shown }: Firing): FiringWire => shown
 
 export function alertRoutes(deps: ApiDeps) {
   const { alerts, mail } = deps.rooms
-  /** Mail that cannot leave yet waits in the outbox; whoever asked for it should know. */
+  /** Without a mail server letters wait in the outbox, which the caller should know. */
   const warningsFor = (alert: Alert) =>
     alert.channels.includes('email') && !mail.configured
       ? {

@@ -39,7 +39,7 @@ export async function jsonBody(request: Request, maxBytes: number, options: Body
 
 const JSON_ONLY: readonly string[] = ['application/json']
 
-/** What no request needs more of: it bounds what parsing takes, 10 ms at most. */
+/** More than any request needs; it bounds the time of parsing to 10 ms. */
 const BOUNDS = { depth: 64, values: 50_000 }
 
 /** The bytes a request carries, as they came, and not looked into. */
@@ -89,7 +89,7 @@ function parseJson(text: string): unknown {
   return value
 }
 
-/** JSON Pointer of a text that is not Unicode, or of what has a field of such a name; null = there is none. */
+/** JSON Pointer of a text that is not Unicode, or of an object with a field of such a name; null = there is none. */
 function halfPair(value: unknown, path: string): string | null {
   if (typeof value === 'string') return value.isWellFormed() ? null : path
   if (typeof value !== 'object' || value === null) return null

@@ -62,7 +62,7 @@ function operationText(
   return `  /** ${summary} */\n  ${JSON.stringify(name)}: { args: { ${parts.join('; ')} }; answer: ${answer ? typeOf(answer) : 'unknown'} }`
 }
 
-/** What is text in an address may be given as a number. */
+/** A parameter of an address may be given as a number too. */
 const queryType = (type: string) => (type === 'string' ? 'string | number' : type)
 
 /** A property's name, quoted where it is no identifier. */

@@ -28,12 +28,12 @@ export class EventLog<E> {
     for (const wake of this.#waiting) wake()
   }
 
-  /** Id of the newest event there is: who begins here sees what comes after it. */
+  /** Id of the newest event: a reader that begins here sees what comes after it. */
   get newest(): string {
     return this.#idOf(this.#count)
   }
 
-  /** The event behind the one with this id; null when there is none yet, `missed` when it is not known any more. */
+  /** The event behind the one with this id; null when there is none yet, `missed` when that one is no longer kept. */
   behind(id: string): Logged<E> | 'missed' | null {
     const [name, number = ''] = id.split('.')
     const place = Number(number)

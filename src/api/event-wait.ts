@@ -3,13 +3,13 @@
 /** Proxies and the server itself cut connections that are quiet for a minute. */
 const HEARTBEAT_MS = 15_000
 
-/** So long may nothing be taken from a connection before it is cut: what is written at every heartbeat piles up otherwise. */
+/** A reader that takes nothing for this long is cut off, or the heartbeats for it would pile up. */
 export const SILENT_SECONDS = 60
 
 export interface EventWait {
-  /** Something happened: whoever waits goes on. */
+  /** Something happened: all waiting readers go on. */
   wake(): void
-  /** Waits. true = nothing happened for so long that the reader should hear that the stream is alive. */
+  /** Waits for the next event. true = it is time for a heartbeat instead. */
   quiet(): Promise<boolean>
 }
 

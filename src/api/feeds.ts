@@ -34,7 +34,7 @@ export function feedRoutes(deps: ApiDeps) {
           )
         server?.timeout(request, 0)
         const key = keyOf(body)
-        // A followed series has its provider's bars anyway, whoever asks for them.
+        // The bars of a followed series are the provider's, so it does not matter who asks for them.
         const into =
           mayChangeShared(caller.user) || feeds.isFollowed(key) ? key : seriesOf(key, caller.user.id)
         const from = instantOf(body.from, '/from')
@@ -96,7 +96,7 @@ function keyOf(
   return seriesKey(fields.exchange, fields.symbol, interval)
 }
 
-/** What others' alerts and watchlists keep fresh tells of them, so that a member sees those of their own only. */
+/** The list of feeds would tell of others' alerts and watchlists, so a member sees only those of their own. */
 function feedsSeenBy(
   { rooms: { feeds, alerts, watchlists } }: ApiDeps,
   user: User,

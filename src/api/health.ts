@@ -6,7 +6,7 @@ import { access, type ApiDeps } from './access.ts'
 import type { Metrics } from './metrics.ts'
 import { route } from './route.ts'
 
-/** Who watches the server must not be told to wait, least of all while somebody floods it. */
+/** Monitors must never be told to wait, least of all during a flood. */
 const UNLIMITED = { unlimited: true } as const
 
 export function healthRoutes(deps: ApiDeps, metrics: Metrics) {

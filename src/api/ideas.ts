@@ -1,4 +1,4 @@
-// Ideas: the public feed, one's own, and unlisted ones for whoever knows the id.
+// Ideas: the public feed, one's own, and unlisted ones for those who know the id.
 
 import { Elysia } from 'elysia'
 import { IDEAS_PER_USER, type Idea } from '../ideas/ideas.ts'
@@ -18,7 +18,7 @@ export function ideaRoutes(deps: ApiDeps) {
       tags: [...tags],
       mine: ownerId === userId,
     })
-  /** Unlisted ideas are found by nobody, not even by their owner's search. */
+  /** Unlisted ideas are in no search, not even their owner's. */
   const indexed = (idea: Idea) =>
     idea.visibility === 'unlisted' ? search.remove('idea', idea.id, idea.ownerId) : search.put(ideaItem(idea))
 

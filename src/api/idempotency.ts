@@ -7,7 +7,7 @@
 // sent (a cursor, a followed series), may as well run again: its answer is written behind it.
 //
 // An answer that carries a secret is kept encrypted under the key itself, of which only a hash is stored: so the
-// database alone shows no secret, and whoever sent the request can still ask again.
+// database alone shows no secret, and the client that sent the request can still ask again.
 
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
@@ -18,7 +18,7 @@ import type { Entry, Key, Kv } from '../store/kv.ts'
 
 interface Kept {
   readonly state: 'running' | 'done'
-  /** Of the body, with the query as it came behind it: what was asked for. */
+  /** Hash of what was asked for: the body, and the query as it came. */
   readonly bodyHash: string
   /** Which run of the server this is from: one that is running in an earlier run never finished. */
   readonly boot: string

@@ -101,7 +101,7 @@ export function createApi(services: Services) {
 
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, server, set }) => {
-      // Without a server this is a test; with one, an address it does not know is nobody's.
+      // Without a server this is a test. With one, an address that it does not know means the client has gone.
       const address = server ? (server.requestIP(request)?.address ?? '') : '127.0.0.1'
       const visit = gate.open(request, address)
       Object.assign(set.headers, commonHeaders(visit))

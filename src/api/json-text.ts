@@ -11,7 +11,7 @@ type Pieces = string | { readonly length: number; readonly parts: Iterable<strin
 export interface JsonTextOptions {
   /** Says as well as the text itself whether it is the same: for its ETag. */
   readonly tag?: string
-  /** What it can be had from again, where an answer is kept: the backtest whose result it is. */
+  /** Id of the backtest whose result it is: a kept answer names that instead of repeating the text. */
   readonly resultOf?: string
 }
 
@@ -39,7 +39,7 @@ export class JsonText {
     }
   }
 
-  /** For whoever stringifies it all the same. */
+  /** Makes JSON.stringify() work as well. */
   toJSON(): unknown {
     return JSON.parse(this.text)
   }
@@ -52,7 +52,7 @@ export function answerText(answer: Answer): string {
   return hasJsonText(answer) ? [...answerPieces(answer)].join('') : JSON.stringify(answer)
 }
 
-/** The answer as it is kept for whoever asks again: without what can be had from somewhere else. */
+/** The answer as it is kept for a repeated request: without texts that are stored elsewhere. */
 export function keptText(answer: Answer): string {
   return answerText(
     Object.fromEntries(
@@ -70,7 +70,7 @@ export function keptResultOf(value: unknown): string | null {
   return String(value.$resultOf)
 }
 
-/** What tells this answer from another: its text, or for what is large what stands for it. */
+/** What the ETag is made of: the answer's text, with the tags of large parts in their place. */
 export function answerTag(answer: Answer): string {
   return answerText(
     Object.fromEntries(

@@ -30,7 +30,7 @@ interface Tool {
   readonly path: string
   /** Instead of the route's own summary. */
   readonly description?: string
-  /** What of a report in the answer an agent is shown. */
+  /** The parts of a report that an agent is shown. */
   readonly show?: Picked
   /** The argument that is sent as it is, as the body, of this type. */
   readonly text?: { readonly argument: string; readonly type: string; readonly description: string }

@@ -201,7 +201,7 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
 /** Not of JSON Schema. */
 const OURS = new Set(['$id', 'expected', 'form'])
 
-/** Elysia closes the schema of a body when it is first used; here a body may have fields that nobody knows. */
+/** Elysia forbids unknown fields in a body's schema when it is first used; here they are let through with a warning. */
 function isElysias(name: string, value: unknown): boolean {
   return name === 'additionalProperties' && value === false
 }

@@ -10,7 +10,7 @@ import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { route } from './route.ts'
 
-/** So many of the newest events can be read by who comes back. */
+/** How many of the newest events a reader that comes back can still get. */
 const LOGGED = 4096
 
 type Data = Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ export function streamRoutes(deps: ApiDeps) {
     .get(
       '',
       ({ caller, may, query, request, server }) => {
-        // Silence ends only a connection that does not take what is written to it: a stream says something every 15 s.
+        // The timeout hits only readers that take nothing: a stream writes at least every 15 s.
         server?.timeout(request, SILENT_SECONDS)
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const reader = {
@@ -111,7 +111,7 @@ function mayHear({ bars }: ApiDeps, { userId, may, symbol }: Reader, { event, is
   if (event.event === 'bars') {
     const { key } = event
     if (symbol !== null && key.symbol !== symbol) return false
-    // Another's private bars are nobody's business, nor are everybody's where one has one's own instead.
+    // No reader hears of another's private bars, nor of shared ones that are hidden by their own of the name.
     const mine = isTheirs.get(userId) ?? ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
     isTheirs.set(userId, mine)
     return mine

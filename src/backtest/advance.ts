@@ -52,7 +52,7 @@ export interface FillEvent {
   readonly price: number
 }
 
-/** Bars behind the newest that kept state tells of besides, for whoever looked a little longer ago. */
+/** Bars before the newest that kept state also answers for, since an alert may have looked a little longer ago. */
 const TOLD_BARS = 64
 
 /**

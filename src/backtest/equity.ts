@@ -135,7 +135,7 @@ export function emptyStretches({ count }: Fills): Stretches {
   return { low: new Float64Array(count).fill(Infinity), high: new Float64Array(count).fill(-Infinity) }
 }
 
-/** Equity at each bar's close, open profit included, for whoever reads it from the first bar on, some bars at a time. */
+/** Equity at each bar's close, open profit included. Read it from the first bar on, some bars at a time. */
 export class EquityCurve {
   private fill = 0
   private readonly bars: Bars

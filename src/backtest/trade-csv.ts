@@ -1,4 +1,4 @@
-// TradingView's "List of trades" as it is exported: two rows a trade, in the language of whoever exported it.
+// TradingView's "List of trades" as it is exported: two rows a trade, in the language of the account that exported it.
 //
 // Columns are found by what they are called in the languages we know and, where that fails, by where they stand: every
 // export begins with number and type, then date and signal in one order or the other, price and size. Entry rows and

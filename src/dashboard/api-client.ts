@@ -22,14 +22,14 @@ export interface ScriptDiagnostic {
   readonly hint: string | null
 }
 
-/** What the server said no with, or that it could not be reached (`status` 0, code `offline`). */
+/** The server's refusal, or that it could not be reached (`status` 0, code `offline`). */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string
   readonly fields: readonly FieldMessage[]
   readonly diagnostics: readonly ScriptDiagnostic[]
-  /** Seconds until it is worth trying again; null where nobody said. */
+  /** Seconds until the next try is worth making; null where the server did not say. */
   readonly retryAfter: number | null
   constructor(status: number, body: Partial<ApiErrorBody>) {
     super(body.message ?? 'The server gave no reason.')

@@ -13,7 +13,7 @@ function decimals(places: number): Intl.NumberFormat {
 /** U+2212, as wide as a plus in tabular figures. */
 const MINUS = '−'
 const DASH = '—'
-/** What is rounded to nothing has no sign. */
+/** A number that rounds to zero has no sign. */
 function signed(text: string, value: number, plus: boolean): string {
   const figures = text.replace('-', '')
   if (!/[1-9]/.test(figures)) return figures

@@ -1,9 +1,9 @@
 // One stream of events for all tabs. It runs in a shared worker, or in the tab itself where there are none.
 //
 // A browser opens six connections to a host over HTTP/1.1 in all tabs together, so a stream a tab would keep the seventh
-// tab from ever loading. The hub holds one for all of them, closes it when nobody has looked at any tab for a while, and goes
-// on behind the last event it saw when somebody does: the server keeps events for who comes back, and says `resync` where
-// it has them no more.
+// tab from ever loading. The hub holds one for all of them, closes it when no tab has been in view for a while, and reopens it
+// behind the last event it saw when one is: the server keeps events for readers that come back, and says `resync` where it
+// no longer has them.
 
 export const LIVE_EVENTS = ['bars', 'firing', 'backtest'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
@@ -22,7 +22,7 @@ export interface Tab {
   readonly send: (message: ToTab) => void
 }
 
-/** What the hub uses of EventSource. */
+/** The part of EventSource that the hub uses. */
 export interface Stream {
   readonly readyState: number
   addEventListener(event: string, listener: (message: { data?: string; lastEventId?: string }) => void): void

@@ -2,7 +2,7 @@
 
 import { LiveHub, type FromTab, type Tab } from './live-hub.ts'
 
-/** Tabs that nobody has looked at for so long hear the news when somebody does. */
+/** Tabs that have been hidden for this long get the news only when they come into view. */
 const HIDDEN_MS = 5 * 60_000
 
 // The types of pages and of workers cannot stand in one program.

@@ -76,7 +76,7 @@ function connect(): (message: FromTab) => void {
   document.addEventListener('visibilitychange', () =>
     speak({ say: 'visible', visible: document.visibilityState === 'visible' }),
   )
-  // A closed tab tells nobody by itself; one that comes back from the browser's cache joins again.
+  // A closed tab has to say that it leaves; one that comes back from the browser's cache joins again.
   addEventListener('pagehide', () => speak({ say: 'leave' }))
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && everybody().length > 0) join()

@@ -1,4 +1,4 @@
-// Whatever nobody caught is posted to /api/errors: once per message a minute, never about itself.
+// Uncaught errors are posted to /api/errors: each message once a minute, and never a failure of the posting itself.
 
 import { apiUrl } from './api-client.ts'
 

@@ -31,7 +31,7 @@ interface RunAnswer {
 }
 
 let current: AbortController | null = null
-/** What the run on screen was asked with. */
+/** The request that made the run on screen. */
 let asked: object | null = null
 
 /** Gives up the run that is under way, if there is one. */

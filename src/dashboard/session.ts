@@ -11,7 +11,7 @@ export interface User {
 }
 
 export const user = signal<User | null | undefined>(undefined)
-/** Who may sign up: the first user (who will own the server), everybody, or who was invited. */
+/** Who may sign up: the first user (who will own the server), everybody, or those with an invitation. */
 export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 
 /** Does it take a code, of an invitation or the setup link? The first user needs none on the server's own machine. */

@@ -49,7 +49,7 @@ export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
 /** Why the last run failed, when it was not the script's text. */
 export const runProblem = signal<Error | null>(null)
 
-/** Asks the report to compare its run with this stored one; '' = nobody asks. */
+/** Id of the stored run that the report should compare with; '' = none. */
 export const compareWith = signal('')
 /** Asks for an alert at this price; the alert drawer opens with it filled in. */
 export const alertAt = signal<{ readonly market: Market; readonly price: number } | null>(null)

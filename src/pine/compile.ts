@@ -140,7 +140,7 @@ function firstOf(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   return [...shown, { ...moreDiagnostics(severity, diagnostics.length - shown.length), start, end }]
 }
 
-/** What the limits of parser and checker let through may still be too deep for the stack of whoever calls. */
+/** What the limits of parser and checker let through may still be too deep for what is left of the caller's stack. */
 function compiled(source: string, options: CompileOptions): CompileResult {
   try {
     return parsedAndChecked(source, options)

@@ -3,7 +3,7 @@
 //
 //     const { imports, magnifier, series } = outline(source, { symbol, interval, inputs })
 //
-// One parse and one walk over the tree, so that whoever prepares a run knows what to load before it starts. Nothing else
+// One parse and one walk over the tree tell what a run will need, so that it can be loaded before the run starts. Nothing else
 // looks for these in the text: a regular expression would find them in comments and strings, and took a minute over a
 // megabyte of empty lines.
 

@@ -37,7 +37,7 @@ export const REMOVED_MAX = 500
 /** When the limit was lowered, this many make room for one. */
 const MADE_WAY_MAX = 100
 
-/** What is run; kept beside the record, which lists would otherwise read megabytes of. */
+/** What is run. Kept beside the record, or a list of runs would read megabytes of source. */
 export interface RunScript {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
@@ -73,7 +73,7 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly seriesOwner?: string
   /** Stays when older runs make room for newer ones; missing in records from before there were pins. */
   readonly pinned?: boolean
-  /** Of the summary's amounts; null until it is done, missing in records from before it was kept. */
+  /** Currency of the summary's amounts; null until it is done, missing in old records. */
   readonly currency?: string | null
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
@@ -112,7 +112,7 @@ export interface RunWarning {
   readonly message: string
 }
 
-/** How far a run is, for whoever watches. */
+/** How far a run is, as its watchers are told. */
 export interface RunProgress {
   readonly state: RunState
   readonly bar: number
@@ -168,7 +168,7 @@ export function scriptOf(kv: Kv, id: string): RunScript {
 export class Runs {
   readonly #deps: RunDeps
   readonly #live = new Map<string, Live>()
-  /** Runs nobody waits for, until what became of them is stored. */
+  /** Runs whose caller does not wait, until their outcome is stored. */
   readonly #later = new Set<Promise<unknown>>()
 
   constructor(deps: RunDeps) {
@@ -200,7 +200,7 @@ export class Runs {
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
-  /** Runs and waits, and keeps nothing: for whoever tries one input after another. */
+  /** Runs, waits and keeps nothing: for trying one input after another. */
   async preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
     const plan = this.#plan(userId, request, 'prompt')
     const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan, 'prompt'))
@@ -333,7 +333,7 @@ export class Runs {
     return found.length
   }
 
-  /** What a user may change of a run: what they call it, and whether it stays. */
+  /** What a user may change of a run: its name, and whether it is pinned. */
   async change(userId: string, id: string, fields: Partial<Pick<Run, 'name' | 'pinned'>>): Promise<Run> {
     this.get(userId, id)
     const changed = await runs(this.#deps.kv).update(id, (run) => ({ ...run, ...fields }))
@@ -396,7 +396,7 @@ export class Runs {
     })
   }
 
-  /** When the pool has ended all jobs: what became of those nobody waited for is stored. */
+  /** Resolves when the outcomes of runs without a waiting caller are stored; call it once the pool has ended all jobs. */
   async settled(): Promise<void> {
     await Promise.all(this.#later)
   }

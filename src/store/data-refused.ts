@@ -1,4 +1,4 @@
-/** Why a data directory is not opened, and what to do, in sentences for whoever started the program. Nothing was written. */
+/** Why a data directory is not opened, and what to do, in sentences for the person who started the program. Nothing was written. */
 export class DataRefused extends Error {
   constructor(message: string) {
     super(message)

@@ -1,6 +1,6 @@
 // Texts that are too large for one write: a report and tracks of millions of bars are a hundred megabytes.
 //
-// One write of that much holds up whoever shares the thread, and so does one read. So a large text is kept in parts,
+// One write of that much holds up everything else on the thread, and so does one read. So a large text is kept in parts,
 // which are written one after the other before the commit that makes them count: only that one writes the head, under
 // the text's own key, and until then the parts are a draft, which the next start takes away. A text of ordinary size
 // is its own head, as it always was.

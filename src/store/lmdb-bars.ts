@@ -346,7 +346,7 @@ export function lmdbBars(
   }
 }
 
-/** Of the same machine; a number that was given anew only keeps a few chunks longer. */
+/** Does the process still run on this machine? If its number was given to another since, a few chunks stay until that ends. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -40,7 +40,7 @@ const RERUNS_MAX = 3
 const FILL_BYTES = 69
 const TRADE_BYTES = 650
 const ORDER_BYTES = 300
-/** Of a letter of an order's id or comment, which report and tracks repeat. */
+/** Bytes a character of an order's id or comment takes, since report and tracks repeat it. */
 const TEXT_BYTES = 8
 const RISK_ID = 'Risk management close'
 
@@ -94,7 +94,7 @@ export class BrokerEmulator extends OrderDesk implements Broker {
     )
   }
 
-  /** Labels only ever come; after a step back they are counted anew. */
+  /** Labels are only added, but for a step back, after which all are counted again. */
   private labelBytes(): number {
     const { labels } = this.position.fills
     if (labels.length < this.labelsSeen) this.labelsCounted = this.labelsSeen = 0

@@ -1,7 +1,7 @@
 // The position: what is open, what was closed, and the money that came of it.
 //
 // Two ledgers of one size (see orders.ts): `open` are the rows of the trade list, `entries` what each id still owns.
-// Sums over open rows are made anew at each fill, oldest first, because TradingView's average is that sum (F8); net
+// Sums over open rows are added up again at each fill, oldest first, because TradingView's average is that sum (F8); net
 // profit is gross profit minus gross loss (F9).
 
 import {

@@ -74,7 +74,7 @@ export function ratchet(trail: Trail, to: number, side: Direction): void {
   }
 }
 
-/** E6: a trail with an explicit offset of 0 has to be armed anew on every bar. */
+/** E6: a trail with an explicit offset of 0 has to be armed again on every bar. */
 export function endTrailBar(trail: Trail): void {
   if (trail.offset === 0) trail.armed = false
 }

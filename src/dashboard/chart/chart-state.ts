@@ -57,7 +57,7 @@ export const markedTrade = signal<number | null>(null)
 /** A time (UTC ms) pointed at elsewhere, in the equity curve. */
 export const litTime = signal<number | null>(null)
 
-/** What a replay makes of the chart; null = no replay. `cut` is the last bar that is known. */
+/** How a replay cuts the chart; null = no replay. `cut` is the last bar that is shown. */
 export interface ReplayOnChart {
   readonly cut: number
   readonly levels: readonly PriceLevel[]
@@ -79,7 +79,7 @@ export function showMarket(next: Market): void {
 
 const USUAL = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '1d', '1w', '1M']
 
-/** Intervals the symbol has bars of or that can be made of what it has, finest first. */
+/** Intervals that the symbol has bars of, or that can be built from those, finest first. */
 export function intervalsOf(listed: ListedSymbol | null): readonly string[] {
   if (!listed) return [market.value.interval]
   const cached = listed.series.map((one) => one.interval)

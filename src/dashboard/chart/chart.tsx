@@ -50,11 +50,11 @@ const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
-/** The view on screen, for whoever moves it: the replay, the keys, a click in a list. */
+/** The view on screen, which the replay, the keys and clicks in lists move. */
 let onScreen: ChartView | null = null
 export const chartView = (): ChartView | null => onScreen
 
-/** What the run on hand draws on the bars on hand; null where it is of another market. */
+/** What the current run draws on the bars shown; null where it ran on another market. */
 function sceneOf(current: typeof run.value, chart: typeof shown.value) {
   if (!current || !chart) return null
   const { report, tracks } = current
@@ -271,7 +271,7 @@ function useLiveBars(): void {
     }
     const fetchSoon = () => {
       clearTimeout(timer)
-      // An import tells of every block it stores. A failure is met again, and shown, by whoever loads bars next.
+      // An import tells of every block it stores. A failure is not shown here: the next load of bars meets it again.
       timer = setTimeout(() => void fetchNewer().catch(() => undefined), LIVE_DELAY_MS)
     }
     const stop = onLive(
@@ -290,7 +290,7 @@ function useLiveBars(): void {
   }, [])
 }
 
-/** What was on the chart before: the backtest of the address, else the last run, else the open script's first. */
+/** Restores the chart: the backtest of the address, else the last run, else the first run of the open script. */
 function useFirstRun(): void {
   useEffect(() => {
     const asked = query.peek().get('backtest')

@@ -17,7 +17,7 @@ export interface DrawingSpace {
 type Fields = Readonly<Record<string, unknown>>
 type Point = readonly [x: number, y: number]
 
-/** What is to be seen of a mark at the end of a bar of the run; null = at the end of the run. */
+/** The drawings of a mark that exist at the end of a bar of the run; null = at the end of the run. */
 export function itemsAt(mark: DrawingsMark, bar: number | null): readonly (Fields | null)[] {
   return mark.items.map((item) =>
     bar === null

@@ -76,7 +76,7 @@ export const PAGE = {
   dark: { ground: '#0f1216', ink: '#d6dae1' },
   light: { ground: '#ffffff', ink: '#1a2029' },
 } as const
-/** What WCAG AA asks of text. */
+/** The contrast that WCAG AA asks of text. */
 const CONTRAST_MIN = 4.5
 const legibleKnown = new Map<string, string>()
 
@@ -129,7 +129,7 @@ export function bodyWidth(spacing: number, hr: number): number {
   return Math.max(wick, width % 2 === wick % 2 ? width : width - 1)
 }
 
-/** Device width of a line so many CSS pixels wide; lines 1 px wide stay crisp. */
+/** Width in device pixels of a line given in CSS pixels; lines of 1 px stay crisp. */
 export const lineWidth = (paint: Paint, width: number): number => Math.max(1, Math.floor(width * paint.hr))
 
 export function setDash(paint: Paint, dash: string, width: number): void {

@@ -17,7 +17,7 @@ interface MarkBase {
   /** Pine's display bits. */
   readonly display: number
   readonly start: number
-  /** Only the last so many bars; 0 = all. */
+  /** Drawn only on this many of the last bars; 0 = on all. */
   readonly last: number
 }
 export interface PlotMark extends MarkBase {
@@ -325,7 +325,7 @@ export function groundAt(mark: GroundMark, bar: number): string | null {
   return run && at >= run[0] && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
 }
 
-/** Lowest and highest of what counts for the scale in bars from..to, as far as the run's bars are known; null = nothing. */
+/** Lowest and highest value that the scale has to hold in bars from..to, of the bars known so far; null = there is none. */
 export function rangeOf(
   marks: readonly Mark[],
   from: number,

@@ -82,7 +82,7 @@ export interface Hover {
   readonly trade: ReportTrade | null
 }
 
-/** A pane's place, for what is laid over it. */
+/** A pane's place on the page, for elements laid over it. */
 export interface PaneBox {
   readonly name: string
   readonly top: number
@@ -197,7 +197,7 @@ export class ChartView {
     for (const pane of this.#panes) pane.show(this.#state, this.#theme)
   }
 
-  /** The newest bars (of what is known), as many as fit. */
+  /** Shows the newest known bars, as many as fit. */
   toEnd(): void {
     this.#chart.applyOptions({ timeScale: { barSpacing: 7 } })
     const last = this.#last()
@@ -253,7 +253,7 @@ export class ChartView {
     this.toEnd()
   }
 
-  /** What is on screen, as a picture; the caller writes on it what HTML shows. */
+  /** A picture of the canvas; the caller adds the text that is HTML on the page. */
   picture(): HTMLCanvasElement {
     return this.#chart.takeScreenshot(true, false)
   }
@@ -321,7 +321,7 @@ export class ChartView {
       bars.time[0] === before.time[0] &&
       bars !== before
     ) {
-      // New bars behind: only those are handed over, and what is on screen moves only if it was at the end.
+      // New bars at the end: only those are handed over, and the view follows only if it stood at the end.
       for (let i = before.length; i < bars.length; i++)
         this.#panes[0]!.series.update({ time: (bars.time[i]! / 1000) as UTCTimestamp, value: bars.close[i]! })
       const shift = range && range.to >= before.length - 1 ? added : 0
@@ -329,7 +329,7 @@ export class ChartView {
         this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + shift, to: range.to + shift })
       return
     }
-    // Older bars came in front: what is on screen stays where it is.
+    // Older bars came in front: the bars on screen stay where they are.
     const grown =
       range && before.length > 0 && before.time[before.length - 1] === bars.time[bars.length - 1]
         ? bars.length - before.length
@@ -470,7 +470,7 @@ export class ChartView {
   }
 }
 
-/** As many places as tell two ticks of such a range apart. */
+/** Decimal places enough to tell two ticks of such a range apart. */
 function paneNumber(value: number, span: number): string {
   if (Math.abs(value) >= 1e6) return compact(value)
   const places = Math.max(span >= 20_000 ? 0 : 2, Math.min(8, Math.ceil(-Math.log10(span)) + 3))
@@ -500,7 +500,7 @@ function zonedBehavior(now: { readonly zone: string }) {
 class PanePainter implements ISeriesPrimitive {
   readonly name: string
   readonly series: Series
-  /** As it was last drawn, for hit tests. */
+  /** Shapes as they were last drawn, for hit tests. */
   paint: Paint | null = null
   /** Highest less lowest value on screen. */
   span = 1

@@ -268,7 +268,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
   }
 }
 
-/** The same colours for a text that is only read, as long as the page is. Returns what takes it away. */
+/** The same colours for a text that is only read, at its full height. Returns a function that removes it. */
 export function mountCodeReader(parent: HTMLElement, text: string): () => void {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const extensions: Extension[] = [
@@ -292,7 +292,7 @@ export function mountCodeReader(parent: HTMLElement, text: string): () => void {
   return () => view.destroy()
 }
 
-/** What differs between two texts, so that undo and the cursor survive a format. */
+/** The difference of two texts: replacing only that, a format keeps undo and the cursor. */
 export function smallestChange(before: string, after: string): { from: number; to: number; insert: string } {
   let from = 0
   const shorter = Math.min(before.length, after.length)

@@ -47,7 +47,7 @@ export const unsaved = computed(() => {
 
 export const checked = signal<Checked | null>(null)
 export const checking = signal(false)
-/** What the last run stumbled over, else what the last check found. */
+/** The last run's diagnostics, else those of the last check. */
 export const problems = computed(() =>
   diagnostics.value.length > 0 ? diagnostics.value : (checked.value?.diagnostics ?? []),
 )

@@ -7,7 +7,7 @@ import { indentService, StreamLanguage, type StringStream } from '@codemirror/la
 import { Tag, tags } from '@lezer/highlight'
 
 interface State {
-  /** What the end of the last line was still inside of. */
+  /** What was still open at the end of the last line: a comment, a text, nothing. */
   inside: '' | '*/' | '"""' | "'''"
 }
 

@@ -39,7 +39,7 @@ export function groupsOf(list: readonly ScriptInput[]): InputGroup[] {
 export const isChanged = (input: ScriptInput, given: Readonly<Record<string, unknown>>): boolean =>
   given[input.label] !== undefined && given[input.label] !== input.default
 
-/** The number, or what is wrong with the text. */
+/** The number, or a sentence that says what is wrong with the text. */
 export function readNumber(input: ScriptInput, text: string): number | string {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return 'Not a number.'
@@ -52,7 +52,7 @@ export function readNumber(input: ScriptInput, text: string): number | string {
 /** The furthest a Date reaches either way of 1970, in ms. */
 const DATE_MAX = 8.64e15
 
-/** A time as a browser's date field wants it, in UTC; '' for a number that is none, as `input.time(na)` or 1e18 are. */
+/** A time as a browser's date field wants it, in UTC; '' where the number is no time, as of `input.time(na)` or 1e18. */
 export const toDateTime = (value: unknown): string =>
   typeof value === 'number' && Math.abs(value) <= DATE_MAX ? new Date(value).toISOString().slice(0, 16) : ''
 

@@ -248,7 +248,7 @@ function Choice({
   )
 }
 
-/** What is typed is kept as it is until it is a number the input takes. */
+/** Keeps the typed text as it is until it is a number that the input accepts. */
 function NumberControl({ id, input, value, set }: ControlProps) {
   const [text, setText] = useState(textOf(value))
   useEffect(() => {

@@ -30,7 +30,7 @@ const Webhooks = lazy(async () => (await import('../pages/webhooks.tsx')).Webhoo
 const Settings = lazy(async () => (await import('../pages/settings.tsx')).Settings)
 const Help = lazy(async () => (await import('../pages/help.tsx')).Help)
 
-/** Path → what is shown. The chart's own paths come first; a page gets its path's values as props. */
+/** Path → page. The chart's own paths come first; a page gets the values in its path as props. */
 const ROUTES = [
   ['/', Workspace],
   ['/chart', Workspace],

@@ -79,7 +79,7 @@ function slices(
   return made
 }
 
-/** The so many best closed trades and the so many worst, each with the most extreme first. */
+/** The best closed trades and the worst, `count` of each, the most extreme first. */
 export function extremes(
   trades: readonly ReportTrade[],
   count: number,

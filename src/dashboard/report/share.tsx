@@ -1,4 +1,4 @@
-// Share a report as an idea that only those see who have its address.
+// Share a report as an idea that is seen only by those who have its address.
 
 import { useState } from 'preact/hooks'
 import { post } from '../api-client.ts'

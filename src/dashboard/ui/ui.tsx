@@ -63,7 +63,7 @@ interface FieldProps {
   readonly value: string
   readonly onInput: (value: string) => void
   readonly hint?: string
-  /** What is wrong with it, if anything. */
+  /** What is wrong with the value, as a sentence. */
   readonly problem?: string | undefined
   readonly type?: string
   readonly name?: string
@@ -219,7 +219,7 @@ export function Badge({
   )
 }
 
-/** What happened, what to do, one button. */
+/** Fills the place of missing content: what happened, what to do, one button. */
 export function Empty({
   title,
   children,

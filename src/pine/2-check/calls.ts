@@ -296,7 +296,7 @@ function methodTemplates(x: Context, type: Type, name: string): readonly Functio
   return found
 }
 
-/** For whoever offers a script's plots without running it. */
+/** The plots of a script, for offering them without running it. */
 function notePlot(x: Context, call: BuiltinCallExpr): void {
   if (call.builtin.name !== 'plot') return
   const given = argumentOf(call, 'title')

@@ -44,7 +44,7 @@ export interface Column {
  * - fixed: a constant of the run
  * - column: computed ahead, one entry a bar
  * - local: a local of the code around it
- * - module: a variable all functions can see, assigned anew on each bar
+ * - module: a variable all functions can see, assigned on each bar
  * - state: a field of the frame (`var`, `varip`)
  * `history`: a column by bar besides (global, top level), or a buffer of executed bars (local).
  */

@@ -61,7 +61,7 @@ export interface Instance {
   /** Classes of the script's types, in the order the text needed them. */
   readonly types: readonly (new (...fields: never[]) => object)[]
   readonly options: readonly Readonly<Record<string, number | string | boolean | null>>[]
-  /** Reads the columns anew after they have grown. */
+  /** Fetches the columns again after they have grown and moved. */
   bind(): void
   hoist(from: number, to: number): void
   /** The script's body on one bar, once more. */

@@ -130,7 +130,7 @@ export class Module {
   readonly tracks: TrackSpec[] = []
   readonly trackOfSite = new Map<number, number>()
   /** Values computed once a run, by what they are. */
-  /** Calls of request.security(), for whoever has to make their slices. */
+  /** Calls of request.security(), each of which needs a slice of the script. */
   readonly requests: RequestSpec[] = []
   /** Of a slice: the columns of the values wanted. */
   readonly results: Column[] = []

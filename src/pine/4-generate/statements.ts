@@ -135,7 +135,7 @@ function forLines(module: Module, expr: ForExpr, scope: Scope, sink: Sink | null
   const step = expr.by ? `${module.constant(loopStep)}(${expression(module, expr.by, scope)})` : '1'
   out.line(`const ${by}=${step};`, expr.by?.start ?? expr.start)
   out.line(`const ${up}=${index}<=${to};`)
-  // Since v6 the end is evaluated anew before every round, the first included.
+  // Since v6 the end is evaluated before every round, the first included.
   const again = module.program.semantics.dynamicForEnd && module.plan.rankOf(expr.to) === 'dynamic'
   const end = again ? `${to}=${expression(module, expr.to, scope)},` : ''
   const condition = `${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`

@@ -74,7 +74,7 @@ export class Budget {
     return text
   }
 
-  /** For whoever watches from outside; never more than the limit, as the run stops itself there. */
+  /** For the pool, which watches from outside; never above the limit, where the run stops itself. */
   get counted(): number {
     let bytes = this.used
     for (const outside of this.#outside) bytes += outside()

@@ -262,7 +262,7 @@ export class Run implements ScriptRun {
       feed.child.run.#reopen(below)
       return feed
     })
-    // Feeds that were opened since then stay: they begin anew.
+    // Feeds that were opened since then stay open and start over.
     const since = this.context.feeds.filter((feed) => !feeds.includes(feed))
     refill(this.context.feeds, [...feeds, ...since])
   }

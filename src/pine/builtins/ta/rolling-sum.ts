@@ -1,6 +1,6 @@
 // The sum of the last n values, digit for digit as TradingView has it (K3).
 //
-// TradingView neither adds the window up anew nor keeps a naive running sum. As the PyneCore project measured on some
+// TradingView neither adds the whole window up on each bar nor keeps a naive running sum. As the PyneCore project measured on some
 // 350,000 bars (bit for bit, and documented in its `math.sum`), it keeps a compensated one in the manner of Kahan: each
 // bar takes out what was put in n bars ago, then puts in the new value, and what is remembered for the day it leaves is
 // not the value but what was really added. When the correction would be lost beside the new value, the window is summed

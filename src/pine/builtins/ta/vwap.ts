@@ -1,6 +1,6 @@
 // Volume-weighted average price since an anchor, with bands at multiples of its standard deviation.
 //
-// Without an anchor of its own it starts anew with each trading day, which is the exchange's session and not midnight to
+// Without an anchor of its own it starts over with each trading day, which is the exchange's session and not midnight to
 // midnight; on daily and longer bars with each bar. Until the anchor has been true once there is nothing to average.
 
 import { calendarOf } from '../../../market/calendar.ts'

@@ -1,6 +1,6 @@
 // Σ y and Σ k·y over the last n values, k = 1 for the oldest … n for the newest: what wma, linreg and cog are made of.
 //
-// TradingView adds the window up anew on every bar, oldest first [PyneCore, bit for bit on 22,000 bars]. So do we up to
+// TradingView adds the whole window up on every bar, oldest first [PyneCore, bit for bit on 22,000 bars]. So do we up to
 // a length of 256. Past it a bar would cost too much, and subtracting what leaves (the usual running form) lets the
 // rounding of a huge value linger after it has gone. Instead the window is cut in two, as in a queue made of two stacks:
 // for the older part the sums of all its suffixes are known, the newer one is accumulated, and
@@ -8,7 +8,7 @@
 //     Σ y = older + newer        Σ k·y = older + newer + (how many are older)·(Σ y of newer)
 //
 // When the older part is used up, suffixes are worked out again from the memory of values: n steps each n bars. Nothing
-// is ever subtracted, so the result is as exact as adding anew, within its last digits.
+// is ever subtracted, so the result is as exact as adding up the whole window, within its last digits.
 
 import { History } from './window.ts'
 
