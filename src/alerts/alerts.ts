@@ -187,7 +187,8 @@ export function createAlerts(all: AlertDeps) {
         fired = []
         const stored = alerts.stored(id)
         if (!stored || !moved(stored.record)) return []
-        const armed = arm(deps, stored.record)
+        const isTheirs = ownerOf(deps.resolve(owner, seriesOf(stored.record))) === owner
+        const armed = isTheirs ? armAtBeginning(deps, stored.record) : arm(deps, stored.record)
         fired = armed.firings
         return [alerts.replace(stored, armed.alert), ...armed.changes]
       })
@@ -244,27 +245,23 @@ export function createAlerts(all: AlertDeps) {
 
 const watched = (series: SeriesKey): WatchedSeries => ({ ...series, owner: ownerOf(series) })
 
+type ArmDeps = ScriptLookDeps & Pick<AlertDeps, 'resolve'>
+
 interface Armed extends Written {
   readonly alert: Alert
 }
 
 /** How an alert begins to watch, and what that writes. Part of a transaction's plan. */
-function arm(deps: ScriptLookDeps & Pick<AlertDeps, 'resolve'>, before: Alert): Armed {
-  const alert = { ...before, seriesOwner: ownerOf(deps.resolve(before.ownerId, seriesOf(before))) }
+function arm(deps: ArmDeps, before: Alert): Armed {
+  const atBeginning = armAtBeginning(deps, before)
+  const { alert } = atBeginning
   const series = seriesOf(alert)
   const source = deps.source(series)
   const bars = deps.bars(series, { last: LOOK_BACK })
-  const begun: Alert = {
-    ...alert,
-    fresh: true,
-    held: alert.op === null,
-    seenBar: bars.time.at(-1) ?? null,
-    since: null,
-    recent: [],
-  }
+  const begun: Alert = { ...alert, seenBar: bars.time.at(-1) ?? null }
   if (runsScript(alert)) return { alert: begun, changes: [], firings: [] }
+  if (!source || bars.length === 0) return atBeginning
   const stored = readMark(deps.kv, series)
-  if (!source || bars.length === 0) return { alert: begun, changes: [unmoved(series, stored)], firings: [] }
   const last = bars.length - 1
   const closesAt = deps.closesAt(series)
   const now = deps.clock.now()
@@ -285,6 +282,23 @@ function arm(deps: ScriptLookDeps & Pick<AlertDeps, 'resolve'>, before: Alert): 
     changes: [...changes, isCurrent ? joinMark(series, stored, mark) : unmoved(series, stored)],
     firings,
   }
+}
+
+/** How an alert begins with a series that has no bars, or came while it watched another one of the name. */
+function armAtBeginning(deps: ArmDeps, before: Alert): Armed {
+  const seriesOwner = ownerOf(deps.resolve(before.ownerId, seriesOf(before)))
+  const alert: Alert = {
+    ...before,
+    seriesOwner,
+    fresh: true,
+    held: before.op === null,
+    seenBar: null,
+    since: null,
+    recent: [],
+  }
+  const series = seriesOf(alert)
+  const changes = runsScript(alert) ? [] : [unmoved(series, readMark(deps.kv, series))]
+  return { alert, changes, firings: [] }
 }
 
 /** An event on the bar that stood there when the alert was set is not news; a state is. */

@@ -5,7 +5,7 @@
 // cut short is done again from the mark, and fires nothing again. Alerts that were set while bars were still to be looked
 // at are fresh: they are judged by themselves, until they stand where the mark does.
 
-import { owned } from '../market/bar-store.ts'
+import { owned, type SeriesInfo } from '../market/bar-store.ts'
 import { concatBars, sliceBars, type BarRange, type Bars } from '../market/bars.ts'
 import { transact } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
@@ -24,7 +24,7 @@ export interface LookDeps extends WriteDeps {
   readonly records: Records
   readonly bars: (series: WatchedSeries, range: BarRange) => Bars
   /** The bars that make a series: its own, or those of a finer interval; null = there are none. */
-  readonly source: (series: WatchedSeries) => { readonly interval: string; readonly change: number } | null
+  readonly source: (series: WatchedSeries) => SeriesSource | null
   /** Tells when the bar that opens at a time is over, UTC ms. */
   readonly closesAt: (series: WatchedSeries) => (time: number) => number
   /** Looks once more when a bar is over that alerts wait for the end of. */
@@ -32,6 +32,8 @@ export interface LookDeps extends WriteDeps {
   /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
   readonly fired: (firings: readonly Firing[]) => void
 }
+
+type SeriesSource = Pick<SeriesInfo, 'interval' | 'change' | 'begun'>
 
 /** Bars a slice takes: some 10 ms for a page of alerts. */
 const SLICE_BARS = 1024
@@ -262,9 +264,9 @@ export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
     if (alert?.state !== 'active' || runsScript(alert)) return
     const series = seriesOf(alert)
     const { mark } = readMark(deps.kv, series)
-    const seen = alert.fresh ? alert.seenBar : mark?.time
-    const change = deps.source(series)?.change
-    if (!mark || typeof seen !== 'number' || change === undefined || mark.change === change) return
+    if (!alert.fresh && (!mark || mark.change === deps.source(series)?.change)) return
+    const seen = alert.fresh ? (alert.seenBar ?? firstNews(deps, series)) : mark?.time
+    if (typeof seen !== 'number') return
     const ahead = deps.bars(series, { from: seen })
     if (ahead.length === 0) return
     const isLast = ahead.length <= SLICE_BARS
@@ -274,7 +276,7 @@ export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
     const now = deps.clock.now()
     const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
     const view = new View(concatBars([behind, taken]), { start: behind.length, lastClosed, closesAt, now })
-    const held = alert.fresh ? alert.held : heldAt(viewOfMark(deps, series, mark, behind), alert)
+    const held = alert.fresh || !mark ? alert.held : heldAt(viewOfMark(deps, series, mark, behind), alert)
     await writeAll(deps, view, [id], (before) => {
       if (before.state !== 'active' || before.updatedAt !== alert.updatedAt) return null
       const { alert: after, fired } = judge({ ...before, seenBar: seen }, view, { from: view.start, held })
@@ -332,10 +334,19 @@ async function* catchUp(
   }
 }
 
-/** The bars from `seen` (-∞: only the mark's) up to the mark's, as that was seen; null where there are none. */
+/**
+ * Where an alert begins that was set before its series had bars: of those that came first all but the newest are history,
+ * and how many came meanwhile makes no difference. null where that is not known.
+ */
+export function firstNews(deps: LookDeps, series: WatchedSeries): number | null {
+  const begun = deps.source(series)?.begun
+  return begun === undefined ? null : (deps.bars(series, { to: begun + 1, last: 1 }).time[0] ?? null)
+}
+
+/** The bars from `seen` (-∞: where the news begin) up to the mark's, as that was seen; null where there are none. */
 function freshSlice(deps: LookDeps, series: WatchedSeries, mark: Mark, seen: number) {
-  if (seen > mark.time) return null
-  const from = Number.isFinite(seen) ? seen : mark.time
+  const from = Number.isFinite(seen) ? seen : (firstNews(deps, series) ?? mark.time)
+  if (from > mark.time) return null
   const until = deps.bars(series, { from, to: mark.time })
   const isLast = until.length < SLICE_BARS
   // The series may have been deleted, and come again without its end.

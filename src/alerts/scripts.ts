@@ -9,7 +9,7 @@ import { transact } from '../store/collection.ts'
 import type { Alert, Firing } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import { modeOf } from './levels.ts'
-import { lookAtEnd, type LookDeps } from './look.ts'
+import { firstNews, lookAtEnd, type LookDeps } from './look.ts'
 import type { WatchedSeries } from './mark.ts'
 import { runsScript, seriesOf, type Records } from './records.ts'
 import { View } from './view.ts'
@@ -107,8 +107,8 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return []
     const { held } = stored.record
     const seenBar = lastSeen(deps, stored.record)
-    // Nothing seen yet: the series is new, and all but its newest bar is history.
-    const from = seenBar === null ? bars.length - 1 : lowerBound(bars.time, seenBar)
+    const news = seenBar ?? firstNews(deps, series) ?? bars.time.at(-1) ?? 0
+    const from = lowerBound(bars.time, news)
     const view = new View(bars, { start: from, lastClosed, closesAt, now, plot: script.plot })
     const verdict = judge({ ...stored.record, seenBar }, view, { from, held, events: script.events })
     const after = verdict.alert

@@ -24,6 +24,8 @@ export interface SeriesInfo extends SeriesKey {
   /** Times of the first and last bar. */
   readonly first: number
   readonly last: number
+  /** The last bar of the write that made the series: what came behind it is news. Absent in older data. */
+  readonly begun?: number | undefined
   readonly change: number
 }
 
@@ -157,6 +159,7 @@ export function memoryBars(): BarStore {
         count: merged.length,
         first: merged.time[0] ?? 0,
         last: merged.time.at(-1) ?? 0,
+        begun: old ? old.info.begun : bars.time.at(-1),
         change,
       }
       series.set(idOf(key), { info, bars: merged })

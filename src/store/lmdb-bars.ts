@@ -197,6 +197,7 @@ export function lmdbBars(
           count: whole.count,
           first: Math.min(old?.first ?? first, first),
           last: Math.max(old?.last ?? last, last),
+          begun: old ? old.begun : last,
           change,
           id: whole.id,
         }
@@ -270,6 +271,7 @@ export function lmdbBars(
           count: (old?.count ?? 0) + inserted,
           first: Math.min(old?.first ?? first, first),
           last: Math.max(old?.last ?? last, last),
+          begun: old ? old.begun : last,
           change: next(),
           id,
         }

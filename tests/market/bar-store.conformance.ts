@@ -289,6 +289,20 @@ export function barStoreConformance(
       expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined])
     })
 
+    test('a series knows what it began with, until it is removed', async () => {
+      const begun = () => (store.info(KEY)?.begun ?? Number.NaN) / MINUTE
+      await store.upsert(KEY, minuteBars(10, 20))
+      await store.upsert(KEY, minuteBars(15, 30))
+      await store.upsert(KEY, minuteBars(0, 5))
+      expect(begun()).toBe(19)
+      await store.remove(KEY)
+      const draft = store.draft(KEY)
+      await draft.add(minuteBars(0, 5))
+      await draft.add(minuteBars(5, 8))
+      await draft.commit()
+      expect(begun()).toBe(7)
+    })
+
     describe('a note', () => {
       const noted = () => store.notes().map(({ from, to }) => [from / MINUTE, to / MINUTE])
 
