@@ -9,7 +9,7 @@ import { TEST_SYMBOL } from './drive.ts'
 const HOUR = 3_600_000
 
 /** One contract is held from bar 1 on, bought at 100; equity is 1,000 and what the close is above that. */
-function drawdownsOf(closes: readonly number[]) {
+function drawdownsOf(closes: readonly number[], closeAt = -1) {
   const bars = emptyBars(closes.length)
   for (const [i, close] of closes.entries()) {
     bars.time[i] = i * HOUR
@@ -17,7 +17,8 @@ function drawdownsOf(closes: readonly number[]) {
   }
   const { report } = runBacktest({
     source:
-      '//@version=6\nstrategy("Hold", initial_capital=1000)\nif bar_index == 0\n    strategy.entry("L", strategy.long, qty=1)\n',
+      '//@version=6\nstrategy("Hold", initial_capital=1000)\nif bar_index == 0\n    strategy.entry("L", strategy.long, qty=1)\n' +
+      `if bar_index == ${closeAt}\n    strategy.close_all()\n`,
     inputs: {},
     bars,
     symbol: TEST_SYMBOL,
@@ -46,6 +47,20 @@ test('of three hundred dips the twenty deepest are kept, wherever they stand', (
       depthPct: expect.closeTo(depth / 1000, 9) as number,
     })),
   )
+})
+
+test('a loss that was taken lasts, though nothing is held for thousands of bars', () => {
+  const closes = Array.from({ length: 5000 }, (_, i) => (i < 2100 ? 100 : 90))
+  expect(drawdownsOf(closes, 2101)).toEqual([
+    {
+      start: 2099 * HOUR,
+      trough: 2100 * HOUR,
+      end: null,
+      bars: 2900,
+      depth: 10,
+      depthPct: 0.01,
+    },
+  ])
 })
 
 test('of two equally deep ones the earlier comes first, and of one its first deepest bar is named', () => {

@@ -575,3 +575,30 @@ test('a script reads the same while it runs', () => {
     else expect([names[i], Number(message)]).toEqual([names[i], expect.closeTo(expected, 6)])
   }
 })
+
+test('the tracks of equity and position have a value a bar', () => {
+  const { tracks } = runBacktest(REQUEST)
+  const dataOf = (id: string) =>
+    (JSON.parse(JSON.stringify(tracks.find((track) => track.id === id))) as { data: number[] }).data
+  expect(dataOf('position')).toEqual([0, 2, 3, 0, -4, -4, 0, -1, 0, 1, 0, 3, 4, 0, 3, 3])
+  expect(dataOf('equity')).toEqual([
+    10_000, 10_011, 10_044.5, 10_049, 10_063, 10_015, 10_005, 10_016.5, 10_016, 10_015.5, 10_016, 9990.5,
+    9950, 9940, 9950.5, 9956.5,
+  ])
+})
+
+test('what a trade saw of the bar it was entered in begins at its entry', () => {
+  const { report: read } = runBacktest({
+    ...REQUEST,
+    bars: barsFrom('100/100/100/100 100/103/99/102 102/104/101.5/103 103/103/103/103 103/103/103/103'),
+    source: `//@version=6
+strategy("Stop")
+if bar_index == 0
+    strategy.entry("L", strategy.long, qty=1, stop=101)
+if bar_index == 2
+    strategy.close("L")
+`,
+  })
+  // Up to 104, two a point; the low of 99 was before the stop at 101.
+  expect(read.trades.map(({ runup, drawdown }) => [runup, drawdown])).toEqual([[6, 0]])
+})

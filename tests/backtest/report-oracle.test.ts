@@ -347,7 +347,8 @@ function near(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, near(one)]))
 }
 
-const BARS = 70
+/** Of hours, the last one begins a day. */
+const BARS = 73
 const command = fc.record({
   bar: fc.nat(BARS - 2),
   what: fc.constantFrom('entry', 'entry', 'entry', 'order', 'close_all', 'half'),

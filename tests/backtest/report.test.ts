@@ -8,6 +8,7 @@ import { runBacktest } from '../../src/backtest/run.ts'
 import { riskRatios } from '../../src/backtest/report/sharpe.ts'
 import { annualGrowth } from '../../src/backtest/report/growth.ts'
 import { parityCases } from '../../src/tools/parity.ts'
+import { canonicalJson } from '../../src/backtest/report/hash.ts'
 import { reportSummary } from '../../src/backtest/report/summary.ts'
 
 const DIR = `${import.meta.dir}/../../../shared/parity`
@@ -180,6 +181,18 @@ describe('statistics', () => {
     })
     const { sharpe, sharpeAnnualized } = riskRatios([0.02, -0.01, 0.03], 2, 'month')
     expect(sharpeAnnualized! / sharpe!).toBeCloseTo(Math.sqrt(12), 12)
+  })
+
+  test('one period alone has no ratios, lost or won', () => {
+    const none = { sharpe: null, sharpeAnnualized: null, sortino: null }
+    for (const returns of [[], [0.5], [-0.5], [0.1, Infinity], [NaN, 0.1, 0.2]])
+      expect(riskRatios(returns, 2, 'month')).toEqual(none)
+  })
+
+  test('the canonical text has its keys in their order, whatever order they were written in', () => {
+    const expected = '{"a":1,"b":2,"c":{"d":3,"e":[4,{"f":5,"g":6}]},"h":7}'
+    expect(canonicalJson({ h: 7, c: { e: [4, { g: 6, f: 5 }], d: 3 }, b: 2, a: 1 })).toBe(expected)
+    expect(canonicalJson({ b: 2, h: 7, a: 1, c: { d: 3, e: [4, { f: 5, g: 6 }] } })).toBe(expected)
   })
 
   test('a year at 10 % grows by 10 %, and what was lost has no growth', () => {

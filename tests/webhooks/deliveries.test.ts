@@ -270,6 +270,36 @@ describe('a delivery', () => {
 })
 
 describe('a receiver', () => {
+  test('that works again after it failed is told of once, each way', async () => {
+    const { register, report, stop } = await world()
+    await register()
+    await report()
+    expect(logged).toEqual([])
+    respond = () => answer(500)
+    await report()
+    await report()
+    respond = () => ok
+    await report()
+    await report()
+    expect(logged).toEqual(['a webhook fails', 'a webhook works again'])
+    await stop()
+  })
+  test('is given whole seconds that have begun, and what is left of the 15 s for a further address', async () => {
+    clock.time += 900
+    dns = ['93.184.215.14', '93.184.215.15']
+    respond = ({ address }) => {
+      if (address.endsWith('15')) return ok
+      clock.time += 4000
+      return broken('connection_refused')
+    }
+    const { register, report, stop } = await world()
+    await register()
+    await report()
+    const [first, second] = sent
+    expect(first?.headers['webhook-timestamp']).toBe(String(Date.UTC(2026, 0, 1) / 1000))
+    expect([first?.budgetMs, second?.budgetMs]).toEqual([15_000, 11_000])
+    await stop()
+  })
   test('is disabled at once by 410', async () => {
     const { register, report, receivers, stop } = await world()
     const { receiver } = await register()
