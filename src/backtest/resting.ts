@@ -1,8 +1,9 @@
 // Orders that rest: limits, stops and trailing stops while they wait, so that a replay can show them as dashed lines.
 //
-// A broker that is watched notes before and after each bar's fills what waits at which price. The run calls onBar() only
-// while something waits; so what is gone when it is called again went on the bar of the last call. Only changes are kept: an order that waits a thousand bars is one row. An order that the script gives anew on every
-// bar at the same price is one row as well, for rows are told apart by what can be seen of them.
+// A watched broker notes before and after each bar's fills what waits at which price. The run calls onBar() only while
+// something waits; so what is gone when it is called again went on the bar of the last call. Only changes are kept: an order
+// that waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since rows
+// are told apart by what can be seen of them.
 
 import { BrokerEmulator } from './broker/broker.ts'
 import { UNIT } from './broker/numbers.ts'

@@ -1,4 +1,4 @@
-// `chartroom script`: libraries that scripts import, for whoever holds the data directory.
+// `chartroom script`: libraries that scripts import, without signing in: the data directory is credential enough.
 
 import { wireDiagnostic } from '../backtest/run.ts'
 import { compile } from '../pine/compile.ts'

@@ -4,7 +4,7 @@
 // decoded once, into shared memory with room to grow, and views of it are handed out. A view never changes: bars
 // behind its end may be added. Bars that replace others near the end, as a forming bar is replaced all day, are kept beside
 // them: who asks for a few bars gets a copy of a few, and who asks for all has them put together in memory, once. A series
-// that is built from a finer one is built anew from the first of its bars that changed.
+// that is built from a finer one is built again from the first of its bars that changed.
 // The change number of the store says whether what we hold is still true, also when another process (the command
 // line importing into a running server's database) wrote to it.
 
@@ -242,7 +242,7 @@ export class BarCache {
     }
   }
 
-  /** Bars behind the last one go into the room that was left, others beside it; null where the next read decodes anew. */
+  /** Bars behind the last one go into the room that was left, others beside it; null where the next read decodes the series again. */
   #written(cached: CachedSeries, key: SeriesKey, bars: Bars, { change }: UpsertResult): CachedSeries | null {
     const { room, length, tail } = cached
     const from = bars.time[0] ?? 0

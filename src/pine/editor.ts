@@ -81,7 +81,7 @@ export function completions(source: string, offset: number): readonly Completion
   const own = ownNames(script, offset)
   const found = [...own, ...membersOf(script, own, word), ...builtinNames(script.version === 4)]
   const lower = word.toLowerCase()
-  // `ema` means `ta.ema` to whoever types it: a name fits by its last part too, once two letters of it are there.
+  // People who type `ema` mean `ta.ema`: a name fits by its last part too, once two letters of it are there.
   const byLastPart = script.version !== 4 && lower.length > 1 && !lower.includes('.')
   const fits = (name: string) => name.startsWith(lower) || (byLastPart && name.includes(`.${lower}`))
   const fitting = found.filter((one) => fits(one.name.toLowerCase()))

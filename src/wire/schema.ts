@@ -83,6 +83,6 @@ export const Listed = <N extends string, S extends TSchema>(noun: N, item: S) =>
     readonly nextCursor: TUnion<[TString, TNull]>
   }
 
-/** A value that fits the schema, as whoever gets it may use it: nothing in it is changed. */
+/** A value that fits the schema, typed so that its reader cannot change it. */
 export type Wire<S extends TSchema> = Unchanged<Static<S>>
 export type Unchanged<T> = T extends object ? { readonly [K in keyof T]: Unchanged<T[K]> } : T

@@ -26,7 +26,7 @@ export interface TradeContext {
   readonly initialCapital: number
   readonly rates: Float64Array | null
   readonly fills: Fills
-  /** Of the fills. */
+  /** Lowest and highest price from each fill to the next. */
   readonly stretches: Stretches
 }
 

@@ -6,7 +6,7 @@
 // the entries of later bars, latest first (`drawingAt`).
 //
 // Only so many of a kind are shown (`max_lines_count` and its kin); the oldest go when there are more. What is deleted on
-// the bar it was made on was never to be seen and is not kept. A script that draws anew on every bar would keep
+// the bar it was made on was never to be seen and is not kept. A script that draws again on every bar would keep
 // everything it ever drew, so of deleted drawings the latest 5,000 to 10,000 are kept, and of one drawing's changes the
 // latest 500 to 1,000.
 

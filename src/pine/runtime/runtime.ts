@@ -15,7 +15,7 @@ export interface Runtime {
   readonly bars: Bars
   /** Index of the bar being executed. */
   bar: number
-  /** Index of the last bar known: whoever reads it says something else when the next bar comes (see `unsettle`). */
+  /** Index of the last bar known. What a script makes of it changes when the next bar comes (see `unsettle`). */
   readonly lastBar: number
   /** Whether the bar being executed is the last one known. */
   readonly isLast: boolean
