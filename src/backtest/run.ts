@@ -5,7 +5,7 @@
 
 import { type Bars, selectBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
-import { exchangeRate } from '../market/exchange-rates.ts'
+import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { Problem, invalidField } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
@@ -132,7 +132,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     if (settings.currency !== request.symbol.currency && !rates)
       warnings.push({
         code: 'currency_rate_missing',
-        message: `No daily bars of ${request.symbol.currency}${settings.currency} are cached; amounts are converted at 1.`,
+        message: `Amounts in ${request.symbol.currency} are converted to ${settings.currency} at 1, for no rate is known. Import or fetch ${seriesOfRate(request.symbol.currency, settings.currency)}.`,
       })
     if (settings.barMagnifier && !request.finer)
       warnings.push({

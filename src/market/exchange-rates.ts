@@ -19,6 +19,12 @@ export function exchangeRate(from: string, to: string, find: (pair: string) => B
   return others && ((time) => dollars(time) * others(time))
 }
 
+/** The series that would tell a rate, for whoever may import or fetch them: `1d bars of USDTUSD or USDUSDT`. */
+export function seriesOfRate(from: string, to: string): string {
+  const direct = `1d bars of ${from}${to} or ${to}${from}`
+  return from === 'USD' || to === 'USD' ? direct : `${direct}, or of both ${from}USD and USD${to}`
+}
+
 function ofPair(from: string, to: string, find: (pair: string) => Bars | null): RateAt | null {
   const direct = find(`${from}${to}`)
   if (direct && direct.length > 0) return previousClose(direct)

@@ -179,6 +179,7 @@ describe('runBacktest', () => {
       'EUR',
       ['currency_rate_missing'],
     ])
+    expect(report.warnings[0]?.message).toContain('1d bars of USDEUR or EURUSD')
   })
 
   test("the account currency's rate is the pair's close of the day before", () => {

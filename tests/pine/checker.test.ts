@@ -461,7 +461,7 @@ describe('mistakes', () => {
     }
     const daily = (i: number): string => `request.security("S${i}", "D", close)`
     expect(found(64, daily)).toEqual([])
-    expect(found(66, daily)).toEqual(['too-many-requests'])
+    expect(found(66, daily)).toEqual(['not-on-tradingview'])
     expect(found(66, () => daily(1))).toEqual([])
     expect(found(66, (i) => `request.security(syminfo.tickerid, "D", close[${i}])`)).toEqual([])
     expect(found(66, (i) => `close > open ? ${daily(i)} : 1`)).toEqual([])

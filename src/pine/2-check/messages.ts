@@ -285,9 +285,8 @@ export const tooManyTupleElements = (most: number): Message =>
     'ask for an object of a type of your own instead',
   )
 export const tooManyRequests = (most: number): Message =>
-  error(
-    'too-many-requests',
-    `with this the script calls request.*() in more than ${most} different ways`,
+  notOnTradingView(
+    `with it the script calls request.*() in more than ${most} different ways`,
     'ask for several values at once, as a tuple or an object of a type of your own',
   )
 export const tooManyVariables = (most: number): Message =>

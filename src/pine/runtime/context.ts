@@ -2,7 +2,7 @@
 
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
-import { exchangeRate, type RateAt } from '../../market/exchange-rates.ts'
+import { exchangeRate, type RateAt, seriesOfRate } from '../../market/exchange-rates.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { PineVersion, Program } from '../2-check/program.ts'
@@ -287,7 +287,7 @@ export class Context implements Runtime {
       if (!rate)
         this.warn(
           'no-rates',
-          `No daily bars of ${from}${to} are cached, nor others that tell the rate; it is taken for 1. Import some.`,
+          `What one ${from} is in ${to} is taken for 1, for no rate is known. Import or fetch ${seriesOfRate(from, to)}.`,
         )
     }
     return rate
