@@ -3,7 +3,7 @@
 import { Problem } from '../lib/problem.ts'
 import { cutText } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
-import { transact } from '../store/collection.ts'
+import { transact } from '../store/transaction.ts'
 import { sessions, users, type AccountDeps, type Session, type User } from './accounts.ts'
 
 export const SESSION_LIFE_MS = 30 * 24 * 3600_000
@@ -32,12 +32,12 @@ export async function startSession(
 }
 
 /** null when the secret is unknown; `expired` when it was right once. */
-export function resumeSession(
+export async function resumeSession(
   deps: AccountDeps,
   secret: string,
-): { user: User; session: Session } | 'expired' | null {
-  const session = sessions(deps.kv).find('hash', [sha256(secret)])
-  const user = session && users(deps.kv).get(session.userId)
+): Promise<{ user: User; session: Session } | 'expired' | null> {
+  const session = await sessions(deps.kv).find('hash', [sha256(secret)])
+  const user = session && (await users(deps.kv).get(session.userId))
   if (!session || !user) return null
   return isOver(deps, session) ? 'expired' : { user, session }
 }
@@ -52,19 +52,23 @@ export async function endSession(deps: AccountDeps, session: Session): Promise<v
   await sessions(deps.kv).delete(session.id)
 }
 
-export function listSessions(deps: AccountDeps, user: User): Session[] {
-  return [...sessions(deps.kv).each('user', [user.id])].filter((session) => !isOver(deps, session)).reverse()
+export async function listSessions(deps: AccountDeps, user: User): Promise<Session[]> {
+  return (await Array.fromAsync(sessions(deps.kv).each('user', [user.id])))
+    .filter((session) => !isOver(deps, session))
+    .reverse()
 }
 
 /** One of the user's own sessions, by id. */
 export async function endSessionById(deps: AccountDeps, user: User, id: string): Promise<void> {
-  if (sessions(deps.kv).get(id)?.userId !== user.id)
+  if ((await sessions(deps.kv).get(id))?.userId !== user.id)
     throw new Problem(404, 'session_not_found', 'There is no such session.')
   await sessions(deps.kv).delete(id)
 }
 
 export async function endOtherSessions(deps: AccountDeps, user: User, keep: Session): Promise<number> {
-  const others = [...sessions(deps.kv).each('user', [user.id])].filter(({ id }) => id !== keep.id)
+  const others = (await Array.fromAsync(sessions(deps.kv).each('user', [user.id]))).filter(
+    ({ id }) => id !== keep.id,
+  )
   for (const { id } of others) await sessions(deps.kv).delete(id)
   return others.length
 }
@@ -76,5 +80,6 @@ function isOver({ clock }: AccountDeps, { createdAt, lastSeenAt }: Session): boo
 
 /** A job: forgets sessions that are over. */
 export async function sweepSessions(deps: AccountDeps): Promise<void> {
-  for (const session of sessions(deps.kv).each()) if (isOver(deps, session)) await endSession(deps, session)
+  for await (const session of sessions(deps.kv).each())
+    if (isOver(deps, session)) await endSession(deps, session)
 }

@@ -5,8 +5,8 @@
 
 import { Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
-import { transact } from '../store/collection.ts'
-import type { Key } from '../store/kv.ts'
+import { transact } from '../store/transaction.ts'
+import type { Entry, Key } from '../store/kv.ts'
 import type { AccountDeps } from './accounts.ts'
 
 interface Failures {
@@ -27,14 +27,13 @@ const failuresKey = (emailKey: string): Key => ['signin-failures', sha256(emailK
  * attempts at addresses that nobody has must not use up the room that is kept back for when the store is full.
  */
 export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown: boolean): Promise<void> {
-  await transact(deps.kv, () => {
+  await transact(deps.kv, async (tx) => {
     const key = failuresKey(emailKey)
-    const { count, lastAt } = failuresOf(deps, emailKey)
+    const { count, lastAt } = failuresIn(await tx.get(key), deps.clock.now())
     const waitMs = lastAt + waitAfter(count) - deps.clock.now()
     if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000))
     const failures: Failures = { count: count + 1, lastAt: deps.clock.now() }
     return {
-      checks: [{ key, version: deps.kv.get(key)?.version ?? null }],
       sets: [{ key, value: JSON.stringify(failures) }],
       essential: isKnown,
     }
@@ -43,7 +42,7 @@ export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown:
 
 export async function forgetFailures(deps: AccountDeps, emailKey: string): Promise<void> {
   const key = failuresKey(emailKey)
-  if (deps.kv.get(key)) await deps.kv.commit({ deletes: [key] })
+  if (await deps.kv.get(key)) await deps.kv.commit({ deletes: [key] })
 }
 
 /** ms to wait after this many failures. */
@@ -51,10 +50,9 @@ export function waitAfter(count: number): number {
   return count < FREE ? 0 : Math.min(WAIT_MAX_MS, 1000 * 2 ** (count - FREE))
 }
 
-function failuresOf({ kv, clock }: AccountDeps, emailKey: string): Failures {
-  const entry = kv.get(failuresKey(emailKey))
+function failuresIn(entry: Entry | null, now: number): Failures {
   const failures = entry ? (JSON.parse(entry.value) as Failures) : { count: 0, lastAt: 0 }
-  return clock.now() - failures.lastAt > FORGET_MS ? { count: 0, lastAt: 0 } : failures
+  return now - failures.lastAt > FORGET_MS ? { count: 0, lastAt: 0 } : failures
 }
 
 function throttled(retryAfter: number): Problem {

@@ -5,7 +5,7 @@
 
 import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
-import { transact, type Also } from '../store/collection.ts'
+import { transact, type Also } from '../store/transaction.ts'
 import { tokens, users, type AccountDeps, type ApiToken, type Scope, type User } from './accounts.ts'
 
 const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
@@ -54,14 +54,17 @@ export async function createToken(
     revokedAt: null,
   }
   const made = { secret, token }
-  await transact(deps.kv, () => [tokens(deps.kv).insert(token), also?.(made)])
+  await transact(deps.kv, (tx) => [tokens(deps.kv).insert(token), also?.(made, tx)])
   return made
 }
 
 /** Whose token this is. Throws 401 saying what is wrong with it. */
-export function resumeToken(deps: AccountDeps, secret: string): { user: User; token: ApiToken } {
-  const token = isWellFormed(secret) ? tokens(deps.kv).find('hash', [sha256(secret)]) : null
-  const user = token && users(deps.kv).get(token.userId)
+export async function resumeToken(
+  deps: AccountDeps,
+  secret: string,
+): Promise<{ user: User; token: ApiToken }> {
+  const token = isWellFormed(secret) ? await tokens(deps.kv).find('hash', [sha256(secret)]) : null
+  const user = token && (await users(deps.kv).get(token.userId))
   if (!token || !user) throw new Problem(401, 'invalid_token', 'The access token is not one of this server.')
   const status = tokenStatus(deps, token)
   if (status === 'revoked') throw new Problem(401, 'token_revoked', 'The access token was revoked.')
@@ -76,12 +79,12 @@ export async function touchToken(deps: AccountDeps, token: ApiToken): Promise<vo
   await tokens(deps.kv).update(token.id, (found) => ({ ...found, lastUsedAt: now }))
 }
 
-export function listTokens(
+export async function listTokens(
   deps: AccountDeps,
   user: User,
   page: { readonly limit: number; readonly cursor?: string | undefined },
 ) {
-  const listed = tokens(deps.kv).list('user', [user.id], page)
+  const listed = await tokens(deps.kv).list('user', [user.id], page)
   return { ...listed, items: listed.items.filter((token) => !isForgotten(deps, token)) }
 }
 
@@ -101,7 +104,7 @@ export function tokenStatus({ clock }: Pick<AccountDeps, 'clock'>, token: ApiTok
 
 /** A job: drops tokens that have been over for 90 days. */
 export async function sweepTokens(deps: AccountDeps): Promise<void> {
-  for (const token of tokens(deps.kv).each())
+  for await (const token of tokens(deps.kv).each())
     if (isForgotten(deps, token)) await tokens(deps.kv).delete(token.id)
 }
 

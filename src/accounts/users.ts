@@ -7,14 +7,9 @@
 import { invalidField, Problem } from '../lib/problem.ts'
 import { longerThan } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
-import {
-  NameTaken,
-  transact,
-  type Also,
-  type Changes,
-  type Page,
-  type PageOptions,
-} from '../store/collection.ts'
+import type { Page, PageOptions } from '../store/collection.ts'
+import type { Reader } from '../store/kv.ts'
+import { NameTaken, transact, type Also, type Changes } from '../store/transaction.ts'
 import {
   invitations,
   sessions,
@@ -51,7 +46,7 @@ const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpPolicy): Promise<User> {
   const { kv, clock } = deps
   // Asked before hashing, so that a refusal costs nothing; asked again inside the transaction, where it decides.
-  admit(deps, request, policy)
+  await admit(deps, kv, request, policy)
   checkEmail(request.email)
   await checkPassword(request.password)
   const passwordHash = await deps.passwords.hash(request.password)
@@ -59,8 +54,8 @@ export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpP
   const email = request.email.trim()
   let user: User | undefined
   try {
-    await transact(kv, () => {
-      const entrance = admit(deps, request, policy)
+    await transact(kv, async (tx) => {
+      const entrance = await admit(deps, tx, request, policy)
       user = {
         id,
         email,
@@ -95,13 +90,17 @@ interface Entrance {
   readonly changes: Changes
 }
 
-/** The role this sign-up would get. Throws Problem when it is not permitted. */
-function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy): Entrance {
-  const first = users(kv).count('all', []) === 0
+/** The role this sign-up would get. Throws Problem when it is not permitted. Asked of a tx, of two first users one is the owner. */
+async function admit(
+  { kv, clock }: AccountDeps,
+  reader: Reader,
+  request: SignUp,
+  policy: SignUpPolicy,
+): Promise<Entrance> {
+  const first = (await users(kv).at(reader).count('all', [])) === 0
   if (first) {
     const invited = policy.setupCode !== null && request.invitation === policy.setupCode
-    // Two first users cannot both become owner.
-    if (policy.local || invited) return { role: 'owner', changes: users(kv).sameCount('all', []) }
+    if (policy.local || invited) return { role: 'owner', changes: {} }
     throw new Problem(
       403,
       'setup_required',
@@ -109,8 +108,10 @@ function admit({ kv, clock }: AccountDeps, request: SignUp, policy: SignUpPolicy
     )
   }
   if (request.invitation !== undefined) {
-    const invitation = invitations(kv).find('hash', [sha256(request.invitation)])
-    const stored = invitation && invitations(kv).stored(invitation.id)
+    const invitation = await invitations(kv)
+      .at(reader)
+      .find('hash', [sha256(request.invitation)])
+    const stored = invitation && (await invitations(kv).at(reader).stored(invitation.id))
     if (stored && stored.record.expiresAt > clock.now())
       return { role: 'member', changes: invitations(kv).remove(stored) }
     if (!policy.open)
@@ -145,7 +146,7 @@ export async function invite(
   const expiresAt = createdAt + INVITATION_LIFE_MS
   const invitation = { id: deps.newId('inv'), hash: sha256(code), createdBy: user.id, createdAt, expiresAt }
   const made = { code, expiresAt }
-  await transact(deps.kv, () => [invitations(deps.kv).insert(invitation), also?.(made)])
+  await transact(deps.kv, (tx) => [invitations(deps.kv).insert(invitation), also?.(made, tx)])
   return made
 }
 
@@ -155,7 +156,7 @@ export function mayChangeShared({ role }: Pick<User, 'role'>): boolean {
 }
 
 /** Everybody with an account, for the owner. */
-export function listUsers({ kv }: AccountDeps, by: User, page: PageOptions): Page<User> {
+export function listUsers({ kv }: AccountDeps, by: User, page: PageOptions): Promise<Page<User>> {
   if (by.role !== 'owner') throw ownerRequired('see the accounts')
   return users(kv).list('all', [], { ...page, reverse: false })
 }
@@ -184,7 +185,7 @@ function ownerRequired(what: string): Problem {
 /** The user with this e-mail address and password. Takes the same time and says the same whether the user exists. */
 export async function authenticate(deps: AccountDeps, email: string, password: string): Promise<User> {
   const key = emailKey(email)
-  const user = users(deps.kv).find('email', [key])
+  const user = await users(deps.kv).find('email', [key])
   await countAttempt(deps, key, user !== null).catch((error: unknown) => {
     // In a full store a stranger's failure is not counted, and answered like any other.
     if (user || !(error instanceof Problem) || error.code !== 'storage_full') throw error
@@ -222,15 +223,14 @@ export async function changePassword(
 export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<void> {
   await checkPassword(password, '/newPassword')
   const passwordHash = await deps.passwords.hash(password)
-  await transact(deps.kv, () => {
-    const stored = users(deps.kv).stored(userId)
+  await transact(deps.kv, async (tx) => {
+    const stored = await users(deps.kv).at(tx).stored(userId)
     if (!stored) throw new Problem(404, 'user_not_found', 'There is no such user.')
-    const open = [...sessions(deps.kv).each('user', [userId])]
+    const open = await Array.fromAsync(sessions(deps.kv).at(tx).each('user', [userId]), ({ id }) => id)
+    const ended = await sessions(deps.kv).at(tx).storedMany(open)
     return [
       users(deps.kv).replace(stored, { ...stored.record, passwordHash }),
-      ...open
-        .flatMap(({ id }) => sessions(deps.kv).stored(id) ?? [])
-        .map((session) => sessions(deps.kv).remove(session)),
+      ...ended.map((session) => sessions(deps.kv).remove(session)),
     ]
   })
 }

@@ -6,14 +6,15 @@
 
 import { invalidField } from '../lib/problem.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import { transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
+import type { Page, PageOptions } from '../store/collection.ts'
+import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key } from '../store/kv.ts'
 import { alertNotFound, checkedFields, type Alert, type AlertFields, type Firing } from './alert.ts'
 import { holds, STATE_OPERATORS } from './condition.ts'
 import { judge } from './judge.ts'
 import { modeOf } from './levels.ts'
 import { formingBars, lookAhead, lookAt, lookAtEnd, LOOK_BACK, type LookDeps } from './look.ts'
-import { joinMark, markOf, readMark, unmoved, type WatchedSeries } from './mark.ts'
+import { joinMark, markOf, readMark, type WatchedSeries } from './mark.ts'
 import { describeCondition } from './message.ts'
 import { alertRecords, firingsToForget, runsScript, seriesOf } from './records.ts'
 import { lookAtScripts, lookByScript, type ScriptLookDeps } from './scripts.ts'
@@ -23,7 +24,7 @@ import { written, type Written } from './write.ts'
 export interface AlertDeps extends Omit<LookDeps, 'records'>, Pick<ScriptLookDeps, 'runScript'> {
   /** How many alerts a user may have; 0 = any number. */
   readonly alertsMax: number
-  readonly ownsReceiver: (ownerId: string, receiverId: string) => boolean
+  readonly ownsReceiver: (ownerId: string, receiverId: string) => Promise<boolean>
   /** Which series a name means to a user. */
   readonly resolve: (userId: string, series: SeriesKey) => SeriesKey
 }
@@ -56,8 +57,8 @@ export function createAlerts(all: AlertDeps) {
   const deps: ScriptLookDeps & AlertDeps = { ...all, records, quiet: new Map() }
   const { alerts, firings } = records
 
-  function owned(ownerId: string, id: string): Alert {
-    const alert = alerts.get(id)
+  async function owned(ownerId: string, id: string): Promise<Alert> {
+    const alert = await alerts.get(id)
     if (alert?.ownerId !== ownerId) throw alertNotFound()
     return alert
   }
@@ -65,7 +66,7 @@ export function createAlerts(all: AlertDeps) {
   async function create(ownerId: string, fields: AlertFields, also?: Also<Alert>): Promise<Alert> {
     const now = clock.now()
     const checked = checkedFields(fields, now)
-    checkWays(ownerId, fields)
+    await checkWays(ownerId, fields)
     const blank: Alert = {
       id: newId('al'),
       ownerId,
@@ -88,16 +89,16 @@ export function createAlerts(all: AlertDeps) {
     }
     let made = blank
     let fired: readonly Firing[] = []
-    await transact(kv, () => {
-      const armed = arm(deps, blank)
+    await transact(kv, async (tx) => {
+      const armed = await arm(deps, tx, blank)
       made = armed.alert
       fired = armed.firings
-      return [alerts.insert(made), ...armed.changes, also?.(made)]
+      return [alerts.insert(made), ...armed.changes, also?.(made, tx)]
     })
     if (fired.length > 0) deps.fired(fired)
-    waitForEnd(made)
+    await waitForEnd(made)
     await lookByScript(deps, made.id)
-    return alerts.get(made.id) ?? made
+    return (await alerts.get(made.id)) ?? made
   }
 
   async function change(
@@ -109,13 +110,13 @@ export function createAlerts(all: AlertDeps) {
     const now = clock.now()
     const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
     const changesMarket = WATCHED_FIELDS.some((field) => field in given)
-    checkWays(ownerId, given)
-    owned(ownerId, id)
+    await checkWays(ownerId, given)
+    await owned(ownerId, id)
     await lookAhead(deps, id)
     let fired: readonly Firing[] = []
-    await transact(kv, () => {
+    await transact(kv, async (tx) => {
       fired = []
-      const stored = alerts.stored(id)
+      const stored = await alerts.at(tx).stored(id)
       if (stored?.record.ownerId !== ownerId) throw alertNotFound()
       const before = stored.record
       const checked =
@@ -126,7 +127,7 @@ export function createAlerts(all: AlertDeps) {
         (state === undefined && Object.keys(given).length > 0 && before.state === 'triggered')
       if (!restarts && !(changesMarket && after.state === 'active')) return alerts.replace(stored, after)
       // What was seen of another market or condition says nothing of this one.
-      const armed = arm(deps, {
+      const armed = await arm(deps, tx, {
         ...after,
         ...(restarts && { state: 'active', problem: null }),
         ...(!isSameSeries(before, after) && { firedBar: null }),
@@ -135,28 +136,31 @@ export function createAlerts(all: AlertDeps) {
       return [alerts.replace(stored, armed.alert), ...armed.changes]
     })
     if (fired.length > 0) deps.fired(fired)
-    waitForEnd(owned(ownerId, id))
+    await waitForEnd(await owned(ownerId, id))
     await lookByScript(deps, id)
     return owned(ownerId, id)
   }
 
   /** What was set on a forming bar need not wait for the bar behind it to be looked at. */
-  function waitForEnd(alert: Alert): void {
+  async function waitForEnd(alert: Alert): Promise<void> {
     const series = seriesOf(alert)
     const source = modeOf(alert) === 'close' && alert.state === 'active' ? deps.source(series) : null
-    if (source) lookAtEnd(deps, { ...series, interval: source.interval }, series)
+    if (source) await lookAtEnd(deps, { ...series, interval: source.interval }, series)
   }
 
-  function checkWays(ownerId: string, { channels, webhookIds = [] }: Partial<AlertFields>): void {
+  async function checkWays(
+    ownerId: string,
+    { channels, webhookIds = [] }: Partial<AlertFields>,
+  ): Promise<void> {
     if (channels?.length === 0)
       throw invalidField('/channels', 'required', 'Say how to be told: email, webhook or both.')
     for (const [i, receiver] of webhookIds.entries())
-      if (!deps.ownsReceiver(ownerId, receiver))
+      if (!(await deps.ownsReceiver(ownerId, receiver)))
         throw invalidField(`/webhookIds/${i}`, 'not_found', 'There is no webhook of yours with this id.')
   }
 
   async function remove(ownerId: string, id: string): Promise<void> {
-    owned(ownerId, id)
+    await owned(ownerId, id)
     // Its firings may be many: they go behind it, a page at a time, also after a stop in between.
     await alerts.delete(id, () => ({ sets: [{ key: [...GONE, id], value: 'null' }] }))
     await forget(id)
@@ -164,9 +168,9 @@ export function createAlerts(all: AlertDeps) {
 
   async function forget(id: string): Promise<void> {
     for (;;) {
-      const rest = firingsToForget(records, id)
-      if (!rest) break
-      await transact(kv, () => firingsToForget(records, id) ?? [])
+      let rest: readonly Changes[] = []
+      await transact(kv, async (tx) => (rest = await firingsToForget(records, tx, id)))
+      if (rest.length === 0) break
     }
     await kv.commit({ deletes: [[...GONE, id]] })
   }
@@ -174,21 +178,21 @@ export function createAlerts(all: AlertDeps) {
   /** Alerts of a user whose name means another series since their own bars came or went. */
   async function* moveToOther({ owner, exchange, symbol }: WatchedSeries): AsyncGenerator<void> {
     if (owner === '') return
-    for (const { id } of alerts.each('owner', [owner])) {
+    for await (const { id } of alerts.each('owner', [owner])) {
       const moved = (alert: Alert) =>
         alert.state === 'active' &&
         alert.exchange === exchange &&
         alert.symbol === symbol &&
         ownerOf(deps.resolve(owner, seriesOf(alert))) !== alert.seriesOwner
-      const alert = alerts.get(id)
+      const alert = await alerts.get(id)
       if (!alert || !moved(alert)) continue
       let fired: readonly Firing[] = []
-      await transact(kv, () => {
+      await transact(kv, async (tx) => {
         fired = []
-        const stored = alerts.stored(id)
+        const stored = await alerts.at(tx).stored(id)
         if (!stored || !moved(stored.record)) return []
         const isTheirs = ownerOf(deps.resolve(owner, seriesOf(stored.record))) === owner
-        const armed = isTheirs ? armAtBeginning(deps, stored.record) : arm(deps, stored.record)
+        const armed = await (isTheirs ? armAtBeginning : arm)(deps, tx, stored.record)
         fired = armed.firings
         return [alerts.replace(stored, armed.alert), ...armed.changes]
       })
@@ -204,12 +208,13 @@ export function createAlerts(all: AlertDeps) {
     change,
     remove,
     get: owned,
-    list: (ownerId: string, options: PageOptions): Page<Alert> => alerts.list('owner', [ownerId], options),
-    firings: (ownerId: string, id: string, options: PageOptions): Page<Firing> => {
-      owned(ownerId, id)
+    list: (ownerId: string, options: PageOptions): Promise<Page<Alert>> =>
+      alerts.list('owner', [ownerId], options),
+    firings: async (ownerId: string, id: string, options: PageOptions): Promise<Page<Firing>> => {
+      await owned(ownerId, id)
       return firings.list('alert', [id], options)
     },
-    firingsOf: (ownerId: string, options: PageOptions): Page<Firing> =>
+    firingsOf: (ownerId: string, options: PageOptions): Promise<Page<Firing>> =>
       firings.list('owner', [ownerId], options),
     /** Bars of a series came or changed: every step looks at some of the alerts that they mean something to. */
     async *look(source: SeriesKey): AsyncGenerator<void> {
@@ -218,13 +223,13 @@ export function createAlerts(all: AlertDeps) {
     },
     lookByScripts: (source: SeriesKey) => lookAtScripts(deps, watched(source)),
     /** Shared series that alerts wait on, for the poller that keeps them fresh. */
-    *watchedSeries(): Generator<SeriesKey> {
-      for (const [exchange, symbol, interval] of alerts.firsts('watching', [''], 3))
+    async *watchedSeries(): AsyncGenerator<SeriesKey> {
+      for await (const [exchange, symbol, interval] of alerts.firsts('watching', [''], 3))
         yield { exchange: String(exchange), symbol: String(symbol), interval: String(interval) }
     },
     /** Of these some alerts are still to be brought to where the others are; to be looked at when the server starts. */
-    *unsettledSeries(): Generator<SeriesKey> {
-      for (const [owner, exchange, symbol, interval] of alerts.firsts('fresh', [], 4)) {
+    async *unsettledSeries(): AsyncGenerator<SeriesKey> {
+      for await (const [owner, exchange, symbol, interval] of alerts.firsts('fresh', [], 4)) {
         const series = {
           owner: String(owner),
           exchange: String(exchange),
@@ -238,7 +243,7 @@ export function createAlerts(all: AlertDeps) {
     formingBars: () => formingBars(deps),
     /** Takes away what deletions left behind that were cut short. */
     async sweep(): Promise<void> {
-      for (const { key } of kv.list({ prefix: GONE }, { limit: 1000 })) await forget(String(key.at(-1)))
+      for (const { key } of await kv.list({ prefix: GONE }, { limit: 1000 })) await forget(String(key.at(-1)))
     },
   }
 }
@@ -252,8 +257,8 @@ interface Armed extends Written {
 }
 
 /** How an alert begins to watch, and what that writes. Part of a transaction's plan. */
-function arm(deps: ArmDeps, before: Alert): Armed {
-  const atBeginning = armAtBeginning(deps, before)
+async function arm(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
+  const atBeginning = await armAtBeginning(deps, tx, before)
   const { alert } = atBeginning
   const series = seriesOf(alert)
   const source = deps.source(series)
@@ -261,7 +266,7 @@ function arm(deps: ArmDeps, before: Alert): Armed {
   const begun: Alert = { ...alert, seenBar: bars.time.at(-1) ?? null }
   if (runsScript(alert)) return { alert: begun, changes: [], firings: [] }
   if (!source || bars.length === 0) return atBeginning
-  const stored = readMark(deps.kv, series)
+  const stored = await readMark(tx, series)
   const last = bars.length - 1
   const closesAt = deps.closesAt(series)
   const now = deps.clock.now()
@@ -276,16 +281,16 @@ function arm(deps: ArmDeps, before: Alert): Armed {
       stored.mark.closed === lastClosed)
   const waits = modeOf(alert) === 'close' && !lastClosed
   const armed = { ...verdict.alert, fresh: !isCurrent || waits }
-  const { changes, firings } = written(deps, view, { alert: armed, fired: verdict.fired })
+  const { changes, firings } = await written(deps, tx, view, { alert: armed, fired: verdict.fired })
   return {
     alert: armed,
-    changes: [...changes, isCurrent ? joinMark(series, stored, mark) : unmoved(series, stored)],
+    changes: isCurrent ? [...changes, joinMark(series, stored, mark)] : changes,
     firings,
   }
 }
 
 /** How an alert begins with a series that has no bars, or came while it watched another one of the name. */
-function armAtBeginning(deps: ArmDeps, before: Alert): Armed {
+async function armAtBeginning(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
   const seriesOwner = ownerOf(deps.resolve(before.ownerId, seriesOf(before)))
   const alert: Alert = {
     ...before,
@@ -296,9 +301,9 @@ function armAtBeginning(deps: ArmDeps, before: Alert): Armed {
     since: null,
     recent: [],
   }
-  const series = seriesOf(alert)
-  const changes = runsScript(alert) ? [] : [unmoved(series, readMark(deps.kv, series))]
-  return { alert, changes, firings: [] }
+  // The check that comes of it: a look that is over would not have known of the alert.
+  if (!runsScript(alert)) await readMark(tx, seriesOf(alert))
+  return { alert, changes: [], firings: [] }
 }
 
 /** An event on the bar that stood there when the alert was set is not news; a state is. */

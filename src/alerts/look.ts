@@ -7,21 +7,30 @@
 
 import { owned, type SeriesInfo } from '../market/bar-store.ts'
 import { concatBars, sliceBars, type BarRange, type Bars } from '../market/bars.ts'
-import { transact } from '../store/collection.ts'
+import { transact } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
 import { judge, type Verdict } from './judge.ts'
 import { classKey, classOf, hitSpan, modeOf, readings } from './levels.ts'
 import type { Closing } from './looks.ts'
-import { barOf, markOf, moveMark, readMark, seriesParts, type Mark, type WatchedSeries } from './mark.ts'
-import { runsScript, seriesOf, type Records } from './records.ts'
+import {
+  barOf,
+  markOf,
+  moveMark,
+  readMark,
+  readMarkToMove,
+  seriesParts,
+  type Mark,
+  type WatchedSeries,
+} from './mark.ts'
+import { runsScript, seriesOf, type AlertRecords } from './records.ts'
 import { thresholds, View } from './view.ts'
 import { written, type WriteDeps } from './write.ts'
 
 export interface LookDeps extends WriteDeps {
   readonly kv: Kv
-  readonly records: Records
+  readonly records: AlertRecords
   readonly bars: (series: WatchedSeries, range: BarRange) => Bars
   /** The bars that make a series: its own, or those of a finer interval; null = there are none. */
   readonly source: (series: WatchedSeries) => SeriesSource | null
@@ -53,12 +62,12 @@ interface Slice {
 export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGenerator<void> {
   const { owner, exchange, symbol } = source
   const found = deps.records.alerts.firsts('watching', [owner, exchange, symbol], 1)
-  for (const interval of Array.from(found, ([part]) => String(part))) {
+  for (const interval of await Array.fromAsync(found, ([part]) => String(part))) {
     const series = { owner, exchange, symbol, interval }
     if (deps.source(series)?.interval !== source.interval) continue
     yield* moveOn(deps, series)
     yield* settle(deps, series)
-    if (waitsForEnd(deps, series)) lookAtEnd(deps, source, series)
+    if (await waitsForEnd(deps, series)) await lookAtEnd(deps, source, series)
   }
 }
 
@@ -66,13 +75,17 @@ export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGener
 const SETTLING_MS = 5000
 
 /** Asks for a look when the newest bar of a series that `source` makes is over; nothing if it is already. */
-export function lookAtEnd(deps: LookDeps, source: WatchedSeries, series: WatchedSeries): void {
-  const closing = closingOf(deps, source, series)
+export async function lookAtEnd(deps: LookDeps, source: WatchedSeries, series: WatchedSeries): Promise<void> {
+  const closing = await closingOf(deps, source, series)
   if (closing) deps.lookAtEnd(closing)
 }
 
-function closingOf(deps: LookDeps, source: WatchedSeries, series: WatchedSeries): Closing | null {
-  const { mark } = readMark(deps.kv, series)
+async function closingOf(
+  deps: LookDeps,
+  source: WatchedSeries,
+  series: WatchedSeries,
+): Promise<Closing | null> {
+  const { mark } = await readMark(deps.kv, series)
   const time = mark?.time ?? deps.bars(series, { last: 1 }).time[0]
   if (time === undefined || mark?.closed) return null
   const end = deps.closesAt(series)(time)
@@ -82,16 +95,17 @@ function closingOf(deps: LookDeps, source: WatchedSeries, series: WatchedSeries)
 }
 
 /** Whether plain alerts of a series wait for bars to be over. */
-function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): boolean {
+async function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): Promise<boolean> {
   const parts = seriesParts(series)
-  for (const _ of alerts.firsts('fresh', [...parts, true], 1)) return true
-  for (const first of alerts.firsts('levels', parts, 4)) if (classOf(first).mode === 'close') return true
+  for await (const _ of alerts.firsts('fresh', [...parts, true], 1)) return true
+  for await (const first of alerts.firsts('levels', parts, 4))
+    if (classOf(first).mode === 'close') return true
   return false
 }
 
 /** Bars that alerts wait for the end of, as far as they were looked at; a step is a series. */
-export function* formingBars(deps: LookDeps): Generator<Closing | null> {
-  for (const [owner, exchange, symbol, interval] of deps.records.alerts.firsts('watching', [], 4)) {
+export async function* formingBars(deps: LookDeps): AsyncGenerator<Closing | null> {
+  for await (const [owner, exchange, symbol, interval] of deps.records.alerts.firsts('watching', [], 4)) {
     const series = {
       owner: String(owner),
       exchange: String(exchange),
@@ -99,18 +113,18 @@ export function* formingBars(deps: LookDeps): Generator<Closing | null> {
       interval: String(interval),
     }
     const source = deps.source(series)
-    const closing = source && closingOf(deps, { ...series, interval: source.interval }, series)
-    const isAwaited = () => waitsForEnd(deps, series) || scriptsWaitForEnd(deps, series)
-    yield closing && isAwaited() ? closing : null
+    const closing = source && (await closingOf(deps, { ...series, interval: source.interval }, series))
+    const isAwaited = async () => (await waitsForEnd(deps, series)) || (await scriptsWaitForEnd(deps, series))
+    yield closing && (await isAwaited()) ? closing : null
   }
 }
 
 /** Whether alerts with a script do: they are not sorted by how they wait. */
-function scriptsWaitForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): boolean {
+async function scriptsWaitForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): Promise<boolean> {
   const parts = seriesParts(series)
-  for (const page of alerts.entries('scripts', parts, parts))
+  for await (const page of alerts.entries('scripts', parts, parts))
     for (const entry of page) {
-      const alert = alerts.get(idOf(entry))
+      const alert = await alerts.get(idOf(entry))
       if (alert && modeOf(alert) === 'close') return true
     }
   return false
@@ -119,7 +133,7 @@ function scriptsWaitForEnd({ records: { alerts } }: LookDeps, series: WatchedSer
 /** Moves the mark to the newest bar, past everything that the bars on the way hit. */
 async function* moveOn(deps: LookDeps, series: WatchedSeries): AsyncGenerator<void> {
   for (;;) {
-    const stored = readMark(deps.kv, series)
+    const stored = await readMarkToMove(deps.kv, series)
     const { mark } = stored
     const change = deps.source(series)?.change
     // Nobody looked here before: all but the newest bar is history.
@@ -158,13 +172,13 @@ async function* judgeHits(deps: LookDeps, slice: Slice): AsyncGenerator<void> {
   const { alerts } = deps.records
   const { series, view, before } = slice
   const parts = seriesParts(series)
-  for (const first of alerts.firsts('levels', parts, 4)) {
+  for await (const first of alerts.firsts('levels', parts, 4)) {
     const cls = classOf(first)
     const span = hitSpan(cls, view, before, lastLooked(before, cls.mode === 'close'))
     if (!span) continue
     for (const { index, low, high, keeps } of readings(cls, span)) {
       const key = [...parts, ...classKey(cls)]
-      for (const page of alerts.entries(index, [...key, low], [...key, high])) {
+      for await (const page of alerts.entries(index, [...key, low], [...key, high])) {
         const kept = keeps ? page.filter((entry) => keeps(Number(entry.at(-2)))) : page
         await judgeAll(deps, slice, kept.map(idOf))
         yield
@@ -173,7 +187,7 @@ async function* judgeHits(deps: LookDeps, slice: Slice): AsyncGenerator<void> {
   }
   const end = view.judgedAt(view.length - 1)
   const from = [...parts, Number.NEGATIVE_INFINITY]
-  for (const page of alerts.entries('expiring', from, [...parts, end])) {
+  for await (const page of alerts.entries('expiring', from, [...parts, end])) {
     await judgeAll(deps, slice, page.map(idOf))
     yield
   }
@@ -225,12 +239,12 @@ async function writeAll(
   const { alerts } = deps.records
   async function write(id: string): Promise<readonly Firing[]> {
     let fired: readonly Firing[] = []
-    await transact(deps.kv, () => {
+    await transact(deps.kv, async (tx) => {
       fired = []
-      const stored = alerts.stored(id)
+      const stored = await alerts.at(tx).stored(id)
       const verdict = stored && verdictOn(stored.record)
       if (!stored || !verdict) return []
-      const { changes, firings } = written(deps, view, verdict)
+      const { changes, firings } = await written(deps, tx, view, verdict)
       fired = firings
       return [alerts.replace(stored, verdict.alert), ...changes]
     })
@@ -239,14 +253,14 @@ async function writeAll(
 
   let batch: string[] = []
   let firings = 0
-  for (const [i, id] of ids.entries()) {
-    const alert = alerts.get(id)
-    const verdict = alert && verdictOn(alert)
+  const found = await alerts.getMany(ids)
+  for (const [i, alert] of found.entries()) {
+    const verdict = verdictOn(alert)
     if (verdict) {
-      batch.push(id)
+      batch.push(alert.id)
       firings += verdict.fired.length
     }
-    if (firings < BATCH_FIRINGS && i < ids.length - 1) continue
+    if (firings < BATCH_FIRINGS && i < found.length - 1) continue
     const news = (await Promise.all(batch.map(write))).flat()
     if (news.length > 0) deps.fired(news)
     batch = []
@@ -260,10 +274,10 @@ async function writeAll(
  */
 export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
   for (;;) {
-    const alert = deps.records.alerts.get(id)
+    const alert = await deps.records.alerts.get(id)
     if (alert?.state !== 'active' || runsScript(alert)) return
     const series = seriesOf(alert)
-    const { mark } = readMark(deps.kv, series)
+    const { mark } = await readMark(deps.kv, series)
     if (!alert.fresh && (!mark || mark.change === deps.source(series)?.change)) return
     const seen = alert.fresh ? (alert.seenBar ?? firstNews(deps, series)) : mark?.time
     if (typeof seen !== 'number') return
@@ -288,7 +302,7 @@ export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
 
 /** Brings fresh alerts to where the mark stands. */
 async function* settle(deps: LookDeps, series: WatchedSeries): AsyncGenerator<void> {
-  const { mark } = readMark(deps.kv, series)
+  const { mark } = await readMark(deps.kv, series)
   if (!mark) return
   const { alerts } = deps.records
   const parts = seriesParts(series)
@@ -300,7 +314,7 @@ async function* settle(deps: LookDeps, series: WatchedSeries): AsyncGenerator<vo
   ]
   for (const [closes, until] of ranges) {
     const from = [...parts, closes, Number.NEGATIVE_INFINITY]
-    for (const page of alerts.entries('fresh', from, [...parts, closes, until]))
+    for await (const page of alerts.entries('fresh', from, [...parts, closes, until]))
       // In order of what they saw last, so that those set at the same time share a view.
       for (const [seenBar, entries] of Map.groupBy(page, (entry) => Number(entry.at(-2))))
         yield* catchUp(deps, series, mark, seenBar, entries.map(idOf))

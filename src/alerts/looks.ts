@@ -15,9 +15,9 @@ export interface LooksDeps {
   readonly notes: () => readonly BarNote[]
   readonly clear: (note: BarNote) => Promise<void>
   /** Series to look at when the server starts, whether there is a note of them or not. */
-  readonly unsettled: () => Iterable<SeriesKey>
+  readonly unsettled: () => AsyncIterable<SeriesKey>
   /** Bars that alerts wait for the end of when the server starts; null where a step found none. */
-  readonly forming: () => Iterable<Closing | null>
+  readonly forming: () => AsyncIterable<Closing | null>
   /** What looks, in steps that are short. */
   readonly lanes: readonly Look[]
 }
@@ -185,7 +185,7 @@ export function createLooks(deps: LooksDeps) {
 
   async function findForming(signal: AbortSignal): Promise<void> {
     let steps = 0
-    for (const closing of deps.forming()) {
+    for await (const closing of deps.forming()) {
       if (signal.aborted) return
       if (closing) lookAtEnd(closing)
       if (++steps % FORMING_STEP === 0) await clock.sleep(0)
@@ -210,7 +210,7 @@ export function createLooks(deps: LooksDeps) {
     async run(signal: AbortSignal): Promise<void> {
       stopped = false
       signal.addEventListener('abort', () => woken.abort())
-      for (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
+      for await (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
       start()
       await findForming(signal)
       while (!signal.aborted) {

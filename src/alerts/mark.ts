@@ -5,8 +5,8 @@
 
 import { emptyBars, type Bars } from '../market/bars.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
-import type { Changes } from '../store/collection.ts'
-import type { Key, Kv, Version } from '../store/kv.ts'
+import type { Changes } from '../store/transaction.ts'
+import type { Entry, Key, Reader, Version } from '../store/kv.ts'
 
 export interface Mark {
   /** Change number of the bars that were looked at. */
@@ -25,6 +25,9 @@ export interface StoredMark {
   readonly mark: Mark | null
   /** null where there is none. */
   readonly version: Version | null
+}
+
+interface MovableMark extends StoredMark {
   /** Changes whenever somebody arms an alert against the mark. */
   readonly joined: Version | null
 }
@@ -42,15 +45,23 @@ export function seriesParts({ owner, exchange, symbol, interval }: WatchedSeries
 const markKey = (series: WatchedSeries): Key => ['alerts', 'mark', ...seriesParts(series)]
 const joinedKey = (series: WatchedSeries): Key => ['alerts', 'joined', ...seriesParts(series)]
 
-export function readMark(kv: Kv, series: WatchedSeries): StoredMark {
-  const entry = kv.get(markKey(series))
-  const joined = kv.get(joinedKey(series))?.version ?? null
-  if (!entry) return { mark: null, version: null, joined }
-  return { mark: JSON.parse(entry.value) as Mark, version: entry.version, joined }
+export async function readMark(reader: Reader, series: WatchedSeries): Promise<StoredMark> {
+  return storedMark(await reader.get(markKey(series)))
+}
+
+/** For a look: with what tells it of alerts that are armed meanwhile. */
+export async function readMarkToMove(reader: Reader, series: WatchedSeries): Promise<MovableMark> {
+  const [entry = null, joined = null] = await reader.getMany([markKey(series), joinedKey(series)])
+  return { ...storedMark(entry), joined: joined?.version ?? null }
+}
+
+function storedMark(entry: Entry | null): StoredMark {
+  if (!entry) return { mark: null, version: null }
+  return { mark: JSON.parse(entry.value) as Mark, version: entry.version }
 }
 
 /** Puts `mark` where `before` was read; refused when an alert was armed meanwhile, which the look does not know. */
-export function moveMark(series: WatchedSeries, { version, joined }: StoredMark, mark: Mark): Changes {
+export function moveMark(series: WatchedSeries, { version, joined }: MovableMark, mark: Mark): Changes {
   const key = markKey(series)
   return {
     checks: [
@@ -74,11 +85,6 @@ export function joinMark(series: WatchedSeries, { version }: StoredMark, mark: M
       ...(version === null ? [{ key, value: JSON.stringify(mark) }] : []),
     ],
   }
-}
-
-/** Refused when the mark was moved since it was read: a look that is over would not have known of the alert. */
-export function unmoved(series: WatchedSeries, { version }: StoredMark): Changes {
-  return { checks: [{ key: markKey(series), version }] }
 }
 
 export function markOf(bars: Bars, bar: number, change: number, closed: boolean): Mark {

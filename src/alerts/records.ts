@@ -1,17 +1,18 @@
 // Where alerts and their firings are kept, and under which keys they are found.
 
-import { collection, type Changes, type Collection } from '../store/collection.ts'
+import { collection, type Collection } from '../store/collection.ts'
+import type { Changes, Tx } from '../store/transaction.ts'
 import type { Key, Kv } from '../store/kv.ts'
 import { SCRIPT_KINDS, type Alert, type Firing } from './alert.ts'
 import { ceilingKey, levelKey, modeOf } from './levels.ts'
 import { seriesParts, type WatchedSeries } from './mark.ts'
 
-export interface Records {
+export interface AlertRecords {
   readonly alerts: Collection<Alert>
   readonly firings: Collection<Firing>
 }
 
-export function alertRecords(kv: Kv, max: number): Records {
+export function alertRecords(kv: Kv, max: number): AlertRecords {
   const alerts = collection<Alert>(kv, 'alerts', {
     indexes: {
       owner: (alert) => [alert.ownerId],
@@ -52,12 +53,13 @@ const armed = (alert: Alert) => (alert.state === 'active' ? true : null)
 const plain = (alert: Alert, fresh: boolean) =>
   !runsScript(alert) && alert.fresh === fresh ? armed(alert) : null
 
-/** What to take away of an alert besides its record, a page at a time; null when nothing is left. */
-export function firingsToForget({ firings }: Records, alertId: string): Changes[] | null {
-  const { items } = firings.list('alert', [alertId], { limit: 200 })
-  if (items.length === 0) return null
-  return items.flatMap(({ id }) => {
-    const stored = firings.stored(id)
-    return stored ? firings.remove(stored) : []
-  })
+/** What to take away of an alert besides its record, a page at a time; nothing when nothing is left. */
+export async function firingsToForget(
+  { firings }: AlertRecords,
+  tx: Tx,
+  alertId: string,
+): Promise<Changes[]> {
+  const { items } = await firings.at(tx).list('alert', [alertId], { limit: 200 })
+  const stored = await firings.at(tx).storedMany(items.map(({ id }) => id))
+  return stored.map((firing) => firings.remove(firing))
 }

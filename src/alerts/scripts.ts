@@ -5,13 +5,13 @@
 
 import { Problem } from '../lib/problem.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
-import { transact } from '../store/collection.ts'
+import { transact } from '../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import { judge, type ScriptEvent } from './judge.ts'
 import { modeOf } from './levels.ts'
 import { firstNews, lookAtEnd, type LookDeps } from './look.ts'
 import type { WatchedSeries } from './mark.ts'
-import { runsScript, seriesOf, type Records } from './records.ts'
+import { runsScript, seriesOf, type AlertRecords } from './records.ts'
 import { View } from './view.ts'
 import { written } from './write.ts'
 
@@ -55,12 +55,12 @@ const SCRIPT_BARS_MAX = 100_000
 export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries): AsyncGenerator<void> {
   const { alerts } = deps.records
   const key = [source.owner, source.exchange, source.symbol]
-  for (const page of alerts.entries('scripts', key, key))
+  for await (const page of alerts.entries('scripts', key, key))
     for (const entry of page) {
-      const alert = alerts.get(String(entry.at(-1)))
+      const alert = await alerts.get(String(entry.at(-1)))
       if (!alert || deps.source(seriesOf(alert))?.interval !== source.interval) continue
       await look(deps, alert.id)
-      if (modeOf(alert) === 'close') lookAtEnd(deps, source, seriesOf(alert))
+      if (modeOf(alert) === 'close') await lookAtEnd(deps, source, seriesOf(alert))
       yield
     }
 }
@@ -82,7 +82,7 @@ function isBusy(error: unknown): boolean {
 /** Throws when the server is busy, so that the look is made once more later. */
 async function look(deps: ScriptLookDeps, id: string): Promise<void> {
   const { kv, records, clock } = deps
-  const known = records.alerts.get(id)
+  const known = await records.alerts.get(id)
   if (known?.state !== 'active' || !runsScript(known)) return void deps.quiet.delete(id)
   const alert = { ...known, seenBar: lastSeen(deps, known) }
   const series = seriesOf(alert)
@@ -101,9 +101,9 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
   const now = clock.now()
   const lastClosed = closesAt(bars.time.at(-1) ?? 0) <= now
   let fired: readonly Firing[] = []
-  await transact(kv, () => {
+  await transact(kv, async (tx) => {
     fired = []
-    const stored = records.alerts.stored(id)
+    const stored = await records.alerts.at(tx).stored(id)
     if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return []
     const { held } = stored.record
     const seenBar = lastSeen(deps, stored.record)
@@ -117,7 +117,7 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
       deps.quiet.set(id, { updatedAt: alert.updatedAt, seenBar: after.seenBar ?? 0 })
       return []
     }
-    const { changes, firings } = written(deps, view, verdict, script.plots)
+    const { changes, firings } = await written(deps, tx, view, verdict, script.plots)
     fired = firings
     return [records.alerts.replace(stored, after), ...changes]
   })
@@ -141,7 +141,7 @@ async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Prom
     const window = bars(series, { from: alert.since })
     if (window.length <= SCRIPT_BARS_MAX) return window
   }
-  const shared = sinceOfEqual(records, alert)
+  const shared = await sinceOfEqual(records, alert)
   const equal = shared === null ? null : bars(series, { from: shared })
   const window =
     equal && equal.length >= SCRIPT_BARS && equal.length <= SCRIPT_BARS_MAX
@@ -155,15 +155,15 @@ async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Prom
 const EQUALS_LOOKED_AT = 100
 
 /** Where an alert with the same script, inputs and bars began: from there on they are one run. */
-function sinceOfEqual({ alerts }: Records, alert: Alert): number | null {
+async function sinceOfEqual({ alerts }: AlertRecords, alert: Alert): Promise<number | null> {
   const { owner, exchange, symbol, interval } = seriesOf(alert)
   const key = [owner, exchange, symbol, interval]
   const inputs = JSON.stringify(alert.inputs)
   let looked = 0
-  for (const page of alerts.entries('scripts', key, key))
+  for await (const page of alerts.entries('scripts', key, key))
     for (const entry of page) {
       if (++looked > EQUALS_LOOKED_AT) return null
-      const other = alerts.get(String(entry.at(-1)))
+      const other = await alerts.get(String(entry.at(-1)))
       if (
         other?.since != null &&
         other.scriptId === alert.scriptId &&

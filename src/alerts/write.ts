@@ -4,7 +4,8 @@
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import type { Changes, Collection } from '../store/collection.ts'
+import type { Collection } from '../store/collection.ts'
+import type { Changes, Tx } from '../store/transaction.ts'
 import type { Alert, Firing } from './alert.ts'
 import type { Fired, Verdict } from './judge.ts'
 import { fillMessage } from './message.ts'
@@ -15,7 +16,7 @@ export interface WriteDeps {
   readonly newId: NewId
   readonly records: { readonly firings: Collection<Firing> }
   /** What to commit so that the firing reaches its channels. Part of a transaction's plan. */
-  readonly deliver: (alert: Alert, firing: Firing) => readonly Changes[]
+  readonly deliver: (tx: Tx, alert: Alert, firing: Firing) => Promise<readonly Changes[]>
 }
 
 export interface Written {
@@ -24,12 +25,13 @@ export interface Written {
 }
 
 /** Part of a transaction's plan. `plots`: what the alert's script drew, by title. */
-export function written(
+export async function written(
   deps: WriteDeps,
+  tx: Tx,
   view: View,
   { alert, fired }: Verdict,
   plots: Readonly<Record<string, Float64Array>> = {},
-): Written {
+): Promise<Written> {
   const firedAt = deps.clock.now()
   const firings = fired.map((one): Firing => ({
     id: deps.newId('fir'),
@@ -44,10 +46,9 @@ export function written(
     firedAt,
     channels: alert.channels,
   }))
-  const changes = firings.flatMap((firing) => [
-    deps.records.firings.insert(firing),
-    ...deps.deliver(alert, firing),
-  ])
+  const changes: Changes[] = []
+  for (const firing of firings)
+    changes.push(deps.records.firings.insert(firing), ...(await deps.deliver(tx, alert, firing)))
   return { changes, firings }
 }
 

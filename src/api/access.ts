@@ -20,7 +20,7 @@ import type { ApiToken, Scope, Session, User } from '../accounts/accounts.ts'
 import { resumeSession, touchSession } from '../accounts/sessions.ts'
 import { resumeToken, touchToken } from '../accounts/tokens.ts'
 import { Problem } from '../lib/problem.ts'
-import type { Also } from '../store/collection.ts'
+import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
@@ -200,7 +200,7 @@ export class Gate {
     const { request, set } = context
     const visit = this.visit(request)
     const { label, scopes, tokens } = accessParts(options.to)
-    const found = this.#identify(request, visit.peer, context.bearer)
+    const found = await this.#identify(request, visit.peer, context.bearer)
     const caller = found instanceof Problem || found === 'expired' ? null : found
     visit.caller = caller
     this.#limit(visit, options, set.headers)
@@ -246,7 +246,7 @@ export class Gate {
     const answer = JSON.parse(begun.answer) as Record<string, unknown>
     const id = keptResultOf(answer['result'])
     if (id === null || !visit.caller) return answer
-    return { ...answer, result: resultText(this.#services.runs, visit.caller.user.id, id) }
+    return { ...answer, result: await resultText(this.#services.runs, visit.caller.user.id, id) }
   }
 
   /** For POSTs that make something with every call. */
@@ -256,9 +256,9 @@ export class Gate {
       const { claim } = visit
       if (claim === null) return answer(await make(() => ({})))
       let text: string | null = null
-      const made = await make((some) => {
-        text = keptText(completed(visit, answer(some)))
-        return this.idempotency.answered(claim, answered(text, set, options))
+      const made = await make(async (some, tx) => {
+        text = await keptText(completed(visit, answer(some)))
+        return this.idempotency.answered(tx, claim, answered(text, set, options))
       })
       visit.kept = text
       return answer(made)
@@ -270,12 +270,12 @@ export class Gate {
     if (!isPlainObject(responseValue)) return responseValue
     const visit = this.visit(request)
     if (set.headers['idempotent-replayed'] !== undefined)
-      return hasJsonText(responseValue) ? jsonAnswer(set, responseValue) : responseValue
+      return hasJsonText(responseValue) ? await jsonAnswer(set, responseValue) : responseValue
     const answer = completed(visit, responseValue)
     if (visit.claim) {
       const { claim, kept } = visit
       // What made nothing and is large (a preview) may as well run again.
-      const text = kept === null && isLarge(answer) ? null : keptText(answer)
+      const text = kept === null && isLarge(answer) ? null : await keptText(answer)
       // What was made may have changed since, as an alert that fired at once.
       if (text === null) await this.idempotency.abandon(claim)
       else if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
@@ -283,7 +283,7 @@ export class Gate {
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)
-    return hasJsonText(answer) ? jsonAnswer(set, answer) : answer
+    return hasJsonText(answer) ? await jsonAnswer(set, answer) : answer
   }
 
   /** The request failed after it had claimed an idempotency key. */
@@ -305,20 +305,24 @@ export class Gate {
   }
 
   /** A caller, `expired`, nobody (null), or the Problem that a bad token is. */
-  #identify(request: Request, peer: Peer, bearer: string | undefined): Caller | Problem | 'expired' | null {
+  async #identify(
+    request: Request,
+    peer: Peer,
+    bearer: string | undefined,
+  ): Promise<Caller | Problem | 'expired' | null> {
     const authorization = request.headers.get('authorization')
     if (authorization !== null) return this.#identifyToken(bearer ?? schemeless(authorization))
     const secret = cookieValue(
       request.headers.get('cookie') ?? '',
       sessionCookieName(peer.https, this.#basePath),
     )
-    const resumed = secret === null ? null : resumeSession(this.#services, secret)
+    const resumed = secret === null ? null : await resumeSession(this.#services, secret)
     return resumed === null || resumed === 'expired' ? resumed : { ...resumed, via: 'session' }
   }
 
-  #identifyToken(secret: string): Caller | Problem {
+  async #identifyToken(secret: string): Promise<Caller | Problem> {
     try {
-      return { ...resumeToken(this.#services, secret), via: 'api-token' }
+      return { ...(await resumeToken(this.#services, secret)), via: 'api-token' }
     } catch (error) {
       if (error instanceof Problem) return error
       throw error
@@ -503,8 +507,12 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-function withEtag(request: Request, set: LeaveContext['set'], answer: Record<string, unknown>): unknown {
-  const etag = `"${Bun.hash(answerTag(answer)).toString(36)}"`
+async function withEtag(
+  request: Request,
+  set: LeaveContext['set'],
+  answer: Record<string, unknown>,
+): Promise<unknown> {
+  const etag = `"${Bun.hash(await answerTag(answer)).toString(36)}"`
   set.headers.etag = etag
   set.headers['cache-control'] = 'private, no-cache'
   const seen = request.headers
@@ -518,18 +526,21 @@ function withEtag(request: Request, set: LeaveContext['set'], answer: Record<str
   return jsonAnswer(set, answer)
 }
 
-function jsonAnswer(set: LeaveContext['set'], answer: Record<string, unknown>): string | Response {
+async function jsonAnswer(
+  set: LeaveContext['set'],
+  answer: Record<string, unknown>,
+): Promise<string | Response> {
   const type = 'application/json;charset=utf-8'
   set.headers['content-type'] = type
   return isLarge(answer)
     ? new Response(answerStream(answer), { headers: { 'content-type': type } })
-    : answerText(answer)
+    : await answerText(answer)
 }
 
 /** The result of a stored backtest, as it was answered when it was run. */
-function resultText(runs: Services['runs'], userId: string, id: string): JsonText {
-  const report = runs.report(userId, id)
-  const tracks = runs.tracks(userId, id)
+async function resultText(runs: Services['runs'], userId: string, id: string): Promise<JsonText> {
+  const report = await runs.report(userId, id)
+  const tracks = await runs.tracks(userId, id)
   if (!report || !tracks) throw new Problem(404, 'backtest_not_found', 'There is no such backtest.')
   return new JsonText(['{"report":', report, ',"tracks":', tracks, '}'])
 }

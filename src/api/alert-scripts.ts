@@ -27,7 +27,7 @@ export function alertScripts(
   kept: KeptRuns,
 ): (alert: Alert, window: Bars) => Promise<ScriptEvents> {
   return async (alert, window) => {
-    const { source } = scripts.get(alert.scriptId ?? '', alert.ownerId)
+    const { source } = await scripts.get(alert.scriptId ?? '', alert.ownerId)
     const { exchange, symbol, interval, inputs, ownerId, seenBar } = alert
     const seen = barsSeenBy(bars, ownerId)
     const key = seen.resolve({ exchange, symbol, interval })

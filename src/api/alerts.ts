@@ -43,30 +43,31 @@ export function alertRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) =>
-        listed('alerts', alerts.list(caller.user.id, pageOf(query, alerts.pageMax)), wire),
+      async ({ caller, query }) =>
+        listed('alerts', await alerts.list(caller.user.id, pageOf(query, alerts.pageMax)), wire),
       route('GET /api/platform/alerts'),
     )
     .get(
       '/firings',
-      ({ caller, query }) =>
-        listed('firings', alerts.firingsOf(caller.user.id, pageOf(query, 500)), firingWire),
+      async ({ caller, query }) =>
+        listed('firings', await alerts.firingsOf(caller.user.id, pageOf(query, 500)), firingWire),
       route('GET /api/platform/alerts/firings'),
     )
     .get(
       '/outbox',
-      ({ caller, query }) => listed('letters', mail.list(caller.user.id, pageOf(query, 500)), letterWire),
+      async ({ caller, query }) =>
+        listed('letters', await mail.list(caller.user.id, pageOf(query, 500)), letterWire),
       route('GET /api/platform/alerts/outbox'),
     )
     .get(
       '/:id',
-      ({ caller, params }) => ({ alert: wire(alerts.get(caller.user.id, params.id)) }),
+      async ({ caller, params }) => ({ alert: wire(await alerts.get(caller.user.id, params.id)) }),
       route('GET /api/platform/alerts/{id}', { etag: true }),
     )
     .get(
       '/:id/firings',
-      ({ caller, params, query }) =>
-        listed('firings', alerts.firings(caller.user.id, params.id, pageOf(query, 500)), firingWire),
+      async ({ caller, params, query }) =>
+        listed('firings', await alerts.firings(caller.user.id, params.id, pageOf(query, 500)), firingWire),
       route('GET /api/platform/alerts/{id}/firings'),
     )
     .patch(

@@ -80,8 +80,8 @@ export function authRoutes(deps: ApiDeps) {
     )
     .get(
       '/visitor',
-      ({ visit }) => {
-        const signUp = signUpState(deps)
+      async ({ visit }) => {
+        const signUp = await signUpState(deps)
         const user = visit.caller?.via === 'session' ? userWire(visit.caller.user) : null
         const needsCode = signUp === 'owner' ? !isLocal(visit) : signUp === 'invited'
         return { user, signUp, needsCode }
@@ -103,8 +103,8 @@ export function authRoutes(deps: ApiDeps) {
     )
     .get(
       '/sessions',
-      ({ caller }) => ({
-        sessions: listSessions(deps, caller.user).map((session) => sessionWire(session, caller)),
+      async ({ caller }) => ({
+        sessions: (await listSessions(deps, caller.user)).map((session) => sessionWire(session, caller)),
         nextCursor: null,
       }),
       route('GET /api/auth/sessions'),
@@ -132,8 +132,8 @@ export function authRoutes(deps: ApiDeps) {
     )
     .get(
       '/users',
-      ({ caller, query }) =>
-        listed('users', listUsers(deps, caller.user, pageOf(query, USERS_LISTED)), userWire),
+      async ({ caller, query }) =>
+        listed('users', await listUsers(deps, caller.user, pageOf(query, USERS_LISTED)), userWire),
       route('GET /api/auth/users'),
     )
     .patch(
@@ -169,8 +169,8 @@ function writeCookie(setCookie: SetCookie, { peer }: Visit, path: string, secret
   })
 }
 
-function signUpState({ kv, settings }: ApiDeps): AnswerOf<'GET /api/auth/visitor'>['signUp'] {
-  if (users(kv).count('all', []) === 0) return 'owner'
+async function signUpState({ kv, settings }: ApiDeps): Promise<AnswerOf<'GET /api/auth/visitor'>['signUp']> {
+  if ((await users(kv).count('all', [])) === 0) return 'owner'
   return settings.signUpOpen ? 'open' : 'invited'
 }
 

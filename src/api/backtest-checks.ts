@@ -25,14 +25,14 @@ export function backtestCheckRoutes(deps: ApiDeps) {
     .post(
       '/:id/compare',
       async ({ caller, params: { id }, request, visit }) => {
-        const run = runs.get(caller.user.id, id)
-        const report = runs.report(caller.user.id, id)
+        const run = await runs.get(caller.user.id, id)
+        const report = await runs.report(caller.user.id, id)
         if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
         const held = gate.bodies.open(caller.user.id)
         try {
           const job = {
             body: await bodyBytes(request, CSV_BYTES, { count: held.add }),
-            bars: runs.barsOf(caller.user.id, id),
+            bars: await runs.barsOf(caller.user.id, id),
             exchangeTimezone: bars.symbol(run.exchange, run.symbol, caller.user.id).timezone,
           }
           const { comparison, warnings, unknown } = await texts.compare(

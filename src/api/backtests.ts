@@ -70,17 +70,17 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) =>
-        listed('backtests', runs.list(caller.user.id, pageOf(query, runs.listMax)), wire),
+      async ({ caller, query }) =>
+        listed('backtests', await runs.list(caller.user.id, pageOf(query, runs.listMax)), wire),
       route('GET /api/platform/backtests'),
     )
     .get(
       '/:id',
-      ({ caller, params: { id } }) => {
-        const run = runs.get(caller.user.id, id)
-        const report = runs.report(caller.user.id, id)
+      async ({ caller, params: { id } }) => {
+        const run = await runs.get(caller.user.id, id)
+        const report = await runs.report(caller.user.id, id)
         return {
-          backtest: { ...wire(run), ...runs.script(caller.user.id, id) },
+          backtest: { ...wire(run), ...(await runs.script(caller.user.id, id)) },
           // What is done does not change.
           result: report && new JsonText(['{"report":', report, '}'], { tag: `${id} ${run.finishedAt}` }),
         }
@@ -89,9 +89,9 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/tracks',
-      ({ caller, params: { id } }) => {
-        const { finishedAt } = runs.get(caller.user.id, id)
-        const tracks = runs.tracks(caller.user.id, id)
+      async ({ caller, params: { id } }) => {
+        const { finishedAt } = await runs.get(caller.user.id, id)
+        const tracks = await runs.tracks(caller.user.id, id)
         if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
         return { id, tracks: new JsonText([tracks], { tag: `${id} ${finishedAt}` }) }
       },
@@ -100,11 +100,11 @@ export function backtestRoutes(deps: ApiDeps) {
     .post(
       '/:id/replay',
       async ({ caller, params: { id }, query, request }) => {
-        const gone = replayGone(deps.kv, caller.user.id, id)
+        const gone = await replayGone(deps.kv, caller.user.id, id)
         if (gone) throw gone
-        const run = runs.get(caller.user.id, id)
-        const report = runs.report(caller.user.id, id)
-        const tracks = runs.tracks(caller.user.id, id)
+        const run = await runs.get(caller.user.id, id)
+        const report = await runs.report(caller.user.id, id)
+        const tracks = await runs.tracks(caller.user.id, id)
         if (!run.range || report === null || tracks === null)
           throw new Problem(409, 'conflict', 'Only a backtest that is done can be replayed.')
         const backtest = { ...run, range: run.range }
@@ -116,7 +116,7 @@ export function backtestRoutes(deps: ApiDeps) {
             const stored = { report: report.parts, tracks: tracks.parts }
             const shown = await texts.replay(caller.user.id, { bars }, stored, request.signal)
             // Read once more when it is sent.
-            return { ...shown, tracks: runs.tracks(caller.user.id, id) ?? '[]' }
+            return { ...shown, tracks: (await runs.tracks(caller.user.id, id)) ?? '[]' }
           },
         )
         const warning = {
@@ -153,8 +153,8 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/events',
-      ({ caller, params: { id }, request, server }) => {
-        runs.get(caller.user.id, id)
+      async ({ caller, params: { id }, request, server }) => {
+        await runs.get(caller.user.id, id)
         server?.timeout(request, SILENT_SECONDS)
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const leave = deps.streams.enter(caller.user.id, signal)
@@ -191,7 +191,7 @@ async function* events(
       else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
     }
     await watching
-    if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(runs.get(userId, id)) } })
+    if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(await runs.get(userId, id)) } })
   } finally {
     leave()
   }

@@ -26,9 +26,9 @@ export function errorRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) => {
+      async ({ caller, query }) => {
         if (caller.user.role !== 'owner') throw new Problem(404, 'not_found', 'There is nothing here.')
-        return listed('errors', clientErrors.list(pageOf(query, 500)), (group) => ({
+        return listed('errors', await clientErrors.list(pageOf(query, 500)), (group) => ({
           ...group,
           sample: { ...group.sample },
         }))

@@ -36,7 +36,7 @@ export function feedRoutes(deps: ApiDeps) {
         const key = keyOf(body)
         // The bars of a followed series are the provider's, so it does not matter who asks for them.
         const into =
-          mayChangeShared(caller.user) || feeds.isFollowed(key) ? key : seriesOf(key, caller.user.id)
+          mayChangeShared(caller.user) || (await feeds.isFollowed(key)) ? key : seriesOf(key, caller.user.id)
         const from = instantOf(body.from, '/from')
         const to = instantOf(body.to, '/to')
         try {
@@ -60,8 +60,8 @@ export function feedRoutes(deps: ApiDeps) {
     )
     .get(
       '/feeds',
-      ({ caller, may }) => ({
-        feeds: feedsSeenBy(deps, caller.user, may).map(wire),
+      async ({ caller, may }) => ({
+        feeds: (await feedsSeenBy(deps, caller.user, may)).map(wire),
         nextCursor: null,
         providers: PROVIDERS.map(({ name, exchanges }) => ({ name, exchanges: [...exchanges] })),
       }),
@@ -97,18 +97,18 @@ function keyOf(
 }
 
 /** The list of feeds would tell of others' alerts and watchlists, so a member sees only those of their own. */
-function feedsSeenBy(
+async function feedsSeenBy(
   { rooms: { feeds, alerts, watchlists } }: ApiDeps,
   user: User,
   may: (scope: Scope) => boolean,
-): Feed[] {
-  const all = feeds.list()
+): Promise<Feed[]> {
+  const all = await feeds.list()
   if (mayChangeShared(user)) return all
   const own = new Set<string>()
   if (may('alerts:read'))
-    for (const alert of alerts.list(user.id, { limit: 5000 }).items) own.add(seriesName(alert))
+    for (const alert of (await alerts.list(user.id, { limit: 5000 })).items) own.add(seriesName(alert))
   if (may('watchlists:read'))
-    for (const { items } of watchlists.eachOf(user.id))
+    for await (const { items } of watchlists.eachOf(user.id))
       for (const item of items) own.add(seriesName({ ...item, interval: WATCHED_INTERVAL }))
   return all.filter(({ followed, key }) => followed || own.has(seriesName(key)))
 }

@@ -20,11 +20,11 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
     )
     .get(
       '/api/ready',
-      () => {
+      async () => {
         if (deps.stopping.aborted)
           throw new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
         // A read shows that the store is open.
-        deps.kv.get(['meta', 'schema'])
+        await deps.kv.get(['meta', 'schema'])
         return { status: 'ready' }
       },
       route('GET /api/ready', UNLIMITED),

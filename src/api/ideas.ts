@@ -44,19 +44,21 @@ export function ideaRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ visitor, query }) => {
+      async ({ visitor, query }) => {
         const userId = visitor?.user.id ?? null
         const page = pageOf(query, query.feed === 'public' || userId === null ? 100 : IDEAS_PER_USER)
         const list =
-          query.feed === 'public' || userId === null ? ideas.feed(page) : ideas.listOf(userId, page)
+          query.feed === 'public' || userId === null
+            ? await ideas.feed(page)
+            : await ideas.listOf(userId, page)
         return listed('ideas', list, wireFor(userId))
       },
       route('GET /api/platform/ideas'),
     )
     .get(
       '/:id',
-      ({ visitor, params }) => ({
-        idea: wireFor(visitor?.user.id ?? null)(ideas.get(params.id, visitor?.user.id ?? null)),
+      async ({ visitor, params }) => ({
+        idea: wireFor(visitor?.user.id ?? null)(await ideas.get(params.id, visitor?.user.id ?? null)),
       }),
       route('GET /api/platform/ideas/{id}', { etag: true }),
     )

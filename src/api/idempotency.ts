@@ -13,7 +13,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
-import { transact, type Changes } from '../store/collection.ts'
+import { transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Entry, Key, Kv } from '../store/kv.ts'
 
 interface Kept {
@@ -75,7 +75,7 @@ export class Idempotency {
     const secret = JSON.stringify([client, path, header])
     const key: Key = ['idempotency', digest(`name ${secret}`).toString('hex')]
     for (;;) {
-      const entry = kv.get(key)
+      const entry = await kv.get(key)
       const kept = entry && keptIn(entry)
       if (kept && clock.now() - kept.at < KEPT_MS) {
         if (kept.bodyHash !== bodyHash)
@@ -96,29 +96,26 @@ export class Idempotency {
   }
 
   /** What to commit so that the claim is answered, with what it made or behind it. Throws when the claim was lost. */
-  answered(claim: Claim, { answer, status, sealed }: Answered): Changes {
+  async answered(tx: Tx, claim: Claim, { answer, status, sealed }: Answered): Promise<Changes> {
     const { key, secret, bodyHash, at } = claim
-    const entry = this.#deps.kv.get(key)
+    const entry = await tx.get(key)
     if (!this.#isOf(claim, entry)) throw inProgress()
     const text = sealed ? this.#seal(answer, secret) : answer
     const done: Kept = { state: 'done', bodyHash, boot: this.#boot, at, status, answer: text, sealed }
-    return {
-      checks: [{ key, version: entry?.version ?? null }],
-      sets: [{ key, value: JSON.stringify(done) }],
-    }
+    return { sets: [{ key, value: JSON.stringify(done) }] }
   }
 
   async finish(claim: Claim, answered: Answered): Promise<void> {
-    await transact(this.#deps.kv, () => this.answered(claim, answered))
+    await transact(this.#deps.kv, (tx) => this.answered(tx, claim, answered))
   }
 
   /** The request failed: the key is free again, so that it can be tried once more, unless something was made. */
   async abandon(claim: Claim): Promise<void> {
     const { key, at } = claim
-    await transact(this.#deps.kv, () => {
-      const entry = this.#deps.kv.get(key)
+    await transact(this.#deps.kv, async (tx) => {
+      const entry = await tx.get(key)
       if (!entry || !this.#isOf(claim, entry) || keptIn(entry).state === 'done') return {}
-      return { checks: [{ key, version: entry.version }], deletes: [key, expiry(at, key).key] }
+      return { deletes: [key, expiry(at, key).key] }
     })
   }
 
@@ -134,7 +131,7 @@ export class Idempotency {
     const { kv, clock } = this.#deps
     for (;;) {
       const end: Key = ['idempotency-at', clock.now() - KEPT_MS]
-      const old = kv.list({ start: ['idempotency-at'], end }, { limit: 500 })
+      const old = await kv.list({ start: ['idempotency-at'], end }, { limit: 500 })
       const deletes = old.flatMap((entry): Key[] => [entry.key, ['idempotency', String(entry.key.at(-1))]])
       if (deletes.length > 0) await kv.commit({ deletes })
       if (old.length < 500) return

@@ -6,7 +6,7 @@
 import { cutText } from '../lib/text-cut.ts'
 
 /** Read when it is sent, a piece at a time. */
-type Pieces = string | { readonly length: number; readonly parts: Iterable<string> }
+type Pieces = string | { readonly length: number; readonly parts: AsyncIterable<string> }
 
 export interface JsonTextOptions {
   /** Says as well as the text itself whether it is the same: for its ETag. */
@@ -28,32 +28,24 @@ export class JsonText {
     return this.pieces.reduce((sum, piece) => sum + piece.length, 0)
   }
 
-  get text(): string {
-    return [...this].join('')
-  }
-
-  *[Symbol.iterator](): Generator<string> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
     for (const piece of this.pieces) {
       if (typeof piece === 'string') yield piece
       else yield* piece.parts
     }
-  }
-
-  /** Makes JSON.stringify() work as well. */
-  toJSON(): unknown {
-    return JSON.parse(this.text)
   }
 }
 
 type Answer = Readonly<Record<string, unknown>>
 
 /** The text of an answer whose own fields may be JsonText. */
-export function answerText(answer: Answer): string {
-  return hasJsonText(answer) ? [...answerPieces(answer)].join('') : JSON.stringify(answer)
+export async function answerText(answer: Answer): Promise<string> {
+  if (!hasJsonText(answer)) return JSON.stringify(answer)
+  return (await Array.fromAsync(answerPieces(answer))).join('')
 }
 
 /** The answer as it is kept for a repeated request: without texts that are stored elsewhere. */
-export function keptText(answer: Answer): string {
+export function keptText(answer: Answer): Promise<string> {
   return answerText(
     Object.fromEntries(
       Object.entries(answer).map(([name, value]) => {
@@ -71,7 +63,7 @@ export function keptResultOf(value: unknown): string | null {
 }
 
 /** What the ETag is made of: the answer's text, with the tags of large parts in their place. */
-export function answerTag(answer: Answer): string {
+export function answerTag(answer: Answer): Promise<string> {
   return answerText(
     Object.fromEntries(
       Object.entries(answer).map(([name, value]) => [
@@ -82,7 +74,7 @@ export function answerTag(answer: Answer): string {
   )
 }
 
-function* answerPieces(answer: Answer): Generator<string> {
+async function* answerPieces(answer: Answer): AsyncGenerator<string> {
   let before = '{'
   for (const [name, value] of Object.entries(answer)) {
     const text = value instanceof JsonText ? value : JSON.stringify(value)
@@ -118,19 +110,19 @@ export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
     async pull(controller) {
       // One chunk a turn of the event loop, however fast the client is.
       await new Promise((resolve) => setImmediate(resolve))
-      const { done, value } = chunks.next()
+      const { done, value } = await chunks.next()
       if (done) controller.close()
       else controller.enqueue(encoder.encode(value))
     },
-    cancel() {
-      chunks.return(undefined)
+    async cancel() {
+      await chunks.return(undefined)
     },
   })
 }
 
-function* chunksOf(pieces: Iterable<string>): Generator<string> {
+async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   let small = ''
-  for (const piece of pieces) {
+  for await (const piece of pieces) {
     if (small.length + piece.length <= CHUNK) {
       small += piece
       continue

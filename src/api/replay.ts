@@ -23,7 +23,7 @@ export function replayRoutes(deps: ApiDeps) {
     .use(access(deps))
     .get(
       '',
-      ({ visitor, query }) => {
+      async ({ visitor, query }) => {
         const bars = barsSeenBy(deps.bars, visitor?.user.id ?? null)
         const symbol = marketName(query.symbol)
         const interval = requireInterval(query.interval, 'query')
@@ -54,15 +54,15 @@ export function replayRoutes(deps: ApiDeps) {
           start: edge(found.time[0], from),
           end: edge(found.time.at(-1), to),
         }
-        const standing = mine ? placesOf(places, visitor.user.id, symbol, interval) : undefined
+        const standing = mine ? await placesOf(places, visitor.user.id, symbol, interval) : undefined
         return { replay: new JsonText(replayPieces(session, standing)) }
       },
       route('GET /api/platform/replay'),
     )
     .get(
       '/resume',
-      ({ caller, query }) => ({
-        cursor: places.cursor(caller.user.id, ...placeOf(query)) satisfies Cursor | null,
+      async ({ caller, query }) => ({
+        cursor: (await places.cursor(caller.user.id, ...placeOf(query))) satisfies Cursor | null,
       }),
       route('GET /api/platform/replay/resume'),
     )
@@ -98,8 +98,8 @@ export function replayRoutes(deps: ApiDeps) {
     )
     .get(
       '/bookmarks',
-      ({ caller, query }) => ({
-        bookmarks: places.bookmarks(caller.user.id, ...placeOf(query)),
+      async ({ caller, query }) => ({
+        bookmarks: await places.bookmarks(caller.user.id, ...placeOf(query)),
         nextCursor: null,
       }),
       route('GET /api/platform/replay/bookmarks'),
@@ -141,10 +141,10 @@ function barOf(text: string): number {
   return bar
 }
 
-function placesOf(places: Places, userId: string, symbol: string, interval: string) {
+async function placesOf(places: Places, userId: string, symbol: string, interval: string) {
   return {
-    cursor: places.cursor(userId, symbol, interval),
-    bookmarks: places.bookmarks(userId, symbol, interval),
+    cursor: await places.cursor(userId, symbol, interval),
+    bookmarks: await places.bookmarks(userId, symbol, interval),
   }
 }
 

@@ -35,7 +35,7 @@ import { runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor, type Script, type Scripts } from '../scripts/scripts.ts'
 import type { SearchItem } from '../search/indexes.ts'
 import { createSearch, type Search, type SearchThread } from '../search/search.ts'
-import type { Changes } from '../store/collection.ts'
+import type { Changes, Tx } from '../store/transaction.ts'
 import { createSupport, type Article, type Support } from '../support/support.ts'
 import { createWatchlists, type Watchlist, type Watchlists } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
@@ -135,16 +135,18 @@ export function createRooms(deps: RoomDeps): Rooms {
     log,
   })
   const search = createSearch({
-    *all() {
-      for (const script of scripts.each()) yield scriptItem(script)
-      for (const idea of ideas.each()) if (idea.visibility !== 'unlisted') yield ideaItem(idea)
+    async *all() {
+      for await (const script of scripts.each()) yield scriptItem(script)
+      for await (const idea of ideas.each()) if (idea.visibility !== 'unlisted') yield ideaItem(idea)
     },
-    *privateOf(userId) {
-      for (const script of scripts.eachOf(userId)) yield scriptItem(script)
-      for (const idea of ideas.eachOf(userId)) if (idea.visibility === 'private') yield ideaItem(idea)
-      for (const list of watchlists.eachOf(userId)) yield watchlistItem(list)
-      for (const run of runs(kv).each('user', [userId]))
-        if (run.state === 'done') yield runItem(run, scriptOf(kv, run.id).source)
+    async *privateOf(userId) {
+      for await (const script of scripts.eachOf(userId)) yield scriptItem(script)
+      for await (const idea of ideas.eachOf(userId)) if (idea.visibility === 'private') yield ideaItem(idea)
+      for await (const list of watchlists.eachOf(userId)) yield watchlistItem(list)
+      for await (const run of runs(kv).each('user', [userId])) {
+        const script = run.state === 'done' ? await scriptOf(kv, run.id) : null
+        if (script) yield runItem(run, script.source)
+      }
     },
     spawn: deps.spawnSearch,
     now: () => clock.now(),
@@ -154,13 +156,19 @@ export function createRooms(deps: RoomDeps): Rooms {
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()
 
-  function deliver(alert: Alert, firing: Firing): Changes[] {
+  async function deliver(tx: Tx, alert: Alert, firing: Firing): Promise<Changes[]> {
     const changes: Changes[] = []
     if (alert.channels.includes('webhook'))
       changes.push(
-        ...outbox.enqueue(alert.ownerId, 'alert.triggered', firedEvent(alert, firing), alert.webhookIds),
+        ...(await outbox.enqueue(
+          tx,
+          alert.ownerId,
+          'alert.triggered',
+          firedEvent(alert, firing),
+          alert.webhookIds,
+        )),
       )
-    const owner = alert.channels.includes('email') ? users(kv).get(alert.ownerId) : null
+    const owner = alert.channels.includes('email') ? await users(kv).at(tx).get(alert.ownerId) : null
     if (owner)
       changes.push(
         mail.enqueue({
@@ -213,9 +221,9 @@ export function createRooms(deps: RoomDeps): Rooms {
     clock,
     log,
     poller: deps.feeds ? new Poller({ cache: bars, http: deps.http, clock }) : null,
-    *wanted() {
+    async *wanted() {
       yield* alerts.watchedSeries()
-      for (const { items } of watchlists.each())
+      for await (const { items } of watchlists.each())
         for (const { exchange, symbol } of items) yield { exchange, symbol, interval: WATCHED_INTERVAL }
     },
   })
@@ -239,16 +247,20 @@ export function createRooms(deps: RoomDeps): Rooms {
     watchlists,
     wakeDeliveries: deliverer.wake,
     onFinished: {
-      changes: (run) => outbox.enqueue(run.userId, 'backtest.reportReady', reportReadyEvent(run)),
-      written(run) {
-        search.put(runItem(run, scriptOf(kv, run.id).source))
+      changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', reportReadyEvent(run)),
+      written(run, { source }) {
+        search.put(runItem(run, source))
         deliverer.wake(run.userId)
         for (const listener of runListeners) listener(run)
       },
-      removed: ({ id }, why) => endReplays(deps, id, why),
+      removed: (tx, { id }, why) => endReplays(deps, tx, id, why),
       gone: ({ id, userId }) => search.remove('backtest', id, userId),
-      changed(run) {
-        if (run.state === 'done') search.put(runItem(run, scriptOf(kv, run.id).source))
+      async changed(run) {
+        const script = run.state === 'done' ? await scriptOf(kv, run.id) : null
+        if (!script) return
+        search.put(runItem(run, script.source))
+        // It may have gone while its script was read.
+        if (!(await runs(kv).get(run.id))) search.remove('backtest', run.id, run.userId)
       },
     },
     onFired(listener) {

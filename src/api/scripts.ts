@@ -59,13 +59,13 @@ export function scriptRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ visitor, query }) => {
+      async ({ visitor, query }) => {
         const userId = visitor?.user.id ?? null
         const everybodys = query.feed === 'public' || userId === null
         const page = pageOf(query, everybodys ? 100 : SCRIPTS_PER_USER)
         return listed(
           'scripts',
-          everybodys ? scripts.listPublic(page) : scripts.listOf(userId, page),
+          everybodys ? await scripts.listPublic(page) : await scripts.listOf(userId, page),
           wireFor(userId),
         )
       },
@@ -73,17 +73,17 @@ export function scriptRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id',
-      ({ visitor, params }) => ({
-        script: wireFor(visitor?.user.id ?? null)(scripts.get(params.id, visitor?.user.id ?? null)),
+      async ({ visitor, params }) => ({
+        script: wireFor(visitor?.user.id ?? null)(await scripts.get(params.id, visitor?.user.id ?? null)),
       }),
       route('GET /api/platform/scripts/{id}', { etag: true }),
     )
     .get(
       '/:id/revisions',
-      ({ caller, params, query }) =>
+      async ({ caller, params, query }) =>
         listed(
           'revisions',
-          scripts.revisions(caller.user.id, params.id, pageOf(query, 50)),
+          await scripts.revisions(caller.user.id, params.id, pageOf(query, 50)),
           ({ revision, source, savedAt }) => ({ revision, source, savedAt }),
         ),
       route('GET /api/platform/scripts/{id}/revisions'),

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { isEmail } from '../accounts/users.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
-import type { Changes } from '../store/collection.ts'
+import type { Changes } from '../store/transaction.ts'
 import { users } from '../accounts/accounts.ts'
 import type { Ticket } from '../support/support.ts'
 import { access, type ApiDeps } from './access.ts'
@@ -13,8 +13,8 @@ import { route } from './route.ts'
 export function supportRoutes(deps: ApiDeps) {
   const { support, mail } = deps.rooms
   /** Tells the owner, where mail leaves this machine. */
-  function letterOf({ id, email, subject, body }: Ticket): Changes {
-    const owner = mail.configured ? ownerOf(deps) : null
+  async function letterOf({ id, email, subject, body }: Ticket): Promise<Changes> {
+    const owner = mail.configured ? await ownerOf(deps) : null
     if (!owner) return {}
     const text = `${body}\n\nFrom ${email}, ticket ${id}`
     return mail.enqueue({ ownerId: owner.id, to: owner.email, subject: `Support: ${subject}`, text })
@@ -30,7 +30,10 @@ export function supportRoutes(deps: ApiDeps) {
           ({ userId: _user, ...ticket }: Ticket) => ({ id: ticket.id, ticket }),
           async (also) => {
             const userId = visitor?.user.id ?? null
-            const opened = await support.open(body, userId, (ticket) => [also(ticket), letterOf(ticket)])
+            const opened = await support.open(body, userId, (ticket, tx) => [
+              also(ticket, tx),
+              letterOf(ticket),
+            ])
             mail.wake()
             return opened
           },
@@ -55,11 +58,11 @@ export function supportRoutes(deps: ApiDeps) {
     )
     .get(
       '/tickets',
-      ({ caller, query }) => {
+      async ({ caller, query }) => {
         if (caller.user.role !== 'owner') throw new Problem(404, 'not_found', 'There is nothing here.')
         return listed(
           'tickets',
-          support.tickets(pageOf(query, 500)),
+          await support.tickets(pageOf(query, 500)),
           ({ userId: _user, ...ticket }) => ticket,
         )
       },
@@ -68,7 +71,7 @@ export function supportRoutes(deps: ApiDeps) {
 }
 
 /** The account the server belongs to. */
-function ownerOf({ kv }: ApiDeps) {
-  for (const user of users(kv).each()) if (user.role === 'owner') return user
+async function ownerOf({ kv }: ApiDeps) {
+  for await (const user of users(kv).each()) if (user.role === 'owner') return user
   return null
 }

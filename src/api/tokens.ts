@@ -29,7 +29,8 @@ export function tokenRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) => listed('tokens', listTokens(deps, caller.user, pageOf(query, TOKENS_MAX)), wire),
+      async ({ caller, query }) =>
+        listed('tokens', await listTokens(deps, caller.user, pageOf(query, TOKENS_MAX)), wire),
       route('GET /api/platform/tokens'),
     )
     .delete(

@@ -53,19 +53,19 @@ export function watchlistRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) =>
-        listed('watchlists', watchlists.list(caller.user.id, pageOf(query, WATCHLISTS_PER_USER)), wire),
+      async ({ caller, query }) =>
+        listed('watchlists', await watchlists.list(caller.user.id, pageOf(query, WATCHLISTS_PER_USER)), wire),
       route('GET /api/platform/watchlists'),
     )
     .get(
       '/:id',
-      ({ caller, params }) => ({ watchlist: wire(watchlists.get(caller.user.id, params.id)) }),
+      async ({ caller, params }) => ({ watchlist: wire(await watchlists.get(caller.user.id, params.id)) }),
       route('GET /api/platform/watchlists/{id}', { etag: true }),
     )
     .get(
       '/:id/export',
-      ({ caller, params }) => {
-        const list = watchlists.get(caller.user.id, params.id)
+      async ({ caller, params }) => {
+        const list = await watchlists.get(caller.user.id, params.id)
         return new Response(exportCsv(list), {
           headers: {
             'content-type': 'text/csv; charset=utf-8',

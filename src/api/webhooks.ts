@@ -44,14 +44,14 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      ({ caller, query }) =>
-        listed('webhooks', receivers.list(caller.user.id, pageOf(query, RECEIVERS_PER_USER)), wire),
+      async ({ caller, query }) =>
+        listed('webhooks', await receivers.list(caller.user.id, pageOf(query, RECEIVERS_PER_USER)), wire),
       route('GET /api/platform/webhooks'),
     )
     .get(
       '/deliveries',
-      ({ caller, query }) =>
-        listed('deliveries', outbox.listOfOwner(caller.user.id, pageOf(query, 100)), deliveryWire),
+      async ({ caller, query }) =>
+        listed('deliveries', await outbox.listOfOwner(caller.user.id, pageOf(query, 100)), deliveryWire),
       route('GET /api/platform/webhooks/deliveries'),
     )
     .post(
@@ -66,15 +66,15 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id',
-      ({ caller, params }) => ({ webhook: wire(receivers.get(caller.user.id, params.id)) }),
+      async ({ caller, params }) => ({ webhook: wire(await receivers.get(caller.user.id, params.id)) }),
       route('GET /api/platform/webhooks/{id}', { etag: true }),
     )
     .get(
       '/:id/deliveries',
-      ({ caller, params, query }) =>
+      async ({ caller, params, query }) =>
         listed(
           'deliveries',
-          outbox.list(receivers.get(caller.user.id, params.id).id, pageOf(query, 100)),
+          await outbox.list((await receivers.get(caller.user.id, params.id)).id, pageOf(query, 100)),
           deliveryWire,
         ),
       route('GET /api/platform/webhooks/{id}/deliveries'),
@@ -90,7 +90,7 @@ export function webhookRoutes(deps: ApiDeps) {
       '/:id/test',
       ({ caller, params, once }) =>
         once(deliveryAnswer, async (also) => {
-          const delivery = await outbox.test(receivers.get(caller.user.id, params.id), also)
+          const delivery = await outbox.test(await receivers.get(caller.user.id, params.id), also)
           wakeDeliveries(caller.user.id)
           return delivery
         }),

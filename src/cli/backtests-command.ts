@@ -2,6 +2,7 @@
 
 import { endReplays } from '../replay/session.ts'
 import { removeRuns, runs, type Run } from '../runs/runs.ts'
+import type { Tx } from '../store/transaction.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
@@ -47,8 +48,8 @@ async function list(context: CommandContext): Promise<number> {
   if (ids.length > 0) throw new UsageError('A list takes no ids.')
   if (!Number.isInteger(limit) || limit < 1 || limit > LISTED_MAX)
     throw new UsageError(`--limit is a number from 1 to ${LISTED_MAX}.`)
-  return withData(context, flags, ({ kv, accounts }) => {
-    const { items } = runs(kv).list('user', [findUser(accounts, email).id], { limit })
+  return withData(context, flags, async ({ kv, accounts }) => {
+    const { items } = await runs(kv).list('user', [(await findUser(accounts, email)).id], { limit })
     const columns = ['ID', 'NAME', 'MARKET', 'STATE', 'PINNED', 'MADE'].map((title) => ({ title }))
     for (const line of tableLines(columns, items.map(rowOf))) context.print(line)
     return 0
@@ -68,7 +69,7 @@ async function setPin(context: CommandContext, pinned: boolean): Promise<number>
   const { flags, email, ids } = flagsOf(context)
   requireIds(ids)
   return withData(context, flags, async ({ kv, accounts }) => {
-    const user = findUser(accounts, email)
+    const user = await findUser(accounts, email)
     let changed = 0
     for (const id of ids)
       if (await runs(kv).update(id, (run) => (run.userId === user.id ? { ...run, pinned } : null))) changed++
@@ -82,8 +83,8 @@ async function remove(context: CommandContext): Promise<number> {
   requireIds(ids)
   return withData(context, flags, async ({ kv, accounts }) => {
     const { clock } = context
-    const hooks = [{ removed: ({ id }: Run) => endReplays({ kv, clock }, id, 'asked') }]
-    const removed = await removeRuns(kv, findUser(accounts, email).id, ids, hooks)
+    const hooks = [{ removed: (tx: Tx, { id }: Run) => endReplays({ kv, clock }, tx, id, 'asked') }]
+    const removed = await removeRuns(kv, (await findUser(accounts, email)).id, ids, hooks)
     context.print(`${counted(removed.length)} deleted.`)
     return missing(context, new Set(ids).size - removed.length)
   })

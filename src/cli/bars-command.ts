@@ -57,7 +57,7 @@ async function listBars(context: CommandContext): Promise<number> {
   const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
   return withData(context, flags, async ({ bars, kv }) => {
     await loadSamples(bars)
-    const emails = new Map([...users(kv).each()].map(({ id, email }) => [id, email]))
+    const emails = new Map((await Array.fromAsync(users(kv).each())).map(({ id, email }) => [id, email]))
     const all = bars.store.list()
     const isPrivate = all.some((series) => ownerOf(series) !== '')
     const rows = all.map(({ exchange, symbol, interval, count, first, last, owner = '' }) => [

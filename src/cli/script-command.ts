@@ -1,5 +1,6 @@
 // `chartroom script`: libraries that scripts import, without signing in: the data directory is credential enough.
 
+import { librariesOf } from '../engine/libraries.ts'
 import { wireDiagnostic } from '../backtest/run.ts'
 import { compile } from '../pine/compile.ts'
 import { Source } from '../pine/source.ts'
@@ -49,8 +50,11 @@ async function addLibrary(context: CommandContext): Promise<number> {
   if (email === undefined) throw new UsageError('--user is the e-mail of whose scripts import it.')
   const { name, source } = await readScript(context, file)
   return withData(context, flags, async ({ kv, accounts }) => {
-    const user = findUser(accounts, email)
-    const { script, diagnostics } = compile(source, { library: libraryFor(kv, user.id) })
+    const user = await findUser(accounts, email)
+    const libraries = await librariesOf(source, { library: libraryFor(kv, user.id) })
+    const library = (author: string, title: string, version: number) =>
+      libraries.get(`${author}/${title}/${version}`) ?? null
+    const { script, diagnostics } = compile(source, { library })
     const text = new Source(source)
     const wire = diagnostics.map((one) => wireDiagnostic(one, text))
     for (const line of diagnosticLines(name, source, wire)) context.warn(line)

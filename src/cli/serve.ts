@@ -197,7 +197,7 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
   }
   const port = app.server?.port ?? config.PORT
   const password = Buffer.from(random.bytes(9)).toString('base64url')
-  const firstRun = users(kv).count('all', []) === 0
+  const firstRun = (await users(kv).count('all', [])) === 0
   for (const line of welcome(
     addressOf(config, port),
     firstRun ? { setupCode: services.setupCode, password } : null,

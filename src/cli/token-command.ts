@@ -53,7 +53,7 @@ async function create(context: CommandContext): Promise<number> {
   if (days !== null && !(Number.isFinite(days) && days > 0))
     throw new UsageError('--expires-in-days is a number.')
   return withData(context, flags, async ({ accounts }) => {
-    const { secret, token } = await createToken(accounts, findUser(accounts, email), {
+    const { secret, token } = await createToken(accounts, await findUser(accounts, email), {
       name: flags.name,
       scopes,
       expiresAt: days === null ? null : context.clock.now() + days * 86_400_000,
@@ -66,8 +66,8 @@ async function create(context: CommandContext): Promise<number> {
 
 async function list(context: CommandContext): Promise<number> {
   const { flags, email } = flagsOf(context)
-  return withData(context, flags, ({ accounts }) => {
-    const { items } = listTokens(accounts, findUser(accounts, email), { limit: 500 })
+  return withData(context, flags, async ({ accounts }) => {
+    const { items } = await listTokens(accounts, await findUser(accounts, email), { limit: 500 })
     const columns = ['ID', 'NAME', 'STATUS', 'ENDS IN', 'SCOPES', 'LAST USED'].map((title) => ({ title }))
     const rows = items.map((token) => [
       token.id,
@@ -87,7 +87,7 @@ async function revoke(context: CommandContext): Promise<number> {
   const [id, ...more] = positionals
   if (id === undefined || more.length > 0) throw new UsageError('Name one token by its id.')
   return withData(context, flags, async ({ accounts }) => {
-    const token = await revokeToken(accounts, findUser(accounts, email), id)
+    const token = await revokeToken(accounts, await findUser(accounts, email), id)
     context.print(`${token.id} (${token.name}) is revoked.`)
     return 0
   })

@@ -53,7 +53,7 @@ async function resetPassword(context: CommandContext): Promise<number> {
   const { email, flags } = emailOf(context)
   const { password, made } = await passwordOf(context, flags['password-stdin'] ?? false)
   return withData(context, flags, async ({ accounts }) => {
-    const user = findUser(accounts, email)
+    const user = await findUser(accounts, email)
     await setPassword(accounts, user.id, password)
     context.print(`${user.email} has a new password; all sessions are ended.`)
     if (made) context.print(`Password: ${password}`)
@@ -63,7 +63,7 @@ async function resetPassword(context: CommandContext): Promise<number> {
 
 async function list(context: CommandContext): Promise<number> {
   const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
-  return withData(context, flags, ({ accounts }) => {
+  return withData(context, flags, async ({ accounts }) => {
     const columns = [
       { title: 'E-MAIL' },
       { title: 'NAME' },
@@ -71,7 +71,7 @@ async function list(context: CommandContext): Promise<number> {
       { title: 'SINCE (UTC)' },
       { title: 'ID' },
     ]
-    const rows = [...users(accounts.kv).each()].map((user) => [
+    const rows = (await Array.fromAsync(users(accounts.kv).each())).map((user) => [
       user.email,
       user.name,
       user.role,
@@ -94,15 +94,15 @@ async function role(context: CommandContext): Promise<number> {
   if (email === undefined || !given || more.length > 0)
     throw new UsageError(`Name one e-mail address and a role: ${GIVEN_ROLES.join(' or ')}.`)
   return withData(context, flags, async ({ accounts }) => {
-    const user = await setRole(accounts, findUser(accounts, email).id, given)
+    const user = await setRole(accounts, (await findUser(accounts, email)).id, given)
     context.print(`${user.email} is ${given === 'admin' ? 'an admin' : 'a member'} now.`)
     return 0
   })
 }
 
 /** Throws UsageError where there is no such user. */
-export function findUser(accounts: AccountDeps, email: string): User {
-  const user = users(accounts.kv).find('email', [emailKey(email)])
+export async function findUser(accounts: AccountDeps, email: string): Promise<User> {
+  const user = await users(accounts.kv).find('email', [emailKey(email)])
   if (!user)
     throw new UsageError('There is no account with this e-mail address. `chartroom user list` shows them.')
   return user

@@ -4,6 +4,7 @@ import type { Report } from '../wire/report.ts'
 import { verifyReport } from '../backtest/verify.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { librariesOf } from '../engine/libraries.ts'
 import { barsGone, finerFor, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
 import { libraryFor } from '../scripts/scripts.ts'
 import type { CommandContext } from './command.ts'
@@ -15,29 +16,33 @@ export async function verifyRun(
   id: string,
 ): Promise<number> {
   const { print, warn } = context
-  return withData(context, flags, ({ kv, bars: cache }) => {
-    const run = runs(kv).get(id)
-    const stored = run && reportOf(kv, id)
-    if (!run?.range || !stored) {
+  return withData(context, flags, async ({ kv, bars: cache }) => {
+    const run = await runs(kv).get(id)
+    const stored = run && (await reportOf(kv, id))
+    const script = run && (await scriptOf(kv, id))
+    if (!run?.range || !stored || !script) {
       warn(run ? `${id} is ${run.state}: it has no report.` : `There is no backtest ${id}.`)
       return 1
     }
-    const script = scriptOf(kv, id)
     const seen = barsSeenBy(cache, run.userId)
     const key = seriesOf(run, run.seriesOwner ?? '')
     const symbol = seen.symbol(key.exchange, key.symbol)
     const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
     if (bars.length === 0) throw barsGone(seen, run)
-    const { equal, hash, difference } = verifyReport(JSON.parse([...stored.parts].join('')) as Report, {
-      ...script,
-      bars,
-      symbol,
-      interval: key.interval,
-      finer: finerFor(script, seen, key, bars),
-      series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
-      library: libraryFor(kv, run.userId),
-      limits: DEFAULT_LIMITS,
-    })
+    const libraries = await librariesOf(script.source, { library: libraryFor(kv, run.userId) })
+    const { equal, hash, difference } = verifyReport(
+      JSON.parse((await Array.fromAsync(stored.parts)).join('')) as Report,
+      {
+        ...script,
+        bars,
+        symbol,
+        interval: key.interval,
+        finer: finerFor(script, seen, key, bars),
+        series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
+        library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
+        limits: DEFAULT_LIMITS,
+      },
+    )
     if (equal) print(`${id} is reproduced to the byte: ${hash}`)
     else {
       warn(`${id} comes out otherwise today; the first difference is at ${difference}.`)

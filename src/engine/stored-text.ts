@@ -11,11 +11,14 @@ export async function storedValue(host: Pick<Desk['host'], 'part'>, what: Stored
 }
 
 /** On the server's side: parts are read when they are asked for. */
-export function storedHost(texts: Readonly<Partial<Record<StoredText, Iterable<string>>>>): StoredHost {
-  const reading = { report: texts.report?.[Symbol.iterator](), tracks: texts.tracks?.[Symbol.iterator]() }
+export function storedHost(texts: Readonly<Partial<Record<StoredText, AsyncIterable<string>>>>): StoredHost {
+  const reading = {
+    report: texts.report?.[Symbol.asyncIterator](),
+    tracks: texts.tracks?.[Symbol.asyncIterator](),
+  }
   return {
-    part(what) {
-      const next = reading[what]?.next()
+    async part(what) {
+      const next = await reading[what]?.next()
       return !next || next.done ? null : next.value
     },
   }

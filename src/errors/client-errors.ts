@@ -5,7 +5,8 @@
 import { cutText } from '../lib/text.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
-import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export interface ClientErrorGroup {
@@ -61,25 +62,25 @@ export function createClientErrors({
       const fingerprint = fingerprintOf(message, String(sample['stack'] ?? ''))
       const now = clock.now()
       let result: ClientErrorGroup | null = null
-      await transact(kv, () => {
-        const known = groups.find('fingerprint', [fingerprint])
-        const stored = known && groups.stored(known.id)
+      await transact(kv, async (tx) => {
+        const known = await groups.at(tx).find('fingerprint', [fingerprint])
+        const stored = known && (await groups.at(tx).stored(known.id))
         if (stored) {
           result = { ...stored.record, message, sample, count: stored.record.count + 1, lastAt: now }
-          return [groups.replace(stored, result), also?.(result)]
+          return [groups.replace(stored, result), also?.(result, tx)]
         }
         result = { id: newId('err'), fingerprint, message, count: 1, firstAt: now, lastAt: now, sample }
-        return [groups.insert(result), also?.(result)]
+        return [groups.insert(result), also?.(result, tx)]
       })
-      if (groups.count('all', []) > GROUPS_MAX) await forgetOldest()
+      if ((await groups.count('all', [])) > GROUPS_MAX) await forgetOldest()
       return result as unknown as ClientErrorGroup
     },
     /** Newest group first. */
-    list: (options: PageOptions): Page<ClientErrorGroup> => groups.list('age', [], options),
+    list: (options: PageOptions): Promise<Page<ClientErrorGroup>> => groups.list('age', [], options),
   }
 
   async function forgetOldest(): Promise<void> {
-    for (const group of groups.each('age')) {
+    for await (const group of groups.each('age')) {
       await groups.delete(group.id)
       return
     }

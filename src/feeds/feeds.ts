@@ -19,7 +19,7 @@ export interface FeedDeps {
   /** null = `FEEDS=off`: what is wanted is known, but no request leaves. */
   readonly poller: Poller | null
   /** Series that alerts wait on or watchlists hold. */
-  readonly wanted: () => Iterable<SeriesKey>
+  readonly wanted: () => AsyncIterable<SeriesKey>
 }
 
 export interface Feed extends FeedStatus {
@@ -35,20 +35,29 @@ export type Feeds = ReturnType<typeof createFeeds>
 export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
   const keyOf = ({ exchange, symbol, interval }: SeriesKey): Key => ['follows', exchange, symbol, interval]
 
-  function follows(): SeriesKey[] {
-    return kv.list({ prefix: ['follows'] }, { limit: FOLLOWS_MAX }).map(({ key }) => ({
+  let syncing: Promise<void> = Promise.resolve()
+
+  async function follows(): Promise<SeriesKey[]> {
+    const entries = await kv.list({ prefix: ['follows'] }, { limit: FOLLOWS_MAX })
+    return entries.map(({ key }) => ({
       exchange: String(key[1]),
       symbol: String(key[2]),
       interval: String(key[3]),
     }))
   }
 
-  /** Tells the poller what is wanted now, and what is not any more. */
-  function sync(): void {
+  /** One after the other: an older answer must not undo what a newer one said. */
+  function sync(): Promise<void> {
+    syncing = syncing.catch(() => {}).then(tellPoller)
+    return syncing
+  }
+
+  /** What is wanted now, and what is not any more. */
+  async function tellPoller(): Promise<void> {
     if (!poller) return
     // A series that no provider has is reported only to those who followed it.
-    const others = [...wanted()].filter(({ exchange }) => providerOf(exchange) !== null)
-    const all = new Map([...follows(), ...others].map((key) => [seriesName(key), key]))
+    const others = (await Array.fromAsync(wanted())).filter(({ exchange }) => providerOf(exchange) !== null)
+    const all = new Map([...(await follows()), ...others].map((key) => [seriesName(key), key]))
     for (const { key } of poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
     for (const key of all.values()) poller.follow(key)
   }
@@ -56,34 +65,34 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
   return {
     /** Whether requests to providers are switched on. */
     enabled: poller !== null,
-    list(): Feed[] {
-      const followed = new Map(follows().map((key) => [seriesName(key), key]))
+    async list(): Promise<Feed[]> {
+      const followed = new Map((await follows()).map((key) => [seriesName(key), key]))
       const running = poller?.status() ?? []
       const shown = running.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
       const known = new Set(running.map(({ key }) => seriesName(key)))
       const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))
       return [...shown, ...idle.map((key) => ({ ...SWITCHED_OFF, key, followed: true }))]
     },
-    isFollowed: (key: SeriesKey): boolean => kv.get(keyOf(key)) !== null,
+    isFollowed: async (key: SeriesKey): Promise<boolean> => (await kv.get(keyOf(key))) !== null,
     async follow(key: SeriesKey): Promise<void> {
       await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
-      sync()
+      await sync()
     },
     /** Whether it was followed. */
     async unfollow(key: SeriesKey): Promise<boolean> {
-      const there = kv.get(keyOf(key)) !== null
+      const there = (await kv.get(keyOf(key))) !== null
       if (there) await kv.commit({ deletes: [keyOf(key)] })
-      sync()
+      await sync()
       return there
     },
     sync,
     async run(signal: AbortSignal): Promise<void> {
       if (!poller) return
-      const syncing = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
-        sync()
+      const loop = createLoop({ clock, log }, 'finding out which series to keep fresh', async () => {
+        await sync()
         return SYNC_MS
       })
-      await Promise.all([syncing.run(signal), poller.run(signal)])
+      await Promise.all([loop.run(signal), poller.run(signal)])
     },
   }
 }

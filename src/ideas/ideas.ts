@@ -6,7 +6,8 @@ import type { NewId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
 import { base32 } from '../lib/ids.ts'
 import { marketName } from '../market/symbol.ts'
-import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
@@ -81,24 +82,25 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
         createdAt: now,
         updatedAt: now,
       }
-      await transact(kv, () => [ideas.insert(idea), also?.(idea)])
+      await transact(kv, (tx) => [ideas.insert(idea), also?.(idea, tx)])
       return idea
     },
     /** Anybody who knows the id reads what is not private. `readerId` null = nobody is signed in. */
-    get(id: string, readerId: string | null): Idea {
-      const idea = ideas.get(id)
+    async get(id: string, readerId: string | null): Promise<Idea> {
+      const idea = await ideas.get(id)
       if (!idea || (idea.visibility === 'private' && idea.ownerId !== readerId)) throw notFound()
       return idea
     },
-    feed: (options: PageOptions): Page<Idea> => ideas.list('feed', [], options),
-    listOf: (ownerId: string, options: PageOptions): Page<Idea> => ideas.list('owner', [ownerId], options),
-    each: (): Generator<Idea> => ideas.each(),
-    eachOf: (ownerId: string): Generator<Idea> => ideas.each('owner', [ownerId]),
+    feed: (options: PageOptions): Promise<Page<Idea>> => ideas.list('feed', [], options),
+    listOf: (ownerId: string, options: PageOptions): Promise<Page<Idea>> =>
+      ideas.list('owner', [ownerId], options),
+    each: (): AsyncGenerator<Idea> => ideas.each(),
+    eachOf: (ownerId: string): AsyncGenerator<Idea> => ideas.each('owner', [ownerId]),
     /** An idea that becomes unlisted gets a new id if the old one was ever public; the answer's `id` tells. */
     async change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {
       let changed: Idea | undefined
-      await transact(kv, () => {
-        const stored = ideas.stored(id)
+      await transact(kv, async (tx) => {
+        const stored = await ideas.at(tx).stored(id)
         if (stored?.record.ownerId !== ownerId) throw notFound()
         const before = stored.record
         const wasPublic = before.wasPublic ?? before.visibility !== 'unlisted'
@@ -115,7 +117,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
       return changed
     },
     async remove(ownerId: string, id: string): Promise<void> {
-      if (ideas.get(id)?.ownerId !== ownerId) throw notFound()
+      if ((await ideas.get(id))?.ownerId !== ownerId) throw notFound()
       await ideas.delete(id)
     },
   }

@@ -13,7 +13,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
-import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Changes } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const LETTER_STATES = ['waiting', 'sent', 'failed'] as const
@@ -76,7 +77,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
   async function sendDue(signal: AbortSignal): Promise<number> {
     let next = clock.now() + NAP_MS
     let tried = false
-    for (const [, at, id] of letters.firsts('turn', [], 1)) {
+    for await (const [, at, id] of letters.firsts('turn', [], 1)) {
       if (signal.aborted) break
       if (Number(at) <= clock.now()) {
         tried = true
@@ -92,7 +93,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     const dueAt = ({ attempts }: Letter) =>
       clock.now() + (attempts === 0 ? 0 : (RETRIES[attempts - 1] ?? LAST_RETRY))
     const isLate = (letter: Letter) => letter.nextAt !== null && letter.nextAt > dueAt(letter) + SLEWED_MS
-    const letter = letters.get(id)
+    const letter = await letters.get(id)
     if (!letter || !isLate(letter)) return false
     await letters.update(id, (before) => (isLate(before) ? { ...before, nextAt: dueAt(before) } : null))
     return true
@@ -156,15 +157,16 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
         sentAt: null,
       })
     },
-    list: (ownerId: string, options: PageOptions): Page<Letter> => letters.list('owner', [ownerId], options),
+    list: (ownerId: string, options: PageOptions): Promise<Page<Letter>> =>
+      letters.list('owner', [ownerId], options),
     /** Runs until `signal` aborts. Without a transport there is nothing to do. */
     run: async (signal: AbortSignal): Promise<void> => (transport ? loop.run(signal) : undefined),
     async purge(): Promise<number> {
       let forgotten = 0
-      for (const letter of letters.each()) {
+      for await (const letter of letters.each()) {
         if (letter.createdAt > clock.now() - KEPT_MS) break
-        await transact(kv, () => {
-          const stored = letters.stored(letter.id)
+        await transact(kv, async (tx) => {
+          const stored = await letters.at(tx).stored(letter.id)
           return stored ? letters.remove(stored) : []
         })
         forgotten++

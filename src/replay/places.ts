@@ -4,10 +4,12 @@
 // index: should older bars be imported in front, the time still says which bar was meant.
 
 import type { Clock } from '../lib/clock.ts'
+import { assert } from '../lib/assert.ts'
 import { base32 } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import type { Key, Kv } from '../store/kv.ts'
+import { transact } from '../store/transaction.ts'
 
 export interface Cursor {
   /** Derived from what the place is unique by, so a place that is saved again keeps it. */
@@ -55,8 +57,8 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
   ]
 
   return {
-    cursor(userId: string, symbol: string, interval: string): Cursor | null {
-      const entry = kv.get(cursorKey(userId, symbol, interval))
+    async cursor(userId: string, symbol: string, interval: string): Promise<Cursor | null> {
+      const entry = await kv.get(cursorKey(userId, symbol, interval))
       return entry && { ...(JSON.parse(entry.value) as Cursor), id: idOfPlace('cur', entry.key) }
     },
     async saveCursor(userId: string, cursor: Omit<Cursor, 'id' | 'updatedAt'>): Promise<Cursor> {
@@ -68,13 +70,16 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
     /** Whether there was one. */
     async clearCursor(userId: string, symbol: string, interval: string): Promise<boolean> {
       const key = cursorKey(userId, symbol, interval)
-      const there = kv.get(key) !== null
+      const there = (await kv.get(key)) !== null
       if (there) await kv.commit({ deletes: [key] })
       return there
     },
     /** By bar. */
-    bookmarks(userId: string, symbol: string, interval: string): Bookmark[] {
-      const entries = kv.list({ prefix: bookmarksOf(userId, symbol, interval) }, { limit: BOOKMARKS_MAX })
+    async bookmarks(userId: string, symbol: string, interval: string): Promise<Bookmark[]> {
+      const entries = await kv.list(
+        { prefix: bookmarksOf(userId, symbol, interval) },
+        { limit: BOOKMARKS_MAX },
+      )
       return entries.map(({ key, value }) => ({
         ...(JSON.parse(value) as Bookmark),
         id: idOfPlace('bm', key),
@@ -90,17 +95,21 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
     ): Promise<Bookmark> {
       const prefix = bookmarksOf(userId, symbol, interval)
       const key = [...prefix, bar]
-      for (;;) {
-        const entry = kv.get(key)
+      // A step of it goes with every new one, so that two that come at a time know of each other.
+      const made: Key = ['bookmarks-made', ...prefix.slice(1)]
+      let saved: Bookmark | undefined
+      await transact(kv, async (tx) => {
+        const entry = await tx.get(key)
         const before = entry && (JSON.parse(entry.value) as Bookmark)
-        if (!before && kv.list({ prefix }, { limit: BOOKMARKS_MAX }).length >= BOOKMARKS_MAX)
+        if (!before) await tx.get(made)
+        if (!before && (await kv.list({ prefix }, { limit: BOOKMARKS_MAX })).length >= BOOKMARKS_MAX)
           throw new Problem(
             422,
             'quota_exceeded',
             `A symbol and interval can have at most ${BOOKMARKS_MAX} bookmarks.`,
           )
         const now = clock.now()
-        const saved: Bookmark = {
+        saved = {
           id: idOfPlace('bm', key),
           symbol,
           interval,
@@ -109,13 +118,17 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
           createdAt: before?.createdAt ?? now,
           updatedAt: now,
         }
-        const checks = [{ key, version: entry?.version ?? null }]
-        if (await kv.commit({ checks, sets: [{ key, value: JSON.stringify(saved) }] })) return saved
-      }
+        return {
+          sets: [{ key, value: JSON.stringify(saved) }],
+          sums: before ? [] : [{ key: made, step: 1 }],
+        }
+      })
+      assert(saved !== undefined, 'a bookmark that was saved')
+      return saved
     },
     async removeBookmark(userId: string, symbol: string, interval: string, bar: number): Promise<boolean> {
       const key = [...bookmarksOf(userId, symbol, interval), bar]
-      const there = kv.get(key) !== null
+      const there = (await kv.get(key)) !== null
       if (there) await kv.commit({ deletes: [key] })
       return there
     },

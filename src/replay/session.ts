@@ -13,7 +13,8 @@ import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
-import { collection, NameTaken, transact, type Changes } from '../store/collection.ts'
+import { collection } from '../store/collection.ts'
+import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { LargeText } from '../store/large-text.ts'
 
@@ -144,24 +145,25 @@ export async function backtestSession(
  * What to commit with the removal of a backtest. Who asked for it wants nothing left; what it was converted to is kept where it
  * made room for newer ones, since nobody has told its owner yet.
  */
-export function endReplays(
+export async function endReplays(
   { kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>,
+  tx: Tx,
   backtestId: string,
   why: 'asked' | 'room',
-): Changes[] {
-  const made = [...replays(kv).each('backtest', [backtestId])]
-  return made.flatMap(({ id }) => {
-    const stored = replays(kv).stored(id)
-    if (!stored) return []
-    return why === 'asked'
-      ? [replays(kv).remove(stored)]
-      : [replays(kv).replace(stored, { ...stored.record, goneAt: clock.now() })]
-  })
+): Promise<Changes[]> {
+  const here = replays(kv).at(tx)
+  const made = await Array.fromAsync(here.each('backtest', [backtestId]), ({ id }) => id)
+  const stored = await here.storedMany(made)
+  return stored.map((replay) =>
+    why === 'asked'
+      ? replays(kv).remove(replay)
+      : replays(kv).replace(replay, { ...replay.record, goneAt: clock.now() }),
+  )
 }
 
 /** Why the caller's replay can no longer be made, if the backtest was theirs and is gone. */
-export function replayGone(kv: Kv, userId: string, backtestId: string): Problem | null {
-  const [made] = replays(kv).list('backtest', [backtestId], { limit: 1 }).items
+export async function replayGone(kv: Kv, userId: string, backtestId: string): Promise<Problem | null> {
+  const [made] = (await replays(kv).list('backtest', [backtestId], { limit: 1 })).items
   if (made?.goneAt === undefined || made.userId !== userId) return null
   const day = new Date(made.goneAt).toISOString().slice(0, 10)
   return new Problem(
@@ -173,14 +175,14 @@ export function replayGone(kv: Kv, userId: string, backtestId: string): Problem 
 
 /** Removes the reasons that are older than `GONE_MS`. */
 export async function purgeReplays({ kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>): Promise<void> {
-  for (const { id, goneAt } of replays(kv).each('gone')) {
+  for await (const { id, goneAt } of replays(kv).each('gone')) {
     if ((goneAt ?? 0) > clock.now() - GONE_MS) break
     await replays(kv).delete(id)
   }
 }
 
 async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBacktest, exchange: string) {
-  const found = replays(kv).find('backtest', [backtest.id, exchange])
+  const found = await replays(kv).find('backtest', [backtest.id, exchange])
   if (found) return found.id
   const id = newId('rp')
   const record = { id, userId: backtest.userId, backtestId: backtest.id, exchange, createdAt: clock.now() }
@@ -189,7 +191,8 @@ async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBa
     return id
   } catch (error) {
     // Somebody converted it at the same time.
-    const first = error instanceof NameTaken ? replays(kv).find('backtest', [backtest.id, exchange]) : null
+    const first =
+      error instanceof NameTaken ? await replays(kv).find('backtest', [backtest.id, exchange]) : null
     if (first) return first.id
     throw error
   }

@@ -8,7 +8,6 @@ import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import type { ReportSummary } from '../wire/report.ts'
-import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -22,8 +21,9 @@ import { marketName } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import { collection, transact, type Also, type Changes, type Collection } from '../store/collection.ts'
-import type { Key, Kv } from '../store/kv.ts'
+import { collection, type Collection } from '../store/collection.ts'
+import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
+import type { Key, Kv, Reader } from '../store/kv.ts'
 import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
 
 export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
@@ -79,7 +79,7 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
 }
 
-export type Library = (user: string, library: string, version: number) => string | null
+export type Library = (user: string, library: string, version: number) => Promise<string | null>
 
 export interface RunDeps {
   readonly kv: Kv
@@ -98,13 +98,13 @@ export interface RunDeps {
 }
 
 export interface FinishedHook {
-  readonly changes: (run: Run & { readonly summary: ReportSummary }) => Changes | readonly Changes[]
-  readonly written?: (run: Run) => void
+  readonly changes: (tx: Tx, run: Run & { readonly summary: ReportSummary }) => Promise<readonly Changes[]>
+  readonly written?: (run: Run, script: RunScript) => void
   /** Asked when a run is removed, for what to write in the same commit; `room`: newer ones needed its place. */
-  readonly removed?: (run: Run, why: 'asked' | 'room') => Changes | readonly Changes[]
+  readonly removed?: (tx: Tx, run: Run, why: 'asked' | 'room') => Promise<readonly Changes[]>
   /** … and called after it. */
   readonly gone?: (run: Run) => void
-  readonly changed?: (run: Run) => void
+  readonly changed?: (run: Run) => Promise<void>
 }
 
 export interface RunWarning {
@@ -154,15 +154,14 @@ const reportKey = (id: string): Key => ['backtest-report', id]
 const tracksKey = (id: string): Key => ['backtest-tracks', id]
 
 /** JSON text of a run's report; null while there is none. */
-export function reportOf(kv: Kv, id: string): LargeText | null {
+export function reportOf(kv: Kv, id: string): Promise<LargeText | null> {
   return largeText(kv, reportKey(id))
 }
 
-/** What a stored run ran. */
-export function scriptOf(kv: Kv, id: string): RunScript {
-  const entry = kv.get(scriptKey(id))
-  assert(entry !== null, 'a run without its script')
-  return JSON.parse(entry.value) as RunScript
+/** What a stored run ran; null where it was removed meanwhile. */
+export async function scriptOf(kv: Kv, id: string): Promise<RunScript | null> {
+  const entry = await kv.get(scriptKey(id))
+  return entry && (JSON.parse(entry.value) as RunScript)
 }
 
 export class Runs {
@@ -196,7 +195,7 @@ export class Runs {
     also?: Also<FinishedRun>,
   ): Promise<FinishedRun> {
     const plan = this.#plan(userId, request)
-    this.#madeWay(userId)
+    await this.#madeWay(userId, this.#deps.kv)
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
@@ -228,14 +227,13 @@ export class Runs {
     const live = this.#enter(plan.run)
     let made: readonly Run[] = []
     try {
-      await transact(kv, () => {
-        made = this.#madeWay(userId)
+      await transact(kv, async (tx) => {
+        made = await this.#madeWay(userId, tx)
         return [
-          ...removal(kv, made, 'room', onFinished),
-          this.#stillRoom(userId),
+          ...(await removal(kv, tx, made, 'room', onFinished)),
           runs(kv).insert(plan.run),
           keepScript(plan),
-          also?.(plan),
+          also?.(plan, tx),
         ]
       })
     } catch (error) {
@@ -255,14 +253,16 @@ export class Runs {
   /** Runs a finished backtest again on the bars it ran on, as they are now, and compares. Keeps nothing. */
   async verify(userId: string, id: string, signal: AbortSignal): Promise<VerifyOutput> {
     const { bars: cache, pool, kv } = this.#deps
-    const run = this.get(userId, id)
+    const run = await this.get(userId, id)
     const key = seriesOf(run, run.seriesOwner ?? '')
-    const bars = this.barsOf(userId, id)
+    const bars = await this.barsOf(userId, id)
     if (bars.length === 0) throw barsGone(barsSeenBy(cache, userId), run)
     pool.assertRoom(userId)
-    const stored = reportOf(kv, id)
-    assert(stored !== null, 'a run that is done without its report')
-    const plan = { run, script: scriptOf(kv, id), key, bars, warnings: [] }
+    const stored = await reportOf(kv, id)
+    const script = await scriptOf(kv, id)
+    // Both go with the run.
+    if (stored === null || script === null) throw notFound()
+    const plan = { run, script, key, bars, warnings: [] }
     return this.#attended(plan, signal, (live) => {
       const options = this.#optionsFor(live, plan, 'long')
       const host = { ...options.host, ...storedHost({ report: stored.parts }) }
@@ -271,56 +271,58 @@ export class Runs {
   }
 
   /** The bars a finished backtest ran on, as they are now. */
-  barsOf(userId: string, id: string): Bars {
-    const { run, range } = this.#done(userId, id)
+  async barsOf(userId: string, id: string): Promise<Bars> {
+    const { run, range } = await this.#done(userId, id)
     const { bars: cache } = this.#deps
     const info = cache.symbol(run.exchange, run.symbol, userId)
     return cache.read(seriesOf(run, run.seriesOwner ?? ''), { from: range.from, to: range.to + 1 }, info)
   }
 
-  #done(userId: string, id: string) {
-    const run = this.get(userId, id)
+  async #done(userId: string, id: string) {
+    const run = await this.get(userId, id)
     if (!run.range) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
     return { run, range: run.range }
   }
 
-  get(userId: string, id: string): Run {
-    const live = this.#live.get(id)
-    const run = runs(this.#deps.kv).get(id)
+  async get(userId: string, id: string): Promise<Run> {
+    const run = await runs(this.#deps.kv).get(id)
     if (!run || run.userId !== userId) throw notFound()
-    return live && run.finishedAt === null ? { ...run, state: live.progress.state } : run
+    return this.#asItIs(run)
   }
 
-  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
-    const found = runs(this.#deps.kv).list('user', [userId], page)
-    return {
-      ...found,
-      items: found.items.map((run) => ({
-        ...run,
-        state: this.#live.get(run.id)?.progress.state ?? run.state,
-      })),
-    }
+  async list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
+    const found = await runs(this.#deps.kv).list('user', [userId], page)
+    return { ...found, items: found.items.map((run) => this.#asItIs(run)) }
   }
 
-  script(userId: string, id: string): RunScript {
-    this.get(userId, id)
-    return scriptOf(this.#deps.kv, id)
+  /** Whether it waits or runs is known here alone; that it is over, and how, is the record's to say. */
+  #asItIs(run: Run): Run {
+    const state = this.#live.get(run.id)?.progress.state
+    const isUnderWay = run.finishedAt === null && (state === 'queued' || state === 'running')
+    return isUnderWay ? { ...run, state } : run
+  }
+
+  async script(userId: string, id: string): Promise<RunScript> {
+    await this.get(userId, id)
+    const script = await scriptOf(this.#deps.kv, id)
+    if (!script) throw notFound()
+    return script
   }
 
   /** JSON text of the report; null while there is none. */
-  report(userId: string, id: string): LargeText | null {
-    this.get(userId, id)
+  async report(userId: string, id: string): Promise<LargeText | null> {
+    await this.get(userId, id)
     return reportOf(this.#deps.kv, id)
   }
 
-  tracks(userId: string, id: string): LargeText | null {
-    this.get(userId, id)
+  async tracks(userId: string, id: string): Promise<LargeText | null> {
+    await this.get(userId, id)
     return largeText(this.#deps.kv, tracksKey(id))
   }
 
   /** Stops a run that is not finished, and removes it with all that belongs to it. */
   async remove(userId: string, id: string): Promise<void> {
-    this.get(userId, id)
+    await this.get(userId, id)
     await this.removeAll(userId, [id])
   }
 
@@ -335,28 +337,26 @@ export class Runs {
 
   /** What a user may change of a run: its name, and whether it is pinned. */
   async change(userId: string, id: string, fields: Partial<Pick<Run, 'name' | 'pinned'>>): Promise<Run> {
-    this.get(userId, id)
+    await this.get(userId, id)
     const changed = await runs(this.#deps.kv).update(id, (run) => ({ ...run, ...fields }))
     if (!changed) throw notFound()
-    for (const { changed: tellOf } of this.#deps.onFinished) tellOf?.(changed)
+    for (const { changed: tellOf } of this.#deps.onFinished) await tellOf?.(changed)
     return changed
   }
 
-  /** Where little room is left, two that come at a time must know of each other. */
-  #stillRoom(userId: string): Changes {
-    const { kv, maxRuns } = this.#deps
-    const isFar = maxRuns === 0 || runs(kv).count('user', [userId]) + MADE_WAY_MAX < maxRuns
-    return isFar ? {} : runs(kv).sameCount('user', [userId])
-  }
-
   /** The oldest runs that make room for one more. Throws where none may. Part of a plan. */
-  #madeWay(userId: string): readonly Run[] {
+  async #madeWay(userId: string, reader: Reader): Promise<readonly Run[]> {
     const { kv, maxRuns } = this.#deps
-    const over = maxRuns === 0 ? 0 : runs(kv).count('user', [userId]) + 1 - maxRuns
+    if (maxRuns === 0) return []
+    // As long as there is much room, those that come at a time need not know of each other.
+    const isFar = (await runs(kv).count('user', [userId])) + MADE_WAY_MAX < maxRuns
+    if (isFar) return []
+    const here = runs(kv).at(reader)
+    const over = (await here.count('user', [userId])) + 1 - maxRuns
     if (over <= 0) return []
     // More than are needed, since those that are not finished stay.
     const limit = Math.min(over, MADE_WAY_MAX) + MADE_WAY_MAX
-    const oldest = runs(kv).list('unpinned', [userId], { limit, reverse: false }).items
+    const oldest = (await here.list('unpinned', [userId], { limit, reverse: false })).items
     const finished = oldest.filter(({ finishedAt }) => finishedAt !== null)
     if (finished.length > 0) return finished.slice(0, Math.min(over, MADE_WAY_MAX))
     throw new Problem(
@@ -377,11 +377,15 @@ export class Runs {
     signal: AbortSignal,
     watch: (progress: RunProgress) => void,
   ): Promise<void> {
-    const run = this.get(userId, id)
+    await this.get(userId, id)
     const live = this.#live.get(id)
-    if (!live)
+    if (!live) {
+      // Read once more: it may have ended since.
+      const run = await this.get(userId, id)
       return watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
+    }
     watch(live.progress)
+    if (live.progress.state !== 'queued' && live.progress.state !== 'running') return
     await new Promise<void>((resolve) => {
       const done = () => {
         live.watchers.delete(listen)
@@ -405,7 +409,7 @@ export class Runs {
   async recover(): Promise<void> {
     const { kv, clock } = this.#deps
     await dropDrafts(kv)
-    for (const { id } of runs(kv).each('unfinished'))
+    for await (const { id } of runs(kv).each('unfinished'))
       await runs(kv).update(id, (run) => ({
         ...run,
         state: 'failed',
@@ -483,19 +487,19 @@ export class Runs {
     try {
       const staged: Changes[] = []
       for (const { key, text } of texts) staged.push(await stageText(kv, key, text))
-      await transact(kv, () => {
-        const stored = kept && runs(kv).stored(run.id)
+      await transact(kv, async (tx) => {
+        const stored = kept && (await runs(kv).at(tx).stored(run.id))
         // Removed while it ran: then it was cancelled a moment too late.
         if (kept && !stored) throw cancelled()
-        made = stored ? [] : this.#madeWay(run.userId)
+        made = stored ? [] : await this.#madeWay(run.userId, tx)
         return [
-          ...removal(kv, made, 'room', onFinished),
+          ...(await removal(kv, tx, made, 'room', onFinished)),
           ...(stored
             ? [runs(kv).replace(stored, { ...done, ...labelsOf(stored.record) })]
-            : [this.#stillRoom(run.userId), runs(kv).insert(done), keepScript(plan)]),
+            : [runs(kv).insert(done), keepScript(plan)]),
           ...staged,
-          ...onFinished.flatMap(({ changes }) => changes(done)),
-          also?.(finished),
+          ...(await Promise.all(onFinished.map(({ changes }) => changes(tx, done)))).flat(),
+          also?.(finished, tx),
         ]
       })
     } catch (error) {
@@ -503,7 +507,7 @@ export class Runs {
       throw error
     }
     this.#gone(made)
-    for (const { written } of onFinished) written?.(done)
+    for (const { written } of onFinished) written?.(done, plan.script)
     tell(live, { state: 'done', bar: bars.length, bars: bars.length })
     return finished
   }
@@ -579,30 +583,33 @@ export async function removeRuns(
   hooks: readonly Pick<FinishedHook, 'removed'>[],
 ): Promise<readonly Run[]> {
   let found: readonly Run[] = []
-  await transact(kv, () => {
-    found = [...new Set(ids)].flatMap((id) => runs(kv).get(id) ?? []).filter((run) => run.userId === userId)
-    return removal(kv, found, 'asked', hooks)
+  await transact(kv, async (tx) => {
+    const named = await runs(kv)
+      .at(tx)
+      .getMany([...new Set(ids)])
+    found = named.filter((run) => run.userId === userId)
+    return removal(kv, tx, found, 'asked', hooks)
   })
   return found
 }
 
-function removal(
+async function removal(
   kv: Kv,
+  tx: Tx,
   removed: readonly Run[],
   why: 'asked' | 'room',
   hooks: readonly Pick<FinishedHook, 'removed'>[],
-): Changes[] {
-  return removed.flatMap((run) => {
-    const stored = runs(kv).stored(run.id)
-    if (!stored) return []
-    return [
-      runs(kv).remove(stored),
-      {
-        deletes: [scriptKey(run.id), ...textKeys(kv, reportKey(run.id)), ...textKeys(kv, tracksKey(run.id))],
-      },
-      ...hooks.flatMap((hook) => hook.removed?.(run, why) ?? []),
-    ]
-  })
+): Promise<Changes[]> {
+  const stored = await runs(kv)
+    .at(tx)
+    .storedMany(removed.map(({ id }) => id))
+  const changes: Changes[] = stored.map((run) => runs(kv).remove(run))
+  for (const { record: run } of stored) {
+    const texts = await Promise.all([reportKey(run.id), tracksKey(run.id)].map((key) => textKeys(tx, key)))
+    changes.push({ deletes: [scriptKey(run.id), ...texts.flat()] })
+    for (const hook of hooks) changes.push(...((await hook.removed?.(tx, run, why)) ?? []))
+  }
+  return changes
 }
 
 /** What its owner may have changed while it ran. */

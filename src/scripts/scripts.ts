@@ -3,7 +3,8 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const SCRIPT_VISIBILITIES = ['public', 'private'] as const
@@ -61,7 +62,7 @@ export interface ScriptDeps {
 }
 
 /** Source of a stored library for `import`, as `compile` asks for it. */
-export type Library = (user: string, library: string, version: number) => string | null
+export type Library = (user: string, library: string, version: number) => Promise<string | null>
 
 export interface ScriptMade {
   readonly script: Script
@@ -87,11 +88,11 @@ const scriptsIn = (kv: Kv) =>
  * has no say here in who may store a text under that name.
  */
 export function libraryFor(kv: Kv, readerId: string | null): Library {
-  return (user, library, version) => {
+  return async (user, library, version) => {
     const path = `${user}/${library}/${version}`.toLowerCase()
-    for (const script of scriptsIn(kv).each('library', [path]))
+    for await (const script of scriptsIn(kv).each('library', [path]))
       if (script.ownerId === readerId) return script.source
-    for (const script of scriptsIn(kv).each('library', [library.toLowerCase()])) {
+    for await (const script of scriptsIn(kv).each('library', [library.toLowerCase()])) {
       const named = script.author.toLowerCase() === user.toLowerCase() || script.ownerId === user
       if (named && (script.visibility === 'public' || script.ownerId === readerId)) return script.source
     }
@@ -117,9 +118,8 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   return {
     /** Under the path that scripts import it by; a text stored there before is replaced. */
     async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
-      const known = [...scripts.each('owner', [ownerId])].find(
-        (one) => one.name.toLowerCase() === path.toLowerCase(),
-      )
+      const own = await Array.fromAsync(scripts.each('owner', [ownerId]))
+      const known = own.find((one) => one.name.toLowerCase() === path.toLowerCase())
       return known === undefined
         ? this.create(ownerId, author, { name: path, source })
         : this.change(ownerId, known.id, { source })
@@ -146,28 +146,32 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         updatedAt: now,
       }
       const made = { script, diagnostics }
-      await transact(kv, () => [scripts.insert(script), revisions.insert(revisionOf(script)), also?.(made)])
+      await transact(kv, (tx) => [
+        scripts.insert(script),
+        revisions.insert(revisionOf(script)),
+        also?.(made, tx),
+      ])
       return made
     },
-    get(id: string, readerId: string | null): Script {
-      const script = scripts.get(id)
+    async get(id: string, readerId: string | null): Promise<Script> {
+      const script = await scripts.get(id)
       if (!script || (script.visibility !== 'public' && script.ownerId !== readerId)) throw notFound()
       return script
     },
-    listOf: (ownerId: string, options: PageOptions): Page<Script> =>
+    listOf: (ownerId: string, options: PageOptions): Promise<Page<Script>> =>
       scripts.list('owner', [ownerId], options),
-    listPublic: (options: PageOptions): Page<Script> => scripts.list('public', [], options),
-    each: (): Generator<Script> => scripts.each(),
-    eachOf: (ownerId: string): Generator<Script> => scripts.each('owner', [ownerId]),
+    listPublic: (options: PageOptions): Promise<Page<Script>> => scripts.list('public', [], options),
+    each: (): AsyncGenerator<Script> => scripts.each(),
+    eachOf: (ownerId: string): AsyncGenerator<Script> => scripts.each('owner', [ownerId]),
     /** A changed text makes a new revision; the oldest beyond 50 are forgotten. */
     async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {
-      const current = scripts.get(id)
+      const current = await scripts.get(id)
       if (current?.ownerId !== ownerId) throw notFound()
       const examined = fields.source ?? current.source
       const { diagnostics, kind, pineVersion } = await examine(examined, ownerId)
       let script = current
-      await transact(kv, () => {
-        const stored = scripts.stored(id)
+      await transact(kv, async (tx) => {
+        const stored = await scripts.at(tx).stored(id)
         if (stored?.record.ownerId !== ownerId) throw notFound()
         const before = stored.record
         const edited = fields.source !== undefined && fields.source !== before.source
@@ -183,18 +187,18 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         }
         return [scripts.replace(stored, script), ...(edited ? [revisions.insert(revisionOf(script))] : [])]
       })
-      const old = revisions.list('script', [id], { limit: 1000 }).items.slice(VERSIONS_KEPT)
+      const old = (await revisions.list('script', [id], { limit: 1000 })).items.slice(VERSIONS_KEPT)
       for (const { id: oldest } of old) await revisions.delete(oldest)
       return { script, diagnostics }
     },
-    revisions(ownerId: string, id: string, options: PageOptions): Page<ScriptRevision> {
-      if (scripts.get(id)?.ownerId !== ownerId) throw notFound()
+    async revisions(ownerId: string, id: string, options: PageOptions): Promise<Page<ScriptRevision>> {
+      if ((await scripts.get(id))?.ownerId !== ownerId) throw notFound()
       return revisions.list('script', [id], options)
     },
     async remove(ownerId: string, id: string): Promise<void> {
-      if (scripts.get(id)?.ownerId !== ownerId) throw notFound()
+      if ((await scripts.get(id))?.ownerId !== ownerId) throw notFound()
       await scripts.delete(id)
-      for (const revision of revisions.each('script', [id])) await revisions.delete(revision.id)
+      for await (const revision of revisions.each('script', [id])) await revisions.delete(revision.id)
     },
   }
 }

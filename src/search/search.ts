@@ -18,9 +18,9 @@ export interface SearchThread {
 export interface SearchDeps {
   readonly spawn: () => SearchThread
   /** All items there are, for the rebuild at boot. */
-  readonly all: () => Iterable<SearchItem>
+  readonly all: () => AsyncIterable<SearchItem>
   /** A user's own private items. */
-  readonly privateOf: (userId: string) => Iterable<SearchItem>
+  readonly privateOf: (userId: string) => AsyncIterable<SearchItem>
   readonly now: () => number
   /** Yields, so that requests are answered meanwhile. */
   readonly pause: () => Promise<void>
@@ -47,6 +47,11 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
   let asked = 0
   const asking = new Map<number, (hits: readonly Hit[]) => void>()
   const users = new Map<string, Filling>()
+  /** Of everything that is being read: what was changed or removed meanwhile, so that what was read of it is old. */
+  const sending = new Set<Set<string>>()
+  const touch = (type: HitType, id: string) => {
+    for (const touched of sending) touched.add(nameOf(type, id))
+  }
 
   function open(): SearchThread {
     if (thread) return thread
@@ -75,24 +80,32 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
 
   /** Sends the items that are `wanted`, a slice at a time. */
   async function send(
-    items: Iterable<SearchItem>,
+    items: AsyncIterable<SearchItem>,
     wanted: (item: SearchItem) => boolean,
     to: 'add' | 'add own',
     sliced: () => void = () => {},
   ): Promise<void> {
     const into = open()
-    let some: SearchItem[] = []
-    let began = now()
-    for (const item of items) {
-      if (wanted(item)) some.push(trimmed(item))
-      if (now() - began < SLICE_MS) continue
-      into.postMessage({ to, items: some })
-      some = []
-      sliced()
-      await pause()
-      began = now()
+    const touched = new Set<string>()
+    const post = (some: SearchItem[]) =>
+      into.postMessage({ to, items: some.filter(({ type, id }) => !touched.has(nameOf(type, id))) })
+    sending.add(touched)
+    try {
+      let some: SearchItem[] = []
+      let began = now()
+      for await (const item of items) {
+        if (wanted(item)) some.push(trimmed(item))
+        if (now() - began < SLICE_MS) continue
+        post(some)
+        some = []
+        sliced()
+        await pause()
+        began = now()
+      }
+      post(some)
+    } finally {
+      sending.delete(touched)
     }
-    into.postMessage({ to, items: some })
   }
 
   /** Reads all records and sends those that are everybody's. */
@@ -128,9 +141,11 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
     rebuild,
     /** Made or changed. */
     put(item: SearchItem): void {
+      touch(item.type, item.id)
       open().postMessage({ to: 'put', item: trimmed(item) })
     },
     remove(type: HitType, id: string, ownerId: string): void {
+      touch(type, id)
       open().postMessage({ to: 'remove', type, id, ownerId })
     },
     /** Best first. `userId` null = nobody is signed in: public items only; else one's own of `ownTypes` too. */
@@ -161,3 +176,5 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
     },
   }
 }
+
+const nameOf = (type: HitType, id: string) => `${type} ${id}`

@@ -12,7 +12,7 @@ import type { Key } from './kv.ts'
 import { CHUNKS, RECORDS } from './lmdb-bars.ts'
 import { type LmdbFile, readLmdbFile } from './lmdb-file.ts'
 import { DOCUMENTS } from './lmdb.ts'
-import { assertKnownLayout, VERSION_KEY } from './migrate.ts'
+import { knownLayout, VERSION_KEY } from './migrate.ts'
 
 export interface Findings {
   readonly file: LmdbFile
@@ -83,7 +83,7 @@ function layoutMistakes(layout: number | null): string[] {
   if (layout === null) return []
   try {
     const entry = { key: VERSION_KEY, value: String(layout), version: '' }
-    assertKnownLayout({ get: () => entry })
+    knownLayout(entry)
     return []
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]

@@ -38,7 +38,7 @@ export async function judgeKey(
   { newKey }: { readonly newKey: boolean },
 ): Promise<KeyVerdict> {
   const path = join(directory, KEY_FILE)
-  const instance = readInstance(kv)
+  const instance = await readInstance(kv)
   const found = existsSync(path) ? readFileSync(path) : null
   const key = found?.length === KEY_BYTES ? found : null
   if (instance && key && fingerprintOf(key) === instance.keyFingerprint) return { kind: 'right', key }
@@ -69,14 +69,14 @@ export async function settleKey(
     if (existsSync(path)) renameSync(path, `${path}.replaced`)
     writeWhole(path, key)
   }
-  const id = readInstance(kv)?.id ?? Buffer.from(random.bytes(16)).toString('hex')
+  const id = (await readInstance(kv))?.id ?? Buffer.from(random.bytes(16)).toString('hex')
   const instance: Instance = { id, keyFingerprint: fingerprintOf(key) }
   await kv.commit({ sets: [{ key: INSTANCE_KEY, value: JSON.stringify(instance) }] })
   return key
 }
 
-export function readInstance(kv: Pick<Kv, 'get'>): Instance | null {
-  const entry = kv.get(INSTANCE_KEY)
+export async function readInstance(kv: Pick<Kv, 'get'>): Promise<Instance | null> {
+  const entry = await kv.get(INSTANCE_KEY)
   return entry && (JSON.parse(entry.value) as Instance)
 }
 

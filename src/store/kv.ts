@@ -63,11 +63,20 @@ export interface ListOptions {
 
 export type Selector = { readonly prefix: Key } | { readonly start: Key; readonly end: Key }
 
-export interface Kv {
+/**
+ * Every answer is true of one moment, and may be old when it arrives: two answers need not be of the same moment, and
+ * only a check tells whether one still holds when something is written.
+ */
+export interface Reader {
   /** null where the key is absent. */
-  get(key: Key): Entry | null
+  get(key: Key): Promise<Entry | null>
+  /** One answer a key, in their order; in one go, where `get` would take a round trip each. */
+  getMany(keys: readonly Key[]): Promise<(Entry | null)[]>
   /** One bounded page in key order. `start` is inclusive, `end` exclusive; a prefix does not contain itself. */
-  list(selector: Selector, options: ListOptions): Entry[]
+  list(selector: Selector, options: ListOptions): Promise<Entry[]>
+}
+
+export interface Kv extends Reader {
   /**
    * All or nothing. Resolves when the commit is flushed to disk: `true`, or `false` when a check failed and
    * nothing was written. Rejects with `AboveMax`, and with Problem 507 `storage_full` when the disk or the map is full.

@@ -6,8 +6,8 @@
 // is its own head, as it always was.
 
 import { cutText } from '../lib/text-cut.ts'
-import { transact, type Changes } from './collection.ts'
-import type { Key, Kv } from './kv.ts'
+import { transact, type Changes } from './transaction.ts'
+import type { Key, Kv, Reader } from './kv.ts'
 
 /** Characters; a part is written and read within a millisecond or two. */
 const PART = 1024 * 1024
@@ -25,7 +25,7 @@ export interface LargeText {
   /** Characters. */
   readonly length: number
   /** Each is read when it is asked for. */
-  readonly parts: Iterable<string>
+  readonly parts: AsyncIterable<string>
 }
 
 /** Writes what is too large for the commit, and answers what the commit has to add. */
@@ -44,23 +44,23 @@ export async function stageText(kv: Kv, key: Key, text: string): Promise<Changes
 }
 
 /** null = there is none. */
-export function largeText(kv: Kv, key: Key): LargeText | null {
-  const value = kv.get(key)?.value
+export async function largeText(kv: Reader, key: Key): Promise<LargeText | null> {
+  const value = (await kv.get(key))?.value
   if (value === undefined) return null
   const head = headOf(value)
-  if (!head) return { length: value.length, parts: [value] }
+  if (!head) return { length: value.length, parts: wholeOf(value) }
   return { length: head.length, parts: partsOf(kv, key, head.$parts) }
 }
 
 /** What to delete with the text. */
-export function textKeys(kv: Kv, key: Key): Key[] {
-  const head = headOf(kv.get(key)?.value ?? '')
+export async function textKeys(kv: Reader, key: Key): Promise<Key[]> {
+  const head = headOf((await kv.get(key))?.value ?? '')
   return [key, ...Array.from({ length: head?.$parts ?? 0 }, (_, part) => partKey(key, part))]
 }
 
 /** Takes away a draft that came to nothing. */
 export async function dropText(kv: Kv, key: Key): Promise<void> {
-  const count = Number(kv.get(draftKey(key))?.value ?? 0)
+  const count = Number((await kv.get(draftKey(key)))?.value ?? 0)
   for (let part = 0; part < count; part++) await transact(kv, () => ({ deletes: [partKey(key, part)] }))
   if (count > 0) await transact(kv, () => ({ deletes: [draftKey(key)] }))
 }
@@ -68,7 +68,7 @@ export async function dropText(kv: Kv, key: Key): Promise<void> {
 /** At start: takes away the drafts of a server that stopped meanwhile. */
 export async function dropDrafts(kv: Kv): Promise<void> {
   for (;;) {
-    const drafts = kv.list({ prefix: ['text-draft'] }, { limit: 100 })
+    const drafts = await kv.list({ prefix: ['text-draft'] }, { limit: 100 })
     for (const { key } of drafts) await dropText(kv, key.slice(1))
     if (drafts.length < 100) return
   }
@@ -81,9 +81,13 @@ function headOf(value: string): Head | null {
   return value.startsWith(HEAD) ? (JSON.parse(value) as Head) : null
 }
 
-function* partsOf(kv: Kv, key: Key, count: number): Generator<string> {
+async function* wholeOf(value: string): AsyncGenerator<string> {
+  yield value
+}
+
+async function* partsOf(kv: Reader, key: Key, count: number): AsyncGenerator<string> {
   for (let part = 0; part < count; part++) {
-    const value = kv.get(partKey(key, part))?.value
+    const value = (await kv.get(partKey(key, part)))?.value
     if (value === undefined) throw new Error(`a part of a text is missing: ${part} of ${count}`)
     yield value
   }

@@ -26,10 +26,10 @@ async function listDueByUser(kv: Kv): Promise<void> {
     const prefix: Key = [name, 'by', 'due']
     // What is moved is gone from the list, so that its first page is always the next one.
     for (;;) {
-      const due = kv.list({ prefix }, { limit: AT_ONCE })
+      const due = await kv.list({ prefix }, { limit: AT_ONCE })
       if (due.length === 0) break
-      const sets = due.flatMap(({ key }) => turnOf(kv, name, String(key.at(-1))))
-      const moved = await kv.commit({ sets, deletes: due.map(({ key }) => key) })
+      const sets = await Promise.all(due.map(({ key }) => turnOf(kv, name, String(key.at(-1)))))
+      const moved = await kv.commit({ sets: sets.flat(), deletes: due.map(({ key }) => key) })
       assert(moved, 'a commit without checks is taken')
     }
   }
@@ -39,7 +39,7 @@ async function listUnpinned(kv: Kv): Promise<void> {
   const prefix: Key = ['backtests', 'by', 'user']
   let after: { after?: Key } = {}
   for (;;) {
-    const listed = kv.list({ prefix }, { limit: AT_ONCE, ...after })
+    const listed = await kv.list({ prefix }, { limit: AT_ONCE, ...after })
     const last = listed.at(-1)
     if (!last) break
     await kv.commit({
@@ -52,8 +52,8 @@ async function listUnpinned(kv: Kv): Promise<void> {
   }
 }
 
-function turnOf(kv: Kv, name: string, id: string) {
-  const entry = kv.get([name, 'id', id])
+async function turnOf(kv: Kv, name: string, id: string) {
+  const entry = await kv.get([name, 'id', id])
   if (!entry) return []
   const { ownerId, receiverId, nextAt } = JSON.parse(entry.value) as Waiting
   const parts: Key = receiverId === undefined ? [ownerId, nextAt] : [ownerId, receiverId, nextAt]

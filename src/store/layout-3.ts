@@ -26,8 +26,11 @@ const SCRIPT_KINDS = ['indicator', 'script', 'strategy']
 export async function toLayout3(kv: Kv): Promise<void> {
   let after: { after?: Key } = {}
   for (;;) {
-    const page = kv.list({ prefix: ['alerts', 'id'] }, { limit: AT_ONCE, ...after })
-    const sets = page.flatMap(({ key, value }) => carried(kv, key, JSON.parse(value) as OldAlert))
+    const page = await kv.list({ prefix: ['alerts', 'id'] }, { limit: AT_ONCE, ...after })
+    const all = await Promise.all(
+      page.map(({ key, value }) => carried(kv, key, JSON.parse(value) as OldAlert)),
+    )
+    const sets = all.flat()
     if (sets.length > 0) await take(kv, { sets })
     const last = page.at(-1)
     if (!last || page.length < AT_ONCE) break
@@ -41,10 +44,10 @@ export async function toLayout3(kv: Kv): Promise<void> {
     await takeAway(kv, prefix)
 }
 
-function carried(kv: Kv, key: Key, alert: OldAlert) {
+async function carried(kv: Kv, key: Key, alert: OldAlert) {
   if (alert.fresh !== undefined) return []
   const { exchange, symbol, interval, seenBar, lastFiredAt } = alert
-  const [fired] = kv.list({ prefix: ['alerts', 'fired', alert.id] }, { limit: 1, reverse: true })
+  const [fired] = await kv.list({ prefix: ['alerts', 'fired', alert.id] }, { limit: 1, reverse: true })
   const isPlain = !SCRIPT_KINDS.includes(alert.kind)
   const record = {
     ...alert,
@@ -72,7 +75,7 @@ function carried(kv: Kv, key: Key, alert: OldAlert) {
 
 async function takeAway(kv: Kv, prefix: Key): Promise<void> {
   for (;;) {
-    const page = kv.list({ prefix }, { limit: 1000 })
+    const page = await kv.list({ prefix }, { limit: 1000 })
     if (page.length === 0) return
     await take(kv, { deletes: page.map(({ key }) => key) })
   }

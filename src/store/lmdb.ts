@@ -108,6 +108,11 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
   const valueOf = (key: Key) => documents.get(encodeKey(key))
   const sizeOf = (key: Key) => valueOf(key)?.length ?? null
 
+  function entryOf(key: Key): Entry | null {
+    const found = documents.getEntry(encodeKey(key))
+    return found ? { key, value: found.value, version: String(found.version) } : null
+  }
+
   /** Inside a transaction. */
   function assertRoomFor(commit: Commit): void {
     if (!isDiskFull() && !isAbove(maxBytes)) return
@@ -131,11 +136,9 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     openDatabase,
     assertRoom,
     durable: written,
-    get(key) {
-      const found = documents.getEntry(encodeKey(key))
-      return found ? { key, value: found.value, version: String(found.version) } : null
-    },
-    list(selector, options) {
+    get: async (key) => entryOf(key),
+    getMany: async (keys) => keys.map(entryOf),
+    async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options
       // lmdb-js walks a reverse range from `start` down, both ends of which mean the opposite then.

@@ -26,6 +26,12 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
     version: row.version,
   })
 
+  function found(key: Key): Entry | null {
+    const text = encodeKey(key).toString('latin1')
+    const row = rows.get(text)
+    return row ? entry(text, row) : null
+  }
+
   function put(text: string, value: string): void {
     bytes += value.length - (rows.get(text)?.value.length ?? 0)
     if (!rows.has(text)) sorted.splice(lowerBound(sorted, text), 0, text)
@@ -41,12 +47,9 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
   }
 
   return {
-    get(key) {
-      const text = encodeKey(key).toString('latin1')
-      const row = rows.get(text)
-      return row ? entry(text, row) : null
-    },
-    list(selector, options) {
+    get: async (key) => found(key),
+    getMany: async (keys) => keys.map(found),
+    async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const from = lowerBound(sorted, start.toString('latin1'))
       const to = Math.max(from, lowerBound(sorted, end.toString('latin1')))

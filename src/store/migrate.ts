@@ -2,7 +2,7 @@
 // a newer one is refused, since an older program would not know what it is writing over.
 
 import { DataRefused } from './data-refused.ts'
-import type { Key, Kv } from './kv.ts'
+import type { Entry, Key, Kv } from './kv.ts'
 import { toLayout2 } from './layout-2.ts'
 import { toLayout3 } from './layout-3.ts'
 
@@ -23,7 +23,7 @@ export const VERSION_KEY: Key = ['meta', 'schema']
 
 /** Answers the version the database is at now. */
 export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATIONS): Promise<number> {
-  const { newest, found, entry } = assertKnownLayout(kv, migrations)
+  const { newest, found, entry } = await assertKnownLayout(kv, migrations)
   if (entry === null) await setVersion(kv, newest)
   for (const { to, run } of migrations) {
     if (to <= found) continue
@@ -34,9 +34,13 @@ export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATI
 }
 
 /** Throws `DataRefused` for a database of a newer program. Writes nothing. */
-export function assertKnownLayout(kv: Pick<Kv, 'get'>, migrations: readonly Migration[] = MIGRATIONS) {
+export async function assertKnownLayout(kv: Pick<Kv, 'get'>, migrations: readonly Migration[] = MIGRATIONS) {
+  return knownLayout(await kv.get(VERSION_KEY), migrations)
+}
+
+/** Likewise, of what stands under `VERSION_KEY`. */
+export function knownLayout(entry: Entry | null, migrations: readonly Migration[] = MIGRATIONS) {
   const newest = migrations.at(-1)?.to ?? 1
-  const entry = kv.get(VERSION_KEY)
   const found = entry ? Number(entry.value) : newest
   if (found > newest)
     throw new DataRefused(

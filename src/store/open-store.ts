@@ -45,7 +45,7 @@ async function beforeWriting(folder: string, admit: (kv: Kv) => Promise<void>): 
   if (!checkDatabase(folder)) return admit(memoryKv())
   const kv = lmdbKv({ path: folder })
   try {
-    assertKnownLayout(kv)
+    await assertKnownLayout(kv)
     await admit(kv)
   } finally {
     await kv.close()

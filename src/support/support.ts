@@ -4,7 +4,8 @@ import MiniSearch from 'minisearch'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import { collection, transact, type Changes, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export interface Article {
@@ -106,13 +107,13 @@ export function createSupport({
     async open(
       fields: { readonly email: string; readonly subject: string; readonly body: string },
       userId: string | null,
-      also: (ticket: Ticket) => readonly Changes[] = () => [],
+      also: (ticket: Ticket, tx: Tx) => readonly (Changes | Promise<Changes>)[] = () => [],
     ): Promise<Ticket> {
       const ticket: Ticket = { id: newId('tkt'), ...fields, userId, state: 'open', createdAt: clock.now() }
-      await transact(kv, () => [tickets.insert(ticket), ...also(ticket)])
+      await transact(kv, (tx) => [tickets.insert(ticket), ...also(ticket, tx)])
       return ticket
     },
-    tickets: (options: PageOptions): Page<Ticket> => tickets.list('all', [], options),
+    tickets: (options: PageOptions): Promise<Page<Ticket>> => tickets.list('all', [], options),
   }
 }
 

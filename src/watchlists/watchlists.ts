@@ -6,7 +6,8 @@ import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
 import { longerThan } from '../lib/text.ts'
 import { marketName } from '../market/symbol.ts'
-import { collection, transact, type Also, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const WATCHLISTS_PER_USER = 200
@@ -106,8 +107,8 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
     counts: { owner: { of: (list) => [list.ownerId], max: WATCHLISTS_PER_USER, noun: 'watchlists' } },
   })
   const notFound = () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.')
-  function owned(ownerId: string, id: string): Watchlist {
-    const list = watchlists.get(id)
+  async function owned(ownerId: string, id: string): Promise<Watchlist> {
+    const list = await watchlists.get(id)
     if (list?.ownerId !== ownerId) throw notFound()
     return list
   }
@@ -122,14 +123,14 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
       const now = clock.now()
       const watchlist: Watchlist = { id: newId('wl'), ownerId, name, items, createdAt: now, updatedAt: now }
       const made = { watchlist, warnings }
-      await transact(kv, () => [watchlists.insert(watchlist), also?.(made)])
+      await transact(kv, (tx) => [watchlists.insert(watchlist), also?.(made, tx)])
       return made
     },
     get: owned,
-    list: (ownerId: string, options: PageOptions): Page<Watchlist> =>
+    list: (ownerId: string, options: PageOptions): Promise<Page<Watchlist>> =>
       watchlists.list('owner', [ownerId], options),
-    each: (): Generator<Watchlist> => watchlists.each(),
-    eachOf: (ownerId: string): Generator<Watchlist> => watchlists.each('owner', [ownerId]),
+    each: (): AsyncGenerator<Watchlist> => watchlists.each(),
+    eachOf: (ownerId: string): AsyncGenerator<Watchlist> => watchlists.each('owner', [ownerId]),
     async change(
       ownerId: string,
       id: string,
@@ -138,7 +139,7 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
         readonly items?: Parameters<typeof checkedItems>[0] | undefined
       },
     ): Promise<{ watchlist: Watchlist; warnings: ImportWarning[] }> {
-      owned(ownerId, id)
+      await owned(ownerId, id)
       const checked = fields.items && checkedItems(fields.items)
       const watchlist = await watchlists.update(id, (before) => ({
         ...before,
@@ -150,7 +151,7 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
       return { watchlist, warnings: checked?.warnings ?? [] }
     },
     async remove(ownerId: string, id: string): Promise<void> {
-      owned(ownerId, id)
+      await owned(ownerId, id)
       await watchlists.delete(id)
     },
   }

@@ -11,7 +11,7 @@ import type { Log } from '../lib/log.ts'
 import { createLoop } from '../lib/loop.ts'
 import { Problem } from '../lib/problem.ts'
 import { within } from '../lib/within.ts'
-import { transact } from '../store/collection.ts'
+import { transact, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
 import { deliveryCollection, type AttemptRecord, type Delivery } from './deliveries.ts'
@@ -79,9 +79,16 @@ export function createDeliverer(deps: DelivererDeps) {
   async function startDue(): Promise<number> {
     const sinceMs = clock.now() - lookedAt
     if (sinceMs >= NAP_MS || sinceMs < 0) await lookAtAll()
-    for (const ownerId of told) {
-      turns.learn(ownerId, headsOf(ownerId))
+    const owners = [...told]
+    for (const ownerId of owners) {
+      // First: what is told of while the store is asked has to be asked for once more.
       told.delete(ownerId)
+      try {
+        turns.learn(ownerId, await headsOf(ownerId))
+      } catch (error) {
+        told.add(ownerId)
+        throw error
+      }
     }
     if (store.waitMs > 0) return store.waitMs
     const now = clock.now()
@@ -93,10 +100,10 @@ export function createDeliverer(deps: DelivererDeps) {
   /** At start, and now and then, since another process may have written to the outbox. */
   async function lookAtAll(): Promise<void> {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
-    for (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
+    for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
       if (Number(at) > clock.now()) await planAnew(String(ownerId), String(receiverId))
       const heads = found.get(String(ownerId)) ?? []
-      heads.push(headOf(String(receiverId), Number(at)))
+      heads.push(await headOf(String(receiverId), Number(at)))
       found.set(String(ownerId), heads)
     }
     for (const [ownerId, heads] of found) turns.learn(ownerId, heads)
@@ -105,28 +112,31 @@ export function createDeliverer(deps: DelivererDeps) {
 
   /** The clock was set back: what was to wait from a time that is yet to come waits as long from now. */
   async function planAnew(ownerId: string, receiverId: string): Promise<void> {
-    const turn = [ownerId, receiverId]
-    await transact(kv, () => {
-      const now = clock.now()
-      const { items } = deliveries.list('turn', turn, { limit: PLANNED_AT_ONCE, reverse: false })
-      return items.flatMap((delivery) => {
-        const stored = deliveries.stored(delivery.id)
-        const since = plannedAt(delivery)
-        if (!stored || delivery.nextAt === null || since <= now + SLEWED_MS) return []
-        const nextAt = now + Math.max(0, delivery.nextAt - since)
-        told.add(ownerId)
-        return [deliveries.replace(stored, { ...stored.record, nextAt })]
+    const now = clock.now()
+    const isAhead = (delivery: Delivery) => plannedAt(delivery) > now + SLEWED_MS
+    const page = { limit: PLANNED_AT_ONCE, reverse: false }
+    const { items } = await deliveries.list('turn', [ownerId, receiverId], page)
+    const ahead = items.filter(isAhead)
+    if (ahead.length === 0) return
+    await transact(kv, async (tx) => {
+      const stored = await deliveries.at(tx).storedMany(ahead.map(({ id }) => id))
+      return stored.flatMap((delivery) => {
+        const { record } = delivery
+        if (record.nextAt === null || !isAhead(record)) return []
+        const nextAt = now + Math.max(0, record.nextAt - plannedAt(record))
+        return [deliveries.replace(delivery, { ...record, nextAt })]
       })
     })
+    told.add(ownerId)
   }
 
-  function headsOf(ownerId: string): Head[] {
-    const firsts = [...deliveries.firsts('turn', [ownerId], 1)]
-    return firsts.map(([receiverId, at]) => headOf(String(receiverId), Number(at)))
+  function headsOf(ownerId: string): Promise<Head[]> {
+    const firsts = deliveries.firsts('turn', [ownerId], 1)
+    return Array.fromAsync(firsts, ([receiverId, at]) => headOf(String(receiverId), Number(at)))
   }
 
-  function headOf(receiverId: string, at: number): Head {
-    const { lastSuccessAt = null, failingSince = null } = receivers.get(receiverId) ?? {}
+  async function headOf(receiverId: string, at: number): Promise<Head> {
+    const { lastSuccessAt = null, failingSince = null } = (await receivers.get(receiverId)) ?? {}
     return { receiverId, at, proven: lastSuccessAt !== null && failingSince === null }
   }
 
@@ -165,12 +175,13 @@ export function createDeliverer(deps: DelivererDeps) {
   /** Commits that an attempt of the receiver's first delivery begins. null when none is due after all. */
   async function begin({ ownerId, receiverId }: Turn): Promise<Claim | null> {
     let claim: Claim | null = null
-    await transact(kv, () => {
+    await transact(kv, async (tx) => {
       claim = null
-      const receiver = receivers.get(receiverId)
-      if (receiver?.status !== 'active') return cancelled(ownerId, receiverId)
-      const [first] = deliveries.list('turn', [ownerId, receiverId], { limit: 1, reverse: false }).items
-      const delivery = first && deliveries.stored(first.id)
+      const receiver = await receivers.at(tx).get(receiverId)
+      if (receiver?.status !== 'active') return cancelled(tx, ownerId, receiverId)
+      const turn = await deliveries.at(tx).list('turn', [ownerId, receiverId], { limit: 1, reverse: false })
+      const [first] = turn.items
+      const delivery = first && (await deliveries.at(tx).stored(first.id))
       if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
       claim = { receiver, delivery: delivery.record }
       // An attempt that is not written down would be made again and again.
@@ -182,14 +193,13 @@ export function createDeliverer(deps: DelivererDeps) {
     return claim
   }
 
-  function cancelled(ownerId: string, receiverId: string) {
-    const { items } = deliveries.list('turn', [ownerId, receiverId], { limit: CANCELLED_AT_ONCE })
-    return items.flatMap(({ id }) => {
-      const stored = deliveries.stored(id)
-      return stored
-        ? [deliveries.replace(stored, { ...stored.record, state: 'cancelled', nextAt: null })]
-        : []
-    })
+  async function cancelled(tx: Tx, ownerId: string, receiverId: string) {
+    const waiting = deliveries.at(tx)
+    const { items } = await waiting.list('turn', [ownerId, receiverId], { limit: CANCELLED_AT_ONCE })
+    const stored = await waiting.storedMany(items.map(({ id }) => id))
+    return stored.map((delivery) =>
+      deliveries.replace(delivery, { ...delivery.record, state: 'cancelled', nextAt: null }),
+    )
   }
 
   /** Never rejects: a mistake on our side is an outcome too, or the delivery would be tried without end. */
@@ -214,11 +224,11 @@ export function createDeliverer(deps: DelivererDeps) {
     const now = record.at + record.durationMs
     let before: Receiver | null = null
     let after: Receiver | null = null
-    await transact(kv, () => {
-      const delivery = deliveries.stored(claim.delivery.id)
+    await transact(kv, async (tx) => {
+      const delivery = await deliveries.at(tx).stored(claim.delivery.id)
       if (!delivery) return []
       const attempts = [...delivery.record.attempts, record]
-      const receiver = receivers.stored(claim.receiver.id)
+      const receiver = await receivers.at(tx).stored(claim.receiver.id)
       before = receiver?.record ?? null
       after = before && healthAfter(before, record, now)
       const gone = after?.status === 'disabled'

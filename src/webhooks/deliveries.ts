@@ -6,15 +6,8 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import {
-  collection,
-  transact,
-  type Also,
-  type Changes,
-  type Collection,
-  type Page,
-  type PageOptions,
-} from '../store/collection.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import { receiverCollection, type EventKind, type Receiver } from './receivers.ts'
 import { LOG_MS } from './schedule.ts'
@@ -88,8 +81,8 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     createdAt: clock.now(),
     resendOf,
   })
-  const owned = (ownerId: string, id: string): Delivery => {
-    const delivery = deliveries.get(id)
+  const owned = async (ownerId: string, id: string): Promise<Delivery> => {
+    const delivery = await deliveries.get(id)
     if (delivery?.ownerId !== ownerId)
       throw new Problem(404, 'delivery_not_found', 'There is no such delivery.')
     return delivery
@@ -97,16 +90,17 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
   return {
     /**
      * What to commit so that every active receiver of the owner that wants `event` gets it; `only` narrows to some receivers.
-     * Part of a `transact` plan: it reads, and has no effect of its own.
+     * Part of a plan: it has no effect of its own.
      */
-    enqueue(
+    async enqueue(
+      tx: Tx,
       ownerId: string,
       event: EventKind,
       data: Delivery['data'],
       only: readonly string[] = [],
-    ): Changes[] {
+    ): Promise<Changes[]> {
       const changes: Changes[] = []
-      for (const receiver of receivers.each('owner', [ownerId])) {
+      for await (const receiver of receivers.at(tx).each('owner', [ownerId])) {
         const wanted = receiver.status === 'active' && receiver.events.includes(event)
         if (wanted && (only.length === 0 || only.includes(receiver.id)))
           changes.push(deliveries.insert(fresh(receiver, event, data, null)))
@@ -116,29 +110,29 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
     /** A sample event, whatever the receiver listens to. */
     async test(receiver: Receiver, also?: Also<Delivery>): Promise<Delivery> {
       const delivery = fresh(receiver, 'webhook.test', { webhookId: receiver.id, name: receiver.name }, null)
-      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery)])
+      await transact(kv, (tx) => [deliveries.insert(delivery), also?.(delivery, tx)])
       return delivery
     },
     /** The same event once more, as a delivery of its own. */
     async resend(ownerId: string, id: string, also?: Also<Delivery>): Promise<Delivery> {
-      const before = owned(ownerId, id)
-      const receiver = receivers.get(before.receiverId)
+      const before = await owned(ownerId, id)
+      const receiver = await receivers.get(before.receiverId)
       if (!receiver) throw new Problem(404, 'webhook_not_found', 'The webhook of this delivery was deleted.')
       if (receiver.status !== 'active')
         throw new Problem(409, 'conflict', 'The webhook is disabled. Enable it before sending again.')
       const delivery = fresh(receiver, before.event, before.data, before.id)
-      await transact(kv, () => [deliveries.insert(delivery), also?.(delivery)])
+      await transact(kv, (tx) => [deliveries.insert(delivery), also?.(delivery, tx)])
       return delivery
     },
     get: owned,
-    list: (receiverId: string, options: PageOptions): Page<Delivery> =>
+    list: (receiverId: string, options: PageOptions): Promise<Page<Delivery>> =>
       deliveries.list('receiver', [receiverId], options),
-    listOfOwner: (ownerId: string, options: PageOptions): Page<Delivery> =>
+    listOfOwner: (ownerId: string, options: PageOptions): Promise<Page<Delivery>> =>
       deliveries.list('owner', [ownerId], options),
     /** Removes what is older than the log may be. Answers how many. */
     async purge(): Promise<number> {
       let forgotten = 0
-      for (const delivery of deliveries.each('age')) {
+      for await (const delivery of deliveries.each('age')) {
         if (delivery.createdAt > clock.now() - LOG_MS) break
         if (delivery.state !== 'pending' && (await deliveries.delete(delivery.id))) forgotten++
       }

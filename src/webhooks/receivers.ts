@@ -8,14 +8,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { Random } from '../lib/random.ts'
-import {
-  collection,
-  transact,
-  type Also,
-  type Collection,
-  type Page,
-  type PageOptions,
-} from '../store/collection.ts'
+import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import { parseReceiverUrl, permittedAddresses, type AllowList, type Resolve } from './address.ts'
 import type { SecretBox } from './secret-box.ts'
@@ -101,7 +95,7 @@ export interface ReceiverSecret {
 
 /** Does this box open the secrets in the database? null: there are none. */
 export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
-  for (const { id, sealedSecret, disabledReason } of receiverCollection(kv).each())
+  for await (const { id, sealedSecret, disabledReason } of receiverCollection(kv).each())
     if (disabledReason !== 'secret_lost')
       return box.open(sealedSecret, id).then(
         () => true,
@@ -113,7 +107,7 @@ export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | nu
 /** The key that sealed the secrets is lost: each receiver is disabled until its owner rotates its secret. */
 export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | 'clock'>): Promise<number> {
   const receivers = receiverCollection(kv)
-  const ids = Array.from(receivers.each(), ({ id }) => id)
+  const ids = await Array.fromAsync(receivers.each(), ({ id }) => id)
   for (const id of ids)
     await receivers.update(id, (before) => ({
       ...before,
@@ -134,8 +128,8 @@ export function createReceivers(deps: ReceiverDeps) {
   const receivers = receiverCollection(kv)
   const randomBytes = (count: number) => random.bytes(count)
 
-  function owned(ownerId: string, id: string): Receiver {
-    const receiver = receivers.get(id)
+  async function owned(ownerId: string, id: string): Promise<Receiver> {
+    const receiver = await receivers.get(id)
     if (receiver?.ownerId !== ownerId)
       throw new Problem(404, 'webhook_not_found', 'There is no such webhook.')
     return receiver
@@ -148,7 +142,7 @@ export function createReceivers(deps: ReceiverDeps) {
   }
 
   return {
-    has: (ownerId: string, id: string) => receivers.get(id)?.ownerId === ownerId,
+    has: async (ownerId: string, id: string) => (await receivers.get(id))?.ownerId === ownerId,
     async create(
       ownerId: string,
       fields: ReceiverFields,
@@ -176,13 +170,13 @@ export function createReceivers(deps: ReceiverDeps) {
         failingSince: null,
       }
       const made = { receiver, secret }
-      await transact(kv, () => [receivers.insert(receiver), also?.(made)])
+      await transact(kv, (tx) => [receivers.insert(receiver), also?.(made, tx)])
       return made
     },
 
     get: owned,
 
-    list: (ownerId: string, options: PageOptions): Page<Receiver> =>
+    list: (ownerId: string, options: PageOptions): Promise<Page<Receiver>> =>
       receivers.list('owner', [ownerId], options),
 
     /** Enabling a receiver forgets its failures. */
@@ -191,7 +185,7 @@ export function createReceivers(deps: ReceiverDeps) {
       id: string,
       fields: Partial<ReceiverFields> & { readonly status?: Receiver['status'] },
     ): Promise<Receiver> {
-      if (owned(ownerId, id).disabledReason === 'secret_lost' && fields.status === 'active')
+      if ((await owned(ownerId, id)).disabledReason === 'secret_lost' && fields.status === 'active')
         throw new Problem(
           409,
           'conflict',
@@ -215,13 +209,13 @@ export function createReceivers(deps: ReceiverDeps) {
     },
 
     async remove(ownerId: string, id: string): Promise<void> {
-      owned(ownerId, id)
+      await owned(ownerId, id)
       await receivers.delete(id)
     },
 
     /** A second rotation before the first is confirmed is refused: one of three secrets would stop working unseen. */
     async rotate(ownerId: string, id: string, also?: Also<ReceiverSecret>): Promise<ReceiverSecret> {
-      if (owned(ownerId, id).sealedOldSecret !== null)
+      if ((await owned(ownerId, id)).sealedOldSecret !== null)
         throw new Problem(409, 'conflict', 'The last rotation is not confirmed yet. Confirm it first.')
       const secret = newSecret(randomBytes)
       const sealedSecret = await box.seal(secret, id)
@@ -239,7 +233,7 @@ export function createReceivers(deps: ReceiverDeps) {
                 updatedAt: now,
               }
             : null,
-        also && ((receiver) => also({ receiver, secret })),
+        also && ((receiver, tx) => also({ receiver, secret }, tx)),
       )
       if (!changed)
         throw new Problem(409, 'conflict', 'The webhook was changed at the same time. Look at it again.')
@@ -248,7 +242,7 @@ export function createReceivers(deps: ReceiverDeps) {
 
     /** The receiver knows the new secret: the old one is forgotten. */
     async confirmRotation(ownerId: string, id: string): Promise<Receiver> {
-      owned(ownerId, id)
+      await owned(ownerId, id)
       const changed = await receivers.update(id, (before) => ({
         ...before,
         sealedOldSecret: null,

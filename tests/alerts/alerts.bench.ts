@@ -47,12 +47,12 @@ function open() {
     resolve: (_userId, series) => series,
     closesAt: () => (time) => time + HOUR,
     runScript: () => Promise.reject(new Error('no scripts here')),
-    deliver: (alert: Alert, firing: Firing) => [
+    deliver: async (_tx, alert: Alert, firing: Firing) => [
       outbox.insert({ id: newId('msg'), ownerId: alert.ownerId, data: firing }),
     ],
     fired: (firings) => (fired += firings.length),
     alertsMax: 0,
-    ownsReceiver: () => true,
+    ownsReceiver: async () => true,
     lookAtEnd: () => {},
   })
   const looks = createLooks({
@@ -61,7 +61,7 @@ function open() {
     notes: () => cache.store.notes(),
     clear: (note) => cache.store.clearNote(note),
     unsettled: () => alerts.unsettledSeries(),
-    forming: () => [],
+    async *forming() {},
     lanes: [alerts.look, alerts.lookByScripts],
   })
   return { kv, cache, alerts, looks, fired: () => fired }

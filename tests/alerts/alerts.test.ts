@@ -12,6 +12,7 @@ import { idSource } from '../../src/lib/ids.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
+import { rejection } from '../rejection.ts'
 
 const nan = Number.NaN
 
@@ -114,9 +115,9 @@ function world(kv: Kv = memoryKv()) {
     resolve: (_userId, series) => series,
     closesAt: () => (time) => time + barMs,
     alertsMax: 400,
-    ownsReceiver: (_userId, id) => id === 'wh_1',
+    ownsReceiver: async (_userId, id) => id === 'wh_1',
     runScript: async (alert, bars) => script(bars, alert),
-    deliver: (_alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
+    deliver: async (_tx, _alert, firing) => [{ sets: [{ key: ['outbox', firing.id], value: 'null' }] }],
     fired: (firings) => fired.push(...firings),
     lookAtEnd: (closing) => ends.push(closing),
   })
@@ -175,7 +176,7 @@ describe('an alert', () => {
     await bar(9.5, 11, 12)
     expect(days()).toEqual([3])
     expect(fired[0]?.message).toBe('SPX is above 10')
-    expect(alerts.get('usr_1', id)).toMatchObject({ state: 'triggered', firings: 1 })
+    expect(await alerts.get('usr_1', id)).toMatchObject({ state: 'triggered', firings: 1 })
   })
   test('fires at once when it is true already', async () => {
     const { set } = world()
@@ -223,11 +224,13 @@ describe('an alert', () => {
     await bar(12)
     expect(ends.at(-1)?.at).toBe(START + 3 * DAY + 5000)
     const again = world(kv)
-    expect(Array.from(again.alerts.formingBars(), (closing) => closing?.at)).toContain(START + 3 * DAY + 5000)
+    expect(await Array.fromAsync(again.alerts.formingBars(), (closing) => closing?.at)).toContain(
+      START + 3 * DAY + 5000,
+    )
     now = START + 3 * DAY + 5000
     await arrived()
     expect(days()).toEqual([2])
-    expect(Array.from(again.alerts.formingBars()).filter(Boolean)).toEqual([])
+    expect((await Array.fromAsync(again.alerts.formingBars())).filter(Boolean)).toEqual([])
   })
   test('of a script writes nothing on a bar that means nothing to it', async () => {
     const kv = memoryKv()
@@ -280,7 +283,7 @@ describe('an alert', () => {
     await arrived()
     await arrived()
     expect(days()).toEqual([2])
-    expect(kv.list({ prefix: ['outbox'] }, { limit: 10 })).toHaveLength(1)
+    expect(await kv.list({ prefix: ['outbox'] }, { limit: 10 })).toHaveLength(1)
   })
   test('is throttled after more than 15 firings in 3 minutes, by when its bars closed', async () => {
     const { alerts, set, arrived } = world()
@@ -290,7 +293,7 @@ describe('an alert', () => {
     await arrived()
     // Days that come all at once are days apart.
     expect(fired).toHaveLength(30)
-    expect(alerts.get('usr_1', id).state).toBe('active')
+    expect((await alerts.get('usr_1', id)).state).toBe('active')
     fired = []
     barMs = 10_000
     closes = [8, 9]
@@ -300,7 +303,7 @@ describe('an alert', () => {
     closes.push(...Array.from({ length: 30 }, () => 11))
     await quick.arrived()
     expect(fired).toHaveLength(16)
-    expect(quick.alerts.get('usr_1', other.id).state).toBe('throttled')
+    expect((await quick.alerts.get('usr_1', other.id)).state).toBe('throttled')
   })
   test('keeps its cool-down', async () => {
     const { set, bar } = world()
@@ -313,7 +316,7 @@ describe('an alert', () => {
     const { id } = await set({ expiresAt: START + 2 * DAY })
     await bar(11)
     expect(days()).toEqual([])
-    expect(alerts.get('usr_1', id).state).toBe('expired')
+    expect((await alerts.get('usr_1', id)).state).toBe('expired')
   })
   test('paused does not fire, resumed starts from the newest bar', async () => {
     const { alerts, set, bar } = world()
@@ -380,7 +383,7 @@ describe('an alert', () => {
       throw new Error('line 3: array index out of range')
     }
     await bar(13)
-    expect(alerts.get('usr_1', id)).toMatchObject({
+    expect(await alerts.get('usr_1', id)).toMatchObject({
       state: 'error',
       problem: 'line 3: array index out of range',
     })
@@ -392,7 +395,7 @@ describe('an alert', () => {
     }
     const { id } = await set({ kind: 'script', op: undefined, price: undefined, scriptId: 'scr_1' })
     expect(bar(13)).rejects.toThrow('The server is stopping.')
-    expect(alerts.get('usr_1', id)).toMatchObject({ state: 'active', problem: null })
+    expect(await alerts.get('usr_1', id)).toMatchObject({ state: 'active', problem: null })
   })
   test('of a script begins where an equal one began, so that they are one run', async () => {
     closes = Array.from({ length: 6000 }, () => 9)
@@ -404,9 +407,9 @@ describe('an alert', () => {
     await bar(10, 11, 12)
     const equal = await set(fields)
     const other = await set({ ...fields, inputs: { Length: 5 } })
-    const since = ({ id }: Alert) => alerts.get('usr_1', id).since
-    expect(since(equal)).toBe(since(first))
-    expect(since(other)).toBe((since(first) ?? 0) + 3 * DAY)
+    const since = async ({ id }: Alert) => (await alerts.get('usr_1', id)).since
+    expect(await since(equal)).toBe(await since(first))
+    expect(await since(other)).toBe(((await since(first)) ?? 0) + 3 * DAY)
   })
   test('of a script runs it from the same bar each time, so that its past stays what it was', async () => {
     closes = Array.from({ length: 6000 }, () => 9)
@@ -458,8 +461,10 @@ describe('an alert', () => {
     await bar(11, 11, 11)
     expect(days()).toEqual([2, 3, 4])
     await alerts.remove('usr_1', id)
-    const rest = ['alerts', 'firings'].flatMap((name) => kv.list({ prefix: [name] }, { limit: 100 }))
-    expect(rest.filter(({ key }) => key[1] !== 'mark' && key[1] !== 'joined')).toEqual([])
+    const pages = await Promise.all(
+      ['alerts', 'firings'].map((name) => kv.list({ prefix: [name] }, { limit: 100 })),
+    )
+    expect(pages.flat().filter(({ key }) => key[1] !== 'mark' && key[1] !== 'joined')).toEqual([])
   })
   test('whose commit falls into a look that did not know it misses nothing', async () => {
     const kv = memoryKv()
@@ -469,7 +474,8 @@ describe('an alert', () => {
       async commit(commit) {
         // The second alert is written when the look is about to move the mark past the bar that fires it.
         const keys = (commit.sets ?? []).map(({ key }) => key.join(' '))
-        if (keys.includes('alerts joined  SP SPX 1d') && closes.length === 2 && kv.get(MARK)) {
+        if (keys.includes('alerts joined  SP SPX 1d') && closes.length === 2 && (await kv.get(MARK))) {
+          asked.resolve()
           await insertion.promise
           const made = await kv.commit(commit)
           written.resolve()
@@ -482,9 +488,11 @@ describe('an alert', () => {
         return kv.commit(commit)
       },
     })
+    const asked = Promise.withResolvers<void>()
     const written = Promise.withResolvers<void>()
     await set({ price: 50 })
     const setting = set({ op: 'crossing_up', price: 10 })
+    await asked.promise
     closes.push(11)
     now += DAY
     await Promise.all([setting, arrived()])
@@ -519,7 +527,10 @@ describe('an alert', () => {
   test('of somebody else is not there', async () => {
     const { alerts, set } = world()
     const { id } = await set()
-    expect(() => alerts.get('usr_2', id)).toThrow('no such alert')
+    expect(await rejection(alerts.get('usr_2', id))).toHaveProperty(
+      'message',
+      expect.stringContaining('no such alert'),
+    )
     expect(alerts.change('usr_2', id, { name: 'x' })).rejects.toMatchObject({
       code: 'alert_not_found',
     })

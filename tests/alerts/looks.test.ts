@@ -104,12 +104,12 @@ class World {
       resolve: (_userId, series) => series,
       closesAt: () => (time) => time + this.step,
       runScript: () => Promise.reject(new Error('no script here')),
-      deliver: (_alert: Alert, firing: Firing) => [
+      deliver: async (_tx, _alert: Alert, firing: Firing) => [
         { sets: [{ key: ['told', firing.alertId, firing.barTime, firing.id], value: 'null' }] },
       ],
       fired: () => {},
       alertsMax: 0,
-      ownsReceiver: () => true,
+      ownsReceiver: async () => true,
       lookAtEnd: () => {},
     })
   }
@@ -121,7 +121,7 @@ class World {
       notes: () => this.cache.store.notes(),
       clear: (note) => this.cache.store.clearNote(note),
       unsettled: () => this.alerts.unsettledSeries(),
-      forming: () => [],
+      async *forming() {},
       lanes: [this.alerts.look, this.alerts.lookByScripts],
     })
   }
@@ -190,13 +190,15 @@ class World {
     }
   }
 
-  compare(seed: number, round: number): void {
+  async compare(seed: number, round: number): Promise<void> {
     for (const id of this.ids) {
       const plain = this.truth.alerts.get(id)
       if (!plain) continue
-      const alert = this.alerts.get('usr_1', id)
-      const told = this.store.kv.list({ prefix: ['told', id] }, { limit: 10_000 }).map(({ key }) => key[2])
-      const known = this.alerts.firings('usr_1', id, { limit: 9000, reverse: false }).items
+      const alert = await this.alerts.get('usr_1', id)
+      const told = (await this.store.kv.list({ prefix: ['told', id] }, { limit: 10_000 })).map(
+        ({ key }) => key[2],
+      )
+      const known = (await this.alerts.firings('usr_1', id, { limit: 9000, reverse: false })).items
       const where = {
         seed,
         round,
@@ -313,9 +315,9 @@ test('bars that come all at once fire what they fire one by one, whatever stops 
     for (let round = 1; round < 15; round++) {
       for (let i = world.random.below(6); i > 0; i--) await world.addAlert()
       await liveThrough(world, round)
-      world.compare(seed, round)
+      await world.compare(seed, round)
     }
-    firings += world.store.kv.list({ prefix: ['told'] }, { limit: 10_000 }).length
+    firings += (await world.store.kv.list({ prefix: ['told'] }, { limit: 10_000 })).length
   }
   // The comparison is worth something.
   expect(firings).toBeGreaterThan(runs * 10)

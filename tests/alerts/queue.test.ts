@@ -24,8 +24,8 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
     clear: async (note) => {
       if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
     },
-    unsettled: () => [],
-    forming: () => [],
+    async *unsettled() {},
+    async *forming() {},
     lanes: lanes.map(
       (lane, i) =>
         async function* look({ symbol }: SeriesKey) {

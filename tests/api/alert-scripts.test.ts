@@ -78,10 +78,10 @@ class World {
         scripts,
         new KeptRuns(POOL, this.keptBytes),
       ),
-      deliver: () => [],
+      deliver: async () => [],
       fired: (firings) => this.fired.push(...firings),
       alertsMax: 0,
-      ownsReceiver: () => true,
+      ownsReceiver: async () => true,
       lookAtEnd: () => {},
     })
   }

@@ -266,7 +266,7 @@ describe('API tokens', () => {
       status: 'active',
     })
     expect((await call('GET', '/api/platform/tokens', { headers: cookie })).text).not.toContain(secret)
-    const stored = services.kv.list({ prefix: [] }, { limit: 1000 }).map((entry) => entry.value)
+    const stored = (await services.kv.list({ prefix: [] }, { limit: 1000 })).map((entry) => entry.value)
     expect(stored.join()).not.toContain(secret)
     expect(
       (await call('GET', '/api/health', { headers: { authorization: `bearer ${secret}` } })).status,

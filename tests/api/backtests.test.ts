@@ -24,7 +24,7 @@ test('a backtest runs on the last bars and is kept with report and tracks', asyn
   const { post, get, pool, onFinished, services } = await open()
   const seen: string[] = []
   onFinished.push({
-    changes: (run) => ({ sets: [{ key: ['outbox', run.id], value: String(run.summary.trades) }] }),
+    changes: async (_tx, run) => [{ sets: [{ key: ['outbox', run.id], value: String(run.summary.trades) }] }],
     written: (run) => seen.push(run.id),
   })
   const made = await post(RUN)
@@ -33,7 +33,7 @@ test('a backtest runs on the last bars and is kept with report and tracks', asyn
   const { id } = made.json
   expect(id).toMatch(/^bt_[0-9a-z]{26}$/)
   expect(seen).toEqual([id])
-  expect(services.kv.get(['outbox', id])?.value).toBe('0')
+  expect((await services.kv.get(['outbox', id]))?.value).toBe('0')
 
   const one = await get(`/api/platform/backtests/${id}`)
   expect(one.json).toMatchObject({
@@ -265,8 +265,7 @@ test('a removed backtest leaves nothing behind, but the events it caused', async
   expect((await get('/api/search?q=findable')).json.results).toHaveLength(1)
   await call('DELETE', `/api/platform/backtests/${id}`, { headers: cookie })
   expect((await get('/api/search?q=findable')).json.results).toEqual([])
-  const left = services.kv
-    .list({ prefix: [] }, { limit: 1000 })
+  const left = (await services.kv.list({ prefix: [] }, { limit: 1000 }))
     .map(({ key, value }) => JSON.stringify([key, value]))
     .filter((text) => text.includes(id))
   expect(left).toEqual([])
@@ -276,15 +275,17 @@ test('a removed backtest leaves nothing behind, but the events it caused', async
 test('a preview answers the same and keeps nothing', async () => {
   const { call, cookie, get, pool, onFinished, services } = await open()
   const seen: string[] = []
-  onFinished.push({ changes: () => ({}), written: (run) => seen.push(run.id) })
-  const before = services.kv.list({ prefix: [] }, { limit: 1000 }).map(({ key }) => JSON.stringify(key))
+  onFinished.push({ changes: async () => [], written: (run) => seen.push(run.id) })
+  const before = (await services.kv.list({ prefix: [] }, { limit: 1000 })).map(({ key }) =>
+    JSON.stringify(key),
+  )
   const answer = await call('POST', '/api/platform/backtests/preview', { body: RUN, headers: cookie })
   expect(answer.json).toMatchObject({ ok: true, result: { report: { sum: 220 }, tracks: [{ id: 'time' }] } })
   expect(answer.json.id).toBeUndefined()
   expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
-  expect(services.kv.list({ prefix: [] }, { limit: 1000 }).map(({ key }) => JSON.stringify(key))).toEqual(
-    before,
-  )
+  expect(
+    (await services.kv.list({ prefix: [] }, { limit: 1000 })).map(({ key }) => JSON.stringify(key)),
+  ).toEqual(before)
   expect(seen).toEqual([])
   pool.close()
 })
@@ -327,7 +328,9 @@ describe('as many backtests as a user may keep', () => {
     await run('third')
     expect(await names()).toEqual(['third', 'second', 'pinned'])
     expect((await call('GET', '/api/search?q=oldest', { headers: cookie })).json.results).toEqual([])
-    const left = services.kv.list({ prefix: [] }, { limit: 1000 }).filter(({ key }) => key[1] === oldest)
+    const left = (await services.kv.list({ prefix: [] }, { limit: 1000 })).filter(
+      ({ key }) => key[1] === oldest,
+    )
     expect(left).toEqual([])
     const replay = await ask('POST', `/${oldest}/replay`)
     expect([replay.status, replay.json.error.code]).toEqual([404, 'backtest_not_found'])

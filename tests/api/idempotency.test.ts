@@ -156,12 +156,12 @@ async function dyingBefore(commits: number, { route, before, body, headers, made
   const cookie = await first.signUp()
   await importBars({ ...first, cookie })
   const id = (await before?.({ ...first, cookie })) ?? ''
-  const things = () => disk.list({ prefix: made }, { limit: 100 }).length
+  const things = async () => (await disk.list({ prefix: made }, { limit: 100 })).length
   const call = {
     ...(body && { body }),
     headers: { ...cookie, ...headers, 'idempotency-key': 'k' },
   }
-  const had = made.length > 0 ? things() : 0
+  const had = made.length > 0 ? await things() : 0
 
   mortal.dieAfter(commits)
   const path = route.replace(':id', id)
@@ -172,14 +172,14 @@ async function dyingBefore(commits: number, { route, before, body, headers, made
   await importBars({ ...second, cookie })
   const again = await second.call('POST', path, call)
   expect([again.status, again.json.ok]).toEqual([headers?.['prefer'] ? 202 : 200, true])
-  if (made.length > 0) expect(things()).toBe(had + 1)
+  if (made.length > 0) expect(await things()).toBe(had + 1)
   if (survived) {
     expect(again.headers.get('idempotent-replayed')).toBe('true')
     expect(again.json).toEqual(answer.json)
   }
   const third = await second.call('POST', path, call)
   expect([third.headers.get('idempotent-replayed'), third.json]).toEqual(['true', again.json])
-  if (made[0] === 'errors') expect(disk.get([...made, again.json.id])?.value).toContain('"count":1')
+  if (made[0] === 'errors') expect((await disk.get([...made, again.json.id]))?.value).toContain('"count":1')
   first.pool.close()
   second.pool.close()
   return survived && !mortal.dead

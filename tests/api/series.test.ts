@@ -156,7 +156,7 @@ test('what somebody’s alerts and watchlists keep fresh is shown to them and th
     nextAt: null,
     newestBar: null,
   }))
-  services.rooms.feeds.list = () => running
+  services.rooms.feeds.list = async () => running
   const items = [{ symbol: 'WATCHED', exchange: 'BINANCE', note: null }]
   await call('POST', '/api/platform/watchlists/import', { headers: member, body: { name: 'w', items } })
   const alert = {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
 import { runs, type Run } from '../../src/runs/runs.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
-import { transact } from '../../src/store/collection.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
 
@@ -93,12 +93,12 @@ describe('script add-library', () => {
     expect((await add(LIBRARY)).code).toBe(2)
     expect((await add(LIBRARY, '--as', 'zz')).code).toBe(2)
     const kv = lmdbKv({ path: `${data}/db` })
-    const { id } = [...users(kv).each()][0] ?? { id: '' }
+    const [{ id } = { id: '' }] = await Array.fromAsync(users(kv).each())
     const library = libraryFor(kv, id)
     expect([
-      library('somebody', 'ZZ', 3),
-      library('Somebody', 'zz', 2),
-      libraryFor(kv, 'usr_other')('Somebody', 'zz', 3),
+      await library('somebody', 'ZZ', 3),
+      await library('Somebody', 'zz', 2),
+      await libraryFor(kv, 'usr_other')('Somebody', 'zz', 3),
     ]).toEqual([LIBRARY.replace('x * 2', 'x * 3'), null, null])
     await kv.close()
   })
@@ -215,7 +215,7 @@ test('stored backtests are listed, pinned and deleted, each only for its owner',
   for (const email of ['ann@example.com', 'ben@example.com'])
     await withInput('correct horse\n', data, 'user', 'add', email, '--password-stdin')
   const kv = lmdbKv({ path: `${data}/db` })
-  const [ann] = [...users(kv).each()].filter(({ email }) => email.startsWith('ann'))
+  const [ann] = (await Array.fromAsync(users(kv).each())).filter(({ email }) => email.startsWith('ann'))
   const market = { exchange: 'SP', symbol: 'SPX', interval: '1d' }
   for (const id of ['bt_1', 'bt_2', 'bt_3']) {
     const run = { id, userId: ann?.id, name: `Имя ${id}`, ...market, state: 'done', createdAt: 0 }

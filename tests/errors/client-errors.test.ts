@@ -18,7 +18,7 @@ test('one error a thousand times is one group with a count', async () => {
   for (let i = 0; i < 1000; i++)
     await errors.report({ message: `Cannot read row ${i}`, stack: `Error\n  at draw (chart.js:${i}:7)` })
   await errors.report({ message: 'another' })
-  const { items } = errors.list({ limit: 10 })
+  const { items } = await errors.list({ limit: 10 })
   expect(items.map((group) => group.count).toSorted((a, b) => a - b)).toEqual([1, 1000])
 })
 test('only known fields are kept, and not too much of them', async () => {

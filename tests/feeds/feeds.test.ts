@@ -5,6 +5,7 @@ import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars } from '../../src/market/bar-store.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
 import { memoryKv } from '../../src/store/memory.ts'
+import { later } from '../later.ts'
 
 const clock = { now: () => 1000, sleep: () => Promise.resolve() }
 const poller = () =>
@@ -19,26 +20,48 @@ const unknown = { exchange: 'NOWHERE', symbol: 'X', interval: '1d' }
 
 test('what is followed and what is waited on is kept fresh, and nothing else', async () => {
   let wanted = [daily, unknown]
-  const feeds = createFeeds({ kv: memoryKv(), clock, log: silentLog, poller: poller(), wanted: () => wanted })
+  const feeds = createFeeds({
+    kv: memoryKv(),
+    clock,
+    log: silentLog,
+    poller: poller(),
+    wanted: () => later(wanted),
+  })
   await feeds.follow(coin)
-  const names = () =>
-    feeds.list().map(({ key, followed }) => `${key.exchange}:${key.symbol}${followed ? ' followed' : ''}`)
-  expect(names()).toEqual(['BINANCE:BTCUSDT followed', 'NASDAQ:AAPL'])
+  const names = async () =>
+    (await feeds.list()).map(
+      ({ key, followed }) => `${key.exchange}:${key.symbol}${followed ? ' followed' : ''}`,
+    )
+  expect(await names()).toEqual(['BINANCE:BTCUSDT followed', 'NASDAQ:AAPL'])
   wanted = []
-  feeds.sync()
-  expect(names()).toEqual(['BINANCE:BTCUSDT followed'])
+  await feeds.sync()
+  expect(await names()).toEqual(['BINANCE:BTCUSDT followed'])
   expect([await feeds.unfollow(coin), await feeds.unfollow(coin)]).toEqual([true, false])
-  expect(names()).toEqual([])
+  expect(await names()).toEqual([])
 })
 test('a followed series that no provider has says so', async () => {
-  const feeds = createFeeds({ kv: memoryKv(), clock, log: silentLog, poller: poller(), wanted: () => [] })
+  const feeds = createFeeds({
+    kv: memoryKv(),
+    clock,
+    log: silentLog,
+    poller: poller(),
+    wanted: () => later([]),
+  })
   await feeds.follow(unknown)
-  expect(feeds.list()).toMatchObject([{ state: 'stopped', lastError: 'No provider has symbols of NOWHERE.' }])
+  expect(await feeds.list()).toMatchObject([
+    { state: 'stopped', lastError: 'No provider has symbols of NOWHERE.' },
+  ])
 })
 test('switched off, follows are kept and nobody asks', async () => {
-  const feeds = createFeeds({ kv: memoryKv(), clock, log: silentLog, poller: null, wanted: () => [daily] })
+  const feeds = createFeeds({
+    kv: memoryKv(),
+    clock,
+    log: silentLog,
+    poller: null,
+    wanted: () => later([daily]),
+  })
   await feeds.follow(coin)
-  expect(feeds.list()).toMatchObject([
+  expect(await feeds.list()).toMatchObject([
     { state: 'stopped', followed: true, lastError: expect.stringContaining('FEEDS') },
   ])
 })

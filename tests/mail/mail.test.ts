@@ -3,7 +3,7 @@
 import { beforeEach, expect, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
 import { createMail, LetterRefused, type Letter, type Transport } from '../../src/mail/mail.ts'
-import { transact } from '../../src/store/collection.ts'
+import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv, storageFull } from '../../src/store/memory.ts'
 import { HandClock } from '../lib/hand-clock.ts'
@@ -40,7 +40,8 @@ function world(kv: Kv = memoryKv()) {
       mail.wake()
       await clock.settle()
     },
-    letters: (ownerId = 'usr_1'): readonly Letter[] => mail.list(ownerId, { limit: 100 }).items,
+    letters: async (ownerId = 'usr_1'): Promise<readonly Letter[]> =>
+      (await mail.list(ownerId, { limit: 100 })).items,
     async stop() {
       stop.abort()
       await clock.pass(6000)
@@ -73,7 +74,7 @@ test('a mail server that is down is asked ever less often, and one line says so'
   transport = async ({ subject }) => void sent.push(subject)
   await clock.pass(10 * MINUTE)
   expect([sent.length, new Set(sent).size]).toEqual([100, 100])
-  expect(letters().every(({ state }) => state === 'sent')).toBe(true)
+  expect((await letters()).every(({ state }) => state === 'sent')).toBe(true)
   expect(logged).toContain('sending mail works again')
   await stop()
 })
@@ -89,7 +90,7 @@ test('a letter that the server does not want is retried by itself, and keeps nob
   await wake()
   expect(sent).toEqual(['good'])
   await clock.pass(24 * 60 * MINUTE)
-  expect(letters().find(({ subject }) => subject === 'bad')).toMatchObject({
+  expect((await letters()).find(({ subject }) => subject === 'bad')).toMatchObject({
     state: 'failed',
     attempts: 6,
     problem: '550 no such mailbox',
@@ -114,7 +115,7 @@ test('a clock that is set back by hours keeps no letter waiting for that hour to
   transport = async ({ subject }) => void sent.push(subject)
   clock.setBack(3 * 60 * MINUTE)
   await clock.pass(10 * MINUTE)
-  expect(letters().map(({ state }) => state)).toEqual(['sent', 'sent'])
+  expect((await letters()).map(({ state }) => state)).toEqual(['sent', 'sent'])
   await stop()
 })
 
@@ -124,7 +125,7 @@ test('a mail server that hangs is given up on after a minute', async () => {
   await write('hello')
   await wake()
   await clock.pass(MINUTE)
-  expect(letters()).toMatchObject([
+  expect(await letters()).toMatchObject([
     { state: 'waiting', attempts: 1, problem: expect.stringContaining('minute') },
   ])
   await stop()
@@ -158,6 +159,6 @@ test('on a full store no letter goes out, and one that went before it filled up 
   transport = async ({ subject }) => void sent.push(subject)
   await clock.pass(2 * MINUTE)
   expect(sent).toEqual(['one', 'two'])
-  expect(letters().map(({ state }) => state)).toEqual(['sent', 'sent'])
+  expect((await letters()).map(({ state }) => state)).toEqual(['sent', 'sent'])
   await stop()
 })

@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { Indexes, type SearchItem } from '../../src/search/indexes.ts'
 import { createSearch } from '../../src/search/search.ts'
 import { searchHere } from './search-here.ts'
+import { later } from '../later.ts'
 
 const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
   type: 'idea',
@@ -20,8 +21,8 @@ const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
 })
 async function searchOver(items: readonly SearchItem[]) {
   const search = createSearch({
-    all: () => items,
-    privateOf: (userId) => items.filter((one) => one.ownerId === userId && !one.public),
+    all: () => later(items),
+    privateOf: (userId) => later(items.filter((one) => one.ownerId === userId && !one.public)),
     spawn: searchHere,
     failed,
     now: () => 0,
@@ -133,8 +134,8 @@ describe('search', () => {
     const search = createSearch({
       spawn: searchHere,
       failed,
-      all: () => [],
-      *privateOf() {
+      all: () => later([]),
+      async *privateOf() {
         for (const one of many) {
           // A record a millisecond.
           time++
@@ -155,8 +156,8 @@ describe('search', () => {
     const search = createSearch({
       spawn: searchHere,
       failed,
-      all: () => [],
-      *privateOf() {
+      all: () => later([]),
+      async *privateOf() {
         time += 10
         yield item('first', { text: 'old', public: false })
         yield item('second', { text: 'old', public: false })
@@ -178,13 +179,14 @@ describe('search', () => {
         return thread
       },
       failed: () => {},
-      all: () => [item('a', { text: 'word' })],
-      privateOf: () => [],
+      all: () => later([item('a', { text: 'word' })]),
+      privateOf: () => later([]),
       now: () => 0,
       pause: () => Promise.resolve(),
     })
     await search.rebuild()
     threads[0]?.onerror?.(new ErrorEvent('error'))
+    while (!search.isReady()) await Promise.resolve()
     expect(ids(await search.find('word', null, {}, 5))).toEqual(['a'])
     expect(threads).toHaveLength(2)
   })

@@ -21,11 +21,11 @@ afterAll(() => {
 })
 
 /** Everything in a database of today, as one text. */
-function contents(kv: Kv, bars: BarStore): string {
+async function contents(kv: Kv, bars: BarStore): Promise<string> {
   const series = bars.list().map((info) => [info, Bun.hash(JSON.stringify(bars.read(info))).toString(36)])
   const documents: unknown[] = []
   for (let after = {}; ;) {
-    const page = kv.list({ prefix: [] }, { limit: 1000, ...after })
+    const page = await kv.list({ prefix: [] }, { limit: 1000, ...after })
     documents.push(...page.map(({ key, value }) => [key, value]))
     const last = page.at(-1)
     if (!last) break
@@ -38,7 +38,7 @@ async function carriedOver(path: string): Promise<string> {
   await carryOver(path)
   const kv = lmdbKv({ path })
   expect(await migrate(kv)).toBeGreaterThan(1)
-  const all = contents(kv, lmdbBars(kv))
+  const all = await contents(kv, lmdbBars(kv))
   await kv.close()
   return all
 }

@@ -20,16 +20,26 @@ const stores: readonly (readonly [string, (maxBytes?: number) => Kv])[] = [
 afterAll(() => rmSync(folder, { recursive: true }))
 
 const set = (key: Key, value = '1') => ({ sets: [{ key, value }] })
-const keys = (kv: Kv, prefix: Key = []) => kv.list({ prefix }, { limit: 100 }).map((entry) => entry.key)
+const keys = async (kv: Kv, prefix: Key = []) =>
+  (await kv.list({ prefix }, { limit: 100 })).map((entry) => entry.key)
 
 describe.each(stores)('%s', (_name, open) => {
   test('a value is read back as it was set, and is absent before', async () => {
     const kv = open()
-    expect(kv.get(['a'])).toBeNull()
+    expect(await kv.get(['a'])).toBeNull()
     expect(await kv.commit(set(['a'], '{"é":"☃"}'))).toBe(true)
-    expect(kv.get(['a'])).toMatchObject({ key: ['a'], value: '{"é":"☃"}' })
+    expect(await kv.get(['a'])).toMatchObject({ key: ['a'], value: '{"é":"☃"}' })
     await kv.commit({ deletes: [['a'], ['never']] })
-    expect(kv.get(['a'])).toBeNull()
+    expect(await kv.get(['a'])).toBeNull()
+    await kv.close()
+  })
+
+  test('many keys are answered in their order, with null where there is none', async () => {
+    const kv = open()
+    await kv.commit({ sets: ['a', 'c'].map((name) => ({ key: [name], value: name })) })
+    const entries = await kv.getMany([['c'], ['b'], ['a'], ['c']])
+    expect(entries.map((entry) => entry?.value ?? null)).toEqual(['c', null, 'a', 'c'])
+    expect(entries[0]?.version).toBe((await kv.get(['c']))?.version ?? '')
     await kv.close()
   })
 
@@ -64,8 +74,8 @@ describe.each(stores)('%s', (_name, open) => {
       ['😀'],
     ]
     for (const key of ordered.toReversed()) await kv.commit(set(key))
-    expect(keys(kv)).toEqual(ordered)
-    expect(kv.list({ prefix: [] }, { limit: 100, reverse: true }).map((entry) => entry.key)).toEqual(
+    expect(await keys(kv)).toEqual(ordered)
+    expect((await kv.list({ prefix: [] }, { limit: 100, reverse: true })).map((entry) => entry.key)).toEqual(
       ordered.toReversed(),
     )
     await kv.close()
@@ -76,7 +86,7 @@ describe.each(stores)('%s', (_name, open) => {
     await kv.commit({
       sets: [['u5'], ['u5', 1], ['u5', 2], ['u50', 1], ['u6', 1]].map((key) => ({ key, value: '0' })),
     })
-    expect(keys(kv, ['u5'])).toEqual([
+    expect(await keys(kv, ['u5'])).toEqual([
       ['u5', 1],
       ['u5', 2],
     ])
@@ -90,7 +100,7 @@ describe.each(stores)('%s', (_name, open) => {
     for (const reverse of [false, true]) {
       const seen: Key[] = []
       for (let after: Key | undefined; ;) {
-        const page = kv.list({ prefix: ['p'] }, { limit: 10, reverse, ...(after && { after }) })
+        const page = await kv.list({ prefix: ['p'] }, { limit: 10, reverse, ...(after && { after }) })
         seen.push(...page.map((entry) => entry.key))
         after = page.at(-1)?.key
         if (page.length < 10) break
@@ -98,12 +108,12 @@ describe.each(stores)('%s', (_name, open) => {
       expect(seen).toEqual(reverse ? all.toReversed() : all)
     }
     const range = { start: ['p', 3], end: ['p', 6] }
-    expect(kv.list(range, { limit: 10 }).map((entry) => entry.key)).toEqual([
+    expect((await kv.list(range, { limit: 10 })).map((entry) => entry.key)).toEqual([
       ['p', 3],
       ['p', 4],
       ['p', 5],
     ])
-    expect(kv.list(range, { limit: 2, reverse: true }).map((entry) => entry.key)).toEqual([
+    expect((await kv.list(range, { limit: 2, reverse: true })).map((entry) => entry.key)).toEqual([
       ['p', 5],
       ['p', 4],
     ])
@@ -134,7 +144,7 @@ describe.each(stores)('%s', (_name, open) => {
     const seen = new Set<string>()
     for (let i = 0; i < 5; i++) {
       await kv.commit(i === 3 ? { deletes: [['v']] } : set(['v'], '1'))
-      seen.add(kv.get(['v'])?.version ?? 'absent')
+      seen.add((await kv.get(['v']))?.version ?? 'absent')
     }
     expect(seen.size).toBe(5)
     await kv.close()
@@ -143,28 +153,28 @@ describe.each(stores)('%s', (_name, open) => {
   test('a commit whose check fails writes nothing', async () => {
     const kv = open()
     await kv.commit(set(['a']))
-    const version = kv.get(['a'])?.version ?? null
+    const version = (await kv.get(['a']))?.version ?? null
     expect(await kv.commit({ checks: [{ key: ['a'], version: null }], ...set(['b']) })).toBe(false)
     expect(await kv.commit({ checks: [{ key: ['a'], version }], ...set(['a'], '2') })).toBe(true)
     expect(await kv.commit({ checks: [{ key: ['a'], version }], ...set(['a'], '3'), deletes: [['a']] })).toBe(
       false,
     )
-    expect(kv.get(['a'])?.value).toBe('2')
-    expect(kv.get(['b'])).toBeNull()
+    expect((await kv.get(['a']))?.value).toBe('2')
+    expect(await kv.get(['b'])).toBeNull()
     await kv.close()
   })
 
   test('of many who read the same version one wins, and a counter loses no step', async () => {
     const kv = open()
     await kv.commit(set(['n'], '0'))
-    const version = kv.get(['n'])?.version ?? null
+    const version = (await kv.get(['n']))?.version ?? null
     const race = Array.from({ length: 20 }, (_, i) =>
       kv.commit({ checks: [{ key: ['n'], version }], ...set(['n'], String(i)) }),
     )
     expect((await Promise.all(race)).filter(Boolean)).toHaveLength(1)
     await kv.commit(set(['n'], '0'))
     const step = async (): Promise<void> => {
-      const read = kv.get(['n'])
+      const read = await kv.get(['n'])
       const next = String(Number(read?.value) + 1)
       const won = await kv.commit({
         checks: [{ key: ['n'], version: read?.version ?? null }],
@@ -173,7 +183,7 @@ describe.each(stores)('%s', (_name, open) => {
       if (!won) await step()
     }
     await Promise.all(Array.from({ length: 20 }, step))
-    expect(kv.get(['n'])?.value).toBe('20')
+    expect((await kv.get(['n']))?.value).toBe('20')
     await kv.close()
   })
 
@@ -181,11 +191,11 @@ describe.each(stores)('%s', (_name, open) => {
     const kv = open()
     const step = (by: number) => kv.commit({ sums: [{ key: ['n'], step: by }] })
     expect(await Promise.all([1, 2, 3, 4].map(step))).toEqual([true, true, true, true])
-    expect(kv.get(['n'])?.value).toBe('10')
+    expect((await kv.get(['n']))?.value).toBe('10')
     await Promise.all([-4, -3, -1, -1].map(step))
-    expect(kv.get(['n'])?.value).toBe('1')
+    expect((await kv.get(['n']))?.value).toBe('1')
     await step(-5)
-    expect(kv.get(['n'])).toBeNull()
+    expect(await kv.get(['n'])).toBeNull()
     await kv.close()
   })
 
@@ -194,12 +204,12 @@ describe.each(stores)('%s', (_name, open) => {
     const add = (i: number) => kv.commit({ ...set(['row', i]), sums: [{ key: ['n'], step: 1, max: 3 }] })
     const added = await Promise.allSettled([1, 2, 3, 4, 5].map(add))
     expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
-    expect(keys(kv, ['row'])).toHaveLength(3)
+    expect(await keys(kv, ['row'])).toHaveLength(3)
     expect(await rejection(add(6))).toMatchObject({ sum: { key: ['n'], max: 3 } })
     expect(await rejection(add(6))).toBeInstanceOf(AboveMax)
     // The bound was lowered since.
     expect(await kv.commit({ sums: [{ key: ['n'], step: -1, max: 1 }] })).toBe(true)
-    expect(kv.get(['n'])?.value).toBe('2')
+    expect((await kv.get(['n']))?.value).toBe('2')
     await kv.close()
   })
 
@@ -208,12 +218,12 @@ describe.each(stores)('%s', (_name, open) => {
     const step = { sums: [{ key: ['n'], step: 1 }] }
     const version = async () => {
       await kv.commit(step)
-      return kv.get(['n'])?.version ?? null
+      return (await kv.get(['n']))?.version ?? null
     }
     const first = await version()
     await kv.commit(step)
     expect(await kv.commit({ checks: [{ key: ['n'], version: first }], ...step })).toBe(false)
-    expect(kv.get(['n'])?.value).toBe('2')
+    expect((await kv.get(['n']))?.value).toBe('2')
     await kv.commit({ sums: [{ key: ['n'], step: -2 }] })
     expect(await kv.commit({ checks: [{ key: ['n'], version: null }], ...step })).toBe(true)
     await kv.close()
@@ -242,8 +252,8 @@ describe.each(stores)('%s', (_name, open) => {
     }
     expect(await rejection(fill())).toMatchObject({ status: 507, code: 'storage_full' })
     expect(written).toBeGreaterThan(2)
-    expect(kv.get(['big', written])).toBeNull()
-    expect(kv.get(['big', 0])?.value).toBe(big)
+    expect(await kv.get(['big', written])).toBeNull()
+    expect((await kv.get(['big', 0]))?.value).toBe(big)
     await kv.commit({ deletes: Array.from({ length: written }, (_, i): Key => ['big', i]) })
     expect(await kv.commit(set(['small']))).toBe(true)
     await kv.close()
@@ -254,9 +264,9 @@ test('lmdb keeps what was committed when it is opened again', async () => {
   const path = `${folder}/again`
   const first = lmdbKv({ path })
   await first.commit(set(['kept'], '7'))
-  const version = first.get(['kept'])?.version
+  const version = (await first.get(['kept']))?.version
   await first.close()
   const second = lmdbKv({ path })
-  expect(second.get(['kept'])).toEqual({ key: ['kept'], value: '7', version: version ?? '' })
+  expect(await second.get(['kept'])).toEqual({ key: ['kept'], value: '7', version: version ?? '' })
   await second.close()
 })

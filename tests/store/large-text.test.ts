@@ -1,16 +1,17 @@
 import { expect, test } from 'bun:test'
-import { transact } from '../../src/store/collection.ts'
+import { transact } from '../../src/store/transaction.ts'
 import { dropDrafts, dropText, largeText, stageText, textKeys } from '../../src/store/large-text.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
 const KEY = ['report', 'bt_1']
 const LARGE = `{"a":"${'x😀'.repeat(1_400_000)}"}`
 const everything = { start: ['a'], end: ['zzz'] }
-const keys = (kv: ReturnType<typeof memoryKv>) => kv.list(everything, { limit: 100 }).map(({ key }) => key)
+const keys = async (kv: ReturnType<typeof memoryKv>) =>
+  (await kv.list(everything, { limit: 100 })).map(({ key }) => key)
 
-function read(kv: ReturnType<typeof memoryKv>): string | null {
-  const found = largeText(kv, KEY)
-  return found && [...found.parts].join('')
+async function read(kv: ReturnType<typeof memoryKv>): Promise<string | null> {
+  const found = await largeText(kv, KEY)
+  return found && (await Array.fromAsync(found.parts)).join('')
 }
 
 test.each(['{"small":1}', LARGE])(
@@ -18,14 +19,15 @@ test.each(['{"small":1}', LARGE])(
   async (text) => {
     const kv = memoryKv()
     const staged = await stageText(kv, KEY, text)
-    expect(read(kv)).toBeNull()
+    expect(await read(kv)).toBeNull()
     await transact(kv, () => staged)
-    expect(largeText(kv, KEY)?.length).toBe(text.length)
-    expect(read(kv)).toBe(text)
+    expect((await largeText(kv, KEY))?.length).toBe(text.length)
+    expect(await read(kv)).toBe(text)
     // Half a pair could not be stored.
-    for (const part of largeText(kv, KEY)?.parts ?? []) expect(part.isWellFormed()).toBe(true)
-    await transact(kv, () => ({ deletes: textKeys(kv, KEY) }))
-    expect(keys(kv)).toEqual([])
+    const parts = await Array.fromAsync((await largeText(kv, KEY))?.parts ?? [])
+    expect(parts.every((part) => part.isWellFormed())).toBe(true)
+    await transact(kv, async () => ({ deletes: await textKeys(kv, KEY) }))
+    expect(await keys(kv)).toEqual([])
   },
 )
 
@@ -38,7 +40,7 @@ test('what was staged and never committed is taken away, and what was committed 
   await stageText(kv, ['report', 'bt_3'], LARGE)
   await dropText(kv, ['report', 'bt_2'])
   await dropDrafts(kv)
-  expect(keys(kv).every((key) => key[1] === 'bt_1')).toBe(true)
+  expect((await keys(kv)).every((key) => key[1] === 'bt_1')).toBe(true)
   await dropText(kv, KEY)
-  expect(read(kv)).toBe(LARGE)
+  expect(await read(kv)).toBe(LARGE)
 })

@@ -39,7 +39,7 @@ test('an alert of layout 2 becomes fresh, once, and knows the last bar it fired 
   ]
   await kv.commit({ sets: keys.map((key) => ({ key, value: 'null' })) })
   await toLayout3(kv)
-  const first = kv.list({ prefix: [] }, { limit: 100 }).map(({ key, value }) => ({ key, value }))
+  const first = (await kv.list({ prefix: [] }, { limit: 100 })).map(({ key, value }) => ({ key, value }))
   expect(first.filter(({ key }) => key[1] !== 'id').map(({ key }) => key)).toEqual([
     [...BY, 'fresh', ...SERIES, false, 7, 'al_1'],
     [...BY, 'fresh', ...SERIES, true, Number.NEGATIVE_INFINITY, 'al_2'],
@@ -56,5 +56,7 @@ test('an alert of layout 2 becomes fresh, once, and knows the last bar it fired 
     judgedAt: 9,
   })
   await toLayout3(kv)
-  expect(kv.list({ prefix: [] }, { limit: 100 }).map(({ key, value }) => ({ key, value }))).toEqual(first)
+  expect((await kv.list({ prefix: [] }, { limit: 100 })).map(({ key, value }) => ({ key, value }))).toEqual(
+    first,
+  )
 })

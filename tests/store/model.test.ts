@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Commit, Key, Kv, Sum } from '../../src/store/kv.ts'
+import type { Commit, Entry, Key, Kv, Sum } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 
@@ -25,7 +25,7 @@ test(`lmdb does what memory does (SEED=${seed})`, async () => {
   const stores: readonly [Kv, Kv] = [memoryKv(), lmdbKv({ path: folder })]
   const aKey = (): Key =>
     ['a', 'b', 1, 2, -1, ''].slice(0, 1 + random(3)).map((_, i, all) => all[random(all.length)] ?? i)
-  const shown = (entries: ReturnType<Kv['list']>) => entries.map(({ key, value }) => ({ key, value }))
+  const shown = (entries: readonly Entry[]) => entries.map(({ key, value }) => ({ key, value }))
 
   for (let step = 0; step < 400; step++) {
     const sets = Array.from({ length: random(4) }, () => ({ key: aKey(), value: String(random(1000)) }))
@@ -36,15 +36,16 @@ test(`lmdb does what memory does (SEED=${seed})`, async () => {
     const counter = (): Sum => ({ key: ['sum', random(3)], step: random(7) - 3, max: 2 + random(6) })
     const sums = random(2) === 0 ? [counter()] : []
     // Versions are each store's own; what must agree is whether the check holds.
-    const commits = stores.map((kv): Commit => {
-      const checks = checked.map((key) => ({
+    const commitOn = async (kv: Kv): Promise<Commit> => {
+      const entries = await kv.getMany(checked)
+      const checks = checked.map((key, i) => ({
         key,
-        version: stale ? 'stale' : (kv.get(key)?.version ?? null),
+        version: stale ? 'stale' : (entries[i]?.version ?? null),
       }))
       return { checks, sets, deletes, sums }
-    })
+    }
     const results = await Promise.all(
-      stores.map((kv, i) => kv.commit(commits[i] ?? {}).catch((error: unknown) => String(error))),
+      stores.map(async (kv) => kv.commit(await commitOn(kv)).catch((error: unknown) => String(error))),
     )
     expect(results[0]).toBe(results[1] ?? false)
 
@@ -56,7 +57,8 @@ test(`lmdb does what memory does (SEED=${seed})`, async () => {
     }
     const [ends] = [[aKey(), aKey()] as const]
     for (const selector of [{ prefix }, { start: ends[0], end: ends[1] }]) {
-      const [memory, lmdb] = stores.map((kv) => shown(kv.list(selector, options)))
+      const pages = await Promise.all(stores.map((kv) => kv.list(selector, options)))
+      const [memory, lmdb] = pages.map(shown)
       expect(lmdb).toEqual(memory ?? [])
     }
   }

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
-import { transact } from '../../src/store/collection.ts'
+import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv, storageFull } from '../../src/store/memory.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
@@ -14,6 +14,7 @@ import type { Answer, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
 import { Turns, type Turn } from '../../src/webhooks/turns.ts'
 import { HandClock } from '../lib/hand-clock.ts'
+import { rejection } from '../rejection.ts'
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
@@ -96,11 +97,12 @@ async function world(store: Kv = memoryKv()) {
         ...fields,
       }),
     async report(data: Record<string, unknown> = { backtestId: 'bt_1' }, ownerId = 'usr_1') {
-      await transact(kv, () => outbox.enqueue(ownerId, 'backtest.reportReady', data))
+      await transact(kv, (tx) => outbox.enqueue(tx, ownerId, 'backtest.reportReady', data))
       deliverer.wake(ownerId)
       await clock.settle()
     },
-    log: (receiverId: string): readonly Delivery[] => outbox.list(receiverId, { limit: 100 }).items,
+    log: async (receiverId: string): Promise<readonly Delivery[]> =>
+      (await outbox.list(receiverId, { limit: 100 })).items,
   }
 }
 
@@ -133,7 +135,7 @@ describe('a delivery', () => {
     expect(attempt.address).toBe('93.184.215.14')
     expect(attempt.headers['X-Service-Signature']).toBe(await serviceSignature(secret, attempt.body))
     expect(attempt.headers['X-Service-Attempt']).toBe('1')
-    expect(log(receiver.id)).toMatchObject([
+    expect(await log(receiver.id)).toMatchObject([
       { state: 'delivered', attempts: [{ status: 200, excerpt: 'ok' }] },
     ])
     await stop()
@@ -168,7 +170,7 @@ describe('a delivery', () => {
         '9',
         '10',
       ])
-      expect(log(receiver.id)).toMatchObject([{ state: 'failed', nextAt: null }])
+      expect(await log(receiver.id)).toMatchObject([{ state: 'failed', nextAt: null }])
       await stop()
     },
   )
@@ -193,14 +195,16 @@ describe('a delivery', () => {
     respond = () => ok
     clock.setBack(3 * HOUR)
     await clock.pass(60_000 + 7 * 60_000)
-    expect(log(receiver.id).map(({ state }) => state)).toEqual(['delivered'])
+    expect((await log(receiver.id)).map(({ state }) => state)).toEqual(['delivered'])
     await stop()
   })
   test('that was due by a clock that is hours behind at the next start goes out at once', async () => {
     const before = await world()
     await before.register()
     await before.stop()
-    await transact(kv, () => before.outbox.enqueue('usr_1', 'backtest.reportReady', { backtestId: 'bt_1' }))
+    await transact(kv, (tx) =>
+      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', { backtestId: 'bt_1' }),
+    )
     clock.setBack(3 * HOUR)
     const { stop } = await world(kv)
     await clock.settle()
@@ -222,7 +226,7 @@ describe('a delivery', () => {
     dns = ['127.0.0.1']
     await report()
     expect(sent).toEqual([])
-    expect(log(receiver.id)[0]?.attempts).toMatchObject([{ status: 0, failure: 'blocked' }])
+    expect((await log(receiver.id))[0]?.attempts).toMatchObject([{ status: 0, failure: 'blocked' }])
     await stop()
   })
   test('waits while another is on its way to the same receiver', async () => {
@@ -264,7 +268,7 @@ describe('a delivery', () => {
     const second = await world(kv)
     await clock.settle()
     expect(sent.map((attempt) => attempt.headers['webhook-id'])).toEqual([id, id])
-    expect(second.log(receiver.id)).toMatchObject([{ state: 'delivered' }])
+    expect(await second.log(receiver.id)).toMatchObject([{ state: 'delivered' }])
     await second.stop()
   })
 })
@@ -305,7 +309,10 @@ describe('a receiver', () => {
     const { receiver } = await register()
     respond = () => answer(410)
     await report()
-    expect(receivers.get('usr_1', receiver.id)).toMatchObject({ status: 'disabled', disabledReason: 'gone' })
+    expect(await receivers.get('usr_1', receiver.id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'gone',
+    })
     await report()
     expect(sent).toHaveLength(1)
     await stop()
@@ -316,10 +323,10 @@ describe('a receiver', () => {
     respond = () => answer(500)
     await report()
     await clock.pass(119 * HOUR)
-    expect(receivers.get('usr_1', receiver.id).status).toBe('active')
+    expect((await receivers.get('usr_1', receiver.id)).status).toBe('active')
     await report()
     await clock.pass(3 * HOUR)
-    expect(receivers.get('usr_1', receiver.id)).toMatchObject({
+    expect(await receivers.get('usr_1', receiver.id)).toMatchObject({
       status: 'disabled',
       disabledReason: 'failing',
     })
@@ -347,7 +354,10 @@ describe('a receiver', () => {
   test('of somebody else is not there', async () => {
     const { register, receivers, stop } = await world()
     const { receiver } = await register()
-    expect(() => receivers.get('usr_2', receiver.id)).toThrow('no such webhook')
+    expect(await rejection(receivers.get('usr_2', receiver.id))).toHaveProperty(
+      'message',
+      expect.stringContaining('no such webhook'),
+    )
     await stop()
   })
   test('gets both signatures during a rotation, and the old header until it is confirmed', async () => {
@@ -375,10 +385,10 @@ describe('the log', () => {
     const { register, report, outbox, deliverer, log, stop } = await world()
     const { receiver } = await register()
     await report({ backtestId: 'bt_9' })
-    const again = await outbox.resend('usr_1', log(receiver.id)[0]?.id ?? '')
+    const again = await outbox.resend('usr_1', (await log(receiver.id))[0]?.id ?? '')
     deliverer.wake('usr_1')
     await clock.settle()
-    expect(again.resendOf).toBe(log(receiver.id)[1]?.id ?? 'none')
+    expect(again.resendOf).toBe((await log(receiver.id))[1]?.id ?? 'none')
     expect(bodyOf(sent[1] as Attempt)['data']).toEqual({ backtestId: 'bt_9' })
     await stop()
   })
@@ -390,7 +400,7 @@ describe('the log', () => {
     expect(await outbox.purge()).toBe(0)
     await clock.pass(2 * 24 * HOUR)
     expect(await outbox.purge()).toBe(1)
-    expect(log(receiver.id)).toEqual([])
+    expect(await log(receiver.id)).toEqual([])
     await stop()
   })
 })
@@ -457,7 +467,7 @@ describe('when the store is full', () => {
     state.full = false
     await clock.pass(60_000)
     expect(sent).toHaveLength(1)
-    expect(log(receiver.id)).toMatchObject([{ state: 'delivered', attempts: [{ status: 200 }] }])
+    expect(await log(receiver.id)).toMatchObject([{ state: 'delivered', attempts: [{ status: 200 }] }])
     await stop()
   })
 })
@@ -504,7 +514,7 @@ describe('slots', () => {
     await report({}, 'usr_2')
     expect(sent).toHaveLength(1)
     await clock.pass(5000)
-    expect(log(receiver.id)[0]?.attempts).toMatchObject([{ failure: 'timeout', durationMs: 5000 }])
+    expect((await log(receiver.id))[0]?.attempts).toMatchObject([{ failure: 'timeout', durationMs: 5000 }])
     await stop()
   })
   test('what one user has waiting is not read on the way to what another has', async () => {
@@ -516,7 +526,7 @@ describe('slots', () => {
     const pile = async (count: number) => {
       const outbox = createOutbox({ kv: store, clock, newId: idSource({ clock, random }) })
       for (let i = 0; i < count; i++)
-        await transact(store, () => outbox.enqueue('usr_1', 'backtest.reportReady', {}))
+        await transact(store, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', {}))
     }
     await report()
     await pile(40)
@@ -537,7 +547,7 @@ describe('slots', () => {
     await report()
     await receivers.remove('usr_1', receiver.id)
     await clock.pass(60_000)
-    expect(log(receiver.id)).toMatchObject([{ state: 'cancelled', nextAt: null }])
+    expect(await log(receiver.id)).toMatchObject([{ state: 'cancelled', nextAt: null }])
     await stop()
   })
 })
@@ -545,13 +555,13 @@ describe('slots', () => {
 test('a secret that cannot be read is an outcome, retried on the schedule and told of once', async () => {
   const { register, report, log, stop } = await world()
   const { receiver } = await register()
-  const stored = kv.get(['webhooks', 'id', receiver.id])
+  const stored = await kv.get(['webhooks', 'id', receiver.id])
   const spoiled = { ...JSON.parse(stored?.value ?? '{}'), sealedSecret: 'AAAA' }
   await kv.commit({ sets: [{ key: ['webhooks', 'id', receiver.id], value: JSON.stringify(spoiled) }] })
   await report()
   await clock.pass(60_000)
   expect(sent).toEqual([])
-  expect(log(receiver.id)[0]?.attempts.map(({ failure }) => failure)).toEqual([
+  expect((await log(receiver.id))[0]?.attempts.map(({ failure }) => failure)).toEqual([
     'secret_unreadable',
     'secret_unreadable',
   ])

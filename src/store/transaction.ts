@@ -1,0 +1,168 @@
+// Read, decide, commit, and all of it once more when somebody was faster.
+//
+//     await transact(kv, async (tx) => {
+//       const stored = await alerts.at(tx).stored(id)
+//       if (!stored) throw alertNotFound()
+//       return [alerts.replace(stored, paused(stored.record)), await also?.(stored.record, tx)]
+//     })
+//
+// A plan reads through its `tx` alone, and answers what is to be written. Whatever the tx was asked for, also that
+// something is absent, becomes a check of the commit, so that what is written was decided on what is true at that very
+// moment, however long the answers took. What was added to a range since is the one thing that checks of its entries
+// cannot see: where that decides, read a counter that every addition moves.
+
+import { assert } from '../lib/assert.ts'
+import { Problem } from '../lib/problem.ts'
+import { AboveMax, type Check, type Commit, type Entry, type Key, type Kv } from './kv.ts'
+import type { ListOptions, Reader, Selector, Sum } from './kv.ts'
+
+export interface Changes extends Commit {
+  /** Steps of one counter in one commit are added up; one above its bound is 422 `quota_exceeded`. */
+  readonly sums?: readonly CountStep[]
+  /** Keys that nothing may stand at yet; else the plan ends with `NameTaken`. */
+  readonly names?: readonly Name[]
+}
+
+export interface CountStep extends Sum {
+  /** What is counted, in words. */
+  readonly noun?: string
+}
+
+export interface Name {
+  readonly key: Key
+  readonly collection: string
+  readonly index: string
+}
+
+type Part = Changes | undefined
+export type Planned = Changes | readonly (Part | Promise<Part>)[]
+/** What to commit together with what was made or changed. Part of a plan: it may be asked more than once. */
+export type Also<T> = (record: T, tx: Tx) => Changes | Promise<Changes>
+
+/** Thrown by a transaction whose unique name is taken. A 409, which rooms catch to say it better. */
+export class NameTaken extends Problem {
+  readonly index: string
+  constructor({ collection, index }: Name) {
+    super(409, 'already_exists', `One of the ${collection} with this ${index} exists already.`)
+    this.index = index
+  }
+}
+
+/** The store as a plan reads it. */
+export class Tx implements Reader {
+  readonly #reader: Reader
+  readonly #checks: Check[] = []
+
+  constructor(reader: Reader) {
+    this.#reader = reader
+  }
+
+  /** Everything that was read. */
+  get checks(): readonly Check[] {
+    return this.#checks
+  }
+
+  async get(key: Key): Promise<Entry | null> {
+    const entry = await this.#reader.get(key)
+    this.#checks.push({ key, version: entry?.version ?? null })
+    return entry
+  }
+
+  async getMany(keys: readonly Key[]): Promise<(Entry | null)[]> {
+    const entries = await this.#reader.getMany(keys)
+    for (const [i, key] of keys.entries()) this.#checks.push({ key, version: entries[i]?.version ?? null })
+    return entries
+  }
+
+  /** Notices when an entry of the page changes or goes, and none that is added. */
+  async list(selector: Selector, options: ListOptions): Promise<Entry[]> {
+    const entries = await this.#reader.list(selector, options)
+    for (const { key, version } of entries) this.#checks.push({ key, version })
+    return entries
+  }
+}
+
+/**
+ * Commits what `plan` answers. It runs again when something it has read is not so any more, so it must have no effect of
+ * its own. What it throws ends the transaction with nothing written. `undefined` in its list is nothing: `also?.(record, tx)`.
+ */
+export async function transact(kv: Kv, plan: (tx: Tx) => Planned | Promise<Planned>): Promise<void> {
+  // A commit fails only when another one succeeded, so somebody always moves on; the bound is against a plan that never reads.
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    const tx = new Tx(kv)
+    let changes: Changes
+    try {
+      changes = merged(await partsOf(plan, tx))
+    } catch (error) {
+      // Two things that were read at different times may make no sense together.
+      if (await stillHolds(kv, tx)) throw error
+      continue
+    }
+    if (writesNothing(changes) ? await stillHolds(kv, tx) : await committed(kv, changes, tx)) return
+    await refuseTakenNames(kv, changes, tx)
+  }
+  assert(false, 'a transaction that conflicts for ever')
+}
+
+async function partsOf(plan: (tx: Tx) => Planned | Promise<Planned>, tx: Tx): Promise<Changes[]> {
+  const planned = await plan(tx)
+  if (!('length' in planned)) return [planned]
+  const parts: Changes[] = []
+  for (const part of planned) {
+    const ready = await part
+    if (ready) parts.push(ready)
+  }
+  return parts
+}
+
+function writesNothing({ checks = [], sets = [], deletes = [], sums = [] }: Changes): boolean {
+  return checks.length + sets.length + deletes.length + sums.length === 0
+}
+
+/** What was read is true together. A single thing was true when it was read. */
+async function stillHolds(kv: Kv, { checks }: Tx): Promise<boolean> {
+  return checks.length <= 1 || (await kv.commit({ checks }))
+}
+
+/** A name that the plan has looked for itself is its own to judge, when it runs again. */
+async function refuseTakenNames(kv: Kv, { names = [] }: Changes, tx: Tx): Promise<void> {
+  if (names.length === 0) return
+  const read = new Set(tx.checks.map(({ key }) => JSON.stringify(key)))
+  const asked = names.filter(({ key }) => !read.has(JSON.stringify(key)))
+  const entries = await kv.getMany(asked.map(({ key }) => key))
+  const taken = asked.find((_, i) => entries[i])
+  if (taken) throw new NameTaken(taken)
+}
+
+/** One commit of many changes: steps of one counter are added up. */
+function merged(parts: readonly Changes[]): Changes {
+  const steps = new Map<string, CountStep>()
+  for (const step of parts.flatMap(({ sums = [] }) => sums)) {
+    const text = JSON.stringify(step.key)
+    steps.set(text, { ...step, step: step.step + (steps.get(text)?.step ?? 0) })
+  }
+  const names = parts.flatMap((part) => part.names ?? [])
+  return {
+    checks: [
+      ...parts.flatMap(({ checks = [] }) => checks),
+      ...names.map(({ key }): Check => ({ key, version: null })),
+    ],
+    sets: parts.flatMap(({ sets = [] }) => sets),
+    deletes: parts.flatMap(({ deletes = [] }) => deletes),
+    sums: [...steps.values()].filter(({ step }) => step !== 0),
+    names,
+    essential: parts.some(({ essential }) => essential),
+  }
+}
+
+async function committed(kv: Kv, { names: _names, ...changes }: Changes, tx: Tx): Promise<boolean> {
+  try {
+    return await kv.commit({ ...changes, checks: [...(changes.checks ?? []), ...tx.checks] })
+  } catch (error) {
+    if (!(error instanceof AboveMax)) throw error
+    const text = JSON.stringify(error.sum.key)
+    const noun = changes.sums?.find(({ key }) => JSON.stringify(key) === text)?.noun ?? 'entries'
+    const { max } = error.sum
+    throw new Problem(422, 'quota_exceeded', `You can have at most ${max} ${noun}. Delete some first.`)
+  }
+}
