@@ -2,33 +2,18 @@
 //
 // Addresses are below the page's base, so the dashboard works under a sub-path behind a proxy.
 
+import type { FieldProblem } from '../lib/problem.ts'
+import type { Answer, Args, OperationName } from '../wire/operations.ts'
+import type { Diagnostic } from '../wire/script.ts'
 import { base } from './base.ts'
-
-export interface FieldMessage {
-  readonly in: string
-  readonly path: string
-  readonly code: string
-  readonly message: string
-}
-
-export interface ScriptDiagnostic {
-  readonly severity?: 'error' | 'warning'
-  readonly line: number
-  readonly column: number
-  readonly endLine: number
-  readonly endColumn: number
-  readonly code: string
-  readonly message: string
-  readonly hint: string | null
-}
 
 /** The server's refusal, or that it could not be reached (`status` 0, code `offline`). */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string
-  readonly fields: readonly FieldMessage[]
-  readonly diagnostics: readonly ScriptDiagnostic[]
+  readonly fields: readonly FieldProblem[]
+  readonly diagnostics: readonly Diagnostic[]
   /** Seconds until the next try is worth making; null where the server did not say. */
   readonly retryAfter: number | null
   constructor(status: number, body: Partial<ApiErrorBody>) {
@@ -46,33 +31,43 @@ interface ApiErrorBody {
   readonly code: string
   readonly message: string
   readonly requestId: string
-  readonly fields: readonly FieldMessage[]
-  readonly diagnostics: readonly ScriptDiagnostic[]
+  readonly fields: readonly FieldProblem[]
+  readonly diagnostics: readonly Diagnostic[]
   readonly retryAfter: number
 }
 
-export interface CallOptions {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly body?: unknown
-  readonly query?: Readonly<Record<string, string | number | null | undefined>>
+interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
+type Query = Readonly<Record<string, string | number | null | undefined>>
+
 /** The full address of an API path: `api('/api/search', { q })`. */
-export function apiUrl(path: string, query: CallOptions['query'] = {}): URL {
+export function apiUrl(path: string, query: Query = {}): URL {
   const url = new URL(base + path, location.origin)
   for (const [name, value] of Object.entries(query))
     if (value !== null && value !== undefined && value !== '') url.searchParams.set(name, String(value))
   return url
 }
 
-/** Resolves to the answer's body; rejects with ApiError, or with the abort. `T` is what the caller expects of it. */
-export async function call<T>(path: string, options: CallOptions = {}): Promise<T> {
-  const { method = 'GET', body, query, headers, signal } = options
+/**
+ * Calls an operation: `call('PATCH /api/platform/alerts/{id}', { path: { id }, body: { state: 'paused' } })`. Resolves to the
+ * answer's body; rejects with ApiError, or with the abort. The types of all operations are those the server checks by;
+ * nothing of them is left at run time but the name.
+ */
+export async function call<K extends OperationName>(
+  operation: K,
+  ...[given]: {} extends Args<K> ? [args?: Args<K> & CallOptions] : [args: Args<K> & CallOptions]
+): Promise<Answer<K>> {
+  const { path = {}, query, body, headers, signal } = (given ?? {}) as Sent
+  const [method = '', template = ''] = operation.split(' ')
+  const address = template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
+    encodeURIComponent(path[name] ?? ''),
+  )
   let response: Response
   try {
-    response = await fetch(apiUrl(path, query), {
+    response = await fetch(apiUrl(address, query), {
       method,
       credentials: 'same-origin',
       headers: {
@@ -95,13 +90,11 @@ export async function call<T>(path: string, options: CallOptions = {}): Promise<
     error?: Partial<ApiErrorBody>
   } | null
   if (!response.ok || answer === null) throw new ApiError(response.status, answer?.error ?? {})
-  return answer as T
+  return answer as Answer<K>
 }
 
-export const get = <T>(path: string, query?: CallOptions['query'], signal?: AbortSignal): Promise<T> =>
-  call<T>(path, { ...(query && { query }), ...(signal && { signal }) })
-export const post = <T>(path: string, body: unknown = {}, options: CallOptions = {}): Promise<T> =>
-  call<T>(path, { ...options, method: 'POST', body })
-export const patch = <T>(path: string, body: unknown): Promise<T> => call<T>(path, { method: 'PATCH', body })
-export const del = <T>(path: string, query?: CallOptions['query'], body?: unknown): Promise<T> =>
-  call<T>(path, { method: 'DELETE', ...(query && { query }), ...(body !== undefined && { body }) })
+interface Sent extends CallOptions {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Query
+  readonly body?: unknown
+}

@@ -3,36 +3,22 @@
 // One run at a time: a new one takes the place of the one before, which is given up. The last good result stays on screen
 // until the next one is there.
 
-import { ApiError, get, post } from './api-client.ts'
+import type { Args } from '../wire/operations.ts'
+import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
-import {
-  bottom,
-  diagnostics,
-  inputs,
-  market,
-  run,
-  running,
-  runProblem,
-  script,
-  type Run,
-} from './workspace.ts'
+import { bottom, diagnostics, inputs, market, run, running, runProblem, script } from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
 
-const BACKTESTS = '/api/platform/backtests'
 /** Changes of the inputs are waited for this long. */
 const INPUT_DELAY_MS = 60
 
-interface RunAnswer {
-  /** A preview has none. */
-  readonly id?: string
-  readonly result: Pick<Run, 'report' | 'tracks'>
-}
+type Asked = Args<'POST /api/platform/backtests'>['body']
 
 let current: AbortController | null = null
 /** The request that made the run on screen. */
-let asked: object | null = null
+let asked: Asked | null = null
 
 /** Gives up the run that is under way, if there is one. */
 export function cancelRun(): void {
@@ -63,8 +49,7 @@ export async function runScript({ reveal = false, keep = true } = {}): Promise<v
     inputs: inputs.peek(),
   }
   try {
-    const path = keep ? BACKTESTS : `${BACKTESTS}/preview`
-    const { id = null, result } = await post<RunAnswer>(path, body, { signal: mine.signal })
+    const { id, result } = await asks(body, keep, mine.signal)
     asked = body
     diagnostics.value = []
     runProblem.value = null
@@ -85,13 +70,20 @@ export async function runScript({ reveal = false, keep = true } = {}): Promise<v
   }
 }
 
+/** A preview has no id. */
+async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
+  if (keep) return call('POST /api/platform/backtests', { body, signal })
+  const { result } = await call('POST /api/platform/backtests/preview', { body, signal })
+  return { id: null, result }
+}
+
 /** The id of the run on screen, kept on the server first if it was only tried. null where there is no run. */
 export async function keptRun(): Promise<string | null> {
   const shown = run.peek()
   if (!shown || shown.id !== null || !asked) return shown?.id ?? null
-  const { id = null } = await post<RunAnswer>(BACKTESTS, asked)
+  const { id } = await call('POST /api/platform/backtests', { body: asked })
   if (run.peek() === shown) run.value = { ...shown, id }
-  if (id !== null) lastRun.value = id
+  lastRun.value = id
   return id
 }
 
@@ -103,15 +95,15 @@ export async function openBacktest(
   id: string,
   { market: mode = 'follow' }: { market?: 'follow' | 'keep' } = {},
 ): Promise<boolean> {
-  const path = `/api/platform/backtests/${encodeURIComponent(id)}`
-  const stored = await get<{ backtest: { name: string }; result: Pick<Run, 'report'> | null }>(path)
+  const path = { id }
+  const stored = await call('GET /api/platform/backtests/{id}', { path })
   if (!stored.result) return false
   const { report } = stored.result
   const { exchange, symbol, interval } = report
   const now = market.peek()
   const same = now.exchange === exchange && now.symbol === symbol && now.interval === interval
   if (!same && mode === 'keep') return false
-  const { tracks } = await get<{ tracks: Run['tracks'] }>(`${path}/tracks`)
+  const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // First the run, so that the change of market does not start another one.
   run.value = { id, name: stored.backtest.name, report, tracks }
   if (!same) market.value = { exchange, symbol, interval }

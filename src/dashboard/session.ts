@@ -1,14 +1,10 @@
 // Who is signed in. `undefined` = not asked yet, null = nobody.
 
+import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
-import { ApiError, get, post } from './api-client.ts'
+import { ApiError, call } from './api-client.ts'
 
-export interface User {
-  readonly id: string
-  readonly email: string
-  readonly name: string
-  readonly role?: string
-}
+export type { User }
 
 export const user = signal<User | null | undefined>(undefined)
 /** Who may sign up: the first user (who will own the server), everybody, or those with an invitation. */
@@ -19,11 +15,7 @@ export const signUpNeedsCode = signal(true)
 
 export async function loadSession(): Promise<void> {
   try {
-    const visitor = await get<{
-      user: User | null
-      signUp: 'owner' | 'open' | 'invited'
-      needsCode: boolean
-    }>('/api/auth/visitor')
+    const visitor = await call('GET /api/auth/visitor')
     signUpNeedsCode.value = visitor.needsCode
     signUpState.value = visitor.signUp
     user.value = visitor.user
@@ -40,14 +32,14 @@ export async function signUp(
   invitation: string,
 ): Promise<void> {
   const body = { email, password, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
-  user.value = (await post<{ user: User }>('/api/auth/sign-up', body)).user
+  user.value = (await call('POST /api/auth/sign-up', { body })).user
 }
 
 export async function signIn(email: string, password: string): Promise<void> {
-  user.value = (await post<{ user: User }>('/api/auth/sign-in', { email, password })).user
+  user.value = (await call('POST /api/auth/sign-in', { body: { email, password } })).user
 }
 
 export async function signOut(): Promise<void> {
-  await post('/api/auth/sign-out')
+  await call('POST /api/auth/sign-out')
   user.value = null
 }

@@ -3,7 +3,7 @@
 import { signal } from '@preact/signals'
 import type { Report } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
-import type { ScriptDiagnostic } from './api-client.ts'
+import type { Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
 import { remembered } from './settings.ts'
 
 export interface Market {

@@ -71,7 +71,7 @@ export const ACCOUNTS = {
   'GET /api/auth/sessions': {
     access: 'session only',
     summary: 'Sessions of the caller',
-    answer: { sessions: Type.Array(Session) },
+    answer: Listed('sessions', Session),
   },
   'DELETE /api/auth/sessions/{id}': {
     access: 'session only',

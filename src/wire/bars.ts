@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { idOf, nullable, oneOf, QueryInteger, Text, Time, type Wire } from './schema.ts'
+import { idOf, Listed, nullable, oneOf, QueryInteger, Text, Time, type Wire } from './schema.ts'
 
 const column = Type.Array(Type.Number())
 
@@ -31,6 +31,13 @@ const Series = Type.Object(
   { $id: 'Series' },
 )
 export type Series = Wire<typeof Series>
+
+/** A series by its whole name. */
+const NamedSeries = Type.Object({
+  exchange: Type.String(),
+  symbol: Type.String(),
+  ...Series.properties,
+})
 
 const SymbolType = oneOf([
   'stock',
@@ -81,7 +88,7 @@ export const BARS = {
     description:
       'What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
     query: Type.Object(seriesQuery),
-    answer: { series: Series, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
+    answer: { series: NamedSeries, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
   },
   'DELETE /api/platform/bars': {
     access: 'session bars:write',
@@ -97,7 +104,7 @@ export const BARS = {
     description:
       'For the owner and admins, with the id of the member whose it is. The facts of its symbol are shared too where nobody has set any for everybody. 409 while there is a shared series of the name.',
     body: Type.Object({ ...seriesQuery, userId: idOf('usr') }),
-    answer: { series: Series },
+    answer: { series: NamedSeries },
   },
   'GET /api/platform/bars': {
     access: 'session bars:read',
@@ -110,12 +117,18 @@ export const BARS = {
       end: Type.Optional(Text(40)),
       limit: Type.Optional(QueryInteger),
     }),
-    answer: { bars: BarColumns, builtFrom: nullable(Type.String()) },
+    answer: {
+      exchange: Type.String(),
+      symbol: Type.String(),
+      interval: Type.String(),
+      builtFrom: nullable(Type.String()),
+      bars: BarColumns,
+    },
   },
   'GET /api/platform/symbols': {
     access: 'session bars:read',
     summary: 'Symbols with cached bars or set facts',
-    answer: { symbols: Type.Array(SymbolFacts) },
+    answer: Listed('symbols', SymbolFacts),
   },
   'GET /api/platform/symbols/{exchange}/{symbol}': {
     access: 'session bars:read',

@@ -65,8 +65,11 @@ type Taken<K extends OperationName, Part extends 'body' | 'query'> = Operations[
     ? { readonly query: Queried<Static<S>> }
     : { readonly body: Unchanged<Static<S>> }
   : unknown
-/** What is text in an address may be given as a number. */
-type Queried<T> = { readonly [F in keyof T]: T[F] | (string extends T[F] ? number : never) }
+/** What is text in an address may be given as a number, and null where it may be left out. */
+type Queried<T> = {
+  readonly [F in keyof T]:
+    T[F] | (string extends T[F] ? number : never) | ({} extends Pick<T, F> ? null : never)
+}
 
 type OptionalWhereEmpty<T> = { readonly [P in keyof T as {} extends T[P] ? never : P]: T[P] } & {
   readonly [P in keyof T as {} extends T[P] ? P : never]?: T[P]

@@ -6,6 +6,8 @@ import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } 
 
 const Visibility = oneOf(['public', 'private'])
 
+const Kind = oneOf(['strategy', 'indicator', 'library', 'draft'])
+
 const Diagnostic = Type.Object(
   {
     severity: oneOf(['error', 'warning']),
@@ -27,7 +29,7 @@ const Script = Type.Object(
     name: Type.String(),
     source: Type.String(),
     visibility: Visibility,
-    kind: oneOf(['strategy', 'indicator', 'library', 'draft']),
+    kind: Kind,
     pineVersion: nullable(Type.Integer()),
     revision: Type.Integer(),
     author: Type.String(),
@@ -83,7 +85,7 @@ const ScriptBody = Type.Object({
 })
 
 const checked = {
-  kind: Type.String(),
+  kind: Kind,
   pineVersion: nullable(Type.Integer()),
   inputs: Type.Array(Input),
   plots: Type.Array(Type.String()),

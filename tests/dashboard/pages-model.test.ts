@@ -71,7 +71,7 @@ test('a file of bars says what it is of', () => {
 })
 
 test('an alert reads as a sentence', () => {
-  const alert = {
+  const alert: Parameters<typeof conditionText>[0] = {
     kind: 'price',
     op: 'crossing_up',
     price: 4200,
@@ -104,6 +104,10 @@ const backtest = (id: string, profit: number | null, trades = 5, more: Partial<B
   createdAt: id.charCodeAt(0),
   error: null,
   currency: 'USD',
+  bars: 2,
+  ownBars: false,
+  startedAt: null,
+  finishedAt: null,
   range: profit === null ? null : { from: 0, to: 1, bars: 2 },
   summary:
     profit === null
@@ -151,7 +155,8 @@ test('backtests are found by words of name, market and interval', () => {
 })
 
 test('an alert says where it goes', () => {
-  const to = (channels: string[], webhookIds: string[] = []) => destinationsText({ channels, webhookIds })
+  const to = (channels: ('email' | 'webhook')[], webhookIds: string[] = []) =>
+    destinationsText({ channels, webhookIds })
   expect(to([])).toBe('')
   expect(to(['email'])).toBe('e-mail')
   expect(to(['email', 'webhook'])).toBe('e-mail, all webhooks')

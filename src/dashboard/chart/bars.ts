@@ -2,7 +2,7 @@
 
 import { emptyBars, lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
 
 /** As many as a chart holds; the first page is small so that it is drawn soon. */
@@ -19,7 +19,7 @@ export async function loadBars(
   onBars: (bars: Bars, complete: boolean) => void,
 ): Promise<void> {
   const page = async (end: number | null, limit: number) => {
-    const answer = await get<{ bars: Columns }>('/api/platform/bars', { ...market, end, limit }, signal)
+    const answer = await call('GET /api/platform/bars', { query: { ...market, end, limit }, signal })
     return toBars(answer.bars)
   }
   let bars = await page(null, FIRST_PAGE)
@@ -49,7 +49,7 @@ export async function loadBars(
 export async function loadNewer(market: Market, bars: Bars, signal: AbortSignal): Promise<Bars> {
   if (bars.length === 0) return bars
   const start = bars.time[bars.length - 1]!
-  const answer = await get<{ bars: Columns }>('/api/platform/bars', { ...market, start }, signal)
+  const answer = await call('GET /api/platform/bars', { query: { ...market, start }, signal })
   const newer = toBars(answer.bars)
   if (newer.length === 0) return bars
   return joined([sliceBars(bars, 0, bars.length - 1), newer], bars.length - 1 + newer.length)

@@ -10,7 +10,7 @@ import {
   type Interval,
 } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'
 import { remembered, timezone } from '../settings.ts'
 import { market, type Market } from '../workspace.ts'
@@ -39,7 +39,7 @@ export const symbol = computed(
     ) ?? null,
 )
 export async function loadSymbols(): Promise<void> {
-  symbols.value = (await get<{ symbols: ListedSymbol[] }>('/api/platform/symbols')).symbols
+  symbols.value = (await call('GET /api/platform/symbols')).symbols
 }
 
 /** The bars on screen and whose they are; null while the first ones are on their way. */

@@ -1,7 +1,7 @@
 // The quick list of what can be put on the chart: the examples, and one's own scripts as they were last changed.
 
-import { get } from '../api-client.ts'
-import { newScript, openCopy, openScript, type StoredScript } from '../editor/documents.ts'
+import { call } from '../api-client.ts'
+import { newScript, openCopy, openScript } from '../editor/documents.ts'
 import { SAMPLES } from '../editor/samples.ts'
 import { navigate } from '../router.ts'
 import { toastError } from '../ui/ui.tsx'
@@ -11,9 +11,11 @@ import type { MenuItem } from './menu.tsx'
 const OWN_SHOWN = 12
 
 export async function indicatorItems(): Promise<readonly MenuItem[]> {
-  const own = await get<{ scripts: StoredScript[] }>('/api/platform/scripts', {
-    feed: 'mine',
-    limit: OWN_SHOWN,
+  const own = await call('GET /api/platform/scripts', {
+    query: {
+      feed: 'mine',
+      limit: OWN_SHOWN,
+    },
   }).catch(() => ({ scripts: [] }))
   return [
     ...own.scripts.map((one) => ({

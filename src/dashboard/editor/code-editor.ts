@@ -24,7 +24,7 @@ import {
   lineNumbers,
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import type { ScriptDiagnostic } from '../api-client.ts'
+import type { Diagnostic as ScriptDiagnostic } from '../../wire/script.ts'
 import { help } from './help.ts'
 import { pine, pineIndent, seriesTag } from './highlight.ts'
 

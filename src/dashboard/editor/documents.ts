@@ -1,35 +1,17 @@
 // The script on the desk: opening, saving, renaming, deleting it, and what the last check found in it.
 
 import { computed, signal } from '@preact/signals'
-import { ApiError, del, get, patch, post, type ScriptDiagnostic } from '../api-client.ts'
+import type { Script as StoredScript } from '../../wire/script.ts'
+import type { Answer } from '../../wire/operations.ts'
+import { ApiError, call } from '../api-client.ts'
 import { runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { toast, toastError } from '../ui/ui.tsx'
 import { bottom, diagnostics, inputs, run, script } from '../workspace.ts'
-import type { ScriptInput } from './input-model.ts'
 
-export type ScriptKind = 'strategy' | 'indicator' | 'library' | 'draft'
-export interface StoredScript {
-  readonly id: string
-  readonly name: string
-  readonly source: string
-  readonly visibility: 'public' | 'private'
-  readonly kind: ScriptKind
-  readonly pineVersion: number | null
-  readonly revision: number
-  readonly author: string
-  readonly mine: boolean
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-export interface Checked {
-  readonly kind: ScriptKind
-  readonly pineVersion: number | null
-  readonly inputs: readonly ScriptInput[]
-  /** Titles of its `plot()` calls. */
-  readonly plots: readonly string[]
-  readonly diagnostics: readonly ScriptDiagnostic[]
-}
+export type { StoredScript }
+export type Checked = Answer<'POST /api/platform/scripts/check'>
+export type ScriptKind = StoredScript['kind']
 
 /** The text and name as they are stored; null = never stored, or not known yet. */
 const saved = remembered<Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> | null>(
@@ -79,7 +61,7 @@ export function openCopy(name: string, source: string): void {
 }
 
 export async function openScript(id: string): Promise<void> {
-  const { script: stored } = await get<{ script: StoredScript }>(`/api/platform/scripts/${id}`)
+  const { script: stored } = await call('GET /api/platform/scripts/{id}', { path: { id } })
   show(stored.name, stored.source, stored)
   void runScript()
 }
@@ -88,11 +70,10 @@ export async function saveScript(): Promise<void> {
   const { id, source } = script.value
   const name = script.value.name.trim() || 'Untitled script'
   try {
-    const path = '/api/platform/scripts'
     const { script: stored } =
       id === null
-        ? await post<{ script: StoredScript }>(path, { name, source })
-        : await patch<{ script: StoredScript }>(`${path}/${id}`, { name, source })
+        ? await call('POST /api/platform/scripts', { body: { name, source } })
+        : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { name, source } })
     saved.value = { id: stored.id, name, source, visibility: stored.visibility }
     // What was typed while the answer was on its way is not lost.
     script.value = {
@@ -115,7 +96,7 @@ export async function publishOrNot({
   visibility: before,
 }: Pick<StoredScript, 'id' | 'visibility'>): Promise<void> {
   const next = before === 'public' ? 'private' : 'public'
-  await patch(`/api/platform/scripts/${id}`, { visibility: next })
+  await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { visibility: next } })
   if (saved.value?.id === id) saved.value = { ...saved.value, visibility: next }
   toast(next === 'public' ? 'Everybody on this server can find it now' : 'Only you can see it now', {
     tone: 'up',
@@ -123,13 +104,13 @@ export async function publishOrNot({
 }
 
 export async function deleteScript(id: string): Promise<void> {
-  await del(`/api/platform/scripts/${id}`)
+  await call('DELETE /api/platform/scripts/{id}', { path: { id } })
   if (script.value.id === id) newScript()
 }
 
 export async function formatScript(): Promise<void> {
   const before = script.value.source
-  const { source } = await post<{ source: string }>('/api/platform/scripts/format', { source: before })
+  const { source } = await call('POST /api/platform/scripts/format', { body: { source: before } })
   if (script.value.source === before) script.value = { ...script.value, source }
 }
 
@@ -146,7 +127,7 @@ export async function checkScript(): Promise<void> {
   }
   checking.value = true
   try {
-    const answer = await post<Checked>('/api/platform/scripts/check', { source }, { signal: abort.signal })
+    const answer = await call('POST /api/platform/scripts/check', { body: { source }, signal: abort.signal })
     if (abort.signal.aborted) return
     // A script that is broken for the moment keeps the form it had.
     const kept = answer.kind === 'draft' ? (checked.value?.inputs ?? []) : answer.inputs

@@ -1,11 +1,11 @@
 // Where scripts come from: the examples that Chartroom brings, and one's own and others' stored ones.
 
 import { useState } from 'preact/hooks'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { attempt, Segments, Show, useLoad } from '../pages/page.tsx'
 import { Badge, Dialog, Empty, Field } from '../ui/ui.tsx'
-import { openCopy, openScript, type StoredScript } from './documents.ts'
+import { openCopy, openScript } from './documents.ts'
 import s from './editor.module.css'
 import { SAMPLES } from './samples.ts'
 
@@ -39,10 +39,7 @@ export function Gallery({ onClose }: { readonly onClose: () => void }) {
 export function OpenScripts({ onClose }: { readonly onClose: () => void }) {
   const [feed, setFeed] = useState<'mine' | 'public'>('mine')
   const [filter, setFilter] = useState('')
-  const list = useLoad(
-    (signal) => get<{ scripts: StoredScript[] }>('/api/platform/scripts', { feed }, signal),
-    [feed],
-  )
+  const list = useLoad((signal) => call('GET /api/platform/scripts', { query: { feed }, signal }), [feed])
   return (
     <Dialog title="Open a script" onClose={onClose} width={560}>
       <Segments

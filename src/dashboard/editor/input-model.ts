@@ -1,19 +1,8 @@
 // What the inputs panel knows without drawing anything.
 
-/** An input as `POST /api/platform/scripts/check` tells it. */
-export interface ScriptInput {
-  readonly label: string
-  readonly kind: string
-  readonly default: unknown
-  readonly minval: number | null
-  readonly maxval: number | null
-  readonly step: number | null
-  readonly options: readonly (number | string)[] | null
-  readonly tooltip: string
-  readonly group: string
-  readonly inline: string
-  readonly active: boolean
-}
+import type { Input as ScriptInput } from '../../wire/script.ts'
+
+export type { ScriptInput }
 
 export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
 

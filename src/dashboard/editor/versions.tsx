@@ -1,7 +1,7 @@
 // Earlier texts of a script, each with what changed since, and a way back.
 
 import { useState } from 'preact/hooks'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { Show, useLoad } from '../pages/page.tsx'
 import { runScript } from '../run-script.ts'
@@ -10,18 +10,12 @@ import { script } from '../workspace.ts'
 import { diffLines, type DiffLine } from './diff.ts'
 import s from './editor.module.css'
 
-interface Revision {
-  readonly revision: number
-  readonly source: string
-  readonly savedAt: number
-}
-
 /** Unchanged lines shown round a change. */
 const CONTEXT = 3
 
 export function Versions({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const list = useLoad(
-    (signal) => get<{ revisions: Revision[] }>(`/api/platform/scripts/${id}/revisions`, {}, signal),
+    (signal) => call('GET /api/platform/scripts/{id}/revisions', { path: { id }, signal }),
     [id],
   )
   const [chosen, setChosen] = useState<number | null>(null)

@@ -2,7 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 import packageFile from '../../../package.json' with { type: 'json' }
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { base } from '../base.ts'
 import { pageStyles as p, Show, useLoad } from './page.tsx'
 import { Button, uiStyles as ui } from '../ui/ui.tsx'
@@ -32,7 +32,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
 }
 
 export function About() {
-  const health = useLoad((signal) => get<{ version: string }>('/api/health', {}, signal), [])
+  const health = useLoad((signal) => call('GET /api/health', { signal }), [])
   return (
     <>
       <section>

@@ -1,8 +1,10 @@
 // The form of an alert, for a new one and for changing one.
 
+import type { Webhook } from '../../wire/webhook.ts'
+import type { Script as ScriptRow } from '../../wire/script.ts'
 import { signal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { get, patch, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import type { Checked } from '../editor/documents.ts'
 import { toDateTime } from '../editor/input-model.ts'
 import type { Values } from '../editor/inputs-panel.tsx'
@@ -65,21 +67,8 @@ export function AlertDialogHost() {
   ) : null
 }
 
-interface ScriptRow {
-  readonly id: string
-  readonly name: string
-  readonly kind: string
-  readonly source: string
-}
 /** What the form has to know of the script it is about; empty while none is chosen. */
 type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
-interface Webhook {
-  readonly id: string
-  readonly name: string
-  readonly url: string
-  readonly events: readonly string[]
-  readonly status: 'active' | 'disabled'
-}
 /** Does an alert reach it? */
 const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
 
@@ -140,11 +129,11 @@ function AlertForm({
   useEffect(() => {
     const abort = new AbortController()
     const quiet = () => undefined
-    get<{ scripts: ScriptRow[] }>('/api/platform/scripts', {}, abort.signal).then(
+    call('GET /api/platform/scripts', { signal: abort.signal }).then(
       (answer) => setScripts(answer.scripts.filter((one) => one.kind !== 'draft' && one.kind !== 'library')),
       quiet,
     )
-    get<{ webhooks: Webhook[] }>('/api/platform/webhooks', {}, abort.signal).then(
+    call('GET /api/platform/webhooks', { signal: abort.signal }).then(
       (answer) => setWebhooks(answer.webhooks),
       quiet,
     )
@@ -158,7 +147,7 @@ function AlertForm({
     async (signal) =>
       source === null
         ? { inputs: [], plots: [] }
-        : post<CheckedScript>('/api/platform/scripts/check', { source }, { signal }),
+        : call('POST /api/platform/scripts/check', { body: { source }, signal }),
     [source],
   )
   /** A script comes with the values it has in the editor, if it is open there. */
@@ -168,7 +157,7 @@ function AlertForm({
       scriptId,
       inputs: scriptId !== '' && scriptId === editorScript.peek().id ? editorInputs.peek() : {},
     }))
-  const chooseKind = (next: string) => {
+  const chooseKind = (next: Alert['kind']) => {
     set('kind', next)
     const open = editorScript.peek().id
     if (needsScript(next) && form.scriptId === '' && scripts.some((one) => one.id === open))
@@ -200,12 +189,12 @@ function AlertForm({
       message: form.message,
       cooldownSec: Number(form.cooldownSec) || 0,
       expiresAt: form.expiresAt === '' ? null : Date.parse(`${form.expiresAt}Z`),
-      channels: [...(form.email ? ['email'] : []), ...(form.webhook ? ['webhook'] : [])],
+      channels: [...(form.email ? ['email' as const] : []), ...(form.webhook ? ['webhook' as const] : [])],
       webhookIds: form.webhook && form.which === 'chosen' ? chosen : [],
     }
     const answer = alert
-      ? await patch<{ warnings?: { message: string }[] }>(`/api/platform/alerts/${alert.id}`, body)
-      : await post<{ warnings?: { message: string }[] }>('/api/platform/alerts', body)
+      ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
+      : await call('POST /api/platform/alerts', { body })
     alertsChanged.value++
     for (const warning of answer.warnings ?? []) toast(warning.message)
     toast(alert ? 'Alert changed' : 'Alert is on', { tone: 'up' })

@@ -1,46 +1,8 @@
 // Alerts in words.
 
-export interface Alert {
-  readonly id: string
-  readonly name: string
-  readonly symbol: string
-  readonly exchange: string
-  readonly interval: string
-  readonly kind: string
-  readonly op: string | null
-  readonly price: number | null
-  readonly price2: number | null
-  readonly percent: number | null
-  readonly bars: number
-  readonly scriptId: string | null
-  /** What differs from the script's own values, by label. */
-  readonly inputs: Readonly<Record<string, unknown>>
-  readonly plot: string
-  readonly channels: readonly string[]
-  /** Empty = all that listen to alerts. */
-  readonly webhookIds: readonly string[]
-  readonly frequency: string
-  readonly message: string
-  readonly cooldownSec: number
-  readonly expiresAt: number | null
-  readonly state: 'active' | 'triggered' | 'paused' | 'expired' | 'throttled' | 'error'
-  readonly problem: string | null
-  readonly firings: number
-  readonly lastFiredAt: number | null
-  readonly createdAt: number
-}
-export interface Firing {
-  readonly id: string
-  readonly alertId: string
-  readonly symbol: string
-  readonly exchange: string
-  readonly interval: string
-  readonly barTime: number
-  readonly price: number
-  readonly message: string
-  readonly firedAt: number
-  readonly channels: readonly string[]
-}
+import type { Alert, Firing } from '../../wire/alert.ts'
+
+export type { Alert, Firing }
 
 export const KINDS = [
   ['price', 'Price'],

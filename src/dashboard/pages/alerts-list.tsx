@@ -1,7 +1,7 @@
 // Alerts and firings as rows, shared by the page and the drawer.
 
 import { useEffect, useState } from 'preact/hooks'
-import { del, get, patch } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { onLive } from '../live.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -12,20 +12,17 @@ import { attempt, Confirm, useLoad, type Loaded } from './page.tsx'
 import { showOnChart } from './show-on-chart.ts'
 import s from './alerts.module.css'
 
-export function useAlerts(): { alerts: Loaded<Alert[]>; firings: Loaded<Firing[]> } {
+export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<readonly Firing[]> } {
   const [tick, setTick] = useState(0)
   useEffect(() => {
     const again = () => setTick((n) => n + 1)
     return onLive('firing', again, again)
   }, [])
   const keys = [alertsChanged.value, tick]
-  const alerts = useLoad(
-    async (signal) => (await get<{ alerts: Alert[] }>('/api/platform/alerts', {}, signal)).alerts,
-    keys,
-  )
+  const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
   const firings = useLoad(
     async (signal) =>
-      (await get<{ firings: Firing[] }>('/api/platform/alerts/firings', { limit: 100 }, signal)).firings,
+      (await call('GET /api/platform/alerts/firings', { query: { limit: 100 }, signal })).firings,
     keys,
   )
   return { alerts, firings }
@@ -36,7 +33,11 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
   const destinations = destinationsText(alert)
   const live = alert.state === 'active' || alert.state === 'throttled'
   const turn = (state: 'active' | 'paused') =>
-    attempt(patch(`/api/platform/alerts/${alert.id}`, { state }).then(() => alertsChanged.value++))
+    attempt(
+      call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body: { state } }).then(
+        () => alertsChanged.value++,
+      ),
+    )
   return (
     <li class={s.row} data-state={alert.state}>
       <div class={s.main}>
@@ -81,7 +82,7 @@ export function AlertRow({ alert }: { readonly alert: Alert }) {
           action="Delete alert"
           onClose={() => setDeleting(false)}
           onConfirm={async () => {
-            await del(`/api/platform/alerts/${alert.id}`)
+            await call('DELETE /api/platform/alerts/{id}', { path: { id: alert.id } })
             alertsChanged.value++
           }}
         >

@@ -1,7 +1,7 @@
 // All alerts, and what they fired.
 
 import { useState } from 'preact/hooks'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { navigate } from '../router.ts'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
@@ -82,20 +82,11 @@ export function Alerts() {
   )
 }
 
-interface Letter {
-  readonly id: string
-  readonly to: string
-  readonly subject: string
-  readonly state: string
-  readonly problem: string | null
-  readonly createdAt: number
-}
-
 /** Letters of alerts; without a mail server they wait here. */
 function Mail({ changed }: { readonly changed: string }) {
   const letters = useLoad(
     async (signal) =>
-      (await get<{ letters: Letter[] }>('/api/platform/alerts/outbox', { limit: 50 }, signal)).letters,
+      (await call('GET /api/platform/alerts/outbox', { query: { limit: 50 }, signal })).letters,
     [changed],
   )
   if (!letters.data || letters.data.length === 0) return null

@@ -1,29 +1,8 @@
 // The list of backtests as data: its rows as the API sends them, found by a word and put in order by a column.
 
-export interface Backtest {
-  readonly id: string
-  readonly name: string
-  readonly symbol: string
-  readonly exchange: string
-  readonly interval: string
-  readonly state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
-  readonly createdAt: number
-  /** It stays when the oldest make room for newer ones. */
-  readonly pinned: boolean
-  readonly error: { readonly message: string } | null
-  readonly summary: {
-    readonly trades: number
-    readonly netProfit: number
-    readonly netProfitPct: number
-    readonly winRate: number
-    readonly profitFactor: number
-    readonly maxDrawdownPct: number
-    readonly sharpe: number
-  } | null
-  /** Of the net profit; null until the run is done, and for runs from before it was kept. */
-  readonly currency: string | null
-  readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
-}
+import type { Backtest } from '../../wire/backtest.ts'
+
+export type { Backtest }
 
 export const COLUMNS = [
   ['name', 'Name'],

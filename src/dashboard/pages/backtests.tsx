@@ -1,7 +1,7 @@
 // Stored backtests: what they made, found and put in order, opened on the chart, compared two at a time.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { del, get, patch } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago, count, money, percent, ratio, time, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
@@ -36,8 +36,6 @@ const DELETED_AT_ONCE = 500
 /** Columns of words; the others are numbers and stand to the right. */
 const TO_THE_LEFT: readonly Column[] = ['name', 'period', 'when']
 
-const BACKTESTS = '/api/platform/backtests'
-
 function deletionText(some: readonly Backtest[]): string {
   const pinned = some.filter((one) => one.pinned).length
   const gone = 'Report, chart data and replays are gone then.'
@@ -62,10 +60,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   const [deleting, setDeleting] = useState<readonly string[] | null>(null)
   const newestFirst = order.by === NEWEST_FIRST.by && order.down === NEWEST_FIRST.down
   const limit = newestFirst && query.trim() === '' ? rows : ALL
-  const list = useLoad(
-    (signal) => get<{ backtests: Backtest[]; nextCursor: string | null }>(BACKTESTS, { limit }, signal),
-    [limit],
-  )
+  const list = useLoad((signal) => call('GET /api/platform/backtests', { query: { limit }, signal }), [limit])
   useEffect(() => {
     if (id !== undefined) open(id)
   }, [id])
@@ -73,7 +68,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   const pick = (some: readonly string[], on: boolean) =>
     setPicked((before) => [...before.filter((one) => !some.includes(one)), ...(on ? some : [])])
   const pin = async (one: Backtest) => {
-    await patch(`${BACKTESTS}/${one.id}`, { pinned: !one.pinned })
+    await call('PATCH /api/platform/backtests/{id}', { path: { id: one.id }, body: { pinned: !one.pinned } })
     list.set((before) => ({
       ...before,
       backtests: before.backtests.map((other) =>
@@ -187,7 +182,9 @@ export function Backtests({ id }: { readonly id?: string }) {
           onClose={() => setDeleting(null)}
           onConfirm={async () => {
             for (let at = 0; at < deleting.length; at += DELETED_AT_ONCE)
-              await del(BACKTESTS, {}, { ids: deleting.slice(at, at + DELETED_AT_ONCE) })
+              await call('DELETE /api/platform/backtests', {
+                body: { ids: deleting.slice(at, at + DELETED_AT_ONCE) },
+              })
             pick(deleting, false)
             list.reload()
           }}

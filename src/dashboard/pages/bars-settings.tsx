@@ -2,7 +2,7 @@
 
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { call, del, get, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago, count, time } from '../format.ts'
 import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -24,21 +24,6 @@ import { forgetSymbols, type SymbolFacts } from './quotes.ts'
 import s from './settings.module.css'
 import { showOnChart } from './show-on-chart.ts'
 
-interface Feed {
-  readonly exchange: string
-  readonly symbol: string
-  readonly interval: string
-  readonly state: string
-  readonly followed: boolean
-  readonly provider: string | null
-  readonly lastSuccessAt: number | null
-  readonly lastError: string | null
-}
-interface Feeds {
-  readonly feeds: readonly Feed[]
-  readonly providers: readonly { readonly name: string; readonly exchanges: readonly string[] }[]
-}
-
 interface CachedSeries {
   readonly exchange: string
   readonly symbol: string
@@ -47,10 +32,7 @@ interface CachedSeries {
 }
 
 export function BarsSettings() {
-  const symbols = useLoad(
-    async (signal) => (await get<{ symbols: SymbolFacts[] }>('/api/platform/symbols', {}, signal)).symbols,
-    [],
-  )
+  const symbols = useLoad(async (signal) => (await call('GET /api/platform/symbols', { signal })).symbols, [])
   const reload = () => {
     forgetSymbols()
     symbols.reload()
@@ -143,7 +125,7 @@ export function BarsSettings() {
           action="Delete the bars"
           onConfirm={async () => {
             const { exchange, symbol, interval } = deleting
-            await del('/api/platform/bars', { exchange, symbol, interval })
+            await call('DELETE /api/platform/bars', { query: { exchange, symbol, interval } })
             reload()
           }}
           onClose={() => setDeleting(null)}
@@ -318,13 +300,10 @@ function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
       name,
       NUMBERS.includes(name) ? Number(values[name]) : values[name],
     ])
-    await call(
-      `/api/platform/symbols/${encodeURIComponent(facts.exchange)}/${encodeURIComponent(facts.symbol)}`,
-      {
-        method: 'PUT',
-        body: { ...Object.fromEntries(fields), ...(type !== facts.type && { type }) },
-      },
-    )
+    await call('PUT /api/platform/symbols/{exchange}/{symbol}', {
+      path: { exchange: facts.exchange, symbol: facts.symbol },
+      body: { ...Object.fromEntries(fields), ...(type !== facts.type && { type }) },
+    })
     onSaved()
     toast('Saved. Runs from now on use it.', { tone: 'up' })
     onClose()
@@ -374,20 +353,20 @@ function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
 
 /** Public sources of bars: fetch once, or follow. */
 function Providers({ onFetched }: { readonly onFetched: () => void }) {
-  const feeds = useLoad((signal) => get<Feeds>('/api/platform/feeds', {}, signal), [])
+  const feeds = useLoad((signal) => call('GET /api/platform/feeds', { signal }), [])
   const [exchange, setExchange] = useState('BINANCE')
   const [symbol, setSymbol] = useState('')
   const [interval, setInterval] = useState('1d')
   const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
   const fetching = useSubmit(async () => {
-    const answer = await post<{ inserted: number; updated: number }>('/api/platform/bars/fetch', series)
+    const answer = await call('POST /api/platform/bars/fetch', { body: series })
     toast(`${count(answer.inserted)} new bars`, { tone: 'up' })
     onFetched()
     feeds.reload()
   })
   const follow = () =>
     attempt(
-      post('/api/platform/feeds', series).then(() => {
+      call('POST /api/platform/feeds', { body: series }).then(() => {
         toast(`${series.symbol} is kept up to date`, { tone: 'up' })
         feeds.reload()
       }),
@@ -471,10 +450,12 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
                       variant="quiet"
                       onClick={() =>
                         attempt(
-                          del('/api/platform/feeds', {
-                            exchange: one.exchange,
-                            symbol: one.symbol,
-                            interval: one.interval,
+                          call('DELETE /api/platform/feeds', {
+                            query: {
+                              exchange: one.exchange,
+                              symbol: one.symbol,
+                              interval: one.interval,
+                            },
                           }).then(feeds.reload),
                         )
                       }

@@ -1,18 +1,13 @@
 // Deliveries under the chart: what the last run and the last firings sent.
 
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Show, useLoad } from './page.tsx'
 
 export function DeliveriesDrawer() {
-  const hooks = useLoad(
-    async (signal) =>
-      (await get<{ webhooks: { id: string; name: string }[] }>('/api/platform/webhooks', {}, signal))
-        .webhooks,
-    [],
-  )
+  const hooks = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
   return (
     <Show of={hooks}>
       {(list) =>

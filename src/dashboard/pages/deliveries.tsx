@@ -1,30 +1,13 @@
 // The delivery log: what was sent to whom, every attempt with its answer, and sending again.
 
 import { useEffect, useState } from 'preact/hooks'
-import { get, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago, duration } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
 import s from './deliveries.module.css'
 import { attempt, CodeBlock, Show, useLoad } from './page.tsx'
-
-export interface Delivery {
-  readonly id: string
-  readonly webhookId: string
-  readonly event: string
-  readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
-  readonly data: Readonly<Record<string, unknown>>
-  readonly attempts: readonly {
-    readonly at: number
-    readonly status: number
-    readonly durationMs: number
-    readonly failure: string | null
-    readonly excerpt: string
-  }[]
-  readonly nextAt: number | null
-  readonly createdAt: number
-  readonly resendOf: string | null
-}
+import type { Delivery } from '../../wire/webhook.ts'
 
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
 const POLL_MS = 3000
@@ -37,13 +20,16 @@ interface DeliveriesProps {
 }
 
 export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) {
-  const path =
-    webhookId === null
-      ? '/api/platform/webhooks/deliveries'
-      : `/api/platform/webhooks/${webhookId}/deliveries`
   const list = useLoad(
-    async (signal) => (await get<{ deliveries: Delivery[] }>(path, { limit: 100 }, signal)).deliveries,
-    [path, changed],
+    async (signal) => {
+      const options = { query: { limit: 100 }, signal }
+      const answer =
+        webhookId === null
+          ? await call('GET /api/platform/webhooks/deliveries', options)
+          : await call('GET /api/platform/webhooks/{id}/deliveries', { path: { id: webhookId }, ...options })
+      return answer.deliveries
+    },
+    [webhookId, changed],
   )
   const [open, setOpen] = useState<string | null>(null)
   const [failedOnly, setFailedOnly] = useState(false)
@@ -124,7 +110,7 @@ function stateText({ state, attempts }: Delivery): string {
 
 function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly onResent: () => void }) {
   const resend = async () => {
-    await post(`/api/platform/webhooks/deliveries/${delivery.id}/resend`)
+    await call('POST /api/platform/webhooks/deliveries/{id}/resend', { path: { id: delivery.id } })
     toast('On its way again', { tone: 'up' })
     onResent()
   }

@@ -1,21 +1,15 @@
 // Help: the articles that come with Chartroom, a question to them, and a message to the owner.
 
+import type { ChatAnswer as Answer } from '../../wire/support.ts'
+import type { ArticleHead } from '../../wire/support.ts'
 import { useEffect, useState } from 'preact/hooks'
-import { get, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
 import { Button, Field, toast } from '../ui/ui.tsx'
 import s from './help.module.css'
 import { Markdown } from './markdown-view.tsx'
 import { FormProblem, Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
-
-interface ArticleHead {
-  readonly id: string
-  readonly title: string
-}
-interface Answer extends ArticleHead {
-  readonly excerpt: string
-}
 
 /** In the order of a first week. What is in none of them stands under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
@@ -72,10 +66,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
 ]
 
 export function Help({ article }: { readonly article?: string }) {
-  const list = useLoad(
-    async (signal) => (await get<{ articles: ArticleHead[] }>('/api/support/articles', {}, signal)).articles,
-    [],
-  )
+  const list = useLoad(async (signal) => (await call('GET /api/support/articles', { signal })).articles, [])
   if (article !== undefined) return <Reader id={article} list={list.data ?? []} />
   return (
     <Page title="Help">
@@ -113,14 +104,7 @@ function Contents({ articles }: { readonly articles: readonly ArticleHead[] }) {
 
 function Reader({ id, list }: { readonly id: string; readonly list: readonly ArticleHead[] }) {
   const loaded = useLoad(
-    async (signal) =>
-      (
-        await get<{ article: { title: string; body: string; keywords: string } }>(
-          `/api/support/articles/${encodeURIComponent(id)}`,
-          {},
-          signal,
-        )
-      ).article,
+    async (signal) => (await call('GET /api/support/articles/{id}', { path: { id }, signal })).article,
     [id],
   )
   const near = SECTIONS.find(([, ids]) => ids.includes(id))
@@ -155,8 +139,7 @@ function Ask() {
   const { busy, error, submit } = useSubmit(async () => {
     if (query.trim() === '') return
     setAnswers(
-      (await post<{ answers: Answer[] }>('/api/support/chat', { query: query.trim().slice(0, 1000) }))
-        .answers,
+      (await call('POST /api/support/chat', { body: { query: query.trim().slice(0, 1000) } })).answers,
     )
   })
   useEffect(() => {
@@ -204,7 +187,7 @@ function Contact() {
   const [body, setBody] = useState('')
   const [ticket, setTicket] = useState<string | null>(null)
   const { busy, error, submit } = useSubmit(async () => {
-    const { id } = await post<{ id: string }>('/api/support/contact', { email, subject, body })
+    const { id } = await call('POST /api/support/contact', { body: { email, subject, body } })
     setTicket(id)
     setSubject('')
     setBody('')

@@ -1,10 +1,10 @@
 // Ideas beside the chart: those about what is on it first.
 
 import { useState } from 'preact/hooks'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
-import { IdeaCard, IdeaEditor, type Idea } from './ideas.tsx'
+import { IdeaCard, IdeaEditor } from './ideas.tsx'
 import s from './ideas.module.css'
 import { pageStyles as p, Show, useLoad } from './page.tsx'
 
@@ -12,8 +12,8 @@ export function IdeaDrawer() {
   const [writing, setWriting] = useState(false)
   const list = useLoad(async (signal) => {
     const [everybodys, mine] = await Promise.all(
-      ['public', 'mine'].map((feed) =>
-        get<{ ideas: Idea[] }>('/api/platform/ideas', { feed, limit: 100 }, signal),
+      (['public', 'mine'] as const).map((feed) =>
+        call('GET /api/platform/ideas', { query: { feed, limit: 100 }, signal }),
       ),
     )
     const all = new Map([...(everybodys?.ideas ?? []), ...(mine?.ideas ?? [])].map((idea) => [idea.id, idea]))

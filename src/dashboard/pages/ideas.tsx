@@ -1,7 +1,7 @@
 // Ideas: the public feed, one's own, the reader, and writing one.
 
 import { useState } from 'preact/hooks'
-import { del, get, patch, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
@@ -9,6 +9,7 @@ import { Menu } from '../ui/menu.tsx'
 import { Badge, Button, Dialog, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import s from './ideas.module.css'
+import type { Idea } from '../../wire/idea.ts'
 import { Markdown } from './markdown-view.tsx'
 import { plainText } from './markdown.ts'
 import {
@@ -25,21 +26,7 @@ import {
 } from './page.tsx'
 import { showOnChart } from './show-on-chart.ts'
 
-export interface Idea {
-  readonly id: string
-  readonly title: string
-  readonly body: string
-  readonly tags: readonly string[]
-  readonly visibility: 'public' | 'unlisted' | 'private'
-  readonly author: string
-  readonly mine: boolean
-  readonly symbol: string | null
-  readonly exchange: string | null
-  readonly interval: string | null
-  readonly backtestId: string | null
-  readonly createdAt: number
-  readonly updatedAt: number
-}
+export type { Idea }
 
 const VISIBILITIES = [
   ['public', 'Everybody on this server'],
@@ -55,7 +42,7 @@ function Feed() {
   const [feed, setFeed] = useState<'public' | 'mine'>('public')
   const [writing, setWriting] = useState(false)
   const list = useLoad(
-    async (signal) => (await get<{ ideas: Idea[] }>('/api/platform/ideas', { feed }, signal)).ideas,
+    async (signal) => (await call('GET /api/platform/ideas', { query: { feed }, signal })).ideas,
     [feed],
   )
   return (
@@ -140,8 +127,7 @@ function Byline({ idea }: { readonly idea: Idea }) {
 function Reader({ id }: { readonly id: string }) {
   const [dialog, setDialog] = useState<'edit' | 'delete' | null>(null)
   const loaded = useLoad(
-    async (signal) =>
-      (await get<{ idea: Idea }>(`/api/platform/ideas/${encodeURIComponent(id)}`, {}, signal)).idea,
+    async (signal) => (await call('GET /api/platform/ideas/{id}', { path: { id }, signal })).idea,
     [id],
   )
   const idea = loaded.data
@@ -205,7 +191,7 @@ function Reader({ id }: { readonly id: string }) {
                 action="Delete idea"
                 onClose={() => setDialog(null)}
                 onConfirm={async () => {
-                  await del(`/api/platform/ideas/${shown.id}`)
+                  await call('DELETE /api/platform/ideas/{id}', { path: { id: shown.id } })
                   navigate('/ideas')
                 }}
               >
@@ -245,10 +231,9 @@ export function IdeaEditor({ idea, onClose, onSaved }: IdeaEditorProps) {
       exchange: withChart ? exchange : null,
       interval: withChart ? interval : null,
     }
-    const path = '/api/platform/ideas'
     const answer = idea
-      ? await patch<{ idea: Idea }>(`${path}/${idea.id}`, fields)
-      : await post<{ idea: Idea }>(path, fields)
+      ? await call('PATCH /api/platform/ideas/{id}', { path: { id: idea.id }, body: fields })
+      : await call('POST /api/platform/ideas', { body: fields })
     toast(idea ? 'Saved' : visibility === 'public' ? 'Published' : 'Saved', { tone: 'up' })
     onSaved(answer.idea)
     onClose()

@@ -1,36 +1,14 @@
 // What the owner is told: messages from the help page, and errors that browsers reported.
 
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
 import { Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { pageStyles as p, Show, useLoad } from './page.tsx'
 import s from './settings.module.css'
 
-interface Ticket {
-  readonly id: string
-  readonly email: string
-  readonly subject: string
-  readonly body: string
-  readonly createdAt: number
-}
-interface ClientError {
-  readonly id: string
-  readonly message: string
-  readonly count: number
-  readonly firstAt: number
-  readonly lastAt: number
-  readonly sample: Readonly<Record<string, unknown>>
-}
-
 export function Inbox() {
-  const tickets = useLoad(
-    async (signal) => (await get<{ tickets: Ticket[] }>('/api/support/tickets', {}, signal)).tickets,
-    [],
-  )
-  const errors = useLoad(
-    async (signal) => (await get<{ errors: ClientError[] }>('/api/errors', {}, signal)).errors,
-    [],
-  )
+  const tickets = useLoad(async (signal) => (await call('GET /api/support/tickets', { signal })).tickets, [])
+  const errors = useLoad(async (signal) => (await call('GET /api/errors', { signal })).errors, [])
   return (
     <>
       <section>

@@ -1,26 +1,17 @@
 // The caller's watchlists, shared by the page and the drawer.
 
+import type { Watchlist } from '../../wire/watchlist.ts'
 import { computed, signal } from '@preact/signals'
-import { get, patch, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { remembered } from '../settings.ts'
+
+export type { Watchlist }
 
 export interface WatchlistItem {
   readonly symbol: string
   readonly exchange: string
   readonly note: string | null
 }
-export interface Watchlist {
-  readonly id: string
-  readonly name: string
-  readonly items: readonly WatchlistItem[]
-  readonly createdAt: number
-  readonly updatedAt: number
-}
-interface Changed {
-  readonly watchlist: Watchlist
-  readonly warnings?: readonly { readonly message: string }[]
-}
-
 export const watchlists = signal<readonly Watchlist[] | null>(null)
 export const listsProblem = signal<unknown>(null)
 const chosenId = remembered('watchlist', '')
@@ -33,7 +24,7 @@ export const choose = (id: string): void => {
 
 export async function loadWatchlists(): Promise<void> {
   try {
-    watchlists.value = (await get<{ watchlists: Watchlist[] }>('/api/platform/watchlists')).watchlists
+    watchlists.value = (await call('GET /api/platform/watchlists')).watchlists
     listsProblem.value = null
   } catch (error) {
     listsProblem.value = error
@@ -50,7 +41,7 @@ export async function importList(
   name: string,
   items: readonly WatchlistItem[],
 ): Promise<{ list: Watchlist; duplicates: number }> {
-  const answer = await post<Changed>('/api/platform/watchlists/import', { name, items })
+  const answer = await call('POST /api/platform/watchlists/import', { body: { name, items } })
   put(answer.watchlist)
   choose(answer.watchlist.id)
   return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
@@ -72,7 +63,9 @@ export async function changeList(
   id: string,
   fields: { readonly name?: string; readonly items?: readonly WatchlistItem[] },
 ): Promise<void> {
-  const { watchlist } = await inTurn(() => patch<Changed>(`/api/platform/watchlists/${id}`, fields))
+  const { watchlist } = await inTurn(() =>
+    call('PATCH /api/platform/watchlists/{id}', { path: { id }, body: fields }),
+  )
   put(watchlist)
 }
 
@@ -86,7 +79,9 @@ export async function arrange(list: Watchlist, items: readonly WatchlistItem[]):
   const isNewest = () => newest.get(list.id) === items
   try {
     const answer = await inTurn(async () =>
-      isNewest() ? patch<Changed>(`/api/platform/watchlists/${list.id}`, { items }) : null,
+      isNewest()
+        ? call('PATCH /api/platform/watchlists/{id}', { path: { id: list.id }, body: { items } })
+        : null,
     )
     if (answer && isNewest()) put(answer.watchlist)
   } catch (error) {

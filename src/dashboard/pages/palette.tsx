@@ -1,9 +1,11 @@
 // ⌘K: commands, symbols, what is stored here, help. Commands and symbols answer at once, the server a moment later.
 
+import type { ArticleHead as Article } from '../../wire/support.ts'
+import type { Hit } from '../../wire/search.ts'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { timeOfId } from '../../lib/ids.ts'
-import { get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { commands, keyText } from '../commands.ts'
 import { openScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
@@ -20,20 +22,6 @@ import s from './palette.module.css'
 import { allSymbols, type SymbolFacts } from './quotes.ts'
 import { showOnChart } from './show-on-chart.ts'
 
-interface Hit {
-  readonly type: 'script' | 'idea' | 'backtest' | 'watchlist'
-  readonly id: string
-  readonly title: string
-  readonly snippet: string
-  readonly symbol: string | null
-  /** Of a backtest: exchange and interval. */
-  readonly tags: readonly string[]
-  readonly author: string
-}
-interface Article {
-  readonly id: string
-  readonly title: string
-}
 interface Item {
   readonly key: string
   readonly group: string
@@ -77,10 +65,7 @@ export function Palette() {
     const before = document.activeElement as HTMLElement | null
     const quiet = () => undefined
     allSymbols().then(setSymbols, quiet)
-    get<{ articles: Article[] }>('/api/support/articles').then(
-      (answer) => setArticles(answer.articles),
-      quiet,
-    )
+    call('GET /api/support/articles').then((answer) => setArticles(answer.articles), quiet)
     return () => before?.focus()
   }, [])
 
@@ -92,7 +77,7 @@ export function Palette() {
     }
     const abort = new AbortController()
     const timer = setTimeout(() => {
-      get<{ results: Hit[] }>('/api/search', { q: text.slice(0, 256), limit: 12 }, abort.signal).then(
+      call('GET /api/search', { query: { q: text.slice(0, 256), limit: 12 }, signal: abort.signal }).then(
         (answer) => setHits(answer.results),
         // Without the server there are still commands and symbols.
         () => undefined,

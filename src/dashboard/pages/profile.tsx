@@ -1,7 +1,7 @@
 // Who one is here: password, open sessions, and inviting others.
 
 import { useState } from 'preact/hooks'
-import { del, get, patch, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { signOut, user, type User } from '../session.ts'
 import { Badge, Button, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
@@ -17,20 +17,9 @@ import {
 } from './page.tsx'
 import s from './settings.module.css'
 
-interface SessionRow {
-  readonly id: string
-  readonly createdAt: number
-  readonly lastSeenAt: number
-  readonly userAgent: string
-  readonly current: boolean
-}
-
 export function Profile() {
   const me = user.value
-  const sessions = useLoad(
-    async (signal) => (await get<{ sessions: SessionRow[] }>('/api/auth/sessions', {}, signal)).sessions,
-    [],
-  )
+  const sessions = useLoad(async (signal) => (await call('GET /api/auth/sessions', { signal })).sessions, [])
   if (!me) return null
   return (
     <>
@@ -83,7 +72,11 @@ export function Profile() {
                               size="small"
                               variant="quiet"
                               onClick={() =>
-                                attempt(del(`/api/auth/sessions/${one.id}`).then(sessions.reload))
+                                attempt(
+                                  call('DELETE /api/auth/sessions/{id}', { path: { id: one.id } }).then(
+                                    sessions.reload,
+                                  ),
+                                )
                               }
                             >
                               End
@@ -100,7 +93,7 @@ export function Profile() {
                   <Button
                     onClick={() =>
                       attempt(
-                        del('/api/auth/sessions').then(() => {
+                        call('DELETE /api/auth/sessions').then(() => {
                           toast('All other sessions are over', { tone: 'up' })
                           sessions.reload()
                         }),
@@ -133,7 +126,7 @@ export function browserOf(userAgent: string): string {
 function Name() {
   const [name, setName] = useState(user.value?.name ?? '')
   const { busy, error, submit } = useSubmit(async () => {
-    user.value = (await patch<{ user: User }>('/api/auth/user', { name })).user
+    user.value = (await call('PATCH /api/auth/user', { body: { name } })).user
     toast('Your name is changed', { tone: 'up' })
   })
   return (
@@ -163,7 +156,7 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
   const [password, setPassword] = useState('')
   const [newPassword, setNewPassword] = useState('')
   const { busy, error, submit } = useSubmit(async () => {
-    await post('/api/auth/password', { password, newPassword })
+    await call('POST /api/auth/password', { body: { password, newPassword } })
     setPassword('')
     setNewPassword('')
     toast('The password is changed; all other sessions are over', { tone: 'up' })
@@ -216,13 +209,10 @@ const ROLES = [
 
 /** Everybody with an account, for the owner. */
 function Members() {
-  const accounts = useLoad(
-    async (signal) => (await get<{ users: User[] }>('/api/auth/users', {}, signal)).users,
-    [],
-  )
-  const give = ({ id, name }: User, role: string) =>
+  const accounts = useLoad(async (signal) => (await call('GET /api/auth/users', { signal })).users, [])
+  const give = ({ id, name }: User, role: 'admin' | 'member') =>
     attempt(
-      patch(`/api/auth/users/${id}`, { role }).then(() => {
+      call('PATCH /api/auth/users/{id}', { path: { id }, body: { role } }).then(() => {
         toast(`${name} is ${role === 'admin' ? 'an admin' : 'a member'} now`, { tone: 'up' })
         accounts.reload()
       }),
@@ -285,12 +275,7 @@ function Invitation() {
           <span class="muted">Shown once. It works {ago(link.expiresAt).replace('in', 'for')}.</span>
         </div>
       ) : (
-        <Button
-          icon="plus"
-          onClick={() =>
-            attempt(post<{ url: string; expiresAt: number }>('/api/auth/invitations').then(setLink))
-          }
-        >
+        <Button icon="plus" onClick={() => attempt(call('POST /api/auth/invitations').then(setLink))}>
           Make a link
         </Button>
       )}

@@ -1,7 +1,10 @@
 // Last price and change of listed symbols, from the bars that are cached. Kept for a minute; asked for a few at a time.
 
+import type { SymbolFacts } from '../../wire/bars.ts'
 import { signal } from '@preact/signals'
-import { ApiError, get } from '../api-client.ts'
+import { ApiError, call } from '../api-client.ts'
+
+export type { SymbolFacts }
 
 export interface Quote {
   readonly last: number
@@ -13,26 +16,6 @@ export interface Quote {
   readonly mintick: number
   readonly closes: readonly number[]
 }
-interface Series {
-  readonly interval: string
-  readonly count: number
-  readonly last: number
-}
-export interface SymbolFacts {
-  readonly exchange: string
-  readonly symbol: string
-  readonly description: string
-  readonly type: string
-  readonly currency: string
-  readonly baseCurrency: string
-  readonly mintick: number
-  readonly pointValue: number
-  readonly minQuantity: number
-  readonly timezone: string
-  readonly session: string
-  readonly series: readonly (Series & { readonly first: number })[]
-}
-
 const KEPT_MS = 60_000
 const AT_ONCE = 4
 /** By `EXCHANGE:SYMBOL`; null = no bars of it are cached. */
@@ -47,7 +30,7 @@ export const quoteKey = (item: { readonly exchange: string; readonly symbol: str
 export function allSymbols(): Promise<readonly SymbolFacts[]> {
   if (!symbols || Date.now() - symbolsAt > KEPT_MS) {
     symbolsAt = Date.now()
-    symbols = get<{ symbols: SymbolFacts[] }>('/api/platform/symbols').then((answer) => answer.symbols)
+    symbols = call('GET /api/platform/symbols').then((answer) => answer.symbols)
     symbols.catch(() => (symbols = null))
   }
   return symbols
@@ -95,11 +78,13 @@ async function quoteOf(
   if (!facts || !series) return null
   const { interval } = series
   try {
-    const { bars } = await get<{ bars: { time: number[]; close: number[] } }>('/api/platform/bars', {
-      exchange: facts.exchange,
-      symbol,
-      interval,
-      limit: 40,
+    const { bars } = await call('GET /api/platform/bars', {
+      query: {
+        exchange: facts.exchange,
+        symbol,
+        interval,
+        limit: 40,
+      },
     })
     const last = bars.close.at(-1)
     const before = bars.close.at(-2)

@@ -2,11 +2,11 @@
 // of one's own, as text.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { del, get, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { download } from '../chart/picture.ts'
 import { aboutScript } from '../editor/about-script.ts'
 import { mountCodeReader } from '../editor/code-editor.ts'
-import { openScript, publishOrNot, type Checked, type StoredScript } from '../editor/documents.ts'
+import { openScript, publishOrNot, type StoredScript } from '../editor/documents.ts'
 import type { ScriptInput } from '../editor/input-model.ts'
 import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -30,7 +30,7 @@ async function onChart(id: string, drawer: 'script' | 'report'): Promise<void> {
 
 /** A copy that is stored, private, and open in the editor. */
 async function clone({ name, source }: StoredScript): Promise<void> {
-  const copy = await post<{ id: string }>('/api/platform/scripts', { name, source, visibility: 'private' })
+  const copy = await call('POST /api/platform/scripts', { body: { name, source, visibility: 'private' } })
   toast('A copy is among your scripts', { tone: 'up' })
   await onChart(copy.id, 'script')
 }
@@ -38,9 +38,7 @@ async function clone({ name, source }: StoredScript): Promise<void> {
 function Reader({ id }: { readonly id: string }) {
   const [deleting, setDeleting] = useState(false)
   const loaded = useLoad(
-    async (signal) =>
-      (await get<{ script: StoredScript }>(`/api/platform/scripts/${encodeURIComponent(id)}`, {}, signal))
-        .script,
+    async (signal) => (await call('GET /api/platform/scripts/{id}', { path: { id }, signal })).script,
     [id],
   )
   const script = loaded.data
@@ -110,7 +108,7 @@ function Reader({ id }: { readonly id: string }) {
                 action="Delete script"
                 onClose={() => setDeleting(false)}
                 onConfirm={async () => {
-                  await del(`/api/platform/scripts/${id}`)
+                  await call('DELETE /api/platform/scripts/{id}', { path: { id } })
                   navigate('/scripts')
                 }}
               >
@@ -153,7 +151,7 @@ function About({ source }: { readonly source: string }) {
 /** What one may set: name, kind and default, with the bounds. */
 function Inputs({ source }: { readonly source: string }) {
   const found = useLoad(
-    (signal) => post<Checked>('/api/platform/scripts/check', { source }, { signal }),
+    (signal) => call('POST /api/platform/scripts/check', { body: { source }, signal }),
     [source],
   )
   const list = found.data?.inputs ?? []

@@ -1,7 +1,7 @@
 // Stored scripts: one's own and those that people on this server publish.
 
 import { useState } from 'preact/hooks'
-import { del, get } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { newScript, openScript, publishOrNot, type StoredScript } from '../editor/documents.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
@@ -22,8 +22,7 @@ export function Scripts() {
   const [feed, setFeed] = useState<'mine' | 'public'>('mine')
   const [deleting, setDeleting] = useState<StoredScript | null>(null)
   const list = useLoad(
-    async (signal) =>
-      (await get<{ scripts: StoredScript[] }>('/api/platform/scripts', { feed }, signal)).scripts,
+    async (signal) => (await call('GET /api/platform/scripts', { query: { feed }, signal })).scripts,
     [feed],
   )
   return (
@@ -142,7 +141,7 @@ export function Scripts() {
           action="Delete script"
           onClose={() => setDeleting(null)}
           onConfirm={async () => {
-            await del(`/api/platform/scripts/${deleting.id}`)
+            await call('DELETE /api/platform/scripts/{id}', { path: { id: deleting.id } })
             list.reload()
           }}
         >

@@ -1,7 +1,9 @@
 // Personal API tokens: made with the scopes they need, shown once, revoked at any time.
 
+import type { Token } from '../../wire/token.ts'
 import { useState } from 'preact/hooks'
-import { del, get, post } from '../api-client.ts'
+import type { Scope } from '../../wire/token.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { Badge, Button, Dialog, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
@@ -16,18 +18,6 @@ import {
   useSubmit,
 } from './page.tsx'
 import s from './settings.module.css'
-
-interface Token {
-  readonly id: string
-  readonly name: string
-  readonly last4: string
-  readonly scopes: readonly string[]
-  readonly createdAt: number
-  readonly expiresAt: number | null
-  readonly lastUsedAt: number | null
-  readonly revokedAt: number | null
-  readonly status: 'active' | 'expired' | 'revoked'
-}
 
 const RESOURCES = [
   'backtests',
@@ -51,10 +41,7 @@ const LIVES = [
 export function Tokens() {
   const [making, setMaking] = useState(false)
   const [revoking, setRevoking] = useState<Token | null>(null)
-  const list = useLoad(
-    async (signal) => (await get<{ tokens: Token[] }>('/api/platform/tokens', {}, signal)).tokens,
-    [],
-  )
+  const list = useLoad(async (signal) => (await call('GET /api/platform/tokens', { signal })).tokens, [])
   return (
     <section>
       <h2>API tokens</h2>
@@ -136,7 +123,7 @@ export function Tokens() {
           action="Revoke token"
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
-            await del('/api/platform/tokens', { id: revoking.id })
+            await call('DELETE /api/platform/tokens', { query: { id: revoking.id } })
             list.reload()
           }}
         >
@@ -163,14 +150,16 @@ export function scopesText(scopes: readonly string[]): string {
 function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: () => void }) {
   const [name, setName] = useState('')
   const [days, setDays] = useState<(typeof LIVES)[number][0]>('90')
-  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(['replay:read', 'replay:write']))
+  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set<Scope>(['replay:read', 'replay:write']))
   const [secret, setSecret] = useState<string | null>(null)
   const { busy, error, submit } = useSubmit(async () => {
     const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY
-    const answer = await post<{ secret: string }>('/api/platform/tokens', {
-      ...(name.trim() !== '' && { name: name.trim() }),
-      scopes: [...scopes],
-      expiresAt,
+    const answer = await call('POST /api/platform/tokens', {
+      body: {
+        ...(name.trim() !== '' && { name: name.trim() }),
+        scopes: [...scopes],
+        expiresAt,
+      },
     })
     setSecret(answer.secret)
     onMade()
@@ -190,13 +179,13 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
         <Secret value={secret} label="API token" />
       </Dialog>
     )
-  const turn = (scope: string, on: boolean) => {
+  const turn = (scope: Scope, on: boolean) => {
     const next = new Set(scopes)
     if (on) next.add(scope)
     else next.delete(scope)
     setScopes(next)
   }
-  const every = RESOURCES.flatMap((one) => [`${one}:read`, `${one}:write`])
+  const every = RESOURCES.flatMap((one): Scope[] => [`${one}:read`, `${one}:write`])
   return (
     <Dialog
       title="New token"

@@ -1,7 +1,7 @@
 // All watchlists: read, fill, rename, import, export.
 
 import { useEffect, useState } from 'preact/hooks'
-import { apiUrl, del } from '../api-client.ts'
+import { apiUrl, call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Button, Dialog, Empty, Failure, Field, Skeleton } from '../ui/ui.tsx'
@@ -101,7 +101,7 @@ export function Watchlists({ id }: { readonly id?: string }) {
           action="Delete list"
           onClose={close}
           onConfirm={async () => {
-            await del(`/api/platform/watchlists/${list.id}`)
+            await call('DELETE /api/platform/watchlists/{id}', { path: { id: list.id } })
             forget(list.id)
           }}
         >

@@ -1,7 +1,7 @@
 // Webhooks: register, watch, test, rotate; the secret is shown once.
 
 import { useState } from 'preact/hooks'
-import { del, get, patch, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -24,19 +24,7 @@ import {
   useSubmit,
 } from './page.tsx'
 import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
-
-interface Webhook {
-  readonly id: string
-  readonly name: string
-  readonly url: string
-  readonly events: readonly string[]
-  readonly status: 'active' | 'disabled'
-  readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
-  readonly rotating: boolean
-  readonly createdAt: number
-  readonly lastSuccessAt: number | null
-  readonly failingSince: number | null
-}
+import type { Webhook } from '../../wire/webhook.ts'
 
 const EVENTS = [
   ['backtest.reportReady', 'A backtest is ready'],
@@ -55,10 +43,7 @@ export function Webhooks({ id }: { readonly id?: string }) {
 
 function WebhookList() {
   const [making, setMaking] = useState(false)
-  const list = useLoad(
-    async (signal) => (await get<{ webhooks: Webhook[] }>('/api/platform/webhooks', {}, signal)).webhooks,
-    [],
-  )
+  const list = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])
   return (
     <Page
       title="Webhooks"
@@ -131,9 +116,14 @@ function WebhookPage({ id }: { readonly id: string }) {
   const [dialog, setDialog] = useState<'edit' | 'delete' | 'rotate' | null>(null)
   const [secret, setSecret] = useState<string | null>(null)
   const [sent, setSent] = useState(0)
-  const path = `/api/platform/webhooks/${id}`
-  const loaded = useLoad(async (signal) => (await get<{ webhook: Webhook }>(path, {}, signal)).webhook, [id])
+  const path = { id }
+  const loaded = useLoad(
+    async (signal) => (await call('GET /api/platform/webhooks/{id}', { path, signal })).webhook,
+    [id],
+  )
   const webhook = loaded.data
+  const change = (status: Webhook['status']) =>
+    call('PATCH /api/platform/webhooks/{id}', { path, body: { status } })
   const act = (work: Promise<unknown>, text: string) =>
     attempt(
       work.then(() => {
@@ -153,7 +143,9 @@ function WebhookPage({ id }: { readonly id: string }) {
             <Button
               icon="play"
               disabled={webhook.status !== 'active'}
-              onClick={() => act(post(`${path}/test`), 'A test is on its way')}
+              onClick={() =>
+                act(call('POST /api/platform/webhooks/{id}/test', { path }), 'A test is on its way')
+              }
             >
               Send a test
             </Button>
@@ -165,12 +157,12 @@ function WebhookPage({ id }: { readonly id: string }) {
                   ? {
                       text: 'Disable',
                       icon: 'pause',
-                      run: () => act(patch(path, { status: 'disabled' }), 'Disabled'),
+                      run: () => act(change('disabled'), 'Disabled'),
                     }
                   : {
                       text: 'Enable',
                       icon: 'play',
-                      run: () => act(patch(path, { status: 'active' }), 'Enabled'),
+                      run: () => act(change('active'), 'Enabled'),
                     },
                 { text: 'New secret', icon: 'replay', run: () => setDialog('rotate') },
                 '-',
@@ -204,7 +196,10 @@ function WebhookPage({ id }: { readonly id: string }) {
                       icon="check"
                       onClick={() => {
                         setSecret(null)
-                        act(post(`${path}/rotate/confirm`), 'The old secret is gone')
+                        act(
+                          call('POST /api/platform/webhooks/{id}/rotate/confirm', { path }),
+                          'The old secret is gone',
+                        )
                       }}
                     >
                       My receiver knows it
@@ -248,7 +243,7 @@ function WebhookPage({ id }: { readonly id: string }) {
                 action="Delete webhook"
                 onClose={() => setDialog(null)}
                 onConfirm={async () => {
-                  await del(path)
+                  await call('DELETE /api/platform/webhooks/{id}', { path })
                   navigate('/webhooks')
                 }}
               >
@@ -261,7 +256,7 @@ function WebhookPage({ id }: { readonly id: string }) {
                 action="Make a new secret"
                 onClose={() => setDialog(null)}
                 onConfirm={async () => {
-                  const answer = await post<{ secret: string }>(`${path}/rotate`)
+                  const answer = await call('POST /api/platform/webhooks/{id}/rotate', { path })
                   setSecret(answer.secret)
                   loaded.reload()
                 }}
@@ -290,11 +285,11 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
   const { busy, error, submit } = useSubmit(async () => {
     const body = { name: name.trim(), url: url.trim(), events }
     if (webhook) {
-      await patch(`/api/platform/webhooks/${webhook.id}`, body)
+      await call('PATCH /api/platform/webhooks/{id}', { path: { id: webhook.id }, body })
       onSaved()
       onClose()
     } else {
-      setMade(await post<{ id: string; secret: string }>('/api/platform/webhooks', body))
+      setMade(await call('POST /api/platform/webhooks', { body }))
       onSaved()
     }
   })

@@ -1,9 +1,11 @@
 // The replay that is on: its signals, its clock, and what it keeps on the server.
 
+import type { Cursor as SavedCursor } from '../../wire/replay.ts'
+import type { Bookmark } from '../../wire/replay.ts'
 import { computed, effect, signal } from '@preact/signals'
 import type { Report } from '../../wire/report.ts'
 import type { Track } from '../../wire/track.ts'
-import { del, get, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { barAt } from '../chart/bars.ts'
 import { chartView } from '../chart/chart.tsx'
 import { replayOnChart, shown } from '../chart/chart-state.ts'
@@ -14,17 +16,10 @@ import { keptRun } from '../run-script.ts'
 import { run, type Market } from '../workspace.ts'
 import { neighbour, orderText, restingAt, standingAt, tradeBars, waitingAt } from './replay-model.ts'
 
-export interface Bookmark {
-  readonly bar: number
-  readonly note: string | null
-}
-export interface SavedCursor {
-  readonly cursorBar: number
-  readonly barTime: number | null
-  readonly speed: number
-  readonly start: string
-  readonly end: string
-}
+export type { SavedCursor }
+
+export type { Bookmark }
+
 export interface Session {
   readonly market: Market
   /** The chart's bars it goes over. */
@@ -46,7 +41,7 @@ export const cursor = signal(0)
 export const playing = signal(false)
 export const speed = signal(2)
 export const blind = signal(false)
-export const bookmarks = signal<readonly Bookmark[]>([])
+export const bookmarks = signal<readonly Pick<Bookmark, 'bar' | 'note'>[]>([])
 
 /** Bars of trades and of bookmarks, to jump to. */
 export const stops = computed(() => tradeBars(session.value?.backtest?.report.trades ?? []))
@@ -56,8 +51,8 @@ export const length = computed(() => (session.value ? session.value.last - sessi
 export async function savedPlace(market: Market, signal?: AbortSignal) {
   const place = { symbol: market.symbol, interval: market.interval }
   const [resume, marks] = await Promise.all([
-    get<{ cursor: SavedCursor | null }>('/api/platform/replay/resume', place, signal),
-    get<{ bookmarks: Bookmark[] }>('/api/platform/replay/bookmarks', place, signal),
+    call('GET /api/platform/replay/resume', { query: place, signal }),
+    call('GET /api/platform/replay/bookmarks', { query: place, signal }),
   ])
   bookmarks.value = marks.bookmarks
   return resume.cursor
@@ -78,7 +73,10 @@ export async function begin(
     // The server keeps the session, so that it can be opened elsewhere; what is drawn is on this page already.
     const id = await keptRun()
     if (id === null) return
-    await post(`/api/platform/backtests/${id}/replay?exchange=${encodeURIComponent(market.exchange)}`)
+    await call('POST /api/platform/backtests/{id}/replay', {
+      path: { id },
+      query: { exchange: market.exchange },
+    })
     backtest = { id, report: current.report, tracks: current.tracks }
     first = barAt(bars, current.report.range.from ?? bars.time[0]!)
     last = Math.min(last, first + current.report.range.bars - 1)
@@ -140,10 +138,10 @@ export async function toggleBookmark(bar = cursor.peek()): Promise<void> {
   try {
     if (before.some((one) => one.bar === bar)) {
       bookmarks.value = before.filter((one) => one.bar !== bar)
-      await del('/api/platform/replay/bookmarks', place)
+      await call('DELETE /api/platform/replay/bookmarks', { query: place })
     } else {
       bookmarks.value = [...before, { bar, note: null }].sort((a, b) => a.bar - b.bar)
-      await post('/api/platform/replay/bookmarks', {}, { query: place })
+      await call('POST /api/platform/replay/bookmarks', { query: place })
     }
   } catch (error) {
     bookmarks.value = before
@@ -260,7 +258,7 @@ async function saveCursor(): Promise<void> {
   const { market, start, end: until } = now
   const body = { ...market, cursorBar: cursor.peek(), speed: speed.peek(), start, end: until }
   try {
-    await post('/api/platform/replay/resume', body)
+    await call('POST /api/platform/replay/resume', { body })
   } catch (error) {
     toastError(error)
   }

@@ -1,9 +1,9 @@
 // Compare: this run with another stored one, or with the list of trades exported from TradingView.
 
+import type { Comparison } from '../../wire/backtest.ts'
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import type { Report } from '../../wire/report.ts'
-import { get, post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { ago, count, money, percent, ratio, time as timeText, tone } from '../format.ts'
@@ -11,6 +11,7 @@ import { Badge, Button, cx, Empty, Failure, Progress, Select, Skeleton } from '.
 import { keptRun } from '../run-script.ts'
 import { compareWith, lookAt, type Run } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
+import type { Backtest } from '../../wire/backtest.ts'
 import s from './report.module.css'
 
 export function Compare({ run }: { readonly run: Run }) {
@@ -22,17 +23,8 @@ export function Compare({ run }: { readonly run: Run }) {
   )
 }
 
-interface Listed {
-  readonly id: string
-  readonly name: string
-  readonly symbol: string
-  readonly interval: string
-  readonly state: string
-  readonly createdAt: number
-}
-
 function WithRun({ run }: { readonly run: Run }) {
-  const [listed, setListed] = useState<readonly Listed[] | null>(null)
+  const [listed, setListed] = useState<readonly Backtest[] | null>(null)
   const [chosen, setChosen] = useState('')
   const [other, setOther] = useState<Run | null>(null)
   const [problem, setProblem] = useState<unknown>(null)
@@ -43,7 +35,7 @@ function WithRun({ run }: { readonly run: Run }) {
   })
   useEffect(() => {
     const abort = new AbortController()
-    get<{ backtests: Listed[] }>('/api/platform/backtests', { limit: 100 }, abort.signal).then(
+    call('GET /api/platform/backtests', { query: { limit: 100 }, signal: abort.signal }).then(
       ({ backtests }) => setListed(backtests.filter((one) => one.state === 'done' && one.id !== run.id)),
       (error: unknown) => {
         if (!abort.signal.aborted) setProblem(error)
@@ -55,18 +47,13 @@ function WithRun({ run }: { readonly run: Run }) {
     setOther(null)
     const abort = new AbortController()
     if (chosen === '') return () => undefined
-    const path = `/api/platform/backtests/${chosen}`
+    const options = { path: { id: chosen }, signal: abort.signal }
     Promise.all([
-      get<{ backtest: { name: string }; result: { report: Report } }>(path, {}, abort.signal),
-      get<{ tracks: Run['tracks'] }>(`${path}/tracks`, {}, abort.signal),
+      call('GET /api/platform/backtests/{id}', options),
+      call('GET /api/platform/backtests/{id}/tracks', options),
     ]).then(
-      ([stored, drawn]) =>
-        setOther({
-          id: chosen,
-          name: stored.backtest.name,
-          report: stored.result.report,
-          tracks: drawn.tracks,
-        }),
+      ([{ backtest, result }, { tracks }]) =>
+        result && setOther({ id: chosen, name: backtest.name, report: result.report, tracks }),
       (error: unknown) => {
         if (!abort.signal.aborted) setProblem(error)
       },
@@ -195,15 +182,6 @@ interface ComparedTrade {
   readonly agrees: boolean
   readonly differences: readonly Difference[]
 }
-interface Comparison {
-  readonly timezone: string
-  readonly timezoneDetected: boolean
-  readonly expected: number
-  readonly found: number
-  readonly exact: number
-  readonly firstDivergence: (ComparedTrade & { readonly time: number }) | null
-  readonly trades: readonly ComparedTrade[]
-}
 
 const ROWS_SHOWN = 100
 
@@ -218,12 +196,12 @@ function WithExport({ run }: { readonly run: Run }) {
     setBusy(true)
     setProblem(null)
     try {
-      const answer = await post<{ comparison: Comparison }>(
-        `/api/platform/backtests/${await keptRun()}/compare`,
-        {
+      const answer = await call('POST /api/platform/backtests/{id}/compare', {
+        path: { id: (await keptRun()) ?? '' },
+        body: {
           csv: await file.text(),
         },
-      )
+      })
       setResult(answer.comparison)
       const first = answer.comparison.firstDivergence
       if (first) lookAt.value = { time: first.time, trade: first.n }

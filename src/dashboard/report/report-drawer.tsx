@@ -2,7 +2,7 @@
 
 import { signal, useSignalEffect } from '@preact/signals'
 import { useState } from 'preact/hooks'
-import { post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { replayOnChart, zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
 import { lazy } from '../frame/lazy.tsx'
@@ -12,6 +12,7 @@ import { Badge, Button, Empty, Failure, Skeleton, toast, toastError } from '../u
 import { Icon } from '../ui/icon.tsx'
 import { bottom, compareWith, diagnostics, run, running, runProblem, script, type Run } from '../workspace.ts'
 import { Overview } from './overview.tsx'
+import type { Verification } from '../../wire/backtest.ts'
 import s from './report.module.css'
 
 const Performance = lazy(async () => (await import('./performance.tsx')).Performance)
@@ -134,13 +135,6 @@ function ReportOf({ run: current }: { readonly run: Run }) {
   )
 }
 
-interface Verification {
-  readonly equal: boolean
-  readonly hash: string
-  readonly difference: string | null
-  /** The bars, or the engine, are not those it ran on. */
-  readonly ranOnOther?: boolean
-}
 const verified = signal<{ readonly hash: string; readonly result: Verification } | null>(null)
 
 /** Runs the stored backtest again on the server and compares every number. */
@@ -150,10 +144,10 @@ function VerifyButton({ run: { report } }: { readonly run: Run }) {
   const verify = async () => {
     setBusy(true)
     try {
-      const answer = await post<{ verification?: Verification } & Partial<Verification>>(
-        `/api/platform/backtests/${await keptRun()}/verify`,
-      )
-      const result = answer.verification ?? (answer as Verification)
+      const answer = await call('POST /api/platform/backtests/{id}/verify', {
+        path: { id: (await keptRun()) ?? '' },
+      })
+      const result = answer.verification
       verified.value = { hash: report.hash, result }
       if (result.equal)
         toast('Run again: every number is the same.', { tone: 'up', detail: result.hash.slice(0, 16) })

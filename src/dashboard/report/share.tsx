@@ -1,7 +1,7 @@
 // Share a report as an idea that is seen only by those who have its address.
 
 import { useState } from 'preact/hooks'
-import { post } from '../api-client.ts'
+import { call } from '../api-client.ts'
 import { count, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
@@ -20,13 +20,15 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
     setBusy(true)
     try {
       const { exchange, symbol, interval } = report
-      const idea = { title, body, tags: [symbol.toLowerCase(), 'backtest'], visibility: 'unlisted' }
-      const { id } = await post<{ id: string }>('/api/platform/ideas', {
-        ...idea,
-        exchange,
-        symbol,
-        interval,
-        backtestId: await keptRun(),
+      const idea = { title, body, tags: [symbol.toLowerCase(), 'backtest'], visibility: 'unlisted' as const }
+      const { id } = await call('POST /api/platform/ideas', {
+        body: {
+          ...idea,
+          exchange,
+          symbol,
+          interval,
+          backtestId: await keptRun(),
+        },
       })
       setLink(new URL(href(`/ideas/${id}`), location.href).href)
     } catch (error) {
