@@ -87,13 +87,11 @@ function scriptOf(seed: number, seen: string[]): TestScript {
       seen.push(
         [
           bar,
-
           broker.positionSize,
           broker.positionAvgPrice,
           broker.equity,
           broker.openProfit,
           broker.netProfit,
-
           broker.maxDrawdownAmount,
           broker.maxRunupAmount,
           broker.capitalHeld,
