@@ -1,0 +1,125 @@
+// What is decided on what was read, over a store whose answers come late and out of order.
+
+import { describe, expect, test } from 'bun:test'
+import { countAttempt } from '../../src/accounts/throttle.ts'
+import { addUser, signUp } from '../../src/accounts/users.ts'
+import { users, type AccountDeps } from '../../src/accounts/accounts.ts'
+import { Idempotency } from '../../src/api/idempotency.ts'
+import { BOOKMARKS_MAX, createPlaces } from '../../src/replay/places.ts'
+import { collection } from '../../src/store/collection.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+import { transact, Tx } from '../../src/store/transaction.ts'
+import { rejection } from '../rejection.ts'
+import { delayedKv } from './delayed-kv.ts'
+
+const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
+const times = <T>(count: number, make: (i: number) => Promise<T>) =>
+  Promise.allSettled(Array.from({ length: count }, (_, i) => make(i)))
+const done = (results: readonly PromiseSettledResult<unknown>[]) =>
+  results.filter(({ status }) => status === 'fulfilled').length
+
+function accounts(kv: Kv): AccountDeps {
+  let byte = 0
+  let id = 0
+  return {
+    kv,
+    clock: { now: () => 1e12, sleep: () => Promise.resolve() },
+    random: { bytes: (count) => new Uint8Array(count).map(() => byte++) },
+    newId: (prefix) => `${prefix}_${++id}`,
+    passwords: { hash: async (password) => password, verify: async (password, hash) => password === hash },
+  }
+}
+
+describe.each([0, 1, 2, 3])(`a late store (SEED=${SEED}), %i`, (n) => {
+  const open = () => delayedKv(memoryKv(), SEED + n)
+  const stranger = (i: number) => ({ email: `u${i}@example.com`, password: 'correct horse' })
+
+  test('of many who sign up first one is the owner', async () => {
+    const deps = accounts(open())
+    const policy = { open: false, local: true, setupCode: null }
+    expect(done(await times(8, (i) => signUp(deps, stranger(i), policy)))).toBe(1)
+    expect(await users(deps.kv).count('all', [])).toBe(1)
+  })
+  test('an e-mail address is given once', async () => {
+    const deps = accounts(open())
+    expect(done(await times(8, () => addUser(deps, stranger(1))))).toBe(1)
+  })
+  test('of attempts to guess that come at a time each counts', async () => {
+    const deps = accounts(open())
+    expect(done(await times(20, () => countAttempt(deps, 'a@example.com', true)))).toBe(5)
+  })
+  test('an Idempotency-Key is claimed once', async () => {
+    const idempotency = new Idempotency(accounts(open()))
+    const request = { client: 'usr_1', path: '/x', bodyHash: 'h' }
+    expect(done(await times(8, () => idempotency.begin('key', request)))).toBe(1)
+  })
+  test('a quota is never passed, and what was refused left nothing', async () => {
+    const kv = open()
+    const things = collection<{ readonly id: string }>(kv, 'things', {
+      counts: { all: { of: () => [], max: 5 } },
+    })
+    expect(done(await times(20, (i) => transact(kv, () => things.insert({ id: `t${i}` }))))).toBe(5)
+    expect(await Array.fromAsync(things.each())).toHaveLength(5)
+  })
+  test('changes of one record that come at a time are all made', async () => {
+    const kv = open()
+    const things = collection<{ readonly id: string; readonly n: number }>(kv, 'things')
+    await transact(kv, () => things.insert({ id: 't', n: 0 }))
+    await times(12, () => things.update('t', (thing) => ({ ...thing, n: thing.n + 1 })))
+    expect((await things.get('t'))?.n).toBe(12)
+  })
+  test('the last place for a bookmark is taken once', async () => {
+    const kv = open()
+    const places = createPlaces({ kv, clock: { now: () => 1e12, sleep: () => Promise.resolve() } })
+    await times(BOOKMARKS_MAX - 1, (bar) =>
+      kv.commit({ sets: [{ key: ['bookmarks', 'usr_1', 'SPX', '1d', bar], value: '{}' }] }),
+    )
+    const save = (i: number) => places.saveBookmark('usr_1', 'SPX', '1d', BOOKMARKS_MAX + i, null)
+    expect(done(await times(6, save))).toBe(1)
+  })
+})
+
+test('a plan runs again when what it read, or found absent, was written twice before its commit', async () => {
+  const kv = memoryKv()
+  let runs = 0
+  await transact(kv, async (tx) => {
+    const before = await tx.get(['n'])
+    if (++runs <= 2) await kv.commit({ sets: [{ key: ['n'], value: String(runs) }] })
+    return { sets: [{ key: ['seen'], value: before?.value ?? 'nothing' }] }
+  })
+  expect([runs, (await kv.get(['seen']))?.value]).toEqual([3, '2'])
+})
+
+test('what a plan throws of two reads counts only if both are true together', async () => {
+  const kv = memoryKv()
+  await kv.commit({ sets: [{ key: ['a'], value: '1' }] })
+  let runs = 0
+  await transact(kv, async (tx) => {
+    const a = await tx.get(['a'])
+    if (++runs === 1) await kv.commit({ deletes: [['a']], sets: [{ key: ['b'], value: '1' }] })
+    const b = await tx.get(['b'])
+    if (a && b) throw new Error('it was moved, and is there once')
+    return []
+  })
+  expect(runs).toBe(2)
+  const refused = transact(kv, async (tx) => {
+    await tx.getMany([['a'], ['b']])
+    throw new Error('so it is')
+  })
+  expect(await rejection(refused)).toMatchObject({ message: 'so it is' })
+})
+
+test('a tx checks each entry of a page it listed', async () => {
+  const kv = memoryKv()
+  await kv.commit({
+    sets: [
+      { key: ['p', 1], value: '1' },
+      { key: ['p', 2], value: '2' },
+    ],
+  })
+  const tx = new Tx(kv)
+  await tx.list({ prefix: ['p'] }, { limit: 10 })
+  await kv.commit({ deletes: [['p', 2]] })
+  expect(await kv.commit({ checks: tx.checks })).toBe(false)
+})
