@@ -48,6 +48,12 @@ export async function touchSession(deps: AccountDeps, session: Session): Promise
   await sessions(deps.kv).update(session.id, (found) => ({ ...found, lastSeenAt: deps.clock.now() }))
 }
 
+/** Whether it still lets anybody in: it may have been ended, or be over. */
+export async function sessionStands(deps: AccountDeps, { id }: Session): Promise<boolean> {
+  const session = await sessions(deps.kv).get(id)
+  return session !== null && !isOver(deps, session)
+}
+
 export async function endSession(deps: AccountDeps, session: Session): Promise<void> {
   await sessions(deps.kv).delete(session.id)
 }

@@ -72,6 +72,12 @@ export async function resumeToken(
   return { user, token }
 }
 
+/** Whether it still lets anybody in: it may have been revoked, or have expired. */
+export async function tokenStands(deps: AccountDeps, { id }: ApiToken): Promise<boolean> {
+  const token = await tokens(deps.kv).get(id)
+  return token !== null && tokenStatus(deps, token) === 'active'
+}
+
 /** Notes that the token is in use: at most one write a minute. */
 export async function touchToken(deps: AccountDeps, token: ApiToken): Promise<void> {
   const now = deps.clock.now()

@@ -17,8 +17,8 @@ import type { TSchema } from '@sinclair/typebox'
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import type { ApiToken, Scope, Session, User } from '../accounts/accounts.ts'
-import { resumeSession, touchSession } from '../accounts/sessions.ts'
-import { resumeToken, touchToken } from '../accounts/tokens.ts'
+import { resumeSession, sessionStands, touchSession } from '../accounts/sessions.ts'
+import { resumeToken, tokenStands, touchToken } from '../accounts/tokens.ts'
 import { Problem } from '../lib/problem.ts'
 import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
@@ -415,6 +415,11 @@ export function keepsAnswers({
   readonly options: AccessOptions
 }): boolean {
   return method === 'POST' && !options.streams && !options.sameOrigin
+}
+
+/** Whether a caller would be let in again: for what goes on after the request was, as a stream does. */
+export function stands(deps: ApiDeps, caller: Caller): Promise<boolean> {
+  return caller.via === 'session' ? sessionStands(deps, caller.session) : tokenStands(deps, caller.token)
 }
 
 /** A session reaches everything of its user, a token what it has the scope for, an anonymous caller nothing. */

@@ -5,7 +5,7 @@ import type { Scope } from '../accounts/accounts.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import { marketName } from '../market/symbol.ts'
-import { access, type ApiDeps } from './access.ts'
+import { access, stands, type ApiDeps } from './access.ts'
 import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { route } from './route.ts'
@@ -37,6 +37,7 @@ export function streamRoutes(deps: ApiDeps) {
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const reader = {
           userId: caller.user.id,
+          stands: () => stands(deps, caller),
           may,
           symbol: query.symbol === undefined ? null : marketName(query.symbol),
           after: request.headers.get('last-event-id') ?? query.after ?? null,
@@ -70,6 +71,8 @@ function frameOf(id: string, told: Told) {
 /** Who listens, to what, and what of theirs the credential may show. */
 interface Reader {
   readonly userId: string
+  /** Whether the credential it was opened with lets in still: it may have been revoked since. */
+  readonly stands: () => Promise<boolean>
   readonly may: (scope: Scope) => boolean
   /** Only bars of this one. */
   readonly symbol: string | null
@@ -95,11 +98,17 @@ async function* follow(
       const next = log.behind(place)
       if (next === 'missed') {
         place = log.newest
+        if (!(await reader.stands())) break
         yield sse({ id: place, event: 'resync', data: {} })
       } else if (next) {
         place = next.id
-        if (mayHear(deps, reader, next.event)) yield frameOf(place, next.event)
-      } else if (await wait.quiet()) yield sse({ id: place, event: 'alive', data: {} })
+        if (!mayHear(deps, reader, next.event)) continue
+        if (!(await reader.stands())) break
+        yield frameOf(place, next.event)
+      } else if (await wait.quiet()) {
+        if (!(await reader.stands())) break
+        yield sse({ id: place, event: 'alive', data: {} })
+      }
     }
   } finally {
     stop()

@@ -119,6 +119,26 @@ test('who comes back from too long ago, or another server, is told to ask for th
   pool.close()
 })
 
+test('a stream says no more when its session was ended or its token revoked', async () => {
+  const { bring, call, listen, signUp, cookie, token } = await open()
+  const { json } = await call('POST', '/api/platform/tokens', {
+    body: { scopes: ['bars:read'] },
+    headers: cookie,
+  })
+  const byToken = await listen('', { authorization: `Bearer ${json.secret}` })
+  const other = await signUp('other@example.com')
+  const bySession = await listen('', other)
+  const stays = await listen('', await token(cookie, ['bars:read']))
+  for (const stream of [byToken, bySession, stays]) expect((await stream.next()).event).toBe('hello')
+  await call('DELETE', `/api/platform/tokens?id=${json.id}`, { headers: cookie })
+  await call('POST', '/api/auth/sign-out', { headers: other })
+  await bring(1)
+  expect((await stays.next()).event).toBe('bars')
+  expect(byToken.next()).rejects.toThrow('the stream ended')
+  expect(bySession.next()).rejects.toThrow('the stream ended')
+  stays.close()
+})
+
 test('a user has 20 streams; the next is refused with a sentence, and a place that gets free can be taken', async () => {
   const { listen, signUp, call, pool } = await open()
   const streams = []
