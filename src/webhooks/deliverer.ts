@@ -101,7 +101,7 @@ export function createDeliverer(deps: DelivererDeps) {
   async function lookAtAll(): Promise<void> {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
-      if (Number(at) > clock.now()) await planAnew(String(ownerId), String(receiverId))
+      await planAnew(String(ownerId), String(receiverId))
       const heads = found.get(String(ownerId)) ?? []
       heads.push(await headOf(String(receiverId), Number(at)))
       found.set(String(ownerId), heads)
@@ -114,8 +114,11 @@ export function createDeliverer(deps: DelivererDeps) {
   async function planAnew(ownerId: string, receiverId: string): Promise<void> {
     const now = clock.now()
     const isAhead = (delivery: Delivery) => plannedAt(delivery) > now + SLEWED_MS
-    const page = { limit: PLANNED_AT_ONCE, reverse: false }
-    const { items } = await deliveries.list('turn', [ownerId, receiverId], page)
+    // What was made since is due before them, so they are at the end, and its last tells whether there are any.
+    const lastOnes = (limit: number) =>
+      deliveries.list('turn', [ownerId, receiverId], { limit, reverse: true })
+    if (!(await lastOnes(1)).items.some(isAhead)) return
+    const { items } = await lastOnes(PLANNED_AT_ONCE)
     const ahead = items.filter(isAhead)
     if (ahead.length === 0) return
     await transact(kv, async (tx) => {
