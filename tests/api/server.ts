@@ -1,7 +1,7 @@
 // The whole HTTP application on a map, a clock that is turned by hand and randomness that repeats.
 
 import { documentedAnswers } from './documented.ts'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
@@ -87,7 +87,13 @@ export interface Call {
  */
 const EXECUTABLE = process.env['CHARTROOM_EXECUTABLE']
 
-/** Starts the executable at the first call; it ends with this process. Answers its address. */
+/**
+ * Where the servers that were started are written down, a line each: process and folder. Whoever runs the suites ends
+ * them, for a test process is not told of its own end.
+ */
+const SERVERS = process.env['CHARTROOM_SERVERS']
+
+/** Starts the executable at the first call. Answers its address. */
 function startedOnce(executable: string): () => Promise<string> {
   let started: Promise<string> | null = null
   return () => (started ??= start(executable))
@@ -98,10 +104,7 @@ async function start(executable: string): Promise<string> {
   const unlimited = Object.keys(DEFAULT_RATES).flatMap((rate) => [`--rate-${rate}`, '1000000'])
   const flags = ['--port', '0', '--signup', 'open', '--feeds', 'off', '--data-dir', folder, ...unlimited]
   const child = Bun.spawn([executable, 'serve', ...flags], { stdout: 'ignore', stderr: 'pipe' })
-  process.once('exit', () => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  })
+  if (SERVERS !== undefined) appendFileSync(SERVERS, `${child.pid} ${folder}\n`)
   child.unref()
   let said = ''
   for await (const chunk of child.stderr) {

@@ -1,6 +1,8 @@
 // Suites of the API that touch nothing but answers, against the executable: bundled code is not the code of the source.
 
 import { expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { isMissing } from './server.ts'
 
 const root = `${import.meta.dir}/../..`
@@ -11,6 +13,9 @@ const NOT_OVER_THE_WIRE = 'show their secret once'
 test.skipIf(isMissing('executable'))(
   'the executable answers the suites of the API as the source does',
   async () => {
+    const place = mkdtempSync(`${tmpdir()}/chartroom-suites-`)
+    const servers = `${place}/servers`
+    writeFileSync(servers, '')
     const files = SUITES.map((name) => `tests/api/${name}.test.ts`)
     const child = Bun.spawn(
       [process.execPath, 'test', '--timeout=60000', '-t', `^(?!.*${NOT_OVER_THE_WIRE})`, ...files],
@@ -19,12 +24,19 @@ test.skipIf(isMissing('executable'))(
         env: {
           ...process.env,
           CHARTROOM_EXECUTABLE: `${root}/dist/chartroom`,
+          CHARTROOM_SERVERS: servers,
         },
         stdout: 'ignore',
         stderr: 'pipe',
       },
     )
     const said = await new Response(child.stderr).text()
+    for (const line of readFileSync(servers, 'utf8').trim().split('\n')) {
+      const [pid, folder = place] = line.split(' ')
+      process.kill(Number(pid), 'SIGKILL')
+      rmSync(folder, { recursive: true, force: true })
+    }
+    rmSync(place, { recursive: true, force: true })
     expect({ code: await child.exited, said: said.slice(-3000) }).toMatchObject({ code: 0 })
     expect(Number(/^ *(\d+) pass$/m.exec(said)?.[1])).toBeGreaterThan(80)
   },
