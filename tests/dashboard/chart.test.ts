@@ -51,6 +51,8 @@ describe.skipIf(noBrowser)('the chart', () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
     await page.goto(site.url)
     await page.getByText('S&P 500 Index').waitFor()
+    // A script goes on to another market once it has run on the first one.
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor()
     await page.getByRole('application').focus()
     await page.keyboard.type('aap')
     const field = page.getByRole('combobox', { name: /Symbol/ })
