@@ -10,6 +10,7 @@ import type * as tree from './1-parse/tree.ts'
 import { typeText } from './2-check/types.ts'
 import { V4 } from './2-check/v4.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from './builtins/table.ts'
+import { blocksOfExpression } from './tree-walk.ts'
 
 export const COMPLETION_KINDS = ['function', 'variable', 'constant', 'type', 'namespace', 'keyword'] as const
 export type CompletionKind = (typeof COMPLETION_KINDS)[number]
@@ -271,7 +272,7 @@ function ownNames(script: tree.Script, offset: number): Completion[] {
     switch (node.kind) {
       case 'VariableDeclaration':
         if (node.end < offset) add(node.name.name, 'variable', node.type?.name || typeOfValue(node.value))
-        blocksOf(node.value).forEach(block)
+        blocksOfExpression(node.value).forEach(block)
         break
       case 'TupleDeclaration':
         if (node.end < offset) for (const name of node.names) add(name.name, 'variable', '')
@@ -295,7 +296,7 @@ function ownNames(script: tree.Script, offset: number): Completion[] {
         break
       case 'ExpressionStatement':
         if (node.expression.kind === 'For' || node.expression.kind === 'ForIn') loopNames(node.expression)
-        blocksOf(node.expression).forEach(block)
+        blocksOfExpression(node.expression).forEach(block)
         break
       default:
     }
@@ -307,22 +308,6 @@ function ownNames(script: tree.Script, offset: number): Completion[] {
   }
   for (const one of script.statements) statement(one)
   return [...found.values()]
-}
-
-function blocksOf(node: tree.Expression): readonly tree.Block[] {
-  switch (node.kind) {
-    case 'If':
-      return node.alternate === null ? [node.consequent] : [node.consequent, node.alternate]
-    case 'Switch':
-      return node.cases.map((one) => one.body)
-    case 'For':
-    case 'ForIn':
-    case 'While':
-    case 'Once':
-      return [node.body]
-    default:
-      return []
-  }
 }
 
 function functionText(node: tree.FunctionDeclaration): string {
