@@ -1,40 +1,27 @@
-// The commands, and how one is picked.
+// The commands, and how one is picked. Each is loaded when it is named: the server's part of the program is most of it,
+// and `--version` or a health check in a container would read all of that for nothing.
 
 import { Problem } from '../lib/problem.ts'
 import { DataRefused } from '../store/data-refused.ts'
 import { UsageError, type Command, type CommandContext } from './command.ts'
-import { backupCommand, restoreCommand } from './backup-command.ts'
-import { backtestCommand } from './backtest.ts'
-import { backtestsCommand } from './backtests-command.ts'
-import { barsCommand } from './bars-command.ts'
-import { checkCommand } from './check.ts'
-import { configCommand } from './config-command.ts'
-import { doctorCommand } from './doctor.ts'
-import { healthcheckCommand } from './healthcheck.ts'
-import { licensesCommand } from './licenses-command.ts'
-import { parityCommand } from './parity.ts'
-import { scriptCommand } from './script-command.ts'
-import { serveCommand } from './serve.ts'
-import { tokenCommand } from './token-command.ts'
-import { userCommand } from './user-command.ts'
 
-const COMMANDS: readonly Command[] = [
-  serveCommand,
-  backtestCommand,
-  backtestsCommand,
-  checkCommand,
-  parityCommand,
-  barsCommand,
-  scriptCommand,
-  userCommand,
-  tokenCommand,
-  backupCommand,
-  restoreCommand,
-  doctorCommand,
-  configCommand,
-  healthcheckCommand,
-  licensesCommand,
-]
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./serve.ts')).serveCommand,
+  backtest: async () => (await import('./backtest.ts')).backtestCommand,
+  backtests: async () => (await import('./backtests-command.ts')).backtestsCommand,
+  check: async () => (await import('./check.ts')).checkCommand,
+  parity: async () => (await import('./parity.ts')).parityCommand,
+  bars: async () => (await import('./bars-command.ts')).barsCommand,
+  script: async () => (await import('./script-command.ts')).scriptCommand,
+  user: async () => (await import('./user-command.ts')).userCommand,
+  token: async () => (await import('./token-command.ts')).tokenCommand,
+  backup: async () => (await import('./backup-command.ts')).backupCommand,
+  restore: async () => (await import('./backup-command.ts')).restoreCommand,
+  doctor: async () => (await import('./doctor.ts')).doctorCommand,
+  config: async () => (await import('./config-command.ts')).configCommand,
+  healthcheck: async () => (await import('./healthcheck.ts')).healthcheckCommand,
+  licenses: async () => (await import('./licenses-command.ts')).licensesCommand,
+}
 
 /** Runs the command the arguments name; answers the exit code. */
 export async function runCommand(context: CommandContext): Promise<number> {
@@ -45,10 +32,10 @@ export async function runCommand(context: CommandContext): Promise<number> {
     return 0
   }
   if (name === '--help' || name === 'help') {
-    print(overview())
+    print(await overview())
     return 0
   }
-  const command = COMMANDS.find((candidate) => candidate.name === name)
+  const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.() : undefined
   if (!command) {
     warn(`There is no command "${name}". \`chartroom --help\` lists them.`)
     return 2
@@ -76,9 +63,10 @@ export async function runCommand(context: CommandContext): Promise<number> {
   }
 }
 
-function overview(): string {
-  const width = Math.max(...COMMANDS.map(({ name }) => name.length))
-  const rows = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+async function overview(): Promise<string> {
+  const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()))
+  const width = Math.max(...commands.map(({ name }) => name.length))
+  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
   return [
     'Chartroom: self-hosted trading analysis.',
     '',

@@ -4,8 +4,9 @@ import type { Report } from '../wire/report.ts'
 import { verifyReport } from '../backtest/verify.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { outline } from '../pine/outline.ts'
 import { librariesOf } from '../engine/libraries.ts'
-import { barsGone, finerFor, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
+import { barsGone, finerSeries, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
 import { libraryFor } from '../scripts/scripts.ts'
 import type { CommandContext } from './command.ts'
 import { withData } from './data.ts'
@@ -30,6 +31,7 @@ export async function verifyRun(
     const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
     if (bars.length === 0) throw barsGone(seen, run)
     const libraries = await librariesOf(script.source, { library: libraryFor(kv, run.userId) })
+    const magnifies = script.overrides['use_bar_magnifier'] ?? outline(script.source).magnifier
     const { equal, hash, difference } = verifyReport(
       JSON.parse((await Array.fromAsync(stored.parts)).join('')) as Report,
       {
@@ -37,7 +39,7 @@ export async function verifyRun(
         bars,
         symbol,
         interval: key.interval,
-        finer: finerFor(script, seen, key, bars),
+        finer: magnifies === true ? finerSeries(seen, key, bars) : null,
         series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
         library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
         limits: DEFAULT_LIMITS,

@@ -3,7 +3,6 @@
 // It is bytes in shared memory, made and read in workers; a run without any starts over. So nothing is lost with a thread
 // that had to be ended, and no script waits for the thread that ran it before.
 
-import { sizeOf } from '../backtest/advance.ts'
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
 import type { JobOptions, JobPool } from './pool.ts'
 
@@ -78,5 +77,5 @@ export class KeptRuns {
 }
 
 function costOf(key: string, { run }: Entry): number {
-  return sizeOf(run) + 2 * key.length
+  return run.run.byteLength + run.broker.byteLength + 2 * key.length
 }

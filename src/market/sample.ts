@@ -1,9 +1,8 @@
 // The two series a fresh Chartroom has: real bars to try a strategy on before anything was imported.
 //
-// They come with npm packages (see NOTICE) and are built into the executable as text.
+// They come with npm packages (see NOTICE) and are built into the executable as text, half a megabyte that is read only
+// where they are missing: every start would wait for it.
 
-import aapl from '@observablehq/sample-datasets/aapl.csv' with { type: 'text' }
-import sp500 from '../../node_modules/vega-datasets/data/sp500-2000.csv' with { type: 'text' }
 import { type SeriesKey, seriesKey } from './bar-store.ts'
 import { type ImportResult, type ImportTarget, readBars, storeBars } from './import.ts'
 import type { SymbolInfo } from './symbol.ts'
@@ -11,19 +10,19 @@ import { defaultSymbol } from './symbols.ts'
 
 interface Sample {
   readonly key: SeriesKey
-  readonly text: string
+  readonly text: () => Promise<{ default: string }>
   readonly symbol: SymbolInfo
 }
 
 const SAMPLES: readonly Sample[] = [
   {
     key: seriesKey('SP', 'SPX', '1d'),
-    text: sp500,
+    text: () => import('../../node_modules/vega-datasets/data/sp500-2000.csv', { with: { type: 'text' } }),
     symbol: { ...defaultSymbol('SP', 'SPX'), description: 'S&P 500 Index' },
   },
   {
     key: seriesKey('NASDAQ', 'AAPL', '1d'),
-    text: aapl,
+    text: () => import('@observablehq/sample-datasets/aapl.csv', { with: { type: 'text' } }),
     symbol: { ...defaultSymbol('NASDAQ', 'AAPL'), description: 'Apple Inc.' },
   },
 ]
@@ -34,7 +33,7 @@ export async function loadSamples(target: ImportTarget): Promise<ImportResult[]>
   for (const { key, text, symbol } of SAMPLES) {
     if (target.store.info(key)) continue
     if (!target.store.symbol(key.exchange, key.symbol)) await target.store.putSymbol(symbol)
-    const bars = await readBars([Buffer.from(text)], { format: 'csv', symbol })
+    const bars = await readBars([Buffer.from((await text()).default)], { format: 'csv', symbol })
     loaded.push(await storeBars(target, key, bars))
   }
   return loaded

@@ -19,7 +19,6 @@ import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
 import { marketName } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
-import { outline } from '../pine/outline.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { collection, type Collection } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
@@ -668,14 +667,12 @@ function anyExchange(seen: SeenBars, symbol: string, interval: string): SeriesKe
   return seriesKey(most?.exchange ?? '', wanted, interval)
 }
 
-/** Bars for the bar magnifier, where the script or an override wants it and there are some. */
-export function finerFor({ source, overrides }: RunScript, seen: SeenBars, key: SeriesKey, bars: Bars) {
-  const wanted = overrides['use_bar_magnifier'] ?? outline(source).magnifier
-  return wanted === true ? finerSeries(seen, key, bars) : null
-}
-
 /** The finest cached series of the symbol, over the time of the bars. */
-function finerSeries(seen: SeenBars, key: SeriesKey, bars: Bars): { bars: Bars; interval: string } | null {
+export function finerSeries(
+  seen: SeenBars,
+  key: SeriesKey,
+  bars: Bars,
+): { bars: Bars; interval: string } | null {
   const own = parseInterval(key.interval)
   if (!own || bars.length === 0) return null
   const finer = seen

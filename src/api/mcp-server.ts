@@ -1,0 +1,279 @@
+// The server behind /mcp: the tools, and how one is called.
+//
+// A tool is a route of the API under another name. Its input schema is made from the route's own schemas, and calling it
+// is calling the route with the agent's credential, so scopes, limits, validation and errors are the API's, and nothing can
+// be done here that could not be done there. Each request stands alone: the server keeps no sessions.
+
+import type { TObject, TSchema } from '@sinclair/typebox'
+import { Server } from '@modelcontextprotocol/sdk/server/index.js'
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
+import {
+  CallToolRequestSchema,
+  ListToolsRequestSchema,
+  type CallToolResult,
+} from '@modelcontextprotocol/sdk/types.js'
+import type { Picked } from '../engine/job.ts'
+import type { ApiDeps } from './access.ts'
+import type { Handle } from './mcp.ts'
+import type { Hooks, Route } from './openapi.ts'
+
+type Json = Record<string, unknown>
+
+interface Tool {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  /** Instead of the route's own summary. */
+  readonly description?: string
+  /** The parts of a report that an agent is shown. */
+  readonly show?: Picked
+  /** The argument that is sent as it is, as the body, of this type. */
+  readonly text?: { readonly argument: string; readonly type: string; readonly description: string }
+}
+
+const platform = '/api/platform'
+const TOOLS: readonly Tool[] = [
+  {
+    name: 'check_script',
+    method: 'POST',
+    path: `${platform}/scripts/check`,
+    description: 'Compile Pine Script (v4, v5, v6) and list what is wrong with it, with positions and hints.',
+  },
+  {
+    name: 'run_backtest',
+    method: 'POST',
+    path: `${platform}/backtests`,
+    description:
+      'Run a Pine Script strategy on cached bars. Answers the figures; read trades with get_trades.',
+    show: 'figures',
+  },
+  { name: 'list_backtests', method: 'GET', path: `${platform}/backtests` },
+  {
+    name: 'get_report',
+    method: 'GET',
+    path: `${platform}/backtests/:id`,
+    description:
+      'The figures of a stored backtest, in the columns all, long and short, with its script and inputs.',
+    show: 'figures',
+  },
+  {
+    name: 'get_trades',
+    method: 'GET',
+    path: `${platform}/backtests/:id`,
+    description:
+      'The list of trades of a stored backtest: the last 2,000 of them; `tradeCount` says how many there are.',
+    show: 'trades',
+  },
+  { name: 'delete_backtest', method: 'DELETE', path: `${platform}/backtests/:id` },
+  {
+    name: 'list_symbols',
+    method: 'GET',
+    path: `${platform}/symbols`,
+    description: 'Which symbols and intervals have cached bars.',
+  },
+  { name: 'get_bars', method: 'GET', path: `${platform}/bars` },
+  {
+    name: 'import_bars',
+    method: 'POST',
+    path: `${platform}/bars/import`,
+    text: {
+      argument: 'csv',
+      type: 'text/csv',
+      description: 'CSV with the header time,open,high,low,close,volume',
+    },
+  },
+  { name: 'create_alert', method: 'POST', path: `${platform}/alerts` },
+  { name: 'list_alerts', method: 'GET', path: `${platform}/alerts` },
+  { name: 'change_alert', method: 'PATCH', path: `${platform}/alerts/:id` },
+  { name: 'delete_alert', method: 'DELETE', path: `${platform}/alerts/:id` },
+  { name: 'list_firings', method: 'GET', path: `${platform}/alerts/firings` },
+  { name: 'save_script', method: 'POST', path: `${platform}/scripts` },
+  { name: 'change_script', method: 'PATCH', path: `${platform}/scripts/:id` },
+  { name: 'list_scripts', method: 'GET', path: `${platform}/scripts` },
+  { name: 'get_script', method: 'GET', path: `${platform}/scripts/:id` },
+  { name: 'publish_idea', method: 'POST', path: `${platform}/ideas` },
+  { name: 'list_ideas', method: 'GET', path: `${platform}/ideas` },
+  { name: 'import_watchlist', method: 'POST', path: `${platform}/watchlists/import` },
+  { name: 'list_watchlists', method: 'GET', path: `${platform}/watchlists` },
+  { name: 'register_webhook', method: 'POST', path: `${platform}/webhooks` },
+  { name: 'list_webhooks', method: 'GET', path: `${platform}/webhooks` },
+  { name: 'list_deliveries', method: 'GET', path: `${platform}/webhooks/deliveries` },
+  { name: 'search', method: 'GET', path: '/api/search' },
+  {
+    name: 'ask_help',
+    method: 'POST',
+    path: '/api/support/chat',
+    description: 'Find help articles about Chartroom itself.',
+  },
+]
+const COMPARE = {
+  name: 'compare_backtests',
+  description: 'Put the key figures of two to ten stored backtests side by side.',
+  inputSchema: {
+    type: 'object' as const,
+    properties: { ids: { type: 'array', items: { type: 'string' }, minItems: 2, maxItems: 10 } },
+    required: ['ids'],
+  },
+}
+
+/** Answers one message of an agent whose token was found good. */
+export async function answerMcp(
+  deps: ApiDeps,
+  routes: readonly Route[],
+  handle: Handle,
+  { request, userId, body }: { readonly request: Request; readonly userId: string; readonly body: unknown },
+): Promise<Response> {
+  const server = serverFor(deps, userId, routes, handle, credentialOf(request))
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+  await server.connect(transport)
+  return transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+}
+
+/** The headers that say who asks; the inner requests carry the same. */
+function credentialOf({ headers }: Request): Record<string, string> {
+  const kept = [
+    'authorization',
+    'cookie',
+    'host',
+    'origin',
+    'sec-fetch-site',
+    'x-forwarded-for',
+    'x-forwarded-proto',
+  ]
+  return Object.fromEntries(
+    kept.flatMap((name) => (headers.has(name) ? [[name, headers.get(name) ?? '']] : [])),
+  )
+}
+
+function serverFor(
+  deps: ApiDeps,
+  userId: string,
+  routes: readonly Route[],
+  handle: Handle,
+  credential: Record<string, string>,
+): Server {
+  const server = new Server(
+    { name: 'chartroom', version: deps.settings.version },
+    {
+      capabilities: { tools: {} },
+      instructions:
+        'Backtests, alerts and research on a self-hosted Chartroom. Times are UTC milliseconds, fractions are fractions.',
+    },
+  )
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: [
+      ...TOOLS.map((tool) => ({
+        name: tool.name,
+        description: descriptionOf(tool, routes),
+        inputSchema: inputSchemaOf(tool, routes),
+      })),
+      COMPARE,
+    ],
+  }))
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+    const args = params.arguments ?? {}
+    if (params.name === COMPARE.name) return compare(args, (id) => perform(toolNamed('get_report'), { id }))
+    return answerOf(await perform(toolNamed(params.name), args))
+  })
+
+  async function perform(tool: Tool, args: Json): Promise<Performed> {
+    const response = await handle(requestFor(tool, args, hooksOf(tool, routes), credential))
+    const { ok, body } = response
+    if (!ok || !tool.show || !body) return { ok, text: await response.text() }
+    const text = await deps.rooms.texts.pick(userId, tool.show, body)
+    return { ok, text }
+  }
+  return server
+}
+
+interface Performed {
+  readonly ok: boolean
+  /** JSON. */
+  readonly text: string
+}
+
+function toolNamed(name: string): Tool {
+  const tool = TOOLS.find((one) => one.name === name)
+  if (!tool) throw new Error(`There is no tool ${name}.`)
+  return tool
+}
+
+function answerOf({ ok, text }: Performed): CallToolResult {
+  return { content: [{ type: 'text', text }], ...(!ok && { isError: true }) }
+}
+
+async function compare(args: Json, report: (id: string) => Promise<Performed>): Promise<CallToolResult> {
+  const ids = Array.isArray(args['ids']) ? args['ids'].slice(0, 10).map(String) : []
+  const reports = await Promise.all(ids.map(async (id) => ({ id, ...(await report(id)) })))
+  const failed = reports.find(({ ok }) => !ok)
+  if (failed) return answerOf(failed)
+  const rows = reports.map(({ id, text }) => {
+    const answer = JSON.parse(text) as Json
+    const { name } = answer['backtest'] as { name: string }
+    const { summary, inputs, range, symbol, interval, equity } = answer['report'] as Json
+    return { id, name, symbol, interval, range, inputs, summary, equity }
+  })
+  return answerOf({ ok: true, text: JSON.stringify({ backtests: rows }) })
+}
+
+function hooksOf({ method, path }: Tool, routes: readonly Route[]): Hooks {
+  const route = routes.find((one) => one.method === method && one.path.replace(/\/$/, '') === path)
+  if (!route) throw new Error(`assertion failed: no route for ${method} ${path}`)
+  return route.hooks as Hooks
+}
+
+function descriptionOf(tool: Tool, routes: readonly Route[]): string {
+  const { summary = '', description = '' } = hooksOf(tool, routes).detail ?? {}
+  return tool.description ?? [summary, description].filter(Boolean).join('. ')
+}
+
+const objectOf = (schema: TSchema | undefined) => schema as TObject | undefined
+
+function inputSchemaOf(tool: Tool, routes: readonly Route[]) {
+  const hooks = hooksOf(tool, routes)
+  const ids = [...tool.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+  const parts = [objectOf(hooks.query), tool.text ? undefined : objectOf(hooks.body)]
+  const properties = Object.assign(
+    {},
+    ...ids.map((id) => ({ [id]: { type: 'string' } })),
+    ...parts.map((part) => part?.properties ?? {}),
+  ) as Record<string, object>
+  const required = [...ids, ...parts.flatMap((part) => part?.required ?? [])]
+  if (tool.text) {
+    properties[tool.text.argument] = { type: 'string', description: tool.text.description }
+    required.push(tool.text.argument)
+  }
+  return { type: 'object' as const, properties, required }
+}
+
+/** Arguments go where the route wants them: into the path, the query, or the body. */
+function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<string, string>): Request {
+  const url = new URL('http://localhost')
+  url.pathname = tool.path.replace(/:(\w+)/g, (_whole, name: string) =>
+    encodeURIComponent(textOf(args[name])),
+  )
+  const inQuery = Object.keys(objectOf(hooks.query)?.properties ?? {})
+  const inPath = [...tool.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+  for (const name of inQuery)
+    if (args[name] !== undefined && args[name] !== null) url.searchParams.set(name, textOf(args[name]))
+  const elsewhere = new Set([...inQuery, ...inPath])
+  const body = tool.text
+    ? textOf(args[tool.text.argument])
+    : hooks.body &&
+      JSON.stringify(Object.fromEntries(Object.entries(args).filter(([name]) => !elsewhere.has(name))))
+  const type = tool.text?.type ?? 'application/json'
+  return new Request(url.href, {
+    method: tool.method,
+    headers: {
+      ...credential,
+      accept: 'application/json',
+      ...(body !== undefined && { 'content-type': type }),
+    },
+    ...(body !== undefined && { body }),
+  })
+}
+
+/** An argument as it stands in an address. */
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
