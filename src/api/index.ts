@@ -197,8 +197,8 @@ export function createApi(services: Services) {
   return Object.assign(app, { gate, metrics })
 }
 
-/** Longer than any address there is, and shorter than what the store takes as a key. */
-const PATH_MAX = 1024
+/** Longer than any address there is, be its symbol 64 emoji, and shorter than what the store takes as a key. */
+const PATH_MAX = 1700
 
 const PREFLIGHT = {
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',

@@ -41,6 +41,12 @@ export function fieldProblems(where: FieldProblem['in'], errors: Iterable<ValueE
     const fault = bounds && typeof error.value === 'string' ? textFault(error.value, bounds) : null
     const missing = error.type === ValueErrorType.ObjectRequiredProperty || error.value === undefined
     const expected = describe(error.schema)
+    // Elysia lets no parameter through that the schema of a query does not name.
+    if (error.type === ValueErrorType.ObjectAdditionalProperties) {
+      const message = 'is no parameter of this address'
+      byPath.set(error.path, { in: where, path: error.path, code: 'unknown_parameter', message })
+      continue
+    }
     byPath.set(error.path, {
       in: where,
       path: error.path,

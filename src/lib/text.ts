@@ -29,6 +29,9 @@ export function textFault(text: string, { form, minLength, maxLength }: TextBoun
   return forbidden?.test(text) ? 'control_character' : null
 }
 
+/** Most characters of an exchange and of a ticker. One length everywhere: what can be imported can be replayed too. */
+export const MARKET_NAME_MAX = 64
+
 /** Length in code points. */
 export function characters(text: string): number {
   let count = text.length

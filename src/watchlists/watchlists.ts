@@ -4,7 +4,7 @@ import { csvRow } from '../lib/csv-text.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
-import { longerThan } from '../lib/text.ts'
+import { longerThan, MARKET_NAME_MAX } from '../lib/text.ts'
 import { marketName } from '../market/symbol.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import { transact, type Also } from '../store/transaction.ts'
@@ -66,19 +66,19 @@ export function checkedItems(
       : [row.exchange ?? '', row.symbol]
     const symbol = marketName((ticker ?? '').trim())
     const exchange = marketName(((row.exchange ?? '') || (prefix ?? '')).trim())
-    if (symbol === '' || /\s/.test(symbol) || longerThan(symbol, 60))
+    if (symbol === '' || /\s/.test(symbol) || longerThan(symbol, MARKET_NAME_MAX))
       problems.push({
         in: 'body',
         path: `/items/${i}/symbol`,
         code: 'symbol',
-        message: 'Expected a symbol of 1 to 60 characters without spaces.',
+        message: `Expected a symbol of 1 to ${MARKET_NAME_MAX} characters without spaces.`,
       })
-    else if (/\s/.test(exchange) || longerThan(exchange, 30))
+    else if (/\s/.test(exchange) || longerThan(exchange, MARKET_NAME_MAX))
       problems.push({
         in: 'body',
         path: `/items/${i}/exchange`,
         code: 'exchange',
-        message: 'Expected an exchange of at most 30 characters without spaces.',
+        message: `Expected an exchange of at most ${MARKET_NAME_MAX} characters without spaces.`,
       })
     else if (items.has(`${exchange}:${symbol}`))
       warnings.push({ code: 'duplicate_item', path: `/items/${i}` })

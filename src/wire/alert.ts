@@ -2,7 +2,19 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { idOf, Instant, Listed, nullable, oneOf, PageQuery, Prose, Text, Time, type Wire } from './schema.ts'
+import {
+  idOf,
+  Instant,
+  Listed,
+  namesSeries,
+  nullable,
+  oneOf,
+  PageQuery,
+  Prose,
+  Text,
+  Time,
+  type Wire,
+} from './schema.ts'
 
 const Kind = oneOf(['price', 'volume', 'change', 'indicator', 'script', 'strategy'])
 
@@ -27,9 +39,7 @@ const Frequency = oneOf(['once', 'once_per_bar', 'once_per_bar_close', 'once_per
 
 const AlertBody = Type.Object({
   name: Type.Optional(Text(200, 0)),
-  symbol: Text(60),
-  exchange: Text(30),
-  interval: Text(10),
+  ...namesSeries,
   kind: Kind,
   op: Type.Optional(Operator),
   price: Type.Optional(nullable(Type.Number())),

@@ -4,14 +4,24 @@ import { Type } from '@sinclair/typebox'
 import { Replay } from './replay.ts'
 import { Report, ReportSummary } from './report.ts'
 import type { OperationTable } from './operation.ts'
-import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
+import {
+  idOf,
+  Listed,
+  MarketName,
+  namesSeries,
+  nullable,
+  oneOf,
+  PageQuery,
+  Raw,
+  Text,
+  Time,
+  type Wire,
+} from './schema.ts'
 import { Track } from './track.ts'
 
 const BacktestBody = Type.Object({
   name: Text(200),
-  symbol: Text(64),
-  interval: Text(16),
-  exchange: Text(64),
+  ...namesSeries,
   bars: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
   source: Raw(1 << 20),
   inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -107,7 +117,7 @@ const Comparison = Type.Object(
 )
 export type Comparison = Wire<typeof Comparison>
 
-const compareBody = Type.Object({ csv: Raw(32 << 20), timezone: Type.Optional(nullable(Text(60))) })
+const compareBody = Type.Object({ csv: Raw(32 << 20), timezone: Type.Optional(nullable(Text(64))) })
 
 export const BACKTESTS = {
   'POST /api/platform/backtests': {
@@ -150,7 +160,7 @@ export const BACKTESTS = {
     access: 'session replay:write backtests:read',
     summary: 'Replay a backtest',
     description: 'The same backtest and exchange answer the same id.',
-    query: Type.Object({ exchange: Type.Optional(Text(64)) }),
+    query: Type.Object({ exchange: Type.Optional(MarketName) }),
     answer: { id: idOf('rp'), replay: Replay },
   },
   'DELETE /api/platform/backtests/{id}': {

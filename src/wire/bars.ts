@@ -2,7 +2,18 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { idOf, Listed, nullable, oneOf, QueryInteger, Text, Time, type Wire } from './schema.ts'
+import {
+  idOf,
+  Listed,
+  MarketName,
+  namesSeries,
+  nullable,
+  oneOf,
+  QueryInteger,
+  Text,
+  Time,
+  type Wire,
+} from './schema.ts'
 
 const column = Type.Array(Type.Number())
 
@@ -79,15 +90,13 @@ const SymbolFacts = Type.Object(
 )
 export type SymbolFacts = Wire<typeof SymbolFacts>
 
-const seriesQuery = { symbol: Text(64), exchange: Text(64), interval: Text(16) }
-
 export const BARS = {
   'POST /api/platform/bars/import': {
     access: 'session bars:write',
     summary: 'Import bars',
     description:
       'What the owner and admins import is shared: everybody reads it. What a member imports is private: found by that member before a shared series of the same name, and by nobody else. The body is CSV (`text/csv`; header time,open,high,low,close,volume) or JSON. Bars at times that are there already are replaced. One wrong row and nothing is stored. At most 512 MiB of CSV, 32 MiB of JSON.',
-    query: Type.Object(seriesQuery),
+    query: Type.Object(namesSeries),
     answer: { series: NamedSeries, rows: Type.Integer(), inserted: Type.Integer(), updated: Type.Integer() },
   },
   'DELETE /api/platform/bars': {
@@ -95,7 +104,7 @@ export const BARS = {
     summary: 'Remove a series',
     description:
       "All its bars; `deleted` tells whether there were any. The caller's own series goes first; a shared one is for the owner and admins.",
-    query: Type.Object(seriesQuery),
+    query: Type.Object(namesSeries),
     answer: { deleted: Type.Boolean() },
   },
   'POST /api/platform/bars/share': {
@@ -103,7 +112,7 @@ export const BARS = {
     summary: "Make a member's series everybody's",
     description:
       'For the owner and admins, with the id of the member whose it is. The facts of its symbol are shared too where nobody has set any for everybody. 409 while there is a shared series of the name.',
-    body: Type.Object({ ...seriesQuery, userId: idOf('usr') }),
+    body: Type.Object({ ...namesSeries, userId: idOf('usr') }),
     answer: { series: NamedSeries },
   },
   'GET /api/platform/bars': {
@@ -112,7 +121,7 @@ export const BARS = {
     description:
       '`start` and `end` (both inclusive) are ISO 8601 or UTC ms; at most 50,000 bars. An interval that is not cached is built from a finer one.',
     query: Type.Object({
-      ...seriesQuery,
+      ...namesSeries,
       start: Type.Optional(Text(40)),
       end: Type.Optional(Text(40)),
       limit: Type.Optional(QueryInteger),
@@ -140,7 +149,7 @@ export const BARS = {
     summary: 'Set facts of a symbol',
     description:
       'Fields that are not sent stay as they are. What the owner and admins set is for everybody, what a member sets for that member alone.',
-    params: Type.Object({ exchange: Text(64), symbol: Text(64) }),
+    params: Type.Object({ exchange: MarketName, symbol: MarketName }),
     body: Type.Object({
       description: Type.Optional(Text(200, 0)),
       type: Type.Optional(SymbolType),

@@ -2,9 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { Instant, Listed, nullable, oneOf, Text, Time, type Wire } from './schema.ts'
-
-const series = { exchange: Text(64), symbol: Text(64), interval: Text(16) }
+import { Instant, Listed, namesSeries, nullable, oneOf, Time, type Wire } from './schema.ts'
 
 const Feed = Type.Object(
   {
@@ -31,11 +29,11 @@ export const FEEDS = {
     description:
       'From the newest cached bar, or from `from`. What arrived before a failure is kept, so the same request goes on. As with an import, what a member fetches is private, unless the series is followed.',
     body: Type.Object({
-      ...series,
+      ...namesSeries,
       from: Type.Optional(nullable(Instant)),
       to: Type.Optional(nullable(Instant)),
     }),
-    answer: { ...series, inserted: Type.Integer(), updated: Type.Integer(), pages: Type.Integer() },
+    answer: { ...namesSeries, inserted: Type.Integer(), updated: Type.Integer(), pages: Type.Integer() },
   },
   'GET /api/platform/feeds': {
     access: 'session bars:read',
@@ -51,14 +49,14 @@ export const FEEDS = {
     access: 'session bars:write',
     summary: 'Follow a series',
     description: 'It is kept up to date from its provider, for everybody. For the owner and admins.',
-    body: Type.Object(series),
-    answer: series,
+    body: Type.Object(namesSeries),
+    answer: namesSeries,
   },
   'DELETE /api/platform/feeds': {
     access: 'session bars:write',
     summary: 'Stop following a series',
     description: 'For the owner and admins.',
-    query: Type.Object(series),
+    query: Type.Object(namesSeries),
     answer: { deleted: Type.Boolean() },
   },
 } as const satisfies OperationTable

@@ -2,7 +2,19 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { idOf, Listed, nullable, oneOf, PageQuery, Prose, Text, Time, type Wire } from './schema.ts'
+import {
+  idOf,
+  IntervalName,
+  Listed,
+  MarketName,
+  nullable,
+  oneOf,
+  PageQuery,
+  Prose,
+  Text,
+  Time,
+  type Wire,
+} from './schema.ts'
 
 const Visibility = oneOf(['public', 'unlisted', 'private'])
 
@@ -11,9 +23,9 @@ const IdeaBody = Type.Object({
   body: Prose(50_000, 0),
   tags: Type.Optional(Type.Array(Text(50), { maxItems: 20 })),
   visibility: Visibility,
-  symbol: Type.Optional(nullable(Text(60))),
-  exchange: Type.Optional(nullable(Text(30))),
-  interval: Type.Optional(nullable(Text(10))),
+  symbol: Type.Optional(nullable(MarketName)),
+  exchange: Type.Optional(nullable(MarketName)),
+  interval: Type.Optional(nullable(IntervalName)),
   backtestId: Type.Optional(nullable(idOf('bt'))),
 })
 

@@ -6,8 +6,10 @@ import type { OperationTable } from './operation.ts'
 import { ReportTrade } from './report.ts'
 import {
   idOf,
+  IntervalName,
   IsoTime,
   Listed,
+  MarketName,
   nullable,
   oneOf,
   Prose,
@@ -73,7 +75,7 @@ export const Replay = Type.Object(
 )
 export type Replay = Wire<typeof Replay>
 
-const place = { symbol: Text(60), interval: Text(10) }
+const place = { symbol: MarketName, interval: IntervalName }
 
 export const REPLAYS = {
   'GET /api/platform/replay': {
@@ -82,7 +84,7 @@ export const REPLAYS = {
     description: 'userId adds cursor and bookmarks, and counts only when it is the caller.',
     query: Type.Object({
       ...place,
-      exchange: Type.Optional(Text(30)),
+      exchange: Type.Optional(MarketName),
       start: Type.Optional(IsoTime),
       end: Type.Optional(IsoTime),
       userId: Type.Optional(Text(100)),
@@ -101,7 +103,7 @@ export const REPLAYS = {
     description: 'cursorBar counts from start; speed is bars a second.',
     body: Type.Object({
       ...place,
-      exchange: Type.Optional(nullable(Text(30))),
+      exchange: Type.Optional(nullable(MarketName)),
       cursorBar: Type.Integer({ minimum: 0, maximum: 2_000_000_000 }),
       speed: Type.Number({ exclusiveMinimum: 0, maximum: 100 }),
       start: IsoTime,

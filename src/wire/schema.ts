@@ -14,7 +14,7 @@ import {
   type TString,
   type TUnion,
 } from '@sinclair/typebox'
-import { textFault, type TextBounds } from '../lib/text.ts'
+import { MARKET_NAME_MAX, textFault, type TextBounds } from '../lib/text.ts'
 
 /** A name, a title, a symbol: one line of at most `maxLength` characters, kept in NFC; not blank unless `minLength` is 0. */
 export const Text = (maxLength: number, minLength = 1) => textOf({ form: 'line', minLength, maxLength })
@@ -37,6 +37,15 @@ const textOf = (bounds: TextBounds) => Type.Unsafe<string>({ [Kind]: 'Text', typ
 export function textBounds(schema: TSchema): TextBounds | null {
   return schema[Kind] === 'Text' ? (schema as unknown as TextBounds) : null
 }
+
+/** An exchange or a ticker. */
+export const MarketName = Text(MARKET_NAME_MAX)
+
+/** `15m`, or as TradingView writes it; what is none is refused by the handler. */
+export const IntervalName = Text(16)
+
+/** What names a series, in a body or a query. */
+export const namesSeries = { symbol: MarketName, exchange: MarketName, interval: IntervalName }
 
 /** `idOf('al')`: an id of that kind. */
 export const idOf = (prefix: string) => Type.String({ pattern: `^${prefix}_[0-9a-zA-Z]{1,64}$` })

@@ -2,7 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
-import { Listed, nullable, oneOf, QueryInteger, Text, type Wire } from './schema.ts'
+import { Listed, MarketName, nullable, oneOf, QueryInteger, Text, type Wire } from './schema.ts'
 
 const Hit = Type.Object(
   {
@@ -29,7 +29,7 @@ export const SEARCH = {
       q: Text(256),
       limit: Type.Optional(QueryInteger),
       type: Type.Optional(oneOf(['script', 'idea', 'backtest', 'watchlist'])),
-      symbol: Type.Optional(Text(60)),
+      symbol: Type.Optional(MarketName),
       tag: Type.Optional(Text(50)),
       author: Type.Optional(Text(100)),
     }),

@@ -1,13 +1,15 @@
 // Watchlists.
 
 import { Type } from '@sinclair/typebox'
+import { MARKET_NAME_MAX } from '../lib/text.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, PageQuery, Prose, Text, Time, type Wire } from './schema.ts'
 
 const ItemBodies = Type.Array(
   Type.Object({
-    symbol: Text(100, 0),
-    exchange: Type.Optional(Text(60, 0)),
+    // It may name the exchange in front: `NASDAQ:AAPL`.
+    symbol: Text(2 * MARKET_NAME_MAX + 1, 0),
+    exchange: Type.Optional(Text(MARKET_NAME_MAX, 0)),
     note: Type.Optional(nullable(Prose(1000, 0))),
   }),
   { maxItems: 5000 },

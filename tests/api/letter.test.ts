@@ -1,6 +1,7 @@
 // The letter of what the API promises, where it is easily missed: nouns, ids, blank texts, and texts of every alphabet.
 
 import { describe, expect, test } from 'bun:test'
+import { MARKET_NAME_MAX } from '../../src/lib/text.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 
@@ -60,6 +61,41 @@ const alert = {
   price: 1,
   channels: ['email'],
 }
+test('the longest name of a market is taken wherever one is, and one letter more nowhere', async () => {
+  const askAll = async (name: string) => {
+    const series = { exchange: name, symbol: name, interval: '1h' }
+    const query = new URLSearchParams(series).toString()
+    const csv = { headers: { ...headers, 'content-type': 'text/csv' }, body: barCsv(20) }
+    const cursor = { ...series, cursorBar: 1, speed: 1, start: '2026-01-01', end: '2026-01-02' }
+    const answers = [await call('POST', `/api/platform/bars/import?${query}`, csv)]
+    for (const [path, body] of [
+      ['/backtests', { ...series, name: 'n', bars: 9, source: 'strategy("x")' }],
+      ['/alerts', { ...alert, ...series }],
+      ['/ideas', { ...idea, ...series }],
+      ['/watchlists/import', { ...list, items: [{ symbol: `${name}:${name}` }] }],
+      ['/watchlists/import', { ...list, items: [series] }],
+      ['/replay/resume', cursor],
+    ] as const)
+      answers.push(await post(path, body))
+    for (const path of ['/bars', '/replay'])
+      answers.push(await call('GET', `/api/platform${path}?${query}`, { headers }))
+    const place = new URLSearchParams({ symbol: name, interval: '1h' }).toString()
+    for (const path of ['/replay/resume', '/replay/bookmarks'])
+      answers.push(await call('GET', `/api/platform${path}?${place}`, { headers }))
+    const path = `/api/platform/symbols/${encodeURIComponent(name)}/${encodeURIComponent(name)}`
+    answers.push(await send('PUT', path, {}))
+    return answers.map(({ status }) => status)
+  }
+  const longest = '𝒳'.repeat(MARKET_NAME_MAX)
+  expect(new Set(await askAll(longest))).toEqual(new Set([200]))
+  expect(new Set(await askAll(`${longest}y`))).toEqual(new Set([422]))
+})
+
+test('a parameter that the address does not know is refused by its name', async () => {
+  const { status, json } = await call('GET', '/api/platform/alerts?limt=5', { headers })
+  expect([status, json.error.message]).toEqual([422, 'query /limt: is no parameter of this address'])
+})
+
 /** Field, path of the create, a body that is fine, and the same with another text in the field. */
 const FIELDS = [
   ['/title', '/ideas', (text: string) => ({ ...idea, title: text })],

@@ -191,6 +191,7 @@ describe('what is no command line we know ends with 2 and the usage', () => {
     [['bars', 'import', 'missing.csv', ...SERIES]],
     [['bars', 'export', '--symbol', 'AAPL', '--interval', '1d']],
     [['bars', 'export', '--symbol', 'NASDAQ:AAPL', '--interval', 'often']],
+    [['bars', 'export', '--symbol', `NASDAQ:${'A'.repeat(65)}`, '--interval', '1d']],
     [['bars', 'list', '--colour']],
     [['user', 'add']],
     [['token', 'list']],
