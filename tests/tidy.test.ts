@@ -14,6 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
   store: ['lib', 'market'],
   pine: ['lib', 'market'],
+  // Formulas, browser-safe.
+  statistics: ['lib'],
   backtest: ['lib', 'market', 'wire', 'pine'],
   engine: ['lib', 'market', 'wire', 'pine', 'backtest'],
   runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
@@ -65,6 +67,7 @@ const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
   elysia: ['api/', 'app.ts'],
   lmdb: ['store/lmdb.ts', 'store/lmdb-bars.ts'],
   minisearch: ['search/', 'support/'],
+  jstat: ['statistics/normal.ts'],
 }
 
 interface Import {

@@ -1,0 +1,72 @@
+// Mean, deviation, skewness and kurtosis of returns, and their Sharpe ratio: per period, never annualised. Formulas that
+// count periods (T) go wrong by √365 and worse when somebody hands them a ratio for a year.
+//
+// The deviation is the sample's (n - 1), as a Sharpe ratio is reported; skewness and kurtosis are the population's, as
+// Bailey and López de Prado use them. Kurtosis is plain: 3 for the normal, not 0.
+
+export interface Moments {
+  readonly count: number
+  readonly mean: number
+  /** With n - 1. */
+  readonly deviation: number
+  readonly skewness: number
+  /** 3 for the normal. */
+  readonly kurtosis: number
+  /** Mean over deviation, a period; 0 where nothing varies. */
+  readonly sharpe: number
+}
+
+export function momentsOf(values: ArrayLike<number>): Moments {
+  const count = values.length
+  if (count === 0) return { count, mean: 0, deviation: 0, skewness: 0, kurtosis: 3, sharpe: 0 }
+  let sum = 0
+  for (let i = 0; i < count; i++) sum += values[i]!
+  const mean = sum / count
+  let [second, third, fourth] = [0, 0, 0]
+  for (let i = 0; i < count; i++) {
+    const d = values[i]! - mean
+    const dd = d * d
+    second += dd
+    third += dd * d
+    fourth += dd * dd
+  }
+  const variance = second / count
+  const isFlat = !(variance > 0)
+  const deviation = count > 1 ? Math.sqrt(second / (count - 1)) : 0
+  return {
+    count,
+    mean,
+    deviation,
+    skewness: isFlat ? 0 : third / count / variance ** 1.5,
+    kurtosis: isFlat ? 3 : fourth / count / (variance * variance),
+    sharpe: isFlat ? 0 : mean / deviation,
+  }
+}
+
+/** What rounding leaves of the variance of a constant is no risk. */
+const ROUNDING = 1e-12
+
+/** The Sharpe ratio of values known by their number, sum and sum of squares. */
+export function sharpeOfSums(count: number, sum: number, squares: number): number {
+  const mean = sum / count
+  const variance = (squares - sum * mean) / (count - 1)
+  return variance > ROUNDING * (squares / count) ? mean / Math.sqrt(variance) : 0
+}
+
+/** The middle value; NaN of none. */
+export function median(values: readonly number[]): number {
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  )
+}
+
+/** Of values in ascending order, between the two nearest (Hyndman and Fan's type 7, as numpy and R have it). */
+export function quantile(sorted: ArrayLike<number>, share: number): number {
+  if (sorted.length === 0) return NaN
+  const at = share * (sorted.length - 1)
+  const below = Math.floor(at)
+  const low = sorted[below]!
+  const high = sorted[Math.min(below + 1, sorted.length - 1)]!
+  return low + (high - low) * (at - below)
+}

@@ -1,0 +1,131 @@
+// Is the best of all trials better than doing nothing, or only the luckiest? Two tests over all trials at once, on the same
+// bootstrapped histories.
+//
+// White: A Reality Check for Data Snooping (Econometrica, 2000): V = max_k √T·d̄_k, against max_k √T·(d̄*_k - g_k).
+// Hansen: A Test for Superior Predictive Ability (JBES, 2005): max(0, max_k √T·d̄_k / ω̂_k). It divides by each trial's own
+// deviation, and lets hopeless trials not make the test blind, by what it takes as their true mean g: "upper" takes d̄ of
+// all, as White does; "consistent" takes 0 for those below -ω̂·√(2·ln ln T); "lower" for all below 0. ω̂² is the deviation
+// that the stationary bootstrap has in the long run:
+//
+//     ω̂² = γ̂₀ + 2·Σ κ(i)·γ̂ᵢ        κ(i) = ((T - i)/T)·(1 - q)^i + (i/T)·(1 - q)^(T - i)
+//
+// Each p is the chance of a best this good when no trial is better than doing nothing. All three are given of both
+// statistics, since programs differ in which they print: Python's arch names SPA what is White's statistic here.
+
+import { seededRandom } from '../lib/seeded-random.ts'
+import { stationaryCounts } from './stationary-bootstrap.ts'
+
+/** Chances by what is taken as the true mean of poor trials. */
+export interface SnoopingTest {
+  readonly statistic: number
+  /** The trial that has the largest statistic. */
+  readonly best: number
+  readonly lower: number
+  readonly consistent: number
+  readonly upper: number
+}
+
+export interface SnoopingOptions {
+  readonly seed: number
+  readonly replications?: number
+  /** Chance that a new piece begins; 1/q periods is their mean length. */
+  readonly q?: number
+}
+
+/** `rows`: of each trial its returns above the benchmark's, a period each. Null without trials or with fewer than 8 periods. */
+export function snoopingTests(
+  rows: readonly Float64Array[],
+  { seed, replications = 1000, q = 0.1 }: SnoopingOptions,
+): { readonly white: SnoopingTest; readonly hansen: SnoopingTest } | null {
+  const periods = rows[0]?.length ?? 0
+  if (rows.length === 0 || periods < 8) return null
+  const root = Math.sqrt(periods)
+  const weights = kernel(periods, q)
+  const threshold = -Math.sqrt(2 * Math.log(Math.log(periods)))
+  const records = rows.map((row) => {
+    const mean = row.reduce((sum, value) => sum + value, 0) / periods
+    const deviation = longRunDeviation(row, mean, weights)
+    const isPoor = root * mean < threshold * deviation
+    return { row, mean, deviation, means: [Math.max(0, mean), isPoor ? 0 : mean, mean] as const }
+  })
+  const white = new Tally(records.map(({ mean }) => root * mean))
+  const hansen = new Tally(
+    records.map(({ mean, deviation }) => (deviation > 0 ? (root * mean) / deviation : -Infinity)),
+    0,
+  )
+  const random = seededRandom(seed)
+  const counts = new Float64Array(periods)
+  for (let round = 0; round < replications; round++) {
+    stationaryCounts(random, periods, q, counts)
+    for (const { row, deviation, means } of records) {
+      let sum = 0
+      for (let t = 0; t < periods; t++) sum += counts[t]! * row[t]!
+      for (let way = 0; way < means.length; way++) {
+        const above = root * (sum / periods - means[way]!)
+        white.see(way, above)
+        if (deviation > 0) hansen.see(way, above / deviation)
+      }
+    }
+    white.end()
+    hansen.end()
+  }
+  return { white: white.test(replications), hansen: hansen.test(replications) }
+}
+
+/** Counts the histories whose largest statistic is above the one that was seen, for each of the three ways. */
+class Tally {
+  readonly #statistic: number
+  readonly #best: number
+  readonly #least: number
+  readonly #largest: [number, number, number]
+  readonly #above: [number, number, number] = [0, 0, 0]
+
+  constructor(statistics: readonly number[], least = -Infinity) {
+    const largest = statistics.reduce((a, b) => Math.max(a, b), -Infinity)
+    this.#best = Math.max(0, statistics.indexOf(largest))
+    this.#statistic = Math.max(least, largest)
+    this.#least = least
+    this.#largest = [least, least, least]
+  }
+
+  see(way: number, statistic: number): void {
+    if (statistic > this.#largest[way]!) this.#largest[way] = statistic
+  }
+
+  end(): void {
+    for (let way = 0; way < 3; way++) {
+      if (this.#largest[way]! > this.#statistic) this.#above[way]!++
+      this.#largest[way] = this.#least
+    }
+  }
+
+  test(replications: number): SnoopingTest {
+    const [lower, consistent, upper] = this.#above.map((count) => count / replications) as [
+      number,
+      number,
+      number,
+    ]
+    return { statistic: this.#statistic, best: this.#best, lower, consistent, upper }
+  }
+}
+
+/** κ(1), κ(2), … */
+function kernel(periods: number, q: number): Float64Array {
+  const weights = new Float64Array(periods)
+  for (let i = 1; i < periods; i++)
+    weights[i] = ((periods - i) / periods) * (1 - q) ** i + (i / periods) * (1 - q) ** (periods - i)
+  return weights
+}
+
+function longRunDeviation(row: Float64Array, mean: number, weights: Float64Array): number {
+  const periods = row.length
+  const centred = row.map((value) => value - mean)
+  let variance = 0
+  for (let t = 0; t < periods; t++) variance += centred[t]! ** 2
+  for (let lag = 1; lag < periods; lag++) {
+    let together = 0
+    for (let t = 0; t + lag < periods; t++) together += centred[t]! * centred[t + lag]!
+    variance += 2 * weights[lag]! * together
+  }
+  return Math.sqrt(Math.max(0, variance / periods))
+}
