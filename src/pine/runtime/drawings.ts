@@ -7,8 +7,8 @@
 //
 // Only so many of a kind are shown (`max_lines_count` and its kin); the oldest go when there are more. What is deleted on
 // the bar it was made on was never to be seen and is not kept. A script that draws again on every bar would keep
-// everything it ever drew, so of deleted drawings the latest 5,000 to 10,000 are kept, and of one drawing's changes the
-// latest 500 to 1,000.
+// everything it ever drew, so of deleted drawings the latest 5,000 to 10,000 are kept, fewer where they have long texts
+// or many points, and of one drawing's changes the latest 500 to 1,000.
 
 import type { Limits } from './runtime.ts'
 
@@ -16,6 +16,13 @@ export const DRAWING_KINDS = ['line', 'label', 'box', 'table', 'polyline', 'line
 export type DrawingKind = (typeof DRAWING_KINDS)[number]
 
 const DELETED_MAX = 5000
+/** Letters that deleted drawings may be in an answer, about; 5,000 plain ones are a tenth of it. */
+const DELETED_LETTERS = 16_000_000
+/** Of a drawing without texts and points, of a change, a point and a table's cell. */
+const PLAIN_LETTERS = 250
+const CHANGE_LETTERS = 40
+const POINT_LETTERS = 50
+const CELL_LETTERS = 250
 const CHANGES_MAX = 1000
 
 /** A point of a polyline, or what sets a corner; `index` or `time` is used, by `xloc`. */
@@ -156,8 +163,9 @@ export class Drawings {
     polyline: [],
     linefill: [],
   }
-  /** How many of `items` are deleted. */
+  /** How many of `items` are deleted, and about how many letters they are in an answer. */
   deleted = 0
+  deletedLetters = 0
   readonly most: Readonly<Record<DrawingKind, number>>
 
   constructor(limits: Limits, declaration: Readonly<Record<string, number | string | boolean | null>> = {}) {
@@ -193,7 +201,9 @@ export class Drawings {
       this.items.splice(this.items.lastIndexOf(drawing), 1)
       return
     }
-    if (++this.deleted > 2 * DELETED_MAX) forgetOldest(this)
+    this.deleted++
+    this.deletedLetters += lettersOf(drawing)
+    if (this.deleted > 2 * DELETED_MAX || this.deletedLetters > 2 * DELETED_LETTERS) forgetOldest(this)
   }
 
   /** Changes a field on a bar, and keeps what it was. */
@@ -222,14 +232,36 @@ export class Drawings {
 export function forgetPast(drawings: Drawings): void {
   drawings.items = drawings.items.filter((drawing) => drawing.deletedBar === -1)
   drawings.deleted = 0
+  drawings.deletedLetters = 0
   for (const drawing of drawings.items) drawing.changes = []
 }
 
-/** Keeps the latest half of the deleted drawings. */
+/** Keeps the latest half of the deleted drawings, by their number or by their letters. */
 function forgetOldest(drawings: Drawings): void {
-  let left = DELETED_MAX
-  drawings.items = drawings.items.filter((drawing) => drawing.deletedBar === -1 || left-- <= 0)
-  drawings.deleted -= DELETED_MAX
+  let { deleted, deletedLetters } = drawings
+  drawings.items = drawings.items.filter((drawing) => {
+    if (drawing.deletedBar === -1 || (deleted <= DELETED_MAX && deletedLetters <= DELETED_LETTERS))
+      return true
+    deleted--
+    deletedLetters -= lettersOf(drawing)
+    return false
+  })
+  drawings.deleted = deleted
+  drawings.deletedLetters = deletedLetters
+}
+
+/** What a drawing comes to in an answer, about. The same whenever it is asked of one that is deleted. */
+function lettersOf(drawing: Drawing): number {
+  let letters = PLAIN_LETTERS + CHANGE_LETTERS * drawing.changes.length
+  if (drawing.kind === 'polyline') letters += POINT_LETTERS * drawing.points.length
+  if (drawing.kind === 'table')
+    for (const cell of drawing.cells.values()) letters += CELL_LETTERS + textsOf(cell)
+  return letters + textsOf(drawing) + drawing.changes.reduce((sum, change) => sum + textsOf(change), 0)
+}
+
+function textsOf(fields: object): number {
+  const length = (text: unknown) => (typeof text === 'string' ? text.length : 0)
+  return ('text' in fields ? length(fields.text) : 0) + ('tooltip' in fields ? length(fields.tooltip) : 0)
 }
 
 /** What a drawing looked like at the end of a bar; null where it was not there. */

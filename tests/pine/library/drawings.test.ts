@@ -108,6 +108,19 @@ describe('drawings', () => {
     expect(drawingAt(line, 49_500)?.x2).toBe(49_501)
   })
 
+  test('of deleted drawings with long texts or many points fewer are kept, the latest', () => {
+    const points = 'var p = array.new<chart.point>(10000, chart.point.from_index(0, 1))'
+    const body = (what: string) => `${points}\n${what}`
+    const polylines = linesOf(body('polyline.new(p)'), CLOSES.concat(CLOSES), 240)
+    expect(polylines.items.length).toBeLessThan(50 + 65)
+    expect(polylines.items.at(-1)?.createdBar).toBe(239)
+    expect(polylines.items.map(({ createdBar }) => createdBar)).toEqual(
+      polylines.items.map((_, i) => 240 - polylines.items.length + i),
+    )
+    const labels = linesOf(body('label.new(bar_index, close, str.repeat("x", 10))'), CLOSES)
+    expect(labels.items).toHaveLength(120)
+  })
+
   test('a new fill between the same lines replaces the old one, and goes with its line', () => {
     const body =
       'var a = line.new(0, 1, 2, 3)\nvar b = line.new(0, 2, 2, 4)\nlinefill.new(a, b, color.red)\nif bar_index == 100\n    line.delete(a)'
