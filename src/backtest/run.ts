@@ -22,7 +22,7 @@ import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import { WatchedBroker } from './resting.ts'
 import type { Track } from '../wire/track.ts'
-import { buildTracks } from './tracks.ts'
+import { buildTracks, trackTexts } from './tracks.ts'
 
 export interface BacktestRequest {
   readonly source: string
@@ -53,6 +53,8 @@ export interface BacktestResult {
   readonly report: Report
   /** Made when first read: of a million bars they take longer than the run. */
   readonly tracks: readonly Track[]
+  /** JSON text of the tracks, made piece by piece. */
+  trackTexts(): Iterable<string>
 }
 
 /** A script that cannot run: diagnostics in wire form. */
@@ -287,12 +289,14 @@ export function openBacktest(request: BacktestRequest): Backtest {
               initialCapital: settings.initialCapital,
             }
           : null
+      const drawn = { run, bars, overlay, strategy }
       let tracks: readonly Track[] | null = null
       return {
         report,
         get tracks() {
-          return (tracks ??= buildTracks(run, bars, overlay, strategy))
+          return (tracks ??= buildTracks(drawn))
         },
+        trackTexts: () => trackTexts(drawn),
       }
     },
   }

@@ -20,22 +20,60 @@ export interface StrategyTracks {
   readonly initialCapital: number
 }
 
-/** `overlay`: the script draws over the price. `strategy` is null for an indicator. */
-export function buildTracks(
-  run: Pick<ScriptRun, 'plots' | 'drawings'>,
-  bars: Bars,
-  overlay: boolean,
-  strategy: StrategyTracks | null,
-): Track[] {
+/** What tracks are made of. `overlay`: the script draws over the price. `strategy` is null for an indicator. */
+export interface TrackSource {
+  readonly run: Pick<ScriptRun, 'plots' | 'drawings'>
+  readonly bars: Bars
+  readonly overlay: boolean
+  readonly strategy: StrategyTracks | null
+}
+
+/** A track whose items, if it has any, are made one by one: as objects they take ten times what they do as text. */
+type Draft = Readonly<Record<string, unknown>> & { readonly items?: Iterable<object> }
+
+export function buildTracks(source: TrackSource): Track[] {
+  return Array.from(
+    drafts(source),
+    ({ items, ...track }) => ({ ...track, ...(items && { items: [...items] }) }) as unknown as Track,
+  )
+}
+
+/** JSON text of all tracks, in pieces; a track or an item is let go of as soon as it is text. */
+export function* trackTexts(source: TrackSource): Generator<string> {
+  let before = '['
+  for (const { items, ...track } of drafts(source)) {
+    const text = JSON.stringify(track)
+    yield before
+    before = ','
+    if (!items) {
+      yield text
+      continue
+    }
+    yield `${text.slice(0, -1)},"items":`
+    yield* listTexts(items)
+    yield '}'
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
+/** JSON text of a list, an item a piece. */
+export function* listTexts(items: Iterable<unknown>): Generator<string> {
+  let before = '['
+  for (const item of items) {
+    yield before + JSON.stringify(item)
+    before = ','
+  }
+  yield before === '[' ? '[]' : ']'
+}
+
+function* drafts({ run, bars, overlay, strategy }: TrackSource): Generator<Draft> {
   const ids = new Set(['time'])
   const plots = run.plots
   const plotIds = plots.map((plot) => uniqueId(ids, plot.title || plot.kind))
-  const tracks: Track[] = [{ id: 'time', kind: 'time', data: listOf(bars.time) }]
-  for (const [i, plot] of plots.entries())
-    tracks.push(plotTrack(plot, plotIds[i]!, plotIds, overlay, tracks.length))
-  tracks.push(...drawingTracks(run.drawings.items, overlay, ids))
-  if (strategy) tracks.push(...strategyTracks(strategy, bars, ids))
-  return tracks
+  yield { id: 'time', kind: 'time', data: listOf(bars.time) }
+  for (const [i, plot] of plots.entries()) yield plotTrack(plot, plotIds[i]!, plotIds, overlay, i + 1)
+  yield* drawingTracks(run.drawings.items, overlay, ids)
+  if (strategy) yield* strategyTracks(strategy, bars, ids)
 }
 
 /** The title, `title#2` on collision. */
@@ -57,14 +95,14 @@ function plotTrack(
   ids: readonly string[],
   overlay: boolean,
   zorder: number,
-): Track {
+): Draft {
   const over = overlay || plot.options['force_overlay'] === true
   const head = { id, kind: plot.kind, title: plot.title, pane: over ? 'price' : '1', overlay: over, zorder }
   const options = wireOptions(plot.options)
   const between = plot.between && { between: [ids[plot.between[0]], ids[plot.between[1]]] }
   const texts = Object.keys(plot.texts).length > 0 ? { texts: plot.texts } : {}
   if (plot.kind === 'bgcolor' || plot.kind === 'barcolor')
-    return { ...options, ...head, ...runsOf(plot.colors['color']) } as Track
+    return { ...options, ...head, ...runsOf(plot.colors['color']) }
   const names = Object.keys(plot.columns)
   const only = names.length === 1 ? names[0] : undefined
   const data =
@@ -77,7 +115,7 @@ function plotTrack(
       indexed(column),
     ]),
   )
-  return { ...options, ...head, ...data, ...colors, ...texts, ...between } as Track
+  return { ...options, ...head, ...data, ...colors, ...texts, ...between }
 }
 
 /** Option values in wire form: colours as text. */
@@ -139,7 +177,11 @@ function listOf(column: Float64Array): number[] {
 
 // ——— drawings ———
 
-function drawingTracks(items: ScriptRun['drawings']['items'], overlay: boolean, ids: Set<string>): Track[] {
+function* drawingTracks(
+  items: ScriptRun['drawings']['items'],
+  overlay: boolean,
+  ids: Set<string>,
+): Generator<Draft> {
   const numbers = new Map<object, number>()
   const groups = new Map<string, ScriptRun['drawings']['items'][number][]>()
   for (const item of items) {
@@ -152,17 +194,19 @@ function drawingTracks(items: ScriptRun['drawings']['items'], overlay: boolean, 
       groups.set(item.kind, [item])
     }
   }
-  return [...groups].map(
-    ([kind, group]) =>
-      ({
-        id: uniqueId(ids, kind),
-        kind,
-        title: kind,
-        pane: overlay ? 'price' : '1',
-        overlay,
-        items: group.map((item) => wireFields(item, numbers)),
-      }) as Track,
-  )
+  for (const [kind, group] of groups)
+    yield {
+      id: uniqueId(ids, kind),
+      kind,
+      title: kind,
+      pane: overlay ? 'price' : '1',
+      overlay,
+      items: mapped(group, (item) => wireFields(item, numbers)),
+    }
+}
+
+function* mapped<From, To>(items: readonly From[], make: (item: From) => To): Generator<To> {
+  for (const item of items) yield make(item)
 }
 
 /** Own fields as data; another drawing is named by its place in its own track. */
@@ -186,52 +230,69 @@ function wireValue(name: string, value: unknown, numbers: ReadonlyMap<object, nu
 
 // ——— strategy ———
 
-function strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>): Track[] {
+function* strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>): Generator<Draft> {
   const { columns, first, initialCapital } = strategy
+  const pane = { pane: 'equity', overlay: false }
+  yield {
+    id: uniqueId(ids, 'equity'),
+    kind: 'equity',
+    title: 'Equity',
+    ...pane,
+    data: listOf(columns.equity),
+  }
+  yield {
+    id: uniqueId(ids, 'drawdown'),
+    kind: 'drawdown',
+    title: 'Drawdown',
+    ...pane,
+    data: drawdownOf(columns.equity, bars, initialCapital),
+  }
+  yield {
+    id: uniqueId(ids, 'buyhold'),
+    kind: 'buyhold',
+    title: 'Buy & hold',
+    ...pane,
+    data: buyHoldOf(first, bars, initialCapital),
+  }
+  yield {
+    id: uniqueId(ids, 'position'),
+    kind: 'position',
+    title: 'Position',
+    pane: 'position',
+    overlay: false,
+    data: listOf(columns.position),
+  }
+  yield {
+    id: uniqueId(ids, 'markers'),
+    kind: 'markers',
+    title: 'Orders',
+    pane: 'price',
+    overlay: true,
+    items: mapped(strategy.orders, marker),
+  }
+  if (strategy.resting.length > 0)
+    yield { id: uniqueId(ids, 'resting'), kind: 'resting', ...restingColumns(strategy.resting) }
+}
+
+function drawdownOf(equity: Float64Array, bars: Bars, initialCapital: number): number[] {
   const drawdown: number[] = []
   let peak = initialCapital
   for (let i = 0; i < bars.length; i++) {
-    const value = columns.equity[i]!
+    const value = equity[i]!
     if (value > peak) peak = value
     drawdown.push(value - peak)
   }
+  return drawdown
+}
+
+function buyHoldOf(first: StrategyTracks['first'], bars: Bars, initialCapital: number): number[] {
   const held = first && first.price > 0 ? initialCapital / first.price : 0
   const buyHold: number[] = []
   for (let i = 0; i < bars.length; i++)
     buyHold.push(
       first && i >= first.bar ? initialCapital + held * (bars.close[i]! - first.price) : initialCapital,
     )
-  const pane = { pane: 'equity', overlay: false }
-  return [
-    {
-      id: uniqueId(ids, 'equity'),
-      kind: 'equity',
-      title: 'Equity',
-      ...pane,
-      data: listOf(columns.equity),
-    },
-    { id: uniqueId(ids, 'drawdown'), kind: 'drawdown', title: 'Drawdown', ...pane, data: drawdown },
-    { id: uniqueId(ids, 'buyhold'), kind: 'buyhold', title: 'Buy & hold', ...pane, data: buyHold },
-    {
-      id: uniqueId(ids, 'position'),
-      kind: 'position',
-      title: 'Position',
-      pane: 'position',
-      overlay: false,
-      data: listOf(columns.position),
-    },
-    {
-      id: uniqueId(ids, 'markers'),
-      kind: 'markers',
-      title: 'Orders',
-      pane: 'price',
-      overlay: true,
-      items: strategy.orders.map((order) => marker(order)),
-    },
-    ...(strategy.resting.length === 0
-      ? []
-      : [{ id: uniqueId(ids, 'resting'), kind: 'resting' as const, ...restingColumns(strategy.resting) }]),
-  ]
+  return buyHold
 }
 
 /** Orders while they wait, a row each, as columns: names and types are indexes. `to` -1 = to the end. */

@@ -108,6 +108,7 @@ async function serve(context: CommandContext, config: Config, newKey: boolean): 
     timeMs: config.SCRIPT_TIME_MS,
     requests: config.SCRIPT_REQUESTS,
     memoryBytes: config.SCRIPT_MEMORY_MB * 2 ** 20,
+    answerBytes: config.SCRIPT_ANSWER_MB * 2 ** 20,
   }
   const passwords = argon2Passwords()
   const rooms = createRooms({

@@ -8,6 +8,7 @@ import { seriesName } from '../market/bar-store.ts'
 import type { Series } from '../pine/compile.ts'
 import { outline } from '../pine/outline.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
+import { AnswerScales, objectTexts } from './answer.ts'
 import type { BacktestOutput, FinerBars, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
@@ -23,19 +24,20 @@ export async function runJob(
   desk: Desk,
   run: RunBacktest = runBacktest,
 ): Promise<BacktestOutput> {
-  const { report, tracks } = await resultOf(job, desk, run)
+  let counted = 0
+  const used = (bytes: number) => desk.used((counted = Math.max(counted, bytes)))
+  const { report, trackTexts } = await resultOf(job, { ...desk, used }, run)
   const { summary, currency } = report
-  const output = { report: JSON.stringify({ ...report }), tracks: JSON.stringify(tracks), summary, currency }
-  const { memoryBytes } = job.limits
-  const bytes = output.report.length + output.tracks.length
-  desk.used(bytes)
-  if (bytes > memoryBytes)
-    throw new Problem(
-      422,
-      'script_limit_exceeded',
-      `The result would be ${Math.round(bytes / 2 ** 20)} MB; ${Math.round(memoryBytes / 2 ** 20)} MB are allowed. Plot less, or run it on fewer bars.`,
-    )
-  return output
+  const { answerBytes, memoryBytes } = job.limits
+  // It lies there twice for a moment, in pieces and put together; of a run that took all it may there is still an answer.
+  const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + 2 * bytes))
+  const scales = new AnswerScales(Math.min(answerBytes, memoryBytes), weighed)
+  return {
+    report: scales.text(objectTexts({ ...report })),
+    tracks: scales.text(trackTexts()),
+    summary,
+    currency,
+  }
 }
 
 /** Runs it again, and says where the report differs from the one that was kept. */

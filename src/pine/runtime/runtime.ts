@@ -58,6 +58,8 @@ export interface Limits {
   /** Wall clock of the whole run, ms. */
   readonly timeMs: number
   readonly memoryBytes: number
+  /** Of the report and the tracks, as they are sent. */
+  readonly answerBytes: number
 }
 
 /** The most TradingView ever allows (limitations, "Number of calls"). */
@@ -72,6 +74,7 @@ export const DEFAULT_LIMITS: Limits = {
   requests: REQUESTS_MAX,
   timeMs: 60_000,
   memoryBytes: 1 << 30,
+  answerBytes: 256 << 20,
 }
 
 /**

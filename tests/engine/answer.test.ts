@@ -1,0 +1,105 @@
+// What a run answers is weighed while it is made.
+
+import { expect, test } from 'bun:test'
+import { runBacktest } from '../../src/backtest/run.ts'
+import { AnswerScales, objectTexts } from '../../src/engine/answer.ts'
+import type { RunJob } from '../../src/engine/job.ts'
+import { runJob } from '../../src/engine/run-job.ts'
+import type { Desk } from '../../src/engine/worker-loop.ts'
+import type { Problem } from '../../src/lib/problem.ts'
+import { defaultSymbol } from '../../src/market/symbols.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import { barsOfCloses } from '../pine/library/script.ts'
+import { rejection } from '../rejection.ts'
+
+const BARS = barsOfCloses(Array.from({ length: 300 }, (_, i) => 100 + (i % 7)))
+const SCRIPT = `//@version=6
+strategy("é")
+if bar_index % 10 == 0
+    strategy.entry("L", strategy.long)
+if bar_index % 10 == 5
+    strategy.close("L")
+    log.info("words")
+plot(close, color = close > open ? color.red : na)
+plot(bar_index % 3 == 0 ? na : open)
+bgcolor(close > 103 ? color.blue : na)
+a = line.new(bar_index, close, bar_index + 1, open)
+linefill.new(a, a, color.red)
+label.new(bar_index, close, "\\"text\\"")
+var t = table.new(position.top_right, 2, 2)
+table.cell(t, 0, 0, str.tostring(close))
+alert("now")`
+
+const job = (source: string, limits: Partial<RunJob['limits']> = {}): RunJob => ({
+  source,
+  inputs: {},
+  overrides: {},
+  bars: BARS,
+  symbol: defaultSymbol('X', 'Y'),
+  interval: '1d',
+  limits: { ...DEFAULT_LIMITS, ...limits },
+})
+
+function deskThatNotes(noted: number[] = []): Desk {
+  const host = { library: async () => null, series: async () => null, finer: async () => null }
+  return { host: host as unknown as Desk['host'], progress: () => {}, used: (bytes) => noted.push(bytes) }
+}
+
+test('an answer made in pieces is the text of the whole', async () => {
+  const { report, tracks } = await runJob(job(SCRIPT), deskThatNotes())
+  const whole = runBacktest({ ...job(SCRIPT), series: () => null })
+  const untimed = (text: string) => text.replace(/"timings":\{[^}]*\}/, '')
+  expect(untimed(report)).toBe(untimed(JSON.stringify({ ...whole.report })))
+  expect(tracks).toBe(JSON.stringify(whole.tracks))
+  expect((JSON.parse(report) as { trades: unknown[] }).trades.length).toBeGreaterThan(10)
+})
+
+test('lists that are empty and fields that are not there are written as JSON has them', () => {
+  const text = (object: Record<string, unknown>) => [...objectTexts(object)].join('')
+  expect(text({})).toBe('{}')
+  expect(text({ a: [], b: undefined, c: [1, null], d: { e: [] } })).toBe('{"a":[],"c":[1,null],"d":{"e":[]}}')
+})
+
+test('an answer that is too large is given up before the rest of it is made', () => {
+  let made = 0
+  function* endless() {
+    for (;;) {
+      made++
+      yield 'x'.repeat(100_000)
+    }
+  }
+  const weighed: number[] = []
+  const scales = new AnswerScales(5_000_000, (bytes) => weighed.push(bytes))
+  expect(() => scales.text(endless())).toThrow('SCRIPT_ANSWER_MB')
+  expect(made).toBeLessThan(70)
+  expect(Math.max(...weighed)).toBeLessThan(7_000_000)
+})
+
+test('report and tracks are weighed together', () => {
+  const scales = new AnswerScales(1000, () => {})
+  scales.text(['x'.repeat(600)])
+  expect(() => scales.text(['x'.repeat(600)])).toThrow('the most that a run may answer')
+})
+
+test.each([
+  [
+    'polylines',
+    'var p = array.new<chart.point>()\np.push(chart.point.from_index(bar_index, close))\npolyline.new(p)',
+  ],
+  ['labels', 'label.new(bar_index, close, str.repeat("x", 1000))'],
+  ['log lines', 'log.info(str.repeat("x", 1000))'],
+  ['alerts', 'alert(str.repeat("x", 1000) + str.tostring(bar_index))'],
+  ['cells', 'var t = table.new(position.top_left, 1, 1)\ntable.cell(t, 0, 0, str.repeat("x", 1000))'],
+])('a run that answers too many %s is refused with the limit and what to do', async (_what, body) => {
+  const source = `//@version=6\nindicator("x")\n${body}`
+  const refusal = (await rejection(runJob(job(source, { answerBytes: 100_000 }), deskThatNotes()))) as Problem
+  expect(refusal).toMatchObject({ status: 422, code: 'script_limit_exceeded' })
+  expect(refusal.message).toContain('Plot and draw less')
+})
+
+test('what the answer takes counts as memory of the job', async () => {
+  const noted: number[] = []
+  await runJob(job(SCRIPT), deskThatNotes(noted))
+  const { tracks } = await runJob(job(SCRIPT), deskThatNotes())
+  expect(Math.max(...noted)).toBeGreaterThan(2 * tracks.length)
+})
