@@ -7,20 +7,30 @@ import { variable } from './define.ts'
 import type { BuiltinEntry } from './registry.ts'
 
 export const SESSION: readonly BuiltinEntry[] = [
-  variable('session.ismarket', 'True in regular trading hours.', 'series bool', { get: isMarket }),
+  variable('session.ismarket', 'True in regular trading hours.', 'series bool', {
+    get: (runtime) => isMarket(runtime, runtime.bar),
+  }),
   variable('session.ispremarket', 'True before regular trading hours.', 'series bool', {
-    get: (runtime) => !isMarket(runtime) && dayPosition(runtime) < 0,
+    get: (runtime) => !isMarket(runtime, runtime.bar) && dayPosition(runtime, runtime.bar) < 0,
   }),
   variable('session.ispostmarket', 'True after regular trading hours.', 'series bool', {
-    get: (runtime) => !isMarket(runtime) && dayPosition(runtime) > 0,
+    get: (runtime) => !isMarket(runtime, runtime.bar) && dayPosition(runtime, runtime.bar) > 0,
   }),
-  ...['session.isfirstbar', 'session.isfirstbar_regular'].map((name) =>
-    variable(name, 'True on the first bar of the trading day.', 'series bool', {
-      get: (runtime) => isFirst(runtime, runtime.bar),
-    }),
+  variable('session.isfirstbar', 'True on the first bar of the trading day.', 'series bool', {
+    get: (runtime) => isFirst(runtime, runtime.bar),
+  }),
+  variable(
+    'session.isfirstbar_regular',
+    'True on the first bar of regular trading hours, whatever came before they opened.',
+    'series bool',
+    { get: isFirstRegular },
   ),
-  ...['session.islastbar', 'session.islastbar_regular'].map((name) =>
-    variable(name, 'True on the last bar of the trading day.', 'series bool', { get: isLast }),
+  variable('session.islastbar', 'True on the last bar of the trading day.', 'series bool', { get: isLast }),
+  variable(
+    'session.islastbar_regular',
+    'True on the last bar of regular trading hours, whatever comes after they close.',
+    'series bool',
+    { get: (runtime) => isLast(runtime) && isMarket(runtime, runtime.bar) },
   ),
 
   variable('chart.is_standard', 'True for bars of time, as here.', 'simple bool', {
@@ -50,16 +60,14 @@ export const SESSION: readonly BuiltinEntry[] = [
   }),
 ]
 
-function isMarket(runtime: Runtime): boolean {
-  return (
-    !isIntraday(chartInterval(runtime)) || symbolCalendar(runtime).isOpen(instantOf(runtime, runtime.bar))
-  )
+function isMarket(runtime: Runtime, bar: number): boolean {
+  return !isIntraday(chartInterval(runtime)) || symbolCalendar(runtime).isOpen(instantOf(runtime, bar))
 }
 
 /** -1 before the session of the bar's day opens, 1 after it closes. */
-function dayPosition(runtime: Runtime): number {
+function dayPosition(runtime: Runtime, bar: number): number {
   const calendar = symbolCalendar(runtime)
-  const time = instantOf(runtime, runtime.bar)
+  const time = instantOf(runtime, bar)
   const day = calendar.tradingDay(time)
   return time < calendar.open(day) ? -1 : time >= calendar.close(day) ? 1 : 0
 }
@@ -70,6 +78,13 @@ function isFirst(runtime: Runtime, bar: number): boolean {
   // Data may begin in the middle of a day, whose first bar is then not there.
   if (bar === 0) return instantOf(runtime, 0) <= calendar.open(calendar.tradingDay(instantOf(runtime, 0)))
   return calendar.tradingDay(instantOf(runtime, bar)) !== calendar.tradingDay(instantOf(runtime, bar - 1))
+}
+
+/** Of a chart with bars from before the opening: the first that is not one of those. */
+function isFirstRegular(runtime: Runtime): boolean {
+  const { bar } = runtime
+  if (!isMarket(runtime, bar)) return false
+  return isFirst(runtime, bar) || (bar > 0 && dayPosition(runtime, bar - 1) < 0)
 }
 
 /** By the clock, not by the next bar, which a script cannot know. */

@@ -46,6 +46,7 @@ export interface Ran {
   readonly plots: Readonly<Record<string, readonly (number | null)[]>>
   readonly tracks: readonly Track[]
   readonly logs: readonly string[]
+  readonly warnings: readonly string[]
 }
 
 export function runScript(
@@ -57,6 +58,7 @@ export function runScript(
     limits = DEFAULT_LIMITS,
     version = 6,
     declaration = 'indicator("test")',
+    series = (): Bars | null => null,
   } = {},
 ): Ran {
   const { report, tracks } = runBacktest({
@@ -66,11 +68,19 @@ export function runScript(
     symbol,
     interval,
     limits,
-    series: () => null,
+    series: (exchange, name, wanted) => {
+      const found = series()
+      return found && { bars: found, symbol: { ...symbol, exchange, symbol: name }, interval: wanted }
+    },
   })
   const plots: Record<string, readonly (number | null)[]> = {}
   for (const track of tracks) if (track.kind === 'plot') plots[track.title] = track.data
-  return { plots, tracks, logs: report.logs.map((entry) => entry.message) }
+  return {
+    plots,
+    tracks,
+    logs: report.logs.map((entry) => entry.message),
+    warnings: report.warnings.map((warning) => warning.message),
+  }
 }
 
 /** What `log.info(str.tostring(expression))` says on the last bar, after `setup`. */
