@@ -46,11 +46,6 @@ test('all commands are looked at, and the sets of flags that several share', () 
   )
 })
 
-/** Flags that no test gives yet: the list may only get shorter. */
-const UNTESTED = new Set(
-  'expires-in-days finer format libraries limit name output set syminfo time-ms timezone to'.split(' '),
-)
-
 test('every flag is given in a test', () => {
   const folder = `${import.meta.dir}/..`
   const texts = [...new Bun.Glob('**/*.ts').scanSync(folder)]
@@ -59,5 +54,5 @@ test('every flag is given in a test', () => {
     .join('\n')
   const flags = new Set([...sources.values()].flatMap(flagsOf))
   const untested = [...flags].filter((flag) => !new RegExp(`--${flag}\\b`).test(texts))
-  expect(untested.toSorted()).toEqual([...UNTESTED].toSorted())
+  expect(untested).toEqual([])
 })
