@@ -1,4 +1,4 @@
-// The composition root: real clock, real randomness, real environment; everything else is handed what it needs.
+// The real clock, real randomness, real environment; everything else is handed what it needs.
 
 import { runCommand } from './cli/commands.ts'
 import packageJson from '../package.json' with { type: 'json' }

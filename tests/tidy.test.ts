@@ -5,7 +5,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 const root = `${import.meta.dir}/..`
 
-/** Room → rooms it may import. `*` = all. Features never import each other: they meet in `api/`. */
+/** Room → rooms it may import. `*` = all. Features never import each other: they meet in `server/`. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   market: ['lib'],
@@ -53,10 +53,34 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'search',
   ],
+  // The features tied together, the loops, the served files: all that is needed to serve.
+  server: [
+    'lib',
+    'market',
+    'wire',
+    'store',
+    'pine',
+    'engine',
+    'runs',
+    'accounts',
+    'alerts',
+    'ideas',
+    'scripts',
+    'watchlists',
+    'replay',
+    'support',
+    'errors',
+    'feeds',
+    'mail',
+    'webhooks',
+    'search',
+    'api',
+    // From source, the page and the licences' text are made on the spot.
+    'tools',
+  ],
   dashboard: ['lib', 'market', 'pine', 'wire'],
   cli: ['*'],
   tools: ['*'],
-  'app.ts': ['api', 'lib', 'store', 'market'],
   'main.ts': ['*'],
 }
 /** Type-only imports that are allowed beyond the table. */
@@ -64,7 +88,7 @@ const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { dashboard: ['a
 
 /** Package → the places that may import it. */
 const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
-  elysia: ['api/', 'app.ts'],
+  elysia: ['api/'],
   lmdb: ['store/lmdb.ts', 'store/lmdb-bars.ts'],
   minisearch: ['search/', 'support/'],
   jstat: ['statistics/normal.ts'],

@@ -2,11 +2,60 @@
 
 import type { BlockList } from 'node:net'
 import type { AccountDeps } from '../accounts/accounts.ts'
+import type { Firing } from '../alerts/alert.ts'
+import type { Alerts } from '../alerts/alerts.ts'
+import type { Looks } from '../alerts/looks.ts'
+import type { Texts } from '../engine/texts.ts'
+import type { ClientErrors } from '../errors/client-errors.ts'
+import type { Feeds } from '../feeds/feeds.ts'
+import type { Ideas } from '../ideas/ideas.ts'
 import type { Log } from '../lib/log.ts'
+import type { Mail } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
-import type { Runs } from '../runs/runs.ts'
-import type { Rooms } from './rooms.ts'
+import type { StageBars } from '../market/import.ts'
+import type { Http } from '../market/providers/provider.ts'
+import type { Places } from '../replay/places.ts'
+import type { FinishedHook, Run, Runs } from '../runs/runs.ts'
+import type { Scripts } from '../scripts/scripts.ts'
+import type { Search } from '../search/search.ts'
+import type { Support } from '../support/support.ts'
+import type { Watchlists } from '../watchlists/watchlists.ts'
+import type { Outbox } from '../webhooks/deliveries.ts'
+import type { Receivers } from '../webhooks/receivers.ts'
 import type { RatePolicies } from './limits.ts'
+
+/** The features, tied together by whoever starts the server. */
+export interface Rooms {
+  readonly alerts: Alerts
+  readonly looks: Looks
+  readonly clientErrors: ClientErrors
+  readonly feeds: Feeds
+  /** How providers are asked. */
+  readonly http: Http
+  readonly ideas: Ideas
+  readonly mail: Mail
+  readonly outbox: Outbox
+  readonly places: Places
+  readonly receivers: Receivers
+  readonly scripts: Scripts
+  readonly search: Search
+  readonly support: Support
+  /** What is done with users' texts. */
+  readonly texts: Texts
+  readonly watchlists: Watchlists
+  /** Reads files of bars for this user. */
+  readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
+  /** Something was put into the outbox of this user's webhooks. */
+  wakeDeliveries(ownerId: string): void
+  /** Told of every firing, after it was committed. The function that is returned ends it. */
+  onFired(listener: (firing: Firing) => void): () => void
+  /** Likewise, of every finished backtest. */
+  onRunDone(listener: (run: Run) => void): () => void
+  /** What a finished backtest sets off. */
+  readonly onFinished: FinishedHook
+  /** Builds the index and runs the loops until the signal aborts. */
+  start(signal: AbortSignal): Promise<void>
+}
 
 export interface ApiSettings {
   readonly version: string

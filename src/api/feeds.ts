@@ -12,7 +12,7 @@ import { ProviderError } from '../market/providers/provider.ts'
 import { seriesOf } from '../market/seen-bars.ts'
 import { notSeriesOwner } from '../market/sharing.ts'
 import { access, type ApiDeps } from './access.ts'
-import { WATCHED_INTERVAL } from './rooms.ts'
+import { WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import { instantOf } from './fields.ts'
 import { route } from './route.ts'
 

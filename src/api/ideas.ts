@@ -5,7 +5,7 @@ import { IDEAS_PER_USER, type Idea } from '../ideas/ideas.ts'
 import { requireInterval } from '../market/interval.ts'
 import type { Idea as IdeaWire } from '../wire/idea.ts'
 import { access, type ApiDeps } from './access.ts'
-import { ideaItem } from './rooms.ts'
+import { ideaItem } from './search-items.ts'
 import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 

@@ -5,7 +5,7 @@ import { SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scrip
 import type { Script as ScriptWire } from '../wire/script.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
-import { scriptItem } from './rooms.ts'
+import { scriptItem } from './search-items.ts'
 import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 

@@ -10,7 +10,7 @@ import {
 } from '../watchlists/watchlists.ts'
 import type { Watchlist as WatchlistWire } from '../wire/watchlist.ts'
 import { access, type ApiDeps } from './access.ts'
-import { watchlistItem } from './rooms.ts'
+import { watchlistItem } from './search-items.ts'
 import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 

@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { RESERVE_FILE } from '../store/reserve.ts'
 import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
 import { parseFlags, type Command, UsageError } from './command.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from '../server/config.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatBytes } from './table.ts'
 

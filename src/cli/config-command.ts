@@ -1,7 +1,7 @@
 // `chartroom config`: every setting, its value here, and where that comes from.
 
 import { parseFlags, type Command } from './command.ts'
-import { configRows, readConfig } from './config.ts'
+import { configRows, readConfig } from '../server/config.ts'
 
 /** Flags of every command that reads the configuration. */
 export const configFlags = () =>

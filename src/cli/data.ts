@@ -11,7 +11,7 @@ import { lmdbBars } from '../store/lmdb-bars.ts'
 import type { LmdbKv } from '../store/lmdb.ts'
 import { openStore } from '../store/open-store.ts'
 import type { CommandContext } from './command.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from '../server/config.ts'
 
 export interface Data {
   readonly kv: LmdbKv

@@ -10,7 +10,7 @@ import { FileDamage } from '../store/lmdb-file.ts'
 import { DOCUMENTS } from '../store/lmdb.ts'
 import { PID_FILE } from '../store/server-lock.ts'
 import { parseFlags, type Command, type CommandContext } from './command.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from '../server/config.ts'
 import { DATA_FLAGS, DATA_HELP } from './data.ts'
 import { formatBytes, formatNumber } from './table.ts'
 

@@ -2,7 +2,7 @@
 
 import { parseFlags, type Command } from './command.ts'
 import { configFlags, configHelp } from './config-command.ts'
-import { readConfig } from './config.ts'
+import { readConfig } from '../server/config.ts'
 
 export const healthcheckCommand: Command = {
   name: 'healthcheck',

@@ -1,7 +1,7 @@
 // `chartroom licenses`: the licence texts of everything that is in the executable.
 
 import { assert } from '../lib/assert.ts'
-import { loadDocsFile } from '../tools/assets.ts'
+import { loadDocsFile } from '../server/assets.ts'
 import { LICENSES_FILE } from '../tools/licenses.ts'
 import { parseFlags, type Command } from './command.ts'
 

@@ -31,7 +31,7 @@ interface Listener {
   readonly missed: () => void
 }
 
-/** File of the shared worker; `tools/assets.ts` says which. */
+/** File of the shared worker; `tools/dashboard-bundle.ts` says which. */
 declare const LIVE_WORKER: string
 
 const ALONE_HIDDEN_MS = 10_000

@@ -6,7 +6,8 @@
 
 import { watch } from 'node:fs'
 import type { ServeDashboard } from '../api/deps.ts'
-import { bundleDashboard, type Files, serveFiles } from './assets.ts'
+import { serveFiles } from '../server/assets.ts'
+import { bundleDashboard, type Files } from './dashboard-bundle.ts'
 
 /** Editors write a file in several steps. */
 const SETTLE_MS = 50

@@ -12,6 +12,8 @@ import type { Kv } from '../store/kv.ts'
 
 export const WATCHLISTS_PER_USER = 200
 export const ITEMS_MAX = 5000
+/** A list shows last price and change of such bars. */
+export const WATCHED_INTERVAL = '1d'
 
 export interface WatchlistItem {
   readonly symbol: string

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import type { Firing, Kind } from '../../src/alerts/alert.ts'
 import { createAlerts, type Alerts } from '../../src/alerts/alerts.ts'
-import { alertScripts } from '../../src/api/alert-scripts.ts'
+import { alertScripts } from '../../src/server/alert-scripts.ts'
 import { advanceJob } from '../../src/engine/advance-job.ts'
 import type { AdvanceJob } from '../../src/engine/job.ts'
 import { KeptRuns } from '../../src/engine/kept-runs.ts'

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
-import { createRooms } from '../../src/api/rooms.ts'
-import { createApp } from '../../src/app.ts'
+import { createRooms } from '../../src/server/rooms.ts'
+import { createApi } from '../../src/api/index.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -202,7 +202,7 @@ export function testServer(
     stopping: new AbortController().signal,
   }
   const services = { ...base, ...change(base) }
-  const app = createApp(services)
+  const app = createApi(services)
   const check = documentedAnswers(app.routes, { standIn: engine === 'stand-in' && EXECUTABLE === undefined })
   const remote = EXECUTABLE === undefined ? null : startedOnce(EXECUTABLE)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { configRows, readConfig } from '../../src/cli/config.ts'
-import { withConfigTable } from '../../src/cli/config-table.ts'
+import { configRows, readConfig } from '../../src/server/config.ts'
+import { withConfigTable } from '../../src/server/config-table.ts'
 
 test('a flag wins over the environment, and that over the default', () => {
   const { config, values, mistakes } = readConfig({ port: '8080' }, { PORT: '9090', HOST: '::', SIGNUP: '' })
@@ -40,6 +40,6 @@ test('a rate limit of one kind is set by its name', () => {
 test('every setting has a sentence, and README.md shows them as they are', () => {
   for (const { help } of configRows()) expect(help.length).toBeGreaterThan(10)
   const readme = readFileSync(`${import.meta.dir}/../../README.md`, 'utf8')
-  // `bun src/cli/config-table.ts` brings it up to date.
+  // `bun src/server/config-table.ts` brings it up to date.
   expect(readme).toBe(withConfigTable(readme) ?? 'a README with markers')
 })

@@ -4,78 +4,45 @@
 // makes the alerts look. The loops that deliver, mail and tidy up run from `start` until its signal aborts.
 
 import { alertScripts } from './alert-scripts.ts'
+import type { Rooms } from '../api/deps.ts'
+import { ideaItem, runItem, scriptItem, watchlistItem } from '../api/search-items.ts'
 import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
-import { createAlerts, type Alerts } from '../alerts/alerts.ts'
-import { createLooks, type Looks } from '../alerts/looks.ts'
-
+import { createAlerts } from '../alerts/alerts.ts'
+import { createLooks } from '../alerts/looks.ts'
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { KeptRuns } from '../engine/kept-runs.ts'
-import { createTexts, type Texts } from '../engine/texts.ts'
+import { createTexts } from '../engine/texts.ts'
 import type { ReportSummary } from '../wire/report.ts'
-import { createFeeds, type Feeds } from '../feeds/feeds.ts'
-import { createClientErrors, type ClientErrors } from '../errors/client-errors.ts'
-import { createIdeas, type Idea, type Ideas } from '../ideas/ideas.ts'
+import { createFeeds } from '../feeds/feeds.ts'
+import { createClientErrors } from '../errors/client-errors.ts'
+import { createIdeas } from '../ideas/ideas.ts'
 import { Backoff, untilDone } from '../lib/backoff.ts'
 import { createLoop } from '../lib/loop.ts'
 import type { Log } from '../lib/log.ts'
-import { createMail, type Mail, type Transport } from '../mail/mail.ts'
+import { createMail, type Transport } from '../mail/mail.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { calendarOf } from '../market/calendar.ts'
-import type { StageBars } from '../market/import.ts'
 import { parseInterval } from '../market/interval.ts'
 import { resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
-import { createPlaces, type Places } from '../replay/places.ts'
+import { createPlaces } from '../replay/places.ts'
 import { endReplays, purgeReplays } from '../replay/session.ts'
-import { runs, scriptOf, type FinishedHook, type Run } from '../runs/runs.ts'
-import { createScripts, libraryFor, type Script, type Scripts } from '../scripts/scripts.ts'
-import type { SearchItem } from '../search/indexes.ts'
-import { createSearch, type Search, type SearchThread } from '../search/search.ts'
+import { runs, scriptOf, type Run } from '../runs/runs.ts'
+import { createScripts, libraryFor } from '../scripts/scripts.ts'
+import { createSearch, type SearchThread } from '../search/search.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
-import { createSupport, type Article, type Support } from '../support/support.ts'
-import { createWatchlists, type Watchlist, type Watchlists } from '../watchlists/watchlists.ts'
+import { createSupport, type Article } from '../support/support.ts'
+import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
 import { createDeliverer } from '../webhooks/deliverer.ts'
-import { createOutbox, type Outbox } from '../webhooks/deliveries.ts'
-import { createReceivers, type Receivers } from '../webhooks/receivers.ts'
+import { createOutbox } from '../webhooks/deliveries.ts'
+import { createReceivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import type { Send } from '../webhooks/send.ts'
-
-export interface Rooms {
-  readonly alerts: Alerts
-  readonly looks: Looks
-  readonly clientErrors: ClientErrors
-  readonly feeds: Feeds
-  /** How providers are asked. */
-  readonly http: Http
-  readonly ideas: Ideas
-  readonly mail: Mail
-  readonly outbox: Outbox
-  readonly places: Places
-  readonly receivers: Receivers
-  readonly scripts: Scripts
-  readonly search: Search
-  readonly support: Support
-  /** What is done with users' texts. */
-  readonly texts: Texts
-  readonly watchlists: Watchlists
-  /** Reads files of bars for this user. */
-  readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
-  /** Something was put into the outbox of this user's webhooks. */
-  wakeDeliveries(ownerId: string): void
-  /** Told of every firing, after it was committed. The function that is returned ends it. */
-  onFired(listener: (firing: Firing) => void): () => void
-  /** Likewise, of every finished backtest. */
-  onRunDone(listener: (run: Run) => void): () => void
-  /** What a finished backtest sets off. */
-  readonly onFinished: FinishedHook
-  /** Builds the index and runs the loops until the signal aborts. */
-  start(signal: AbortSignal): Promise<void>
-}
 
 export interface RoomDeps extends AccountDeps {
   readonly bars: BarCache
@@ -100,9 +67,6 @@ export interface RoomDeps extends AccountDeps {
 }
 
 const TIDY_MS = 3_600_000
-/** What a watchlist shows last price and change of. */
-export const WATCHED_INTERVAL = '1d'
-
 export function createRooms(deps: RoomDeps): Rooms {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
@@ -291,21 +255,6 @@ export function createRooms(deps: RoomDeps): Rooms {
   }
 }
 
-export function runItem(run: Run, source: string): SearchItem {
-  const { id, name, symbol, userId } = run
-  return {
-    type: 'backtest',
-    id,
-    title: name,
-    text: source,
-    tags: [run.exchange, run.interval],
-    symbol,
-    author: '',
-    ownerId: userId,
-    public: false,
-  }
-}
-
 /** `data` of the event backtest.reportReady: receivers parse it, so its fields are never renamed. */
 function reportReadyEvent(run: Run & { readonly summary: ReportSummary }): Record<string, unknown> {
   const { id, name, symbol, interval, summary } = run
@@ -322,53 +271,6 @@ function reportReadyEvent(run: Run & { readonly summary: ReportSummary }): Recor
     profitFactor,
     maxDrawdownPct,
     sharpe,
-  }
-}
-
-export function ideaItem(idea: Idea): SearchItem {
-  const { id, title, body, tags, symbol, author, ownerId } = idea
-  return {
-    type: 'idea',
-    id,
-    title,
-    text: body,
-    tags,
-    symbol,
-    author,
-    ownerId,
-    public: idea.visibility === 'public',
-  }
-}
-
-export function scriptItem(script: Script): SearchItem {
-  const { id, name, source, kind, author, ownerId } = script
-  return {
-    type: 'script',
-    id,
-    title: name,
-    text: source,
-    tags: [kind],
-    symbol: null,
-    author,
-    ownerId,
-    public: script.visibility === 'public',
-  }
-}
-
-export function watchlistItem(list: Watchlist): SearchItem {
-  const text = list.items
-    .map(({ exchange, symbol, note }) => `${exchange} ${symbol} ${note ?? ''}`)
-    .join('\n')
-  return {
-    type: 'watchlist',
-    id: list.id,
-    title: list.name,
-    text,
-    tags: [],
-    symbol: null,
-    author: '',
-    ownerId: list.ownerId,
-    public: false,
   }
 }
 

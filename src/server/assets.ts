@@ -4,18 +4,14 @@
 // Trusted Types. File names carry a hash of their content, so they may be cached for ever; the page itself never is.
 
 import { readdirSync } from 'node:fs'
-import type { BunPlugin } from 'bun'
 import type { DocsFile, ServeDashboard } from '../api/deps.ts'
-import { assert } from '../lib/assert.ts'
-import { LICENSES_FILE, licenseTexts } from './licenses.ts'
+import { bundleDashboard, type Files } from '../tools/dashboard-bundle.ts'
+import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
 export const DASHBOARD_ASSETS = 'dashboard-files'
 export const DOCS_ASSETS = 'docs-files'
 export const DOCS_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css'] as const
-
-/** Name → content. */
-export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 
 interface Asset {
   readonly type: string
@@ -47,69 +43,6 @@ const CSP = [
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
 ].join('; ')
-
-const DASHBOARD = `${import.meta.dir}/../dashboard`
-
-/**
- * Bun writes a style sheet for every chunk that is fetched later, and nobody fetches it. So the first page imports every
- * CSS module there is: one small sheet, each rule once, in an order that does not depend on what was opened first.
- */
-const allStyles: BunPlugin = {
-  name: 'all-styles',
-  setup(build) {
-    build.onLoad({ filter: /dashboard[\\/]main\.tsx$/ }, async ({ path }) => {
-      const sheets = [...new Bun.Glob('**/*.module.css').scanSync(DASHBOARD)].map((sheet) =>
-        sheet.replaceAll('\\', '/'),
-      )
-      // Shared parts come first, so that a part of the page may override them.
-      const rank = (sheet: string) => (sheet.startsWith('ui/') ? 0 : sheet.startsWith('frame/') ? 1 : 2)
-      sheets.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
-      const imports = sheets.map((sheet) => `import './${sheet}'\n`).join('')
-      return { contents: imports + (await Bun.file(path).text()), loader: 'tsx' }
-    })
-  },
-}
-
-/** The shared worker is a file of its own: the page names it, and it is no module so that every browser takes it. */
-async function bundleWorker(): Promise<readonly [name: string, content: Uint8Array<ArrayBuffer>]> {
-  const { outputs } = await Bun.build({
-    entrypoints: [`${DASHBOARD}/live-worker.ts`],
-    target: 'browser',
-    format: 'iife',
-    minify: true,
-    naming: '[name]-[hash].[ext]',
-  })
-  const [output] = outputs
-  assert(output !== undefined, 'a worker is one file')
-  return [output.path.split('/').pop() ?? '', new Uint8Array(await output.arrayBuffer())]
-}
-
-/** Builds the dashboard for a browser: name → content. 50-70 ms. */
-export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
-  const [worker, workerCode] = await bundleWorker()
-  const { outputs } = await Bun.build({
-    entrypoints: [`${DASHBOARD}/index.html`],
-    plugins: [allStyles],
-    target: 'browser',
-    minify: true,
-    splitting: true,
-    // Relative: the page may be served under a path of a proxy's. In the page itself `servedAt` makes them absolute.
-    publicPath: './',
-    // Without both, libraries bundle their development halves: 781 kB instead of 596.
-    define: { 'process.env.NODE_ENV': '"production"', LIVE_WORKER: JSON.stringify(worker) },
-    conditions: ['production'],
-    naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
-  })
-  const files = outputs.map(async (output) => {
-    const name = output.path.split('/').pop() ?? ''
-    return [name, new Uint8Array(await output.arrayBuffer())] as const
-  })
-  const built = new Map(await Promise.all(files))
-  built.set(worker, workerCode)
-  const page = new TextDecoder().decode(built.get('index.html'))
-  for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
-  return built
-}
 
 /** The page's routes are of any depth, so what it loads has absolute addresses. */
 function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {

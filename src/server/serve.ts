@@ -1,0 +1,267 @@
+// The composition root: opens the store, plugs everything together and listens until it is told to stop.
+
+import { lookup } from 'node:dns/promises'
+import { availableParallelism, totalmem } from 'node:os'
+import { users } from '../accounts/accounts.ts'
+import { argon2Passwords } from '../accounts/passwords.ts'
+import { sweepSessions } from '../accounts/sessions.ts'
+import { sweepTokens } from '../accounts/tokens.ts'
+import { basePath, type ServeDashboard, type Services } from '../api/deps.ts'
+import { addressList } from '../api/peer.ts'
+import { createRooms } from './rooms.ts'
+import { createApi } from '../api/index.ts'
+import { JobPool, type WorkerThread } from '../engine/pool.ts'
+import { ARTICLES } from '../support/articles.ts'
+import { parseAllowList } from '../webhooks/address.ts'
+import { markSecretsLost, opensSecrets } from '../webhooks/receivers.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { createSend } from '../webhooks/send.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Transport } from '../mail/mail.ts'
+import type { SearchThread } from '../search/search.ts'
+import { idSource } from '../lib/ids.ts'
+import { LOG_LEVELS, type Log, type LogLevel } from '../lib/log.ts'
+import { createLoop } from '../lib/loop.ts'
+import { BarCache } from '../market/bar-cache.ts'
+import { loadSamples } from '../market/sample.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { Runs } from '../runs/runs.ts'
+import { libraryFor } from '../scripts/scripts.ts'
+import { lmdbBars } from '../store/lmdb-bars.ts'
+import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
+import { openServerStore } from '../store/open-store.ts'
+import { loadDashboard, loadDocsFile } from './assets.ts'
+import type { Config } from './config.ts'
+import { addressOf, welcome } from './welcome.ts'
+
+/** How long requests in flight may take when the server stops. */
+const DRAIN_MS = 10_000
+/** How long scripts may then go on: one that is not almost done would not finish, and its caller should know soon. */
+const RUNS_DRAIN_MS = 1000
+/** How long closing may take: on a full disk LMDB retries for ever. What clients were promised is on disk already. */
+const CLOSE_MS = 5000
+const SWEEP_MS = 3600_000
+const WARM_MS = 150
+
+/** What is real, and only plugged in at the root. */
+export interface Surroundings {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly clock: Clock
+  readonly random: Random
+  readonly version: string
+  readonly spawnWorker: () => WorkerThread
+  readonly spawnSearch: () => SearchThread
+  readonly print: (line: string) => void
+  readonly warn: (line: string) => void
+}
+
+/** Serves until a signal asks for a stop; answers the exit code. `newKey`: a lost instance.key may be replaced. */
+export async function serve(context: Surroundings, config: Config, newKey: boolean): Promise<number> {
+  const { clock, random, print, warn } = context
+  const log = jsonLog(context, config.LOG_LEVEL)
+  const boxOf = (key: Uint8Array) => createSecretBox(key, (count) => random.bytes(count))
+  let verdict: KeyVerdict = { kind: 'missing' }
+  const { kv, lock } = await openServerStore({
+    directory: config.DATA_DIR,
+    maxBytes: config.MAX_STORAGE_MB * 1e6,
+    tell: warn,
+    async admit(data) {
+      const opens = async (key: Uint8Array) => opensSecrets(data, await boxOf(key))
+      verdict = await judgeKey(data, config.DATA_DIR, opens, { newKey })
+    },
+  })
+  if (verdict.kind === 'lost') {
+    const count = await markSecretsLost({ kv, clock })
+    log('warn', 'fresh key', { webhooksWithoutSecret: count })
+  }
+  const box = await boxOf(await settleKey(kv, config.DATA_DIR, verdict, random))
+  const bars = new BarCache(lmdbBars(kv))
+  await bars.store.sweep()
+  await loadSamples(bars)
+  const pool = new JobPool({
+    workers: config.WORKERS || Math.max(1, availableParallelism() - 1),
+    // What a job may take is measured by a clock that nobody sets.
+    clock: { now: () => performance.now(), sleep: clock.sleep },
+    spawn: context.spawnWorker,
+    memory: () => process.memoryUsage.rss(),
+    memoryMax: Math.min(totalmem(), process.constrainedMemory() || Infinity),
+  })
+  const newId = idSource({ clock, random })
+  const limits = {
+    ...DEFAULT_LIMITS,
+    timeMs: config.SCRIPT_TIME_MS,
+    requests: config.SCRIPT_REQUESTS,
+    memoryBytes: config.SCRIPT_MEMORY_MB * 2 ** 20,
+    answerBytes: config.SCRIPT_ANSWER_MB * 2 ** 20,
+  }
+  const passwords = argon2Passwords()
+  const rooms = createRooms({
+    kv,
+    clock,
+    random,
+    newId,
+    passwords,
+    log,
+    bars,
+    pool,
+    spawnSearch: context.spawnSearch,
+    limits,
+    box,
+    webhookAllow: parseAllowList(config.WEBHOOK_ALLOW.join(',')),
+    resolve: async (host) => (await lookup(host, { all: true })).map(({ address }) => address),
+    send: createSend(),
+    mailTransport: config.SMTP_URL === null ? null : await mailTransport(config.SMTP_URL, senderOf(config)),
+    articles: ARTICLES,
+    version: context.version,
+    http: (url, signal) => fetch(url, { redirect: 'error', ...(signal && { signal }) }),
+    feeds: config.FEEDS === 'on',
+    alertsMax: config.MAX_ALERTS,
+  })
+  const runs = new Runs({
+    kv,
+    clock,
+    newId,
+    log,
+    bars,
+    pool,
+    limits,
+    maxRuns: config.MAX_BACKTESTS,
+    onFinished: [rooms.onFinished],
+    libraryFor: (userId) => libraryFor(kv, userId),
+  })
+  await runs.recover()
+  const stopping = new AbortController()
+  const services: Services = {
+    kv,
+    clock,
+    random,
+    newId,
+    bars,
+    runs,
+    passwords,
+    rooms,
+    log,
+    settings: {
+      version: context.version,
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: addressList(config.TRUSTED_PROXIES),
+      allowedHosts: config.ALLOWED_HOSTS,
+      corsOrigins: config.CORS_ORIGINS,
+      signUpOpen: config.SIGNUP === 'open',
+      rates: config.rates,
+      metrics: config.METRICS,
+    },
+    setupCode: Buffer.from(random.bytes(24)).toString('base64url'),
+    dashboard: await dashboardOf(context, basePath({ publicUrl: config.PUBLIC_URL })),
+    docsFile: loadDocsFile,
+    stopping: stopping.signal,
+  }
+  const app = createApi(services)
+  // Before the port is announced, since a stop may follow at once.
+  const asked = stopAsked(stopping)
+  try {
+    // Elysia's default is reusePort, by which two servers would share a port in silence.
+    app.listen({
+      port: config.PORT,
+      hostname: config.HOST,
+      reusePort: false,
+      idleTimeout: 60,
+      maxRequestBodySize: 600 << 20,
+      development: false,
+    })
+  } catch (error) {
+    pool.close()
+    await kv.close()
+    lock.release()
+    warn(
+      error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+        ? `Port ${config.PORT} is in use. Stop what listens there, or choose another with --port.`
+        : `Cannot listen on ${config.HOST}:${config.PORT}: ${String(error)}`,
+    )
+    return 1
+  }
+  const port = app.server?.port ?? config.PORT
+  const password = Buffer.from(random.bytes(9)).toString('base64url')
+  const firstRun = (await users(kv).count('all', [])) === 0
+  for (const line of welcome(
+    addressOf(config, port),
+    firstRun ? { setupCode: services.setupCode, password } : null,
+  ))
+    print(line)
+  log('info', 'listening', { host: config.HOST, port })
+  // A little later: loading the engine in a worker would hold up the first answers.
+  const warm = setTimeout(() => pool.warm(), WARM_MS)
+  const stopLoops = new AbortController()
+  const loops = rooms.start(stopLoops.signal)
+
+  const sweep = createLoop({ clock, log }, 'sweeping', async () => {
+    await Promise.all([app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)])
+    return SWEEP_MS
+  })
+  const sweeping = sweep.run(stopLoops.signal)
+  const signal = await asked
+  log('info', 'stopping', { signal })
+  clearTimeout(warm)
+  pool.drain()
+  const cutRuns = setTimeout(() => pool.close(), RUNS_DRAIN_MS)
+  const cut = setTimeout(() => void app.stop(true), DRAIN_MS)
+  let doing = 'finishing requests'
+  setTimeout(() => {
+    log('error', 'stopped the hard way', { doing })
+    process.exit(1)
+  }, DRAIN_MS + CLOSE_MS)
+  await app.stop()
+  doing = 'ending deliveries'
+  stopLoops.abort()
+  await Promise.all([loops, sweeping])
+  clearTimeout(cut)
+  clearTimeout(cutRuns)
+  pool.close()
+  doing = 'storing what became of runs'
+  await runs.settled()
+  rooms.search.close()
+  doing = 'closing the store'
+  await kv.close()
+  lock.release()
+  // Otherwise the connection of a receiver or mail server that hangs would keep the process alive.
+  return process.exit(0)
+}
+
+/** Resolves with the name of the signal that asks for a stop; a second one is not waited for. */
+function stopAsked(stopping: AbortController): Promise<string> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.on(name, () => {
+        if (stopping.signal.aborted) process.exit(1)
+        stopping.abort()
+        resolve(name)
+      })
+  })
+}
+
+/** `bun run dev` sets the variable: pages that are open follow the source. */
+async function dashboardOf({ environment }: Surroundings, base: string): Promise<ServeDashboard> {
+  if (environment['CHARTROOM_DEV'] !== '1' || Bun.isStandaloneExecutable) return loadDashboard(base)
+  const { reloadingDashboard } = await import('../tools/dev-dashboard.ts')
+  return reloadingDashboard(base)
+}
+
+/** Loaded only where mail is set up, since loading it takes a tenth of the time to start. */
+async function mailTransport(url: string, sender: string | null): Promise<Transport> {
+  const { smtpTransport } = await import('../mail/smtp.ts')
+  return smtpTransport(url, sender)
+}
+
+function senderOf({ MAIL_FROM, PUBLIC_URL }: Config): string | null {
+  if (MAIL_FROM !== '') return MAIL_FROM
+  return PUBLIC_URL === null ? null : `chartroom@${new URL(PUBLIC_URL).hostname}`
+}
+
+function jsonLog({ clock, warn }: Surroundings, least: LogLevel): Log {
+  const loudest = LOG_LEVELS.indexOf(least)
+  return (level, message, fields = {}) => {
+    if (LOG_LEVELS.indexOf(level) > loudest) return
+    warn(JSON.stringify({ time: new Date(clock.now()).toISOString(), level, message, ...fields }))
+  }
+}
