@@ -44,13 +44,13 @@ describe('an agent', () => {
       'search',
     ])
       expect(byName.has(name)).toBe(true)
-    expect(byName.get('run_backtest')?.inputSchema.required).toEqual([
-      'name',
-      'symbol',
-      'interval',
-      'exchange',
+    expect(byName.get('run_backtest')?.inputSchema.required?.toSorted()).toEqual([
       'bars',
+      'exchange',
+      'interval',
+      'name',
       'source',
+      'symbol',
     ])
     expect(byName.get('get_report')?.inputSchema.required).toEqual(['id'])
     expect(byName.get('import_bars')?.inputSchema.required).toEqual(['symbol', 'exchange', 'interval', 'csv'])
