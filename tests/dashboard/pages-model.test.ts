@@ -2,16 +2,11 @@
 
 import { expect, test } from 'bun:test'
 import { conditionText, destinationsText } from '../../src/dashboard/pages/alert-model.ts'
-import {
-  arranged,
-  NEWEST_FIRST,
-  orderAfterClick,
-  type Backtest,
-  type Column,
-} from '../../src/dashboard/pages/backtest-list.ts'
+import { found, NEWEST_FIRST, SORTS, type Backtest } from '../../src/dashboard/pages/backtest-list.ts'
 import { marketOfFile } from '../../src/dashboard/pages/bar-file-name.ts'
 import { fuzzy, ranked } from '../../src/dashboard/pages/palette-model.ts'
 import { parseWatchlist } from '../../src/dashboard/pages/watchlist-files.ts'
+import { orderAfterClick, sorted } from '../../src/dashboard/ui/sorting.ts'
 
 const best = (query: string, ...texts: string[]) =>
   ranked(texts, query, (text) => text, 10).map(({ item }) => item)
@@ -123,8 +118,8 @@ const backtest = (id: string, profit: number | null, trades = 5, more: Partial<B
         },
   ...more,
 })
-const order = (all: readonly Backtest[], by: Column, down: boolean, query = '') =>
-  arranged(all, { by, down }, query)
+const order = (all: readonly Backtest[], by: keyof typeof SORTS, down: boolean, query = '') =>
+  sorted(found(all, query), Object.values(SORTS), { by, down })
     .map((one) => one.id)
     .join('')
 
@@ -135,23 +130,23 @@ test('backtests are put in order by any column, those without a value last', () 
   expect(order(all, 'drawdown', false)).toBe('dacb')
   // A strategy that never traded has no profit factor to be judged by.
   expect(order(all, 'factor', true)).toBe('cabd')
-  expect(order(all, 'when', true)).toBe('dcba')
+  expect(order(all, 'createdAt', true)).toBe('dcba')
   expect(order(all, 'name', false)).toBe('abcd')
 })
 
 test('a column shows its best first, then its worst', () => {
-  const once = orderAfterClick(NEWEST_FIRST, 'profit')
+  const once = orderAfterClick(NEWEST_FIRST, SORTS.profit)
   expect(once).toEqual({ by: 'profit', down: true })
-  expect(orderAfterClick(once, 'profit')).toEqual({ by: 'profit', down: false })
-  expect(orderAfterClick(once, 'drawdown')).toEqual({ by: 'drawdown', down: false })
+  expect(orderAfterClick(once, SORTS.profit)).toEqual({ by: 'profit', down: false })
+  expect(orderAfterClick(once, SORTS.drawdown)).toEqual({ by: 'drawdown', down: false })
 })
 
 test('backtests are found by words of name, market and interval', () => {
   const all = [backtest('a', 1), backtest('b', 1, 5, { exchange: 'NASDAQ', symbol: 'AAPL', interval: '1h' })]
-  expect(order(all, 'when', true, 'aapl run')).toBe('b')
-  expect(order(all, 'when', true, ' nasdaq:aapl 1h ')).toBe('b')
-  expect(order(all, 'when', true, '  ')).toBe('ba')
-  expect(order(all, 'when', true, 'gold')).toBe('')
+  expect(order(all, 'createdAt', true, 'aapl run')).toBe('b')
+  expect(order(all, 'createdAt', true, ' nasdaq:aapl 1h ')).toBe('b')
+  expect(order(all, 'createdAt', true, '  ')).toBe('ba')
+  expect(order(all, 'createdAt', true, 'gold')).toBe('')
 })
 
 test('an alert says where it goes', () => {

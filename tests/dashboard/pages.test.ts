@@ -565,6 +565,46 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a table is put in order by its heads, walked by arrow keys, and becomes cards on a phone', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    for (const name of ['Beta', 'alpha', 'Gamma'])
+      await page.request.post(`${site.url}/api/platform/tokens`, {
+        data: { name },
+        headers: { 'content-type': 'application/json' },
+      })
+    await page.goto(`${site.url}/settings/tokens`)
+    const table = page.getByRole('table', { name: 'API tokens' })
+    const revokes = async () =>
+      (await table.getByRole('button', { name: /^Revoke/ }).all()).map((one) =>
+        one.getAttribute('aria-label'),
+      )
+    const names = async () => (await Promise.all(await revokes())).map((name) => name?.slice(7)).join(' ')
+    const head = table.getByRole('columnheader', { name: 'Name' })
+    await head.getByRole('button').click()
+    expect(await head.getAttribute('aria-sort')).toBe('ascending')
+    expect(await names()).toBe('alpha Beta Gamma')
+    await head.getByRole('button').click()
+    expect(await names()).toBe('Gamma Beta alpha')
+    await table.getByRole('button', { name: 'Revoke Gamma' }).focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Revoke alpha')
+    await page.keyboard.press('Home')
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Revoke Gamma')
+    await page.setViewportSize({ width: 390, height: 800 })
+    const cell = table.getByRole('cell', { name: 'never' }).first()
+    expect(await cell.evaluate((one) => getComputedStyle(one, '::before').content)).toBe('"Last used"')
+    const [name, button] = await Promise.all([
+      table.getByText('Gamma').boundingBox(),
+      table.getByRole('button', { name: 'Revoke Gamma' }).boundingBox(),
+    ])
+    expect(button!.x + button!.width).toBeLessThanOrEqual(390)
+    expect(Math.abs(button!.y - name!.y)).toBeLessThan(20)
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('somebody else’s public script is found, read, copied and run', async () => {
     const { page, complaints } = await openAt('/settings/about')
     const headers = { 'content-type': 'application/json' }

@@ -5,7 +5,8 @@ import packageFile from '../../../package.json' with { type: 'json' }
 import { call } from '../api-client.ts'
 import { base } from '../base.ts'
 import { pageStyles as p, Show, useLoad } from './page.tsx'
-import { Button, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Button } from '../ui/ui.tsx'
 import s from './settings.module.css'
 
 const LICENCES: readonly (readonly [name: string, licence: string, what: string])[] = [
@@ -70,28 +71,17 @@ export function About() {
       <section>
         <h2>Made with</h2>
         <p>The people who wrote these made it possible.</p>
-        <div class={`${p['scroll']} ${s.licences}`} tabIndex={0} role="region" aria-label="Packages">
-          <table class={ui['table']}>
-            <thead>
-              <tr>
-                <th>Package</th>
-                <th>Version</th>
-                <th>Licence</th>
-                <th>For</th>
-              </tr>
-            </thead>
-            <tbody>
-              {LICENCES.map(([name, licence, what]) => (
-                <tr key={name}>
-                  <td>{name}</td>
-                  <td class="num">{VERSIONS[name]}</td>
-                  <td>{licence}</td>
-                  <td class="muted">{what}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label="Packages"
+          rows={LICENCES}
+          keyOf={([name]) => name}
+          columns={[
+            { of: 'package', head: 'Package', look: 'main', cell: ([name]) => name },
+            { of: 'version', head: 'Version', look: 'date', cell: ([name]) => VERSIONS[name] },
+            { of: 'licence', head: 'Licence', cell: ([, licence]) => licence },
+            { of: 'what', head: 'For', look: 'muted', cell: ([, , what]) => what },
+          ]}
+        />
         <Licences />
       </section>
     </>

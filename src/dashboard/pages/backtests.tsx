@@ -1,23 +1,17 @@
 // Stored backtests: what they made, found and put in order, opened on the chart, compared two at a time.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
-import { ago, count, money, percent, ratio, time, tone } from '../format.ts'
+import { count, money, percent, ratio, time, tone } from '../format.ts'
 import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { Menu } from '../ui/menu.tsx'
+import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { bottom, compareWith } from '../workspace.ts'
-import {
-  arranged,
-  COLUMNS,
-  NEWEST_FIRST,
-  orderAfterClick,
-  type Backtest,
-  type Column,
-  type Order,
-} from './backtest-list.ts'
+import { found, NEWEST_FIRST, SORTS, type Backtest } from './backtest-list.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
 
 const STATE_TONES = {
@@ -33,8 +27,7 @@ const PAGE = 100
 const ALL = 9999
 /** As many as the server deletes at once. */
 const DELETED_AT_ONCE = 500
-/** Columns of words; the others are numbers and stand to the right. */
-const TO_THE_LEFT: readonly Column[] = ['name', 'period', 'when']
+const FIELDS = rowFields('GET /api/platform/backtests', 'backtests')
 
 function deletionText(some: readonly Backtest[]): string {
   const pinned = some.filter((one) => one.pinned).length
@@ -53,13 +46,13 @@ function open(id: string): void {
 }
 
 export function Backtests({ id }: { readonly id?: string }) {
-  const [rows, setRows] = useState(PAGE)
+  const [whole, setWhole] = useState(false)
   const [order, setOrder] = useState(NEWEST_FIRST)
   const [query, setQuery] = useState('')
   const [picked, setPicked] = useState<readonly string[]>([])
   const [deleting, setDeleting] = useState<readonly string[] | null>(null)
   const newestFirst = order.by === NEWEST_FIRST.by && order.down === NEWEST_FIRST.down
-  const limit = newestFirst && query.trim() === '' ? rows : ALL
+  const limit = newestFirst && query.trim() === '' && !whole ? PAGE : ALL
   const list = useLoad((signal) => call('GET /api/platform/backtests', { query: { limit }, signal }), [limit])
   useEffect(() => {
     if (id !== undefined) open(id)
@@ -77,6 +70,10 @@ export function Backtests({ id }: { readonly id?: string }) {
     }))
   }
   const all = list.data?.backtests ?? []
+  const columns = columnsOf({
+    onPin: (one) => attempt(pin(one)),
+    onDelete: (one) => setDeleting([one.id]),
+  })
   const chosen = all.filter(({ id: one }) => picked.includes(one))
   const comparable = chosen.length === 2 && chosen.every(({ state }) => state === 'done')
   return (
@@ -128,50 +125,26 @@ export function Backtests({ id }: { readonly id?: string }) {
                 Run a script on the chart, or post one to /api/platform/backtests.
               </Empty>
             )
-          const found = arranged(backtests, order, query)
-          if (found.length === 0)
+          const rows = found(backtests, query)
+          if (rows.length === 0)
             return (
               <Empty title="None fits" action={<Button onClick={() => setQuery('')}>Show all</Button>}>
                 No backtest has “{query.trim()}” in its name, market or interval.
               </Empty>
             )
-          const rowsShown = found.slice(0, rows)
           return (
-            <>
-              <div class={p['scroll']}>
-                <table class={ui['table']}>
-                  <Head
-                    order={order}
-                    onOrder={(by) => setOrder(orderAfterClick(order, by))}
-                    picked={rowsShown.filter((one) => picked.includes(one.id)).length}
-                    shown={rowsShown.length}
-                    onPick={(on) =>
-                      pick(
-                        rowsShown.map((one) => one.id),
-                        on,
-                      )
-                    }
-                  />
-                  <tbody>
-                    {rowsShown.map((one) => (
-                      <Row
-                        key={one.id}
-                        one={one}
-                        picked={picked.includes(one.id)}
-                        onPick={(on) => pick([one.id], on)}
-                        onPin={() => attempt(pin(one))}
-                        onDelete={() => setDeleting([one.id])}
-                      />
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-              {(nextCursor !== null || found.length > rows) && (
-                <p style={{ marginTop: '16px' }}>
-                  <Button onClick={() => setRows(rows + PAGE)}>Show more</Button>
-                </p>
-              )}
-            </>
+            <DataTable
+              label="Backtests"
+              rows={rows}
+              keyOf={(one) => one.id}
+              columns={columns}
+              wire={FIELDS}
+              page={PAGE}
+              order={order}
+              onOrder={setOrder}
+              onMore={nextCursor === null ? undefined : () => setWhole(true)}
+              choice={{ chosen: picked, nameOf: (one) => one.name, onChoose: pick }}
+            />
           )
         }}
       </Show>
@@ -196,149 +169,129 @@ export function Backtests({ id }: { readonly id?: string }) {
   )
 }
 
-interface HeadProps {
-  readonly order: Order
-  readonly onOrder: (by: Column) => void
-  /** How many of the rows shown are chosen. */
-  readonly picked: number
-  readonly shown: number
-  readonly onPick: (on: boolean) => void
+/** Of a run that made any. */
+const ofTrades = (summary: Backtest['summary'], text: (summary: Summary) => string): string =>
+  summary && summary.trades > 0 ? text(summary) : '—'
+type Summary = NonNullable<Backtest['summary']>
+
+interface ColumnActs {
+  readonly onPin: (one: Backtest) => void
+  readonly onDelete: (one: Backtest) => void
 }
 
-function Head({ order, onOrder, picked, shown, onPick }: HeadProps) {
-  const box = useRef<HTMLInputElement>(null)
-  const some = picked > 0 && picked < shown
-  useEffect(() => {
-    if (box.current) box.current.indeterminate = some
-  }, [some])
-  return (
-    <thead>
-      <tr>
-        <th>
-          <input
-            ref={box}
-            type="checkbox"
-            aria-label="Choose all that are shown"
-            checked={picked === shown}
-            onChange={(event) => onPick(event.currentTarget.checked)}
-          />
-        </th>
-        <th>
-          <span class="visually-hidden">Pinned</span>
-        </th>
-        {COLUMNS.map(([id, text]) => (
-          <th
-            key={id}
-            class={TO_THE_LEFT.includes(id) ? undefined : ui['right']}
-            aria-sort={order.by === id ? (order.down ? 'descending' : 'ascending') : 'none'}
-          >
-            <button type="button" class={ui['sort']} onClick={() => onOrder(id)}>
-              {text}
-              <span aria-hidden="true">{order.by === id && (order.down ? '↓' : '↑')}</span>
-            </button>
-          </th>
-        ))}
-        <th>
-          <span class="visually-hidden">More</span>
-        </th>
-      </tr>
-    </thead>
-  )
-}
-
-interface RowProps {
-  readonly one: Backtest
-  readonly picked: boolean
-  readonly onPick: (on: boolean) => void
-  readonly onPin: () => void
-  readonly onDelete: () => void
-}
-
-function Row({ one, picked, onPick, onPin, onDelete }: RowProps) {
-  const { summary } = one
-  return (
-    <tr>
-      <td>
-        <input
-          type="checkbox"
-          aria-label={`Choose ${one.name}`}
-          checked={picked}
-          onChange={(event) => onPick(event.currentTarget.checked)}
-        />
-      </td>
-      <td class={p['cellPin']}>
-        <Button
-          variant="quiet"
-          size="small"
-          icon="star"
-          class={p['pin']}
-          label={`Keep ${one.name} for good`}
-          pressed={one.pinned}
-          onClick={onPin}
-        />
-      </td>
-      <td class={p['cellMain']}>
-        <button
-          type="button"
-          class={p['linkButton']}
-          disabled={one.state !== 'done'}
-          onClick={() => open(one.id)}
-        >
-          {one.name}
-        </button>
-        <span class={p['cellNote']}>
-          {one.exchange}:{one.symbol} {one.interval}
-          {one.range && ` · ${count(one.range.bars)} bars`}{' '}
-          {one.state !== 'done' && <Badge tone={STATE_TONES[one.state]}>{one.state}</Badge>}{' '}
-          {one.error?.message}
-        </span>
-      </td>
-      <td class={`num ${ui['right']} ${tone(summary?.netProfit)}`}>
+const columnsOf = ({ onPin, onDelete }: ColumnActs): readonly Column<Backtest>[] => [
+  {
+    of: 'pinned',
+    head: 'Pinned',
+    bare: true,
+    look: 'pin',
+    cell: (one) => (
+      <Button
+        variant="quiet"
+        size="small"
+        icon="star"
+        class={p['pin']}
+        label={`Keep ${one.name} for good`}
+        pressed={one.pinned}
+        onClick={() => onPin(one)}
+      />
+    ),
+  },
+  { ...SORTS.name, head: 'Name', look: 'main', cell: (one) => <Title one={one} /> },
+  {
+    ...SORTS.profit,
+    head: 'Net profit',
+    look: 'number',
+    tone: ({ summary }) => tone(summary?.netProfit),
+    cell: ({ summary, currency }) => (
+      <>
         {percent(summary?.netProfitPct, { plus: true })}
         <br />
-        <span class="muted">{summary && money(summary.netProfit, one.currency ?? '', { plus: true })}</span>
-      </td>
-      <td class={`num ${ui['right']}`}>{summary ? percent(-Math.abs(summary.maxDrawdownPct)) : '—'}</td>
-      <td class={`num ${ui['right']}`}>{count(summary?.trades)}</td>
-      <td class={`num ${ui['right']}`}>
-        {summary && summary.trades > 0 ? percent(summary.winRate, { places: 1 }) : '—'}
-      </td>
-      <td class={`num ${ui['right']}`}>
-        {summary && summary.trades > 0
-          ? summary.profitFactor >= 1e6
-            ? '∞'
-            : ratio(summary.profitFactor)
-          : '—'}
-      </td>
-      <td class={`num ${ui['right']}`}>{summary && summary.trades > 0 ? ratio(summary.sharpe) : '—'}</td>
-      <td class="num">
-        {one.range && (
-          <>
-            {time(one.range.from, 'UTC', false)}
-            <br />
-            <span class="muted">{time(one.range.to, 'UTC', false)}</span>
-          </>
-        )}
-      </td>
-      <td class="muted" style={{ whiteSpace: 'nowrap' }}>
-        {ago(one.createdAt)}
-      </td>
-      <td class={p['cellEnd']}>
-        <Menu
-          label={`More for ${one.name}`}
-          size="small"
-          items={[
-            { text: 'Open', icon: 'report', disabled: one.state !== 'done', run: () => open(one.id) },
-            '-',
-            {
-              text: one.state === 'running' || one.state === 'queued' ? 'Cancel and delete' : 'Delete',
-              icon: 'trash',
-              danger: true,
-              run: onDelete,
-            },
-          ]}
-        />
-      </td>
-    </tr>
+        <span class="muted">{summary && money(summary.netProfit, currency ?? '', { plus: true })}</span>
+      </>
+    ),
+  },
+  {
+    ...SORTS.drawdown,
+    head: 'Max drawdown',
+    look: 'number',
+    cell: ({ summary }) => (summary ? percent(-Math.abs(summary.maxDrawdownPct)) : '—'),
+  },
+  { ...SORTS.trades, head: 'Trades', look: 'number', cell: ({ summary }) => count(summary?.trades) },
+  {
+    ...SORTS.wins,
+    head: 'Win rate',
+    look: 'number',
+    cell: ({ summary }) => ofTrades(summary, ({ winRate }) => percent(winRate, { places: 1 })),
+  },
+  {
+    ...SORTS.factor,
+    head: 'Profit factor',
+    look: 'number',
+    cell: ({ summary }) =>
+      ofTrades(summary, ({ profitFactor }) => (profitFactor >= 1e6 ? '∞' : ratio(profitFactor))),
+  },
+  {
+    ...SORTS.sharpe,
+    head: 'Sharpe',
+    look: 'number',
+    cell: ({ summary }) => ofTrades(summary, ({ sharpe }) => ratio(sharpe)),
+  },
+  {
+    ...SORTS.period,
+    head: 'Period',
+    look: 'date',
+    cell: ({ range }) =>
+      range && (
+        <>
+          {time(range.from, 'UTC', false)}
+          <br />
+          <span class="muted">{time(range.to, 'UTC', false)}</span>
+        </>
+      ),
+  },
+  { ...SORTS.createdAt, head: 'Run' },
+  {
+    of: 'more',
+    head: 'More',
+    bare: true,
+    look: 'end',
+    cell: (one) => (
+      <Menu
+        label={`More for ${one.name}`}
+        size="small"
+        items={[
+          { text: 'Open', icon: 'report', disabled: one.state !== 'done', run: () => open(one.id) },
+          '-',
+          {
+            text: one.state === 'running' || one.state === 'queued' ? 'Cancel and delete' : 'Delete',
+            icon: 'trash',
+            danger: true,
+            run: () => onDelete(one),
+          },
+        ]}
+      />
+    ),
+  },
+]
+
+function Title({ one }: { readonly one: Backtest }) {
+  return (
+    <>
+      <button
+        type="button"
+        class={p['linkButton']}
+        disabled={one.state !== 'done'}
+        onClick={() => open(one.id)}
+      >
+        {one.name}
+      </button>
+      <span class={p['cellNote']}>
+        {one.exchange}:{one.symbol} {one.interval}
+        {one.range && ` · ${count(one.range.bars)} bars`}{' '}
+        {one.state !== 'done' && <Badge tone={STATE_TONES[one.state]}>{one.state}</Badge>}{' '}
+        {one.error?.message}
+      </span>
+    </>
   )
 }

@@ -2,11 +2,14 @@
 
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Feed } from '../../wire/feed.ts'
 import { call } from '../api-client.ts'
-import { ago, count, time } from '../format.ts'
+import { count, time } from '../format.ts'
 import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Dialog, Empty, Field, Progress, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Badge, Button, Dialog, Empty, Field, Progress, Select, toast } from '../ui/ui.tsx'
+import { rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { marketOfFile } from './bar-file-name.ts'
 import { importBarsFile, type Imported } from './bar-files.ts'
 import {
@@ -23,6 +26,9 @@ import {
 import { forgetSymbols, type SymbolFacts } from './quotes.ts'
 import s from './settings.module.css'
 import { showOnChart } from './show-on-chart.ts'
+
+const SERIES_FIELDS = seriesFields()
+const FEED_FIELDS = rowFields('GET /api/platform/feeds', 'feeds')
 
 interface CachedSeries {
   readonly exchange: string
@@ -46,76 +52,76 @@ export function BarsSettings() {
         <h2>Cached series</h2>
         <p>A coarser interval that is not here is built from a finer one.</p>
         <Show of={symbols}>
-          {(list) =>
-            list.length === 0 ? (
-              <Empty title="No bars yet">Drop a CSV above, or fetch some from a provider below.</Empty>
-            ) : (
-              <div class={p['scroll']}>
-                <table class={ui['table']}>
-                  <thead>
-                    <tr>
-                      <th>Symbol</th>
-                      <th>Interval</th>
-                      <th class={ui['right']}>Bars</th>
-                      <th>From</th>
-                      <th>To</th>
-                      <th>
-                        <span class="visually-hidden">More</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {list.flatMap((one) =>
-                      one.series.map((series) => (
-                        <tr key={`${one.exchange}:${one.symbol}:${series.interval}`}>
-                          <td class={p['cellMain']}>
-                            <span>
-                              {one.exchange}:{one.symbol}
-                            </span>
-                            <span class={p['cellNote']}>{one.description}</span>
-                          </td>
-                          <td class="num">{series.interval}</td>
-                          <td class={`num ${ui['right']}`}>{count(series.count)}</td>
-                          <td class="num">{time(series.first, one.timezone, false)}</td>
-                          <td class="num">{time(series.last, one.timezone, false)}</td>
-                          <td class={p['cellEnd']}>
-                            <Menu
-                              label={`More for ${one.symbol} ${series.interval}`}
-                              size="small"
-                              items={[
-                                {
-                                  text: 'Show on the chart',
-                                  icon: 'candles',
-                                  run: () =>
-                                    showOnChart({
-                                      exchange: one.exchange,
-                                      symbol: one.symbol,
-                                      interval: series.interval,
-                                    }),
-                                },
-                                { text: 'Facts of the symbol', icon: 'tune', run: () => setEditing(one) },
-                                {
-                                  text: 'Delete the bars',
-                                  icon: 'trash',
-                                  run: () =>
-                                    setDeleting({
-                                      exchange: one.exchange,
-                                      symbol: one.symbol,
-                                      interval: series.interval,
-                                      count: series.count,
-                                    }),
-                                },
-                              ]}
-                            />
-                          </td>
-                        </tr>
-                      )),
-                    )}
-                  </tbody>
-                </table>
-              </div>
-            )
-          }
+          {(list) => (
+            <DataTable
+              label="Cached series"
+              rows={list.flatMap((facts) => facts.series.map((series) => ({ ...series, facts })))}
+              wire={SERIES_FIELDS}
+              keyOf={({ facts, interval }) => `${facts.exchange}:${facts.symbol}:${interval}`}
+              empty={
+                <Empty title="No bars yet">Drop a CSV above, or fetch some from a provider below.</Empty>
+              }
+              columns={[
+                {
+                  of: 'symbol',
+                  head: 'Symbol',
+                  look: 'main',
+                  sort: ({ facts }) => `${facts.exchange}:${facts.symbol}`,
+                  leastFirst: true,
+                  cell: ({ facts }) => (
+                    <>
+                      <span>
+                        {facts.exchange}:{facts.symbol}
+                      </span>
+                      <span class={p['cellNote']}>{facts.description}</span>
+                    </>
+                  ),
+                },
+                { of: 'interval', head: 'Interval', look: 'date', sort: false },
+                { of: 'count', head: 'Bars' },
+                {
+                  of: 'first',
+                  head: 'From',
+                  look: 'date',
+                  cell: ({ first, facts }) => time(first, facts.timezone, false),
+                },
+                {
+                  of: 'last',
+                  head: 'To',
+                  look: 'date',
+                  cell: ({ last, facts }) => time(last, facts.timezone, false),
+                },
+                {
+                  of: 'more',
+                  head: 'More',
+                  bare: true,
+                  look: 'end',
+                  cell: ({ facts, interval, count: bars }) => {
+                    const { exchange, symbol } = facts
+                    return (
+                      <Menu
+                        label={`More for ${symbol} ${interval}`}
+                        size="small"
+                        items={[
+                          {
+                            text: 'Show on the chart',
+                            icon: 'candles',
+                            run: () => showOnChart({ exchange, symbol, interval }),
+                          },
+                          { text: 'Facts of the symbol', icon: 'tune', run: () => setEditing(facts) },
+                          {
+                            text: 'Delete the bars',
+                            icon: 'trash',
+                            run: () => setDeleting({ exchange, symbol, interval, count: bars }),
+                          },
+                        ]}
+                      />
+                    )
+                  },
+                },
+              ]}
+            />
+          )}
         </Show>
       </section>
       <Providers onFetched={reload} />
@@ -371,6 +377,8 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
         feeds.reload()
       }),
     )
+  const stop = ({ exchange, symbol, interval }: Feed) =>
+    attempt(call('DELETE /api/platform/feeds', { query: { exchange, symbol, interval } }).then(feeds.reload))
   return (
     <section>
       <h2>Providers</h2>
@@ -419,55 +427,44 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
         )}
       </form>
       {feeds.data && feeds.data.feeds.length > 0 && (
-        <div class={p['scroll']} style={{ marginTop: '16px' }}>
-          <table class={ui['table']}>
-            <thead>
-              <tr>
-                <th>Series</th>
-                <th>State</th>
-                <th>Last bars</th>
-                <th>
-                  <span class="visually-hidden">Stop</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {feeds.data.feeds.map((one) => (
-                <tr key={`${one.exchange}:${one.symbol}:${one.interval}`}>
-                  <td class={p['cellMain']}>
-                    <span>
-                      {one.exchange}:{one.symbol} {one.interval}
-                    </span>
-                    {one.lastError && <span class={`${p['cellNote']} down`}>{one.lastError}</span>}
-                  </td>
-                  <td>
-                    <Badge tone={one.lastError ? 'down' : 'up'}>{one.state}</Badge>
-                  </td>
-                  <td class="muted">{one.lastSuccessAt === null ? 'not yet' : ago(one.lastSuccessAt)}</td>
-                  <td class={p['cellEnd']}>
-                    <Button
-                      size="small"
-                      variant="quiet"
-                      onClick={() =>
-                        attempt(
-                          call('DELETE /api/platform/feeds', {
-                            query: {
-                              exchange: one.exchange,
-                              symbol: one.symbol,
-                              interval: one.interval,
-                            },
-                          }).then(feeds.reload),
-                        )
-                      }
-                    >
-                      Stop
-                    </Button>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label="Followed series"
+          rows={feeds.data.feeds}
+          wire={FEED_FIELDS}
+          keyOf={(one) => `${one.exchange}:${one.symbol}:${one.interval}`}
+          columns={[
+            {
+              of: 'symbol',
+              head: 'Series',
+              look: 'main',
+              cell: (one) => (
+                <>
+                  <span>
+                    {one.exchange}:{one.symbol} {one.interval}
+                  </span>
+                  {one.lastError && <span class={`${p['cellNote']} down`}>{one.lastError}</span>}
+                </>
+              ),
+            },
+            {
+              of: 'state',
+              head: 'State',
+              cell: (one) => <Badge tone={one.lastError ? 'down' : 'up'}>{one.state}</Badge>,
+            },
+            { of: 'lastSuccessAt', head: 'Last bars', empty: 'not yet' },
+            {
+              of: 'stop',
+              head: 'Stop',
+              bare: true,
+              look: 'end',
+              cell: (one) => (
+                <Button size="small" variant="quiet" onClick={() => stop(one)}>
+                  Stop
+                </Button>
+              ),
+            },
+          ]}
+        />
       )}
     </section>
   )

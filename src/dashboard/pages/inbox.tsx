@@ -1,10 +1,14 @@
 // What the owner is told: messages from the help page, and errors that browsers reported.
 
 import { call } from '../api-client.ts'
-import { ago, count } from '../format.ts'
-import { Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { ago } from '../format.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty } from '../ui/ui.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { pageStyles as p, Show, useLoad } from './page.tsx'
 import s from './settings.module.css'
+
+const ERROR_FIELDS = rowFields('GET /api/errors', 'errors')
 
 export function Inbox() {
   const tickets = useLoad(async (signal) => (await call('GET /api/support/tickets', { signal })).tickets, [])
@@ -41,37 +45,31 @@ export function Inbox() {
         <h2>Errors in browsers</h2>
         <p>Reported by this page and by integrations, alike ones counted together. Only you see them.</p>
         <Show of={errors}>
-          {(list) =>
-            list.length === 0 ? (
-              <Empty title="No errors">That is how it should be.</Empty>
-            ) : (
-              <div class={p['scroll']} tabIndex={0} role="region" aria-label="Errors">
-                <table class={ui['table']}>
-                  <thead>
-                    <tr>
-                      <th>Message</th>
-                      <th class={ui['right']}>Times</th>
-                      <th>First</th>
-                      <th>Last</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {list.map((one) => (
-                      <tr key={one.id}>
-                        <td class={p['cellMain']}>
-                          <span title={one.message}>{one.message}</span>
-                          <span class={p['cellNote']}>{textOf(one.sample['url'])}</span>
-                        </td>
-                        <td class={`num ${ui['right']}`}>{count(one.count)}</td>
-                        <td class="muted">{ago(one.firstAt)}</td>
-                        <td class="muted">{ago(one.lastAt)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )
-          }
+          {(list) => (
+            <DataTable
+              label="Errors"
+              rows={list}
+              wire={ERROR_FIELDS}
+              keyOf={(one) => one.id}
+              empty={<Empty title="No errors">That is how it should be.</Empty>}
+              columns={[
+                {
+                  of: 'message',
+                  head: 'Message',
+                  look: 'main',
+                  cell: (one) => (
+                    <>
+                      <span title={one.message}>{one.message}</span>
+                      <span class={p['cellNote']}>{textOf(one.sample['url'])}</span>
+                    </>
+                  ),
+                },
+                { of: 'count', head: 'Times' },
+                { of: 'firstAt', head: 'First' },
+                { of: 'lastAt', head: 'Last' },
+              ]}
+            />
+          )}
         </Show>
       </section>
     </>

@@ -1,10 +1,13 @@
 // Who one is here: password, open sessions, and inviting others.
 
 import { useState } from 'preact/hooks'
+import type { Session } from '../../wire/account.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { signOut, user, type User } from '../session.ts'
-import { Badge, Button, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Badge, Button, Field, Select, toast } from '../ui/ui.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import {
   attempt,
   FormProblem,
@@ -17,10 +20,15 @@ import {
 } from './page.tsx'
 import s from './settings.module.css'
 
+const SESSION_FIELDS = rowFields('GET /api/auth/sessions', 'sessions')
+const USER_FIELDS = rowFields('GET /api/auth/users', 'users')
+
 export function Profile() {
   const me = user.value
   const sessions = useLoad(async (signal) => (await call('GET /api/auth/sessions', { signal })).sessions, [])
   if (!me) return null
+  const end = ({ id }: Session) =>
+    attempt(call('DELETE /api/auth/sessions/{id}', { path: { id } }).then(sessions.reload))
   return (
     <>
       <section>
@@ -44,50 +52,40 @@ export function Profile() {
         <Show of={sessions}>
           {(list) => (
             <>
-              <div class={p['scroll']} tabIndex={0} role="region" aria-label="Sessions">
-                <table class={ui['table']}>
-                  <thead>
-                    <tr>
-                      <th>Browser</th>
-                      <th>Signed in</th>
-                      <th>Last seen</th>
-                      <th>
-                        <span class="visually-hidden">End</span>
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {list.map((one) => (
-                      <tr key={one.id}>
-                        <td class={p['cellMain']} title={one.userAgent}>
-                          <span>
-                            {browserOf(one.userAgent)} {one.current && <Badge tone="up">this one</Badge>}
-                          </span>
-                        </td>
-                        <td class="muted">{ago(one.createdAt)}</td>
-                        <td class="muted">{ago(one.lastSeenAt)}</td>
-                        <td class={p['cellEnd']}>
-                          {!one.current && (
-                            <Button
-                              size="small"
-                              variant="quiet"
-                              onClick={() =>
-                                attempt(
-                                  call('DELETE /api/auth/sessions/{id}', { path: { id: one.id } }).then(
-                                    sessions.reload,
-                                  ),
-                                )
-                              }
-                            >
-                              End
-                            </Button>
-                          )}
-                        </td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
+              <DataTable
+                label="Sessions"
+                rows={list}
+                wire={SESSION_FIELDS}
+                keyOf={(one) => one.id}
+                columns={[
+                  {
+                    of: 'userAgent',
+                    head: 'Browser',
+                    look: 'main',
+                    title: (one) => one.userAgent,
+                    sort: (one) => browserOf(one.userAgent),
+                    cell: (one) => (
+                      <span>
+                        {browserOf(one.userAgent)} {one.current && <Badge tone="up">this one</Badge>}
+                      </span>
+                    ),
+                  },
+                  { of: 'createdAt', head: 'Signed in' },
+                  { of: 'lastSeenAt', head: 'Last seen' },
+                  {
+                    of: 'end',
+                    head: 'End',
+                    bare: true,
+                    look: 'end',
+                    cell: (one) =>
+                      !one.current && (
+                        <Button size="small" variant="quiet" onClick={() => end(one)}>
+                          End
+                        </Button>
+                      ),
+                  },
+                ]}
+              />
               {list.length > 1 && (
                 <p style={{ marginTop: '12px' }}>
                   <Button
@@ -225,38 +223,32 @@ function Members() {
       </p>
       <Show of={accounts}>
         {(list) => (
-          <div class={p['scroll']} tabIndex={0} role="region" aria-label="Members">
-            <table class={ui['table']}>
-              <thead>
-                <tr>
-                  <th>Name</th>
-                  <th>E-mail</th>
-                  <th>Role</th>
-                </tr>
-              </thead>
-              <tbody>
-                {list.map((one) => (
-                  <tr key={one.id}>
-                    <td class={p['cellMain']}>{one.name}</td>
-                    <td class="muted">{one.email}</td>
-                    <td>
-                      {one.role === 'owner' ? (
-                        <Badge tone="accent">owner</Badge>
-                      ) : (
-                        <Select
-                          label={`Role of ${one.name}`}
-                          hideLabel
-                          value={one.role ?? 'member'}
-                          options={ROLES}
-                          onChange={(role) => give(one, role)}
-                        />
-                      )}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <DataTable
+            label="Members"
+            rows={list}
+            wire={USER_FIELDS}
+            keyOf={(one) => one.id}
+            columns={[
+              { of: 'name', head: 'Name', look: 'main' },
+              { of: 'email', head: 'E-mail', look: 'muted' },
+              {
+                of: 'role',
+                head: 'Role',
+                cell: (one) =>
+                  one.role === 'owner' ? (
+                    <Badge tone="accent">owner</Badge>
+                  ) : (
+                    <Select
+                      label={`Role of ${one.name}`}
+                      hideLabel
+                      value={one.role}
+                      options={ROLES}
+                      onChange={(role) => give(one, role)}
+                    />
+                  ),
+              },
+            ]}
+          />
         )}
       </Show>
     </section>

@@ -12,7 +12,8 @@ import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Badge, Button, toast } from '../ui/ui.tsx'
 import { bottom, market } from '../workspace.ts'
 import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
 import s from './scripts.module.css'
@@ -159,31 +160,27 @@ function Inputs({ source }: { readonly source: string }) {
   return (
     <section class={p['section']}>
       <h2>Inputs</h2>
-      <div class={p['scroll']}>
-        <table class={ui['table']}>
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Kind</th>
-              <th>Default</th>
-              <th>May be</th>
-            </tr>
-          </thead>
-          <tbody>
-            {list.map((one) => (
-              <tr key={one.label}>
-                <td class={p['cellMain']}>
-                  <span>{one.label}</span>
-                  {one.tooltip !== '' && <span class={p['cellNote']}>{one.tooltip}</span>}
-                </td>
-                <td class="muted">{one.kind}</td>
-                <td class="num">{valueText(one.default)}</td>
-                <td class="muted">{boundsText(one)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Inputs"
+        rows={list}
+        keyOf={(one) => one.label}
+        columns={[
+          {
+            of: 'label',
+            head: 'Name',
+            look: 'main',
+            cell: (one) => (
+              <>
+                <span>{one.label}</span>
+                {one.tooltip !== '' && <span class={p['cellNote']}>{one.tooltip}</span>}
+              </>
+            ),
+          },
+          { of: 'kind', head: 'Kind', look: 'muted' },
+          { of: 'default', head: 'Default', look: 'date', cell: (one) => valueText(one.default) },
+          { of: 'bounds', head: 'May be', look: 'muted', cell: boundsText },
+        ]}
+      />
     </section>
   )
 }

@@ -3,12 +3,14 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { newScript, openScript, publishOrNot, type StoredScript } from '../editor/documents.ts'
-import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Empty, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Badge, Button, Empty } from '../ui/ui.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
 
+const FIELDS = rowFields('GET /api/platform/scripts', 'scripts')
 export const KIND_TONES = {
   strategy: 'accent',
   indicator: undefined,
@@ -58,82 +60,82 @@ export function Scripts() {
       }
     >
       <Show of={list}>
-        {(scripts) =>
-          scripts.length === 0 ? (
-            <Empty
-              title={feed === 'mine' ? 'Nothing saved yet' : 'Nobody has published one yet'}
-              action={<Button onClick={() => navigate('/')}>To the editor</Button>}
-            >
-              {feed === 'mine'
-                ? 'Write or change a script below the chart and save it: it is listed here with its versions.'
-                : 'Publish one of yours from its menu, and everybody on this server finds it here.'}
-            </Empty>
-          ) : (
-            <div class={p['scroll']}>
-              <table class={ui['table']}>
-                <thead>
-                  <tr>
-                    <th>Name</th>
-                    <th>Kind</th>
-                    <th>{feed === 'mine' ? 'Visible to' : 'By'}</th>
-                    <th class={ui['right']}>Version</th>
-                    <th>Changed</th>
-                    <th>
-                      <span class="visually-hidden">More</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {scripts.map((one) => (
-                    <tr key={one.id}>
-                      <td class={p['cellMain']}>
-                        {feed === 'mine' ? (
-                          <button type="button" class={p['linkButton']} onClick={() => open(one.id)}>
-                            {one.name}
-                          </button>
-                        ) : (
-                          <a href={href(`/scripts/${one.id}`)}>{one.name}</a>
-                        )}
-                      </td>
-                      <td style={{ whiteSpace: 'nowrap' }}>
-                        <Badge tone={KIND_TONES[one.kind]}>{one.kind}</Badge>{' '}
-                        {one.pineVersion !== null && <span class="muted">v{one.pineVersion}</span>}
-                      </td>
-                      <td>
-                        {feed === 'mine'
-                          ? one.visibility === 'public'
-                            ? 'Everybody here'
-                            : 'You'
-                          : one.author}
-                      </td>
-                      <td class={`num ${ui['right']}`}>{one.revision}</td>
-                      <td class="muted">{ago(one.updatedAt)}</td>
-                      <td class={p['cellEnd']}>
-                        {one.mine && (
-                          <Menu
-                            label={`More for ${one.name}`}
-                            size="small"
-                            items={[
-                              { text: 'Open', icon: 'code', run: () => open(one.id) },
-                              { text: 'Its page', icon: 'eye', run: () => navigate(`/scripts/${one.id}`) },
-                              {
-                                text: one.visibility === 'public' ? 'Make private' : 'Publish',
-                                icon: 'user',
-                                run: () => attempt(publishOrNot(one).then(list.reload)),
-                              },
-                              '-',
-                              { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(one) },
-                            ]}
-                          />
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )
-        }
+        {(scripts) => (
+          <DataTable
+            label="Scripts"
+            rows={scripts}
+            wire={FIELDS}
+            keyOf={(one) => one.id}
+            empty={
+              <Empty
+                title={feed === 'mine' ? 'Nothing saved yet' : 'Nobody has published one yet'}
+                action={<Button onClick={() => navigate('/')}>To the editor</Button>}
+              >
+                {feed === 'mine'
+                  ? 'Write or change a script below the chart and save it: it is listed here with its versions.'
+                  : 'Publish one of yours from its menu, and everybody on this server finds it here.'}
+              </Empty>
+            }
+            columns={[
+              {
+                of: 'name',
+                head: 'Name',
+                look: 'main',
+                cell: (one) =>
+                  feed === 'mine' ? (
+                    <button type="button" class={p['linkButton']} onClick={() => open(one.id)}>
+                      {one.name}
+                    </button>
+                  ) : (
+                    <a href={href(`/scripts/${one.id}`)}>{one.name}</a>
+                  ),
+              },
+              {
+                of: 'kind',
+                head: 'Kind',
+                cell: (one) => (
+                  <>
+                    <Badge tone={KIND_TONES[one.kind]}>{one.kind}</Badge>{' '}
+                    {one.pineVersion !== null && <span class="muted">v{one.pineVersion}</span>}
+                  </>
+                ),
+              },
+              feed === 'mine'
+                ? {
+                    of: 'visibility',
+                    head: 'Visible to',
+                    cell: (one) => (one.visibility === 'public' ? 'Everybody here' : 'You'),
+                  }
+                : { of: 'author', head: 'By' },
+              { of: 'revision', head: 'Version' },
+              { of: 'updatedAt', head: 'Changed' },
+              {
+                of: 'more',
+                head: 'More',
+                bare: true,
+                look: 'end',
+                cell: (one) =>
+                  one.mine && (
+                    <Menu
+                      label={`More for ${one.name}`}
+                      size="small"
+                      items={[
+                        { text: 'Open', icon: 'code', run: () => open(one.id) },
+                        { text: 'Its page', icon: 'eye', run: () => navigate(`/scripts/${one.id}`) },
+                        {
+                          text: one.visibility === 'public' ? 'Make private' : 'Publish',
+                          icon: 'user',
+                          run: () => attempt(publishOrNot(one).then(list.reload)),
+                        },
+                        '-',
+                        { text: 'Delete', icon: 'trash', danger: true, run: () => setDeleting(one) },
+                      ]}
+                    />
+                  ),
+              },
+            ]}
+          />
+        )}
       </Show>
       {deleting && (
         <Confirm

@@ -6,7 +6,9 @@ import type { Scope } from '../../wire/token.ts'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
-import { Badge, Button, Dialog, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Badge, Button, Dialog, Empty, Field, Select } from '../ui/ui.tsx'
+import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import {
   Confirm,
   FormProblem,
@@ -19,6 +21,7 @@ import {
 } from './page.tsx'
 import s from './settings.module.css'
 
+const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
 const RESOURCES = [
   'backtests',
   'alerts',
@@ -55,71 +58,59 @@ export function Tokens() {
         </Button>
       </div>
       <Show of={list}>
-        {(tokens) =>
-          tokens.length === 0 ? (
-            <Empty title="No tokens yet">
-              Make one to run backtests from the command line, a notebook or a bot.
-            </Empty>
-          ) : (
-            <div class={p['scroll']}>
-              <table class={ui['table']}>
-                <thead>
-                  <tr>
-                    <th>Name</th>
-                    <th>May</th>
-                    <th>Last used</th>
-                    <th>Expires</th>
-                    <th>
-                      <span class="visually-hidden">Revoke</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {tokens.map((one) => (
-                    <tr key={one.id}>
-                      <td class={p['cellMain']}>
-                        <span>{one.name || 'Unnamed'}</span>
-                        <span class={p['cellNote']}>
-                          <code>…{one.last4}</code>, made {ago(one.createdAt)}
-                        </span>
-                      </td>
-                      <td class={p['cellNote']}>{scopesText(one.scopes)}</td>
-                      <td class="muted">{one.lastUsedAt === null ? 'never' : ago(one.lastUsedAt)}</td>
-                      <td class="muted">
-                        {one.status === 'active' ? (
-                          one.expiresAt === null ? (
-                            'never'
-                          ) : (
-                            ago(one.expiresAt)
-                          )
-                        ) : (
-                          <Badge tone={one.status === 'revoked' ? 'down' : 'warn'}>{one.status}</Badge>
-                        )}
-                      </td>
-                      <td class={p['cellEnd']}>
-                        {one.status === 'active' && (
-                          <Button
-                            size="small"
-                            variant="danger"
-                            aria-label={`Revoke ${one.name || 'the token'}`}
-                            onClick={() => setRevoking(one)}
-                          >
-                            Revoke
-                          </Button>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
-          )
-        }
+        {(tokens) => (
+          <DataTable
+            label="API tokens"
+            rows={tokens}
+            wire={FIELDS}
+            keyOf={(one) => one.id}
+            empty={
+              <Empty title="No tokens yet">
+                Make one to run backtests from the command line, a notebook or a bot.
+              </Empty>
+            }
+            columns={[
+              {
+                of: 'name',
+                head: 'Name',
+                look: 'main',
+                cell: (one) => (
+                  <>
+                    <span>{nameOf(one)}</span>
+                    <span class={p['cellNote']}>
+                      <code>…{one.last4}</code>, made {ago(one.createdAt)}
+                    </span>
+                  </>
+                ),
+              },
+              { of: 'scopes', head: 'May', look: 'note', cell: (one) => scopesText(one.scopes) },
+              { of: 'lastUsedAt', head: 'Last used', empty: 'never' },
+              { of: 'expiresAt', head: 'Expires', cell: expiryOf },
+              {
+                of: 'revoke',
+                head: 'Revoke',
+                bare: true,
+                look: 'end',
+                cell: (one) =>
+                  one.status === 'active' && (
+                    <Button
+                      size="small"
+                      variant="danger"
+                      aria-label={`Revoke ${nameOf(one)}`}
+                      onClick={() => setRevoking(one)}
+                    >
+                      Revoke
+                    </Button>
+                  ),
+              },
+            ]}
+          />
+        )}
       </Show>
       {making && <NewToken onClose={() => setMaking(false)} onMade={list.reload} />}
       {revoking && (
         <Confirm
-          title={`Revoke “${revoking.name || 'the token'}”?`}
+          title={`Revoke “${nameOf(revoking)}”?`}
           action="Revoke token"
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
@@ -132,6 +123,13 @@ export function Tokens() {
       )}
     </section>
   )
+}
+
+const nameOf = ({ name }: Token): string => name || 'Unnamed'
+
+function expiryOf({ status, expiresAt }: Token) {
+  if (status !== 'active') return <Badge tone={status === 'revoked' ? 'down' : 'warn'}>{status}</Badge>
+  return expiresAt === null ? 'never' : ago(expiresAt)
 }
 
 /** `backtests, replay (read)`: both rights without saying so. */

@@ -2,7 +2,8 @@
 
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
-import { Button, Dialog, Field, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
 import { importList } from './lists.ts'
 import { DropZone, FormProblem, pageStyles as p, problemAt, useSubmit } from './page.tsx'
 import { parseWatchlist, type ParsedWatchlist } from './watchlist-files.ts'
@@ -70,29 +71,25 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
           ) : (
             <FormProblem error={error} paths={['/name']} />
           )}
-          <div class={s.bad} tabIndex={0} role="region" aria-label="Rows of the file">
-            <table class={ui['table']}>
-              <thead>
-                <tr>
-                  <th class={ui['right']}>Line</th>
-                  <th>Symbol</th>
-                  <th>Exchange</th>
-                  <th>{wrong.size > 0 ? 'What is wrong' : 'Note'}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown.slice(0, SHOWN).map(({ row, i }) => (
-                  <tr key={i}>
-                    <td class={`num ${ui['right']} muted`}>{row.line}</td>
-                    <td>{row.symbol}</td>
-                    <td>{row.exchange}</td>
-                    <td class={wrong.has(i) ? 'down' : 'muted'}>{wrong.get(i) ?? row.note}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+          <div class={s.bad}>
+            <DataTable
+              label="Rows of the file"
+              rows={shown}
+              page={SHOWN}
+              keyOf={({ i }) => String(i)}
+              columns={[
+                { of: 'line', head: 'Line', look: 'number', cell: ({ row }) => row.line },
+                { of: 'symbol', head: 'Symbol', cell: ({ row }) => row.symbol },
+                { of: 'exchange', head: 'Exchange', cell: ({ row }) => row.exchange },
+                {
+                  of: 'note',
+                  head: wrong.size > 0 ? 'What is wrong' : 'Note',
+                  tone: ({ i }) => (wrong.has(i) ? 'down' : 'muted'),
+                  cell: ({ row, i }) => wrong.get(i) ?? row.note,
+                },
+              ]}
+            />
           </div>
-          {shown.length > SHOWN && <p class="muted">and {shown.length - SHOWN} more</p>}
         </>
       )}
     </Dialog>

@@ -1,0 +1,274 @@
+// Tables of rows. What the wire says of a field decides how its column looks and sorts: times as "3 days ago", numbers to
+// the right, and its meaning as the head's tooltip. A column that shows something else brings its own cell.
+//
+// Arrow keys go from row to row within a column. On a phone every row becomes a card: the main cell on top, the others
+// below it, each with its head.
+
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { ago, count } from '../format.ts'
+import s from './data-table.module.css'
+import { orderAfterClick, sorted, type Order, type Sortable } from './sorting.ts'
+import { Button, cx } from './ui.tsx'
+import type { WireField } from './wire-fields.ts'
+
+interface ColumnLook<R> extends Omit<Sortable<R>, 'of'> {
+  readonly head: string
+  /** The head is for screen readers only: what stands below speaks for itself. */
+  readonly bare?: boolean
+  readonly look?: 'main' | 'muted' | 'note' | 'number' | 'date' | 'pin' | 'end' | 'head'
+  /** Classes of one row's cell. */
+  readonly tone?: (row: R) => string | undefined
+  readonly title?: (row: R) => string | undefined
+}
+interface FieldColumn<R> extends ColumnLook<R> {
+  readonly of: keyof R & string
+  readonly cell?: undefined
+  /** Instead of nothing, where the field is null. */
+  readonly empty?: string
+}
+interface OwnColumn<R> extends ColumnLook<R> {
+  /** Tells columns apart; a field's name brings what the wire says of it. */
+  readonly of: string
+  readonly cell: (row: R) => ComponentChildren
+}
+export type Column<R> = FieldColumn<R> | OwnColumn<R>
+
+interface DataTableProps<R> {
+  readonly label: string
+  readonly rows: readonly R[]
+  readonly columns: readonly Column<R>[]
+  readonly keyOf: (row: R) => string
+  /** What the wire says of the rows' fields. */
+  readonly wire?: Readonly<Record<string, WireField>>
+  /** Shown instead where there are no rows. */
+  readonly empty?: ComponentChildren
+  /** How many rows are shown at first, and how many more a click brings. */
+  readonly page?: number
+  /** There are more than these rows: brings them. */
+  readonly onMore?: (() => void) | undefined
+  /** Without it rows start in the order they came in. */
+  readonly order?: Order
+  /** What is above the table knows the order too. */
+  readonly onOrder?: (order: Order) => void
+  /** A box a row, and one for all that are shown. */
+  readonly choice?: Choice<R>
+  readonly caption?: ComponentChildren
+  /** Figures of a report are read across: they keep their columns on a phone. */
+  readonly fixed?: boolean
+  readonly class?: string | undefined
+}
+
+interface Choice<R> {
+  readonly chosen: readonly string[]
+  readonly nameOf: (row: R) => string
+  readonly onChoose: (keys: readonly string[], on: boolean) => void
+}
+
+export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...rest }: DataTableProps<R>) {
+  const { label, keyOf, onOrder, onMore, choice, caption, fixed = false } = rest
+  const [ownOrder, setOwnOrder] = useState<Order | null>(null)
+  const [shownMax, setShownMax] = useState(page)
+  const box = useRef<HTMLDivElement>(null)
+  const scrolls = useScrolls(box)
+  if (rows.length === 0 && empty !== undefined) return <>{empty}</>
+  const order = rest.order ?? ownOrder
+  const inOrder = order ? sorted(rows, columns, order) : rows
+  const shown = inOrder.slice(0, shownMax)
+  const keys = shown.map(keyOf)
+  return (
+    <>
+      <div
+        ref={box}
+        class={cx(s.scroll, fixed && s.fixed)}
+        {...(scrolls && { tabIndex: 0, role: 'region', 'aria-label': label })}
+      >
+        <table
+          class={rest.class ?? s.table}
+          aria-label={caption ? undefined : label}
+          data-few={shown.length < 6}
+          onKeyDown={alongColumn}
+        >
+          {caption && <caption>{caption}</caption>}
+          <thead>
+            <tr>
+              {choice && (
+                <th class={s.pick}>
+                  <ChooseAll keys={keys} choice={choice} />
+                </th>
+              )}
+              {columns.map((column) => (
+                <Head
+                  key={column.of}
+                  column={column}
+                  field={wire[column.of]}
+                  order={order}
+                  onOrder={onOrder ?? setOwnOrder}
+                />
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((row, i) => (
+              <tr key={keys[i]}>
+                {choice && (
+                  <td class={s.pick}>
+                    <input
+                      type="checkbox"
+                      aria-label={`Choose ${choice.nameOf(row)}`}
+                      checked={choice.chosen.includes(keys[i]!)}
+                      onChange={(event) => choice.onChoose([keys[i]!], event.currentTarget.checked)}
+                    />
+                  </td>
+                )}
+                {columns.map((column) => (
+                  <Cell key={column.of} row={row} column={column} field={wire[column.of]} />
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {(rows.length > shownMax || onMore) && (
+        <p class={s.more}>
+          <Button
+            onClick={() => {
+              setShownMax(shownMax + page)
+              onMore?.()
+            }}
+          >
+            Show more
+          </Button>
+        </p>
+      )}
+    </>
+  )
+}
+
+interface HeadProps<R> {
+  readonly column: Column<R>
+  readonly field: WireField | undefined
+  readonly order: Order | null
+  readonly onOrder: (order: Order) => void
+}
+
+function Head<R>({ column, field, order, onOrder }: HeadProps<R>) {
+  const { of: by, head, bare } = column
+  const sortable = column.sort !== false && (column.sort !== undefined || SORTED.has(field?.kind ?? ''))
+  const on = order?.by === by
+  const leastFirst = column.leastFirst ?? field?.kind === 'text'
+  return (
+    <th
+      scope="col"
+      class={cx(isRight(column, field) && s.right)}
+      title={field?.meaning}
+      aria-sort={sortable ? (on ? (order.down ? 'descending' : 'ascending') : 'none') : undefined}
+    >
+      {sortable ? (
+        <button
+          type="button"
+          class={s.sort}
+          onClick={() => onOrder(orderAfterClick(order, { of: by, leastFirst }))}
+        >
+          {head}
+          <span aria-hidden="true">{on && (order.down ? '↓' : '↑')}</span>
+        </button>
+      ) : (
+        <span class={bare ? 'visually-hidden' : undefined}>{head}</span>
+      )}
+    </th>
+  )
+}
+
+const SORTED: ReadonlySet<string> = new Set(['text', 'number', 'integer', 'time'])
+
+interface CellProps<R> {
+  readonly row: R
+  readonly column: Column<R>
+  readonly field: WireField | undefined
+}
+
+function Cell<R>({ row, column, field }: CellProps<R>) {
+  const { bare, head, tone, title } = column
+  const look = column.look ?? (field?.kind === 'time' ? 'muted' : undefined)
+  const classes = cx(
+    look && s[look],
+    look === 'date' && 'num',
+    isRight(column, field) && `num ${s.right}`,
+    tone?.(row),
+  )
+  const content = column.cell ? column.cell(row) : textOf(row[column.of], field, column.empty)
+  if (look === 'head')
+    return (
+      <th scope="row" title={title?.(row)}>
+        {content}
+      </th>
+    )
+  return (
+    <td
+      class={classes || undefined}
+      title={title?.(row)}
+      data-head={bare || look === 'main' ? undefined : head}
+    >
+      {content}
+    </td>
+  )
+}
+
+const isNumber = (field: WireField | undefined): boolean =>
+  field?.kind === 'number' || field?.kind === 'integer'
+const isRight = <R,>({ look }: Column<R>, field: WireField | undefined): boolean =>
+  look === 'number' || (look === undefined && isNumber(field))
+
+/** A value as its field is read by people. */
+function textOf(value: unknown, field: WireField | undefined, empty = ''): string {
+  if (value === null || value === undefined) return empty
+  if (field?.kind === 'time') return ago(Number(value))
+  if (isNumber(field)) return count(Number(value))
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function ChooseAll<R>({ keys, choice }: { readonly keys: readonly string[]; readonly choice: Choice<R> }) {
+  const box = useRef<HTMLInputElement>(null)
+  const chosen = keys.filter((key) => choice.chosen.includes(key)).length
+  useLayoutEffect(() => {
+    if (box.current) box.current.indeterminate = chosen > 0 && chosen < keys.length
+  }, [chosen, keys.length])
+  return (
+    <input
+      ref={box}
+      type="checkbox"
+      aria-label="Choose all that are shown"
+      checked={chosen === keys.length}
+      onChange={(event) => choice.onChoose(keys, event.currentTarget.checked)}
+    />
+  )
+}
+
+/** What does not fit is scrolled, and then by keys too. */
+function useScrolls(box: { readonly current: HTMLElement | null }): boolean {
+  const [scrolls, setScrolls] = useState(false)
+  useLayoutEffect(() => {
+    const element = box.current
+    if (!element) return undefined
+    const look = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth + 1))
+    look.observe(element)
+    return () => look.disconnect()
+  }, [])
+  return scrolls
+}
+
+/** Up, Down, Home and End go to the same column's control in another row. */
+function alongColumn(event: KeyboardEvent): void {
+  const from = event.target as HTMLElement
+  if (from.matches('select, textarea, [role=menuitem], input:not([type=checkbox])')) return
+  const cell = from.closest<HTMLTableCellElement>('td')
+  const rows = [...(cell?.closest('tbody')?.rows ?? [])]
+  const at = rows.findIndex((row) => row === cell?.parentElement)
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key]
+  if (!cell || to === undefined) return
+  const next = rows[to]?.cells[cell.cellIndex]?.querySelector<HTMLElement>('a, button, input')
+  if (!next) return
+  event.preventDefault()
+  next.focus()
+}
