@@ -14,7 +14,7 @@ import { putFacts, removeSeries, shareSeries, writtenBy, type Writer } from '../
 import { mayChangeShared } from '../accounts/users.ts'
 import type { Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
 import { access, type ApiDeps, type Caller } from './access.ts'
-import { barColumns } from './bar-columns.ts'
+import { barColumns, barsTag } from './bar-columns.ts'
 import { JsonText } from './json-text.ts'
 import { paced } from './pace.ts'
 import { route } from './route.ts'
@@ -94,7 +94,7 @@ export function barRoutes(deps: ApiDeps) {
         return {
           ...key,
           builtFrom: source.interval === key.interval ? null : source.interval,
-          bars: new JsonText(barColumns(found)),
+          bars: new JsonText([barColumns(found)], { tag: barsTag(found) }),
         }
       },
       route('GET /api/platform/bars', { etag: true }),

@@ -3,10 +3,11 @@
 // A report and tracks of millions of bars are a hundred megabytes. So the text is pieces, which are never put together:
 // a large answer leaves piece by piece, and others have their turn in between.
 
+import { ownTurn } from '../lib/own-turn.ts'
 import { cutText } from '../lib/text-cut.ts'
 
 /** Read when it is sent, a piece at a time. */
-type Pieces = string | { readonly length: number; readonly parts: AsyncIterable<string> }
+export type Pieces = string | { readonly length: number; readonly parts: AsyncIterable<string> }
 
 export interface JsonTextOptions {
   /** Says as well as the text itself whether it is the same: for its ETag. */
@@ -108,8 +109,8 @@ export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
   const chunks = chunksOf(answerPieces(answer))
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      // One chunk a turn of the event loop, however fast the client is.
-      await new Promise((resolve) => setImmediate(resolve))
+      // One chunk a turn of the event loop, however fast the client is and however many there are.
+      await ownTurn()
       const { done, value } = await chunks.next()
       if (done) controller.close()
       else controller.enqueue(encoder.encode(value))

@@ -1,8 +1,8 @@
 // A replay session on the wire; for converted backtests and for sessions of the market.
 
-import type { LargeText } from '../store/large-text.ts'
 import type { ReplaySession } from '../replay/session.ts'
 import { barColumns } from './bar-columns.ts'
+import type { Pieces } from './json-text.ts'
 
 /** Pieces of JSON text; `places` is where the caller stands in it. */
 export function replayPieces(
@@ -11,10 +11,12 @@ export function replayPieces(
     cursor: null,
     bookmarks: [],
   },
-): (string | LargeText)[] {
+): Pieces[] {
   const rest = JSON.stringify({ ...session, ...places })
   return [
-    `{"bars":${barColumns(bars)},"trades":`,
+    '{"bars":',
+    barColumns(bars),
+    ',"trades":',
     trades,
     ',"tracks":',
     tracks,

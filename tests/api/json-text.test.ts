@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { barColumns, barsTag } from '../../src/api/bar-columns.ts'
 import {
   answerStream,
   answerText,
@@ -7,6 +8,8 @@ import {
   keptResultOf,
   keptText,
 } from '../../src/api/json-text.ts'
+import { BAR_FIELDS, emptyBars, sliceBars } from '../../src/market/bars.ts'
+import { TurnCounter } from '../turns.ts'
 
 test('a large answer leaves in pieces and says the same', async () => {
   // Pairs that no chunk may cut.
@@ -38,4 +41,27 @@ test('what can be had again is kept by its name only', async () => {
   expect(kept).toBe('{"ok":true,"id":"bt_1","result":{"$resultOf":"bt_1"}}')
   expect(keptResultOf(JSON.parse(kept).result)).toBe('bt_1')
   expect([keptResultOf(null), keptResultOf({ report: {} })]).toEqual([null, null])
+})
+
+test('fifty thousand bars are made text a few thousand numbers a turn, and are what JSON makes of them', async () => {
+  const bars = emptyBars(50_000)
+  for (const field of BAR_FIELDS) bars[field].forEach((_, i) => (bars[field][i] = i / 7))
+  using counter = new TurnCounter()
+  const text = await answerText({ ok: true, bars: new JsonText([barColumns(bars)]) })
+  expect(counter.turns).toBeGreaterThan(30)
+  const columns = Object.fromEntries(BAR_FIELDS.map((field) => [field, [...bars[field]]]))
+  expect(text).toBe(JSON.stringify({ ok: true, bars: columns }))
+  const [few, none] = [3, 0].map((length) => sliceBars(bars, 0, length))
+  for (const some of [few!, none!])
+    expect(
+      Object.keys(JSON.parse(await answerText({ bars: new JsonText([barColumns(some)]) })).bars),
+    ).toEqual([...BAR_FIELDS])
+})
+
+test('the tag of bars is that of their numbers', () => {
+  const bars = emptyBars(10, { shared: true })
+  const before = barsTag(bars)
+  expect(barsTag(emptyBars(10))).toBe(before)
+  bars.close[9] = 1
+  expect(barsTag(bars)).not.toBe(before)
 })
