@@ -75,7 +75,7 @@ const result = await Bun.build({
 })
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
-// The maps are inside the executable as well.
-for (const { kind, path } of result.outputs) if (kind === 'sourcemap') rmSync(path)
+// The maps are inside the executable as well. Two workers' maps share one path.
+for (const { kind, path } of result.outputs) if (kind === 'sourcemap') rmSync(path, { force: true })
 const size = Bun.file(outfile).size || Bun.file(`${outfile}.exe`).size
 console.log(`${outfile} ${(size / 1e6).toFixed(1)} MB for ${target}`)
