@@ -20,7 +20,7 @@ import { ENGINE } from './engine.ts'
 import { buildResults } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
-import { WatchedBroker } from './resting.ts'
+import { WatchedBroker } from './broker/resting.ts'
 import type { Track } from '../wire/track.ts'
 import { buildTracks, trackTexts } from './tracks.ts'
 

@@ -8,7 +8,7 @@ import type { ScriptRun } from '../pine/compile.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
 import type { Marker, RestingTrack, Track } from '../wire/track.ts'
-import { RESTING_TYPES, type RestingOrder } from './resting.ts'
+import { RESTING_TYPES, type RestingOrder } from './broker/resting.ts'
 import type { Results } from './report/build.ts'
 import type { ReportOrder } from '../wire/report.ts'
 

@@ -5,9 +5,9 @@
 // that waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since rows
 // are told apart by what can be seen of them.
 
-import { BrokerEmulator } from './broker/broker.ts'
-import { UNIT } from './broker/numbers.ts'
-import { isMarket, type Trail } from './broker/orders.ts'
+import { BrokerEmulator } from './broker.ts'
+import { UNIT } from './numbers.ts'
+import { isMarket, type Trail } from './orders.ts'
 
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
 export type RestingType = (typeof RESTING_TYPES)[number]
