@@ -20,7 +20,6 @@ import { ENGINE } from './engine.ts'
 import { buildResults } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
-import { WatchedBroker } from './broker/resting.ts'
 import type { Track } from '../wire/track.ts'
 import { buildTracks, trackTexts } from './tracks.ts'
 
@@ -156,13 +155,14 @@ export function openBacktest(request: BacktestRequest): Backtest {
       })
   }
   const calendar = calendarOf(request.symbol)
-  const broker = new (request.stepwise ? BrokerEmulator : WatchedBroker)({
+  const broker = new BrokerEmulator({
     bars,
     symbol: request.symbol,
     settings,
     rates,
     finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
     dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
+    notesResting: request.stepwise !== true,
   })
   // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
   const { timeMs } = request.limits
@@ -283,7 +283,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
                 return report.orders
               },
               get resting() {
-                return broker instanceof WatchedBroker ? broker.restingOrders() : []
+                return broker.restingOrders()
               },
               first: results.first,
               initialCapital: settings.initialCapital,

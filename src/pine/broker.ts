@@ -1,5 +1,5 @@
 // The broker as a script sees it: `pine` declares this port, `backtest/` implements it, and neither knows more of
-// the other. Numbers: NaN = not given. Strings: null = not given. Directions: 1 = long, -1 = short.
+// the other. Numbers: NaN = not given. Strings and switches: null = not given.
 
 export const OCA_TYPES = ['none', 'cancel', 'reduce'] as const
 export type OcaType = (typeof OCA_TYPES)[number]
@@ -31,15 +31,14 @@ export interface TradeView {
 export interface Broker {
   /** What it keeps, about: fills, trades and orders. */
   readonly bytes: number
-  /**
-   * The bar the script runs on. The run writes it before the body, whether `onBar` was called or not: commands and the
-   * strategy.* values below read the close of this bar.
-   */
-  bar: number
   /** Something to do on a bar: an order waits, a position is open, or a rule must be watched. */
   readonly busy: boolean
   /** The script placed or changed something since `afterScript` ran last. */
   readonly dirty: boolean
+  /** What a script reads of it. */
+  readonly account: BrokerAccount
+  /** What a script tells it. */
+  readonly desk: BrokerDesk
   /**
    * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy`.
    * With calc_on_order_fills it calls `rerun` after fills, which runs the script's body once more on this bar.
@@ -47,9 +46,13 @@ export interface Broker {
   onBar(bar: number, rerun: () => void): void
   /** After the script's body on `bar`: process_orders_on_close, immediate closes. Need not be called when not `dirty`. */
   afterScript(bar: number): void
+}
 
-  // Commands, arguments in the order of Pine's reference. `site` tells call sites apart (rules D3, D11).
-  entry(
+/** A request belongs to the broker from then on: it may keep it, so every call brings one of its own. */
+export interface BrokerDesk {
+  /** strategy.entry and strategy.order; directions: 1 = long, -1 = short. `site` tells call sites apart (rules D3, D11). */
+  place(
+    kind: 'entry' | 'order',
     id: string,
     direction: 1 | -1,
     qty: number,
@@ -59,40 +62,11 @@ export interface Broker {
     ocaType: OcaType,
     comment: string | null,
     alertMessage: string | null,
-    disableAlert: boolean,
     site: number,
   ): void
-  order(
-    id: string,
-    direction: 1 | -1,
-    qty: number,
-    limit: number,
-    stop: number,
-    ocaName: string | null,
-    ocaType: OcaType,
-    comment: string | null,
-    alertMessage: string | null,
-    disableAlert: boolean,
-    site: number,
-  ): void
-  exit(id: string, exit: ExitOrder, site: number): void
-  close(
-    id: string,
-    comment: string | null,
-    qty: number,
-    qtyPercent: number,
-    alertMessage: string | null,
-    immediately: boolean,
-    disableAlert: boolean,
-    site: number,
-  ): void
-  closeAll(
-    comment: string | null,
-    alertMessage: string | null,
-    immediately: boolean,
-    disableAlert: boolean,
-    site: number,
-  ): void
+  exit(request: ExitRequest): void
+  close(request: CloseRequest): void
+  closeAll(request: CloseAllRequest): void
   cancel(id: string): void
   cancelAll(): void
 
@@ -103,6 +77,14 @@ export interface Broker {
   maxIntradayLoss(value: number, type: 'percent_of_equity' | 'cash', alertMessage: string | null): void
   maxIntradayFilledOrders(count: number, alertMessage: string | null): void
   maxPositionSize(contracts: number): void
+}
+
+export interface BrokerAccount {
+  /**
+   * The bar the script runs on. The run writes it before the body, whether `onBar` was called or not: commands and the
+   * values below read the close of this bar.
+   */
+  bar: number
 
   // strategy.* as they stand now, at this bar's close unless said otherwise. Money in account currency.
   readonly positionSize: number
@@ -141,8 +123,11 @@ export interface Broker {
   defaultEntryQty(price: number): number
 }
 
-/** strategy.exit, all but its id. Levels in price, `profit`/`loss`/`trailPoints`/`trailOffset` in ticks. */
-export interface ExitOrder {
+// Requests have the arguments of Pine's commands, as the script gave them, and the call site.
+
+/** Levels in price, `profit`/`loss`/`trailPoints`/`trailOffset` in ticks. */
+export interface ExitRequest {
+  readonly id: string | null
   readonly fromEntry: string | null
   readonly qty: number
   readonly qtyPercent: number
@@ -162,5 +147,20 @@ export interface ExitOrder {
   readonly alertProfit: string | null
   readonly alertLoss: string | null
   readonly alertTrailing: string | null
-  readonly disableAlert: boolean
+  readonly disableAlert: boolean | null
+  readonly site: number
+}
+
+export interface CloseAllRequest {
+  readonly comment: string | null
+  readonly alertMessage: string | null
+  readonly immediately: boolean | null
+  readonly disableAlert: boolean | null
+  readonly site: number
+}
+
+export interface CloseRequest extends CloseAllRequest {
+  readonly id: string | null
+  readonly qty: number
+  readonly qtyPercent: number
 }

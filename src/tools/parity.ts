@@ -71,7 +71,7 @@ function attempt(one: ParityCase): Verdict {
     if (one.suite === 'micro' || one.id === 'slippage_pyramiding')
       for (let bar = 0; bar < backtest.bars.length; bar++) {
         backtest.advance(bar + 1)
-        positions.push(backtest.broker.positionSize)
+        positions.push(backtest.broker.account.positionSize)
       }
     else backtest.advance(backtest.bars.length)
     const { report } = backtest.result()

@@ -6,7 +6,7 @@ import { directionOf, labelOf, quantityOf, type Trade } from '../../src/backtest
 import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
-import type { ExitOrder, OcaType } from '../../src/pine/broker.ts'
+import type { ExitRequest, OcaType } from '../../src/pine/broker.ts'
 
 export const TEST_SYMBOL: SymbolInfo = {
   exchange: 'TEST',
@@ -60,7 +60,7 @@ export interface Orders {
   long(id: string, call?: OrderCall): void
   short(id: string, call?: OrderCall): void
   order(id: string, direction: 1 | -1, call?: OrderCall): void
-  exit(id: string, from: string | null, call: Partial<ExitOrder>): void
+  exit(id: string, from: string | null, call: Partial<ExitRequest>): void
   close(
     id: string,
     call?: { qty?: number; qtyPercent?: number; comment?: string; immediately?: boolean },
@@ -68,7 +68,8 @@ export interface Orders {
   closeAll(comment?: string): void
 }
 
-const NO_EXIT: ExitOrder = {
+const NO_EXIT: ExitRequest = {
+  id: null,
   fromEntry: null,
   qty: NaN,
   qtyPercent: NaN,
@@ -88,15 +89,18 @@ const NO_EXIT: ExitOrder = {
   alertProfit: null,
   alertLoss: null,
   alertTrailing: null,
-  disableAlert: false,
+  disableAlert: null,
+  site: 0,
 }
+
+export const NO_CLOSE = { alertMessage: null, immediately: null, disableAlert: null } as const
 
 function ordersOn(broker: BrokerEmulator, bar: number): Orders {
   let site = 0
   const place = (kind: 'entry' | 'order', id: string, direction: 1 | -1, call: OrderCall) => {
     const [ocaName, ocaType] = call.oca ?? [null, 'none' as const]
     const { qty = NaN, limit = NaN, stop = NaN, comment = null } = call
-    broker[kind](id, direction, qty, limit, stop, ocaName, ocaType, comment, null, false, ++site)
+    broker.desk.place(kind, id, direction, qty, limit, stop, ocaName, ocaType, comment, null, ++site)
   }
   return {
     broker,
@@ -111,13 +115,21 @@ function ordersOn(broker: BrokerEmulator, bar: number): Orders {
       place('order', id, direction, call)
     },
     exit: (id, from, call) => {
-      broker.exit(id, { ...NO_EXIT, fromEntry: from, ...call }, ++site)
+      broker.desk.exit({ ...NO_EXIT, id, fromEntry: from, ...call, site: ++site })
     },
     close: (id, { qty = NaN, qtyPercent = NaN, comment, immediately = false } = {}) => {
-      broker.close(id, comment ?? null, qty, qtyPercent, null, immediately, false, ++site)
+      broker.desk.close({
+        ...NO_CLOSE,
+        id,
+        comment: comment ?? null,
+        qty,
+        qtyPercent,
+        immediately,
+        site: ++site,
+      })
     },
     closeAll: (comment) => {
-      broker.closeAll(comment ?? null, null, false, false, ++site)
+      broker.desk.closeAll({ ...NO_CLOSE, comment: comment ?? null, site: ++site })
     },
   }
 }
@@ -148,14 +160,14 @@ export function drive(
 
 /** One bar, the way generated code does it. */
 export function step(broker: BrokerEmulator, bar: number, script: TestScript, positions: number[]): void {
-  broker.bar = bar
+  broker.account.bar = bar
   const run = () => {
     script(ordersOn(broker, bar))
   }
   if (broker.busy) broker.onBar(bar, run)
   run()
   if (broker.dirty) broker.afterScript(bar)
-  positions.push(broker.positionSize)
+  positions.push(broker.account.positionSize)
 }
 
 export function closedTrades({ position }: BrokerEmulator): Trade[] {

@@ -94,8 +94,8 @@ function scriptOf(commands: readonly Command[]): TestScript {
       else if (one.what === 'close')
         orders.close(one.id, { qty, qtyPercent: percent, immediately: one.immediately })
       else if (one.what === 'closeAll') orders.closeAll()
-      else if (one.what === 'cancel') orders.broker.cancel(one.id)
-      else orders.broker.cancelAll()
+      else if (one.what === 'cancel') orders.broker.desk.cancel(one.id)
+      else orders.broker.desk.cancelAll()
     }
   }
 }
@@ -111,7 +111,7 @@ test('equity is initial capital plus closed plus open profit at every bar, and n
       const script = scriptOf(commands)
       const { broker } = drive(bars, args, (orders) => {
         script(orders)
-        const { broker: now } = orders
+        const { account: now } = orders.broker
         expect(now.initialCapital + now.netProfit + now.openProfit).toBeCloseTo(now.equity, 6)
         expect(now.netProfit).toBe(now.grossProfit - now.grossLoss)
       })
@@ -132,8 +132,8 @@ test('equity is initial capital plus closed plus open profit at every bar, and n
         position.open.reduce((total, trade) => total + trade.entryFee, 0)
       expect(booked).toBeCloseTo(fees, 6)
       const columns = equityColumns(bars, fills, 1, args.initial_capital, null)
-      broker.bar = BARS - 1
-      expect(columns.equity[BARS - 1]).toBeCloseTo(broker.equity, 6)
+      broker.account.bar = BARS - 1
+      expect(columns.equity[BARS - 1]).toBeCloseTo(broker.account.equity, 6)
     }),
     runs,
   )

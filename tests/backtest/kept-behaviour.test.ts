@@ -48,11 +48,12 @@ function settingsOf(random: Random) {
 function scriptOf(seed: number, seen: string[]): TestScript {
   return (orders) => {
     const { bar, broker } = orders
+    const { account } = broker
     const random = new Random(seed * 1000 + bar)
-    if (bar === 0 && random.chance(0.2)) broker.maxIntradayFilledOrders(random.integer(3, 9), null)
+    if (bar === 0 && random.chance(0.2)) broker.desk.maxIntradayFilledOrders(random.integer(3, 9), null)
     if (bar === 0 && random.chance(0.2))
-      broker.maxIntradayLoss(random.integer(2, 9), 'percent_of_equity', null)
-    if (bar === 0 && random.chance(0.2)) broker.maxPositionSize(random.integer(1, 4))
+      broker.desk.maxIntradayLoss(random.integer(2, 9), 'percent_of_equity', null)
+    if (bar === 0 && random.chance(0.2)) broker.desk.maxPositionSize(random.integer(1, 4))
     const near = () => Math.round(10_000 + random.integer(-400, 400)) / 100
     const maybe = <T>(chance: number, value: T): T | undefined => (random.chance(chance) ? value : undefined)
     const given = (call: object): object =>
@@ -81,21 +82,21 @@ function scriptOf(seed: number, seen: string[]): TestScript {
     if (random.chance(0.12))
       orders.close(id, { immediately: random.chance(0.3), ...given({ qtyPercent: maybe(0.5, 50) }) })
     if (random.chance(0.05)) orders.closeAll()
-    if (random.chance(0.05)) broker.cancel(id)
-    if (random.chance(0.03)) broker.cancelAll()
+    if (random.chance(0.05)) broker.desk.cancel(id)
+    if (random.chance(0.03)) broker.desk.cancelAll()
     if (bar % 10 === 9)
       seen.push(
         [
           bar,
-          broker.positionSize,
-          broker.positionAvgPrice,
-          broker.equity,
-          broker.openProfit,
-          broker.netProfit,
-          broker.maxDrawdownAmount,
-          broker.maxRunupAmount,
-          broker.capitalHeld,
-          broker.marginLiquidationPrice,
+          account.positionSize,
+          account.positionAvgPrice,
+          account.equity,
+          account.openProfit,
+          account.netProfit,
+          account.maxDrawdownAmount,
+          account.maxRunupAmount,
+          account.capitalHeld,
+          account.marginLiquidationPrice,
         ]
           .map((value) => Number(value.toFixed(6)))
           .join(' '),

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { expectList } from '../expected.ts'
-import { barsFrom, drive, fillLines, TEST_SYMBOL, type TestScript } from './drive.ts'
+import { barsFrom, drive, fillLines, NO_CLOSE, TEST_SYMBOL, type TestScript } from './drive.ts'
 import type { DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
@@ -190,7 +190,7 @@ const CASES: readonly RuleCase[] = [
       if (bar === 0) long('L')
       if (bar !== 2) return
       close('L', { immediately: true })
-      expect(broker.positionSize).toBe(1)
+      expect(broker.account.positionSize).toBe(1)
     },
     trades: ['long 1 L@1 100.1 → Close entry(s) order L@2 100.5 = 0.3'],
     positions: [0, 1, 0, 0],
@@ -302,7 +302,7 @@ const CASES: readonly RuleCase[] = [
     script: ({ bar, broker, long, exit }) => {
       if (bar === 0) long('L')
       if (bar === 1) exit('X', 'L', { limit: 110 })
-      if (bar === 2) broker.cancel('L')
+      if (bar === 2) broker.desk.cancel('L')
     },
     trades: ['long 1 L@1 100 → X@3 110 = 10'],
   },
@@ -310,7 +310,7 @@ const CASES: readonly RuleCase[] = [
     rule: 'C12: the side that may not enter only closes',
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ bar, broker, long, short }) => {
-      broker.allowEntryIn('long')
+      broker.desk.allowEntryIn('long')
       if (bar === 0) long('L')
       if (bar === 1) short('S')
       if (bar === 2) short('S')
@@ -324,7 +324,7 @@ const CASES: readonly RuleCase[] = [
     bars: `${FLAT} ${FLAT} 100/106/100/105 105/107/105/106 106/107/106/106`,
     script: ({ bar, broker, long, exit }) => {
       if (bar === 0) long('L')
-      if (broker.positionSize > 0) exit('HALF', 'L', { qty: 1, limit: 105 })
+      if (broker.account.positionSize > 0) exit('HALF', 'L', { qty: 1, limit: 105 })
     },
     trades: ['long 1 L@1 100 → HALF@2 105 = 5'],
     positions: [0, 2, 1, 1, 1],
@@ -410,7 +410,7 @@ const CASES: readonly RuleCase[] = [
         short('S', { qty: 5, stop: 95 })
         exit('X', 'L', { stop: 90 })
       }
-      if (broker.positionSize < 0) exit('OUT', null, { limit: 75 })
+      if (broker.account.positionSize < 0) exit('OUT', null, { limit: 75 })
     },
     trades: [
       'long 1 L@1 100 → S@2 80 = -20',
@@ -460,7 +460,7 @@ const CASES: readonly RuleCase[] = [
     bars: '100/100/100/100 100/100.2/100/100.1 100.5/102/100.4/101.5 101.5/101.7/101.4/101.6',
     script: ({ bar, broker, long, exit }) => {
       if (bar === 0) long('L')
-      if (broker.positionSize > 0) exit('X', 'L', { trailPrice: 101, trailOffset: 10 })
+      if (broker.account.positionSize > 0) exit('X', 'L', { trailPrice: 101, trailOffset: 10 })
     },
     trades: ['long 1 L@1 100 → X@2 101.9 = 1.9'],
   },
@@ -591,7 +591,7 @@ const CASES: readonly RuleCase[] = [
     rule: 'H1: the day ends with the last order it allows',
     bars: `${FLAT} ${FLAT} 101/101/101/101 ${FLAT} ${FLAT}`,
     script: ({ bar, broker, long, short }) => {
-      broker.maxIntradayFilledOrders(2, null)
+      broker.desk.maxIntradayFilledOrders(2, null)
       if (bar % 2 === 0) long('L')
       else short('S')
     },
@@ -606,7 +606,7 @@ const CASES: readonly RuleCase[] = [
     args: { initial_capital: 1000 },
     bars: '100/100/100/100 100/100.5/99.5/100 100/100/95/95 95/95/88/88 88/92/88/92',
     script: ({ bar, broker, long }) => {
-      broker.maxIntradayLoss(100, 'cash', null)
+      broker.desk.maxIntradayLoss(100, 'cash', null)
       if (bar === 0) long('L', { qty: 10 })
     },
     trades: ['long 10 L@1 100 → Close Position (Max intraday loss reached)@3 88 = -120'],
@@ -616,7 +616,7 @@ const CASES: readonly RuleCase[] = [
     args: { initial_capital: 1000 },
     bars: '100/100/100/100 100/100/100/100 88/88/88/88 88/99/88/99',
     script: ({ bar, broker, long }) => {
-      broker.maxIntradayLoss(100, 'cash', null)
+      broker.desk.maxIntradayLoss(100, 'cash', null)
       if (bar === 0) long('L', { qty: 10 })
     },
     trades: ['long 10 L@1 100 → Close Position (Max intraday loss reached)@2 88 = -120'],
@@ -627,7 +627,7 @@ const CASES: readonly RuleCase[] = [
     args: { initial_capital: 1000 },
     bars: '100/100/100/100 100/100/80/85 90/95/90/95 95/99/95/99 99/99/99/99',
     script: ({ bar, broker, long, exit }) => {
-      broker.maxIntradayLoss(100, 'cash', null)
+      broker.desk.maxIntradayLoss(100, 'cash', null)
       if (bar === 0) {
         long('L', { qty: 10 })
         exit('X', 'L', { stop: 89 })
@@ -642,7 +642,7 @@ const CASES: readonly RuleCase[] = [
     args: { pyramiding: 9 },
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ broker, bar, long }) => {
-      broker.maxPositionSize(5)
+      broker.desk.maxPositionSize(5)
       if (bar < 3) long(`L${bar}`, { qty: 2 })
     },
     trades: [],
@@ -654,7 +654,10 @@ const CASES: readonly RuleCase[] = [
     script: ({ bar, broker, long, closeAll }) => {
       if (bar === 0) long('L')
       if (bar === 1) closeAll()
-      if (bar === 3) expect([broker.winTrades, broker.lossTrades, broker.evenTrades]).toEqual([0, 0, 1])
+      if (bar === 3)
+        expect([broker.account.winTrades, broker.account.lossTrades, broker.account.evenTrades]).toEqual([
+          0, 0, 1,
+        ])
     },
     trades: ['long 1 L@1 100 → Close position order@2 100 = 0'],
   },
@@ -787,7 +790,7 @@ const CASES: readonly RuleCase[] = [
     args: { pyramiding: 3 },
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ bar, broker, long, close, closeAll }) => {
-      expect(broker.positionEntryName).toBe([null, 'A', 'A', 'B', null][bar]!)
+      expect(broker.account.positionEntryName).toBe([null, 'A', 'A', 'B', null][bar]!)
       if (bar === 0) long('A')
       if (bar === 1) long('B')
       if (bar === 2) close('A')
@@ -962,7 +965,7 @@ const CASES: readonly RuleCase[] = [
     bars: '100/100/100/100 100/100.2/100/100.1 100.5/102/100.4/101.5 101.5/101.7/101.4/101.6',
     script: ({ bar, broker, long, exit }) => {
       if (bar === 0) long('L')
-      if (broker.positionSize > 0) exit('X', 'L', { trailPoints: 100, trailOffset: 10 })
+      if (broker.account.positionSize > 0) exit('X', 'L', { trailPoints: 100, trailOffset: 10 })
     },
     trades: ['long 1 L@1 100 → X@2 101.9 = 1.9'],
   },
@@ -1037,7 +1040,7 @@ const CASES: readonly RuleCase[] = [
     script: ({ bar, broker, long }) => {
       if (bar === 0) long('A', { qty: 1 })
       if (bar === 1) long('B', { qty: 3 })
-      if (bar === 2) expect(broker.positionAvgPrice).toBe(103)
+      if (bar === 2) expect(broker.account.positionAvgPrice).toBe(103)
     },
     trades: [],
   },
@@ -1048,8 +1051,8 @@ const CASES: readonly RuleCase[] = [
       if (bar === 0 || bar === 2) long('L')
       if (bar === 1 || bar === 3) closeAll()
       if (bar !== 5) return
-      expect(broker.grossProfit).toBeCloseTo(0.3, 12)
-      expect(broker.netProfit).toBe(broker.grossProfit - broker.grossLoss)
+      expect(broker.account.grossProfit).toBeCloseTo(0.3, 12)
+      expect(broker.account.netProfit).toBe(broker.account.grossProfit - broker.account.grossLoss)
     },
     trades: [
       'long 1 L@1 100 → Close position order@2 100.1 = 0.1',
@@ -1119,7 +1122,7 @@ const CASES: readonly RuleCase[] = [
     script: ({ bar, broker, long }) => {
       if (bar === 0) long('A', { qty: 1 })
       if (bar === 1) long('B', { qty: 3 })
-      expect(broker.capitalHeld).toBe([0, 100, 412][bar]!)
+      expect(broker.account.capitalHeld).toBe([0, 100, 412][bar]!)
     },
     trades: [],
   },
@@ -1128,7 +1131,7 @@ const CASES: readonly RuleCase[] = [
     args: { initial_capital: 1000 },
     bars: '100/100/100/100 100/100/80/80 80/95/80/95 95/95/95/95 89/89/89/89 89/89/89/89 89/89/89/89',
     script: ({ bar, broker, long, closeAll }) => {
-      broker.maxDrawdown(10, 'percent_of_equity', null)
+      broker.desk.maxDrawdown(10, 'percent_of_equity', null)
       if (bar === 0) long('L', { qty: 10 })
       if (bar === 3) closeAll()
       if (bar === 4) long('AGAIN', { qty: 1 })
@@ -1142,7 +1145,7 @@ const CASES: readonly RuleCase[] = [
     day: (bar) => Math.floor(bar / 2),
     bars: `${FLAT} ${FLAT} ${FLAT} 99/99/99/99 ${FLAT} 99/99/99/99 ${FLAT} ${FLAT}`,
     script: ({ bar, broker, long, closeAll }) => {
-      broker.maxConsLossDays(2, null)
+      broker.desk.maxConsLossDays(2, null)
       if (bar % 2 === 1) long('L')
       else closeAll()
     },
@@ -1165,7 +1168,7 @@ const CASES: readonly RuleCase[] = [
     bars: `${FLAT} 100/102/99.9/101.5 101.5/101.5/101.5/101.5`,
     script: ({ bar, broker, long }) => {
       if (bar === 0) long('A', { qty: 1, stop: 101 })
-      if (bar === 1 && broker.openTradeCount === 1) long('B')
+      if (bar === 1 && broker.account.openTradeCount === 1) long('B')
     },
     trades: [],
     fills: ['A buy 1@101', 'B buy 0.99@102'],
@@ -1175,7 +1178,7 @@ const CASES: readonly RuleCase[] = [
     day: (bar) => Math.floor(bar / 2),
     bars: `${FLAT} ${FLAT} ${FLAT} ${FLAT} ${FLAT}`,
     script: ({ bar, broker, long }) => {
-      broker.maxIntradayFilledOrders(1, null)
+      broker.desk.maxIntradayFilledOrders(1, null)
       long(`L${bar}`)
     },
     trades: [
@@ -1190,7 +1193,7 @@ const CASES: readonly RuleCase[] = [
     symbol: { currency: 'JPY' },
     bars: FLAT,
     script: ({ broker }) => {
-      expect(broker.accountCurrency).toBe('JPY')
+      expect(broker.account.accountCurrency).toBe('JPY')
     },
     trades: [],
   },
@@ -1215,7 +1218,7 @@ describe('broker rules', () => {
         if (bar === 0) long('L', { qty: 10 })
         if (bar === 1)
           for (const [i, site] of sites.entries())
-            broker.close('L', `C${i}`, 3, NaN, null, false, false, site)
+            broker.desk.close({ ...NO_CLOSE, id: 'L', comment: `C${i}`, qty: 3, qtyPercent: NaN, site })
       }
     const bars = barsFrom(`${FLAT} ${FLAT} ${FLAT}`)
     const args = { process_orders_on_close: true }
@@ -1230,7 +1233,7 @@ describe('broker rules', () => {
       barsFrom(`${FLAT} ${FLAT} ${FLAT}`),
       { calc_on_order_fills: true, pyramiding: 10 },
       ({ bar, broker, long }) => {
-        runs.push(`${bar}:${broker.positionSize}`)
+        runs.push(`${bar}:${broker.account.positionSize}`)
         if (bar < 2) long(`L${runs.length}`)
       },
     )
@@ -1246,7 +1249,7 @@ describe('broker rules', () => {
       { initial_capital: 100, margin_long: 25 },
       ({ bar, broker, long }) => {
         if (bar === 1) long('L', { qty: 2 })
-        seen.push(broker.marginLiquidationPrice)
+        seen.push(broker.account.marginLiquidationPrice)
       },
     )
     // 100 + 2·(P − 120) = 0.25·2·P  →  P = 140 / 1.5
@@ -1266,7 +1269,7 @@ describe('broker rules', () => {
     )
     // 10 · 0.8 − 1 · 0.5 − 1.1 · 0.8
     expect(trades).toEqual(['long 1 L@1 100 → Close position order@2 110 = 6.62'])
-    expect(broker.convertToSymbol(8)).toBe(10)
+    expect(broker.account.convertToSymbol(8)).toBe(10)
   })
 
   test('A9: that a recalculation sees the finished bar is warned of', () => {

@@ -2,7 +2,7 @@
 
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
-import type { Broker } from '../../src/pine/broker.ts'
+import type { Broker, BrokerAccount, BrokerDesk } from '../../src/pine/broker.ts'
 import { compile, type RunEnvironment, type ScriptRun } from '../../src/pine/compile.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 
@@ -57,26 +57,25 @@ export interface Order {
 }
 
 /** A broker that writes down what it is told. */
-export function recordingBroker(
-  orders: Order[] = [],
-  more: Partial<Record<keyof Broker, unknown>> = {},
-): Broker {
-  const known: Partial<Record<keyof Broker, unknown>> = {
+export function recordingBroker(orders: Order[] = [], more: Partial<Broker> = {}): Broker {
+  const desk = new Proxy({} as BrokerDesk, {
+    get:
+      (_, name) =>
+      (...args: unknown[]) => {
+        orders.push({ method: String(name), args })
+      },
+  })
+  const account = { bar: 0, positionSize: 0, equity: 1000 } as BrokerAccount
+  return {
     bytes: 0,
     busy: false,
     dirty: false,
-    positionSize: 0,
-    equity: 1000,
+    account,
+    desk,
+    onBar: () => undefined,
+    afterScript: () => undefined,
     ...more,
   }
-  return new Proxy(known, {
-    get: (target, name) =>
-      name in target
-        ? target[name as keyof Broker]
-        : (...args: unknown[]) => {
-            orders.push({ method: String(name), args })
-          },
-  }) as unknown as Broker
 }
 
 export function environment(bars: Bars, more: Partial<RunEnvironment> = {}): RunEnvironment {

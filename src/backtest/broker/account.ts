@@ -1,14 +1,15 @@
 // The account: what is held, what it is worth now, and all that a script reads of it as strategy.*.
 //
-// "Now" is the close of the bar the script runs on, or, while a bar is walked, the price the path has reached.
+// "Now" is the close of the bar the script runs on, or, while a bar is walked, the price the path has reached. The run
+// says which bar it is, the walk (walk.ts) where on it; nobody else writes these.
 
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import type { TradeView } from '../../pine/broker.ts'
+import type { BrokerAccount, TradeView } from '../../pine/broker.ts'
 import { EquityWalk } from '../equity.ts'
-import { exceeds } from './margin.ts'
+import { rowsOf } from './ledger.ts'
 import { UNIT, contracts, tickAbove, tickBelow, unitsOf } from './numbers.ts'
-import type { Direction } from './orders.ts'
+import type { Direction, PathPoint } from './orders.ts'
 import { Position } from './position.ts'
 import type { BrokerSettings } from './settings.ts'
 import { budgetOf, unitsFor } from './sizing.ts'
@@ -24,21 +25,26 @@ export interface BrokerOptions {
   readonly finer?: Bars | null
   /** A number that changes with the trading day a bar belongs to (H5). */
   readonly dayOf?: (bar: number) => number
+  /** Whether to note which orders rest where (resting.ts): charts draw it, alerts need not. */
+  readonly notesResting?: boolean
 }
 
-export class Account {
+export class Account implements BrokerAccount {
   bar = 0
-  readonly settings: BrokerSettings
-  position: Position
-  protected readonly bars: Bars
-  protected readonly rates: Float64Array | null
-  protected readonly lot: number
-  protected readonly mintick: number
-  protected readonly pointValue: number
+  /** Where on the bar: what fills is booked with it. */
+  point: PathPoint = 0
   /** A bar is being walked: "now" is where the path stands, else the close. */
-  protected walking = false
-  protected nowTicks = 0
-  protected walk: EquityWalk
+  walking = false
+  nowTicks = 0
+  readonly settings: BrokerSettings
+  readonly position: Position
+  readonly bars: Bars
+  readonly rates: Float64Array | null
+  readonly lot: number
+  readonly mintick: number
+  readonly pointValue: number
+  /** Max drawdown and run-up so far, worked out when asked for. */
+  private extremes: EquityWalk
 
   constructor({ bars, symbol, settings, rates = null }: BrokerOptions) {
     this.bars = bars
@@ -48,40 +54,30 @@ export class Account {
     this.mintick = symbol.mintick
     this.pointValue = symbol.pointValue
     this.position = new Position(symbol.pointValue, settings.closeEntriesRule)
-    this.walk = this.newWalk()
+    this.extremes = this.newExtremes()
   }
 
-  /** Max drawdown and run-up so far, worked out when asked for. */
-  protected newWalk(): EquityWalk {
+  private newExtremes(): EquityWalk {
     const { bars, position, pointValue, settings, rates } = this
     return new EquityWalk(bars, position.fills, pointValue, settings.initialCapital, rates)
   }
 
-  protected margin(direction: Direction): number {
+  margin(direction: Direction): number {
     return direction === 1 ? this.settings.marginLong : this.settings.marginShort
   }
 
-  protected rate(): number {
+  rate(): number {
     return this.rates ? this.rates[this.bar]! : 1
   }
 
   /** The close, or where the path stands while a bar is walked (A8). */
-  protected nowPrice(): number {
+  nowPrice(): number {
     return this.walking ? this.nowTicks * this.mintick : this.bars.close[this.bar]!
   }
 
-  protected equityAt(price: number): number {
+  equityAt(price: number): number {
     const { position } = this
     return this.settings.initialCapital + position.netProfit + position.openProfit(price, this.rate())
-  }
-
-  protected withinMargin(direction: Direction, units: number, price: number): boolean {
-    const margin = this.margin(direction)
-    if (margin === 0) return true
-    const held = this.position.units
-    const total = units + (held * direction > 0 ? Math.abs(held) : 0)
-    const required = contracts(total) * price * this.pointValue * this.rate() * margin
-    return !exceeds(required, this.equityAt(price))
   }
 
   // ——— strategy.* ———
@@ -116,16 +112,16 @@ export class Account {
     return this.position.grossLoss
   }
   get maxRunupAmount(): number {
-    return this.walk.to(this.bar).runupMax
+    return this.extremes.to(this.bar).runupMax
   }
   get maxDrawdownAmount(): number {
-    return this.walk.to(this.bar).drawdownMax
+    return this.extremes.to(this.bar).drawdownMax
   }
   get maxRunupPercent(): number {
-    return this.walk.to(this.bar).runupMaxFraction * 100
+    return this.extremes.to(this.bar).runupMaxFraction * 100
   }
   get maxDrawdownPercent(): number {
-    return this.walk.to(this.bar).drawdownMaxFraction * 100
+    return this.extremes.to(this.bar).drawdownMaxFraction * 100
   }
   get maxContractsHeldAll(): number {
     return contracts(this.position.heldAll)
@@ -203,5 +199,22 @@ export class Account {
         ? unitsOf(this.settings.defaultQtyValue, this.lot)
         : unitsFor(this.settings, budget, price, this.pointValue, this.rate(), this.lot),
     )
+  }
+
+  // ——— snapshots ———
+
+  state() {
+    const { units, entries, open, closed, fills, value, fees, grossProfit, grossLoss } = this.position
+    const { wins, losses, evens, heldAll, heldLong, heldShort } = this.position
+    const sums = { value, fees, grossProfit, grossLoss, wins, losses, evens, heldAll, heldLong, heldShort }
+    const position = { units, entries, open, closed: rowsOf(closed), fills: rowsOf(fills), ...sums }
+    return { bar: this.bar, position, extremes: this.extremes.state() }
+  }
+
+  restore({ bar, position, extremes }: ReturnType<Account['state']>): void {
+    this.bar = bar
+    Object.assign(this.position, position)
+    this.extremes = this.newExtremes()
+    this.extremes.goOnFrom(extremes)
   }
 }

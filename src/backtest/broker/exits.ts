@@ -1,6 +1,6 @@
 // strategy.exit: which levels a call means for one entry, and how much of the entry it may close.
 
-import type { ExitOrder } from '../../pine/broker.ts'
+import type { ExitRequest } from '../../pine/broker.ts'
 import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
 import type { Entry } from './orders.ts'
 
@@ -13,7 +13,7 @@ export interface ExitLevels {
 }
 
 /** B8: a call whose triggers are all na does nothing. */
-export function hasTrigger(exit: ExitOrder): boolean {
+export function hasTrigger(exit: ExitRequest): boolean {
   return !(
     Number.isNaN(exit.profit) &&
     Number.isNaN(exit.limit) &&
@@ -29,7 +29,7 @@ export function hasTrigger(exit: ExitOrder): boolean {
  * away from the market, limits and activations to the better side.
  */
 export function exitLevels(
-  exit: ExitOrder,
+  exit: ExitRequest,
   entry: Entry,
   mintick: number,
   nearerLevelWins: boolean,
@@ -59,7 +59,7 @@ export function exitLevels(
  * D4: units of `entry` that a call of exit `id` gets: its own quantity or share of the ORIGINAL size, capped by what
  * the other exits have not reserved (fired ones keep their claim). D6: shares floor to the lot.
  */
-export function reservation(exit: ExitOrder, entry: Entry, id: string, lot: number): number {
+export function reservation(exit: ExitRequest, entry: Entry, id: string, lot: number): number {
   let taken = 0
   if (entry.legs) for (const leg of entry.legs) if (leg.id !== id) taken += leg.reserved
   const free = entry.units - taken

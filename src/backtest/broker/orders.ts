@@ -7,7 +7,8 @@
 // exit consumes the oldest, whatever entry it was bound to (D8). Entries keep what each id still has to close (C3,
 // D9). Invariant: both add up to the position's size.
 
-import type { ExitOrder, OcaType } from '../../pine/broker.ts'
+import type { ExitRequest, OcaType } from '../../pine/broker.ts'
+import type { BrokerSettings } from './settings.ts'
 
 export type Direction = 1 | -1
 
@@ -52,6 +53,22 @@ export function isMarket(order: Order): boolean {
   return Number.isNaN(order.limit) && Number.isNaN(order.stop)
 }
 
+/** C3: an entry that pyramiding refuses if it fills with the position as it is. */
+export function overCap(
+  order: Order,
+  { units, entries }: { readonly units: number; readonly entries: readonly Entry[] },
+  { pyramiding }: BrokerSettings,
+): boolean {
+  return (
+    order.kind === 'entry' &&
+    units * order.direction > 0 &&
+    // An order placed against a position reverses, whatever became of that position since
+    // (probe order-opposite-entry-close-same-pass-01: the second short of two fills, and twice its quantity).
+    order.flip === 0 &&
+    entries.length >= Math.max(1, pyramiding)
+  )
+}
+
 /** One fill that opened (part of) a position. */
 export interface Entry {
   readonly id: string
@@ -74,7 +91,7 @@ export interface ExitTemplate {
   readonly id: string
   /** The entry's id it waits for. */
   readonly entryId: string
-  readonly exit: ExitOrder
+  readonly exit: ExitRequest
   readonly bar: number
   readonly sequence: number
 }
@@ -83,7 +100,7 @@ export interface ExitTemplate {
 export interface Leg {
   readonly id: string
   readonly entry: Entry
-  exit: ExitOrder
+  exit: ExitRequest
   /** Units reserved of the entry, and what of them it has closed. */
   reserved: number
   filled: number

@@ -1,13 +1,13 @@
 // Orders that rest: limits, stops and trailing stops while they wait, so that a replay can show them as dashed lines.
 //
-// A watched broker notes before and after each bar's fills what waits at which price. The run calls onBar() only while
-// something waits; so what is gone when it is called again went on the bar of the last call. Only changes are kept: an order
-// that waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since rows
-// are told apart by what can be seen of them.
+// What waits at which price is noted before and after each bar's fills. The run calls the broker only while something
+// waits; so what is gone when it is called again went on the bar of the last call. Only changes are kept: an order that
+// waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since rows are
+// told apart by what can be seen of them.
 
-import { BrokerEmulator } from './broker.ts'
+import type { Book } from './book.ts'
 import { UNIT } from './numbers.ts'
-import { isMarket, type Trail } from './orders.ts'
+import { isMarket, type Order, type Trail } from './orders.ts'
 
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
 export type RestingType = (typeof RESTING_TYPES)[number]
@@ -20,15 +20,17 @@ export interface RestingOrder {
   readonly qty: number
   readonly price: number
   readonly from: number
-  to: number
+  readonly to: number
 }
 
+/** As it is noted; what is shown of it is worked out when it is asked for, since that cost a third of a bar. */
 interface Waiting {
   readonly id: string
   readonly type: RestingType
   readonly units: number
   readonly ticks: number
   readonly from: number
+  to: number
   /** Of the note it was last seen in. */
   seen: number
 }
@@ -36,41 +38,54 @@ interface Waiting {
 /** A script that moves stops of many trades on every bar would keep more than anybody looks at. */
 const KEPT_MAX = 200_000
 
-export class WatchedBroker extends BrokerEmulator {
-  private over: RestingOrder[] = []
+export class RestingNotes {
+  private over: Waiting[] = []
   private waiting: Waiting[] = []
   private notes = 0
-  /** Bar of the last call. */
+  /** Bar that `after` was told of last. */
   private last = -1
+  private readonly book: Book
+  private readonly mintick: number
 
-  override onBar(bar: number, rerun: () => void): void {
-    // Nothing waits and nothing did: most bars of most runs, on which noting cost 4 ns of 17.
-    if (!this.active && this.waiting.length === 0) {
-      this.last = bar
-      super.onBar(bar, rerun)
-      return
-    }
+  constructor(book: Book, mintick: number) {
+    this.book = book
+    this.mintick = mintick
+  }
+
+  /** Nothing waited at the last note. */
+  get isEmpty(): boolean {
+    return this.waiting.length === 0
+  }
+
+  before(bar: number): void {
     this.note(bar - 1, this.last)
-    super.onBar(bar, rerun)
+  }
+
+  after(bar: number): void {
     this.note(bar, bar)
     this.last = bar
   }
 
-  /** By the bar they came. */
-  restingOrders(): readonly RestingOrder[] {
-    this.note(this.bar, this.last)
-    return [...this.over, ...this.waiting.map((one) => this.row(one, -1))].sort((a, b) => a.from - b.from)
+  /** All so far, by the bar they came, when the run stands at `bar`. */
+  orders(bar: number): readonly RestingOrder[] {
+    this.note(bar, this.last)
+    return [...this.over, ...this.waiting].sort((a, b) => a.from - b.from).map((one) => this.row(one))
   }
 
-  protected override state() {
+  state() {
     const { over, waiting, notes, last } = this
-    return { ...super.state(), over, waiting, notes, last }
+    return { over, waiting, notes, last }
+  }
+
+  restore(state: ReturnType<RestingNotes['state']>): void {
+    Object.assign(this, state)
   }
 
   /** What is new came on `bar`, what is gone went on `gone`. */
   private note(bar: number, gone: number): void {
-    const { orders, legs, waiting } = this
-    if (waiting.length === 0 && legs.length === 0 && orders.every(isMarket)) return
+    const { waiting } = this
+    const { orders, legs } = this.book
+    if (waiting.length === 0 && legs.length === 0 && !someRest(orders)) return
     this.notes++
     for (const { id, direction, units, limit, stop, triggered } of orders) {
       // A stop-limit order waits for its stop first.
@@ -88,7 +103,10 @@ export class WatchedBroker extends BrokerEmulator {
     for (const one of waiting) {
       if (one.seen === this.notes) waiting[left++] = one
       // What came and went within one bar was never there at a close.
-      else if (one.from < gone && this.over.length < KEPT_MAX) this.over.push(this.row(one, gone))
+      else if (one.from < gone && this.over.length < KEPT_MAX) {
+        one.to = gone
+        this.over.push(one)
+      }
     }
     waiting.length = left
   }
@@ -106,14 +124,19 @@ export class WatchedBroker extends BrokerEmulator {
         one.seen = notes
         return
       }
-    waiting.push({ id, type, units, ticks, from: bar, seen: notes })
+    waiting.push({ id, type, units, ticks, from: bar, to: -1, seen: notes })
   }
 
-  private row({ id, type, units, ticks, from }: Waiting, to: number): RestingOrder {
+  private row({ id, type, units, ticks, from, to }: Waiting): RestingOrder {
     // A tick of 0.1 taken 23 times is 2.3000000000000003: nobody wants to read that, nor to send it.
     const price = Number((ticks * this.mintick).toPrecision(12))
     return { id, type, qty: units / UNIT, price, from, to }
   }
+}
+
+function someRest(orders: readonly Order[]): boolean {
+  for (const order of orders) if (!isMarket(order)) return true
+  return false
 }
 
 /** Where it would sell or buy now; before it is armed, where it would arm. */

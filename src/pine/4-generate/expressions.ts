@@ -217,18 +217,18 @@ function builtinVariable(module: Module, expr: BuiltinVariableExpr): string {
   }
   if (implementation.fixed)
     return fixedOnce(module, `b:${expr.builtin.name}`, `${module.constant(implementation.get)}(R)`)
-  return BROKER_GETTERS[expr.builtin.name] ?? `${module.constant(implementation.get)}(R)`
+  return ACCOUNT_GETTERS[expr.builtin.name] ?? `${module.constant(implementation.get)}(R)`
 }
 
-/** Read straight from the broker: half of all strategies ask for one of these on every bar. */
-const BROKER_GETTERS: Readonly<Record<string, string>> = {
-  'strategy.position_size': 'B.positionSize',
-  'strategy.position_avg_price': 'B.positionAvgPrice',
-  'strategy.equity': 'B.equity',
-  'strategy.openprofit': 'B.openProfit',
-  'strategy.netprofit': 'B.netProfit',
-  'strategy.opentrades': 'B.openTradeCount',
-  'strategy.closedtrades': 'B.closedTradeCount',
+/** Read straight from the account: half of all strategies ask for one of these on every bar. */
+const ACCOUNT_GETTERS: Readonly<Record<string, string>> = {
+  'strategy.position_size': 'A.positionSize',
+  'strategy.position_avg_price': 'A.positionAvgPrice',
+  'strategy.equity': 'A.equity',
+  'strategy.openprofit': 'A.openProfit',
+  'strategy.netprofit': 'A.netProfit',
+  'strategy.opentrades': 'A.openTradeCount',
+  'strategy.closedtrades': 'A.closedTradeCount',
 }
 
 /** A value computed once a run. */
@@ -427,11 +427,21 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
     return `${scope.state}.${field}.next(${args.join(',')})`
   }
   if (implementation.inline && args.every(isSmall)) return `(${implementation.inline(...args)})`
-  if (implementation.runtime) args.unshift('R')
-  if (implementation.site) args.push(String(expr.site))
-  const made = `${module.constant(implementation.fn)}(${args.join(',')})`
+  const given = implementation.named ? [namedArguments(expr, args)] : args
+  if (implementation.runtime) given.unshift('R')
+  if (implementation.site) given.push(String(expr.site))
+  const made = `${module.constant(implementation.fn)}(${given.join(',')})`
   // What knows the run counts by itself.
   return expr.type.kind === 'string' && implementation.runtime !== true ? `M.text(${made})` : made
+}
+
+function namedArguments(expr: BuiltinCallExpr, args: readonly string[]): string {
+  const fields = expr.overload.parameters.map(({ name }, i) => `${camelCase(name)}:${args[i]}`)
+  return `{${fields.join(',')},site:${expr.site}}`
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */

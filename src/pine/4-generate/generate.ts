@@ -85,7 +85,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   text.line('"use strict";')
   for (const i of module.constants.keys()) text.line(`const k${i}=K[${i}];`)
   text.line('return (R,N,S)=>{')
-  text.line('const B=R.broker,M=R.budget;let loops=0,o=0;')
+  text.line('const B=R.broker,A=B.account,M=R.budget;let loops=0,o=0;')
   for (const i of module.inputs) text.line(`const n${i}=N[${i}];`)
   const lets = [
     ...[...module.barColumns].map((name) => `$${name}`),
@@ -120,7 +120,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   text.append(out)
   text.line('}')
   const bar = trades
-    ? 'R.bar=i;B.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);'
+    ? 'R.bar=i;A.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);'
     : 'R.bar=i;body(i);'
   text.line(`function run(from,to){for(let i=from;i<to;i++){${bar}}}`)
   const options = module.tracks.map((_, i) => `p${i}`).join(',')

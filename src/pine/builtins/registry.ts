@@ -55,6 +55,11 @@ export type Implementation =
       readonly runtime?: boolean
       /** Gets the call site's number as its very last argument (strategy.*: the broker tells call sites apart). */
       readonly site?: boolean
+      /**
+       * Gets its arguments in one new object instead, by their names in camel case, with the call site's number as
+       * `site`: strategy.exit has twenty, and the broker keeps them.
+       */
+      readonly named?: boolean
       readonly implicit?: readonly Implicit[]
       /** JavaScript text for the call from the arguments' texts, for what is worth inlining: `(a) => \`Math.abs(${a})\``. */
       readonly inline?: (...args: string[]) => string

@@ -46,7 +46,7 @@ function linesOf(body: string, closes: readonly number[], step = closes.length, 
     symbol: SYMBOL,
     interval: '1h',
     inputs: {},
-    broker: { bytes: 0, bar: 0 } as Broker,
+    broker: { bytes: 0, account: { bar: 0 } } as Broker,
     limits: DEFAULT_LIMITS,
     series: () => null,
   })

@@ -44,7 +44,7 @@ for (const body of BODIES) {
     symbol: SYMBOL,
     interval: '5m',
     inputs: {},
-    broker: { bytes: 0, bar: 0 } as Broker,
+    broker: { bytes: 0, account: { bar: 0 } } as Broker,
     limits: DEFAULT_LIMITS,
     series: () => null,
   })

@@ -68,7 +68,7 @@ function plotsOf(script: CompiledScript | null, bars: Bars, step: number): Map<s
     interval: '1h',
     inputs: {},
     // An indicator places no orders: all a run does to its broker is to say which bar it is.
-    broker: { bytes: 0, bar: 0 } as Broker,
+    broker: { bytes: 0, account: { bar: 0 } } as Broker,
     limits: DEFAULT_LIMITS,
     series: () => null,
   }

@@ -1,0 +1,71 @@
+// Where a stretch of the path meets a level, in ticks: the geometry of fills, with no order book and no money in it.
+
+import type { Direction, Leg, Order } from './orders.ts'
+import { trailAtOpen, trailOnSegment } from './trailing.ts'
+
+/** Ranks of what is reached at one price (A16). */
+export const STOP = 0
+export const TRAIL = 1
+export const LIMIT = 2
+
+/** Where the way from `at` to `to` meets a level that is triggered from below (`up`) or from above; NaN = nowhere. */
+export function reach(level: number, at: number, to: number, up: boolean): number {
+  if (up) return level <= at ? at : level <= to ? level : NaN
+  return level >= at ? at : level >= to ? level : NaN
+}
+
+/** B10: a limit counts as filled once the price went `beyond` ticks past it. */
+export function reachLimit(
+  limit: number,
+  at: number,
+  to: number,
+  direction: Direction,
+  beyond: number,
+): number {
+  if (beyond === 0) return reach(limit, at, to, direction === -1)
+  const level = reach(limit - direction * beyond, at, to, direction === -1)
+  if (Number.isNaN(level)) return NaN
+  return direction === 1 ? Math.min(limit, at) : Math.max(limit, at)
+}
+
+/** The open is at or past the order's level. A stop-limit order is only triggered by that, unless its limit holds too. */
+export function passed(order: Order, open: number, beyond: number): boolean {
+  if (!Number.isNaN(order.stop) && !order.triggered) {
+    if (order.direction === 1 ? order.stop > open : order.stop < open) return false
+    if (Number.isNaN(order.limit)) return true
+    order.triggered = true
+  }
+  return !Number.isNaN(reachLimit(order.limit, open, open, order.direction, beyond))
+}
+
+/** `direction` of the segment: 1 up, -1 down; null = the open, where trails look at where it opened. */
+export function reachLeg(
+  leg: Leg,
+  at: number,
+  to: number,
+  direction: number | null,
+  beyond: number,
+): { ticks: number; rank: number } | null {
+  const side = leg.entry.direction
+  let ticks = NaN
+  let rank = STOP
+  if (!Number.isNaN(leg.stop)) ticks = reach(leg.stop, at, to, side === -1)
+  if (leg.trail) {
+    const trail =
+      direction === null
+        ? trailAtOpen(leg.trail, at, side)
+        : trailOnSegment(leg.trail, at, to, direction * side > 0, side)
+    if (!Number.isNaN(trail) && !(Math.abs(ticks - at) <= Math.abs(trail - at))) {
+      ticks = trail
+      rank = TRAIL
+    }
+  }
+  if (!Number.isNaN(leg.limit)) {
+    const limit = reachLimit(leg.limit, at, to, side === 1 ? -1 : 1, beyond)
+    if (!Number.isNaN(limit) && !(Math.abs(ticks - at) <= Math.abs(limit - at))) {
+      ticks = limit
+      rank = LIMIT
+    }
+  }
+  return Number.isNaN(ticks) ? null : { ticks, rank }
+}

@@ -1,0 +1,345 @@
+// The walk: a bar as a path of prices (path.ts), and what the price reaches on it first, and next.
+//
+// First everything that trades at the open, then segment by segment, always what is nearest to where the path stands.
+
+import type { Bars } from '../../market/bars.ts'
+import type { Account } from './account.ts'
+import type { Book } from './book.ts'
+import type { Floor } from './floor.ts'
+import { tickOf } from './numbers.ts'
+import { isMarket, removeAt, type Leg, type Order } from './orders.ts'
+import { finerRanges, pathOf, type Path } from './path.ts'
+import { LIMIT, STOP, passed, reach, reachLeg, reachLimit } from './reach.ts'
+import { RISK_COMMENTS } from './risk.ts'
+import { endTrailBar, ratchet } from './trailing.ts'
+import type { Watch } from './watch.ts'
+
+/** How often calc_on_order_fills runs the script again on one bar (A7). */
+const RERUNS_MAX = 3
+
+export class Walk {
+  private readonly account: Account
+  private readonly book: Book
+  private readonly watch: Watch
+  private readonly floor: Floor
+  /** Ticks a limit must be passed by (B10). */
+  private readonly beyond: number
+  private readonly finer: Bars | null
+  private readonly finerStarts: Int32Array | null
+  private readonly path: Path = [0, 0, 0, 0]
+  private rerun: (() => void) | null = null
+  private reruns = RERUNS_MAX
+  /** Fills when calc_on_order_fills last ran the script. */
+  private fillsSeen = 0
+
+  constructor(account: Account, book: Book, watch: Watch, floor: Floor, finer: Bars | null) {
+    this.account = account
+    this.book = book
+    this.watch = watch
+    this.floor = floor
+    this.beyond = account.settings.fillLimitsAssumption
+    this.finer = finer
+    this.finerStarts = finer && finerRanges(account.bars, finer)
+  }
+
+  onBar(bar: number, rerun: () => void): void {
+    const { account, book, floor } = this
+    const { bars, settings, position, mintick } = account
+    this.rerun = settings.calcOnOrderFills ? rerun : null
+    this.reruns = 0
+    this.fillsSeen = position.fills.count
+    const { path } = this
+    pathOf(bars, bar, mintick, path)
+    account.walking = true
+    account.nowTicks = path[0]
+    if (this.watch.looksAlways && this.watch.losingDaysReached(bar))
+      floor.stopTrading(account.nowTicks, RISK_COMMENTS.lossDays, 'forever')
+    const from = this.finerStarts?.[bar] ?? 0
+    const to = this.finerStarts?.[bar + 1] ?? 0
+    if (this.finer && to > from) this.walkFiner(this.finer, from, to)
+    else {
+      this.openTick(path[0])
+      if (this.isCalmAfterOpen(bar)) {
+        account.walking = false
+        book.settle()
+        return
+      }
+      this.walkSegments(path)
+    }
+    account.walking = false
+    account.point = 4
+    floor.callMargin(path[3])
+    floor.checkDrawdown(path[3])
+    for (const leg of book.legs) if (leg.trail) endTrailBar(leg.trail)
+    this.recheckResting()
+    book.settle()
+    this.rerun = null
+  }
+
+  /** Nothing is left to fill, call or watch: the rest of the path need not be walked. */
+  private isCalmAfterOpen(bar: number): boolean {
+    const { book, watch } = this
+    return (
+      book.orders.length === 0 &&
+      book.legs.length === 0 &&
+      this.rerun === null &&
+      watch.isSafe(bar) &&
+      !watch.looksAlways
+    )
+  }
+
+  /** A5: market orders and gaps belong to the first finer bar; the rest is one long path. */
+  private walkFiner(finer: Bars, from: number, to: number): void {
+    const path: Path = [0, 0, 0, 0]
+    for (let i = from; i < to; i++) {
+      const before = path[3]
+      pathOf(finer, i, this.account.mintick, path)
+      if (i === from) this.openTick(path[0])
+      else this.segment(before, path[0], Math.sign(path[0] - before))
+      this.walkSegments(path)
+    }
+  }
+
+  private walkSegments(path: Path): void {
+    const { account } = this
+    const first = Math.sign(path[1] - path[2])
+    account.point = 1
+    this.segment(path[0], path[1], first)
+    account.point = 2
+    this.segment(path[1], path[2], -first)
+    account.point = 3
+    // A close at the extreme is no step back from it.
+    this.segment(path[2], path[3], Math.sign(path[3] - path[2]) || -first)
+  }
+
+  // ——— the open ———
+
+  /** A11, A12: market orders in the order they were placed, then what the open has passed: entries, then exits. */
+  private openTick(open: number): void {
+    const { account, floor } = this
+    account.point = 0
+    account.nowTicks = open
+    this.fillMarket(open)
+    this.dropOverCap()
+    this.fillGaps(open)
+    floor.callMargin(open)
+    floor.checkIntradayLoss(open)
+    // A8: the second fill of a bar is at the open too.
+    if (this.runAgain()) {
+      this.fillMarket(open)
+      this.fillGaps(open)
+      floor.callMargin(open)
+      floor.checkIntradayLoss(open)
+      this.runAgain()
+    }
+  }
+
+  /**
+   * C3: a priced add that pyramiding refuses is refused on its first bar, reached or not, and does not wait for the
+   * position to go (parity list slippage_limit: 264 of 280 trades hang on it). One that was placed earlier waits on.
+   */
+  private dropOverCap(): void {
+    const { book, floor } = this
+    for (let i = 0; i < book.orders.length;) {
+      if (floor.refuses(book.orders[i]!)) removeAt(book.orders, i)
+      else i++
+    }
+  }
+
+  private fillMarket(ticks: number): void {
+    const { book } = this
+    for (let i = 0; i < book.orders.length;) {
+      const order = book.orders[i]!
+      if (!isMarket(order)) {
+        i++
+        continue
+      }
+      removeAt(book.orders, i)
+      this.floor.fill(order, ticks, true)
+      // A fill may have taken others off the list.
+      i = 0
+    }
+  }
+
+  private fillGaps(open: number): void {
+    const { book, floor, beyond } = this
+    const { position } = this.account
+    for (;;) {
+      const { orders, legs } = book
+      if (orders.length === 0 && legs.length === 0) return
+      const entries: Order[] = []
+      const exits: Leg[] = []
+      for (const order of orders) if (!isMarket(order) && passed(order, open, beyond)) entries.push(order)
+      for (const leg of legs)
+        if (!leg.done && reachLeg(leg, open, open, null, beyond) !== null) exits.push(leg)
+      if (entries.length === 0 && exits.length === 0) return
+      entries.sort(gapOrder)
+      const entriesBefore = position.entries.slice()
+      let flipped = false
+      for (const order of entries) {
+        if (!book.take(order)) continue
+        const limit = !Number.isNaN(order.limit) && (order.triggered || Number.isNaN(order.stop))
+        const before = Math.sign(position.units)
+        floor.fill(order, open, !limit)
+        if (before !== 0 && Math.sign(position.units) === -before && !limit) flipped = true
+      }
+      for (const leg of exits) {
+        if (flipped && entriesBefore.includes(leg.entry) && !position.entries.includes(leg.entry))
+          floor.fillOrphan(leg, open)
+        else if (!leg.done && book.legs.includes(leg)) {
+          const hit = reachLeg(leg, open, open, null, beyond)
+          if (hit !== null) floor.fillLeg(leg, open, hit.rank)
+        }
+      }
+      book.dropOrphans()
+    }
+  }
+
+  // ——— segments ———
+
+  /** From `from` to `to`: fills what the price reaches first, and again from there (A13, A14). */
+  private segment(from: number, to: number, direction: number): void {
+    const { account, book, floor, beyond } = this
+    let at = from
+    while (book.orders.length > 0 || book.legs.length > 0) {
+      let order: Order | null = null
+      let leg: Leg | null = null
+      let distance = Infinity
+      let rank = 9
+      let best = at
+      let sequence = 0
+      for (const one of book.orders) {
+        if (isMarket(one)) continue
+        const stopPending = !Number.isNaN(one.stop) && !one.triggered
+        const level = stopPending
+          ? reach(one.stop, at, to, one.direction === 1)
+          : reachLimit(one.limit, at, to, one.direction, beyond)
+        if (Number.isNaN(level)) continue
+        const far = Math.abs(level - at)
+        const oneRank = stopPending ? STOP : LIMIT
+        if (
+          far > distance ||
+          (far === distance && (oneRank > rank || (oneRank === rank && one.sequence > sequence)))
+        )
+          continue
+        order = one
+        leg = null
+        distance = far
+        rank = oneRank
+        best = level
+        sequence = one.sequence
+      }
+      for (const one of book.legs) {
+        if (one.done) continue
+        const hit = reachLeg(one, at, to, direction, beyond)
+        if (hit === null) continue
+        const far = Math.abs(hit.ticks - at)
+        if (
+          far > distance ||
+          (far === distance && (hit.rank > rank || (hit.rank === rank && one.sequence > sequence)))
+        )
+          continue
+        order = null
+        leg = one
+        distance = far
+        rank = hit.rank
+        best = hit.ticks
+        sequence = one.sequence
+      }
+      if (order === null && leg === null) break
+      at = best
+      account.nowTicks = at
+      if (order) {
+        if (rank === STOP && !Number.isNaN(order.limit)) order.triggered = true
+        else if (book.take(order)) floor.fill(order, at, rank === STOP)
+      } else if (leg) floor.fillLeg(leg, at, rank)
+      book.dropOrphans()
+      this.runAgain()
+    }
+    this.endSegment(to, direction)
+  }
+
+  private endSegment(to: number, direction: number): void {
+    const { account, book, floor } = this
+    const { position } = account
+    account.nowTicks = to
+    const side = position.units > 0 ? 1 : -1
+    if (direction * side > 0)
+      for (const leg of book.legs) if (leg.trail && !leg.done) ratchet(leg.trail, to, side)
+    // G3: the adverse extreme is looked at when the path gets there.
+    if (position.units !== 0 && direction * side < 0) floor.callMargin(to)
+    if (position.units === 0 || direction * side < 0) floor.checkIntradayLoss(to)
+    if (this.rerun && this.reruns > 0) {
+      this.fillMarket(to)
+      this.runAgain()
+    }
+  }
+
+  /** G1: resting entries that have become too dear at the current price are cancelled. */
+  private recheckResting(): void {
+    const { orders } = this.book
+    const { bar, bars } = this.account
+    const price = bars.close[bar]!
+    for (let i = 0; i < orders.length;) {
+      const order = orders[i]!
+      const rests = order.kind !== 'close' && !isMarket(order)
+      if (rests && !this.watch.affords(order.direction, restingUnits(order), price)) removeAt(orders, i)
+      else i++
+    }
+  }
+
+  /** A7: after fills the script runs again, three times a bar at most. Answers whether it did. */
+  private runAgain(): boolean {
+    const { count } = this.account.position.fills
+    if (!this.rerun || count === this.fillsSeen || this.reruns >= RERUNS_MAX) return false
+    this.fillsSeen = count
+    this.reruns++
+    this.rerun()
+    return true
+  }
+
+  // ——— after the script ———
+
+  /** A2, B9. */
+  afterScript(bar: number): void {
+    const { account, book, floor } = this
+    const { bars, settings, mintick } = account
+    book.dirty = false
+    account.bar = bar
+    account.point = 4
+    const close = tickOf(bars.close[bar]!, mintick)
+    for (const order of book.immediates.splice(0)) floor.fillImmediate(order, close)
+    if (settings.processOrdersOnClose) this.processOnClose(bar, close)
+    book.settle()
+  }
+
+  private processOnClose(bar: number, close: number): void {
+    const { book, floor, beyond } = this
+    this.fillMarket(close)
+    for (const order of book.orders.slice()) {
+      const isStop = !Number.isNaN(order.stop)
+      const oneLevel = isStop !== !Number.isNaN(order.limit)
+      if (oneLevel && order.bar === bar && passed(order, close, beyond) && book.take(order))
+        floor.fill(order, close, isStop)
+    }
+    for (const leg of book.legs.filter((one) => one.bar === bar && one.entry.bar < bar && !one.done)) {
+      const limit = reachLimit(leg.limit, close, close, leg.entry.direction === 1 ? -1 : 1, beyond)
+      if (!Number.isNaN(limit) && book.legs.includes(leg)) floor.fillLeg(leg, limit, LIMIT)
+    }
+    floor.callMargin(close)
+  }
+}
+
+/** A15: at one open buy stops go before sell stops, and limits come last. */
+function gapOrder(a: Order, b: Order): number {
+  return gapRank(a) - gapRank(b) || a.sequence - b.sequence
+}
+
+function gapRank(order: Order): number {
+  if (Number.isNaN(order.stop)) return 2
+  return order.direction === 1 ? 0 : 1
+}
+
+function restingUnits(order: Order): number {
+  return Number.isNaN(order.budget) ? order.units : Math.max(order.units, 0)
+}

@@ -1,0 +1,153 @@
+// The watch: judges whether a position must be called for margin (G) and whether a strategy's own risk rules stop it (H).
+// It only judges; the floor (floor.ts) sells.
+
+import type { Account } from './account.ts'
+import { NEVER_CALLED, callRange, exceeds, marginCallUnits } from './margin.ts'
+import { contracts, tickOf } from './numbers.ts'
+import type { Direction } from './orders.ts'
+import { calmRisk, drawdownReached, intradayLossReached, rollDay, watches, type RiskState } from './risk.ts'
+
+export class Watch {
+  risk: RiskState
+  marginCalls = 0
+  /** Prices at or beyond which the position would be called for margin. */
+  callBelow = -Infinity
+  callAbove = Infinity
+  private readonly account: Account
+  private readonly dayOf: (bar: number) => number
+  private readonly highs: Float64Array
+  private readonly lows: Float64Array
+
+  constructor(account: Account, dayOf: (bar: number) => number) {
+    this.account = account
+    this.dayOf = dayOf
+    this.highs = account.bars.high
+    this.lows = account.bars.low
+    this.risk = calmRisk(account.settings.initialCapital)
+  }
+
+  /** A risk rule has stopped the strategy, until the day ends or for good. */
+  get halted(): boolean {
+    return this.risk.halted !== 'no'
+  }
+
+  /** Some rule has to look at every bar, orders or not. */
+  get looksAlways(): boolean {
+    return watches(this.risk)
+  }
+
+  /** There are prices at which the position would be called. */
+  get mayCall(): boolean {
+    return this.callBelow !== -Infinity || this.callAbove !== Infinity
+  }
+
+  /** No price of the bar calls the position. */
+  isSafe(bar: number): boolean {
+    return this.highs[bar]! < this.callAbove && this.lows[bar]! > this.callBelow
+  }
+
+  // ——— margin ———
+
+  /** F12, G1: what a script would hold after an order keeps its margin at `price`. */
+  affords(direction: Direction, units: number, price: number): boolean {
+    const { account } = this
+    const margin = account.margin(direction)
+    if (margin === 0) return true
+    const held = account.position.units
+    const total = units + (held * direction > 0 ? Math.abs(held) : 0)
+    const required = contracts(total) * price * account.pointValue * account.rate() * margin
+    return !exceeds(required, account.equityAt(price))
+  }
+
+  /** G3: units that a call sells at this price; 0 = margin holds. */
+  unitsCalled(ticks: number): number {
+    const { account } = this
+    const held = account.position.units
+    if (held === 0) return 0
+    const margin = account.margin(held > 0 ? 1 : -1)
+    if (margin === 0) return 0
+    const price = ticks * account.mintick
+    if (price > this.callBelow && price < this.callAbove) return 0
+    const unitValue = price * account.pointValue * account.rate()
+    return marginCallUnits(Math.abs(held), account.equityAt(price), unitValue, margin, account.lot)
+  }
+
+  /** To be called whenever the position has changed. */
+  setCallRange(): void {
+    const { position, settings, rates, pointValue } = this.account
+    const held = position.units
+    const range =
+      held === 0
+        ? NEVER_CALLED
+        : rates
+          ? { below: Infinity, above: -Infinity }
+          : callRange(
+              settings.initialCapital + position.netProfit - position.fees - position.value * pointValue,
+              contracts(held) * pointValue,
+              this.account.margin(held > 0 ? 1 : -1),
+            )
+    this.callBelow = range.below
+    this.callAbove = range.above
+  }
+
+  // ——— risk ———
+
+  /** What strategy.risk.max_position_size leaves an entry of this direction. */
+  roomFor(direction: Direction): number {
+    if (this.risk.positionMax === Infinity) return Infinity
+    const held = this.account.position.units * direction
+    return Math.max(0, this.risk.positionMax - Math.max(0, held))
+  }
+
+  /** Begins the bar's trading day if it is a new one. Answers whether too many losing days now lie behind. */
+  losingDaysReached(bar: number): boolean {
+    const { account } = this
+    return rollDay(this.risk, this.dayOf(bar), account.equityAt(account.nowPrice()), this.closedEquity())
+  }
+
+  /**
+   * H1: every filled order counts, a reversal once. What is still open when the day's last order filled is closed at
+   * that order's price, or at the bar's extreme where an entry fired inside the bar beyond its open
+   * (probe composite-bracket-cap-range-pending-stop-01: 178 of 178). Answers that price in ticks, NaN = not the last.
+   */
+  countFilled(ticks: number, opened: boolean): number {
+    const { risk } = this
+    if (risk.filledOrdersMax === Infinity || risk.halted !== 'no') return NaN
+    risk.filledToday++
+    if (risk.filledToday < risk.filledOrdersMax) return NaN
+    const { bar, bars, mintick, point } = this.account
+    if (!opened || point === 0 || point === 4) return ticks
+    const open = tickOf(bars.open[bar]!, mintick)
+    if (ticks > open) return tickOf(bars.high[bar]!, mintick)
+    return ticks < open ? tickOf(bars.low[bar]!, mintick) : ticks
+  }
+
+  /** H2: at the open, which may have gapped, at each adverse extreme, and when losses have been taken. */
+  intradayLossReached(ticks: number): boolean {
+    if (this.risk.intradayLoss === null || this.halted) return false
+    return intradayLossReached(this.risk, this.account.equityAt(ticks * this.account.mintick))
+  }
+
+  /** H3. */
+  drawdownReached(ticks: number): boolean {
+    const { risk, account } = this
+    if (risk.drawdown === null || this.halted) return false
+    const equity = account.equityAt(ticks * account.mintick)
+    return drawdownReached(risk, equity, this.closedEquity(), account.position.closed.count)
+  }
+
+  private closedEquity(): number {
+    return this.account.settings.initialCapital + this.account.position.netProfit
+  }
+
+  // ——— snapshots ———
+
+  state() {
+    const { risk, marginCalls, callBelow, callAbove } = this
+    return { risk, marginCalls, callBelow, callAbove }
+  }
+
+  restore(state: ReturnType<Watch['state']>): void {
+    Object.assign(this, state)
+  }
+}
