@@ -26,7 +26,7 @@ export interface AlertDeps extends Omit<LookDeps, 'records'>, Pick<ScriptLookDep
   readonly alertsMax: number
   readonly ownsReceiver: (ownerId: string, receiverId: string) => Promise<boolean>
   /** Which series a name means to a user. */
-  readonly resolve: (userId: string, series: SeriesKey) => SeriesKey
+  readonly resolve: (userId: string, series: SeriesKey) => Promise<SeriesKey>
 }
 
 /** A change of one of these is a change of what is watched. */
@@ -144,7 +144,7 @@ export function createAlerts(all: AlertDeps) {
   /** What was set on a forming bar need not wait for the bar behind it to be looked at. */
   async function waitForEnd(alert: Alert): Promise<void> {
     const series = seriesOf(alert)
-    const source = modeOf(alert) === 'close' && alert.state === 'active' ? deps.source(series) : null
+    const source = modeOf(alert) === 'close' && alert.state === 'active' ? await deps.source(series) : null
     if (source) await lookAtEnd(deps, { ...series, interval: source.interval }, series)
   }
 
@@ -179,19 +179,19 @@ export function createAlerts(all: AlertDeps) {
   async function* moveToOther({ owner, exchange, symbol }: WatchedSeries): AsyncGenerator<void> {
     if (owner === '') return
     for await (const { id } of alerts.each('owner', [owner])) {
-      const moved = (alert: Alert) =>
+      const moved = async (alert: Alert) =>
         alert.state === 'active' &&
         alert.exchange === exchange &&
         alert.symbol === symbol &&
-        ownerOf(deps.resolve(owner, seriesOf(alert))) !== alert.seriesOwner
+        ownerOf(await deps.resolve(owner, seriesOf(alert))) !== alert.seriesOwner
       const alert = await alerts.get(id)
-      if (!alert || !moved(alert)) continue
+      if (!alert || !(await moved(alert))) continue
       let fired: readonly Firing[] = []
       await transact(kv, async (tx) => {
         fired = []
         const stored = await alerts.at(tx).stored(id)
-        if (!stored || !moved(stored.record)) return []
-        const isTheirs = ownerOf(deps.resolve(owner, seriesOf(stored.record))) === owner
+        if (!stored || !(await moved(stored.record))) return []
+        const isTheirs = ownerOf(await deps.resolve(owner, seriesOf(stored.record))) === owner
         const armed = await (isTheirs ? armAtBeginning : arm)(deps, tx, stored.record)
         fired = armed.firings
         return [alerts.replace(stored, armed.alert), ...armed.changes]
@@ -236,7 +236,7 @@ export function createAlerts(all: AlertDeps) {
           symbol: String(symbol),
           interval: String(interval),
         }
-        const source = deps.source(series)
+        const source = await deps.source(series)
         if (source) yield { ...series, interval: source.interval }
       }
     },
@@ -261,14 +261,13 @@ async function arm(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
   const atBeginning = await armAtBeginning(deps, tx, before)
   const { alert } = atBeginning
   const series = seriesOf(alert)
-  const source = deps.source(series)
-  const bars = deps.bars(series, { last: LOOK_BACK })
+  const { bars, source } = await deps.bars(series, { last: LOOK_BACK })
   const begun: Alert = { ...alert, seenBar: bars.time.at(-1) ?? null }
   if (runsScript(alert)) return { alert: begun, changes: [], firings: [] }
   if (!source || bars.length === 0) return atBeginning
   const stored = await readMark(tx, series)
   const last = bars.length - 1
-  const closesAt = deps.closesAt(series)
+  const closesAt = await deps.closesAt(series)
   const now = deps.clock.now()
   const lastClosed = closesAt(bars.time[last] ?? 0) <= now
   const view = new View(bars, { start: last, lastClosed, closesAt, now })
@@ -291,7 +290,7 @@ async function arm(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
 
 /** How an alert begins with a series that has no bars, or came while it watched another one of the name. */
 async function armAtBeginning(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
-  const seriesOwner = ownerOf(deps.resolve(before.ownerId, seriesOf(before)))
+  const seriesOwner = ownerOf(await deps.resolve(before.ownerId, seriesOf(before)))
   const alert: Alert = {
     ...before,
     seriesOwner,

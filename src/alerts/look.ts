@@ -31,11 +31,12 @@ import { written, type WriteDeps } from './write.ts'
 export interface LookDeps extends WriteDeps {
   readonly kv: Kv
   readonly records: AlertRecords
-  readonly bars: (series: WatchedSeries, range: BarRange) => Bars
+  /** `source` is what `source` below would have answered at the moment the bars are of. */
+  readonly bars: (series: WatchedSeries, range: BarRange) => Promise<SourcedBars>
   /** The bars that make a series: its own, or those of a finer interval; null = there are none. */
-  readonly source: (series: WatchedSeries) => SeriesSource | null
+  readonly source: (series: WatchedSeries) => Promise<SeriesSource | null>
   /** Tells when the bar that opens at a time is over, UTC ms. */
-  readonly closesAt: (series: WatchedSeries) => (time: number) => number
+  readonly closesAt: (series: WatchedSeries) => Promise<(time: number) => number>
   /** Looks once more when a bar is over that alerts wait for the end of. */
   readonly lookAtEnd: (closing: Closing) => void
   /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
@@ -43,6 +44,11 @@ export interface LookDeps extends WriteDeps {
 }
 
 type SeriesSource = Pick<SeriesInfo, 'interval' | 'change' | 'begun'>
+
+interface SourcedBars {
+  readonly bars: Bars
+  readonly source: SeriesSource | null
+}
 
 /** Bars a slice takes: some 10 ms for a page of alerts. */
 const SLICE_BARS = 1024
@@ -64,7 +70,7 @@ export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGener
   const found = deps.records.alerts.firsts('watching', [owner, exchange, symbol], 1)
   for (const interval of await Array.fromAsync(found, ([part]) => String(part))) {
     const series = { owner, exchange, symbol, interval }
-    if (deps.source(series)?.interval !== source.interval) continue
+    if ((await deps.source(series))?.interval !== source.interval) continue
     yield* moveOn(deps, series)
     yield* settle(deps, series)
     if (await waitsForEnd(deps, series)) await lookAtEnd(deps, source, series)
@@ -86,9 +92,9 @@ async function closingOf(
   series: WatchedSeries,
 ): Promise<Closing | null> {
   const { mark } = await readMark(deps.kv, series)
-  const time = mark?.time ?? deps.bars(series, { last: 1 }).time[0]
+  const time = mark?.time ?? (await deps.bars(series, { last: 1 })).bars.time[0]
   if (time === undefined || mark?.closed) return null
-  const end = deps.closesAt(series)(time)
+  const end = (await deps.closesAt(series))(time)
   const { owner, exchange, symbol, interval } = source
   const key = { ...owned(owner), exchange, symbol, interval }
   return { key, at: end + Math.min(SETTLING_MS, (end - time) / 12) }
@@ -112,7 +118,7 @@ export async function* formingBars(deps: LookDeps): AsyncGenerator<Closing | nul
       symbol: String(symbol),
       interval: String(interval),
     }
-    const source = deps.source(series)
+    const source = await deps.source(series)
     const closing = source && (await closingOf(deps, { ...series, interval: source.interval }, series))
     const isAwaited = async () => (await waitsForEnd(deps, series)) || (await scriptsWaitForEnd(deps, series))
     yield closing && (await isAwaited()) ? closing : null
@@ -135,36 +141,36 @@ async function* moveOn(deps: LookDeps, series: WatchedSeries): AsyncGenerator<vo
   for (;;) {
     const stored = await readMarkToMove(deps.kv, series)
     const { mark } = stored
-    const change = deps.source(series)?.change
     // Nobody looked here before: all but the newest bar is history.
-    const ahead = deps.bars(series, mark ? { from: mark.time } : { last: 1 })
-    if (change === undefined || ahead.length === 0) return
+    const range = mark ? { from: mark.time, first: SLICE_BARS + 1 } : { last: 1 }
+    const { bars: ahead, source } = await deps.bars(series, range)
+    if (source === null || ahead.length === 0) return
     const isLast = ahead.length <= SLICE_BARS
     const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
     const now = deps.clock.now()
-    const closesAt = deps.closesAt(series)
+    const closesAt = await deps.closesAt(series)
     const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
-    if (ahead.length === 1 && mark?.change === change && mark.closed === lastClosed) return
+    if (ahead.length === 1 && mark?.change === source.change && mark.closed === lastClosed) return
     if (mark) {
-      const behind = deps.bars(series, { to: mark.time, last: LOOK_BACK })
+      const { bars: behind } = await deps.bars(series, { to: mark.time, last: LOOK_BACK })
       const start = behind.length
       const view = new View(concatBars([behind, taken]), { start, lastClosed, closesAt, now })
-      const before = viewOfMark(deps, series, mark, behind)
+      const before = viewOfMark(deps, mark, behind, closesAt)
       yield* judgeHits(deps, { series, view, before })
     }
-    const moved = moveMark(series, stored, markOf(taken, taken.length - 1, change, lastClosed))
+    const moved = moveMark(series, stored, markOf(taken, taken.length - 1, source.change, lastClosed))
     // Refused when somebody armed an alert meanwhile; the slice is looked at once more then.
     await deps.kv.commit(moved)
     yield
   }
 }
 
-function viewOfMark(deps: LookDeps, series: WatchedSeries, mark: Mark, behind: Bars): View {
+function viewOfMark({ clock }: LookDeps, mark: Mark, behind: Bars, closesAt: (time: number) => number): View {
   return new View(concatBars([behind, barOf(mark)]), {
     start: behind.length,
     lastClosed: mark.closed,
-    closesAt: deps.closesAt(series),
-    now: deps.clock.now(),
+    closesAt,
+    now: clock.now(),
   })
 }
 
@@ -278,19 +284,19 @@ export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
     if (alert?.state !== 'active' || runsScript(alert)) return
     const series = seriesOf(alert)
     const { mark } = await readMark(deps.kv, series)
-    if (!alert.fresh && (!mark || mark.change === deps.source(series)?.change)) return
-    const seen = alert.fresh ? (alert.seenBar ?? firstNews(deps, series)) : mark?.time
+    if (!alert.fresh && (!mark || mark.change === (await deps.source(series))?.change)) return
+    const seen = alert.fresh ? (alert.seenBar ?? (await firstNews(deps, series))) : mark?.time
     if (typeof seen !== 'number') return
-    const ahead = deps.bars(series, { from: seen })
+    const { bars: ahead } = await deps.bars(series, { from: seen, first: SLICE_BARS + 1 })
     if (ahead.length === 0) return
     const isLast = ahead.length <= SLICE_BARS
     const taken = isLast ? ahead : sliceBars(ahead, 0, SLICE_BARS)
-    const behind = deps.bars(series, { to: seen, last: LOOK_BACK })
-    const closesAt = deps.closesAt(series)
+    const { bars: behind } = await deps.bars(series, { to: seen, last: LOOK_BACK })
+    const closesAt = await deps.closesAt(series)
     const now = deps.clock.now()
     const lastClosed = !isLast || closesAt(taken.time.at(-1) ?? 0) <= now
     const view = new View(concatBars([behind, taken]), { start: behind.length, lastClosed, closesAt, now })
-    const held = alert.fresh || !mark ? alert.held : heldAt(viewOfMark(deps, series, mark, behind), alert)
+    const held = alert.fresh || !mark ? alert.held : heldAt(viewOfMark(deps, mark, behind, closesAt), alert)
     await writeAll(deps, view, [id], (before) => {
       if (before.state !== 'active' || before.updatedAt !== alert.updatedAt) return null
       const { alert: after, fired } = judge({ ...before, seenBar: seen }, view, { from: view.start, held })
@@ -306,7 +312,9 @@ async function* settle(deps: LookDeps, series: WatchedSeries): AsyncGenerator<vo
   if (!mark) return
   const { alerts } = deps.records
   const parts = seriesParts(series)
-  const lastClosed = mark.closed ? mark.time : deps.bars(series, { to: mark.time, last: 1 }).time[0]
+  const lastClosed = mark.closed
+    ? mark.time
+    : (await deps.bars(series, { to: mark.time, last: 1 })).bars.time[0]
   const ranges: [boolean, number][] = [
     [false, Number.POSITIVE_INFINITY],
     // Alerts that wait for a close have nothing to see before there is one.
@@ -330,7 +338,7 @@ async function* catchUp(
   ids: readonly string[],
 ): AsyncGenerator<void> {
   for (let seen = seenBar; ;) {
-    const slice = freshSlice(deps, series, mark, seen)
+    const slice = await freshSlice(deps, series, mark, seen)
     if (!slice) return
     const { view, settles, isLast } = slice
     await writeAll(deps, view, ids, (alert) => {
@@ -352,24 +360,27 @@ async function* catchUp(
  * Where an alert begins that was set before its series had bars: of those that came first all but the newest are history,
  * and how many came meanwhile makes no difference. null where that is not known.
  */
-export function firstNews(deps: LookDeps, series: WatchedSeries): number | null {
-  const begun = deps.source(series)?.begun
-  return begun === undefined ? null : (deps.bars(series, { to: begun + 1, last: 1 }).time[0] ?? null)
+export async function firstNews(deps: LookDeps, series: WatchedSeries): Promise<number | null> {
+  const begun = (await deps.source(series))?.begun
+  if (begun === undefined) return null
+  const { bars } = await deps.bars(series, { to: begun + 1, last: 1 })
+  return bars.time[0] ?? null
 }
 
 /** The bars from `seen` (-∞: where the news begin) up to the mark's, as that was seen; null where there are none. */
-function freshSlice(deps: LookDeps, series: WatchedSeries, mark: Mark, seen: number) {
-  const from = Number.isFinite(seen) ? seen : (firstNews(deps, series) ?? mark.time)
+async function freshSlice(deps: LookDeps, series: WatchedSeries, mark: Mark, seen: number) {
+  const from = Number.isFinite(seen) ? seen : ((await firstNews(deps, series)) ?? mark.time)
   if (from > mark.time) return null
-  const until = deps.bars(series, { from, to: mark.time })
+  const { bars: until } = await deps.bars(series, { from, to: mark.time, first: SLICE_BARS })
   const isLast = until.length < SLICE_BARS
   // The series may have been deleted, and come again without its end.
-  const settles = isLast && deps.bars(series, { from: mark.time }).time[0] === mark.time
+  const settles =
+    isLast && (await deps.bars(series, { from: mark.time, first: 1 })).bars.time[0] === mark.time
   const ahead = sliceBars(until, 0, Math.min(until.length, SLICE_BARS))
   const taken = settles ? concatBars([ahead, barOf(mark)]) : ahead
   if (taken.length === 0) return null
-  const behind = deps.bars(series, { to: from, last: LOOK_BACK })
-  const closesAt = deps.closesAt(series)
+  const { bars: behind } = await deps.bars(series, { to: from, last: LOOK_BACK })
+  const closesAt = await deps.closesAt(series)
   const now = deps.clock.now()
   const newest = taken.time.at(-1) ?? 0
   const lastClosed = settles ? mark.closed : !isLast || closesAt(newest) <= now

@@ -12,7 +12,7 @@ import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../market/bar
 export interface LooksDeps {
   readonly clock: Clock
   readonly log: Log
-  readonly notes: () => readonly BarNote[]
+  readonly notes: () => Promise<readonly BarNote[]>
   readonly clear: (note: BarNote) => Promise<void>
   /** Series to look at when the server starts, whether there is a note of them or not. */
   readonly unsettled: () => AsyncIterable<SeriesKey>
@@ -163,8 +163,8 @@ export function createLooks(deps: LooksDeps) {
   }
 
   /** Starts what there is to do. */
-  function start(): void {
-    for (const note of deps.notes()) want(note)
+  async function start(): Promise<void> {
+    for (const note of await deps.notes()) want(note)
     for (const [name, { key, at }] of closings) {
       // A look that has begun may have seen the bar while it formed; it is asked for once more behind it.
       if (at > clock.now() || jobs.has(name)) continue
@@ -204,18 +204,19 @@ export function createLooks(deps: LooksDeps) {
     /** Works off what there is, once. */
     async settle(): Promise<void> {
       stopped = false
-      start()
+      await start()
       await whenIdle()
     },
     async run(signal: AbortSignal): Promise<void> {
       stopped = false
       signal.addEventListener('abort', () => woken.abort())
       for await (const key of deps.unsettled()) want({ key, from: 0, to: 0, change: 0 })
-      start()
+      await start()
       await findForming(signal)
       while (!signal.aborted) {
-        start()
+        // Before the notes are read: what comes meanwhile is looked at in the next round.
         woken = new AbortController()
+        await start()
         await clock.sleep(NAP_MS, woken.signal)
       }
       stopped = true

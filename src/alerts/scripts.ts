@@ -58,7 +58,7 @@ export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries
   for await (const page of alerts.entries('scripts', key, key))
     for (const entry of page) {
       const alert = await alerts.get(String(entry.at(-1)))
-      if (!alert || deps.source(seriesOf(alert))?.interval !== source.interval) continue
+      if (!alert || (await deps.source(seriesOf(alert)))?.interval !== source.interval) continue
       await look(deps, alert.id)
       if (modeOf(alert) === 'close') await lookAtEnd(deps, source, seriesOf(alert))
       yield
@@ -97,7 +97,7 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     await records.alerts.update(id, (before) => ({ ...before, state: 'error', problem }))
     return
   }
-  const closesAt = deps.closesAt(series)
+  const closesAt = await deps.closesAt(series)
   const now = clock.now()
   const lastClosed = closesAt(bars.time.at(-1) ?? 0) <= now
   let fired: readonly Firing[] = []
@@ -107,7 +107,7 @@ async function look(deps: ScriptLookDeps, id: string): Promise<void> {
     if (stored?.record.state !== 'active' || stored.record.updatedAt !== alert.updatedAt) return []
     const { held } = stored.record
     const seenBar = lastSeen(deps, stored.record)
-    const news = seenBar ?? firstNews(deps, series) ?? bars.time.at(-1) ?? 0
+    const news = seenBar ?? (await firstNews(deps, series)) ?? bars.time.at(-1) ?? 0
     const from = lowerBound(bars.time, news)
     const view = new View(bars, { start: from, lastClosed, closesAt, now, plot: script.plot })
     const verdict = judge({ ...stored.record, seenBar }, view, { from, held, events: script.events })
@@ -138,15 +138,16 @@ function isNear({ time }: Bars, seenBar: number | null): boolean {
 async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Promise<Bars> {
   const series = seriesOf(alert)
   if (alert.since !== null) {
-    const window = bars(series, { from: alert.since })
+    const { bars: window } = await bars(series, { from: alert.since, first: SCRIPT_BARS_MAX + 1 })
     if (window.length <= SCRIPT_BARS_MAX) return window
   }
   const shared = await sinceOfEqual(records, alert)
-  const equal = shared === null ? null : bars(series, { from: shared })
+  const equal =
+    shared === null ? null : (await bars(series, { from: shared, first: SCRIPT_BARS_MAX + 1 })).bars
   const window =
     equal && equal.length >= SCRIPT_BARS && equal.length <= SCRIPT_BARS_MAX
       ? equal
-      : bars(series, { last: SCRIPT_BARS })
+      : (await bars(series, { last: SCRIPT_BARS })).bars
   await records.alerts.update(alert.id, (before) => ({ ...before, since: window.time[0] ?? null }))
   return window
 }

@@ -33,7 +33,7 @@ export function backtestCheckRoutes(deps: ApiDeps) {
           const job = {
             body: await bodyBytes(request, CSV_BYTES, { count: held.add }),
             bars: await runs.barsOf(caller.user.id, id),
-            exchangeTimezone: bars.symbol(run.exchange, run.symbol, caller.user.id).timezone,
+            exchangeTimezone: (await bars.symbol(run.exchange, run.symbol, caller.user.id)).timezone,
           }
           const { comparison, warnings, unknown } = await texts.compare(
             caller.user.id,

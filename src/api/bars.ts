@@ -4,7 +4,6 @@ import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
 import { seriesKey, type SeriesInfo } from '../market/bar-store.ts'
-import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
@@ -77,20 +76,18 @@ export function barRoutes(deps: ApiDeps) {
     )
     .get(
       '/bars',
-      ({ caller, query }) => {
+      async ({ caller, query }) => {
         const seen = barsSeenBy(cache, caller.user.id)
         const key = keyOf(query)
-        const source = seen.source(key)
-        if (!source) throw barsNotFound(seen, key)
+        const source = await seen.source(key)
+        if (!source) throw await barsNotFound(seen, key)
         const limit = Math.max(1, Math.min(BARS_MAX, Number(query.limit ?? BARS_MAX)))
         const from = timeOf('start', query.start)
         const end = timeOf('end', query.end)
         const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
         // With a start alone one reads forwards, else the newest.
-        const found =
-          from !== undefined && end === undefined
-            ? head(seen.read(key, range), limit)
-            : seen.read(key, { ...range, last: limit })
+        const isForwards = from !== undefined && end === undefined
+        const found = await seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
         return {
           ...key,
           builtFrom: source.interval === key.interval ? null : source.interval,
@@ -101,13 +98,16 @@ export function barRoutes(deps: ApiDeps) {
     )
     .get(
       '/symbols',
-      ({ caller }) => ({ symbols: symbolWires(barsSeenBy(cache, caller.user.id)), nextCursor: null }),
+      async ({ caller }) => ({
+        symbols: await symbolWires(barsSeenBy(cache, caller.user.id)),
+        nextCursor: null,
+      }),
       route('GET /api/platform/symbols', { etag: true }),
     )
     .get(
       '/symbols/:exchange/:symbol',
-      ({ caller, params }) => {
-        const found = symbolWires(barsSeenBy(cache, caller.user.id)).find(
+      async ({ caller, params }) => {
+        const found = (await symbolWires(barsSeenBy(cache, caller.user.id))).find(
           ({ exchange, symbol }) =>
             exchange === marketName(params.exchange) && symbol === marketName(params.symbol),
         )
@@ -125,7 +125,7 @@ export function barRoutes(deps: ApiDeps) {
           seriesKey(params.exchange, params.symbol, '1d'),
           body,
         )
-        return { symbol: symbolWire(info, barsSeenBy(cache, caller.user.id).list()) }
+        return { symbol: symbolWire(info, await barsSeenBy(cache, caller.user.id).list()) }
       },
       route('PUT /api/platform/symbols/{exchange}/{symbol}'),
     )
@@ -173,21 +173,16 @@ async function* limited(
   }
 }
 
-function head(bars: Bars, limit: number): Bars {
-  if (bars.length <= limit) return bars
-  const cut = Object.fromEntries(BAR_FIELDS.map((field) => [field, bars[field].subarray(0, limit)]))
-  return { ...(cut as unknown as Bars), length: limit }
-}
-
 function seriesWire({ interval, count, first, last, owner = '' }: SeriesInfo): SeriesWire {
   return { interval, count, first, last, shared: owner === '' }
 }
 
-function symbolWires(seen: SeenBars): SymbolWire[] {
-  const all = seen.list()
-  const known = new Map(seen.symbols().map((info) => [`${info.exchange}:${info.symbol}`, info]))
+async function symbolWires(seen: SeenBars): Promise<SymbolWire[]> {
+  const all = await seen.list()
+  const known = new Map((await seen.symbols()).map((info) => [`${info.exchange}:${info.symbol}`, info]))
   for (const { exchange, symbol } of all)
-    if (!known.has(`${exchange}:${symbol}`)) known.set(`${exchange}:${symbol}`, seen.symbol(exchange, symbol))
+    if (!known.has(`${exchange}:${symbol}`))
+      known.set(`${exchange}:${symbol}`, await seen.symbol(exchange, symbol))
   return [...known.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, info]) => symbolWire(info, all))
 }
 

@@ -3,7 +3,6 @@
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { barsNotFound } from '../market/bar-cache.ts'
-import { lowerBound } from '../market/bars.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
 import { marketName } from '../market/symbol.ts'
@@ -32,14 +31,16 @@ export function replayRoutes(deps: ApiDeps) {
         if (from !== undefined && to !== undefined && from > to)
           throw wrongQuery('/start', 'range', 'start lies behind end.')
         const exchange =
-          query.exchange === undefined ? exchangeWithMost(bars, symbol, interval) : marketName(query.exchange)
+          query.exchange === undefined
+            ? await exchangeWithMost(bars, symbol, interval)
+            : marketName(query.exchange)
         // `to` is the last bar's time; ranges end before it.
-        const found = bars.read(
+        const found = await bars.read(
           { exchange, symbol, interval },
           { ...(from !== undefined && { from }), ...(to !== undefined && { to: to + 1 }) },
         )
-        if (found.length === 0 && bars.source({ exchange, symbol, interval }) === null)
-          throw barsNotFound(bars, { exchange, symbol, interval })
+        if (found.length === 0 && (await bars.source({ exchange, symbol, interval })) === null)
+          throw await barsNotFound(bars, { exchange, symbol, interval })
         if (found.length > BARS_MAX)
           throw wrongQuery(
             '/start',
@@ -50,7 +51,7 @@ export function replayRoutes(deps: ApiDeps) {
         const edge = (time: number | undefined, given: number | undefined) =>
           new Date(given ?? time ?? 0).toISOString()
         const session = {
-          ...marketSession(bars.symbol(exchange, symbol), { exchange, symbol, interval }, found),
+          ...marketSession(await bars.symbol(exchange, symbol), { exchange, symbol, interval }, found),
           start: edge(found.time[0], from),
           end: edge(found.time.at(-1), to),
         }
@@ -76,7 +77,7 @@ export function replayRoutes(deps: ApiDeps) {
         if (start > end) throw wrongBody('/start', 'range', 'start lies behind end.')
         const exchange = body.exchange ? marketName(body.exchange) : null
         const bars = barsSeenBy(deps.bars, caller.user.id)
-        const barTime = timeOfBar(bars, exchange, symbol, interval, start, body.cursorBar)
+        const barTime = await timeOfBar(bars, exchange, symbol, interval, start, body.cursorBar)
         const cursor = await places.saveCursor(caller.user.id, {
           symbol,
           interval,
@@ -149,22 +150,22 @@ async function placesOf(places: Places, userId: string, symbol: string, interval
 }
 
 /** Of several exchanges that have the symbol, the one with most bars of this interval, or of any. */
-function exchangeWithMost(bars: SeenBars, symbol: string, interval: string): string {
-  const series = bars.list().filter((one) => one.symbol === symbol)
+async function exchangeWithMost(bars: SeenBars, symbol: string, interval: string): Promise<string> {
+  const series = (await bars.list()).filter((one) => one.symbol === symbol)
   const exact = series.filter((one) => one.interval === interval)
   const best = (exact.length > 0 ? exact : series).toSorted((a, b) => b.count - a.count)[0]
   return best?.exchange ?? ''
 }
 
-function timeOfBar(
+async function timeOfBar(
   bars: SeenBars,
   exchange: string | null,
   symbol: string,
   interval: string,
   start: number,
   bar: number,
-): number | null {
-  const key = { exchange: exchange ?? exchangeWithMost(bars, symbol, interval), symbol, interval }
-  const series = bars.read(key)
-  return series.time[lowerBound(series.time, start) + bar] ?? null
+): Promise<number | null> {
+  const key = { exchange: exchange ?? (await exchangeWithMost(bars, symbol, interval)), symbol, interval }
+  const { time } = await bars.read(key, { from: start, first: bar + 1 })
+  return time[bar] ?? null
 }

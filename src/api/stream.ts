@@ -102,7 +102,7 @@ async function* follow(
         yield sse({ id: place, event: 'resync', data: {} })
       } else if (next) {
         place = next.id
-        if (!mayHear(deps, reader, next.event)) continue
+        if (!(await mayHear(deps, reader, next.event))) continue
         if (!(await reader.stands())) break
         yield frameOf(place, next.event)
       } else if (await wait.quiet()) {
@@ -116,12 +116,16 @@ async function* follow(
   }
 }
 
-function mayHear({ bars }: ApiDeps, { userId, may, symbol }: Reader, { event, isTheirs }: Told): boolean {
+async function mayHear(
+  { bars }: ApiDeps,
+  { userId, may, symbol }: Reader,
+  { event, isTheirs }: Told,
+): Promise<boolean> {
   if (event.event === 'bars') {
     const { key } = event
     if (symbol !== null && key.symbol !== symbol) return false
     // No reader hears of another's private bars, nor of shared ones that are hidden by their own of the name.
-    const mine = isTheirs.get(userId) ?? ownerOf(resolveSeries(bars, userId, key)) === ownerOf(key)
+    const mine = isTheirs.get(userId) ?? ownerOf(await resolveSeries(bars, userId, key)) === ownerOf(key)
     isTheirs.set(userId, mine)
     return mine
   }

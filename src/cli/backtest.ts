@@ -1,6 +1,7 @@
 // `chartroom backtest`: runs one script and shows, or writes, what came of it.
 
 import { runBacktest } from '../backtest/run.ts'
+import { withSeries } from '../engine/asked-series.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { parseFlags, type Command, UsageError } from './command.ts'
 import { comparisonLines } from './compare-text.ts'
@@ -58,20 +59,22 @@ export const backtestCommand: Command = {
     return withScriptBars(context, flags, async ({ bars, symbol, interval, finer, series }) => {
       const { print, warn, progress } = context
       try {
-        const result = runBacktest({
-          source: script.source,
-          inputs,
-          overrides: overrides as Record<string, number | string | boolean>,
-          bars,
-          symbol,
-          interval,
-          finer,
-          series,
-          library: librariesBeside(path, flags.libraries),
-          limits: DEFAULT_LIMITS,
-          now: () => performance.now(),
-          ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
-        })
+        const result = await withSeries(series, (found) =>
+          runBacktest({
+            source: script.source,
+            inputs,
+            overrides: overrides as Record<string, number | string | boolean>,
+            bars,
+            symbol,
+            interval,
+            finer,
+            series: found,
+            library: librariesBeside(path, flags.libraries),
+            limits: DEFAULT_LIMITS,
+            now: () => performance.now(),
+            ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
+          }),
+        )
         progress?.(null)
         if (flags.trades !== undefined) await Bun.write(flags.trades, tradesCsv(result.report.trades))
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))

@@ -59,7 +59,7 @@ async function listBars(context: CommandContext): Promise<number> {
   return withData(context, flags, async ({ bars, kv }) => {
     await loadSamples(bars)
     const emails = new Map((await Array.fromAsync(users(kv).each())).map(({ id, email }) => [id, email]))
-    const all = bars.store.list()
+    const all = await bars.store.list()
     const isPrivate = all.some((series) => ownerOf(series) !== '')
     const rows = all.map(({ exchange, symbol, interval, count, first, last, owner = '' }) => [
       `${exchange}:${symbol}`,
@@ -140,7 +140,7 @@ async function exportBars(context: CommandContext): Promise<number> {
     throw new UsageError('--last is a number of bars.')
   return withData(context, flags, async ({ bars }) => {
     await loadSamples(bars)
-    const found = bars.read(key, {
+    const found = await bars.read(key, {
       ...(from !== undefined && { from }),
       ...(to !== undefined && { to }),
       ...(last !== undefined && { last }),

@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { withSeries } from '../engine/asked-series.ts'
 import { runBacktest, wireDiagnostic, type WireDiagnostic } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
 import { emptyBars } from '../market/bars.ts'
@@ -95,7 +96,7 @@ async function checkFiles(
   for (const [i, file] of files.entries()) {
     context.progress?.(`${i + 1} of ${files.length}  ${file}`)
     const source = await Bun.file(file).text()
-    const result = checkScript(file, source, options)
+    const result = await checkScript(file, source, options)
     context.progress?.(null)
     if (result.compiled) compiled++
     if (result.ran !== null) tried++
@@ -112,7 +113,7 @@ async function checkFiles(
 }
 
 /** Never throws, whatever the script does. */
-export function checkScript(file: string, source: string, options: CheckOptions): CheckResult {
+export async function checkScript(file: string, source: string, options: CheckOptions): Promise<CheckResult> {
   const library = librariesBeside(file, options.libraries)
   const started = performance.now()
   const { script, diagnostics, error } = compiledScript(source, library)
@@ -132,27 +133,30 @@ export function checkScript(file: string, source: string, options: CheckOptions)
   const { bars, symbol, interval, finer, series } = options.bars
   // A survey has one series. Others that a script asks for are na and named, so that its run goes on.
   const needs = new Set<string>()
-  const seriesOrNothing: ScriptBars['series'] = (exchange, ticker, wanted) => {
-    const found = series(exchange, ticker, wanted)
+  const seriesOrNothing: ScriptBars['series'] = async (exchange, ticker, wanted) => {
+    const found = await series(exchange, ticker, wanted)
     if (found) return found
     needs.add(`${exchange === '' ? ticker : `${exchange}:${ticker}`} ${wanted}`)
     return { bars: emptyBars(0), symbol: { ...symbol, exchange, symbol: ticker }, interval: wanted }
   }
-  const from = performance.now()
+  let from = performance.now()
   // Opening the run compiles again, which is not counted as its time.
   const elapsed = () => Math.max(0, performance.now() - from - compileMs)
   try {
-    const { report } = runBacktest({
-      source,
-      inputs: {},
-      bars,
-      symbol,
-      interval,
-      finer,
-      series: seriesOrNothing,
-      library,
-      limits: { ...DEFAULT_LIMITS, timeMs: options.timeMs },
-      now: () => performance.now(),
+    const { report } = await withSeries(seriesOrNothing, (found) => {
+      from = performance.now()
+      return runBacktest({
+        source,
+        inputs: {},
+        bars,
+        symbol,
+        interval,
+        finer,
+        series: found,
+        library,
+        limits: { ...DEFAULT_LIMITS, timeMs: options.timeMs },
+        now: () => performance.now(),
+      })
     })
     const trades = report.trades.filter(({ status }) => status === 'closed').length
     return { ...result, needs: [...needs], ran: true, bars: bars.length, trades, runMs: report.timings.runMs }

@@ -1,5 +1,6 @@
 // The bars a script runs on, from a file or from the cache, as the flags say.
 
+import type { FetchSeries } from '../engine/asked-series.ts'
 import { Problem } from '../lib/problem.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
@@ -41,7 +42,7 @@ export interface ScriptBars extends Series {
   readonly key: SeriesKey
   readonly finer: { readonly bars: Bars; readonly interval: string } | null
   /** For request.*: every series of the file or the cache, coarser intervals included. */
-  readonly series: (exchange: string, symbol: string, interval: string) => Series | null
+  readonly series: FetchSeries
 }
 
 /** Hands `work` the bars that the flags name. Throws UsageError, or Problem 404 when nothing is cached. */
@@ -57,9 +58,9 @@ export async function withScriptBars<T>(
   const key = seriesKey(exchange, symbol, intervalOf(flags.interval))
   return withData(context, flags, async ({ bars: cache }) => {
     await loadSamples(cache)
-    const info = await symbolOf(flags, cache.symbol(key.exchange, key.symbol))
-    const bars = lastOf(cache.read(key), flags.last)
-    if (bars.length === 0) throw nothingCached(cache, key)
+    const info = await symbolOf(flags, await cache.symbol(key.exchange, key.symbol))
+    const bars = lastOf(await cache.read(key), flags.last)
+    if (bars.length === 0) throw await nothingCached(cache, key)
     return work(scriptBars(cache, key, info, bars, await finerOf(flags, info)))
   })
 }
@@ -97,18 +98,18 @@ function scriptBars(
     symbol,
     interval: key.interval,
     finer,
-    series: (exchange, ticker, interval) => {
+    async series(exchange, ticker, interval) {
       const other = seriesKey(
-        exchange === '' ? exchangeOf(cache, ticker) : exchange,
+        exchange === '' ? await exchangeOf(cache, ticker) : exchange,
         ticker,
         normalizeInterval(interval) ?? interval,
       )
-      const found = cache.read(other)
+      const found = await cache.read(other)
       if (found.length === 0) return null
       const own = other.exchange === key.exchange && other.symbol === key.symbol
       return {
         bars: found,
-        symbol: own ? symbol : cache.symbol(other.exchange, other.symbol),
+        symbol: own ? symbol : await cache.symbol(other.exchange, other.symbol),
         interval: other.interval,
       }
     },
@@ -116,8 +117,8 @@ function scriptBars(
 }
 
 /** A currency pair is asked for without an exchange: any that has it will do. */
-function exchangeOf(cache: BarCache, ticker: string): string {
-  return cache.store.list().find(({ symbol }) => symbol === marketName(ticker))?.exchange ?? ''
+async function exchangeOf(cache: BarCache, ticker: string): Promise<string> {
+  return (await cache.store.list()).find(({ symbol }) => symbol === marketName(ticker))?.exchange ?? ''
 }
 
 export async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
@@ -182,8 +183,8 @@ export function parseJsonObject(text: string, flag: string): Record<string, unkn
   throw new UsageError(`${flag} is not a JSON object.`)
 }
 
-function nothingCached(cache: BarCache, key: SeriesKey): Problem {
-  const cached = cache.store.list().map(seriesName)
+async function nothingCached(cache: BarCache, key: SeriesKey): Promise<Problem> {
+  const cached = (await cache.store.list()).map(seriesName)
   return new Problem(
     404,
     'bars_not_found',

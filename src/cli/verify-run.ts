@@ -5,6 +5,7 @@ import { verifyReport } from '../backtest/verify.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { outline } from '../pine/outline.ts'
+import { withSeries } from '../engine/asked-series.ts'
 import { librariesOf } from '../engine/libraries.ts'
 import { barsGone, finerSeries, reportOf, runs, scriptOf, seriesFor } from '../runs/runs.ts'
 import { libraryFor } from '../scripts/scripts.ts'
@@ -27,23 +28,26 @@ export async function verifyRun(
     }
     const seen = barsSeenBy(cache, run.userId)
     const key = seriesOf(run, run.seriesOwner ?? '')
-    const symbol = seen.symbol(key.exchange, key.symbol)
-    const bars = cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
-    if (bars.length === 0) throw barsGone(seen, run)
+    const symbol = await seen.symbol(key.exchange, key.symbol)
+    const bars = await cache.read(key, { from: run.range.from, to: run.range.to + 1 }, symbol)
+    if (bars.length === 0) throw await barsGone(seen, run)
     const libraries = await librariesOf(script.source, { library: libraryFor(kv, run.userId) })
     const magnifies = script.overrides['use_bar_magnifier'] ?? outline(script.source).magnifier
-    const { equal, hash, difference } = verifyReport(
-      JSON.parse((await Array.fromAsync(stored.parts)).join('')) as Report,
-      {
-        ...script,
-        bars,
-        symbol,
-        interval: key.interval,
-        finer: magnifies === true ? finerSeries(seen, key, bars) : null,
-        series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
-        library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
-        limits: DEFAULT_LIMITS,
-      },
+    const finer = magnifies === true ? await finerSeries(seen, key, bars) : null
+    const report = JSON.parse((await Array.fromAsync(stored.parts)).join('')) as Report
+    const { equal, hash, difference } = await withSeries(
+      (...name) => seriesFor(seen, ...name),
+      (series) =>
+        verifyReport(report, {
+          ...script,
+          bars,
+          symbol,
+          interval: key.interval,
+          finer,
+          series,
+          library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
+          limits: DEFAULT_LIMITS,
+        }),
     )
     if (equal) print(`${id} is reproduced to the byte: ${hash}`)
     else {

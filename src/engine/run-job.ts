@@ -4,11 +4,9 @@ import { compareReports } from '../backtest/report/difference.ts'
 import type { Report } from '../wire/report.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
-import { seriesName } from '../market/bar-store.ts'
-import type { Series } from '../pine/compile.ts'
 import { outline } from '../pine/outline.ts'
-import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 import { AnswerScales, objectTexts } from './answer.ts'
+import { withSeries } from './asked-series.ts'
 import type { BacktestOutput, FinerBars, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
@@ -63,34 +61,30 @@ export async function withAllItAsks<Answer>(
   const known = outline(source, { symbol, interval, inputs })
   const { magnifier } = known
   const libraries = await librariesOf(source, desk.host)
-  const found = new Map<string, Series | null>()
-  const fetch = async (exchange: string, name: string, of: string) =>
-    found.set(
-      seriesName({ exchange, symbol: name, interval: of }),
-      await desk.host.series(exchange, name, of),
-    )
-  for (const one of known.series) await fetch(one.exchange, one.symbol, one.interval)
   const finer: FinerBars | null =
     (overrides['use_bar_magnifier'] ?? magnifier) ? await desk.host.finer() : null
-  for (let asked = 0; ; asked++) {
-    try {
-      const request: BacktestRequest = {
-        ...job,
-        finer,
-        series: (exchange, name, of) => found.get(seriesName({ exchange, symbol: name, interval: of })),
-        library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
-        progress: desk.progress,
-        used: desk.used,
-        collect: () => Bun.gc(true),
-        now: () => performance.now(),
-      }
-      return run(request, libraries)
-    } catch (error) {
-      // A name that is computed from bar to bar is not known ahead; the run starts again with its series.
-      if (!(error instanceof SeriesNeeded)) throw error
-      if (asked >= SERIES_MAX)
+  return withSeries(
+    (...name) => desk.host.series(...name),
+    (series) =>
+      run(
+        {
+          ...job,
+          finer,
+          series,
+          library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
+          progress: desk.progress,
+          used: desk.used,
+          collect: () => Bun.gc(true),
+          now: () => performance.now(),
+        },
+        libraries,
+      ),
+    {
+      wanted: known.series,
+      before(asked) {
+        if (asked < SERIES_MAX) return
         throw new Problem(422, 'script_limit_exceeded', `request.* asked for more than ${SERIES_MAX} series.`)
-      await fetch(error.exchange, error.symbol, error.interval)
-    }
-  }
+      },
+    },
+  )
 }

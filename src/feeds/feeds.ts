@@ -58,7 +58,7 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
     // A series that no provider has is reported only to those who followed it.
     const others = (await Array.fromAsync(wanted())).filter(({ exchange }) => providerOf(exchange) !== null)
     const all = new Map([...(await follows()), ...others].map((key) => [seriesName(key), key]))
-    for (const { key } of poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
+    for (const { key } of await poller.status()) if (!all.has(seriesName(key))) poller.unfollow(key)
     for (const key of all.values()) poller.follow(key)
   }
 
@@ -67,7 +67,7 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
     enabled: poller !== null,
     async list(): Promise<Feed[]> {
       const followed = new Map((await follows()).map((key) => [seriesName(key), key]))
-      const running = poller?.status() ?? []
+      const running = (await poller?.status()) ?? []
       const shown = running.map((status) => ({ ...status, followed: followed.has(seriesName(status.key)) }))
       const known = new Set(running.map(({ key }) => seriesName(key)))
       const idle = [...followed.values()].filter((key) => !known.has(seriesName(key)))

@@ -4,10 +4,22 @@
 // replaced, others are put in their place. Every write gives the series a new `change` number, greater than any
 // the store gave before, so that a cache can tell whether it still holds the truth.
 //
+// Every answer is a promise, and of one moment; two answers need not be of the same one. So what belongs together is
+// answered together: bars with the figures of their series, a write with what stood there before it.
+//
 // Memory (for tests) and LMDB (`store/lmdb-bars.ts`) implement it; `tests/market/bar-store.conformance.ts` is what
 // both must pass.
 
-import { type BarRange, type Bars, concatBars, emptyBars, mergeBars, selectBars } from './bars.ts'
+import {
+  type BarRange,
+  type Bars,
+  concatBars,
+  copyBars,
+  emptyBars,
+  mergeBars,
+  selectBars,
+  sliceBars,
+} from './bars.ts'
 import { marketName, type SymbolInfo } from './symbol.ts'
 
 export interface SeriesKey {
@@ -43,30 +55,45 @@ export interface UpsertResult {
   readonly inserted: number
   readonly updated: number
   readonly change: number
+  /** The series right before the write and right after it; null where it was not there. */
+  readonly before: SeriesInfo | null
+  readonly series: SeriesInfo | null
 }
+
+/** Bars, and the series they are of as it was when they were read; null where there is none. */
+export interface SeriesBars {
+  readonly bars: Bars
+  readonly series: SeriesInfo | null
+}
+
+/** Makes columns that bars are read into: for so many, or more. */
+export type MakeColumns = (length: number) => Bars
 
 export interface BarStore {
   /** All or nothing, and on disk when it resolves. `bars` are sorted by time without duplicates; none is a no-op. */
   upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
-  /** A copy nobody else writes to; empty where there is no such series. */
-  read(key: SeriesKey, range?: BarRange): Bars
-  info(key: SeriesKey): SeriesInfo | null
-  /** Everybody's and everyone's own, sorted by exchange, symbol, interval's text and owner. */
-  list(): SeriesInfo[]
+  /**
+   * The bars are a view of columns that `make` made for them, and nobody else writes to; empty where there is no such
+   * series. Only what lies in the range is read, and other work has its turn meanwhile.
+   */
+  read(key: SeriesKey, range?: BarRange, make?: MakeColumns): Promise<SeriesBars>
+  info(key: SeriesKey): Promise<SeriesInfo | null>
+  /** Everybody's and everyone's own, sorted by exchange, symbol, interval's text and owner. `of` = of that owner's symbol alone. */
+  list(of?: Omit<SeriesKey, 'interval'>): Promise<SeriesInfo[]>
   /** false where there was none. */
   remove(key: SeriesKey): Promise<boolean>
   /** Room for the bars of a large import, which nobody sees before it is committed. */
   draft(key: SeriesKey): BarDraft
   /** Written in the commit of the bars they tell of, so a stop in between loses none. At most 1,000, in no order. */
-  notes(): BarNote[]
+  notes(): Promise<BarNote[]>
   /** Forgets a note, unless the series has changed since. */
   clearNote(note: Pick<BarNote, 'key' | 'change'>): Promise<void>
   /** Removes what interrupted imports left behind. To be called before the first draft of this process. */
   sweep(): Promise<void>
   /** The facts that everybody sees, or those that `owner` set for themselves. */
-  symbol(exchange: string, symbol: string, owner?: string): SymbolInfo | null
+  symbol(exchange: string, symbol: string, owner?: string): Promise<SymbolInfo | null>
   /** Everybody's and everyone's own, sorted by exchange, symbol and owner. */
-  symbols(): SymbolInfo[]
+  symbols(): Promise<SymbolInfo[]>
   putSymbol(info: SymbolInfo): Promise<void>
   /** Forgets the facts that somebody set; of `owner` '' everybody's. */
   removeSymbol(exchange: string, symbol: string, owner: string): Promise<void>
@@ -77,7 +104,7 @@ export interface BarDraft {
   /** `bars` are sorted, and all of them lie before or all behind every bar that was added already. */
   add(bars: Bars): Promise<void>
   /** What was added so far, sorted. */
-  read(range?: BarRange): Bars | Promise<Bars>
+  read(range?: BarRange): Promise<Bars>
   /** Like one `upsert` of all of it. */
   commit(): Promise<UpsertResult>
   discard(): Promise<void>
@@ -143,10 +170,11 @@ export function memoryBars(): BarStore {
   }
 
   const store: BarStore = {
-    upsert(key, bars) {
+    async upsert(key, bars) {
       const old = series.get(idOf(key))
+      const before = old?.info ?? null
       if (bars.length === 0)
-        return Promise.resolve({ inserted: 0, updated: 0, change: old?.info.change ?? 0 })
+        return { inserted: 0, updated: 0, change: before?.change ?? 0, before, series: before }
       // A copy: the caller may go on writing to its columns.
       const merged = concatBars([mergeBars(old?.bars ?? emptyBars(0), bars), emptyBars(0)])
       const change = ++changes
@@ -165,55 +193,57 @@ export function memoryBars(): BarStore {
       series.set(idOf(key), { info, bars: merged })
       note(key, bars.time[0] ?? 0, bars.time.at(-1) ?? 0, change)
       const inserted = merged.length - (old?.bars.length ?? 0)
-      return Promise.resolve({ inserted, updated: bars.length - inserted, change })
+      return { inserted, updated: bars.length - inserted, change, before, series: info }
     },
-    read(key, range = {}) {
-      const bars = selectBars(series.get(idOf(key))?.bars ?? emptyBars(0), range)
-      return concatBars([bars, emptyBars(0)])
+    async read(key, range = {}, make = emptyBars) {
+      const found = series.get(idOf(key))
+      const bars = selectBars(found?.bars ?? emptyBars(0), range)
+      const columns = make(bars.length)
+      copyBars(columns, 0, bars)
+      return { bars: sliceBars(columns, 0, bars.length), series: found?.info ?? null }
     },
-    info: (key) => series.get(idOf(key))?.info ?? null,
-    list: () => [...series.values()].map(({ info }) => info).sort(compareSeries),
-    remove(key) {
+    info: async (key) => series.get(idOf(key))?.info ?? null,
+    list: async (of) =>
+      [...series.values()]
+        .map(({ info }) => info)
+        .filter((info) => !of || (ownerOf(info) === ownerOf(of) && compareNames(info, of) === 0))
+        .sort(compareSeries),
+    async remove(key) {
       const old = series.get(idOf(key))
       if (old) note(key, old.info.first, old.info.last, ++changes)
-      return Promise.resolve(series.delete(idOf(key)))
+      return series.delete(idOf(key))
     },
-    notes: () => [...notes.values()].slice(0, NOTES_MAX),
-    clearNote({ key, change }) {
+    notes: async () => [...notes.values()].slice(0, NOTES_MAX),
+    async clearNote({ key, change }) {
       if (notes.get(idOf(key))?.change === change) notes.delete(idOf(key))
-      return Promise.resolve()
     },
     draft(key) {
       let parts: Bars[] = []
       const sorted = () =>
         concatBars([...parts.toSorted((a, b) => (a.time[0] ?? 0) - (b.time[0] ?? 0)), emptyBars(0)])
       return {
-        add(bars) {
+        async add(bars) {
           if (bars.length > 0) parts.push(concatBars([bars, emptyBars(0)]))
-          return Promise.resolve()
         },
-        read: (range = {}) => selectBars(sorted(), range),
+        read: async (range = {}) => selectBars(sorted(), range),
         commit() {
           const all = sorted()
           parts = []
           return store.upsert(key, all)
         },
-        discard() {
+        async discard() {
           parts = []
-          return Promise.resolve()
         },
       }
     },
-    sweep: () => Promise.resolve(),
-    symbol: (exchange, symbol, owner = '') => symbols.get(symbolId(exchange, symbol, owner)) ?? null,
-    symbols: () => [...symbols.values()].sort(compareSymbols),
-    removeSymbol(exchange, symbol, owner) {
+    sweep: async () => {},
+    symbol: async (exchange, symbol, owner = '') => symbols.get(symbolId(exchange, symbol, owner)) ?? null,
+    symbols: async () => [...symbols.values()].sort(compareSymbols),
+    async removeSymbol(exchange, symbol, owner) {
       symbols.delete(symbolId(exchange, symbol, owner))
-      return Promise.resolve()
     },
-    putSymbol(info) {
+    async putSymbol(info) {
       symbols.set(symbolId(info.exchange, info.symbol, ownerOf(info)), info)
-      return Promise.resolve()
     },
   }
   return store

@@ -47,10 +47,11 @@ export function sliceBars(bars: Bars, from: number, to: number): Bars {
   }
 }
 
-/** Part of a series: `from` (inclusive) to `to` (exclusive) in UTC ms, and of those only the `last` so many. */
+/** Part of a series: `from` (inclusive) to `to` (exclusive) in UTC ms, and of those only the `first` or the `last` so many. */
 export interface BarRange {
   readonly from?: number
   readonly to?: number
+  readonly first?: number
   readonly last?: number
 }
 
@@ -67,10 +68,11 @@ export function lowerBound(times: Float64Array, time: number): number {
 }
 
 /** A view of the bars in `range`; no copy. */
-export function selectBars(bars: Bars, { from, to, last }: BarRange): Bars {
-  const end = to === undefined ? bars.length : lowerBound(bars.time, to)
-  const start = from === undefined ? 0 : Math.min(lowerBound(bars.time, from), end)
-  return sliceBars(bars, last === undefined ? start : Math.max(start, end - last), end)
+export function selectBars(bars: Bars, { from, to, first = Infinity, last = Infinity }: BarRange): Bars {
+  const until = to === undefined ? bars.length : lowerBound(bars.time, to)
+  const start = from === undefined ? 0 : Math.min(lowerBound(bars.time, from), until)
+  const end = Math.min(until, start + first)
+  return sliceBars(bars, Math.max(start, end - last), end)
 }
 
 /** Writes `source` into `target`'s columns from bar `offset` on. */

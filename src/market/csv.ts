@@ -5,6 +5,7 @@
 // numbers is time, open, high, low, close, volume, which is how Binance's dumps begin as well.
 
 import Papa from 'papaparse'
+import { turn } from '../lib/turn.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
@@ -69,9 +70,6 @@ async function* pieces(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) 
   for await (const chunk of input)
     for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES)
 }
-
-/** Yields to whatever else is ready, so that a server that imports still answers. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 class CsvReader {
   readonly stage: BarStage

@@ -26,7 +26,7 @@ export interface ImportTarget {
   draft(key: SeriesKey): BarDraft
 }
 
-export interface ImportResult extends UpsertResult {
+export interface ImportResult extends Pick<UpsertResult, 'inserted' | 'updated'> {
   readonly series: SeriesInfo
   readonly symbol: SymbolInfo
   readonly rows: number
@@ -90,7 +90,7 @@ export async function importBars(
   }: Pick<ReadBarsOptions, 'format' | 'progress'> & { readonly stage?: StageBars },
 ): Promise<ImportResult> {
   const key = { ...owned(owner), ...seriesKey(exchange, symbol, interval) }
-  const known = knownSymbol(target, key) ?? defaultSymbol(key.exchange, key.symbol)
+  const known = (await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol)
   const drafts: BarDraft[] = []
   const open = () => {
     const draft = target.draft(key)
@@ -122,17 +122,17 @@ async function described(
   rows: number,
   write: () => Promise<UpsertResult>,
 ): Promise<ImportResult> {
-  let symbol = knownSymbol(target, key)
+  let symbol = await knownSymbol(target, key)
   if (!symbol) {
     // Facts of a private series are private too, or they would tell others that the symbol is there.
     symbol = { ...owned(ownerOf(key)), ...defaultSymbol(key.exchange, key.symbol, bars) }
     await target.store.putSymbol(symbol)
   }
-  const result = await write()
-  const series = target.store.info(key)
+  const { inserted, updated, change, series } = await write()
   return {
-    ...result,
-    series: series ?? { ...key, count: 0, first: 0, last: 0, change: result.change },
+    inserted,
+    updated,
+    series: series ?? { ...key, count: 0, first: 0, last: 0, change },
     symbol,
     rows,
     warnings: spacingWarnings(bars, key.interval),
@@ -140,9 +140,9 @@ async function described(
 }
 
 /** What was set or guessed before: the owner's own facts, else everybody's. */
-export function knownSymbol({ store }: ImportTarget, key: SeriesKey): SymbolInfo | null {
+export async function knownSymbol({ store }: ImportTarget, key: SeriesKey): Promise<SymbolInfo | null> {
   const { exchange, symbol } = key
-  return store.symbol(exchange, symbol, ownerOf(key)) ?? store.symbol(exchange, symbol)
+  return (await store.symbol(exchange, symbol, ownerOf(key))) ?? store.symbol(exchange, symbol)
 }
 
 /** Bars that stand closer together than the interval they were given are most likely another interval's. */

@@ -3,7 +3,8 @@
 // One pass, O(n). The bar each finer bar falls into comes first (`groupBars`), because request.security needs just
 // that: which bar of the higher timeframe is this one part of, and is it the one that completes it.
 
-import { type Bars, emptyBars } from './bars.ts'
+import { turn } from '../lib/turn.ts'
+import { type Bars, concatBars, emptyBars, sliceBars } from './bars.ts'
 import { type Calendar, periodFinder, sessionInstant } from './calendar.ts'
 import { type Interval, isIntraday } from './interval.ts'
 
@@ -59,7 +60,36 @@ export function groupBars(times: Float64Array, from: Interval, to: Interval, cal
 
 /** Bars of `to`; the last one may still be forming, and so may the first be cut. */
 export function resample(bars: Bars, from: Interval, to: Interval, calendar: Calendar): Bars {
-  const groups = groupBars(bars.time, from, to, calendar)
+  return grouped(bars, groupBars(bars.time, from, to, calendar))
+}
+
+/** Bars that are grouped before others have their turn: 10 ms where a session's days are found. */
+const STEP_BARS = 131_072
+
+/** Likewise, of any number of bars, while others have their turn. */
+export async function resampleInSteps(
+  bars: Bars,
+  from: Interval,
+  to: Interval,
+  calendar: Calendar,
+  step = STEP_BARS,
+): Promise<Bars> {
+  const parts: Bars[] = []
+  for (let at = 0; ;) {
+    const some = sliceBars(bars, at, at + step)
+    const groups = groupBars(some.time, from, to, calendar)
+    const coarse = grouped(some, groups)
+    if (at + some.length === bars.length) return concatBars([...parts, coarse])
+    // The last bar may go on behind the step; if it is the only one, a longer step finds where it ends.
+    const whole = groups.count - 1
+    if (whole === 0) step *= 2
+    parts.push(sliceBars(coarse, 0, whole))
+    at += groups.first[whole] ?? 0
+    await turn()
+  }
+}
+
+function grouped(bars: Bars, groups: BarGroups): Bars {
   const coarse = emptyBars(groups.count)
   for (let group = 0; group < groups.count; group++) {
     const begin = groups.first[group] ?? 0

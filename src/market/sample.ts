@@ -31,8 +31,8 @@ const SAMPLES: readonly Sample[] = [
 export async function loadSamples(target: ImportTarget): Promise<ImportResult[]> {
   const loaded: ImportResult[] = []
   for (const { key, text, symbol } of SAMPLES) {
-    if (target.store.info(key)) continue
-    if (!target.store.symbol(key.exchange, key.symbol)) await target.store.putSymbol(symbol)
+    if (await target.store.info(key)) continue
+    if (!(await target.store.symbol(key.exchange, key.symbol))) await target.store.putSymbol(symbol)
     const bars = await readBars([Buffer.from((await text()).default)], { format: 'csv', symbol })
     loaded.push(await storeBars(target, key, bars))
   }

@@ -13,25 +13,29 @@ import type { SymbolInfo } from './symbol.ts'
 /** How one user reads bars. `userId` null = nobody is signed in: shared bars only. */
 export interface SeenBars {
   /** The series a name means to this user. */
-  resolve(key: SeriesKey): SeriesKey
+  resolve(key: SeriesKey): Promise<SeriesKey>
   /** As the cache's `source`: the stored series that answers; null = there is none. */
-  source(key: SeriesKey): SeriesInfo | null
-  read(key: SeriesKey, range?: BarRange): Bars
-  symbol(exchange: string, symbol: string): SymbolInfo
+  source(key: SeriesKey): Promise<SeriesInfo | null>
+  read(key: SeriesKey, range?: BarRange): Promise<Bars>
+  symbol(exchange: string, symbol: string): Promise<SymbolInfo>
   /** One series a name. */
-  list(): SeriesInfo[]
-  symbols(): SymbolInfo[]
+  list(): Promise<SeriesInfo[]>
+  symbols(): Promise<SymbolInfo[]>
 }
 
 /** Which series `key` means to the user; the owner in `key` does not count. */
-export function resolveSeries(cache: BarCache, userId: string | null, key: SeriesKey): SeriesKey {
+export async function resolveSeries(
+  cache: BarCache,
+  userId: string | null,
+  key: SeriesKey,
+): Promise<SeriesKey> {
   const { exchange, symbol, interval } = key
   const shared = { exchange, symbol, interval }
   if (userId === null) return shared
   const own = { owner: userId, ...shared }
-  if (cache.store.info(own)) return own
-  if (cache.store.info(shared)) return shared
-  return cache.source(own) ? own : shared
+  if (await cache.store.info(own)) return own
+  if (await cache.store.info(shared)) return shared
+  return (await cache.source(own)) ? own : shared
 }
 
 export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
@@ -40,11 +44,13 @@ export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
   const symbol = (exchange: string, ticker: string) => cache.symbol(exchange, ticker, userId ?? '')
   return {
     resolve,
-    source: (key) => cache.source(resolve(key)),
-    read: (key, range = {}) => cache.read(resolve(key), range, symbol(key.exchange, key.symbol)),
+    source: async (key) => cache.source(await resolve(key)),
+    read: async (key, range = {}) =>
+      cache.read(await resolve(key), range, await symbol(key.exchange, key.symbol)),
     symbol,
-    list: () => seen(store.list(), userId, ({ exchange, symbol, interval }) => [exchange, symbol, interval]),
-    symbols: () => seen(store.symbols(), userId, ({ exchange, symbol }) => [exchange, symbol]),
+    list: async () =>
+      seen(await store.list(), userId, ({ exchange, symbol, interval }) => [exchange, symbol, interval]),
+    symbols: async () => seen(await store.symbols(), userId, ({ exchange, symbol }) => [exchange, symbol]),
   }
 }
 

@@ -32,8 +32,8 @@ export function writtenBy({ userId, keeper }: Writer, key: SeriesKey): SeriesKey
 /** Removes the writer's own series of the name, or everybody's. Answers whether there was one. */
 export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, key: SeriesKey) {
   const own = seriesOf(key, userId)
-  if (cache.store.info(own)) return cache.remove(own)
-  if (!keeper && cache.store.info(seriesOf(key, ''))) throw notSeriesOwner()
+  if (await cache.store.info(own)) return cache.remove(own)
+  if (!keeper && (await cache.store.info(seriesOf(key, '')))) throw notSeriesOwner()
   return cache.remove(seriesOf(key, ''))
 }
 
@@ -44,7 +44,7 @@ export async function putFacts(
   { exchange, symbol }: Pick<SeriesKey, 'exchange' | 'symbol'>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<SymbolInfo> {
-  const facts = withSymbolFields(cache.symbol(exchange, symbol, userId), fields)
+  const facts = withSymbolFields(await cache.symbol(exchange, symbol, userId), fields)
   const info = { ...owned(keeper ? '' : userId), ...facts }
   await cache.store.putSymbol(info)
   // Private facts from before the user became an admin would hide the shared ones that are set now.
@@ -62,18 +62,18 @@ export async function shareSeries(
   if (!by.keeper) throw notSeriesOwner()
   const { store } = cache
   const [from, to] = [seriesOf(key, owner), seriesOf(key, '')]
-  const found = store.info(from)
-  if (owner === '' || !found) throw barsNotFound(barsSeenBy(cache, by.userId), key)
-  if (store.info(to))
+  const found = await store.info(from)
+  if (owner === '' || !found) throw await barsNotFound(barsSeenBy(cache, by.userId), key)
+  if (await store.info(to))
     throw new Problem(409, 'already_exists', 'Everybody has bars of this name. Remove those first.')
-  const facts = store.symbol(key.exchange, key.symbol, owner)
-  if (facts && !store.symbol(key.exchange, key.symbol)) {
+  const facts = await store.symbol(key.exchange, key.symbol, owner)
+  if (facts && !(await store.symbol(key.exchange, key.symbol))) {
     const { owner: _owner, ...shared } = facts
     await store.putSymbol(shared)
   }
   const draft = cache.draft(to)
   try {
-    const bars = cache.read(from)
+    const bars = await cache.read(from)
     for (let at = 0; at < bars.length; at += STEP_BARS)
       await draft.add(sliceBars(bars, at, Math.min(at + STEP_BARS, bars.length)))
     await draft.commit()
@@ -82,5 +82,5 @@ export async function shareSeries(
   }
   await cache.remove(from)
   await store.removeSymbol(key.exchange, key.symbol, owner)
-  return store.info(to) ?? found
+  return (await store.info(to)) ?? found
 }

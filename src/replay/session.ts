@@ -10,7 +10,7 @@ import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
-import type { Bars } from '../market/bars.ts'
+import { type Bars, selectBars } from '../market/bars.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { collection } from '../store/collection.ts'
@@ -115,9 +115,9 @@ export async function backtestSession(
   const key = { exchange: marketName(exchange), symbol, interval }
   const seen = barsSeenBy(deps.bars, backtest.userId)
   // On its own exchange it takes the very series the backtest ran on, even if the name means another to the user by now.
-  const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : seen.resolve(key)
-  const info = seen.symbol(key.exchange, symbol)
-  const all = deps.bars.read(series, { from: range.from, to: range.to + 1 }, info)
+  const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : await seen.resolve(key)
+  const info = await seen.symbol(key.exchange, symbol)
+  const all = await deps.bars.read(series, { from: range.from, to: range.to + 1 }, info)
   if (all.length === 0)
     throw new Problem(
       404,
@@ -126,7 +126,7 @@ export async function backtestSession(
         ? 'There are no bars of this exchange over the time of the backtest.'
         : 'The backtest ran on your own bars, which were removed or shared since. Import them again, or run it anew.',
     )
-  const bars = deps.bars.read(series, { from: range.from, to: range.to + 1, last: REPLAY_BARS_MAX }, info)
+  const bars = selectBars(all, { last: REPLAY_BARS_MAX })
   const id = await idOfReplay(deps, backtest, key.exchange)
   const { trades, tracks, equity } = await showOn(bars)
   const session: ReplaySession & { readonly id: string } = {

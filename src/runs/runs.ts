@@ -17,7 +17,7 @@ import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from 
 import { compareIntervals, normalizeInterval, parseInterval, requireInterval } from '../market/interval.ts'
 import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
-import { marketName } from '../market/symbol.ts'
+import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { collection, type Collection } from '../store/collection.ts'
@@ -193,14 +193,14 @@ export class Runs {
     signal: AbortSignal,
     also?: Also<FinishedRun>,
   ): Promise<FinishedRun> {
-    const plan = this.#plan(userId, request)
+    const plan = await this.#plan(userId, request)
     await this.#madeWay(userId, this.#deps.kv)
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
   /** Runs, waits and keeps nothing: for trying one input after another. */
   async preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
-    const plan = this.#plan(userId, request, 'prompt')
+    const plan = await this.#plan(userId, request, 'prompt')
     const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan, 'prompt'))
     return { output, warnings: plan.warnings }
   }
@@ -221,7 +221,7 @@ export class Runs {
 
   /** Keeps the run as queued and returns; the rest happens behind the answer. */
   async runLater(userId: string, request: RunRequest, also?: Also<QueuedRun>): Promise<QueuedRun> {
-    const plan = this.#plan(userId, request)
+    const plan = await this.#plan(userId, request)
     const { kv, log, onFinished } = this.#deps
     const live = this.#enter(plan.run)
     let made: readonly Run[] = []
@@ -255,13 +255,14 @@ export class Runs {
     const run = await this.get(userId, id)
     const key = seriesOf(run, run.seriesOwner ?? '')
     const bars = await this.barsOf(userId, id)
-    if (bars.length === 0) throw barsGone(barsSeenBy(cache, userId), run)
+    if (bars.length === 0) throw await barsGone(barsSeenBy(cache, userId), run)
     pool.assertRoom(userId)
     const stored = await reportOf(kv, id)
     const script = await scriptOf(kv, id)
     // Both go with the run.
     if (stored === null || script === null) throw notFound()
-    const plan = { run, script, key, bars, warnings: [] }
+    const symbol = await barsSeenBy(cache, userId).symbol(key.exchange, key.symbol)
+    const plan = { run, script, key, symbol, bars, warnings: [] }
     return this.#attended(plan, signal, (live) => {
       const options = this.#optionsFor(live, plan, 'long')
       const host = { ...options.host, ...storedHost({ report: stored.parts }) }
@@ -273,7 +274,7 @@ export class Runs {
   async barsOf(userId: string, id: string): Promise<Bars> {
     const { run, range } = await this.#done(userId, id)
     const { bars: cache } = this.#deps
-    const info = cache.symbol(run.exchange, run.symbol, userId)
+    const info = await cache.symbol(run.exchange, run.symbol, userId)
     return cache.read(seriesOf(run, run.seriesOwner ?? ''), { from: range.from, to: range.to + 1 }, info)
   }
 
@@ -418,14 +419,17 @@ export class Runs {
   }
 
   /** Everything that can be refused before a worker is asked. */
-  #plan(userId: string, request: RunRequest, lane: Lane = 'long'): Plan {
+  async #plan(userId: string, request: RunRequest, lane: Lane = 'long'): Promise<Plan> {
     const { clock, newId, bars: cache, pool } = this.#deps
     const interval = requireInterval(request.interval)
     const seen = barsSeenBy(cache, userId)
-    const key = seen.resolve(seriesKey(request.exchange, request.symbol, interval))
-    if (!seen.source(key)) throw barsNotFound(seen, key)
+    const key = await seen.resolve(seriesKey(request.exchange, request.symbol, interval))
+    if (!(await seen.source(key))) throw await barsNotFound(seen, key)
     pool.assertRoom(userId, lane)
-    const bars = seen.read(key, { last: request.bars })
+    const symbol = await seen.symbol(key.exchange, key.symbol)
+    const bars = await seen.read(key, { last: request.bars })
+    // Once more: others may have come while the bars were read.
+    pool.assertRoom(userId, lane)
     const { name, bars: wanted, source, inputs, overrides } = request
     const run: Run = {
       name,
@@ -453,7 +457,7 @@ export class Runs {
             },
           ]
         : []
-    return { run, script: { source, inputs, overrides }, key, bars, warnings }
+    return { run, script: { source, inputs, overrides }, key, symbol, bars, warnings }
   }
 
   #enter(run: Run): Live {
@@ -525,12 +529,12 @@ export class Runs {
     return { output, startedAt }
   }
 
-  #jobOf({ run, script, key, bars }: Plan): RunJob {
-    const { bars: cache, limits } = this.#deps
+  #jobOf({ script, key, symbol, bars }: Plan): RunJob {
+    const { limits } = this.#deps
     return {
       ...script,
       bars,
-      symbol: barsSeenBy(cache, run.userId).symbol(key.exchange, key.symbol),
+      symbol,
       interval: key.interval,
       limits,
     }
@@ -622,6 +626,7 @@ interface Plan {
   readonly run: Run
   readonly script: RunScript
   readonly key: SeriesKey
+  readonly symbol: SymbolInfo
   readonly bars: Bars
   readonly warnings: readonly RunWarning[]
 }
@@ -632,13 +637,13 @@ function tell(live: Live, progress: RunProgress): void {
 }
 
 /** Why a stored backtest cannot be run on its bars again. */
-export function barsGone(seen: SeenBars, run: Run): Problem {
+export async function barsGone(seen: SeenBars, run: Run): Promise<Problem> {
   const name = seriesName(run)
   if (!run.seriesOwner) return barsNotFound(seen, run)
   return new Problem(
     404,
     'bars_not_found',
-    seen.source(run)
+    (await seen.source(run))
       ? `It ran on your own bars of ${name}, which were removed or shared since. Everybody's bars of that name are there: run it anew on those.`
       : `It ran on your own bars of ${name}, which were removed since. Import them again.`,
   )
@@ -649,34 +654,38 @@ function notFound(): Problem {
 }
 
 /** Says what could be asked for instead: other intervals of the symbol, else other symbols. */
-export function seriesFor(seen: SeenBars, exchange: string, symbol: string, interval: string): Series | null {
+export async function seriesFor(
+  seen: SeenBars,
+  exchange: string,
+  symbol: string,
+  interval: string,
+): Promise<Series | null> {
   const normal = normalizeInterval(interval)
   if (normal === null) return null
-  const key = exchange === '' ? anyExchange(seen, symbol, normal) : seriesKey(exchange, symbol, normal)
-  const bars = seen.read(key)
-  return bars.length === 0 ? null : { bars, symbol: seen.symbol(key.exchange, key.symbol), interval: normal }
+  const key = exchange === '' ? await anyExchange(seen, symbol, normal) : seriesKey(exchange, symbol, normal)
+  const bars = await seen.read(key)
+  if (bars.length === 0) return null
+  return { bars, symbol: await seen.symbol(key.exchange, key.symbol), interval: normal }
 }
 
 /** A symbol without its exchange (a currency pair, mostly): the one with most bars. */
-function anyExchange(seen: SeenBars, symbol: string, interval: string): SeriesKey {
+async function anyExchange(seen: SeenBars, symbol: string, interval: string): Promise<SeriesKey> {
   const wanted = marketName(symbol)
-  const [most] = seen
-    .list()
+  const [most] = (await seen.list())
     .filter((info) => info.symbol === wanted)
     .sort((a, b) => b.count - a.count)
   return seriesKey(most?.exchange ?? '', wanted, interval)
 }
 
 /** The finest cached series of the symbol, over the time of the bars. */
-export function finerSeries(
+export async function finerSeries(
   seen: SeenBars,
   key: SeriesKey,
   bars: Bars,
-): { bars: Bars; interval: string } | null {
+): Promise<{ bars: Bars; interval: string } | null> {
   const own = parseInterval(key.interval)
   if (!own || bars.length === 0) return null
-  const finer = seen
-    .list()
+  const finer = (await seen.list())
     .filter(({ exchange, symbol }: SeriesInfo) => exchange === key.exchange && symbol === key.symbol)
     .flatMap((info) => {
       const interval = parseInterval(info.interval)
@@ -684,7 +693,7 @@ export function finerSeries(
     })
     .sort((a, b) => compareIntervals(a.interval, b.interval))[0]
   if (!finer) return null
-  const found = seen.read(finer.info, { from: bars.time[0] ?? 0 })
+  const found = await seen.read(finer.info, { from: bars.time[0] ?? 0 })
   return found.length === 0 ? null : { bars: found, interval: finer.info.interval }
 }
 

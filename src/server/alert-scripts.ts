@@ -30,7 +30,7 @@ export function alertScripts(
     const { source } = await scripts.get(alert.scriptId ?? '', alert.ownerId)
     const { exchange, symbol, interval, inputs, ownerId, seenBar } = alert
     const seen = barsSeenBy(bars, ownerId)
-    const key = seen.resolve({ exchange, symbol, interval })
+    const key = await seen.resolve({ exchange, symbol, interval })
     const first = seenBar === null ? window.length - 1 : lowerBound(window.time, seenBar)
     // What a plot was before is compared, too.
     const from = Math.max(0, first - 1 - alert.bars)
@@ -41,7 +41,7 @@ export function alertScripts(
         inputs,
         overrides: {},
         bars: window,
-        symbol: seen.symbol(exchange, symbol),
+        symbol: await seen.symbol(exchange, symbol),
         interval,
         limits,
         from,

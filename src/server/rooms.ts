@@ -149,12 +149,12 @@ export function createRooms(deps: RoomDeps): Rooms {
     kv,
     clock,
     newId,
-    bars: (series, range) => bars.read(series, range),
+    bars: (series, range) => bars.look(series, range),
     source: (series) => bars.source(series),
     resolve: (userId, series) => resolveSeries(bars, userId, series),
-    closesAt(series) {
+    async closesAt(series) {
       const interval = parseInterval(series.interval)
-      const calendar = calendarOf(bars.symbol(series.exchange, series.symbol, series.owner))
+      const calendar = calendarOf(await bars.symbol(series.exchange, series.symbol, series.owner))
       return (time) => (interval ? calendar.period(time, interval).end : time)
     },
     alertsMax: deps.alertsMax,

@@ -1,8 +1,11 @@
 // Bars in LMDB, beside the documents: chunks of up to 4,096 bars by (series, time of the first bar).
 //
 // A write reads the chunks it touches, merges, and writes them back in one transaction; an append touches the last
-// one only. Transactions run one after another, so what is read inside one is what is written over.
+// one only. Transactions run one after another, so what is read inside one is what is written over. A read decodes the
+// chunks of its range and no others, in steps between which others have their turn; it sees one moment of the database.
 
+import type { Transaction } from 'lmdb'
+import { turn } from '../lib/turn.ts'
 import {
   type BarRange,
   type Bars,
@@ -18,12 +21,14 @@ import {
   type BarStore,
   compareSeries,
   compareSymbols,
+  type MakeColumns,
   mergeNotes,
   NOTES_MAX,
   owned,
   ownerOf,
   type SeriesInfo,
   type SeriesKey,
+  type UpsertResult,
 } from '../market/bar-store.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
 import { CHUNK_BARS, chunkLength, decodeChunk, encodeChunk } from './bar-chunks.ts'
@@ -51,6 +56,8 @@ export interface SeriesRecord extends SeriesInfo {
 
 /** Chunks a step of a large write touches: 65,536 bars, 2 MB, some 10 ms. */
 const STEP_CHUNKS = 16
+/** Chunks that are decoded before others have their turn: some 4 ms. */
+const TURN_CHUNKS = 32
 const FIRST_TIME = -8_640_000_000_000_000
 const LAST_TIME = 8_640_000_000_000_000
 
@@ -67,8 +74,8 @@ export function lmdbBars(
       () => true,
     )
 
-  function record(key: SeriesKey): SeriesRecord | null {
-    const text = records.get(seriesRecordKey(key))
+  function record(key: SeriesKey, transaction?: Transaction): SeriesRecord | null {
+    const text = records.get(seriesRecordKey(key), transaction && { transaction })
     return text === undefined ? null : (JSON.parse(text) as SeriesRecord)
   }
 
@@ -87,7 +94,11 @@ export function lmdbBars(
     void records.put(noteKey(key), JSON.stringify(mergeNotes(before, { key, from, to, change })))
   }
 
-  function keys(start: ChunkKey, end: ChunkKey, options: { reverse?: boolean; limit?: number } = {}) {
+  function keys(
+    start: ChunkKey,
+    end: ChunkKey,
+    options: { reverse?: boolean; limit?: number; transaction?: Transaction } = {},
+  ) {
     return Array.from(
       chunks.getKeys({ start: encodeKey(start), end: encodeKey(end), ...options }),
       (bytes) => decodeKey(bytes) as unknown as ChunkKey,
@@ -114,22 +125,72 @@ export function lmdbBars(
     return decoded(chunks.get(encodeKey(key))).time.at(-1) ?? 0
   }
 
-  function readId(id: number, range: BarRange): Bars {
-    // Backwards from the end of the range, until there are enough. The first chunk may be mostly behind the end
-    // of the range, so it does not count.
-    const parts: Buffer[] = []
-    let missing = range.last ?? Number.POSITIVE_INFINITY
+  /** First times of the chunks that may have bars of the range, in order. */
+  function startsIn(id: number, { from, to, first, last }: BarRange, transaction?: Transaction): number[] {
+    const within = transaction ? { transaction } : {}
+    const end = to ?? LAST_TIME
+    // Backwards where the newest are wanted, since they may be few of many.
+    if (last !== undefined) {
+      const starts: number[] = []
+      let missing = last
+      for (const { key, value } of chunks.getRange({
+        start: chunkKey(id, end),
+        end: chunkKey(id, FIRST_TIME),
+        reverse: true,
+        ...within,
+      })) {
+        const [, start] = decodeKey(key) as unknown as ChunkKey
+        // The last chunk may be mostly behind the end of the range, so it does not count.
+        if (to === undefined || starts.length > 0) missing -= chunkLength(value)
+        starts.push(start)
+        if (missing <= 0 || start <= (from ?? FIRST_TIME)) break
+      }
+      return starts.reverse()
+    }
+    const head =
+      from === undefined ? [] : keys([id, from], [id, FIRST_TIME], { reverse: true, limit: 1, ...within })
+    const begin = head[0]?.[1] ?? FIRST_TIME
+    if (first === undefined) return keys([id, begin], [id, end], within).map(([, start]) => start)
+    const starts: number[] = []
+    let missing = first
     for (const { key, value } of chunks.getRange({
-      start: chunkKey(id, range.to ?? LAST_TIME),
-      end: chunkKey(id, FIRST_TIME),
-      reverse: true,
+      start: chunkKey(id, begin),
+      end: chunkKey(id, end),
+      ...within,
     })) {
       const [, start] = decodeKey(key) as unknown as ChunkKey
-      if (range.to === undefined || parts.length > 0) missing -= chunkLength(value)
-      parts.push(value)
-      if (missing <= 0 || start <= (range.from ?? FIRST_TIME)) break
+      starts.push(start)
+      // The first chunk may lie mostly before the range.
+      if (from === undefined || starts.length > 1) missing -= chunkLength(value)
+      if (missing <= 0) break
     }
-    return selectBars(decodeAll(parts.reverse()), range)
+    return starts
+  }
+
+  /** A few chunks, decoded in one go. */
+  function readId(id: number, range: BarRange): Bars {
+    const parts = startsIn(id, range).flatMap((start) => chunks.get(chunkKey(id, start)) ?? [])
+    return selectBars(decodeAll(parts), range)
+  }
+
+  /** Any number of chunks. */
+  async function readLong(
+    id: number,
+    range: BarRange,
+    make: MakeColumns,
+    starts: readonly number[],
+    transaction: Transaction,
+  ): Promise<Bars> {
+    const columns = make(starts.length * CHUNK_BARS)
+    let length = 0
+    for (const [i, start] of starts.entries()) {
+      if (i > 0 && i % TURN_CHUNKS === 0) await turn()
+      const bytes = chunks.get(chunkKey(id, start), { transaction })
+      if (!bytes) continue
+      decodeChunk(bytes, columns, length)
+      length += chunkLength(bytes)
+    }
+    return selectBars(sliceBars(columns, 0, length), range)
   }
 
   const idKeys = (id: number, limit?: number) =>
@@ -188,7 +249,10 @@ export function lmdbBars(
     let last = FIRST_TIME
 
     /** Makes `whole` the series, unless somebody wrote to it since `old` was read. */
-    function publish(old: SeriesRecord | null, whole: { id: number; count: number }) {
+    function publish(
+      old: SeriesRecord | null,
+      whole: { id: number; count: number },
+    ): Promise<UpsertResult | null> {
       return write(() => {
         if (record(key)?.change !== old?.change) return null
         const change = next()
@@ -206,7 +270,13 @@ export function lmdbBars(
         void records.remove(draftKey(whole.id))
         if (old) void records.put(draftKey(old.id), String(process.pid))
         const inserted = whole.count - (old?.count ?? 0)
-        return { inserted, updated: added - inserted, change }
+        return {
+          inserted,
+          updated: added - inserted,
+          change,
+          before: old && infoOf(old),
+          series: infoOf(written),
+        }
       })
     }
 
@@ -218,9 +288,9 @@ export function lmdbBars(
         first = Math.min(first, bars.time[0] ?? 0)
         last = Math.max(last, bars.time.at(-1) ?? 0)
       },
-      read: (range = {}) => (id === null ? emptyBars(0) : readId(id, range)),
+      read: async (range = {}) => (id === null ? emptyBars(0) : readId(id, range)),
       async commit() {
-        if (id === null) return { inserted: 0, updated: 0, change: record(key)?.change ?? 0 }
+        if (id === null) return nothingWritten(record(key))
         for (;;) {
           const old = record(key)
           const whole = old ? await mergeIds(old.id, id) : { id, count: added }
@@ -251,7 +321,7 @@ export function lmdbBars(
     },
 
     async upsert(key, bars) {
-      if (bars.length === 0) return { inserted: 0, updated: 0, change: record(key)?.change ?? 0 }
+      if (bars.length === 0) return nothingWritten(record(key))
       return write(() => {
         const old = record(key)
         const first = bars.time[0] ?? 0
@@ -277,22 +347,37 @@ export function lmdbBars(
         }
         void records.put(seriesRecordKey(key), JSON.stringify(written))
         note(key, first, last, written.change)
-        return { inserted, updated: bars.length - inserted, change: written.change }
+        return {
+          inserted,
+          updated: bars.length - inserted,
+          change: written.change,
+          before: old && infoOf(old),
+          series: infoOf(written),
+        }
       })
     },
 
-    read(key, range = {}) {
-      const found = record(key)
-      return found ? readId(found.id, range) : emptyBars(0)
+    async read(key, range = {}, make = emptyBars) {
+      const transaction = chunks.useReadTransaction()
+      try {
+        const found = record(key, transaction)
+        if (!found) return { bars: make(0), series: null }
+        const starts = startsIn(found.id, range, transaction)
+        const bars = await readLong(found.id, range, make, starts, transaction)
+        return { bars, series: infoOf(found) }
+      } finally {
+        transaction.done()
+      }
     },
 
-    info(key) {
+    async info(key) {
       const found = record(key)
       return found && infoOf(found)
     },
 
-    list() {
-      return Array.from(records.getRange(prefixRange(['series'])), ({ value }) =>
+    async list(of) {
+      const prefix = of ? ['series', ownerOf(of), of.exchange, of.symbol] : ['series']
+      return Array.from(records.getRange(prefixRange(prefix)), ({ value }) =>
         infoOf(JSON.parse(value) as SeriesRecord),
       ).sort(compareSeries)
     },
@@ -308,7 +393,7 @@ export function lmdbBars(
       })
     },
 
-    notes() {
+    async notes() {
       return Array.from(
         records.getRange({ ...prefixRange(['note']), limit: NOTES_MAX }),
         ({ value }) => JSON.parse(value) as BarNote,
@@ -323,12 +408,12 @@ export function lmdbBars(
       })
     },
 
-    symbol(exchange, symbol, owner) {
+    async symbol(exchange, symbol, owner) {
       const text = records.get(symbolRecordKey(exchange, symbol, owner))
       return text === undefined ? null : (JSON.parse(text) as SymbolInfo)
     },
 
-    symbols() {
+    async symbols() {
       return Array.from(
         records.getRange(prefixRange(['symbol'])),
         ({ value }) => JSON.parse(value) as SymbolInfo,
@@ -362,6 +447,11 @@ function isAlive(pid: number): boolean {
 function bare(key: SeriesKey): SeriesKey {
   const { exchange, symbol, interval } = key
   return { ...owned(ownerOf(key)), exchange, symbol, interval }
+}
+
+function nothingWritten(found: SeriesRecord | null): UpsertResult {
+  const series = found && infoOf(found)
+  return { inserted: 0, updated: 0, change: series?.change ?? 0, before: series, series }
 }
 
 function infoOf({ id: _id, ...info }: SeriesRecord): SeriesInfo {

@@ -42,10 +42,10 @@ function open() {
     kv,
     clock,
     newId,
-    bars: (series, range) => cache.read(series, range),
+    bars: (series, range) => cache.look(series, range),
     source: (series) => cache.source(series),
-    resolve: (_userId, series) => series,
-    closesAt: () => (time) => time + HOUR,
+    resolve: async (_userId, series) => series,
+    closesAt: async () => (time) => time + HOUR,
     runScript: () => Promise.reject(new Error('no scripts here')),
     deliver: async (_tx, alert: Alert, firing: Firing) => [
       outbox.insert({ id: newId('msg'), ownerId: alert.ownerId, data: firing }),

@@ -106,14 +106,10 @@ function world(kv: Kv = memoryKv()) {
     kv,
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
-    bars: (_series, range) => selectBars(barsOf(closes), range),
-    // Weeks are made of the days that arrive.
-    source: ({ interval }) => ({
-      interval: interval === '1d' || interval === '1w' ? '1d' : interval,
-      change,
-    }),
-    resolve: (_userId, series) => series,
-    closesAt: () => (time) => time + barMs,
+    bars: async (series, range) => ({ bars: selectBars(barsOf(closes), range), source: sourceOf(series) }),
+    source: async (series) => sourceOf(series),
+    resolve: async (_userId, series) => series,
+    closesAt: async () => (time) => time + barMs,
     alertsMax: 400,
     ownsReceiver: async (_userId, id) => id === 'wh_1',
     runScript: async (alert, bars) => script(bars, alert),
@@ -122,6 +118,11 @@ function world(kv: Kv = memoryKv()) {
     lookAtEnd: (closing) => ends.push(closing),
   })
   let change = 0
+  // Weeks are made of the days that arrive.
+  const sourceOf = ({ interval }: { readonly interval: string }) => ({
+    interval: interval === '1d' || interval === '1w' ? '1d' : interval,
+    change,
+  })
   async function arrived(): Promise<void> {
     change++
     const series = { exchange: 'SP', symbol: 'SPX', interval: '1d' }

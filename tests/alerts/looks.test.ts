@@ -99,10 +99,10 @@ class World {
           bytes: (n) => new Uint8Array(n).map(() => (this.#bytes = (this.#bytes * 37 + 11) & 255)),
         },
       }),
-      bars: (series, range) => this.cache.read(series, range),
+      bars: (series, range) => this.cache.look(series, range),
       source: (series) => this.cache.source(series),
-      resolve: (_userId, series) => series,
-      closesAt: () => (time) => time + this.step,
+      resolve: async (_userId, series) => series,
+      closesAt: async () => (time) => time + this.step,
       runScript: () => Promise.reject(new Error('no script here')),
       deliver: async (_tx, _alert: Alert, firing: Firing) => [
         { sets: [{ key: ['told', firing.alertId, firing.barTime, firing.id], value: 'null' }] },
@@ -141,7 +141,7 @@ class World {
     }
     if (this.random.below(4) === 0) this.restart()
     await this.looks.settle()
-    expect(this.cache.store.notes()).toEqual([])
+    expect(await this.cache.store.notes()).toEqual([])
   }
 
   async addAlert(): Promise<void> {

@@ -20,7 +20,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const looks = createLooks({
     clock: { now: () => now, sleep: () => Promise.resolve() },
     log: (level, message) => lines.push(`${level} ${message}`),
-    notes: () => [...notes.values()],
+    notes: async () => [...notes.values()],
     clear: async (note) => {
       if (notes.get(note.key.symbol)?.change === note.change) notes.delete(note.key.symbol)
     },

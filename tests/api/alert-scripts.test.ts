@@ -69,10 +69,10 @@ class World {
       kv,
       clock,
       newId: idSource({ clock, random }),
-      bars: (series, range) => cache.read(series, range),
+      bars: (series, range) => cache.look(series, range),
       source: (series) => cache.source(series),
-      resolve: (_userId, series) => series,
-      closesAt: () => (time) => time + 900_000,
+      resolve: async (_userId, series) => series,
+      closesAt: async () => (time) => time + 900_000,
       runScript: alertScripts(
         { kv, bars: cache, limits: DEFAULT_LIMITS },
         scripts,

@@ -53,7 +53,7 @@ test('a file in any order goes to the store by way of a worker', async () => {
   const shuffled = HEADER + rows(150_000, 300_000) + rows(149_999, -1, -1)
   const result = await bring([bytes(shuffled)])
   expect(result).toMatchObject({ rows: 300_000, inserted: 300_000, series: { count: 300_000 } })
-  const { time } = cache.read(key)
+  const { time } = await cache.read(key)
   expect(time.every((at, i) => i === 0 || at > (time[i - 1] ?? 0))).toBe(true)
 })
 
@@ -74,7 +74,7 @@ test('what goes wrong where the bytes come from is told as it was, and leaves no
     throw new Problem(413, 'payload_too_large', 'too much')
   }
   expect(await rejection(bring(tooMuch()))).toMatchObject({ code: 'payload_too_large' })
-  expect(cache.store.list()).toEqual([])
+  expect(await cache.store.list()).toEqual([])
   expect(await bring([bytes(HEADER + rows(0, 5))])).toMatchObject({ inserted: 5 })
   expect(spawned).toBe(1)
 })
@@ -91,6 +91,7 @@ test('clients that send slowly hold up nobody: all imports share a thread', asyn
   expect(await bring([bytes(HEADER + rows(0, 5))], { user: 'u2' })).toMatchObject({ inserted: 5 })
   // Half of all places are the most that one user has.
   const ninth = bring(slow())
+  while (pool.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
   expect([pool.running, pool.waiting]).toEqual([8, 1])
   for (const resolve of go.splice(0)) resolve()
   for (const one of waiting) expect(await one).toMatchObject({ inserted: 3 })
@@ -147,5 +148,5 @@ test('an import whose client goes away ends, and the others go on', async () => 
     await new Promise((resolve) => setImmediate(resolve))
   }
   expect(await stays).toMatchObject({ inserted: 100_001 })
-  expect(cache.store.list().map(({ symbol }) => symbol)).toEqual(['STAYS'])
+  expect((await cache.store.list()).map(({ symbol }) => symbol)).toEqual(['STAYS'])
 })

@@ -66,24 +66,24 @@ export function barStoreConformance(
     afterEach(() => close())
 
     test('an unknown series is empty', async () => {
-      expect(store.info(KEY)).toBeNull()
-      expect(store.read(KEY).length).toBe(0)
-      expect(store.list()).toEqual([])
+      expect(await store.info(KEY)).toBeNull()
+      expect((await store.read(KEY)).bars.length).toBe(0)
+      expect(await store.list()).toEqual([])
       expect(await store.remove(KEY)).toBe(false)
     })
 
     test('what was written is read, and its figures are kept', async () => {
       const bars = minuteBars(0, 10_000)
       expect(await store.upsert(KEY, bars)).toMatchObject({ inserted: 10_000, updated: 0 })
-      expect(rows(store.read(KEY))).toEqual(rows(bars))
-      expect(store.info(KEY)).toMatchObject({ ...KEY, count: 10_000, first: 0, last: 9_999 * MINUTE })
+      expect(rows((await store.read(KEY)).bars)).toEqual(rows(bars))
+      expect(await store.info(KEY)).toMatchObject({ ...KEY, count: 10_000, first: 0, last: 9_999 * MINUTE })
     })
 
     test('writing again replaces, and counts as updates', async () => {
       await store.upsert(KEY, minuteBars(0, 5_000))
       const result = await store.upsert(KEY, minuteBars(4_990, 5_010, { price: 200 }))
       expect(result).toMatchObject({ inserted: 10, updated: 10 })
-      const bars = store.read(KEY, { from: 4_989 * MINUTE, to: 4_991 * MINUTE })
+      const bars = (await store.read(KEY, { from: 4_989 * MINUTE, to: 4_991 * MINUTE })).bars
       expect(Array.from(bars.open)).toEqual([149.89, 249.9])
     })
 
@@ -102,8 +102,55 @@ export function barStoreConformance(
         { from: 20_000 * MINUTE },
         { to: -1 },
         { to: 5_000 * MINUTE, last: 3_000 },
+        { first: 1 },
+        { first: 5_000 },
+        { first: 1_000_000 },
+        { from: 4_001 * MINUTE, first: 4_200 },
+        { from: 8_192 * MINUTE, to: 8_300 * MINUTE, first: 1 },
+        { from: -5 * MINUTE, to: 8_300 * MINUTE, first: 5_000 },
+        { from: 20_000 * MINUTE, first: 3 },
       ]
-      for (const range of ranges) expect(rows(store.read(KEY, range))).toEqual(rows(selectBars(bars, range)))
+      for (const range of ranges)
+        expect(rows((await store.read(KEY, range)).bars)).toEqual(rows(selectBars(bars, range)))
+    })
+
+    test('columns are made for the bars that are read, and hold them', async () => {
+      await store.upsert(KEY, minuteBars(0, 9_000))
+      let made = emptyBars(0)
+      const { bars } = await store.read(KEY, { last: 100 }, (length) => (made = emptyBars(length + 10)))
+      expect(rows(bars)).toEqual(rows(minuteBars(8_900, 9_000)))
+      expect(bars.time.buffer).toBe(made.time.buffer)
+      const room = made.time.byteLength - bars.time.byteOffset - bars.time.byteLength
+      expect(room).toBeGreaterThanOrEqual(10 * 8)
+    })
+
+    test('bars come with their series, and a write with what was there before it', async () => {
+      expect(await store.read(KEY)).toMatchObject({ series: null })
+      const first = await store.upsert(KEY, minuteBars(0, 3))
+      expect(first).toMatchObject({ before: null, series: { ...KEY, count: 3 } })
+      expect(await store.read(KEY)).toMatchObject({ series: { change: first.change } })
+      const nothing = await store.upsert(KEY, minuteBars(0, 0))
+      expect(nothing).toMatchObject({ change: first.change, before: first.series, series: first.series })
+      const draft = store.draft(KEY)
+      expect(await store.draft(KEY).commit()).toEqual(nothing)
+      await draft.add(minuteBars(2, 5))
+      const second = await draft.commit()
+      expect(second).toMatchObject({ before: first.series, series: { count: 5, change: second.change } })
+      expect(second.series).toEqual(await store.info(KEY))
+    })
+
+    test('a read is of one moment, whatever is written meanwhile', async () => {
+      await store.upsert(KEY, minuteBars(0, 9_000))
+      const writes = Array.from({ length: 20 }, (_, i) =>
+        store.upsert(KEY, minuteBars(0, 9_000, { price: i })),
+      )
+      const reads = Array.from({ length: 20 }, () => store.read(KEY))
+      for (const { bars, series } of await Promise.all(reads)) {
+        const offset = (bars.open[0] ?? 0) * 100
+        expect(bars.open.every((open, i) => Math.round(open * 100 - offset) === i)).toBe(true)
+        expect(series?.count).toBe(bars.length)
+      }
+      await Promise.all(writes)
     })
 
     test('every write has a greater change number, over all series and removals', async () => {
@@ -116,8 +163,8 @@ export function barStoreConformance(
       await store.remove(KEY)
       changes.push((await store.upsert(KEY, minuteBars(0, 1))).change)
       expect(changes).toEqual([...new Set(changes)].sort((a, b) => a - b))
-      expect(store.info(KEY)).toMatchObject({ count: 1, change: changes.at(-1) ?? 0 })
-      expect(store.read(KEY).length).toBe(1)
+      expect(await store.info(KEY)).toMatchObject({ count: 1, change: changes.at(-1) ?? 0 })
+      expect((await store.read(KEY)).bars.length).toBe(1)
     })
 
     test('series are listed in order and removed one by one', async () => {
@@ -128,23 +175,28 @@ export function barStoreConformance(
         seriesKey('BINANCE', 'ADAUSDT', '1m'),
       ]
       for (const key of keys) await store.upsert(key, minuteBars(0, 3))
-      expect(store.list().map(({ symbol, interval }) => `${symbol} ${interval}`)).toEqual([
+      expect((await store.list()).map(({ symbol, interval }) => `${symbol} ${interval}`)).toEqual([
         'ADAUSDT 1m',
         'BTCUSDT 1m',
         'BTCUSDT 5m',
         'AAPL 1d',
       ])
+      const ofSymbol = await store.list({ exchange: 'BINANCE', symbol: 'BTCUSDT' })
+      expect(ofSymbol.map(({ interval }) => interval)).toEqual(['1m', '5m'])
+      expect(await store.list({ owner: 'usr_1', exchange: 'BINANCE', symbol: 'BTCUSDT' })).toEqual([])
+      expect(await store.list({ exchange: 'BINANCE', symbol: 'BTC' })).toEqual([])
       expect(await store.remove(keys[1] ?? KEY)).toBe(true)
-      expect(store.list().length).toBe(3)
-      expect(store.read(keys[2] ?? KEY).length).toBe(3)
+      expect((await store.list()).length).toBe(3)
+      expect((await store.read(keys[2] ?? KEY)).bars.length).toBe(3)
     })
 
     test('what is read is a copy, and what was written may be reused', async () => {
       const bars = minuteBars(0, 3)
       await store.upsert(KEY, bars)
       bars.open[0] = -1
-      store.read(KEY).close[0] = -1
-      expect(rows(store.read(KEY))).toEqual(rows(minuteBars(0, 3)))
+      const read = await store.read(KEY)
+      read.bars.close[0] = -1
+      expect(rows((await store.read(KEY)).bars)).toEqual(rows(minuteBars(0, 3)))
     })
 
     test('values come back bit for bit', async () => {
@@ -152,7 +204,7 @@ export function barStoreConformance(
       const odd = [0.1 + 0.2, 1e-12, 123_456_789.123, -5.5]
       for (const field of ['open', 'high', 'low', 'close', 'volume'] as const) bars[field].set(odd)
       await store.upsert(KEY, bars)
-      expect(rows(store.read(KEY))).toEqual(rows(bars))
+      expect(rows((await store.read(KEY)).bars)).toEqual(rows(bars))
     })
 
     test('a bar that comes again leaves all others, wherever it stands', async () => {
@@ -162,9 +214,9 @@ export function barStoreConformance(
       for (const place of [0, 1, 512, 1_024, 2_048, 4_096, 8_192, 8_999]) {
         const again = minuteBars(place, place + 1, { price: 1 })
         expect(await store.upsert(KEY, again)).toMatchObject({ inserted: 0, updated: 1 })
-        expect(store.info(KEY)?.count).toBe(9_000)
+        expect((await store.info(KEY))?.count).toBe(9_000)
       }
-      expect(rows(store.read(KEY))).toEqual(rows(all))
+      expect(rows((await store.read(KEY)).bars)).toEqual(rows(all))
       expect(await store.upsert(KEY, all)).toMatchObject({ inserted: 0, updated: 9_000 })
     })
 
@@ -188,14 +240,18 @@ export function barStoreConformance(
           inserted: model.length - before,
         })
         const range = { from: (random(40_000) - 10_000) * MINUTE, last: 1 + random(9_000) }
-        expect({ seed, round, rows: Bun.hash(JSON.stringify(rows(store.read(KEY, range)))) }).toEqual({
+        expect({
+          seed,
+          round,
+          rows: Bun.hash(JSON.stringify(rows((await store.read(KEY, range)).bars))),
+        }).toEqual({
           seed,
           round,
           rows: Bun.hash(JSON.stringify(rows(selectBars(model, range)))),
         })
       }
-      expect(rows(store.read(KEY))).toEqual(rows(model))
-      expect(store.info(KEY)).toMatchObject({ count: model.length, first: model.time[0] ?? 0 })
+      expect(rows((await store.read(KEY)).bars)).toEqual(rows(model))
+      expect(await store.info(KEY)).toMatchObject({ count: model.length, first: model.time[0] ?? 0 })
     })
 
     describe('a draft', () => {
@@ -207,13 +263,17 @@ export function barStoreConformance(
         // Newest first, as some exchanges send them.
         await draft.add(minuteBars(size / 2, size))
         await draft.add(minuteBars(0, size / 2))
-        expect([store.info(KEY), store.list(), store.read(KEY).length]).toEqual([null, [], 0])
+        expect([await store.info(KEY), await store.list(), (await store.read(KEY)).bars.length]).toEqual([
+          null,
+          [],
+          0,
+        ])
         expect(rows(await draft.read())).toEqual(rows(minuteBars(0, size)))
         const range = { from: 5_000 * MINUTE, to: 15_001 * MINUTE }
         expect(rows(await draft.read(range))).toEqual(rows(minuteBars(5_000, 15_001)))
         expect(await draft.commit()).toMatchObject({ inserted: size, updated: 0 })
-        expect(rows(store.read(KEY))).toEqual(rows(minuteBars(0, size)))
-        expect(store.info(KEY)).toMatchObject({ count: size, first: 0, last: (size - 1) * MINUTE })
+        expect(rows((await store.read(KEY)).bars)).toEqual(rows(minuteBars(0, size)))
+        expect(await store.info(KEY)).toMatchObject({ count: size, first: 0, last: (size - 1) * MINUTE })
       })
 
       test.each([
@@ -231,15 +291,15 @@ export function barStoreConformance(
           await draft.add(sliceBars(bars, at, Math.min(bars.length, at + 6_000)))
         const inserted = expected.length - old.length
         expect(await draft.commit()).toMatchObject({ inserted, updated: bars.length - inserted })
-        expect(rows(store.read(KEY))).toEqual(rows(expected))
-        expect(store.info(KEY)).toMatchObject({
+        expect(rows((await store.read(KEY)).bars)).toEqual(rows(expected))
+        expect(await store.info(KEY)).toMatchObject({
           count: expected.length,
           first: expected.time[0] ?? 0,
           last: expected.time.at(-1) ?? 0,
         })
         // It is a series like any other.
         await store.upsert(KEY, minuteBars(70_000, 70_001))
-        expect(store.read(KEY).length).toBe(expected.length + 1)
+        expect((await store.read(KEY)).bars.length).toBe(expected.length + 1)
       })
 
       test('loses nothing that is written meanwhile', async () => {
@@ -249,9 +309,9 @@ export function barStoreConformance(
         const committing = draft.commit()
         await store.upsert(KEY, minuteBars(50_000, 50_010))
         await committing
-        expect(store.info(KEY)).toMatchObject({ last: 50_009 * MINUTE })
+        expect(await store.info(KEY)).toMatchObject({ last: 50_009 * MINUTE })
         const expected = mergeBars(mergeBars(old, minuteBars(0, size)), minuteBars(50_000, 50_010))
-        expect(rows(store.read(KEY))).toEqual(rows(expected))
+        expect(rows((await store.read(KEY)).bars)).toEqual(rows(expected))
       })
 
       test('that is discarded, or stays empty, changes nothing', async () => {
@@ -261,7 +321,7 @@ export function barStoreConformance(
         await draft.discard()
         expect(await store.draft(KEY).commit()).toMatchObject({ inserted: 0, updated: 0 })
         await store.sweep()
-        expect(rows(store.read(KEY))).toEqual(rows(old))
+        expect(rows((await store.read(KEY)).bars)).toEqual(rows(old))
       })
     })
 
@@ -272,88 +332,88 @@ export function barStoreConformance(
       const draft = store.draft({ ...KEY, owner: 'usr_2' })
       await draft.add(minuteBars(0, 7))
       await draft.commit()
-      expect(store.list().map(({ owner, count }) => [owner, count])).toEqual([
+      expect((await store.list()).map(({ owner, count }) => [owner, count])).toEqual([
         [undefined, 3],
         ['usr_1', 5],
         ['usr_2', 7],
       ])
       await store.putSymbol(SYMBOL)
       await store.putSymbol({ ...SYMBOL, owner: 'usr_1', mintick: 0.5 })
-      expect(store.symbol('BINANCE', 'BTCUSDT')?.mintick).toBe(0.01)
-      expect(store.symbol('BINANCE', 'BTCUSDT', 'usr_1')?.mintick).toBe(0.5)
-      expect(store.symbol('BINANCE', 'BTCUSDT', 'usr_2')).toBeNull()
-      expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined, 'usr_1'])
+      expect((await store.symbol('BINANCE', 'BTCUSDT'))?.mintick).toBe(0.01)
+      expect((await store.symbol('BINANCE', 'BTCUSDT', 'usr_1'))?.mintick).toBe(0.5)
+      expect(await store.symbol('BINANCE', 'BTCUSDT', 'usr_2')).toBeNull()
+      expect((await store.symbols()).map(({ owner }) => owner)).toEqual([undefined, 'usr_1'])
       expect(await store.remove(mine)).toBe(true)
-      expect([store.read(mine).length, store.read(KEY).length]).toEqual([0, 3])
+      expect([(await store.read(mine)).bars.length, (await store.read(KEY)).bars.length]).toEqual([0, 3])
       await store.removeSymbol('BINANCE', 'BTCUSDT', 'usr_1')
-      expect(store.symbols().map(({ owner }) => owner)).toEqual([undefined])
+      expect((await store.symbols()).map(({ owner }) => owner)).toEqual([undefined])
     })
 
     test('a series knows what it began with, until it is removed', async () => {
-      const begun = () => (store.info(KEY)?.begun ?? Number.NaN) / MINUTE
+      const begun = async () => ((await store.info(KEY))?.begun ?? Number.NaN) / MINUTE
       await store.upsert(KEY, minuteBars(10, 20))
       await store.upsert(KEY, minuteBars(15, 30))
       await store.upsert(KEY, minuteBars(0, 5))
-      expect(begun()).toBe(19)
+      expect(await begun()).toBe(19)
       await store.remove(KEY)
       const draft = store.draft(KEY)
       await draft.add(minuteBars(0, 5))
       await draft.add(minuteBars(5, 8))
       await draft.commit()
-      expect(begun()).toBe(7)
+      expect(await begun()).toBe(7)
     })
 
     describe('a note', () => {
-      const noted = () => store.notes().map(({ from, to }) => [from / MINUTE, to / MINUTE])
+      const noted = async () => (await store.notes()).map(({ from, to }) => [from / MINUTE, to / MINUTE])
 
       test('of what changed is there as soon as the bars are, and grows', async () => {
-        expect(store.notes()).toEqual([])
+        expect(await store.notes()).toEqual([])
         await store.upsert(KEY, minuteBars(0, 0))
-        expect(store.notes()).toEqual([])
+        expect(await store.notes()).toEqual([])
         await store.upsert(KEY, minuteBars(10, 20))
         const { change } = await store.upsert(KEY, minuteBars(15, 30))
         const key = { exchange: KEY.exchange, symbol: KEY.symbol, interval: KEY.interval }
-        expect(store.notes()).toEqual([{ key, from: 10 * MINUTE, to: 29 * MINUTE, change }])
+        expect(await store.notes()).toEqual([{ key, from: 10 * MINUTE, to: 29 * MINUTE, change }])
         const draft = store.draft(KEY)
         await draft.add(minuteBars(-5, 3))
-        expect(noted()).toEqual([[10, 29]])
+        expect(await noted()).toEqual([[10, 29]])
         const drafted = await draft.commit()
-        expect(noted()).toEqual([[-5, 29]])
-        expect(store.notes()[0]?.change).toBe(drafted.change)
+        expect(await noted()).toEqual([[-5, 29]])
+        expect((await store.notes())[0]?.change).toBe(drafted.change)
       })
 
       test('of each series stands for itself, and of one that was removed, too', async () => {
         const other = seriesKey('BINANCE', 'ETHUSDT', '1m')
         await store.upsert(KEY, minuteBars(0, 3))
         await store.upsert(other, minuteBars(5, 8))
-        for (const note of store.notes()) await store.clearNote(note)
-        expect(store.notes()).toEqual([])
+        for (const note of await store.notes()) await store.clearNote(note)
+        expect(await store.notes()).toEqual([])
         await store.remove(other)
         await store.remove(other)
-        expect(store.notes()).toMatchObject([
+        expect(await store.notes()).toMatchObject([
           { key: { symbol: 'ETHUSDT' }, from: 5 * MINUTE, to: 7 * MINUTE },
         ])
       })
 
       test('is cleared only while nothing came after it', async () => {
         await store.upsert(KEY, minuteBars(0, 3))
-        const [note] = store.notes()
+        const [note] = await store.notes()
         if (!note) throw new Error('no note')
         await store.upsert(KEY, minuteBars(3, 4))
         await store.clearNote(note)
-        expect(noted()).toEqual([[0, 3]])
-        for (const newer of store.notes()) await store.clearNote(newer)
-        expect(noted()).toEqual([])
+        expect(await noted()).toEqual([[0, 3]])
+        for (const newer of await store.notes()) await store.clearNote(newer)
+        expect(await noted()).toEqual([])
       })
     })
 
     test('symbols are kept', async () => {
-      expect(store.symbol('BINANCE', 'BTCUSDT')).toBeNull()
+      expect(await store.symbol('BINANCE', 'BTCUSDT')).toBeNull()
       await store.putSymbol(SYMBOL)
       await store.putSymbol({ ...SYMBOL, exchange: 'ACME' })
       await store.putSymbol({ ...SYMBOL, mintick: 0.1 })
-      expect(store.symbol('BINANCE', 'BTCUSDT')).toEqual({ ...SYMBOL, mintick: 0.1 })
-      expect(store.symbols().map(({ exchange }) => exchange)).toEqual(['ACME', 'BINANCE'])
+      expect(await store.symbol('BINANCE', 'BTCUSDT')).toEqual({ ...SYMBOL, mintick: 0.1 })
+      expect((await store.symbols()).map(({ exchange }) => exchange)).toEqual(['ACME', 'BINANCE'])
     })
   })
 }

@@ -172,8 +172,8 @@ describe('what is refused, with its row', () => {
     const attempt = importBars(cache, key, [Buffer.from(row('1709632860,10,8,9,10,5'))], { format: 'csv' })
     expect(attempt).rejects.toThrow('Nothing was imported: row 3: high is below low.')
     await attempt.catch(() => null)
-    expect(cache.store.list()).toEqual([])
-    expect(cache.store.symbols()).toEqual([])
+    expect(await cache.store.list()).toEqual([])
+    expect(await cache.store.symbols()).toEqual([])
   })
 })
 
@@ -203,7 +203,7 @@ describe('a file larger than memory should hold', () => {
     }
     const text = Buffer.from(`${HEADER}\n${lines.join('\n')}\n`)
     const result = await importBars(target, key, [text], { format: 'csv' })
-    const { time, volume } = cache.read(key)
+    const { time, volume } = await cache.read(key)
     // The volume says which minute a row was written for.
     expect(volume.every((minute, i) => minute === i && time[i] === (1_600_000_000 + i * 60) * 1000)).toBe(
       true,
@@ -247,7 +247,7 @@ describe('a file larger than memory should hold', () => {
     const wrong = inOrder.with(180_000, '1,2,3')
     expect(attempt(wrong)).rejects.toThrow('row 180003')
     await attempt(wrong).catch(() => null)
-    expect([cache.store.list(), cache.store.symbols()]).toEqual([[], []])
+    expect([await cache.store.list(), await cache.store.symbols()]).toEqual([[], []])
   })
 })
 
@@ -292,7 +292,7 @@ test('the samples are real bars, dated at the session open, loaded once', async 
   expect(new Date(loaded[0]?.series.first ?? 0).toISOString()).toBe('2000-01-03T14:30:00.000Z')
   expect(await loadSamples(cache)).toEqual([])
   // Weeks come from the days.
-  const weeks = cache.read(seriesKey('SP', 'SPX', '1w'))
+  const weeks = await cache.read(seriesKey('SP', 'SPX', '1w'))
   expect(weeks.length).toBe(1059)
   expect(new Date(weeks.time.at(-1) ?? 0).toISOString()).toBe('2020-04-13T13:30:00.000Z')
 })

@@ -48,10 +48,10 @@ function klines(from: number, now: number): Response {
 
 test('a followed series stays fresh: a look while a bar forms, and one when it is over', async () => {
   const { poller, cache, asked } = await polled(START + 10 * MINUTE, klines)
-  const [status] = poller.status()
+  const [status] = await poller.status()
   expect(status).toMatchObject({ state: 'fresh', provider: 'Binance', failures: 0, lastError: null })
   expect(status?.newestBar).toBe(START + 9 * MINUTE)
-  expect(cache.read(KEY, { from: START }).length).toBe(10)
+  expect((await cache.read(KEY, { from: START })).length).toBe(10)
   // Four looks a minute, and one behind the close.
   expect(asked.length).toBeGreaterThan(35)
   expect(asked.length).toBeLessThan(60)
@@ -70,14 +70,14 @@ test('an outage waits longer each time and says so; the gap fills afterwards', a
   // Five attempts a fetch, half an hour: a handful of fetches, not hundreds.
   expect(seen.length).toBeLessThan(60)
   expect(asked.length).toBeGreaterThan(seen.length)
-  expect(poller.status()[0]).toMatchObject({ state: 'fresh', failures: 0 })
-  const bars = cache.read(KEY, { from: START })
+  expect((await poller.status())[0]).toMatchObject({ state: 'fresh', failures: 0 })
+  const bars = await cache.read(KEY, { from: START })
   expect(bars.length).toBe(50)
 })
 
 test('while it is down the status is honest', async () => {
   const { poller } = await polled(START + 10 * MINUTE, () => new Response('', { status: 503 }))
-  const [status] = poller.status()
+  const [status] = await poller.status()
   expect(status).toMatchObject({ state: 'retrying', lastSuccessAt: null, newestBar: null })
   expect(status?.lastError).toBe('Binance answered 503: it is not available.')
   expect(status?.failures).toBeGreaterThan(1)
@@ -94,7 +94,7 @@ test('a symbol nobody knows, and an exchange without a provider, are asked for o
     },
   )
   expect(asked.length).toBe(1)
-  expect(poller.status().map(({ state, lastError }) => [state, lastError])).toEqual([
+  expect((await poller.status()).map(({ state, lastError }) => [state, lastError])).toEqual([
     ['stopped', 'Binance answered 400: it does not know the symbol.'],
     ['stopped', 'No provider has symbols of ACME.'],
     ['stopped', 'Coinbase has no bars of this interval.'],
@@ -107,5 +107,5 @@ test('nothing is asked for what is unfollowed', async () => {
     one.unfollow(KEY)
   })
   expect(asked).toEqual([])
-  expect(poller.status()).toEqual([])
+  expect(await poller.status()).toEqual([])
 })

@@ -70,7 +70,7 @@ function times(from: number, to: number, step: number): number[] {
 async function fetched(key: SeriesKey, { deps }: Local, from: number, to: number) {
   const cache = new BarCache(memoryBars())
   const result = await fetchSeries(cache, key, deps, { from, to })
-  return { result, bars: rows(cache.read(key)), cache }
+  return { result, bars: rows(await cache.read(key)), cache }
 }
 
 async function failure(key: SeriesKey, { deps }: Local): Promise<ProviderError> {
@@ -176,10 +176,10 @@ describe('Binance', () => {
     )
     const cache = new BarCache(memoryBars())
     await fetchSeries(cache, BINANCE, binance.deps, { from: START }).catch(() => null)
-    expect(cache.read(BINANCE).length).toBe(1000)
+    expect((await cache.read(BINANCE)).length).toBe(1000)
     down = false
     await fetchSeries(cache, BINANCE, binance.deps, { to: START + 1500 * MINUTE })
-    expect(cache.read(BINANCE).length).toBe(1500)
+    expect((await cache.read(BINANCE)).length).toBe(1500)
   })
 })
 
@@ -308,7 +308,7 @@ describe('Yahoo Finance', () => {
     )
     const { cache } = await fetched(APPLE, yahoo, START, START + 20 * HOUR)
     expect(await fetchSeries(cache, APPLE, yahoo.deps)).toMatchObject({ inserted: 0, updated: 1 })
-    expect(rows(cache.read(APPLE)).map(([time]) => time)).toEqual([START + 14.5 * HOUR])
+    expect(rows(await cache.read(APPLE)).map(([time]) => time)).toEqual([START + 14.5 * HOUR])
   })
 
   test('a month of minutes is asked for a week at a time', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import { type Calendar, calendarOf } from '../../src/market/calendar.ts'
 import { type Interval, parseInterval } from '../../src/market/interval.ts'
-import { groupBars, resample } from '../../src/market/resample.ts'
+import { groupBars, resample, resampleInSteps } from '../../src/market/resample.ts'
 
 const STOCK = calendarOf({ timezone: 'America/New_York', session: '0930-1600' })
 const FOREX = calendarOf({ timezone: 'America/New_York', session: '1700-1700' })
@@ -100,7 +100,7 @@ describe('resampling in steps is resampling at once', () => {
     ['24x7', COIN],
     ['1700-1700', FOREX],
   ]
-  test.each(cases)('%s', (_name, calendar) => {
+  test.each(cases)('%s', async (_name, calendar) => {
     const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
     let state = seed
     const random = () => (state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff) / 0x7fff_ffff
@@ -133,6 +133,15 @@ describe('resampling in steps is resampling at once', () => {
         calendar,
       )
       expect({ seed, coarse, bars: show(stepped) }).toEqual({ seed, coarse, bars: show(direct) })
+      // A step may be shorter than a bar, and ends anywhere in one.
+      const inTurns = await resampleInSteps(
+        bars,
+        five,
+        interval(coarse),
+        calendar,
+        1 + Math.floor(random() * 900),
+      )
+      expect({ seed, coarse, bars: show(inTurns) }).toEqual({ seed, coarse, bars: show(direct) })
     }
   })
 })

@@ -26,8 +26,8 @@ async function cacheOf(series: readonly (readonly [SeriesKey, number])[]): Promi
   for (const [of, price] of series) await cache.upsert(of, barsAt(price))
   return cache
 }
-const priceFor = (cache: BarCache, userId: string | null, interval: string) =>
-  barsSeenBy(cache, userId).read(key(interval)).close[0]
+const priceFor = async (cache: BarCache, userId: string | null, interval: string) =>
+  (await barsSeenBy(cache, userId).read(key(interval))).close[0]
 
 describe('a member’s own series', () => {
   test('is found by them before everybody’s of the same name, and by nobody else', async () => {
@@ -35,36 +35,38 @@ describe('a member’s own series', () => {
       [key('1h'), 1],
       [of('ann', '1h'), 2],
     ])
-    expect([priceFor(cache, 'ann', '1h'), priceFor(cache, 'bob', '1h'), priceFor(cache, null, '1h')]).toEqual(
-      [2, 1, 1],
-    )
+    expect([
+      await priceFor(cache, 'ann', '1h'),
+      await priceFor(cache, 'bob', '1h'),
+      await priceFor(cache, null, '1h'),
+    ]).toEqual([2, 1, 1])
   })
   test('is not there for others where there is no shared one', async () => {
     const cache = await cacheOf([[of('ann', '1h'), 2]])
     for (const who of ['bob', null]) {
       const seen = barsSeenBy(cache, who)
-      expect([seen.source(key('1h')), seen.read(key('1h')).length, seen.list(), seen.symbols()]).toEqual([
-        null,
-        0,
-        [],
-        [],
-      ])
-      expect(barsNotFound(seen, key('1h')).message).not.toContain('E:S')
+      expect([
+        await seen.source(key('1h')),
+        (await seen.read(key('1h'))).length,
+        await seen.list(),
+        await seen.symbols(),
+      ]).toEqual([null, 0, [], []])
+      expect((await barsNotFound(seen, key('1h'))).message).not.toContain('E:S')
     }
   })
   test('builds coarser series for its owner alone', async () => {
     const cache = await cacheOf([[of('ann', '1h'), 2]])
-    expect(priceFor(cache, 'ann', '1d')).toBe(2)
-    expect(priceFor(cache, 'bob', '1d')).toBeUndefined()
-    expect(cache.read(key('1d')).length).toBe(0)
+    expect(await priceFor(cache, 'ann', '1d')).toBe(2)
+    expect(await priceFor(cache, 'bob', '1d')).toBeUndefined()
+    expect((await cache.read(key('1d'))).length).toBe(0)
   })
   test('does not go before what is stored under the very name', async () => {
     const cache = await cacheOf([
       [of('ann', '1h'), 2],
       [key('1d'), 1],
     ])
-    expect(resolveSeries(cache, 'ann', key('1d'))).toEqual(key('1d'))
-    expect(resolveSeries(cache, 'ann', key('4h'))).toEqual(of('ann', '4h'))
+    expect(await resolveSeries(cache, 'ann', key('1d'))).toEqual(key('1d'))
+    expect(await resolveSeries(cache, 'ann', key('4h'))).toEqual(of('ann', '4h'))
   })
   test('is listed once, in place of everybody’s', async () => {
     const cache = await cacheOf([
@@ -72,11 +74,9 @@ describe('a member’s own series', () => {
       [of('ann', '1h'), 2],
       [key('1d'), 3],
     ])
-    const named = (who: string) =>
-      barsSeenBy(cache, who)
-        .list()
-        .map(({ interval, owner = '' }) => [interval, owner])
-    expect([named('ann'), named('bob')]).toEqual([
+    const named = async (who: string) =>
+      (await barsSeenBy(cache, who).list()).map(({ interval, owner = '' }) => [interval, owner])
+    expect([await named('ann'), await named('bob')]).toEqual([
       [
         ['1d', ''],
         ['1h', 'ann'],
@@ -90,8 +90,8 @@ describe('a member’s own series', () => {
   test('brings facts of its symbol that nobody else sees', async () => {
     const cache = new BarCache(memoryBars())
     await importBars(cache, of('ann', '1h'), [Buffer.from(barCsv(10))], { format: 'csv' })
-    expect(barsSeenBy(cache, 'ann').symbols()).toHaveLength(1)
-    expect(barsSeenBy(cache, 'bob').symbols()).toEqual([])
+    expect(await barsSeenBy(cache, 'ann').symbols()).toHaveLength(1)
+    expect(await barsSeenBy(cache, 'bob').symbols()).toEqual([])
   })
 })
 
@@ -100,7 +100,10 @@ test('one’s own facts of a symbol count for one’s own days, also of everybod
   const facts = { ...defaultSymbol('E', 'S'), timezone: 'UTC', session: '24x7' }
   await cache.store.putSymbol(facts)
   await cache.store.putSymbol({ ...facts, owner: 'ann', timezone: 'Asia/Tokyo' })
-  const firstDay = (who: string) => barsSeenBy(cache, who).read(key('1d')).time[0]
-  expect([firstDay('ann'), firstDay('bob')]).toEqual([Date.UTC(2025, 11, 31, 15), Date.UTC(2026, 0, 1)])
-  expect(barsSeenBy(cache, 'ann').symbol('E', 'S')).not.toHaveProperty('owner')
+  const firstDay = async (who: string) => (await barsSeenBy(cache, who).read(key('1d'))).time[0]
+  expect([await firstDay('ann'), await firstDay('bob')]).toEqual([
+    Date.UTC(2025, 11, 31, 15),
+    Date.UTC(2026, 0, 1),
+  ])
+  expect(await barsSeenBy(cache, 'ann').symbol('E', 'S')).not.toHaveProperty('owner')
 })

@@ -6,7 +6,9 @@ import type { Kv } from '../../src/store/kv.ts'
 /** Promises that go first, at most, on the way there and back. */
 const TURNS = 24
 
-export function delayedKv(kv: Kv, seed: number): Kv {
+export type Late = <T>(ask: () => Promise<T>) => Promise<T>
+
+export function lateness(seed: number): Late {
   let state = seed
   /** mulberry32 */
   function random(): number {
@@ -15,12 +17,16 @@ export function delayedKv(kv: Kv, seed: number): Kv {
     t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
   }
-  async function late<T>(ask: () => Promise<T>): Promise<T> {
+  return async (ask) => {
     for (let turns = Math.floor(random() * TURNS); turns > 0; turns--) await Promise.resolve()
     const answer = await ask()
     for (let turns = Math.floor(random() * TURNS); turns > 0; turns--) await Promise.resolve()
     return answer
   }
+}
+
+export function delayedKv(kv: Kv, seed: number): Kv {
+  const late = lateness(seed)
   return {
     get: (key) => late(() => kv.get(key)),
     getMany: (keys) => late(() => kv.getMany(keys)),

@@ -1,26 +1,78 @@
 import { expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { seriesKey } from '../../src/market/bar-store.ts'
+import { type BarRange, emptyBars } from '../../src/market/bars.ts'
+import { type BarStore, seriesKey } from '../../src/market/bar-store.ts'
 import { prefixRange } from '../../src/store/key.ts'
 import { CHUNKS, lmdbBars, RECORDS } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
+import { delayedBars } from '../market/delayed-bars.ts'
 
 function open(path = mkdtempSync(`${tmpdir()}/chartroom-bars-`)) {
   const kv = lmdbKv({ path })
   return { path, kv, store: lmdbBars(kv) }
 }
 
-barStoreConformance('bars in LMDB', () => {
-  const { path, kv, store } = open()
-  return Promise.resolve({
-    store,
-    close: async () => {
-      await kv.close()
-      rmSync(path, { recursive: true })
-    },
+function conforms(name: string, over: (store: BarStore) => BarStore): void {
+  barStoreConformance(name, () => {
+    const { path, kv, store } = open()
+    return Promise.resolve({
+      store: over(store),
+      close: async () => {
+        await kv.close()
+        rmSync(path, { recursive: true })
+      },
+    })
   })
+}
+
+const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
+conforms('bars in LMDB', (store) => store)
+conforms(`bars in LMDB that answers late (SEED=${seed})`, (store) => delayedBars(store, seed))
+
+test('a long read gives others their turn, and sees nothing of what is written meanwhile', async () => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const { path, kv, store } = open()
+  const old = minuteBars(0, 600_000)
+  await store.upsert(key, old)
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  const reading = store.read(key).finally(() => (isOver = true))
+  await store.upsert(key, minuteBars(0, 600_000, { price: 7 }))
+  const { bars, series } = await reading
+  expect(turns).toBeGreaterThan(3)
+  expect(series?.count).toBe(bars.length)
+  expect(Bun.hash(new Uint8Array(bars.open.slice().buffer))).toBe(Bun.hash(new Uint8Array(old.open.buffer)))
+  await kv.close()
+  rmSync(path, { recursive: true })
+})
+
+test('only chunks of the range are decoded', async () => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const { path, kv, store } = open()
+  await store.upsert(key, minuteBars(0, 200_000))
+  const ranges: [BarRange, number][] = [
+    [{ last: 500 }, 1],
+    [{ first: 500 }, 1],
+    [{ from: 100_000 * 60_000, to: 100_500 * 60_000 }, 2],
+    [{ from: 100_000 * 60_000, first: 500 }, 2],
+    [{ to: 100_000 * 60_000, last: 500 }, 2],
+    [{ from: 199_999 * 60_000 }, 1],
+    [{}, 49],
+  ]
+  for (const [range, chunks] of ranges) {
+    let asked = 0
+    await store.read(key, range, (length) => emptyBars((asked = length)))
+    expect({ range, chunks: asked / 4096 <= chunks }).toEqual({ range, chunks: true })
+  }
+  await kv.close()
+  rmSync(path, { recursive: true })
 })
 
 test('bars are there after opening the database again', async () => {
@@ -29,7 +81,7 @@ test('bars are there after opening the database again', async () => {
   await first.store.upsert(key, minuteBars(0, 5_000))
   await first.kv.close()
   const second = open(first.path)
-  expect(rows(second.store.read(key, { last: 2 }))).toEqual(rows(minuteBars(4_998, 5_000)))
+  expect(rows((await second.store.read(key, { last: 2 })).bars)).toEqual(rows(minuteBars(4_998, 5_000)))
   await second.kv.close()
   rmSync(first.path, { recursive: true })
 })
@@ -51,7 +103,7 @@ test('what an import left behind that was cut short is swept up, and nothing els
   await records.put(draft, String(process.pid))
   await store.sweep()
   expect(chunks(kv)).toBe(3)
-  expect(rows(store.read(key))).toEqual(rows(minuteBars(0, 10_000)))
+  expect(rows((await store.read(key)).bars)).toEqual(rows(minuteBars(0, 10_000)))
   await kv.close()
   rmSync(path, { recursive: true })
 })

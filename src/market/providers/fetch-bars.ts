@@ -49,11 +49,11 @@ export async function fetchSeries(
   if (!provider || !interval)
     throw new ProviderError('unknown_symbol', `There is no provider of ${seriesName(key)}.`)
   const step = intervalMs(interval)
-  const last = target.store.info(key)?.last
+  const last = (await target.store.info(key))?.last
   // Providers date long bars by midnight or by the first of the month, which may lie before the session's open.
   const margin = isIntraday(interval) ? 0 : DATED_MARGIN_MS
   const start = from ?? (last === undefined ? Math.max(0, to - step * BARS_AT_FIRST) : last - margin)
-  const symbol = knownSymbol(target, key) ?? defaultSymbol(key.exchange, key.symbol)
+  const symbol = (await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol)
   const calendar = calendarOf(symbol)
   let inserted = 0
   let updated = 0

@@ -83,11 +83,14 @@ export class Poller {
     this.#feeds.delete(seriesName(key))
   }
 
-  status(): FeedStatus[] {
-    return [...this.#feeds.values()].map((feed) => ({
-      ...feed,
-      newestBar: this.#deps.cache.store.info(feed.key)?.last ?? null,
-    }))
+  status(): Promise<FeedStatus[]> {
+    const { store } = this.#deps.cache
+    return Promise.all(
+      [...this.#feeds.values()].map(async (feed) => ({
+        ...feed,
+        newestBar: (await store.info(feed.key))?.last ?? null,
+      })),
+    )
   }
 
   /** Runs until the signal says stop. */
