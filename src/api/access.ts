@@ -422,6 +422,13 @@ export function stands(deps: ApiDeps, caller: Caller): Promise<boolean> {
   return caller.via === 'session' ? sessionStands(deps, caller.session) : tokenStands(deps, caller.token)
 }
 
+/** For what a request goes on sending after it was let in, as a long upload does. */
+export async function requireStanding(deps: ApiDeps, caller: Caller): Promise<void> {
+  if (await stands(deps, caller)) return
+  if (caller.via === 'session') throw unauthenticated(true)
+  throw new Problem(401, 'token_revoked', 'This access token was revoked or has expired meanwhile.')
+}
+
 /** A session reaches everything of its user, a token what it has the scope for, an anonymous caller nothing. */
 function reaches(caller: Caller | null, scope: Scope): boolean {
   if (caller === null) return false

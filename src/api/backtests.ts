@@ -5,7 +5,7 @@ import { Problem } from '../lib/problem.ts'
 import { backtestSession, replayGone, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { type FinishedRun, type QueuedRun, type Run, type RunProgress } from '../runs/runs.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
-import { access, type ApiDeps } from './access.ts'
+import { access, stands, type ApiDeps, type Caller } from './access.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
@@ -158,18 +158,17 @@ export function backtestRoutes(deps: ApiDeps) {
         server?.timeout(request, SILENT_SECONDS)
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const leave = deps.streams.enter(caller.user.id, signal)
-        return events(deps, { userId: caller.user.id, id }, signal, leave)
+        return events(deps, caller, id, signal, leave)
       },
       route('GET /api/platform/backtests/{id}/events'),
     )
 }
 
-async function* events(
-  { runs }: ApiDeps,
-  { userId, id }: { readonly userId: string; readonly id: string },
-  signal: AbortSignal,
-  leave: () => void,
-) {
+async function* events(deps: ApiDeps, caller: Caller, id: string, signal: AbortSignal, leave: () => void) {
+  const { runs } = deps
+  const userId = caller.user.id
+  // The credential may be revoked while the run goes on.
+  const mayHear = async () => !signal.aborted && (await stands(deps, caller))
   const waiting: RunProgress[] = []
   const wait = eventWait(signal)
   let over = false
@@ -185,13 +184,17 @@ async function* events(
     })
   try {
     while (!signal.aborted) {
+      if (waiting.length === 0 && over) break
+      const isQuiet = waiting.length === 0 && (await wait.quiet())
       const progress = waiting.shift()
+      if ((progress || isQuiet) && !(await mayHear())) return
       if (progress) yield sse({ event: 'progress', data: { ...progress } })
-      else if (over) break
-      else if (await wait.quiet()) yield sse({ event: 'alive', data: {} })
+      else if (isQuiet) yield sse({ event: 'alive', data: {} })
     }
     await watching
-    if (!signal.aborted) yield sse({ event: 'end', data: { backtest: wire(await runs.get(userId, id)) } })
+    const run = (await mayHear()) ? await runs.find(userId, id) : null
+    // One that was removed meanwhile ends without a word.
+    if (run) yield sse({ event: 'end', data: { backtest: wire(run) } })
   } finally {
     leave()
   }

@@ -12,7 +12,7 @@ import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { putFacts, removeSeries, shareSeries, writtenBy, type Writer } from '../market/sharing.ts'
 import { mayChangeShared } from '../accounts/users.ts'
 import type { Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
-import { access, type ApiDeps, type Caller } from './access.ts'
+import { access, requireStanding, type ApiDeps, type Caller } from './access.ts'
 import { barColumns, barsTag } from './bar-columns.ts'
 import { JsonText } from './json-text.ts'
 import { paced } from './pace.ts'
@@ -35,9 +35,14 @@ export function barRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         const key = writtenBy(writerOf(caller), keyOf(query))
         const format = formatOf(request)
+        const read = deps.rooms.readerFor(caller.user.id, request.signal)
         const imported = await importBars(cache, key, limited(deps, request.body, format), {
           format,
-          stage: deps.rooms.readerFor(caller.user.id, request.signal),
+          async stage(...file) {
+            const staged = await read(...file)
+            await requireStanding(deps, caller)
+            return staged
+          },
         })
         const { series, rows, inserted, updated, warnings } = imported
         return {

@@ -126,7 +126,7 @@ export async function answerMcp(
   const server = serverFor(deps, userId, routes, handle, credentialOf(request))
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)
-  return transport.handleRequest(request, body === undefined ? {} : { parsedBody: body })
+  return transport.handleRequest(request, { parsedBody: body })
 }
 
 /** The headers that say who asks; the inner requests carry the same. */

@@ -18,10 +18,14 @@ export function mcpRoutes(deps: ApiDeps, routes: readonly Route[], handle: Handl
   return new Elysia({ normalize: false }).use(access(deps)).all(
     '/mcp',
     async ({ request, visitor }) => {
+      // There is nothing to tell an agent that did not ask: a stream for it would be held open for nothing.
+      if (request.method !== 'POST')
+        throw new Problem(405, 'method_not_allowed', 'This address takes POST.', {
+          headers: { allow: 'POST' },
+        })
       if (!visitor)
         throw new Problem(401, 'unauthenticated', 'Send an access token as `Authorization: Bearer <token>`.')
-      const { value: body } =
-        request.method === 'POST' ? await jsonBody(request, BODY_BYTES) : { value: undefined }
+      const { value: body } = await jsonBody(request, BODY_BYTES)
       const { answerMcp } = await import('./mcp-server.ts')
       return answerMcp(deps, routes, handle, { request, userId: visitor.user.id, body })
     },

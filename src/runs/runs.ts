@@ -285,9 +285,15 @@ export class Runs {
   }
 
   async get(userId: string, id: string): Promise<Run> {
+    const run = await this.find(userId, id)
+    if (!run) throw notFound()
+    return run
+  }
+
+  /** null where there is none. */
+  async find(userId: string, id: string): Promise<Run | null> {
     const run = await runs(this.#deps.kv).get(id)
-    if (!run || run.userId !== userId) throw notFound()
-    return this.#asItIs(run)
+    return run?.userId === userId ? this.#asItIs(run) : null
   }
 
   async list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {

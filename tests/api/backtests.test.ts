@@ -124,6 +124,32 @@ test('respond-async answers at once; events follow it to the end', async () => {
   pool.close()
 })
 
+test('events of a run say no more when their token was revoked', async () => {
+  const { post, call, pool, app, cookie } = await open()
+  const { id } = (await post({ ...RUN, source: 'for ever' }, { prefer: 'respond-async' })).json
+  const path = `/api/platform/backtests/${id}`
+  const listen = async (scopes: readonly string[]) => {
+    const { json } = await call('POST', '/api/platform/tokens', { body: { scopes }, headers: cookie })
+    const request = new Request(`http://localhost${path}/events`, {
+      headers: { authorization: `Bearer ${json.secret}` },
+    })
+    const reader = ((await app.handle(request)).body as ReadableStream<unknown>).getReader()
+    return { tokenId: json.id as string, reader, first: String((await reader.read()).value) }
+  }
+  const rest = async (reader: { read(): Promise<{ done: boolean; value?: unknown }> }) => {
+    let text = ''
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += String(part.value)
+    return text
+  }
+  const [revoked, stays] = [await listen(['backtests:read']), await listen(['backtests:read'])]
+  expect([revoked.first, stays.first]).toEqual([revoked.first, revoked.first])
+  await call('DELETE', `/api/platform/tokens?id=${revoked.tokenId}`, { headers: cookie })
+  await call('DELETE', path, { headers: cookie })
+  expect(await rest(revoked.reader)).toBe('')
+  expect(await rest(stays.reader)).toContain('event: progress')
+  pool.close()
+})
+
 test('an asynchronous run that fails says why, one that is removed is gone', async () => {
   const { post, get, call, cookie, pool } = await open()
   const failing = await post({ ...RUN, source: 'invalid' }, { prefer: 'respond-async' })

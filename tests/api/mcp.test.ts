@@ -28,6 +28,19 @@ async function agent(scopes: readonly string[]) {
   return { client, use, call, cookie }
 }
 
+test('an agent that waits to be told something is refused, for a stream would never say anything', async () => {
+  const { call, signUp, token } = testServer()
+  const headers = await token(await signUp(), ['search:read'])
+  for (const method of ['GET', 'DELETE', 'PUT']) {
+    const answer = await call(method, '/mcp', { headers: { ...headers, accept: 'text/event-stream' } })
+    expect([answer.status, answer.json.error.code, answer.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      'POST',
+    ])
+  }
+})
+
 describe('an agent', () => {
   test('finds tools whose arguments are the routes’ own', async () => {
     const { client } = await agent(['search:read'])

@@ -102,6 +102,31 @@ describe('a series that a member imports', () => {
   })
 })
 
+test('an upload whose token is revoked on the way stores nothing', async () => {
+  const { owner, call, app, count } = await town()
+  const body = { scopes: ['bars:write'] }
+  const { id, secret } = (await call('POST', '/api/platform/tokens', { headers: owner, body })).json
+  const csv = barCsv(50)
+  let halves = 0
+  const slowly = new ReadableStream({
+    async pull(controller) {
+      if (halves === 1) await call('DELETE', `/api/platform/tokens?id=${id}`, { headers: owner })
+      if (halves === 2) controller.close()
+      else controller.enqueue(Buffer.from(halves === 0 ? csv.slice(0, 500) : csv.slice(500)))
+      halves++
+    },
+  })
+  const answer = await app.handle(
+    new Request(`http://localhost/api/platform/bars/import?${NAME}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' },
+      body: slowly,
+    }),
+  )
+  const { error } = (await answer.json()) as { error: { code: string } }
+  expect([answer.status, error.code, await count(owner)]).toEqual([401, 'token_revoked', 'bars_not_found'])
+})
+
 test('a member’s alert watches their own bars, and everybody’s once those are gone', async () => {
   const { owner, member, importBars, call, services } = await town()
   const { looks } = services.rooms
