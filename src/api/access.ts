@@ -365,9 +365,9 @@ export class Gate {
     }
     const held = this.bodies.open(visit.caller?.user.id ?? visit.peer.network)
     // Small ones are as many as there are connections.
-    const count = bodyBytes > BODY_BYTES ? held.add : undefined
+    const large = bodyBytes > BODY_BYTES ? { clock: this.#services.clock, held } : undefined
     try {
-      const body = await jsonBody(request, bodyBytes, { types: bodyTypes, count })
+      const body = await jsonBody(request, bodyBytes, { types: bodyTypes, large })
       visit.bodyHash = body.hash
       context.body = checkBody(schema, body.value, visit.unknownFields)
     } finally {

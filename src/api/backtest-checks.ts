@@ -31,7 +31,7 @@ export function backtestCheckRoutes(deps: ApiDeps) {
         const held = gate.bodies.open(caller.user.id)
         try {
           const job = {
-            body: await bodyBytes(request, CSV_BYTES, { count: held.add }),
+            body: await bodyBytes(request, CSV_BYTES, { large: { clock: deps.clock, held } }),
             bars: await runs.barsOf(caller.user.id, id),
             exchangeTimezone: (await bars.symbol(run.exchange, run.symbol, caller.user.id)).timezone,
           }

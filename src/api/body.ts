@@ -3,9 +3,12 @@
 // Elysia's own reader turns a missing content type into "no body", bad UTF-8 into U+FFFD and 413 into an empty
 // answer, so bodies are read here.
 
+import type { Clock } from '../lib/clock.ts'
 import { jsonExcess } from '../lib/json-bounds.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
+import type { Held } from './bodies.ts'
+import { brokeOff, paced } from './pace.ts'
 import { pointerPart } from './validate.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -19,8 +22,8 @@ export interface Body {
 /** How a body is read. */
 export interface BodyOptions {
   readonly types?: readonly string[] | undefined
-  /** Hears of bytes as they come, and may throw. */
-  readonly count?: ((bytes: number) => void) | undefined
+  /** Where it may be large: its bytes are counted, and one that comes too slowly is given up on. */
+  readonly large?: { readonly clock: Clock; readonly held: Held } | undefined
 }
 
 /** The JSON object a request carries; one without a body is `{}`. `maxBytes` counts what arrives, not what is announced. */
@@ -46,7 +49,7 @@ const BOUNDS = { depth: 64, values: 50_000 }
 export async function bodyBytes(
   request: Request,
   maxBytes: number,
-  { types = JSON_ONLY, count }: BodyOptions = {},
+  { types = JSON_ONLY, large }: BodyOptions = {},
 ): Promise<Uint8Array[]> {
   const announced = request.headers.get('content-length')
   if (announced !== null && Number(announced) > maxBytes) throw tooLarge(maxBytes)
@@ -54,15 +57,23 @@ export async function bodyBytes(
   const parts: Uint8Array[] = []
   let size = 0
   if (request.body)
-    for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
+    for await (const part of large ? paced(large.clock, request.body) : arriving(request.body)) {
       size += part.byteLength
       if (size > maxBytes) throw tooLarge(maxBytes)
-      count?.(part.byteLength)
+      large?.held.add(part.byteLength)
       parts.push(part)
     }
   if ((size > 0 || type !== '') && !types.includes(type))
     throw new Problem(415, 'unsupported_media_type', `Send the body as ${types.join(' or ')}.`)
   return parts
+}
+
+async function* arriving(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body as unknown as AsyncIterable<Uint8Array>
+  } catch {
+    throw brokeOff()
+  }
 }
 
 function decode(bytes: Uint8Array): string {

@@ -25,9 +25,15 @@ export function mcpRoutes(deps: ApiDeps, routes: readonly Route[], handle: Handl
         })
       if (!visitor)
         throw new Problem(401, 'unauthenticated', 'Send an access token as `Authorization: Bearer <token>`.')
-      const { value: body } = await jsonBody(request, BODY_BYTES)
-      const { answerMcp } = await import('./mcp-server.ts')
-      return answerMcp(deps, routes, handle, { request, userId: visitor.user.id, body })
+      const userId = visitor.user.id
+      const held = deps.gate.bodies.open(userId)
+      try {
+        const { value: body } = await jsonBody(request, BODY_BYTES, { large: { clock: deps.clock, held } })
+        const { answerMcp } = await import('./mcp-server.ts')
+        return await answerMcp(deps, routes, handle, { request, userId, body })
+      } finally {
+        held.release()
+      }
     },
     { access: { to: 'none', streams: true }, detail: { hide: true } },
   )

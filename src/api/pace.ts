@@ -18,7 +18,11 @@ export async function* paced(clock: Clock, body: ReadableStream<Uint8Array>): As
   try {
     for (;;) {
       const askedAt = clock.now()
-      const read = await within(clock, WAITED_MS - waitedMs, reader.read())
+      const read = await within(
+        clock,
+        WAITED_MS - waitedMs,
+        reader.read().catch(() => Promise.reject(brokeOff())),
+      )
       if (read === null) throw tooSlow()
       if (read.done) return
       waitedMs += clock.now() - askedAt
@@ -30,6 +34,11 @@ export async function* paced(clock: Clock, body: ReadableStream<Uint8Array>): As
     // The sender may be at it still, and learns from the answer that it can stop.
     reader.cancel().catch(() => undefined)
   }
+}
+
+/** The client has hung up in the middle, which is no mistake of ours: nobody hears the answer. */
+export function brokeOff(): Problem {
+  return new Problem(400, 'malformed_json', 'The body broke off.')
 }
 
 function tooSlow(): Problem {

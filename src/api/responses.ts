@@ -19,6 +19,8 @@ export interface Answering {
 export function codesOf({ method, path, options, hasBody, hasQuery }: Answering): ProblemCode[] {
   const { label, scopes, tokens } = accessParts(options.to)
   const writes = method !== 'GET'
+  const { streams = false } = options
+  const isLarge = (options.bodyBytes ?? 0) > BODY_BYTES
   const codes: (ProblemCode | false)[] = [
     'duplicate_parameter',
     'invalid_token',
@@ -29,10 +31,11 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
     !tokens && 'session_required',
     label !== 'none' && scopes.length > 0 && 'insufficient_scope',
     writes && 'cross_origin_blocked',
-    hasBody && 'malformed_json',
+    (hasBody || streams) && 'malformed_json',
     hasBody && 'body_not_object',
-    hasBody && 'payload_too_large',
-    hasBody && 'unsupported_media_type',
+    (streams || isLarge) && 'upload_too_slow',
+    (hasBody || streams) && 'payload_too_large',
+    (hasBody || streams) && 'unsupported_media_type',
     // An id longer than any address there is.
     path.includes(':') && 'not_found',
     'misdirected_request',
@@ -40,7 +43,7 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
     keepsAnswers({ method, options }) && 'idempotency_in_progress',
     keepsAnswers({ method, options }) && 'idempotency_key_reused',
     options.unlimited !== true && 'rate_limited',
-    (options.bodyBytes ?? 0) > BODY_BYTES && 'overloaded',
+    isLarge && 'overloaded',
     'internal_error',
     writes && 'storage_full',
   ]

@@ -33,7 +33,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
     'overloaded',
   ],
   'POST /api/auth/sign-in': ['invalid_credentials', 'concurrency_limited', 'overloaded'],
-  'POST /api/auth/password': ['invalid_credentials', 'concurrency_limited', 'overloaded'],
+  'POST /api/auth/password': ['invalid_credentials', 'user_not_found', 'concurrency_limited', 'overloaded'],
   'PATCH /api/auth/user': ['user_not_found'],
   'DELETE /api/auth/sessions/:id': ['session_not_found'],
   'GET /api/auth/users': ['owner_required'],
@@ -42,7 +42,8 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/platform/tokens': KEPT,
   'DELETE /api/platform/tokens': ['token_not_found'],
 
-  'POST /api/platform/backtests': [...RUN, ...KEPT],
+  // Of a key whose answer is a run that was deleted since.
+  'POST /api/platform/backtests': [...RUN, ...KEPT, ...BACKTEST],
   'POST /api/platform/backtests/preview': RUN,
   'GET /api/platform/backtests/:id': BACKTEST,
   'PATCH /api/platform/backtests/:id': [...BACKTEST, ...KEPT],
@@ -51,7 +52,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'DELETE /api/platform/backtests/:id': BACKTEST,
   'GET /api/platform/backtests/:id/events': [...BACKTEST, 'concurrency_limited'],
   'POST /api/platform/backtests/:id/verify': [...BACKTEST, ...RUN],
-  'POST /api/platform/backtests/:id/compare': [...BACKTEST, ...RUN],
+  'POST /api/platform/backtests/:id/compare': [...BACKTEST, ...RUN, 'body_not_object'],
 
   'POST /api/platform/alerts': [...KEPT, ...SCRIPT, ...JOB, 'script_invalid'],
   'GET /api/platform/alerts/:id': ALERT,
@@ -100,7 +101,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/support/tickets': OWNER,
   'GET /api/errors': OWNER,
 
-  'POST /api/platform/bars/import': [...JOB, 'payload_too_large', 'unsupported_media_type'],
+  'POST /api/platform/bars/import': JOB,
   'DELETE /api/platform/bars': ['not_series_owner'],
   'POST /api/platform/bars/share': ['not_series_owner', 'bars_not_found', 'already_exists'],
   'GET /api/platform/bars': ['bars_not_found'],

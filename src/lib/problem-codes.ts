@@ -18,7 +18,7 @@ const script = (meaning: string, remedy: string): CodeEntry => ({ status: 422, m
 export const PROBLEM_CODES = {
   malformed_json: {
     status: 400,
-    meaning: 'The body is not JSON in UTF-8, or names a field `__proto__`.',
+    meaning: 'The body is not JSON in UTF-8, broke off, or names a field `__proto__`.',
     remedy: 'Send JSON text as UTF-8.',
   },
   body_not_object: {

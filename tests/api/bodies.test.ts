@@ -1,8 +1,38 @@
 // Large bodies of many requests at once: what may be in memory is shared out, and given back.
 
 import { expect, test } from 'bun:test'
+import { barCsv } from '../bar-csv.ts'
 import { Bodies } from '../../src/api/bodies.ts'
 import { testServer } from './server.ts'
+import { HandClock } from '../lib/hand-clock.ts'
+
+test.each(['/platform/scripts/check', '/platform/backtests/ID/compare', '/platform/bars/import?QUERY'])(
+  'a large body that stops coming gives its room back: %s',
+  async (template) => {
+    const clock = new HandClock()
+    const { app, call, signUp } = testServer(() => ({ clock }))
+    const headers = { ...(await signUp()), 'content-type': 'text/csv' }
+    const query = 'exchange=E&symbol=S&interval=1d'
+    await call('POST', `/api/platform/bars/import?${query}`, { headers, body: barCsv(20) })
+    const run = { name: 'n', symbol: 'S', exchange: 'E', interval: '1d', bars: 9, source: 'sum' }
+    const { id } = (
+      await call('POST', '/api/platform/backtests', { headers: { cookie: headers.cookie }, body: run })
+    ).json
+    const path = template.replace('ID', id).replace('QUERY', query)
+    const type = path.includes('import') ? 'text/csv' : 'application/json'
+    const request = new Request(`http://localhost/api${path}`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': type },
+      body: new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1000)) }),
+    })
+    let status = 0
+    void app.handle(request).then((answer) => (status = answer.status))
+    for (let i = 0; i < 100 && clock.asleep === 0; i++) await clock.settle()
+    expect([clock.asleep > 0, status]).toEqual([true, 0])
+    await clock.pass(30_000)
+    expect([status, app.gate.bodies.bytes]).toEqual([408, 0])
+  },
+)
 
 test('one client has half of the room, all together have the whole, and what is let go can be taken again', () => {
   const bodies = new Bodies(100)

@@ -1,6 +1,7 @@
 // What every endpoint does before and around its own work, as tables of scenarios.
 
 import { describe, expect, test } from 'bun:test'
+import { barCsv } from '../bar-csv.ts'
 import { addressList } from '../../src/api/peer.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { testServer, type Call } from './server.ts'
@@ -186,6 +187,44 @@ test('a mistake of ours is a bare 500 that names the log entry', async () => {
   expect(answer.text).not.toContain('secret')
   expect(JSON.stringify(lines)).toContain('secret detail')
   expect(JSON.stringify(lines)).toContain(answer.json.error.requestId)
+})
+
+test('a client that hangs up in the middle of its body is no error of ours', async () => {
+  const lines: string[] = []
+  const { call, app, signUp } = testServer(() => ({
+    log: (level, message) => void lines.push(`${level} ${message}`),
+  }))
+  const headers = await signUp()
+  await call('POST', '/api/platform/bars/import?exchange=E&symbol=S&interval=1d', {
+    headers: { ...headers, 'content-type': 'text/csv' },
+    body: barCsv(20),
+  })
+  const body = { name: 'n', symbol: 'S', exchange: 'E', interval: '1d', bars: 9, source: 'sum' }
+  const { id } = (await call('POST', '/api/platform/backtests', { headers, body })).json
+  for (const [path, type] of [
+    ['/errors', 'application/json'],
+    ['/platform/scripts/check', 'application/json'],
+    [`/platform/backtests/${id}/compare`, 'application/json'],
+    ['/platform/bars/import?exchange=E&symbol=T&interval=1d', 'text/csv'],
+    ['/platform/bars/import?exchange=E&symbol=T&interval=1d', 'application/json'],
+  ] as const) {
+    let begun = false
+    const cut = new ReadableStream({
+      pull(controller) {
+        if (begun) controller.error(new DOMException('', 'AbortError'))
+        else controller.enqueue(Buffer.from('[{"a":'))
+        begun = true
+      },
+    })
+    await app.handle(
+      new Request(`http://localhost/api${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': type },
+        body: cut,
+      }),
+    )
+  }
+  expect(lines.filter((line) => line.startsWith('error'))).toEqual([])
 })
 
 test('unknown fields are ignored and reported', async () => {

@@ -115,6 +115,20 @@ test('it names the answers that are no 200, the headers that count, and every co
     expect(document.info.description).toContain(`| ${status} | \`${code}\` | ${meaning}`)
 })
 
+test('what takes a large body says that it may be too large, of another type, and too slow', () => {
+  const large = operations.filter(({ path }) =>
+    /import|compare|scripts\/(check|format)|preview$|backtests$/.test(path),
+  )
+  const missing = large
+    .filter(({ method }) => method === 'post')
+    .flatMap(({ path, operation }) =>
+      ['408', '413', '415']
+        .filter((status) => !operation.responses[status])
+        .map((status) => `${path} ${status}`),
+    )
+  expect([large.length > 6, missing]).toEqual([true, []])
+})
+
 test('codes are told of routes that are there', () => {
   const there = app.routes.map(({ method, path }) => `${method} ${path.replace(/\/$/, '')}`)
   expect(Object.keys(ROUTE_CODES).filter((route) => !there.includes(route))).toEqual([])
