@@ -1,35 +1,38 @@
 // The list of resources, and what is around every request.
 //
-// A resource is one file: a function that takes `deps` and answers an Elysia instance of its routes.
+// A resource is one file: a function that takes `deps` and answers an Elysia instance of its routes. What a route takes and
+// answers, who may call it, and its documentation are an operation of `wire/`:
 //
-//     // Price alerts of the caller.
-//     const AlertBody = Type.Object({ symbol: Text(64), op: oneOf(OPS), price: Type.Number() })
-//     export const AlertWire = Type.Object({ id: idOf('al'), … }, { $id: 'Alert' })
+//     // wire/alert.ts
+//     'POST /api/platform/alerts': {
+//       access: 'session alerts:write',
+//       summary: 'Create an alert',
+//       body: AlertBody,
+//       answer: { id: idOf('al'), alert: Alert },
+//     },
 //
+//     // api/alerts.ts
 //     export function alertRoutes(deps: ApiDeps) {
+//       const { alerts } = deps.rooms
 //       return new Elysia({ prefix: '/api/platform/alerts', tags: ['Alerts'], normalize: false })
 //         .use(access(deps))
 //         .post(
 //           '',
-//           async ({ caller, body }) => {
-//             const alert = await createAlert(deps, caller.user.id, body)
-//             return { id: alert.id, alert: alertWire(alert) }
-//           },
-//           { access: 'session alerts:write', body: AlertBody, detail: doc('Create an alert', { id: idOf('al'), alert: AlertWire }) },
+//           ({ caller, body, once }) => once(
+//             (alert: Alert) => ({ id: alert.id, alert: wire(alert) }),
+//             (also) => alerts.create(caller.user.id, body, also),
+//           ),
+//           route('POST /api/platform/alerts'),
 //         )
-//         .get('', ({ caller, query }) => listed('alerts', listAlerts(deps, caller.user.id, pageOf(query, ALERTS_MAX)), alertWire), {
-//           access: 'session alerts:read', query: Type.Object(PageQuery), detail: doc('List alerts', Listed('alerts', AlertWire)),
-//         })
-//         .get('/:id', ({ caller, params }) => ({ alert: alertWire(getAlert(deps, caller.user.id, params.id)) }), {
-//           access: { to: 'session alerts:read', etag: true }, detail: doc('One alert', { alert: AlertWire }),
-//         })
+//         .get('/:id', async ({ caller, params: { id } }) => ({ alert: wire(await alerts.get(caller.user.id, id)) }),
+//           route('GET /api/platform/alerts/{id}', { etag: true }))
 //     }
 //
 // The frame does the rest: credentials, scopes, rate limits, strict JSON, unknown fields (set aside, with a warning),
 // 422 with field paths, `ok: true`, idempotency keys of POSTs, ETags, request ids, errors, metrics, the log and the
-// OpenAPI document. A handler answers a plain object or throws a Problem. `caller` is who is signed in; on
-// `none` routes use `visitor`, which is null for anonymous callers and for tokens without the route's scope. `visit.peer` has address, scheme and host.
-// A query value is text (`QueryInteger`). A schema with `$id` becomes a named component of the document.
+// OpenAPI document. A handler answers a plain object or throws a Problem; the codes it may refuse with stand in
+// `route-codes.ts`. `caller` is who is signed in; on `none` routes use `visitor`, which is null for anonymous callers and for
+// tokens without the route's scope. `visit.peer` has address, scheme and host.
 //
 // Then add the function to `resources` below.
 

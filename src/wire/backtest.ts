@@ -186,7 +186,8 @@ export const BACKTESTS = {
   'GET /api/platform/backtests/{id}/events': {
     access: 'session backtests:read',
     summary: 'Follow a backtest',
-    description: 'Server-sent events: `progress` with `state`, `bar` and `bars`, then `end` with `backtest`.',
+    description:
+      'Server-sent events: `progress` with `state`, `bar` and `bars`, then `end` with `backtest`, unless it was removed. They end when the credential is revoked.',
   },
   'POST /api/platform/backtests/{id}/verify': {
     access: 'session backtests:read',
