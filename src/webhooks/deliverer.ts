@@ -274,8 +274,6 @@ export function createDeliverer(deps: DelivererDeps) {
       told.add(ownerId)
       loop.wake()
     },
-    /** Resolves when the attempts that are under way have ended; undefined when there are none. */
-    idle: (): Promise<unknown> | undefined => (busy.size > 0 ? Promise.all(busy.values()) : undefined),
     /** Runs until `signal` aborts. */
     async run(signal: AbortSignal): Promise<void> {
       stopping = signal

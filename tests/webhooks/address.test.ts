@@ -93,6 +93,10 @@ describe('with WEBHOOK_ALLOW', () => {
     expect(await verdict('http://other.lan/', { allow: 'receiver.lan', dns: ['192.168.1.5'] })).toBe(NO)
   })
   test('http to a name is open only where it leads into an opened range', async () => {
+    expect(await verdict('http://box.lan/', { allow: '192.168.1.0/24', dns: ['192.168.1.5'] })).toBe(
+      '192.168.1.5',
+    )
+    expect(await verdict('http://box.lan/', { allow: '', dns: ['192.168.1.5'] })).toBe(NO)
     expect(await verdict('http://box.lan/', { allow: 'private', dns: ['192.168.1.5'] })).toBe('192.168.1.5')
     expect(await verdict('http://box.lan/', { allow: 'private', dns: ['93.184.215.14'] })).toBe(NO)
   })

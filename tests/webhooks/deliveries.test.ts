@@ -1,6 +1,6 @@
 // The outbox and the loop, on a clock that the test turns and against receivers that misbehave on purpose.
 
-import { beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
 import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
@@ -8,7 +8,7 @@ import { memoryKv, storageFull } from '../../src/store/memory.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import { createDeliverer } from '../../src/webhooks/deliverer.ts'
 import { createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
-import { createReceivers } from '../../src/webhooks/receivers.ts'
+import { createReceivers, markSecretsLost } from '../../src/webhooks/receivers.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Answer, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
@@ -19,19 +19,27 @@ import { rejection } from '../rejection.ts'
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 
+/** Signing and sealing are done on other threads: what is on its way there. All else is over when the event loop is. */
+const onOtherThreads = new Set<Promise<unknown>>()
+const { subtle } = crypto
+const spies = (['importKey', 'sign', 'encrypt', 'decrypt'] as const).map((name) => {
+  const real = subtle[name].bind(subtle) as (...args: unknown[]) => Promise<unknown>
+  return spyOn(subtle, name as 'sign').mockImplementation(((...args: unknown[]) => {
+    const work = real(...args).finally(() => onOtherThreads.delete(work))
+    onOtherThreads.add(work)
+    return work
+  }) as unknown as typeof subtle.sign)
+})
+afterAll(() => {
+  for (const spy of spies) spy.mockRestore()
+})
+
 class TestClock extends HandClock {
-  /** Signing is done outside the event loop, so what is on its way is waited for. */
   override async settle(): Promise<void> {
-    const turn = () => new Promise((resolve) => setImmediate(resolve))
-    for (let round = 0; round < 50; round++) {
-      for (let i = 0; i < 4; i++) await turn()
-      const onTheirWay = deliverers.flatMap((deliverer) => deliverer.idle() ?? [])
-      if (onTheirWay.length === 0) return
-      const ended = Promise.all(onTheirWay).then(() => true)
-      const since = performance.now()
-      const isOver = () => Promise.race([ended, Bun.sleep(2).then(() => false)])
-      while (!(await isOver())) if (performance.now() - since > patienceMs) return
-    }
+    do {
+      await Promise.allSettled(onOtherThreads)
+      for (let i = 0; i < 4; i++) await new Promise((resolve) => setImmediate(resolve))
+    } while (onOtherThreads.size > 0)
   }
 }
 
@@ -45,15 +53,12 @@ const answer = (status: number, retryAfter: string | null = null): Answer => ({
 const broken = (failure: string): Answer => ({ ...ok, status: 0, excerpt: '', failure })
 
 let clock: TestClock
-let deliverers: ReturnType<typeof createDeliverer>[]
 let kv: Kv
 let sent: (Attempt & { at: number })[]
 let respond: (attempt: Attempt) => Answer | Promise<Answer>
 let dns: string[]
 let resolved: () => Promise<string[]>
 let logged: string[]
-/** Signing is waited for; once something hangs on purpose, not for long. */
-let patienceMs: number
 
 async function world(store: Kv = memoryKv()) {
   kv = store
@@ -77,7 +82,6 @@ async function world(store: Kv = memoryKv()) {
       return respond(attempt)
     },
   })
-  deliverers.push(deliverer)
   const stop = new AbortController()
   const running = deliverer.run(stop.signal)
   return {
@@ -108,10 +112,8 @@ async function world(store: Kv = memoryKv()) {
 
 beforeEach(() => {
   clock = new TestClock()
-  deliverers = []
   sent = []
   logged = []
-  patienceMs = 5000
   respond = () => ok
   dns = ['93.184.215.14']
   resolved = async () => dns
@@ -174,6 +176,23 @@ describe('a delivery', () => {
       await stop()
     },
   )
+  test('is pending between two attempts, and failed behind the last', async () => {
+    const { register, report, log, receivers, stop } = await world()
+    const { receiver } = await register()
+    // One that works now and then is not disabled for what fails beside it.
+    respond = (attempt) => (bodyOf(attempt)['data'] ? answer(500) : ok)
+    await report()
+    const states = async () => (await log(receiver.id)).map(({ state, nextAt }) => [state, nextAt !== null])
+    for (const hours of [0, 1, 2, 5, 10, 14, 20]) {
+      await clock.pass(hours * HOUR)
+      expect(await states()).toEqual([['pending', true]])
+      await receivers.change('usr_1', receiver.id, { status: 'active' })
+    }
+    await clock.pass(100 * HOUR)
+    expect(await states()).toEqual([['failed', false]])
+    expect(sent).toHaveLength(10)
+    await stop()
+  })
   test('waits as long as Retry-After says', async () => {
     const { register, report, stop } = await world()
     await register()
@@ -236,7 +255,6 @@ describe('a delivery', () => {
   test('waits while another is on its way to the same receiver', async () => {
     const { register, report, stop } = await world()
     await register()
-    patienceMs = 150
     const gates: (() => void)[] = []
     respond = () => new Promise((resolve) => gates.push(() => resolve(ok)))
     await report({ backtestId: 'bt_1' })
@@ -385,6 +403,54 @@ describe('a receiver', () => {
 })
 
 describe('the log', () => {
+  test('of two rotations at once one is taken, and its secret is the one that signs', async () => {
+    const { register, receivers, report, stop } = await world()
+    const { receiver } = await register()
+    const both = await Promise.allSettled([1, 2].map(() => receivers.rotate('usr_1', receiver.id)))
+    const taken = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.secret] : []))
+    const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason as object] : []))
+    expect([taken.length, refused]).toEqual([1, [expect.objectContaining({ status: 409, code: 'conflict' })]])
+    await receivers.confirmRotation('usr_1', receiver.id)
+    await report()
+    expect(sent[0]?.headers['X-Service-Signature']).toBe(
+      await serviceSignature(taken[0] ?? '', sent[0]?.body ?? new Uint8Array()),
+    )
+    await stop()
+  })
+  test('is its owner’s, and of nobody else', async () => {
+    const { register, receivers, stop } = await world()
+    const { receiver } = await register()
+    const owned = ['usr_1', 'usr_2'].map((owner) => receivers.has(owner, receiver.id))
+    expect(await Promise.all([...owned, receivers.has('usr_1', 'wh_none')])).toEqual([true, false, false])
+    await stop()
+  })
+  test('whose secret is lost with the key is disabled until it is rotated', async () => {
+    const { register, receivers, report, stop } = await world()
+    const { receiver } = await register()
+    await register({}, 'usr_2')
+    await receivers.rotate('usr_1', receiver.id)
+    clock.time += HOUR
+    expect(await markSecretsLost({ kv, clock })).toBe(2)
+    expect(await receivers.get('usr_1', receiver.id)).toMatchObject({
+      status: 'disabled',
+      disabledReason: 'secret_lost',
+      sealedOldSecret: null,
+      oldSecretUntil: null,
+      updatedAt: clock.now(),
+    })
+    await report()
+    expect(sent).toEqual([])
+    const { secret } = await receivers.rotate('usr_1', receiver.id)
+    expect(await receivers.get('usr_1', receiver.id)).toMatchObject({
+      status: 'active',
+      disabledReason: null,
+    })
+    await report()
+    expect(sent[0]?.headers['X-Service-Signature']).toBe(
+      await serviceSignature(secret, sent[0]?.body ?? new Uint8Array()),
+    )
+    await stop()
+  })
   test('sends again by hand, as a delivery of its own', async () => {
     const { register, report, outbox, deliverer, log, stop } = await world()
     const { receiver } = await register()
@@ -412,7 +478,6 @@ describe('the log', () => {
 /** A store that takes no writes while `full`, and counts what was asked of it. */
 function fillable(inner: Kv) {
   const state = { full: false, refused: 0, reads: 0 }
-  patienceMs = 150
   const store: Kv = {
     ...inner,
     get: (key) => {
@@ -431,10 +496,7 @@ function fillable(inner: Kv) {
   }
   return { state, store }
 }
-const never = () => {
-  patienceMs = 150
-  return new Promise<Answer>(() => undefined)
-}
+const never = () => new Promise<Answer>(() => undefined)
 
 describe('when the store is full', () => {
   test('nothing is sent, the store is asked ever less often, and one line says so', async () => {
@@ -512,7 +574,6 @@ describe('slots', () => {
     const { register, report, log, stop } = await world()
     const { receiver } = await register()
     await register({ url: 'https://93.184.215.14/' }, 'usr_2')
-    patienceMs = 150
     resolved = () => new Promise(() => undefined)
     await report()
     await report({}, 'usr_2')

@@ -73,6 +73,26 @@ describe('an attempt', () => {
     const answer = await attempt(url)
     expect([answer.status, answer.excerpt.length]).toEqual([200, 4096])
   })
+  test('keeps the beginning of an answer that comes in pieces, 4,096 bytes of it', async () => {
+    const pieces = async (count: number) =>
+      (
+        await attempt(
+          await raw((socket) =>
+            socket.once('data', () => {
+              socket.write(`HTTP/1.1 500 No\r\nContent-Length: ${count * 1000}\r\n\r\n`)
+              let left = count
+              const next = () => {
+                if (left-- > 0) socket.write(String(count - left - 1).repeat(1000), () => setImmediate(next))
+              }
+              next()
+            }),
+          ),
+        )
+      ).excerpt
+    expect(await pieces(3)).toBe(['0', '1', '2'].map((digit) => digit.repeat(1000)).join(''))
+    const nine = Array.from({ length: 9 }, (_, i) => String(i).repeat(1000)).join('')
+    expect(await pieces(9)).toBe(nine.slice(0, 4096))
+  })
   test('gives up on a receiver that never answers', async () => {
     expect(await attempt(await raw(() => undefined))).toMatchObject({ status: 0, failure: 'timeout' })
   })
