@@ -31,8 +31,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   access: {
     sources: ['src/api/access.ts', 'src/accounts/*.ts'],
     tests: [
-      'tests/api/{access,auth,authorization,scopes,letter,races,pace,peer}.test.ts',
       'tests/accounts/*.test.ts',
+      'tests/api/{access,auth,authorization,frame,scopes,letter,races,pace,peer}.test.ts',
     ],
   },
   idempotency: {

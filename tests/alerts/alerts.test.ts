@@ -45,6 +45,10 @@ describe('a condition', () => {
     ['moving_down', [5, nan, nan], nan, [5, 5, 5], 10, true, true],
     ['moving_up_pct', [nan, nan, 10], nan, [11, 11, 11], 10, true, true],
     ['moving_down_pct', [nan, nan, 10], nan, [9.1, 9.1, 9.1], 10, true, false],
+    ['moving_up_pct', [nan, nan, 10], nan, [0.6, 0.6, 0.6], 0.5, true, true],
+    ['moving_down_pct', [nan, nan, 10], nan, [0.4, 0.4, 0.4], 0.5, true, true],
+    ['moving_up_pct', [nan, nan, 10], nan, [1, 1, 1], 0, true, false],
+    ['moving_down_pct', [nan, nan, 10], nan, [-1, -1, -1], 0, true, false],
   ])(
     '%s %p: %p → %p (past %p, closed %p) is %p',
     (op, [price, price2, percent], previous, [value, high, low], past, closed, expected) => {
@@ -76,6 +80,10 @@ test('a message fills what it knows and leaves the rest', () => {
       values,
     ),
   ).toBe('SPX 1.5 at 1970-01-01T00:00:00.000Z 71 2 {{constructor}} {{nope}} {{plot("x")}}')
+  expect(
+    fillMessage('{{exchange}} {{interval}} {{open}} {{high}} {{low}} {{volume}} {{price}} {{name}}', values),
+  ).toBe('SP 1d 1 2 0.5 7 3 n')
+  expect(fillMessage('[{{price}}]', { ...values, price: null })).toBe('[]')
 })
 
 const DAY = 86_400_000
@@ -353,6 +361,50 @@ describe('an alert', () => {
     await bar(11)
     expect(days()).toEqual([2])
   })
+  test('on a market whose bars did not come is left alone', async () => {
+    const { set, bar } = world()
+    for (const other of [{ interval: '1h' }, { symbol: 'NDX' }, { exchange: 'NASDAQ' }]) await set(other)
+    await bar(11)
+    expect(days()).toEqual([])
+  })
+  test('on weeks asks for a look at the days that make them', async () => {
+    const { set } = world()
+    await set({ interval: '1w', frequency: 'once_per_bar_close' })
+    expect(ends.map(({ key, at }) => [key.interval, (at - START) / DAY])).toEqual([['1d', 2 + 5000 / DAY]])
+  })
+  test('of a script runs from the first bar there is', async () => {
+    closes = [9]
+    now = START + DAY / 2
+    const { set, bar } = world()
+    const seen: number[] = []
+    script = (bars) => {
+      seen.push(bars.length)
+      return { plot: null, plots: {}, events: [] }
+    }
+    await set({
+      kind: 'script',
+      op: undefined,
+      price: undefined,
+      scriptId: 'scr_1',
+      frequency: 'once_per_bar',
+    })
+    await bar(10)
+    expect(seen).toEqual([1, 2])
+  })
+  test('of a script does not look through more than a hundred others for one that it equals', async () => {
+    closes = Array.from({ length: 6000 }, () => 9)
+    now = START + 5999.5 * DAY
+    const { alerts, set, bar } = world()
+    const fields = { kind: 'script', op: undefined, price: undefined } as const
+    for (let i = 0; i < 99; i++) await set({ ...fields, scriptId: 'scr_1' })
+    const nearest = await set({ ...fields, scriptId: 'scr_2' })
+    const beyond = await set({ ...fields, scriptId: 'scr_3' })
+    await bar(10)
+    const since = async ({ id }: Alert) => (await alerts.get('usr_1', id)).since
+    const again = async (scriptId: string) => since(await set({ ...fields, scriptId }))
+    expect(await again('scr_2')).toBe(await since(nearest))
+    expect(await again('scr_3')).toBe(((await since(beyond)) ?? 0) + DAY)
+  })
   test('of volume and of change', async () => {
     const { set, bar } = world()
     await set({ kind: 'volume', op: 'above', price: 102.5 })
@@ -451,6 +503,58 @@ describe('an alert', () => {
       exchange: 'NASDAQ',
     })
   })
+  test('that has fired is set again by a change of any one field', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set()
+    await bar(11, 9)
+    expect(await alerts.get('usr_1', id)).toMatchObject({ state: 'triggered' })
+    expect(await alerts.change('usr_1', id, { name: 'again' })).toMatchObject({ state: 'active' })
+    await bar(12)
+    expect(days()).toEqual([2, 4])
+  })
+  test('that has fired on a bar fires on it again in another market, and not in its own', async () => {
+    const { alerts, set, bar } = world()
+    const { id } = await set({ frequency: 'once_per_bar' })
+    await bar(11)
+    await alerts.change('usr_1', id, { price: 10.5 })
+    expect(days()).toEqual([2])
+    for (const fields of [{ symbol: 'NDX' }, { exchange: 'NASDAQ' }, { interval: '1w' }])
+      await alerts.change('usr_1', id, fields)
+    expect(days()).toEqual([2, 2, 2, 2])
+    expect(fired.map(({ symbol, exchange, interval }) => `${exchange}:${symbol} ${interval}`)).toEqual([
+      'SP:SPX 1d',
+      'SP:NDX 1d',
+      'NASDAQ:NDX 1d',
+      'NASDAQ:NDX 1w',
+    ])
+  })
+  test.each([{ symbol: 'NDX' }, { exchange: 'NASDAQ' }, { interval: '1w' }])(
+    'that moves to %p when a look has found it is not judged by the bars it left',
+    async (fields) => {
+      const kv = memoryKv()
+      let move = () => Promise.resolve()
+      const { alerts, set, arrived } = world({
+        ...kv,
+        async getMany(keys) {
+          const moving = move
+          move = () => Promise.resolve()
+          await moving()
+          return kv.getMany(keys)
+        },
+      })
+      const { id } = await set({ op: 'crossing_up', frequency: 'once_per_bar' })
+      closes.push(11)
+      now += DAY
+      let moved = false
+      move = async () => {
+        await alerts.change('usr_1', id, fields)
+        moved = true
+      }
+      await arrived()
+      // It was judged by them before it moved.
+      expect([moved, days()]).toEqual([true, [2]])
+    },
+  )
   test('that is deleted leaves nothing behind', async () => {
     const { kv, alerts, set, bar } = world()
     const { id } = await set({

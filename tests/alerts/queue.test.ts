@@ -144,3 +144,19 @@ test('a look that has begun while a bar formed does not stand for the one at its
   expect(notes.size).toBe(0)
   expect(steps.filter((step) => step === '0 S 0').length).toBe(2)
 })
+
+test('after a stop no look begins, and what was wanted is looked at when it runs again', async () => {
+  const stop = new AbortController()
+  const { looks, notes, steps, add } = world((symbol, step) => {
+    // All ten are wanted; the first four are looked at side by side.
+    if (symbol === 'S0' && step === 0) stop.abort()
+    return step === 1
+  })
+  for (let i = 0; i < 10; i++) add(`S${i}`)
+  await looks.run(stop.signal)
+  const before = steps.length
+  await looks.settle()
+  expect(notes.size).toBe(0)
+  expect(new Set(steps.map((step) => step.split(' ')[1])).size).toBe(10)
+  expect(before).toBeLessThan(20)
+})

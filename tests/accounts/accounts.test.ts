@@ -1,0 +1,308 @@
+// Accounts without HTTP: the shape of a secret, how often its use is noted, who goes when, and passwords in turn.
+
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { tokens, users, type AccountDeps, type User } from '../../src/accounts/accounts.ts'
+import { argon2Passwords } from '../../src/accounts/passwords.ts'
+import {
+  endSession,
+  resumeSession,
+  startSession,
+  sweepSessions,
+  touchSession,
+} from '../../src/accounts/sessions.ts'
+import { createToken, listTokens, resumeToken, sweepTokens, touchToken } from '../../src/accounts/tokens.ts'
+import {
+  addUser,
+  authenticate,
+  changeName,
+  changePassword,
+  giveRole,
+  invite,
+  listUsers,
+  mayChangeShared,
+  setPassword,
+  setRole,
+  signUp,
+} from '../../src/accounts/users.ts'
+import { Problem } from '../../src/lib/problem.ts'
+import { idSource } from '../../src/lib/ids.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { memoryKv } from '../../src/store/memory.ts'
+
+const DAY = 86_400_000
+
+async function world() {
+  let now = Date.UTC(2026, 0, 1)
+  let commits = 0
+  const kv = memoryKv()
+  const counted: Kv = {
+    ...kv,
+    commit(commit) {
+      commits++
+      return kv.commit(commit)
+    },
+  }
+  const clock = { now: () => now, sleep: () => Promise.resolve() }
+  const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
+  const deps: AccountDeps = {
+    kv: counted,
+    clock,
+    random,
+    newId: idSource({ clock, random }),
+    passwords: {
+      hash: async (text) => `hash of ${text}`,
+      verify: async (text, hash) => hash === `hash of ${text}`,
+    },
+  }
+  const user: User = await addUser(deps, { email: 'ann@example.com', password: 'correct horse' })
+  return { deps, user, pass: (ms: number) => (now += ms), writes: () => commits }
+}
+
+/** CRC-32 bit by bit, as RFC 1952 has it, and its six digits to base 62. */
+function slowChecksum(text: string): string {
+  let crc = 0xffffffff
+  for (const byte of new TextEncoder().encode(text)) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  let rest = BigInt((crc ^ 0xffffffff) >>> 0)
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  let text62 = ''
+  for (let i = 0; i < 6; i++) {
+    text62 = digits[Number(rest % 62n)] + text62
+    rest /= 62n
+  }
+  return text62
+}
+
+describe('a token', () => {
+  test('ends in the checksum of what is before it, so that a scanner knows one when it sees it', async () => {
+    const { deps, user } = await world()
+    const { secret } = await createToken(deps, user, {})
+    expect(secret).toMatch(/^crm_pat_[0-9A-Za-z]{36}$/)
+    expect(secret.slice(-6)).toBe(slowChecksum(secret.slice(0, -6)))
+  })
+  test('of the right length and the wrong checksum is not looked for in the store', async () => {
+    const { deps, user } = await world()
+    const { secret } = await createToken(deps, user, {})
+    const last = secret.endsWith('0') ? '1' : '0'
+    let reads = 0
+    const reading: Kv = {
+      ...deps.kv,
+      get(key) {
+        reads++
+        return deps.kv.get(key)
+      },
+    }
+    const wrong = resumeToken({ ...deps, kv: reading }, secret.slice(0, -1) + last)
+    expect(wrong).rejects.toMatchObject({ status: 401, code: 'invalid_token' })
+    await wrong.catch(() => undefined)
+    expect(reads).toBe(0)
+    expect((await resumeToken(deps, secret)).user.id).toBe(user.id)
+  })
+  test('is noted as used at most once a minute', async () => {
+    const { deps, user, pass, writes } = await world()
+    const { secret } = await createToken(deps, user, {})
+    const used = async () => {
+      const before = writes()
+      await touchToken(deps, (await resumeToken(deps, secret)).token)
+      return writes() - before
+    }
+    expect(await used()).toBe(1)
+    expect(await used()).toBe(0)
+    pass(59_999)
+    expect(await used()).toBe(0)
+    pass(1)
+    expect(await used()).toBe(1)
+  })
+  test('that is over is listed for 90 days, and then gone from the store too', async () => {
+    const { deps, user, pass } = await world()
+    const { token } = await createToken(deps, user, { expiresAt: deps.clock.now() + DAY })
+    await createToken(deps, user, { name: 'for good' })
+    const listed = async () => (await listTokens(deps, user, { limit: 10 })).items.map(({ name }) => name)
+    pass(91 * DAY)
+    await sweepTokens(deps)
+    expect((await listed()).toSorted()).toEqual(['API token', 'for good'])
+    pass(1)
+    expect(await listed()).toEqual(['for good'])
+    expect(await tokens(deps.kv).get(token.id)).not.toBeNull()
+    await sweepTokens(deps)
+    expect(await tokens(deps.kv).get(token.id)).toBeNull()
+  })
+})
+
+describe('a session', () => {
+  test('that is over says so until it is swept, and one that lasts stays', async () => {
+    const { deps, user, pass } = await world()
+    const old = await startSession(deps, user, 'a browser')
+    pass(8 * DAY)
+    const { secret, session } = await startSession(deps, user, 'a browser')
+    expect(await resumeSession(deps, old.secret)).toBe('expired')
+    await sweepSessions(deps)
+    expect(await resumeSession(deps, old.secret)).toBeNull()
+    expect(await resumeSession(deps, secret)).toMatchObject({ user: { id: user.id } })
+    await endSession(deps, session)
+    expect(await resumeSession(deps, secret)).toBeNull()
+  })
+  test('is noted as used at most once a minute', async () => {
+    const { deps, user, pass, writes } = await world()
+    const { secret } = await startSession(deps, user, 'a browser')
+    const used = async () => {
+      const before = writes()
+      const found = await resumeSession(deps, secret)
+      if (found && found !== 'expired') await touchSession(deps, found.session)
+      return writes() - before
+    }
+    pass(59_999)
+    expect(await used()).toBe(0)
+    pass(1)
+    expect(await used()).toBe(1)
+    expect(await used()).toBe(0)
+  })
+})
+
+describe('a user', () => {
+  test('who is not there has no name to change, no role and no password', async () => {
+    const { deps, user } = await world()
+    expect(changeName(deps, 'usr_none', 'x')).rejects.toMatchObject({ status: 404, code: 'user_not_found' })
+    expect(setRole(deps, 'usr_none', 'admin')).rejects.toMatchObject({ status: 404, code: 'user_not_found' })
+    expect(setPassword(deps, 'usr_none', 'correct horse')).rejects.toMatchObject({ status: 404 })
+    expect(await changeName(deps, user.id, 'Анна')).toMatchObject({ name: 'Анна' })
+    expect(await users(deps.kv).get(user.id)).toMatchObject({
+      name: 'Анна',
+      passwordHash: 'hash of correct horse',
+    })
+  })
+  test('who is the owner gives roles, sees everybody and invites; nobody else does, and the owner stays', async () => {
+    const { deps, user } = await world()
+    const ben = await addUser(deps, { email: 'ben@example.com', password: 'correct horse' })
+    expect([user.role, ben.role, user.name]).toEqual(['owner', 'member', 'ann'])
+    const required = { status: 403, code: 'owner_required' }
+    expect(giveRole(deps, ben, ben.id, 'admin')).rejects.toMatchObject(required)
+    expect(invite(deps, ben)).rejects.toMatchObject(required)
+    expect(() => listUsers(deps, ben, { limit: 10 })).toThrow(Problem)
+    expect(giveRole(deps, user, user.id, 'member')).rejects.toMatchObject({ status: 409, code: 'conflict' })
+    expect(mayChangeShared(ben)).toBe(false)
+    expect(mayChangeShared(await giveRole(deps, user, ben.id, 'admin'))).toBe(true)
+    expect(mayChangeShared(user)).toBe(true)
+    const listed = await listUsers(deps, user, { limit: 10 })
+    expect(listed.items.map(({ email, role }) => `${email} ${role}`)).toEqual([
+      'ann@example.com owner',
+      'ben@example.com admin',
+    ])
+  })
+  test('who was invited comes within a week, once', async () => {
+    const { deps, user, pass } = await world()
+    const policy = { open: false, local: true, setupCode: null }
+    const come = (email: string, invitation: string) =>
+      signUp(deps, { email, password: 'correct horse', invitation }, policy)
+    const closed = { status: 403, code: 'signup_closed' }
+    const { code, expiresAt } = await invite(deps, user)
+    expect(expiresAt - deps.clock.now()).toBe(7 * DAY)
+    pass(7 * DAY - 1)
+    expect(await come('ben@example.com', code)).toMatchObject({ role: 'member' })
+    expect(come('eva@example.com', code)).rejects.toMatchObject(closed)
+    const late = await invite(deps, user)
+    pass(7 * DAY)
+    expect(come('eva@example.com', late.code)).rejects.toMatchObject(closed)
+    expect(come('eva@example.com', 'guessed')).rejects.toMatchObject(closed)
+  })
+  test.each([
+    ['1234567', 'expected at least 8 characters'],
+    ['1234567🐎', null],
+    ['🐎🐈'.repeat(500), null],
+    [`${'🐎🐈'.repeat(500)}!`, 'expected at most 1000 characters'],
+    ['password123', 'one of the 10,000 most used'],
+  ])('whose password is %p', async (password, refused) => {
+    const { deps, user } = await world()
+    const answer = await setPassword(deps, user.id, password).catch((error: unknown) => JSON.stringify(error))
+    expect(answer ?? null).toEqual(refused === null ? null : expect.stringContaining(refused))
+  })
+  test('changes the password by the old one, and is told when that is wrong or was tried too often', async () => {
+    const { deps, user, pass } = await world()
+    const change = (current: string) => changePassword(deps, user, { current, next: 'better horse' })
+    const refusals = async (times: number) => {
+      const codes: unknown[] = []
+      for (let i = 0; i < times; i++) {
+        const error = await change('wrong').catch((thrown: unknown) => thrown)
+        codes.push(error instanceof Problem && [error.status, error.message])
+      }
+      return codes
+    }
+    const wrong = [401, 'The current password is wrong.']
+    expect(await refusals(6)).toEqual([
+      ...Array.from({ length: 5 }, () => wrong),
+      [429, 'Too many failed attempts to sign in. Try again in 1 s.'],
+    ])
+    // A day without failures forgets them: five are free again.
+    pass(DAY + 1)
+    expect((await refusals(6)).slice(4)).toEqual([
+      wrong,
+      [429, 'Too many failed attempts to sign in. Try again in 1 s.'],
+    ])
+    pass(1000)
+    await change('correct horse')
+    expect(await authenticate(deps, ' ANN@example.com ', 'better horse')).toMatchObject({ id: user.id })
+    expect(authenticate(deps, user.email, 'correct horse')).rejects.toMatchObject({ status: 401 })
+  })
+  test.each(['ann@example.com', 'ANN@Example.com', ' ann@example.com'])(
+    'cannot have the address of another: %p',
+    async (email) => {
+      const { deps } = await world()
+      expect(addUser(deps, { email, password: 'correct horse' })).rejects.toMatchObject({
+        status: 409,
+        code: 'already_exists',
+      })
+    },
+  )
+  test.each([
+    'ann',
+    '@example.com',
+    'a b@example.com',
+    `${'x'.repeat(65)}@example.com`,
+    `a@${'x'.repeat(260)}`,
+  ])('has an address, which %p is not', async (email) => {
+    const { deps } = await world()
+    expect(addUser(deps, { email, password: 'correct horse' })).rejects.toMatchObject({ status: 422 })
+  })
+})
+
+describe('passwords', () => {
+  const hash = spyOn(Bun.password, 'hash')
+  afterEach(() => void hash.mockReset())
+
+  test('are hashed two at a time, in the order they came, whatever becomes of each', async () => {
+    const begun: string[] = []
+    const ends = new Map<string, PromiseWithResolvers<string>>()
+    hash.mockImplementation((password) => {
+      const end = Promise.withResolvers<string>()
+      if (typeof password !== 'string') throw new Error('a password is a text')
+      begun.push(password)
+      ends.set(password, end)
+      return end.promise
+    })
+    const passwords = argon2Passwords()
+    const all = ['a', 'b', 'c', 'd', 'e'].map((text) => passwords.hash(text).catch(() => 'failed'))
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+    await turn()
+    expect(begun).toEqual(['a', 'b'])
+    ends.get('b')?.reject(new Error('no memory'))
+    await turn()
+    expect(begun).toEqual(['a', 'b', 'c'])
+    ends.get('a')?.resolve('A')
+    ends.get('c')?.resolve('C')
+    await turn()
+    expect(begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+    ends.get('d')?.resolve('D')
+    ends.get('e')?.resolve('E')
+    expect(await Promise.all(all)).toEqual(['A', 'failed', 'C', 'D', 'E'])
+    // All places are free again.
+    const more = ['f', 'g', 'h'].map((text) => passwords.hash(text))
+    await turn()
+    expect(begun.slice(5)).toEqual(['f', 'g'])
+    for (const text of ['f', 'g']) ends.get(text)?.resolve('')
+    await turn()
+    ends.get('h')?.resolve('')
+    await Promise.all(more)
+  })
+})

@@ -1,0 +1,87 @@
+// Where two reports of one thing differ.
+
+import { expect, test } from 'bun:test'
+import { compareReports } from '../../src/backtest/report/difference.ts'
+import { reportMonths } from '../../src/backtest/report/months.ts'
+import { runBacktest } from '../../src/backtest/run.ts'
+import { emptyBars } from '../../src/market/bars.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import type { Report } from '../../src/wire/report.ts'
+import { TEST_SYMBOL } from './drive.ts'
+
+const BASE = {
+  hash: 'h1',
+  timings: { runMs: 1 },
+  summary: { netProfit: 10, cagr: null },
+  trades: [
+    { n: 1, profit: 4 },
+    { n: 2, profit: 6 },
+  ],
+}
+const compared = (again: object, stored: object = BASE) =>
+  compareReports(stored as unknown as Report, again as unknown as Report)
+
+test('the same report is equal, however long the run took', () => {
+  expect(compared({ ...BASE, timings: { runMs: 900 }, hash: 'h1' })).toEqual({
+    equal: true,
+    hash: 'h1',
+    difference: null,
+  })
+})
+
+test.each<[string, object]>([
+  ['/summary/netProfit', { ...BASE, summary: { netProfit: 11, cagr: null } }],
+  ['/summary/cagr', { ...BASE, summary: { netProfit: 10, cagr: 0 } }],
+  ['/summary/cagr', { ...BASE, summary: { netProfit: 10 } }],
+  ['/summary', { ...BASE, summary: null }],
+  ['/summary', { ...BASE, summary: 5 }],
+  [
+    '/trades/1/profit',
+    {
+      ...BASE,
+      trades: [
+        { n: 1, profit: 4 },
+        { n: 2, profit: 7 },
+      ],
+    },
+  ],
+  ['/trades/1', { ...BASE, trades: [{ n: 1, profit: 4 }] }],
+  ['/trades/2', { ...BASE, trades: [...BASE.trades, { n: 3, profit: 0 }] }],
+  ['/more', { ...BASE, more: 1 }],
+  ['/hash', { ...BASE, hash: 'h2' }],
+])('%s is the first difference', (difference, again) => {
+  expect(compared(again)).toMatchObject({ equal: false, difference })
+  expect(compared(BASE, again)).toMatchObject({ equal: false, difference })
+})
+
+test('what both have comes before what only the new one has', () => {
+  expect(compared({ ...BASE, a: 1, hash: 'h2' }).difference).toBe('/hash')
+  expect(compared({ ...BASE, hash: 'h2' }, { ...BASE, a: 1 }).difference).toBe('/a')
+})
+
+test('a month’s profit is a share of what there was at its beginning, also of less than 1', () => {
+  const months = [
+    { start: 0, label: '2024-01', profit: 0.25, trades: 1 },
+    { start: 1, label: '2024-02', profit: -0.75, trades: 2 },
+    { start: 2, label: '2024-03', profit: 1, trades: 1 },
+  ]
+  expect(reportMonths(months, 0.5)).toEqual([
+    { month: '2024-01', profit: 0.25, profitPct: 0.5, trades: 1 },
+    { month: '2024-02', profit: -0.75, profitPct: -1, trades: 2 },
+    // Nothing was left of which it could be a share.
+    { month: '2024-03', profit: 1, profitPct: 0, trades: 1 },
+  ])
+})
+
+test('a run over no bars has numbers all the same', () => {
+  const { report } = runBacktest({
+    source: '//@version=6\nstrategy("S")\nstrategy.entry("L", strategy.long)\n',
+    inputs: {},
+    bars: emptyBars(0),
+    symbol: TEST_SYMBOL,
+    interval: '1h',
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+  })
+  expect(report.equity).toMatchObject({ timeInMarketPct: 0, months: [], drawdowns: [], cagr: null })
+})
