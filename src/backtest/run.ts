@@ -45,6 +45,8 @@ export interface BacktestRequest {
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
   /** Milliseconds of a running clock, for `timings` and `limits.timeMs`; without it there are neither. */
   readonly now?: () => number
+  /** Milliseconds in which this thread had a processor: what `limits.timeMs` counts, where it is known. */
+  readonly spent?: () => number
 }
 
 export interface BacktestResult {
@@ -166,7 +168,9 @@ export function openBacktest(request: BacktestRequest): Backtest {
   })
   // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
   const { timeMs } = request.limits
+  const spent = request.spent ?? now
   let until = Infinity
+  let spentUntil = Infinity
   let looked = 0
   const guarded = <T>(work: () => T) => translated(work, source)
   const run = guarded(() =>
@@ -184,7 +188,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
       ...(request.collect ? { collect: request.collect } : {}),
       watch: () => {
         const at = now()
-        if (at > until)
+        // A thread has a processor for no longer than by the clock, so that the dearer question waits for this one.
+        if (at > until && spent() > spentUntil)
           throw new ScriptError(
             `The script ran for more than ${timeMs / 1000} s and was stopped.`,
             'script_limit_exceeded',
@@ -203,6 +208,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     advance(end) {
       const from = now()
       until = from + timeMs
+      spentUntil = spent() + timeMs
       looked = from
       guarded(() => run.advance(end))
       runMs += now() - from

@@ -170,13 +170,20 @@ export interface Question {
   readonly args: readonly unknown[]
 }
 
+/**
+ * What a job tells while it is busy, by place: the bytes it counts as its own, the number by which the system knows its
+ * thread (0 = it has not begun), and the milliseconds of a processor that this thread had taken when the job began.
+ */
+export const USED = { bytes: 0, thread: 1, threadMs: 2 } as const
+export const UNKNOWN_THREAD = -1
+
 /** Every message is of one job, by the number the pool gave it. */
 export type ToWorker = { readonly task: number } & (
   | {
       readonly to: 'job'
       readonly kind: string
       readonly job: unknown
-      /** Shared with the pool, which looks at it from outside: one number, the bytes the job counts as its own. */
+      /** Shared with the pool, which looks at it from outside, since a thread that is busy answers nobody: see `USED`. */
       readonly used: Float64Array
     }
   | { readonly to: 'reply'; readonly id: number; readonly value: unknown }

@@ -2,8 +2,8 @@
 // too much.
 //
 // A script that loops for ever cannot be asked to stop, so its thread is ended from outside: `terminate()` stops even
-// `for(;;)` within 25 ms. Time and memory are a job's own: it counts the bytes it takes where the pool can see them.
-// The process's memory is a last brake only, for what nobody counted, and it stops the job that has the highest count.
+// `for(;;)` within 25 ms. Time and memory are a job's own: its time is that in which its thread had a processor, so that
+// no job fails for what others do, and it counts the bytes it takes where the pool can see them. The process's memory is a last brake only, for what nobody counted, and it stops the job that has the highest count.
 //
 // Jobs go in lanes. What somebody waits for while they type (`quick`) never stands behind what takes a minute (`long`):
 // each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
@@ -12,7 +12,17 @@
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
-import type { FromWorker, Host, JobKind, Jobs, Question, Said, ToWorker } from './job.ts'
+import {
+  UNKNOWN_THREAD,
+  USED,
+  type FromWorker,
+  type Host,
+  type JobKind,
+  type Jobs,
+  type Question,
+  type Said,
+  type ToWorker,
+} from './job.ts'
 import { Turns } from './turns.ts'
 
 /** The part of a worker thread the pool uses. */
@@ -29,6 +39,8 @@ export interface PoolOptions {
   /** Only differences count, so use a clock that cannot be set (monotonic). */
   readonly clock: Clock
   readonly spawn: () => WorkerThread
+  /** Milliseconds in which a thread had a processor; null where that is not known, and the clock's time counts. */
+  readonly threadMs: (thread: number) => number | null
   /** Resident memory of the process, bytes. */
   readonly memory: () => number
   /** Memory of the machine or container; near it the last brake is pulled. */
@@ -41,6 +53,7 @@ export type Lane = (typeof LANES)[number]
 
 /** What a job may take. */
 export interface Budget {
+  /** Of a processor. */
   readonly timeMs: number
   readonly memoryBytes: number
 }
@@ -72,7 +85,7 @@ interface Running {
   readonly task: Task
   readonly worker: WorkerThread
   readonly startedAt: number
-  /** The bytes that the job counts as its own, written by the worker. */
+  /** What the worker writes of the job: see `USED`. */
   readonly used: Float64Array
   /** Why the host could not answer it. */
   refusal: unknown
@@ -93,6 +106,8 @@ const OVERLOAD = 1000
 const LOOK_MS = 20
 /** The engine stops itself at the limit and can say on which line; the pool only when it does not. */
 const GRACE_MS = 500
+/** A job that had its time on no processor within so many times as long is given up: the machine has no room for it. */
+const PATIENCE = 5
 /** After a thread was ended its memory takes up to this long to come back. */
 const FREE_MS = 1000
 /** What the process may take beyond all budgets, before the last brake: caches, heaps that were not collected yet, bodies. */
@@ -249,7 +264,7 @@ export class JobPool {
     // Measured when nothing runs, and not while the memory of an ended thread is still on its way back.
     if (this.#running.size === 0 && clock.now() - this.#lastEndedAt > FREE_MS) this.#idleMemory = memory()
     const worker = this.#workerFor(options.lane)
-    const used = new Float64Array(new SharedArrayBuffer(8))
+    const used = new Float64Array(new SharedArrayBuffer(8 * Object.keys(USED).length))
     const id = ++this.#tasks
     this.#running.set(id, { id, task, worker, startedAt: clock.now(), used, refusal: null })
     this.#watch()
@@ -325,10 +340,10 @@ export class JobPool {
 
   /** The job is over, and somebody else's turn. */
   #end(running: Running, { reuse }: { readonly reuse: boolean }): void {
-    const { id, worker, used, task } = running
+    const { id, worker, task } = running
     if (!this.#running.delete(id)) return
     const others = [...this.#running.values()].some((other) => other.worker === worker)
-    if (task.options.lane !== 'imports') this.#release(worker, reuse && (used[0] ?? 0) <= RECYCLE_BYTES)
+    if (task.options.lane !== 'imports') this.#release(worker, reuse && bytesOf(running) <= RECYCLE_BYTES)
     else if (!others && worker === this.#importer) {
       this.#importer = null
       this.#release(worker, reuse)
@@ -370,10 +385,10 @@ export class JobPool {
     const now = this.#options.clock.now()
     if (this.#waiting.imports.length > 0) this.#next()
     for (const running of this.#running.values()) {
-      const { timeMs, memoryBytes } = running.task.options.budget
-      if (now - running.startedAt > timeMs + GRACE_MS)
-        this.#stop(running, limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`))
-      else if ((running.used[0] ?? 0) > memoryBytes) this.#stop(running, tooMuchMemory(memoryBytes))
+      const { memoryBytes } = running.task.options.budget
+      const late = this.#tooLate(running, now)
+      if (late) this.#stop(running, late)
+      else if (bytesOf(running) > memoryBytes) this.#stop(running, tooMuchMemory(memoryBytes))
     }
     if (this.#running.size === 0 || now - this.#lastEndedAt < FREE_MS) return
     const budgets = [...this.#running.values()].reduce(
@@ -383,11 +398,39 @@ export class JobPool {
     const most = Math.min(this.#idleMemory + budgets + SLACK_BYTES, MEMORY_PART * this.#options.memoryMax)
     if (this.#options.memory() <= most) return
     // By their own counts no job took too much. What was not counted most likely belongs to the one with the highest count.
-    const largest = [...this.#running.values()].reduce((a, b) =>
-      (b.used[0] ?? 0) > (a.used[0] ?? 0) ? b : a,
-    )
+    const largest = [...this.#running.values()].reduce((a, b) => (bytesOf(b) > bytesOf(a) ? b : a))
     this.#stop(largest, tooMuchMemory(largest.task.options.budget.memoryBytes))
   }
+
+  /** Milliseconds that the job had a processor; null where that is not known. */
+  #timeTaken(used: Float64Array): number | null {
+    const thread = used[USED.thread] ?? 0
+    // A thread that has yet to start has done nothing for it.
+    if (thread === 0) return 0
+    const taken = thread === UNKNOWN_THREAD ? null : this.#options.threadMs(thread)
+    return taken === null ? null : taken - (used[USED.threadMs] ?? 0)
+  }
+
+  /** Why its time is over; null = it is not. */
+  #tooLate({ task, used, startedAt }: Running, now: number): Problem | null {
+    const { timeMs } = task.options.budget
+    // Nobody has a processor for longer than by the clock, so that mostly this is all that is asked.
+    if (now - startedAt <= timeMs + GRACE_MS) return null
+    const taken = this.#timeTaken(used)
+    if (taken === null || taken > timeMs + GRACE_MS)
+      return limitExceeded(`The script ran for more than ${timeMs / 1000} s and was stopped.`)
+    if (now - startedAt <= PATIENCE * (timeMs + GRACE_MS)) return null
+    return new Problem(
+      503,
+      'overloaded',
+      'The server is too busy to finish this in reasonable time. Try again later.',
+      { retryAfter: 10 },
+    )
+  }
+}
+
+function bytesOf({ used }: Pick<Running, 'used'>): number {
+  return used[USED.bytes] ?? 0
 }
 
 /** Lanes of one rank share their threads. */

@@ -10,6 +10,7 @@ import { withSeries } from './asked-series.ts'
 import type { BacktestOutput, FinerBars, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
+import { ownThreadMs } from './thread-time.ts'
 import type { Desk } from './worker-loop.ts'
 
 /** request.* may ask for so many series that could not be told from the script's text. */
@@ -76,6 +77,7 @@ export async function withAllItAsks<Answer>(
           used: desk.used,
           collect: () => Bun.gc(true),
           now: () => performance.now(),
+          spent: ownThreadMs,
         },
         libraries,
       ),

@@ -3,7 +3,17 @@
 // The pool gives a worker one job at a time, but for imports: those wait for bytes most of the time, and share one.
 
 import { Problem } from '../lib/problem.ts'
-import type { FromWorker, Host, JobKind, Jobs, Said, ToWorker } from './job.ts'
+import {
+  UNKNOWN_THREAD,
+  USED,
+  type FromWorker,
+  type Host,
+  type JobKind,
+  type Jobs,
+  type Said,
+  type ToWorker,
+} from './job.ts'
+import { ownThread, ownThreadMs } from './thread-time.ts'
 
 declare const self: Worker
 
@@ -36,6 +46,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
   /** Questions without an answer yet, by job. */
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
+  const thread = ownThread() ?? UNKNOWN_THREAD
 
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
@@ -55,7 +66,9 @@ export function serveJobs(kinds: Partial<Kinds>): void {
   }
 
   async function serve(data: ToWorker & { readonly to: 'job' }): Promise<void> {
-    const { task } = data
+    const { task, used } = data
+    used[USED.threadMs] = ownThreadMs()
+    used[USED.thread] = thread
     tasks.set(task, new Map())
     const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker)
     const ask = (name: string, args: readonly unknown[]) =>
@@ -91,7 +104,7 @@ function deskFor(
     },
     used(bytes) {
       // The most it ever was: a heap that was large stays large, and its thread is not used again.
-      used[0] = Math.max(used[0] ?? 0, bytes)
+      used[USED.bytes] = Math.max(used[USED.bytes] ?? 0, bytes)
     },
   }
 }

@@ -126,7 +126,7 @@ const OPTIONS = {
     'Whether followed series are fetched from providers; off = no request leaves',
   ),
   WORKERS: option('0', integer(0, 256), 'Script worker threads; 0 = processors less one'),
-  SCRIPT_TIME_MS: option('60000', integer(100, 3_600_000), 'Longest a script may run'),
+  SCRIPT_TIME_MS: option('60000', integer(100, 3_600_000), 'Processor time a script may take'),
   SCRIPT_REQUESTS: option('64', integer(1, 64), 'Different calls of request.*() a script may make'),
   SCRIPT_MEMORY_MB: option('1024', integer(64, 1_048_576), 'Most memory a script may take'),
   SCRIPT_ANSWER_MB: option('256', integer(1, 1_048_576), 'Largest report and tracks a script may make'),

@@ -11,6 +11,7 @@ import { addressList } from '../api/peer.ts'
 import { createRooms } from './rooms.ts'
 import { createApi } from '../api/index.ts'
 import { JobPool, type WorkerThread } from '../engine/pool.ts'
+import { threadMs } from '../engine/thread-time.ts'
 import { ARTICLES } from '../support/articles.ts'
 import { parseAllowList } from '../webhooks/address.ts'
 import { markSecretsLost, opensSecrets } from '../webhooks/receivers.ts'
@@ -84,6 +85,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     // What a job may take is measured by a clock that nobody sets.
     clock: { now: () => performance.now(), sleep: clock.sleep },
     spawn: context.spawnWorker,
+    threadMs,
     memory: () => process.memoryUsage.rss(),
     memoryMax: Math.min(totalmem(), process.constrainedMemory() || Infinity),
   })

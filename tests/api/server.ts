@@ -8,6 +8,7 @@ import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { createRooms } from '../../src/server/rooms.ts'
 import { createApi } from '../../src/api/index.ts'
+import { threadMs } from '../../src/engine/thread-time.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -133,6 +134,7 @@ export function testServer(
   const newId = idSource({ clock, random })
   const bars = new BarCache(memoryBars())
   const pool = new JobPool({
+    threadMs,
     workers: 1,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
     spawn: engine === 'real' ? realWorker : standInWorker,

@@ -250,3 +250,15 @@ describe('a script that takes too long', () => {
       expect(stopped(body, timeMs)).toEqual(expected as never)
     })
 })
+
+test('a run’s time is what it had of a processor, where that is told', () => {
+  let clock = 0
+  let taken = 0
+  const now = () => (clock += 50)
+  const limits = { ...DEFAULT_LIMITS, timeMs: 10 }
+  const bars = sliceBars(BARS, 0, BARS.length)
+  expect(() => runBacktest(request({ bars, limits, now, spent: () => taken }))).not.toThrow()
+  expect(() => runBacktest(request({ bars, limits, now, spent: () => (taken += 20) }))).toThrow(
+    'more than 0.01 s',
+  )
+})

@@ -8,6 +8,7 @@ import process from 'node:process'
 import { advance, sizeOf, type Kept } from '../../src/backtest/advance.ts'
 import { KeptRuns } from '../../src/engine/kept-runs.ts'
 import { JobPool, type JobOptions } from '../../src/engine/pool.ts'
+import { threadMs } from '../../src/engine/thread-time.ts'
 import { copyBars, emptyBars, sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { scriptRequest } from '../../src/tools/incremental.ts'
@@ -70,6 +71,7 @@ async function thousand(kind: string, different: boolean): Promise<void> {
   const base = shared(scriptRequest('', 5002, 7).bars)
   const { symbol, interval } = scriptRequest('', 1, 7)
   const pool = new JobPool({
+    threadMs,
     workers: Math.max(2, availableParallelism()),
     clock: { now: () => Date.now(), sleep: () => Promise.resolve() },
     spawn: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),

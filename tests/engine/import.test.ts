@@ -2,6 +2,7 @@
 
 import { afterEach, expect, test } from 'bun:test'
 import { stageInWorker } from '../../src/engine/import-job.ts'
+import { threadMs } from '../../src/engine/thread-time.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
@@ -17,6 +18,7 @@ let spawned = 0
 function open() {
   spawned = 0
   pool = new JobPool({
+    threadMs,
     workers: 1,
     clock,
     spawn: () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { BacktestOutput, Host } from '../../src/engine/job.ts'
 import { JobPool, type JobOptions, type WorkerThread } from '../../src/engine/pool.ts'
+import { ownThread, ownThreadMs, threadMs } from '../../src/engine/thread-time.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
@@ -15,8 +16,10 @@ interface Asked extends Partial<JobOptions> {
   readonly series?: Host['series']
 }
 
-function open(workers = 1, { memory = () => process.memoryUsage.rss(), spawn = standIn } = {}) {
-  pool = new JobPool({ workers, clock, spawn, memory, memoryMax: Infinity })
+const rss = () => process.memoryUsage.rss()
+
+function open(workers = 1, { memory = rss, spawn = standIn, time = threadMs } = {}) {
+  pool = new JobPool({ workers, clock, spawn, threadMs: time, memory, memoryMax: Infinity })
   return (
     source: string,
     { limits = {}, series = () => null, ...options }: Asked = {},
@@ -93,6 +96,39 @@ test('a script that never ends is stopped and named, and the next one runs', asy
   // Other work went on meanwhile.
   expect(ticks).toBeGreaterThan(20)
   expect((await next).report).toContain('sum')
+})
+
+test('a job’s time is that in which its thread had a processor', async () => {
+  const asked: number[] = []
+  // What the system says of the thread: that it waited, three times, and then that it worked.
+  const time = (thread: number) => {
+    asked.push(thread)
+    return asked.length < 4 ? 0 : Infinity
+  }
+  const run = open(1, { time })
+  const stopped = await rejection(run('for ever', { limits: { timeMs: 1000 } }))
+  expect(stopped).toMatchObject({ status: 422, code: 'script_limit_exceeded' })
+  expect(asked).toHaveLength(4)
+})
+
+test('a job that never gets a processor is given up, and not for its own fault', async () => {
+  const run = open(1, { time: () => 0 })
+  const stopped = await rejection(run('for ever', { limits: { timeMs: 1 } }))
+  expect(stopped).toMatchObject({ status: 503, code: 'overloaded', details: { retryAfter: 10 } })
+})
+
+test('where the system does not count a thread’s time the clock does', async () => {
+  const run = open(1, { time: () => null })
+  const stopped = await rejection(run('for ever', { limits: { timeMs: 1 } }))
+  expect(stopped).toMatchObject({ status: 422, code: 'script_limit_exceeded' })
+})
+
+test('a thread’s time is counted from inside as from outside', () => {
+  if (process.platform !== 'linux') return
+  const inside = ownThreadMs()
+  const outside = threadMs(ownThread() ?? 0)
+  expect(Math.abs((outside ?? 0) - inside)).toBeLessThan(1000)
+  expect(threadMs(0)).toBeNull()
 })
 
 test('a script that counts more memory than its budget is stopped, and its thread is not used again', async () => {

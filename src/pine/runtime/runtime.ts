@@ -55,7 +55,7 @@ export interface Limits {
   readonly drawingsPerKind: number
   /** Different calls of request.*(): 40 on TradingView, 64 on its largest plan. */
   readonly requests: number
-  /** Wall clock of the whole run, ms. */
+  /** Of the whole run, ms: of a processor where the host can tell, else of the clock. */
   readonly timeMs: number
   readonly memoryBytes: number
   /** Of the report and the tracks, as they are sent. */
