@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: ['lib', 'market', 'store'],
   mail: ['lib', 'store'],
   feeds: ['lib', 'market', 'store'],
-  webhooks: ['lib', 'store'],
+  webhooks: ['lib', 'wire', 'store'],
   search: ['lib', 'store'],
   api: [
     'lib',

@@ -1,6 +1,8 @@
 // The OpenAPI 3.1 document, made from the routes and the very schemas that validate: TypeBox schemas are JSON Schema.
 
 import type { TSchema } from '@sinclair/typebox'
+import { deliveredBody, RECEIVER_EVENTS, type ReceiverEvent } from '../wire/event.ts'
+import { ErrorAnswer } from '../wire/problem.ts'
 import { accessParts, type AccessOptions } from './access.ts'
 import { aboutErrors, headerParameters, responsesOf } from './responses.ts'
 
@@ -30,47 +32,12 @@ export interface Hooks {
   readonly detail?: Detail
 }
 
-const ERROR = {
-  type: 'object',
-  required: ['ok', 'error'],
-  properties: {
-    ok: { const: false },
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'requestId'],
-      properties: {
-        code: { type: 'string', description: 'Stable; clients may compare it.' },
-        message: { type: 'string', description: 'A sentence for people.' },
-        requestId: { type: 'string' },
-        fields: {
-          type: 'array',
-          items: {
-            type: 'object',
-            required: ['in', 'path', 'code', 'message'],
-            properties: {
-              in: { enum: ['body', 'query', 'path', 'header'] },
-              path: { type: 'string', description: 'JSON Pointer.' },
-              code: { type: 'string' },
-              message: { type: 'string' },
-            },
-          },
-        },
-        retryAfter: { type: 'integer', description: 'Seconds.' },
-        diagnostics: {
-          type: 'array',
-          items: { type: 'object' },
-          description: 'What is wrong with a script, and where.',
-        },
-      },
-    },
-  },
-}
-
 export function openApiDocument(
   routes: readonly Route[],
   { version, url }: { version: string; url: string },
 ): object {
-  const schemas: Record<string, unknown> = { Error: ERROR }
+  const schemas: Record<string, unknown> = {}
+  hoist(ErrorAnswer, schemas)
   const paths: Record<string, Record<string, unknown>> = {}
   for (const { method, path, hooks } of routes) {
     const { body, query, params, detail = {} } = hooks as Hooks
@@ -113,6 +80,7 @@ export function openApiDocument(
     },
     servers: [{ url }],
     paths,
+    webhooks: webhooks(schemas),
     components: {
       schemas,
       securitySchemes: {
@@ -121,6 +89,25 @@ export function openApiDocument(
       },
     },
   }
+}
+
+/** What the server posts to receivers, as OpenAPI 3.1 has it beside the paths. */
+function webhooks(schemas: Record<string, unknown>): object {
+  const events = Object.keys(RECEIVER_EVENTS) as ReceiverEvent[]
+  return Object.fromEntries(
+    events.map((event) => [
+      event,
+      {
+        post: {
+          summary: `\`${event}\``,
+          description:
+            'Signed: `X-Service-Signature`, and `webhook-id`, `webhook-timestamp`, `webhook-signature` after Standard Webhooks. Any 2xx answer takes it.',
+          requestBody: { required: true, content: json(hoist(deliveredBody(event), schemas)) },
+          responses: { '2XX': { description: 'Taken; anything else is tried again.' } },
+        },
+      },
+    ]),
+  )
 }
 
 const json = (schema: unknown) => ({ 'application/json': { schema } })

@@ -5,6 +5,7 @@ import type { Scope } from '../accounts/accounts.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import { marketName } from '../market/symbol.ts'
+import type { StreamEvents } from '../wire/event.ts'
 import { access, stands, type ApiDeps } from './access.ts'
 import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
@@ -13,10 +14,10 @@ import { route } from './route.ts'
 /** How many of the newest events a reader that comes back can still get. */
 const LOGGED = 4096
 
-type Data = Readonly<Record<string, unknown>>
 type StreamEvent =
-  | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: Data }
-  | { readonly event: 'firing' | 'backtest'; readonly ownerId: string; readonly data: Data }
+  | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: StreamEvents['bars'] }
+  | { readonly event: 'firing'; readonly ownerId: string; readonly data: StreamEvents['firing'] }
+  | { readonly event: 'backtest'; readonly ownerId: string; readonly data: StreamEvents['backtest'] }
 
 /** An event as all its readers share it: written out once, and asked once a user whose business it is. */
 interface Told {

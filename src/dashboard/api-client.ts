@@ -2,9 +2,8 @@
 //
 // Addresses are below the page's base, so the dashboard works under a sub-path behind a proxy.
 
-import type { FieldProblem } from '../lib/problem.ts'
 import type { Answer, Args, OperationName } from '../wire/operations.ts'
-import type { Diagnostic } from '../wire/script.ts'
+import type { ProblemData } from '../wire/problem.ts'
 import { base } from './base.ts'
 
 /** The server's refusal, or that it could not be reached (`status` 0, code `offline`). */
@@ -12,11 +11,11 @@ export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string
-  readonly fields: readonly FieldProblem[]
-  readonly diagnostics: readonly Diagnostic[]
+  readonly fields: NonNullable<ProblemData['fields']>
+  readonly diagnostics: NonNullable<ProblemData['diagnostics']>
   /** Seconds until the next try is worth making; null where the server did not say. */
   readonly retryAfter: number | null
-  constructor(status: number, body: Partial<ApiErrorBody>) {
+  constructor(status: number, body: Partial<ProblemData>) {
     super(body.message ?? 'The server gave no reason.')
     this.name = 'ApiError'
     this.status = status
@@ -27,15 +26,6 @@ export class ApiError extends Error {
     this.retryAfter = body.retryAfter ?? null
   }
 }
-interface ApiErrorBody {
-  readonly code: string
-  readonly message: string
-  readonly requestId: string
-  readonly fields: readonly FieldProblem[]
-  readonly diagnostics: readonly Diagnostic[]
-  readonly retryAfter: number
-}
-
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
@@ -87,7 +77,7 @@ export async function call<K extends OperationName>(
   }
   const answer = (await response.json().catch(() => null)) as {
     ok?: boolean
-    error?: Partial<ApiErrorBody>
+    error?: Partial<ProblemData>
   } | null
   if (!response.ok || answer === null) throw new ApiError(response.status, answer?.error ?? {})
   return answer as Answer<K>

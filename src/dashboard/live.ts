@@ -4,27 +4,11 @@
 // The stream is a shared worker's. Chromium on Android has none: there the tab has its own, and closes it soon after nobody
 // looks at it.
 
+import type { StreamEvents } from '../wire/event.ts'
 import { apiUrl } from './api-client.ts'
 import { base } from './base.ts'
 import { LiveHub, type FromTab, type LiveEvent, type ToTab } from './live-hub.ts'
 import { user } from './session.ts'
-
-interface LiveEvents {
-  readonly bars: {
-    readonly exchange: string
-    readonly symbol: string
-    readonly interval: string
-    readonly last: number
-  }
-  readonly firing: {
-    readonly id: string
-    readonly message: string
-    readonly exchange: string
-    readonly symbol: string
-    readonly interval: string
-  }
-  readonly backtest: { readonly id: string; readonly name: string; readonly state: string }
-}
 
 interface Listener {
   readonly heard: (data: never) => void
@@ -45,7 +29,7 @@ let say: ((message: FromTab) => void) | null = null
  */
 export function onLive<E extends LiveEvent>(
   event: E,
-  heard: (data: LiveEvents[E]) => void,
+  heard: (data: StreamEvents[E]) => void,
   missed: () => void = () => {},
 ): () => void {
   const listener: Listener = { heard, missed }

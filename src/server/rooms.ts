@@ -14,6 +14,7 @@ import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { KeptRuns } from '../engine/kept-runs.ts'
 import { createTexts } from '../engine/texts.ts'
+import type { ReceiverData } from '../wire/event.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import { createFeeds } from '../feeds/feeds.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
@@ -255,27 +256,16 @@ export function createRooms(deps: RoomDeps): Rooms {
   }
 }
 
-/** `data` of the event backtest.reportReady: receivers parse it, so its fields are never renamed. */
-function reportReadyEvent(run: Run & { readonly summary: ReportSummary }): Record<string, unknown> {
+/** `data` of the event backtest.reportReady. */
+function reportReadyEvent(
+  run: Run & { readonly summary: ReportSummary },
+): ReceiverData['backtest.reportReady'] {
   const { id, name, symbol, interval, summary } = run
-  const { trades, netProfit, netProfitPct, winRate, profitFactor, maxDrawdownPct, sharpe } = summary
-  return {
-    backtestId: id,
-    name,
-    symbol,
-    interval,
-    trades,
-    netProfit,
-    netProfitPct,
-    winRate,
-    profitFactor,
-    maxDrawdownPct,
-    sharpe,
-  }
+  return { backtestId: id, name, symbol, interval, ...summary }
 }
 
 /** `data` of the event alert.triggered. */
-function firedEvent(alert: Alert, firing: Firing): Record<string, unknown> {
+function firedEvent(alert: Alert, firing: Firing): ReceiverData['alert.triggered'] {
   const { id, name, kind, op, price, price2, percent } = alert
   return {
     alertId: id,

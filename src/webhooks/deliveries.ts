@@ -9,6 +9,7 @@ import { Problem } from '../lib/problem.ts'
 import { collection, type Collection, type Page, type PageOptions } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
+import type { ReceiverData, ReceiverEvent } from '../wire/event.ts'
 import { receiverCollection, type EventKind, type Receiver } from './receivers.ts'
 import { LOG_MS } from './schedule.ts'
 
@@ -27,8 +28,9 @@ export interface Delivery {
   readonly id: string
   readonly receiverId: string
   readonly ownerId: string
-  readonly event: EventKind | 'webhook.test'
-  readonly data: Readonly<Record<string, unknown>>
+  readonly event: ReceiverEvent
+  /** Of the event. */
+  readonly data: ReceiverData[ReceiverEvent]
   /** cancelled: the receiver was deleted or disabled while it waited. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
   readonly attempts: readonly AttemptRecord[]
@@ -92,11 +94,11 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
      * What to commit so that every active receiver of the owner that wants `event` gets it; `only` narrows to some receivers.
      * Part of a plan: it has no effect of its own.
      */
-    async enqueue(
+    async enqueue<E extends EventKind>(
       tx: Tx,
       ownerId: string,
-      event: EventKind,
-      data: Delivery['data'],
+      event: E,
+      data: ReceiverData[E],
       only: readonly string[] = [],
     ): Promise<Changes[]> {
       const changes: Changes[] = []

@@ -57,7 +57,7 @@ const AlertBody = Type.Object({
   expiresAt: Type.Optional(nullable(Instant)),
 })
 
-const Alert = Type.Object(
+export const Alert = Type.Object(
   {
     id: idOf('al'),
     name: Type.String(),
@@ -92,7 +92,7 @@ const Alert = Type.Object(
 )
 export type Alert = Wire<typeof Alert>
 
-const Firing = Type.Object(
+export const Firing = Type.Object(
   {
     id: idOf('fir'),
     alertId: idOf('al'),

@@ -30,7 +30,7 @@ const BacktestBody = Type.Object({
   ),
 })
 
-const RunState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
+export const RunState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
 
 const Backtest = Type.Object(
   {

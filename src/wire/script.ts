@@ -8,7 +8,7 @@ const Visibility = oneOf(['public', 'private'])
 
 const Kind = oneOf(['strategy', 'indicator', 'library', 'draft'])
 
-const Diagnostic = Type.Object(
+export const Diagnostic = Type.Object(
   {
     severity: oneOf(['error', 'warning']),
     line: Type.Integer(),

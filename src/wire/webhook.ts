@@ -1,6 +1,7 @@
 // Receivers of events, and what was sent to them.
 
 import { Type } from '@sinclair/typebox'
+import { RECEIVER_EVENTS, type ReceiverEvent } from './event.ts'
 import type { OperationTable } from './operation.ts'
 import { idOf, Listed, nullable, oneOf, PageQuery, Raw, Text, Time, type Wire } from './schema.ts'
 
@@ -24,13 +25,13 @@ const Webhook = Type.Object(
 )
 export type Webhook = Wire<typeof Webhook>
 
-const Delivery = Type.Object(
-  {
+const deliveryOf = <E extends ReceiverEvent>(event: E) =>
+  Type.Object({
     id: idOf('msg'),
     webhookId: idOf('wh'),
-    event: Type.String(),
+    event: Type.Literal(event),
     state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
-    data: Type.Record(Type.String(), Type.Unknown()),
+    data: RECEIVER_EVENTS[event],
     attempts: Type.Array(
       Type.Object({
         at: Time,
@@ -43,7 +44,10 @@ const Delivery = Type.Object(
     nextAt: nullable(Time),
     createdAt: Time,
     resendOf: nullable(Type.String()),
-  },
+  })
+
+const Delivery = Type.Union(
+  [deliveryOf('backtest.reportReady'), deliveryOf('alert.triggered'), deliveryOf('webhook.test')],
   { $id: 'Delivery' },
 )
 export type Delivery = Wire<typeof Delivery>

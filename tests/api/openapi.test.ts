@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { ROUTE_CODES } from '../../src/api/route-codes.ts'
 import { PROBLEM_CODES } from '../../src/lib/problem-codes.ts'
+import { EVENTS } from '../../src/webhooks/receivers.ts'
 import { testServer } from './server.ts'
 
 interface Operation {
@@ -45,6 +46,13 @@ test('every route is in it, but for what a person opens', () => {
     '/api/docs/:file',
     '/api/openapi.json',
   ])
+})
+
+test('what receivers are sent stands beside the paths, by its event', () => {
+  expect(Object.keys(document.webhooks)).toEqual([...EVENTS, 'webhook.test'])
+  const { schema } = document.webhooks['alert.triggered'].post.requestBody.content['application/json']
+  expect(schema.required).toEqual(['event', 'delivered_at', 'data'])
+  expect(schema.properties.data.$ref).toBe('#/components/schemas/AlertTriggered')
 })
 
 test('every reference leads somewhere, and every component is used', () => {

@@ -1,9 +1,11 @@
 // Streams of events: who hears what, who comes back, and how many there may be.
 
+import { Value } from '@sinclair/typebox/value'
 import { describe, expect, spyOn, test } from 'bun:test'
 import { EventLog } from '../../src/api/event-log.ts'
 import { BUCKETS_MAX, DEFAULT_RATES, RateLimiter } from '../../src/api/limits.ts'
 import { STREAMS_PER_USER } from '../../src/api/stream-slots.ts'
+import { STREAM_EVENTS } from '../../src/wire/event.ts'
 import { FakeClock, testServer } from './server.ts'
 
 interface Heard {
@@ -48,11 +50,11 @@ async function open() {
             .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
         )
         text = text.slice(end + 2)
-        return {
-          id: fields.get('id') ?? '',
-          event: fields.get('event') ?? '',
-          data: JSON.parse(fields.get('data') ?? '{}'),
-        }
+        const event = fields.get('event') ?? ''
+        const data = JSON.parse(fields.get('data') ?? '{}')
+        const schema = Object.entries(STREAM_EVENTS).find(([kind]) => kind === event)?.[1]
+        if (schema) expect([...Value.Errors({ ...schema, additionalProperties: false }, data)]).toEqual([])
+        return { id: fields.get('id') ?? '', event, data }
       },
     }
   }

@@ -13,8 +13,12 @@ import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Answer, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
 import { Turns, type Turn } from '../../src/webhooks/turns.ts'
+import type { ReceiverData } from '../../src/wire/event.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
+
+/** What an event carries is nothing to the outbox. */
+const ready = (data: Record<string, unknown>) => data as ReceiverData['backtest.reportReady']
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
@@ -101,7 +105,7 @@ async function world(store: Kv = memoryKv()) {
         ...fields,
       }),
     async report(data: Record<string, unknown> = { backtestId: 'bt_1' }, ownerId = 'usr_1') {
-      await transact(kv, (tx) => outbox.enqueue(tx, ownerId, 'backtest.reportReady', data))
+      await transact(kv, (tx) => outbox.enqueue(tx, ownerId, 'backtest.reportReady', ready(data)))
       deliverer.wake(ownerId)
       await clock.settle()
     },
@@ -222,12 +226,12 @@ describe('a delivery', () => {
     await before.register()
     await before.stop()
     await transact(kv, (tx) =>
-      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', { backtestId: 'bt_1' }),
+      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({ backtestId: 'bt_1' })),
     )
     clock.setBack(3 * HOUR)
     // What came since does not stand before it until the next look at all there is.
     await transact(kv, (tx) =>
-      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', { backtestId: 'bt_2' }),
+      before.outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({ backtestId: 'bt_2' })),
     )
     const { stop } = await world(kv)
     await clock.settle()
@@ -591,7 +595,7 @@ describe('slots', () => {
     const pile = async (count: number) => {
       const outbox = createOutbox({ kv: store, clock, newId: idSource({ clock, random }) })
       for (let i = 0; i < count; i++)
-        await transact(store, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', {}))
+        await transact(store, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({})))
     }
     await report()
     await pile(40)

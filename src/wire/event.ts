@@ -1,0 +1,71 @@
+// What the server says unasked: events of the stream, which an open page follows, and those that receivers of webhooks are
+// sent. Receivers parse theirs, so a field of them is never renamed or taken away.
+
+import { Type, type TObject } from '@sinclair/typebox'
+import { Alert, Firing } from './alert.ts'
+import { RunState } from './backtest.ts'
+import { ReportSummary } from './report.ts'
+import { idOf, nullable, type Wire } from './schema.ts'
+
+const series = { exchange: Type.String(), symbol: Type.String(), interval: Type.String() }
+
+/** Kind of event → its data, of the events of `GET /api/platform/stream`. */
+export const STREAM_EVENTS = {
+  bars: Type.Object({
+    ...series,
+    last: Type.Integer({ description: 'Opening time of the newest bar, UTC ms.' }),
+    inserted: Type.Integer(),
+    updated: Type.Integer(),
+  }),
+  firing: Firing,
+  backtest: Type.Object({
+    id: idOf('bt'),
+    name: Type.String(),
+    state: RunState,
+    summary: nullable(ReportSummary),
+  }),
+} as const
+export type StreamEvents = { readonly [E in keyof typeof STREAM_EVENTS]: Wire<(typeof STREAM_EVENTS)[E]> }
+
+/** Kind of event → its `data`, of the events that receivers are sent. */
+export const RECEIVER_EVENTS = {
+  'backtest.reportReady': Type.Object(
+    {
+      backtestId: idOf('bt'),
+      name: Type.String(),
+      symbol: Type.String(),
+      interval: Type.String(),
+      ...ReportSummary.properties,
+    },
+    { $id: 'ReportReady' },
+  ),
+  'alert.triggered': Type.Object(
+    {
+      alertId: idOf('al'),
+      firingId: idOf('fir'),
+      name: Type.String(),
+      ...series,
+      kind: Alert.properties.kind,
+      op: Alert.properties.op,
+      price: Alert.properties.price,
+      price2: Alert.properties.price2,
+      percent: Alert.properties.percent,
+      barTime: Type.String({ description: 'ISO 8601.' }),
+      close: Type.Number({ description: 'Of the bar it fired at.' }),
+      message: Type.String(),
+      firedAt: Type.String({ description: 'ISO 8601.' }),
+    },
+    { $id: 'AlertTriggered' },
+  ),
+  'webhook.test': Type.Object({ webhookId: idOf('wh'), name: Type.String() }, { $id: 'WebhookTest' }),
+} as const
+export type ReceiverEvent = keyof typeof RECEIVER_EVENTS
+export type ReceiverData = { readonly [E in ReceiverEvent]: Wire<(typeof RECEIVER_EVENTS)[E]> }
+
+/** The body that a receiver is posted. */
+export const deliveredBody = (event: ReceiverEvent): TObject =>
+  Type.Object({
+    event: Type.Literal(event),
+    delivered_at: Type.String({ description: 'When this attempt was made, ISO 8601.' }),
+    data: RECEIVER_EVENTS[event],
+  })
