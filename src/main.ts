@@ -1,6 +1,7 @@
 // The real clock, real randomness, real environment; everything else is handed what it needs.
 
 import { runCommand } from './cli/commands.ts'
+import { boundedEnvironment } from './engine/machine-code.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
 const clock = {
@@ -35,6 +36,16 @@ process.on('unhandledRejection', (error) => {
 // The addresses hold from source and in the executable alike because this file is at the root of both.
 const spawnWorker = () => new Worker(new URL('./engine/worker.ts', import.meta.url).href)
 const spawnSearch = () => new Worker(new URL('./search/worker.ts', import.meta.url).href)
+
+if (process.argv[2] === 'serve') {
+  const bounded = boundedEnvironment(process.env)
+  const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, process.argv[1] ?? '']
+  // The same process goes on, with other settings. Where it cannot (Windows) it runs without them.
+  if (bounded)
+    try {
+      process.execve?.(process.execPath, [process.argv0, ...program, ...process.argv.slice(2)], bounded)
+    } catch {}
+}
 
 process.exitCode = await runCommand({
   args: process.argv.slice(2),

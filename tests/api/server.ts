@@ -8,7 +8,6 @@ import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { createRooms } from '../../src/server/rooms.ts'
 import { createApi } from '../../src/api/index.ts'
-import { threadMs } from '../../src/engine/thread-time.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
@@ -134,7 +133,8 @@ export function testServer(
   const newId = idSource({ clock, random })
   const bars = new BarCache(memoryBars())
   const pool = new JobPool({
-    threadMs,
+    // Other tests keep the processors busy.
+    threadMs: () => null,
     workers: 1,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
     spawn: engine === 'real' ? realWorker : standInWorker,

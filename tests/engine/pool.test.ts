@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { BacktestOutput, Host } from '../../src/engine/job.ts'
-import { JobPool, type JobOptions, type WorkerThread } from '../../src/engine/pool.ts'
+import { JobPool, type JobOptions, type PoolOptions, type WorkerThread } from '../../src/engine/pool.ts'
 import { ownThread, ownThreadMs, threadMs } from '../../src/engine/thread-time.ts'
 import { emptyBars } from '../../src/market/bars.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
@@ -16,9 +16,11 @@ interface Asked extends Partial<JobOptions> {
   readonly series?: Host['series']
 }
 
+/** On a machine that is busy with other tests a thread may wait long for its time. */
+const byTheClock: PoolOptions['threadMs'] = () => null
 const rss = () => process.memoryUsage.rss()
 
-function open(workers = 1, { memory = rss, spawn = standIn, time = threadMs } = {}) {
+function open(workers = 1, { memory = rss, spawn = standIn, time = byTheClock } = {}) {
   pool = new JobPool({ workers, clock, spawn, threadMs: time, memory, memoryMax: Infinity })
   return (
     source: string,
@@ -115,12 +117,6 @@ test('a job that never gets a processor is given up, and not for its own fault',
   const run = open(1, { time: () => 0 })
   const stopped = await rejection(run('for ever', { limits: { timeMs: 1 } }))
   expect(stopped).toMatchObject({ status: 503, code: 'overloaded', details: { retryAfter: 10 } })
-})
-
-test('where the system does not count a thread’s time the clock does', async () => {
-  const run = open(1, { time: () => null })
-  const stopped = await rejection(run('for ever', { limits: { timeMs: 1 } }))
-  expect(stopped).toMatchObject({ status: 422, code: 'script_limit_exceeded' })
 })
 
 test('a thread’s time is counted from inside as from outside', () => {

@@ -39,6 +39,11 @@ describe.each(MODES)('%s', (mode) => {
         empty.remove()
       })
 
+    test.skipIf(process.platform !== 'linux')('no function of a script is optimized beyond a size', () => {
+      const environment = readFileSync(`/proc/${server.process.pid}/environ`, 'utf8')
+      expect(environment).toContain('BUN_JSC_maximumOptimizationCandidateBytecodeCost=')
+    })
+
     test('a second owner is refused', async () => {
       const stranger = { email: 'b@example.com', password: 'correct horse' }
       const answer = await server.call('POST', '/api/auth/sign-up', stranger, { cookie: '' })
