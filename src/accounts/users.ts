@@ -245,7 +245,7 @@ export function isEmail(text: string): boolean {
 }
 
 function checkEmail(email: string): void {
-  if (!isEmail(email.trim())) throw invalidField('/email', 'email', 'expected an e-mail address')
+  if (!isEmail(email.trim())) throw invalidField('/email', 'email', 'Expected an e-mail address.')
 }
 
 async function checkPassword(password: string, path = '/password'): Promise<void> {
@@ -253,8 +253,8 @@ async function checkPassword(password: string, path = '/password'): Promise<void
   // Length is what counts, and that it is not what everybody tries (NIST SP 800-63B); the upper bound is against
   // hashing megabytes.
   const length = Array.from(password).length
-  if (length < 8) throw refused('expected at least 8 characters')
-  if (length > PASSWORD_MAX) throw refused(`expected at most ${PASSWORD_MAX} characters`)
+  if (length < 8) throw refused('A password has at least 8 characters.')
+  if (length > PASSWORD_MAX) throw refused(`A password has at most ${PASSWORD_MAX} characters.`)
   if (await isCommonPassword(password))
     throw refused('This password is one of the 10,000 most used, which are tried first. Choose another.')
 }

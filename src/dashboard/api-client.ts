@@ -5,6 +5,7 @@
 import type { Answer, Args, OperationName } from '../wire/operations.ts'
 import type { ProblemData } from '../wire/problem.ts'
 import { base } from './base.ts'
+import { sentenceOf } from './ui/field-words.ts'
 
 /** The server's refusal, or that it could not be reached (`status` 0, code `offline`). */
 export class ApiError extends Error {
@@ -16,7 +17,7 @@ export class ApiError extends Error {
   /** Seconds until the next try is worth making; null where the server did not say. */
   readonly retryAfter: number | null
   constructor(status: number, body: Partial<ProblemData>) {
-    super(body.message ?? 'The server gave no reason.')
+    super(sentenceOf(body.message ?? 'The server gave no reason.', body.fields ?? []))
     this.name = 'ApiError'
     this.status = status
     this.code = body.code ?? 'unknown'

@@ -163,7 +163,7 @@ describe('user and token', () => {
       'ann@example.com',
       '--password-stdin',
     )
-    expect(outcome).toEqual({ code: 1, out: '', err: 'expected at least 8 characters' })
+    expect(outcome).toEqual({ code: 1, out: '', err: 'A password has at least 8 characters.' })
   })
 })
 

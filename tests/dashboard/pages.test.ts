@@ -565,6 +565,61 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('what is written into a form is asked for before it goes, and is there after a reload', async () => {
+    const { page, complaints } = await openAt('/ideas')
+    const open = () => page.getByRole('button', { name: 'Write one' }).first().click()
+    const title = page.getByRole('textbox', { name: 'Title' })
+    const text = page.getByRole('textbox', { name: 'Text' })
+    await open()
+    // Nothing written, nothing asked.
+    await page.keyboard.press('Escape')
+    await title.waitFor({ state: 'detached' })
+    await open()
+    await title.fill('Gold and silver')
+    await text.fill('An hour of work')
+    await page.keyboard.press('Escape')
+    await page.getByText('Throw away what you wrote?').waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Enter')
+    expect(await text.inputValue()).toBe('An hour of work')
+    // The browser dies here.
+    await page.reload()
+    await open()
+    expect([await title.inputValue(), await text.inputValue()]).toEqual([
+      'Gold and silver',
+      'An hour of work',
+    ])
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Throw away' }).click()
+    await open()
+    expect(await text.inputValue()).toBe('')
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('a form says in a trader’s words what is wrong, before anything is sent', async () => {
+    const { page, complaints } = await openAt('/alerts')
+    await page.getByRole('button', { name: 'New alert' }).click()
+    await page.getByText('A number, like 12.5.').waitFor()
+    await page.getByLabel('Symbol').fill('')
+    await page.getByLabel('Level').fill('about three')
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('This is needed.').waitFor()
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('name'))
+    expect(await focused()).toBe('symbol')
+    expect(await page.getByLabel('Level').getAttribute('aria-invalid')).toBe('true')
+    // Nothing was asked of the server, so the browser noted no refusal.
+    expect(complaints).toEqual([])
+    await page.getByLabel('Symbol').fill('SP:SPX')
+    await page.getByLabel('Level').fill('3000')
+    await page.getByLabel('Interval').fill('fortnight')
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByLabel('Interval').and(page.locator('[aria-invalid=true]')).waitFor()
+    const said = await page.getByRole('dialog').innerText()
+    expect(said).not.toMatch(/expected|string|body \//)
+    await page.getByLabel('Interval').fill('1d')
+    await page.locator('[aria-invalid=true]').waitFor({ state: 'detached' })
+  }, 60_000)
+
   test('a table is put in order by its heads, walked by arrow keys, and becomes cards on a phone', async () => {
     const { page, complaints } = await openAt('/settings/about')
     for (const name of ['Beta', 'alpha', 'Gamma'])

@@ -11,7 +11,9 @@ import type { Values } from '../editor/inputs-panel.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
-import { Button, Dialog, Field, Select, Skeleton, toast } from '../ui/ui.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { inputs as editorInputs, market, script as editorScript } from '../workspace.ts'
 import {
   FREQUENCIES,
@@ -26,16 +28,7 @@ import {
   type Alert,
 } from './alert-model.ts'
 import s from './alerts.module.css'
-import {
-  Check,
-  FormProblem,
-  pageStyles as p,
-  problemAt,
-  Segments,
-  useLoad,
-  useSubmit,
-  type Loaded,
-} from './page.tsx'
+import { Check, pageStyles as p, Segments, useLoad, type Loaded } from './page.tsx'
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 
@@ -72,22 +65,7 @@ type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
 /** Does an alert reach it? */
 const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
 
-const FIELDS = [
-  '/name',
-  '/symbol',
-  '/exchange',
-  '/interval',
-  '/price',
-  '/price2',
-  '/percent',
-  '/bars',
-  '/scriptId',
-  '/plot',
-  '/message',
-  '/cooldownSec',
-  '/expiresAt',
-  '/op',
-]
+const FIELDS = bodyFields('POST /api/platform/alerts')
 
 function AlertForm({
   start,
@@ -102,28 +80,6 @@ function AlertForm({
   const text = (value: number | null | undefined) =>
     value === null || value === undefined ? '' : String(value)
   const which: 'all' | 'chosen' = alert?.webhookIds.length ? 'chosen' : 'all'
-  const [form, setForm] = useState({
-    name: alert?.name ?? '',
-    symbol: alert ? `${alert.exchange}:${alert.symbol}` : `${from.exchange}:${from.symbol}`,
-    interval: alert?.interval ?? from.interval,
-    kind: alert?.kind ?? 'price',
-    op: alert?.op ?? 'crossing',
-    price: text(alert?.price ?? start.price),
-    price2: text(alert?.price2),
-    percent: text(alert?.percent),
-    bars: text(alert?.bars ?? 10),
-    scriptId: alert?.scriptId ?? '',
-    inputs: alert?.inputs ?? {},
-    plot: alert?.plot ?? '',
-    frequency: alert?.frequency ?? 'once',
-    message: alert?.message ?? '{{ticker}} {{interval}}: {{close}}',
-    cooldownSec: text(alert?.cooldownSec ?? 0),
-    expiresAt: toDateTime(alert?.expiresAt),
-    email: alert?.channels.includes('email') ?? true,
-    webhook: alert?.channels.includes('webhook') ?? false,
-    which,
-    webhookIds: alert?.webhookIds ?? [],
-  })
   const [scripts, setScripts] = useState<readonly ScriptRow[]>([])
   const [webhooks, setWebhooks] = useState<readonly Webhook[] | null>(null)
   useEffect(() => {
@@ -139,10 +95,76 @@ function AlertForm({
     )
     return () => abort.abort()
   }, [])
-  const set = <K extends keyof typeof form>(name: K, value: (typeof form)[K]) =>
-    setForm((before) => ({ ...before, [name]: value }))
-  const { kind, op } = form
-  const source = scripts.find((one) => one.id === form.scriptId)?.source ?? null
+  const form = useForm({
+    wire: FIELDS,
+    start: {
+      name: alert?.name ?? '',
+      symbol: alert ? `${alert.exchange}:${alert.symbol}` : `${from.exchange}:${from.symbol}`,
+      interval: alert?.interval ?? from.interval,
+      kind: alert?.kind ?? 'price',
+      op: alert?.op ?? 'crossing',
+      price: text(alert?.price ?? start.price),
+      price2: text(alert?.price2),
+      percent: text(alert?.percent),
+      bars: text(alert?.bars ?? 10),
+      scriptId: alert?.scriptId ?? '',
+      inputs: alert?.inputs ?? {},
+      plot: alert?.plot ?? '',
+      frequency: alert?.frequency ?? 'once',
+      message: alert?.message ?? '{{ticker}} {{interval}}: {{close}}',
+      cooldownSec: text(alert?.cooldownSec ?? 0),
+      expiresAt: toDateTime(alert?.expiresAt),
+      email: alert?.channels.includes('email') ?? true,
+      webhook: alert?.channels.includes('webhook') ?? false,
+      which,
+      webhookIds: alert?.webhookIds ?? [],
+    },
+    async send(values) {
+      const { kind, op } = values
+      const withOperator = needsOperator(kind)
+      // A receiver that is gone is none.
+      const chosen = values.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
+      if (values.webhook && values.which === 'chosen' && chosen.length === 0)
+        throw new Error('Choose at least one webhook, or all of them.')
+      const colon = values.symbol.indexOf(':')
+      const number = (value: string) => (value.trim() === '' ? null : Number(value))
+      const body = {
+        name: values.name,
+        symbol: values.symbol.slice(colon + 1).trim(),
+        exchange: colon < 0 ? '' : values.symbol.slice(0, colon).trim(),
+        interval: values.interval,
+        kind,
+        ...(withOperator && { op }),
+        price: withOperator && !needsPercent(op) ? number(values.price) : null,
+        price2: withOperator && needsChannel(op) ? number(values.price2) : null,
+        percent: withOperator && needsPercent(op) ? number(values.percent) : null,
+        ...(needsBars(op) && { bars: Number(values.bars) }),
+        scriptId: needsScript(kind) ? values.scriptId || null : null,
+        inputs: needsScript(kind) ? values.inputs : {},
+        plot: kind === 'indicator' ? values.plot : '',
+        frequency: values.frequency,
+        message: values.message,
+        cooldownSec: Number(values.cooldownSec) || 0,
+        expiresAt: values.expiresAt === '' ? null : Date.parse(`${values.expiresAt}Z`),
+        channels: [
+          ...(values.email ? ['email' as const] : []),
+          ...(values.webhook ? ['webhook' as const] : []),
+        ],
+        webhookIds: values.webhook && values.which === 'chosen' ? chosen : [],
+      }
+      const answer = alert
+        ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
+        : await call('POST /api/platform/alerts', { body })
+      alertsChanged.value++
+      for (const warning of answer.warnings ?? []) toast(warning.message)
+      toast(alert ? 'Alert changed' : 'Alert is on', { tone: 'up' })
+      onClose()
+    },
+  })
+  const { set, values } = form
+  const { kind, op } = values
+  const withOperator = needsOperator(kind)
+  const source = scripts.find((one) => one.id === values.scriptId)?.source ?? null
   const checked = useLoad<CheckedScript>(
     async (signal) =>
       source === null
@@ -152,202 +174,124 @@ function AlertForm({
   )
   /** A script comes with the values it has in the editor, if it is open there. */
   const chooseScript = (scriptId: string) =>
-    setForm((before) => ({
-      ...before,
+    form.change({
       scriptId,
       inputs: scriptId !== '' && scriptId === editorScript.peek().id ? editorInputs.peek() : {},
-    }))
+    })
   const chooseKind = (next: Alert['kind']) => {
     set('kind', next)
     const open = editorScript.peek().id
-    if (needsScript(next) && form.scriptId === '' && scripts.some((one) => one.id === open))
+    if (needsScript(next) && values.scriptId === '' && scripts.some((one) => one.id === open))
       chooseScript(open ?? '')
   }
-  const withOperator = needsOperator(kind)
-  const { busy, error, submit } = useSubmit(async () => {
-    // A receiver that is gone is none.
-    const chosen = form.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
-    if (form.webhook && form.which === 'chosen' && chosen.length === 0)
-      throw new Error('Choose at least one webhook, or all of them.')
-    const colon = form.symbol.indexOf(':')
-    const number = (value: string) => (value.trim() === '' ? null : Number(value))
-    const body = {
-      name: form.name,
-      symbol: form.symbol.slice(colon + 1).trim(),
-      exchange: colon < 0 ? '' : form.symbol.slice(0, colon).trim(),
-      interval: form.interval,
-      kind,
-      ...(withOperator && { op }),
-      price: withOperator && !needsPercent(op) ? number(form.price) : null,
-      price2: withOperator && needsChannel(op) ? number(form.price2) : null,
-      percent: withOperator && needsPercent(op) ? number(form.percent) : null,
-      ...(needsBars(op) && { bars: Number(form.bars) }),
-      scriptId: needsScript(kind) ? form.scriptId || null : null,
-      inputs: needsScript(kind) ? form.inputs : {},
-      plot: kind === 'indicator' ? form.plot : '',
-      frequency: form.frequency,
-      message: form.message,
-      cooldownSec: Number(form.cooldownSec) || 0,
-      expiresAt: form.expiresAt === '' ? null : Date.parse(`${form.expiresAt}Z`),
-      channels: [...(form.email ? ['email' as const] : []), ...(form.webhook ? ['webhook' as const] : [])],
-      webhookIds: form.webhook && form.which === 'chosen' ? chosen : [],
-    }
-    const answer = alert
-      ? await call('PATCH /api/platform/alerts/{id}', { path: { id: alert.id }, body })
-      : await call('POST /api/platform/alerts', { body })
-    alertsChanged.value++
-    for (const warning of answer.warnings ?? []) toast(warning.message)
-    toast(alert ? 'Alert changed' : 'Alert is on', { tone: 'up' })
-    onClose()
-  })
   const field = (name: 'price' | 'price2' | 'percent' | 'bars', label: string) => (
-    <Field
-      label={label}
-      value={form[name]}
-      onInput={(value) => set(name, value)}
-      inputMode="decimal"
-      problem={problemAt(error, `/${name}`)}
-    />
+    <Field label={label} inputMode="decimal" {...form.field(name)} />
   )
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title={alert ? 'Change the alert' : 'New alert'}
+      action={alert ? 'Save' : 'Create alert'}
       onClose={onClose}
       width={520}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy} onClick={submit}>
-            {alert ? 'Save' : 'Create alert'}
-          </Button>
-        </>
-      }
     >
-      <form class={p['form']} onSubmit={submit}>
-        <div class={p['row']}>
-          <Field
-            label="Symbol"
-            value={form.symbol}
-            onInput={(value) => set('symbol', value)}
-            hint="EXCHANGE:SYMBOL"
-            problem={problemAt(error, '/symbol') ?? problemAt(error, '/exchange')}
-          />
-          <Field
-            label="Interval"
-            value={form.interval}
-            onInput={(value) => set('interval', value)}
-            problem={problemAt(error, '/interval')}
-          />
-        </div>
-        <div class={p['row']}>
-          <Select label="What" value={kind} options={KINDS} onChange={chooseKind} />
-          {withOperator && (
-            <Select label="Condition" value={op} options={OPERATORS} onChange={(value) => set('op', value)} />
-          )}
-        </div>
-        {needsScript(kind) && (
-          <div class={p['row']}>
-            <div>
-              <Select
-                label="Script"
-                value={form.scriptId}
-                options={[
-                  ['', scripts.length === 0 ? 'No stored scripts' : 'Choose a script'],
-                  ...scripts.map((one) => [one.id, one.name] as const),
-                ]}
-                onChange={chooseScript}
-              />
-              {problemAt(error, '/scriptId') && <span class="down">{problemAt(error, '/scriptId')}</span>}
-            </div>
-            {kind === 'indicator' && (
-              <Field
-                label="Plot"
-                value={form.plot}
-                onInput={(value) => set('plot', value)}
-                offered={checked.data?.plots ?? []}
-                hint="Its title; empty = the first."
-              />
-            )}
-          </div>
-        )}
-        {needsScript(kind) && source !== null && (
-          <ScriptInputs
-            of={checked}
-            values={form.inputs}
-            onChange={(change) => setForm((before) => ({ ...before, inputs: change(before.inputs) }))}
-          />
-        )}
+      <div class={p['row']}>
+        <Field label="Symbol" hint="Like NASDAQ:AAPL" {...form.field('symbol', { also: ['exchange'] })} />
+        <Field label="Interval" hint="Like 15m, 1h or 1d" {...form.field('interval')} />
+      </div>
+      <div class={p['row']}>
+        <Select label="What" value={kind} options={KINDS} onChange={chooseKind} />
         {withOperator && (
-          <div class={p['row']}>
-            {needsPercent(op)
-              ? field('percent', 'Per cent')
-              : field('price', needsChannel(op) ? 'One bound' : needsBars(op) ? 'By' : 'Level')}
-            {needsChannel(op) && field('price2', 'Other bound')}
-            {needsBars(op) && field('bars', 'Within bars')}
-          </div>
+          <Select label="Condition" value={op} options={OPERATORS} onChange={(value) => set('op', value)} />
         )}
+      </div>
+      {needsScript(kind) && (
         <div class={p['row']}>
-          <Select
-            label="Fires"
-            value={form.frequency}
-            options={FREQUENCIES}
-            onChange={(value) => set('frequency', value)}
-          />
-          <Field
-            label="Expires (UTC)"
-            type="datetime-local"
-            value={form.expiresAt}
-            onInput={(value) => set('expiresAt', value)}
-            hint="Empty = never."
-            problem={problemAt(error, '/expiresAt')}
-          />
-        </div>
-        <Field
-          label="Name"
-          value={form.name}
-          onInput={(value) => set('name', value)}
-          placeholder="Optional"
-          problem={problemAt(error, '/name')}
-        />
-        <Field
-          label="Message"
-          rows={2}
-          value={form.message}
-          onInput={(value) => set('message', value)}
-          hint={`Filled in: ${PLACEHOLDERS.join(' ')}`}
-          problem={problemAt(error, '/message')}
-        />
-        <fieldset class={p['form']} style={{ gap: '6px' }}>
-          <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
-            Besides the list here, tell me by
-          </legend>
-          <Check checked={form.email} onChange={(value) => set('email', value)}>
-            E-mail <span class="muted">to {user.value?.email}</span>
-          </Check>
-          <Check checked={form.webhook} onChange={(value) => set('webhook', value)}>
-            Webhook
-            {webhooks?.length === 0 && (
-              <span class="muted">
-                {' '}
-                (none yet: <a href={href('/webhooks')}>register one</a>)
-              </span>
-            )}
-          </Check>
-          {form.webhook && webhooks && webhooks.length > 0 && (
-            <Receivers
-              webhooks={webhooks}
-              which={form.which}
-              chosen={form.webhookIds}
-              onWhich={(which) => set('which', which)}
-              onChosen={(ids) => set('webhookIds', ids)}
+          <div>
+            <Select
+              label="Script"
+              value={values.scriptId}
+              options={[
+                ['', scripts.length === 0 ? 'No stored scripts' : 'Choose a script'],
+                ...scripts.map((one) => [one.id, one.name] as const),
+              ]}
+              onChange={chooseScript}
+            />
+            {form.problem('scriptId') && <span class="down">{form.problem('scriptId')}</span>}
+          </div>
+          {kind === 'indicator' && (
+            <Field
+              label="Plot"
+              offered={checked.data?.plots ?? []}
+              hint="Its title; empty = the first."
+              {...form.field('plot')}
             />
           )}
-        </fieldset>
-        <FormProblem error={error} paths={FIELDS} />
-        {/* Enter sends the form. */}
-        <input type="submit" hidden />
-      </form>
-    </Dialog>
+        </div>
+      )}
+      {needsScript(kind) && source !== null && (
+        <ScriptInputs
+          of={checked}
+          values={values.inputs}
+          onChange={(change) => set('inputs', change(values.inputs))}
+        />
+      )}
+      {withOperator && (
+        <div class={p['row']}>
+          {needsPercent(op)
+            ? field('percent', 'Per cent')
+            : field('price', needsChannel(op) ? 'One bound' : needsBars(op) ? 'By' : 'Level')}
+          {needsChannel(op) && field('price2', 'Other bound')}
+          {needsBars(op) && field('bars', 'Within bars')}
+        </div>
+      )}
+      <div class={p['row']}>
+        <Select
+          label="Fires"
+          value={values.frequency}
+          options={FREQUENCIES}
+          onChange={(value) => set('frequency', value)}
+        />
+        <Field
+          label="Expires (UTC)"
+          hint="Empty = never."
+          {...form.field('expiresAt', { type: 'datetime-local' })}
+        />
+      </div>
+      <Field label="Name" placeholder="Optional" {...form.field('name')} />
+      <Field
+        label="Message"
+        rows={2}
+        hint={`Filled in: ${PLACEHOLDERS.join(' ')}`}
+        {...form.field('message')}
+      />
+      <fieldset class={p['form']} style={{ gap: '6px' }}>
+        <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
+          Besides the list here, tell me by
+        </legend>
+        <Check checked={values.email} onChange={(value) => set('email', value)}>
+          E-mail <span class="muted">to {user.value?.email}</span>
+        </Check>
+        <Check checked={values.webhook} onChange={(value) => set('webhook', value)}>
+          Webhook
+          {webhooks?.length === 0 && (
+            <span class="muted">
+              {' '}
+              (none yet: <a href={href('/webhooks')}>register one</a>)
+            </span>
+          )}
+        </Check>
+        {values.webhook && webhooks && webhooks.length > 0 && (
+          <Receivers
+            webhooks={webhooks}
+            which={values.which}
+            chosen={values.webhookIds}
+            onWhich={(which) => set('which', which)}
+            onChosen={(ids) => set('webhookIds', ids)}
+          />
+        )}
+      </fieldset>
+    </FormDialog>
   )
 }
 

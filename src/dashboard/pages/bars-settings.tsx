@@ -8,25 +8,19 @@ import { count, time } from '../format.ts'
 import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
-import { Badge, Button, Dialog, Empty, Field, Progress, Select, toast } from '../ui/ui.tsx'
-import { rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { Form, FormDialog, FormProblem, useForm } from '../ui/form.tsx'
+import { Badge, Button, Empty, Field, Progress, Select, toast } from '../ui/ui.tsx'
+import { bodyFields, rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { marketOfFile } from './bar-file-name.ts'
 import { importBarsFile, type Imported } from './bar-files.ts'
-import {
-  attempt,
-  Confirm,
-  DropZone,
-  FormProblem,
-  pageStyles as p,
-  problemAt,
-  Show,
-  useLoad,
-  useSubmit,
-} from './page.tsx'
+import { attempt, Confirm, DropZone, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
 import { forgetSymbols, type SymbolFacts } from './quotes.ts'
 import s from './settings.module.css'
 import { showOnChart } from './show-on-chart.ts'
 
+const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
+const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
+const SERIES_NAMES = new Set(['exchange', 'symbol', 'interval'])
 const SERIES_FIELDS = seriesFields()
 const FEED_FIELDS = rowFields('GET /api/platform/feeds', 'feeds')
 
@@ -236,7 +230,7 @@ function ImportFile({ file, onImported, onClose }: ImportFileProps) {
           label={sent < 1 ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
         />
       )}
-      <FormProblem error={error} paths={['/exchange', '/symbol', '/interval']} />
+      <FormProblem error={error} shown={SERIES_NAMES} />
       <div class={p['formFoot']}>
         {done ? (
           <>
@@ -287,7 +281,6 @@ const FACTS = [
   ['timezone', 'Time zone', 'As America/New_York.'],
   ['session', 'Session', 'As 0930-1600 or 24x7.'],
 ] as const
-const NUMBERS: readonly string[] = ['mintick', 'pointValue', 'minQuantity']
 
 interface SymbolEditorProps {
   readonly facts: SymbolFacts
@@ -296,80 +289,74 @@ interface SymbolEditorProps {
 }
 
 function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
-  const [values, setValues] = useState<Readonly<Record<string, string>>>(
-    Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])])),
-  )
-  const [type, setType] = useState(facts.type)
-  const { busy, error, submit } = useSubmit(async () => {
-    const changed = FACTS.filter(([name]) => values[name] !== String(facts[name]))
-    const fields = changed.map(([name]) => [
-      name,
-      NUMBERS.includes(name) ? Number(values[name]) : values[name],
-    ])
-    await call('PUT /api/platform/symbols/{exchange}/{symbol}', {
-      path: { exchange: facts.exchange, symbol: facts.symbol },
-      body: { ...Object.fromEntries(fields), ...(type !== facts.type && { type }) },
-    })
-    onSaved()
-    toast('Saved. Runs from now on use it.', { tone: 'up' })
-    onClose()
+  const start = {
+    ...Object.fromEntries(FACTS.map(([name]) => [name, String(facts[name])])),
+    type: facts.type,
+  }
+  const form = useForm<Record<string, string> & { type: SymbolFacts['type'] }>({
+    wire: FACT_FIELDS,
+    start,
+    async send(values) {
+      const changed = [...FACTS.map(([name]) => name), 'type' as const].filter(
+        (name) => values[name] !== String(facts[name]),
+      )
+      const fields = changed.map((name) => [
+        name,
+        FACT_FIELDS[name].kind === 'number' ? Number(values[name]) : values[name],
+      ])
+      await call('PUT /api/platform/symbols/{exchange}/{symbol}', {
+        path: { exchange: facts.exchange, symbol: facts.symbol },
+        body: Object.fromEntries(fields) as Partial<SymbolFacts>,
+      })
+      onSaved()
+      toast('Saved. Runs from now on use it.', { tone: 'up' })
+      onClose()
+    },
   })
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title={`${facts.exchange}:${facts.symbol}`}
+      action="Save"
       onClose={onClose}
       width={560}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy} onClick={submit}>
-            Save
-          </Button>
-        </>
-      }
     >
-      <form class={p['form']} onSubmit={submit}>
-        <p class="muted">
-          What the broker and syminfo.* know of it. Sizes, fills and money follow from these.
-        </p>
-        <Select
-          label="Type"
-          value={type}
-          options={SYMBOL_TYPES.map((one) => [one, one] as const)}
-          onChange={setType}
-        />
-        <div class={p['row']} style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(200px, 1fr))' }}>
-          {FACTS.map(([name, label, hint]) => (
-            <Field
-              key={name}
-              label={label}
-              value={values[name] ?? ''}
-              onInput={(value) => setValues({ ...values, [name]: value })}
-              {...(hint !== '' && { hint })}
-              problem={problemAt(error, `/${name}`)}
-            />
-          ))}
-        </div>
-        <FormProblem error={error} paths={FACTS.map(([name]) => `/${name}`)} />
-        <input type="submit" hidden />
-      </form>
-    </Dialog>
+      <p class="muted">What the broker and syminfo.* know of it. Sizes, fills and money follow from these.</p>
+      <Select
+        label="Type"
+        value={form.values.type}
+        options={SYMBOL_TYPES.map((one) => [one, one] as const)}
+        onChange={(type) => form.set('type', type)}
+      />
+      <div class={p['row']} style={{ gridTemplateColumns: 'repeat(auto-fit, minmax(200px, 1fr))' }}>
+        {FACTS.map(([name, label, hint]) => (
+          <Field
+            key={name}
+            label={label}
+            {...form.field(name, { required: FACT_FIELDS[name].min !== 0 })}
+            {...(hint !== '' && { hint })}
+          />
+        ))}
+      </div>
+    </FormDialog>
   )
 }
 
 /** Public sources of bars: fetch once, or follow. */
 function Providers({ onFetched }: { readonly onFetched: () => void }) {
   const feeds = useLoad((signal) => call('GET /api/platform/feeds', { signal }), [])
-  const [exchange, setExchange] = useState('BINANCE')
-  const [symbol, setSymbol] = useState('')
-  const [interval, setInterval] = useState('1d')
-  const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
-  const fetching = useSubmit(async () => {
-    const answer = await call('POST /api/platform/bars/fetch', { body: series })
-    toast(`${count(answer.inserted)} new bars`, { tone: 'up' })
-    onFetched()
-    feeds.reload()
+  const form = useForm({
+    wire: SERIES_BODY,
+    start: { exchange: 'BINANCE', symbol: '', interval: '1d' },
+    async send() {
+      const answer = await call('POST /api/platform/bars/fetch', { body: series })
+      toast(`${count(answer.inserted)} new bars`, { tone: 'up' })
+      onFetched()
+      feeds.reload()
+    },
   })
+  const { exchange, symbol, interval } = form.values
+  const series = { exchange: exchange.trim(), symbol: symbol.trim(), interval: interval.trim() }
   const follow = () =>
     attempt(
       call('POST /api/platform/feeds', { body: series }).then(() => {
@@ -383,49 +370,33 @@ function Providers({ onFetched }: { readonly onFetched: () => void }) {
     <section>
       <h2>Providers</h2>
       <p>Fetch a series once, or follow it: then new bars come by themselves, and alerts look at them.</p>
-      <form class={p['form']} onSubmit={fetching.submit}>
-        <div class={p['row']}>
-          <Field
-            label="Exchange"
-            value={exchange}
-            onInput={setExchange}
-            problem={problemAt(fetching.error, '/exchange')}
-          />
-          <Field
-            label="Symbol"
-            value={symbol}
-            onInput={setSymbol}
-            placeholder="BTCUSDT"
-            problem={problemAt(fetching.error, '/symbol')}
-          />
-          <Field
-            label="Interval"
-            value={interval}
-            onInput={setInterval}
-            problem={problemAt(fetching.error, '/interval')}
-          />
-        </div>
-        {fetching.busy && <Progress fraction={null} label="Fetching bars" />}
-        <FormProblem error={fetching.error} paths={['/exchange', '/symbol', '/interval']} />
-        <div class={p['formFoot']}>
-          <Button type="submit" disabled={fetching.busy || series.symbol === ''}>
-            {fetching.busy ? 'Fetching…' : 'Fetch'}
-          </Button>
+      <Form
+        of={form}
+        action={form.busy ? 'Fetching…' : 'Fetch'}
+        disabled={series.symbol === ''}
+        beside={
           <Button variant="quiet" disabled={series.symbol === ''} onClick={follow}>
             Follow
           </Button>
+        }
+      >
+        <div class={p['row']}>
+          <Field label="Exchange" {...form.field('exchange')} />
+          <Field label="Symbol" placeholder="BTCUSDT" {...form.field('symbol')} />
+          <Field label="Interval" {...form.field('interval')} />
         </div>
-        {feeds.data && (
-          <dl class={p['facts']}>
-            {feeds.data.providers.map((one) => (
-              <Fragment key={one.name}>
-                <dt>{one.name}</dt>
-                <dd class="muted">{one.exchanges.join(', ')}</dd>
-              </Fragment>
-            ))}
-          </dl>
-        )}
-      </form>
+        {form.busy && <Progress fraction={null} label="Fetching bars" />}
+      </Form>
+      {feeds.data && (
+        <dl class={p['facts']}>
+          {feeds.data.providers.map((one) => (
+            <Fragment key={one.name}>
+              <dt>{one.name}</dt>
+              <dd class="muted">{one.exchanges.join(', ')}</dd>
+            </Fragment>
+          ))}
+        </dl>
+      )}
       {feeds.data && feeds.data.feeds.length > 0 && (
         <DataTable
           label="Followed series"

@@ -6,10 +6,15 @@ import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
+import { Form, FormProblem, useForm } from '../ui/form.tsx'
 import { Button, Field, toast } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './help.module.css'
 import { Markdown } from './markdown-view.tsx'
-import { FormProblem, Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
+import { Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
+
+const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
+const ASKED = new Set(['query'])
 
 /** In the order of a first week. What is in none of them stands under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
@@ -159,7 +164,7 @@ function Ask() {
           Ask
         </Button>
       </form>
-      <FormProblem error={error} paths={['/query']} />
+      <FormProblem error={error} shown={ASKED} />
       <div role="status">
         {answers?.length === 0 && (
           <p class="muted">No article fits. Try other words, or write to the owner of this server below.</p>
@@ -182,43 +187,37 @@ function Ask() {
 }
 
 function Contact() {
-  const [email, setEmail] = useState(user.value?.email ?? '')
-  const [subject, setSubject] = useState('')
-  const [body, setBody] = useState('')
   const [ticket, setTicket] = useState<string | null>(null)
-  const { busy, error, submit } = useSubmit(async () => {
-    const { id } = await call('POST /api/support/contact', { body: { email, subject, body } })
-    setTicket(id)
-    setSubject('')
-    setBody('')
-    toast('Your message is there', { tone: 'up' })
+  const form = useForm({
+    wire: CONTACT_FIELDS,
+    start: { email: user.value?.email ?? '', subject: '', body: '' },
+    draft: 'message',
+    clears: true,
+    async send(body) {
+      setTicket((await call('POST /api/support/contact', { body })).id)
+      toast('Your message is there', { tone: 'up' })
+    },
   })
   return (
     <section class={p['section']}>
       <h2>Write to the owner</h2>
       <p>The message stays on this server, and is mailed to its owner if a mail server is set.</p>
-      <form class={p['form']} style={{ maxWidth: '560px' }} onSubmit={submit}>
-        <Field
-          label="Your e-mail"
-          type="email"
-          value={email}
-          onInput={setEmail}
-          problem={problemAt(error, '/email')}
-        />
-        <Field label="Subject" value={subject} onInput={setSubject} problem={problemAt(error, '/subject')} />
-        <Field label="Message" rows={5} value={body} onInput={setBody} problem={problemAt(error, '/body')} />
-        <FormProblem error={error} paths={['/email', '/subject', '/body']} />
-        <div class={p['formFoot']}>
-          <Button type="submit" disabled={busy}>
-            Send
-          </Button>
-          {ticket && (
+      <Form
+        of={form}
+        action="Send"
+        class={s.contact}
+        beside={
+          ticket && (
             <span class="muted">
               Kept as <code>{ticket}</code>
             </span>
-          )}
-        </div>
-      </form>
+          )
+        }
+      >
+        <Field label="Your e-mail" {...form.field('email', { type: 'email' })} />
+        <Field label="Subject" {...form.field('subject')} />
+        <Field label="Message" rows={5} {...form.field('body')} />
+      </Form>
     </section>
   )
 }

@@ -6,28 +6,21 @@ import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Badge, Button, Dialog, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Badge, Button, Empty, Field, Select, toast, uiStyles as ui } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { market } from '../workspace.ts'
 import s from './ideas.module.css'
 import type { Idea } from '../../wire/idea.ts'
 import { Markdown } from './markdown-view.tsx'
 import { plainText } from './markdown.ts'
-import {
-  Check,
-  Confirm,
-  FormProblem,
-  Page,
-  pageStyles as p,
-  problemAt,
-  Segments,
-  Show,
-  useLoad,
-  useSubmit,
-} from './page.tsx'
+import { Check, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
 import { showOnChart } from './show-on-chart.ts'
 
 export type { Idea }
 
+const BODY_FIELDS = bodyFields('POST /api/platform/ideas')
+const NOWHERE = { symbol: null, exchange: null, interval: null }
 const VISIBILITIES = [
   ['public', 'Everybody on this server'],
   ['unlisted', 'Whoever has the link'],
@@ -205,6 +198,14 @@ function Reader({ id }: { readonly id: string }) {
   )
 }
 
+interface IdeaDraft {
+  readonly title: string
+  readonly body: string
+  readonly tags: string
+  readonly visibility: Idea['visibility']
+  readonly withChart: boolean
+}
+
 interface IdeaEditorProps {
   readonly idea: Idea | null
   readonly onClose: () => void
@@ -212,100 +213,86 @@ interface IdeaEditorProps {
 }
 
 export function IdeaEditor({ idea, onClose, onSaved }: IdeaEditorProps) {
-  const [title, setTitle] = useState(idea?.title ?? '')
-  const [body, setBody] = useState(idea?.body ?? '')
-  const [tags, setTags] = useState(idea?.tags.join(', ') ?? '')
-  const [visibility, setVisibility] = useState<Idea['visibility']>(idea?.visibility ?? 'public')
-  const [withChart, setWithChart] = useState(idea ? idea.symbol !== null : true)
   const [tab, setTab] = useState<'write' | 'preview'>('write')
   const place = idea?.symbol ? idea : market.value
-  const { busy, error, submit } = useSubmit(async () => {
-    const list = tags.split(',').map((tag) => tag.trim())
-    const { symbol, exchange, interval } = place
-    const fields = {
-      title: title.trim(),
-      body,
-      tags: [...new Set(list.filter((tag) => tag !== ''))],
-      visibility,
-      symbol: withChart ? symbol : null,
-      exchange: withChart ? exchange : null,
-      interval: withChart ? interval : null,
-    }
-    const answer = idea
-      ? await call('PATCH /api/platform/ideas/{id}', { path: { id: idea.id }, body: fields })
-      : await call('POST /api/platform/ideas', { body: fields })
-    toast(idea ? 'Saved' : visibility === 'public' ? 'Published' : 'Saved', { tone: 'up' })
-    onSaved(answer.idea)
-    onClose()
+  const form = useForm<IdeaDraft>({
+    wire: BODY_FIELDS,
+    start: {
+      title: idea?.title ?? '',
+      body: idea?.body ?? '',
+      tags: idea?.tags.join(', ') ?? '',
+      visibility: idea?.visibility ?? 'public',
+      withChart: idea ? idea.symbol !== null : true,
+    },
+    draft: `idea.${idea?.id ?? 'new'}`,
+    async send({ title, body, tags, visibility, withChart }) {
+      const list = tags.split(',').map((tag) => tag.trim())
+      const { symbol, exchange, interval } = withChart ? place : NOWHERE
+      const fields = {
+        title: title.trim(),
+        body,
+        visibility,
+        symbol,
+        exchange,
+        interval,
+        tags: [...new Set(list.filter((tag) => tag !== ''))],
+      }
+      const answer = idea
+        ? await call('PATCH /api/platform/ideas/{id}', { path: { id: idea.id }, body: fields })
+        : await call('POST /api/platform/ideas', { body: fields })
+      toast(idea || visibility !== 'public' ? 'Saved' : 'Published', { tone: 'up' })
+      onSaved(answer.idea)
+      onClose()
+    },
   })
+  const { body, visibility } = form.values
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title={idea ? 'Edit the idea' : 'New idea'}
+      action={idea || visibility !== 'public' ? 'Save' : 'Publish'}
       onClose={onClose}
       width={720}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy} onClick={submit}>
-            {idea ? 'Save' : visibility === 'public' ? 'Publish' : 'Save'}
-          </Button>
-        </>
-      }
     >
-      <div class={p['form']}>
-        <Field
-          label="Title"
-          value={title}
-          onInput={setTitle}
-          autofocus
-          problem={problemAt(error, '/title')}
+      <Field label="Title" autofocus {...form.field('title')} />
+      <div class={s.editorHead}>
+        <Segments
+          label="Write or preview"
+          value={tab}
+          options={[
+            ['write', 'Write'],
+            ['preview', 'Preview'],
+          ]}
+          onChange={setTab}
         />
-        <div class={s.editorHead}>
-          <Segments
-            label="Write or preview"
-            value={tab}
-            options={[
-              ['write', 'Write'],
-              ['preview', 'Preview'],
-            ]}
-            onChange={setTab}
-          />
-          <span class="muted">**bold** *italic* `code` # heading - list &gt; quote [text](link)</span>
-        </div>
-        {tab === 'write' ? (
-          <textarea
-            class={ui['input']}
-            rows={12}
-            aria-label="Text"
-            value={body}
-            onInput={(event) => setBody(event.currentTarget.value)}
-          />
-        ) : (
-          <div class={s.preview}>
-            {body.trim() === '' ? <p class="muted">Nothing to see yet.</p> : <Markdown text={body} />}
-          </div>
-        )}
-        {problemAt(error, '/body') && <span class="down">{problemAt(error, '/body')}</span>}
-        <div class={p['row']}>
-          <Field
-            label="Tags"
-            value={tags}
-            onInput={setTags}
-            hint="Separated by commas."
-            problem={problemAt(error, '/tags')}
-          />
-          <Select
-            label="Who may read it"
-            value={visibility}
-            options={VISIBILITIES}
-            onChange={setVisibility}
-          />
-        </div>
-        <Check checked={withChart} onChange={setWithChart}>
-          About {place.exchange}:{place.symbol} {place.interval}
-        </Check>
-        <FormProblem error={error} paths={['/title', '/body', '/tags']} />
+        <span class="muted">**bold** *italic* `code` # heading - list &gt; quote [text](link)</span>
       </div>
-    </Dialog>
+      {tab === 'write' ? (
+        <textarea
+          class={ui['input']}
+          rows={12}
+          aria-label="Text"
+          value={body}
+          onInput={(event) => form.set('body', event.currentTarget.value)}
+        />
+      ) : (
+        <div class={s.preview}>
+          {body.trim() === '' ? <p class="muted">Nothing to see yet.</p> : <Markdown text={body} />}
+        </div>
+      )}
+      {form.problem('body') && <span class="down">{form.problem('body')}</span>}
+      <div class={p['row']}>
+        <Field label="Tags" hint="Separated by commas." {...form.field('tags')} />
+        <Select
+          label="Who may read it"
+          value={visibility}
+          options={VISIBILITIES}
+          onChange={(value) => form.set('visibility', value)}
+        />
+      </div>
+      <Check checked={form.values.withChart} onChange={(on) => form.set('withChart', on)}>
+        About {place.exchange}:{place.symbol} {place.interval}
+      </Check>
+    </FormDialog>
   )
 }

@@ -5,6 +5,8 @@ import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
+import { refusalOf } from '../ui/field-words.ts'
+import { FormProblem } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Button, cx, Dialog, Failure, Skeleton, toastError } from '../ui/ui.tsx'
 import s from './page.module.css'
@@ -105,34 +107,8 @@ export function Show<T>({
 
 /** `problemAt(error, '/email')`: what the API said of that field, if it did. */
 export function problemAt(error: unknown, path: string): string | undefined {
-  return error instanceof ApiError ? error.fields.find((field) => field.path === path)?.message : undefined
-}
-
-/** What went wrong, unless every part of it stands next to a field of `paths`. */
-export function FormProblem({
-  error,
-  paths = [],
-}: {
-  readonly error: unknown
-  readonly paths?: readonly string[]
-}) {
-  if (!error) return null
-  const api = error instanceof ApiError ? error : null
-  const elsewhere = api?.fields.filter((field) => !paths.includes(field.path)) ?? []
-  if (api && api.fields.length > 0 && elsewhere.length === 0) return null
-  return (
-    <div class={s.note} data-tone="down" role="alert">
-      <span>{error instanceof Error ? error.message : 'Something went wrong.'}</span>
-      {elsewhere
-        .filter((field) => field.message !== api?.message)
-        .map((field) => (
-          <span key={field.path} class={s.cellNote}>
-            <code>{field.path}</code> {field.message}
-          </span>
-        ))}
-      {api && api.status >= 500 && <code class="muted">{api.requestId}</code>}
-    </div>
-  )
+  const problem = error instanceof ApiError ? error.fields.find((field) => field.path === path) : undefined
+  return problem && refusalOf(problem)
 }
 
 export interface Submission {

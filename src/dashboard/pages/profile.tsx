@@ -6,20 +6,15 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { signOut, user, type User } from '../session.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { PASSWORD_HINT } from '../ui/field-words.ts'
+import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, Select, toast } from '../ui/ui.tsx'
-import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import {
-  attempt,
-  FormProblem,
-  pageStyles as p,
-  problemAt,
-  Secret,
-  Show,
-  useLoad,
-  useSubmit,
-} from './page.tsx'
+import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { attempt, pageStyles as p, Secret, Show, useLoad } from './page.tsx'
 import s from './settings.module.css'
 
+const NAME_FIELDS = bodyFields('PATCH /api/auth/user')
+const PASSWORD_FIELDS = bodyFields('POST /api/auth/password')
 const SESSION_FIELDS = rowFields('GET /api/auth/sessions', 'sessions')
 const USER_FIELDS = rowFields('GET /api/auth/users', 'users')
 
@@ -122,49 +117,41 @@ export function browserOf(userAgent: string): string {
 }
 
 function Name() {
-  const [name, setName] = useState(user.value?.name ?? '')
-  const { busy, error, submit } = useSubmit(async () => {
-    user.value = (await call('PATCH /api/auth/user', { body: { name } })).user
-    toast('Your name is changed', { tone: 'up' })
+  const form = useForm({
+    wire: NAME_FIELDS,
+    start: { name: user.value?.name ?? '' },
+    async send(body) {
+      user.value = (await call('PATCH /api/auth/user', { body })).user
+      toast('Your name is changed', { tone: 'up' })
+    },
   })
   return (
     <section>
       <h2>Name</h2>
       <p>Shown beside your public scripts and ideas.</p>
-      <form class={`${p['form']} ${s.form}`} onSubmit={submit}>
-        <Field
-          label="Name"
-          autocomplete="name"
-          value={name}
-          onInput={setName}
-          problem={problemAt(error, '/name')}
-        />
-        <FormProblem error={error} paths={['/name']} />
-        <div class={p['formFoot']}>
-          <Button type="submit" disabled={busy || name.trim() === '' || name === user.value?.name}>
-            Change the name
-          </Button>
-        </div>
-      </form>
+      <Form of={form} action="Change the name" disabled={!form.changed} class={s.form}>
+        <Field label="Name" autocomplete="name" {...form.field('name')} />
+      </Form>
     </section>
   )
 }
 
 function Password({ onChanged }: { readonly onChanged: () => void }) {
-  const [password, setPassword] = useState('')
-  const [newPassword, setNewPassword] = useState('')
-  const { busy, error, submit } = useSubmit(async () => {
-    await call('POST /api/auth/password', { body: { password, newPassword } })
-    setPassword('')
-    setNewPassword('')
-    toast('The password is changed; all other sessions are over', { tone: 'up' })
-    onChanged()
+  const form = useForm({
+    wire: PASSWORD_FIELDS,
+    start: { password: '', newPassword: '' },
+    clears: true,
+    async send(body) {
+      await call('POST /api/auth/password', { body })
+      toast('The password is changed; all other sessions are over', { tone: 'up' })
+      onChanged()
+    },
   })
   return (
     <section>
       <h2>Password</h2>
       <p>Changing it ends every other session.</p>
-      <form class={`${p['form']} ${s.form}`} onSubmit={submit}>
+      <Form of={form} action="Change the password" class={s.form}>
         <input
           type="text"
           name="username"
@@ -175,27 +162,16 @@ function Password({ onChanged }: { readonly onChanged: () => void }) {
         />
         <Field
           label="Password now"
-          type="password"
           autocomplete="current-password"
-          value={password}
-          onInput={setPassword}
-          problem={problemAt(error, '/password')}
+          {...form.field('password', { type: 'password' })}
         />
         <Field
           label="New password"
-          type="password"
           autocomplete="new-password"
-          value={newPassword}
-          onInput={setNewPassword}
-          problem={problemAt(error, '/newPassword')}
+          hint={PASSWORD_HINT}
+          {...form.field('newPassword', { type: 'password' })}
         />
-        <FormProblem error={error} paths={['/password', '/newPassword']} />
-        <div class={p['formFoot']}>
-          <Button type="submit" disabled={busy || password === '' || newPassword === ''}>
-            Change the password
-          </Button>
-        </div>
-      </form>
+      </Form>
     </section>
   )
 }

@@ -1,31 +1,34 @@
 // Signing in and up. The first account owns the server; after it, an invitation opens the door.
 
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { Logo } from '../frame/app.tsx'
 import { navigate, path, query } from '../router.ts'
 import { signIn, signUp, signUpNeedsCode, signUpState } from '../session.ts'
+import { PASSWORD_HINT } from '../ui/field-words.ts'
+import { FormProblem, useForm } from '../ui/form.tsx'
 import { Button, Field } from '../ui/ui.tsx'
-import { FormProblem, problemAt, useSubmit } from './page.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './sign-in.module.css'
 
-const FIELDS = ['/email', '/password', '/name', '/invitation']
+const FIELDS = bodyFields('POST /api/auth/sign-up')
 
 export function SignIn() {
   // The setup link and invitations lead to /sign-up?invitation=…; `code` is read as well.
   const code = query.value.get('invitation') ?? query.value.get('code') ?? ''
   const firstEver = signUpState.value === 'owner'
   const signingUp = path.value === '/sign-up' || (firstEver && path.value !== '/sign-in')
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const [name, setName] = useState('')
-  const [invitation, setInvitation] = useState(code)
-  const { busy, error, submit, clear } = useSubmit(async () => {
-    if (signingUp) await signUp(email, password, name, invitation.trim())
-    else await signIn(email, password)
-    if (path.value === '/sign-up' || path.value === '/sign-in') navigate('/', { replace: true })
+  const form = useForm({
+    wire: FIELDS,
+    start: { name: '', email: '', password: '', invitation: code },
+    async send({ name, email, password, invitation }) {
+      if (signingUp) await signUp(email, password, name, invitation.trim())
+      else await signIn(email, password)
+      if (path.value === '/sign-up' || path.value === '/sign-in') navigate('/', { replace: true })
+    },
   })
-  useEffect(() => setInvitation(code), [code])
+  const { busy, error } = form
+  useEffect(() => form.set('invitation', code), [code])
   useEffect(() => {
     document.title = signingUp ? 'Sign up · Chartroom' : 'Sign in · Chartroom'
   }, [signingUp])
@@ -37,7 +40,7 @@ export function SignIn() {
   return (
     <div class={s.screen}>
       <main class={s.side} id="main">
-        <form class={s.form} onSubmit={submit} aria-labelledby="sign-in-title">
+        <form class={s.form} noValidate onSubmit={form.submit} aria-labelledby="sign-in-title">
           <div class={s.brand}>
             <Logo size={26} />
             Chartroom
@@ -61,49 +64,29 @@ export function SignIn() {
           {signingUp && (
             <Field
               label="Name"
-              name="name"
-              value={name}
-              onInput={setName}
               autocomplete="name"
               autofocus
               hint="Others see it on what you publish."
-              problem={problemAt(error, '/name')}
+              {...form.field('name')}
             />
           )}
           <Field
             key={signingUp ? 'up' : 'in'}
             label="E-mail"
-            name="email"
-            type="email"
-            value={email}
-            onInput={setEmail}
             autocomplete="username"
-            required
             autofocus={!signingUp}
-            problem={problemAt(error, '/email')}
+            {...form.field('email', { type: 'email' })}
           />
           <Field
             label="Password"
-            name="password"
-            type="password"
-            value={password}
-            onInput={setPassword}
             autocomplete={signingUp ? 'new-password' : 'current-password'}
-            required
-            {...(signingUp && { hint: 'A short sentence is better than a short riddle.' })}
-            problem={problemAt(error, '/password')}
+            {...(signingUp && { hint: PASSWORD_HINT })}
+            {...form.field('password', { type: 'password' })}
           />
           {signingUp && needsCode && (
-            <Field
-              label="Setup or invitation code"
-              name="invitation"
-              value={invitation}
-              onInput={setInvitation}
-              autocomplete="off"
-              problem={problemAt(error, '/invitation')}
-            />
+            <Field label="Setup or invitation code" autocomplete="off" {...form.field('invitation')} />
           )}
-          <FormProblem error={error} paths={FIELDS} />
+          <FormProblem error={error} shown={form.shown} />
           <Button type="submit" variant="primary" class={s.submit ?? ''} disabled={busy}>
             {busy ? 'One moment…' : signingUp ? 'Create account' : 'Sign in'}
           </Button>
@@ -112,7 +95,6 @@ export function SignIn() {
             <button
               type="button"
               onClick={() => {
-                clear()
                 navigate(signingUp ? '/sign-in' : '/sign-up')
               }}
             >

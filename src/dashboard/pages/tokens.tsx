@@ -7,21 +7,14 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href } from '../router.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Dialog, Empty, Field, Select } from '../ui/ui.tsx'
-import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import {
-  Confirm,
-  FormProblem,
-  pageStyles as p,
-  problemAt,
-  Secret,
-  Show,
-  useLoad,
-  useSubmit,
-} from './page.tsx'
+import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { Confirm, pageStyles as p, Secret, Show, useLoad } from './page.tsx'
 import s from './settings.module.css'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')
+const BODY_FIELDS = bodyFields('POST /api/platform/tokens')
 const RESOURCES = [
   'backtests',
   'alerts',
@@ -40,6 +33,7 @@ const LIVES = [
   ['365', 'A year'],
   ['', 'Does not expire'],
 ] as const
+type Life = (typeof LIVES)[number][0]
 
 export function Tokens() {
   const [making, setMaking] = useState(false)
@@ -146,22 +140,18 @@ export function scopesText(scopes: readonly string[]): string {
 }
 
 function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly onMade: () => void }) {
-  const [name, setName] = useState('')
-  const [days, setDays] = useState<(typeof LIVES)[number][0]>('90')
-  const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set<Scope>(['replay:read', 'replay:write']))
   const [secret, setSecret] = useState<string | null>(null)
-  const { busy, error, submit } = useSubmit(async () => {
-    const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY
-    const answer = await call('POST /api/platform/tokens', {
-      body: {
-        ...(name.trim() !== '' && { name: name.trim() }),
-        scopes: [...scopes],
-        expiresAt,
-      },
-    })
-    setSecret(answer.secret)
-    onMade()
+  const form = useForm<{ readonly name: string; readonly days: Life; readonly scopes: readonly Scope[] }>({
+    wire: BODY_FIELDS,
+    start: { name: '', days: '90', scopes: ['replay:read', 'replay:write'] },
+    async send({ name, days, scopes }) {
+      const expiresAt = days === '' ? null : Date.now() + Number(days) * DAY
+      const body = { ...(name.trim() !== '' && { name: name.trim() }), scopes, expiresAt }
+      setSecret((await call('POST /api/platform/tokens', { body })).secret)
+      onMade()
+    },
   })
+  const { scopes } = form.values
   if (secret !== null)
     return (
       <Dialog
@@ -177,76 +167,60 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
         <Secret value={secret} label="API token" />
       </Dialog>
     )
-  const turn = (scope: Scope, on: boolean) => {
-    const next = new Set(scopes)
-    if (on) next.add(scope)
-    else next.delete(scope)
-    setScopes(next)
-  }
+  const choose = (chosen: readonly Scope[]) => form.set('scopes', chosen)
   const every = RESOURCES.flatMap((one): Scope[] => [`${one}:read`, `${one}:write`])
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title="New token"
+      action="Make the token"
+      disabled={scopes.length === 0}
       onClose={onClose}
       width={560}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy || scopes.size === 0} onClick={submit}>
-            Make the token
-          </Button>
-        </>
-      }
     >
-      <form class={p['form']} onSubmit={submit}>
-        <div class={p['row']}>
-          <Field
-            label="Name"
-            value={name}
-            onInput={setName}
-            placeholder="What is it for?"
-            autofocus
-            problem={problemAt(error, '/name')}
-          />
-          <Select label="Expires after" value={days} options={LIVES} onChange={setDays} />
+      <div class={p['row']}>
+        <Field label="Name" placeholder="What is it for?" autofocus {...form.field('name')} />
+        <Select
+          label="Expires after"
+          value={form.values.days}
+          options={LIVES}
+          onChange={(days) => form.set('days', days)}
+        />
+      </div>
+      <fieldset class={p['form']} style={{ gap: '8px' }}>
+        <legend class="muted" style={{ fontSize: '12px', marginBottom: '6px' }}>
+          It may
+        </legend>
+        <div class={s.scopes}>
+          {RESOURCES.map((resource) => (
+            <div key={resource} class={s.scope}>
+              <span>{resource}</span>
+              {(['read', 'write'] as const).map((right) => (
+                <label key={right} class={p['check']}>
+                  <input
+                    type="checkbox"
+                    checked={scopes.includes(`${resource}:${right}`)}
+                    aria-label={`${resource} ${right}`}
+                    onChange={(event) => {
+                      const others = scopes.filter((one) => one !== `${resource}:${right}`)
+                      choose(event.currentTarget.checked ? [...others, `${resource}:${right}`] : others)
+                    }}
+                  />
+                  <span class="muted">{right}</span>
+                </label>
+              ))}
+            </div>
+          ))}
         </div>
-        <fieldset class={p['form']} style={{ gap: '8px' }}>
-          <legend class="muted" style={{ fontSize: '12px', marginBottom: '6px' }}>
-            It may
-          </legend>
-          <div class={s.scopes}>
-            {RESOURCES.map((resource) => (
-              <div key={resource} class={s.scope}>
-                <span>{resource}</span>
-                {(['read', 'write'] as const).map((right) => (
-                  <label key={right} class={p['check']}>
-                    <input
-                      type="checkbox"
-                      checked={scopes.has(`${resource}:${right}`)}
-                      aria-label={`${resource} ${right}`}
-                      onChange={(event) => turn(`${resource}:${right}`, event.currentTarget.checked)}
-                    />
-                    <span class="muted">{right}</span>
-                  </label>
-                ))}
-              </div>
-            ))}
-          </div>
-          <div class={p['formFoot']}>
-            <Button size="small" onClick={() => setScopes(new Set(every))}>
-              Everything
-            </Button>
-            <Button
-              size="small"
-              onClick={() => setScopes(new Set(every.filter((one) => one.endsWith('read'))))}
-            >
-              Read only
-            </Button>
-          </div>
-        </fieldset>
-        <FormProblem error={error} paths={['/name']} />
-        <input type="submit" hidden />
-      </form>
-    </Dialog>
+        <div class={p['formFoot']}>
+          <Button size="small" onClick={() => choose(every)}>
+            Everything
+          </Button>
+          <Button size="small" onClick={() => choose(every.filter((one) => one.endsWith('read')))}>
+            Read only
+          </Button>
+        </div>
+      </fieldset>
+    </FormDialog>
   )
 }

@@ -3,13 +3,16 @@
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { refusalOf } from '../ui/field-words.ts'
+import { FormProblem } from '../ui/form.tsx'
 import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
 import { importList } from './lists.ts'
-import { DropZone, FormProblem, pageStyles as p, problemAt, useSubmit } from './page.tsx'
+import { DropZone, pageStyles as p, problemAt, useSubmit } from './page.tsx'
 import { parseWatchlist, type ParsedWatchlist } from './watchlist-files.ts'
 import s from './watchlists.module.css'
 
 const SHOWN = 100
+const SHOWN_FIELDS = new Set(['name'])
 
 export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
   const [name, setName] = useState('')
@@ -32,9 +35,9 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
   }
   const wrong = new Map<number, string>()
   if (error instanceof ApiError)
-    for (const { path, message } of error.fields) {
-      const row = /^\/items\/(\d+)/.exec(path)?.[1]
-      if (row !== undefined) wrong.set(Number(row), message)
+    for (const problem of error.fields) {
+      const row = /^\/items\/(\d+)/.exec(problem.path)?.[1]
+      if (row !== undefined) wrong.set(Number(row), refusalOf(problem))
     }
   const shown = rows.map((row, i) => ({ row, i })).filter(({ i }) => wrong.size === 0 || wrong.has(i))
   return (
@@ -69,7 +72,7 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
               file and drop it again.
             </div>
           ) : (
-            <FormProblem error={error} paths={['/name']} />
+            <FormProblem error={error} shown={SHOWN_FIELDS} />
           )}
           <div class={s.bad}>
             <DataTable

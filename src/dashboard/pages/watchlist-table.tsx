@@ -10,10 +10,11 @@ import { onLive } from '../live.ts'
 import { navigate } from '../router.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
-import { Button, Dialog, Field } from '../ui/ui.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Field } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
-import { attempt, FormProblem, problemAt, useSubmit } from './page.tsx'
+import { attempt } from './page.tsx'
 import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 
@@ -270,48 +271,27 @@ interface NoteDialogProps {
 }
 
 function NoteDialog({ list, item, onClose }: NoteDialogProps) {
-  const [text, setText] = useState(item.note ?? '')
   // The list may have been read again since: the row is told by its symbol.
   const at = list.items.findIndex((one) => quoteKey(one) === quoteKey(item))
-  const { busy, error, submit } = useSubmit(async () => {
-    const note = text.trim() === '' ? null : text.trim()
-    if (at >= 0 && note !== item.note) await arrange(list, list.items.with(at, { ...item, note }))
-    onClose()
+  const form = useForm({
+    wire: { note: { kind: 'text', required: false, max: NOTE_MAX, lines: true } },
+    start: { note: item.note ?? '' },
+    async send(values) {
+      const note = values.note.trim() === '' ? null : values.note.trim()
+      if (at >= 0 && note !== item.note) await arrange(list, list.items.with(at, { ...item, note }))
+      onClose()
+    },
   })
-  const path = `/items/${at}/note`
   return (
-    <Dialog
-      title={`Note on ${item.symbol}`}
-      onClose={onClose}
-      width={440}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy} onClick={submit}>
-            Save
-          </Button>
-        </>
-      }
-    >
-      <form
-        onSubmit={submit}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event)
-        }}
-      >
-        <Field
-          label="Note"
-          rows={4}
-          maxLength={NOTE_MAX}
-          value={text}
-          onInput={setText}
-          autofocus
-          hint="Why you watch it. Stands under the symbol, and in the exported file."
-          problem={problemAt(error, path)}
-        />
-      </form>
-      <FormProblem error={error} paths={[path]} />
-    </Dialog>
+    <FormDialog of={form} title={`Note on ${item.symbol}`} action="Save" onClose={onClose} width={440}>
+      <Field
+        label="Note"
+        rows={4}
+        autofocus
+        hint="Why you watch it. Stands under the symbol, and in the exported file."
+        {...form.field('note', { also: [`items/${at}`] })}
+      />
+    </FormDialog>
   )
 }
 

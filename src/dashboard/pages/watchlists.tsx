@@ -4,7 +4,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
 import { Menu } from '../ui/menu.tsx'
-import { Button, Dialog, Empty, Failure, Field, Skeleton } from '../ui/ui.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Button, Empty, Failure, Field, Skeleton } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { AddSymbol } from './add-symbol.tsx'
 import {
   changeList,
@@ -17,11 +19,13 @@ import {
   watchlists,
   type Watchlist,
 } from './lists.ts'
-import { Confirm, FormProblem, Page, problemAt, useSubmit } from './page.tsx'
+import { Confirm, Page } from './page.tsx'
 import { NoLists } from './watchlist-drawer.tsx'
 import { ImportWatchlist } from './watchlist-import.tsx'
 import { WatchlistRows } from './watchlist-table.tsx'
 import s from './watchlists.module.css'
+
+const NAME_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
 type Open = 'import' | 'new' | 'rename' | 'delete'
 
@@ -153,29 +157,23 @@ interface NameDialogProps {
 }
 
 export function NameDialog({ title, name, onName, onClose }: NameDialogProps) {
-  const [text, setText] = useState(name)
-  const { busy, error, submit } = useSubmit(async () => {
-    await onName(text.trim())
-    onClose()
+  const form = useForm({
+    wire: NAME_FIELDS,
+    start: { name },
+    async send(values) {
+      await onName(values.name.trim())
+      onClose()
+    },
   })
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title={title}
+      action={name === '' ? 'Create' : 'Save'}
       onClose={onClose}
       width={400}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy || text.trim() === ''} onClick={submit}>
-            {name === '' ? 'Create' : 'Save'}
-          </Button>
-        </>
-      }
     >
-      <form onSubmit={submit}>
-        <Field label="Name" value={text} onInput={setText} autofocus problem={problemAt(error, '/name')} />
-      </form>
-      <FormProblem error={error} paths={['/name']} />
-    </Dialog>
+      <Field label="Name" autofocus {...form.field('name')} />
+    </FormDialog>
   )
 }

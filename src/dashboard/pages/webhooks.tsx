@@ -5,7 +5,9 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { alertStyles as rows } from './alerts-list.tsx'
 import { Deliveries } from './deliveries.tsx'
 import {
@@ -13,19 +15,17 @@ import {
   Check,
   CodeBlock,
   Confirm,
-  FormProblem,
   Page,
   pageStyles as p,
-  problemAt,
   Secret,
   Segments,
   Show,
   useLoad,
-  useSubmit,
 } from './page.tsx'
 import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
 import type { Webhook } from '../../wire/webhook.ts'
 
+const BODY_FIELDS = bodyFields('POST /api/platform/webhooks')
 const EVENTS = [
   ['backtest.reportReady', 'A backtest is ready'],
   ['alert.triggered', 'An alert fires'],
@@ -278,21 +278,24 @@ interface WebhookFormProps {
 }
 
 function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
-  const [name, setName] = useState(webhook?.name ?? '')
-  const [url, setUrl] = useState(webhook?.url ?? 'https://')
-  const [events, setEvents] = useState<readonly string[]>(webhook?.events ?? ['backtest.reportReady'])
   const [made, setMade] = useState<{ id: string; secret: string } | null>(null)
-  const { busy, error, submit } = useSubmit(async () => {
-    const body = { name: name.trim(), url: url.trim(), events }
-    if (webhook) {
-      await call('PATCH /api/platform/webhooks/{id}', { path: { id: webhook.id }, body })
+  const form = useForm<Pick<Webhook, 'name' | 'url'> & { readonly events: readonly string[] }>({
+    wire: BODY_FIELDS,
+    start: {
+      name: webhook?.name ?? '',
+      url: webhook?.url ?? 'https://',
+      events: webhook?.events ?? ['backtest.reportReady'],
+    },
+    async send({ name, url, events }) {
+      const body = { name: name.trim(), url: url.trim(), events }
+      if (webhook) {
+        await call('PATCH /api/platform/webhooks/{id}', { path: { id: webhook.id }, body })
+        onClose()
+      } else setMade(await call('POST /api/platform/webhooks', { body }))
       onSaved()
-      onClose()
-    } else {
-      setMade(await call('POST /api/platform/webhooks', { body }))
-      onSaved()
-    }
+    },
   })
+  const { events } = form.values
   if (made)
     return (
       <Dialog
@@ -318,54 +321,36 @@ function WebhookForm({ webhook, onClose, onSaved }: WebhookFormProps) {
       </Dialog>
     )
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title={webhook ? 'Change the webhook' : 'Register a webhook'}
+      action={webhook ? 'Save' : 'Register'}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy} onClick={submit}>
-            {webhook ? 'Save' : 'Register'}
-          </Button>
-        </>
-      }
     >
-      <form class={p['form']} onSubmit={submit}>
-        <Field
-          label="Name"
-          value={name}
-          onInput={setName}
-          autofocus
-          placeholder="Trade bot"
-          problem={problemAt(error, '/name')}
-        />
-        <Field
-          label="Address"
-          type="url"
-          value={url}
-          onInput={setUrl}
-          hint="https, and reachable from the server. Private addresses are blocked unless WEBHOOK_ALLOW opens them."
-          problem={problemAt(error, '/url')}
-        />
-        <fieldset class={p['form']} style={{ gap: '6px' }}>
-          <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
-            When
-          </legend>
-          {EVENTS.map(([event, text]) => (
-            <Check
-              key={event}
-              checked={events.includes(event)}
-              onChange={(on) => setEvents(on ? [...events, event] : events.filter((one) => one !== event))}
-            >
-              {text} <code class="muted">{event}</code>
-            </Check>
-          ))}
-          {problemAt(error, '/events') && <span class="down">{problemAt(error, '/events')}</span>}
-        </fieldset>
-        <FormProblem error={error} paths={['/name', '/url', '/events']} />
-        <input type="submit" hidden />
-      </form>
-    </Dialog>
+      <Field label="Name" autofocus placeholder="Trade bot" {...form.field('name')} />
+      <Field
+        label="Address"
+        hint="https, and reachable from the server. Private addresses are blocked unless WEBHOOK_ALLOW opens them."
+        {...form.field('url', { type: 'url' })}
+      />
+      <fieldset class={p['form']} style={{ gap: '6px' }}>
+        <legend class="muted" style={{ fontSize: '12px', marginBottom: '4px' }}>
+          When
+        </legend>
+        {EVENTS.map(([event, text]) => (
+          <Check
+            key={event}
+            checked={events.includes(event)}
+            onChange={(on) =>
+              form.set('events', on ? [...events, event] : events.filter((one) => one !== event))
+            }
+          >
+            {text} <code class="muted">{event}</code>
+          </Check>
+        ))}
+        {form.problem('events') && <span class="down">{form.problem('events')}</span>}
+      </fieldset>
+    </FormDialog>
   )
 }
 

@@ -5,38 +5,36 @@ import { call } from '../api-client.ts'
 import { count, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { Button, Dialog, Field, toastError } from '../ui/ui.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Button, Dialog, Field } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { keptRun } from '../run-script.ts'
 import type { Run } from '../workspace.ts'
 
+const FIELDS = bodyFields('POST /api/platform/ideas')
+
 export function Share({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
   const { report } = run
-  const [title, setTitle] = useState(`${run.name} on ${report.symbol} ${report.interval}`)
-  const [body, setBody] = useState(summaryOf(run))
   const [link, setLink] = useState('')
-  const [busy, setBusy] = useState(false)
-  const publish = async (event: Event) => {
-    event.preventDefault()
-    setBusy(true)
-    try {
+  const form = useForm({
+    wire: FIELDS,
+    start: { title: `${run.name} on ${report.symbol} ${report.interval}`, body: summaryOf(run) },
+    async send(texts) {
       const { exchange, symbol, interval } = report
-      const idea = { title, body, tags: [symbol.toLowerCase(), 'backtest'], visibility: 'unlisted' as const }
       const { id } = await call('POST /api/platform/ideas', {
         body: {
-          ...idea,
+          ...texts,
           exchange,
           symbol,
           interval,
+          tags: [symbol.toLowerCase(), 'backtest'],
+          visibility: 'unlisted',
           backtestId: await keptRun(),
         },
       })
       setLink(new URL(href(`/ideas/${id}`), location.href).href)
-    } catch (error) {
-      toastError(error)
-    } finally {
-      setBusy(false)
-    }
-  }
+    },
+  })
   if (link !== '')
     return (
       <Dialog
@@ -55,29 +53,16 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
       </Dialog>
     )
   return (
-    <Dialog
+    <FormDialog
+      of={form}
       title="Share as an unlisted idea"
+      action={form.busy ? 'Sharing…' : 'Share'}
       onClose={onClose}
       width={560}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            type="submit"
-            form="share"
-            disabled={busy || title.trim() === '' || body.trim() === ''}
-          >
-            {busy ? 'Sharing…' : 'Share'}
-          </Button>
-        </>
-      }
     >
-      <form id="share" onSubmit={(event) => void publish(event)} style={{ display: 'grid', gap: '14px' }}>
-        <Field label="Title" value={title} onInput={setTitle} required autofocus />
-        <Field label="Text" value={body} onInput={setBody} rows={9} required />
-      </form>
-    </Dialog>
+      <Field label="Title" autofocus {...form.field('title')} />
+      <Field label="Text" rows={9} {...form.field('body', { required: true })} />
+    </FormDialog>
   )
 }
 

@@ -263,11 +263,18 @@ function alongColumn(event: KeyboardEvent): void {
   const from = event.target as HTMLElement
   if (from.matches('select, textarea, [role=menuitem], input:not([type=checkbox])')) return
   const cell = from.closest<HTMLTableCellElement>('td')
-  const rows = [...(cell?.closest('tbody')?.rows ?? [])]
-  const at = rows.findIndex((row) => row === cell?.parentElement)
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows.length - 1 }[event.key]
-  if (!cell || to === undefined) return
-  const next = rows[to]?.cells[cell.cellIndex]?.querySelector<HTMLElement>('a, button, input')
+  const body = cell?.closest('tbody')
+  if (!cell || !body) return
+  // Rows without a control there, as a token that cannot be revoked again, are passed over.
+  const controls = [...body.rows].map((row) =>
+    row === cell.parentElement
+      ? from
+      : row.cells[cell.cellIndex]?.querySelector<HTMLElement>('a, button:not(:disabled), input'),
+  )
+  const there = controls.filter((one) => one !== null && one !== undefined)
+  const at = there.indexOf(from)
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: there.length - 1 }[event.key]
+  const next = to === undefined ? undefined : there[to]
   if (!next) return
   event.preventDefault()
   next.focus()

@@ -71,6 +71,7 @@ interface FieldProps {
   readonly autocomplete?: string
   readonly required?: boolean
   readonly autofocus?: boolean
+  readonly onBlur?: () => void
   readonly disabled?: boolean
   readonly inputMode?: string
   readonly maxLength?: number
@@ -282,6 +283,8 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, footer, width }: DialogProps) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
+  const close = useRef(onClose)
+  close.current = onClose
   // Before anything is painted, so that the first key typed finds it.
   useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null
@@ -296,7 +299,7 @@ export function Dialog({ title, onClose, children, footer, width }: DialogProps)
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') {
         event.stopPropagation()
-        onClose()
+        close.current()
       }
       if (event.key !== 'Tab') return
       const all = focusable()

@@ -1,0 +1,335 @@
+// Forms. What the wire says of a field is its hint before a mistake and what is wrong after one; what the server refuses
+// stands beside the field that it is about, until that is changed. What was typed is not lost: a dialog asks before it
+// throws text away, and a form with a draft has it again after a reload, a crash or a sign-out.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { ApiError } from '../api-client.ts'
+import { user } from '../session.ts'
+import { faultOf, placeName, refusalOf, wants, type InputType } from './field-words.ts'
+import s from './form.module.css'
+import { Button, cx, Dialog } from './ui.tsx'
+import type { WireField } from './wire-fields.ts'
+
+interface FormOptions<V> {
+  /** What the wire says of the fields, by name. */
+  readonly wire?: Readonly<Record<string, WireField>>
+  readonly start: V
+  readonly send: (values: V) => Promise<unknown>
+  /** What is typed is kept in this browser under that name until it is sent or thrown away. */
+  readonly draft?: string
+  /** Once sent it is as it was at the start. */
+  readonly clears?: boolean
+}
+
+interface FieldOptions {
+  readonly type?: InputType
+  /** Other fields of the wire that are typed here. */
+  readonly also?: readonly string[]
+  readonly required?: boolean
+}
+
+/** What an input of a form has: `<Field label="Name" {...form.field('name')} />`. */
+interface Bound {
+  readonly name: string
+  readonly value: string
+  readonly onInput: (value: string) => void
+  readonly onBlur: () => void
+  readonly problem: string | undefined
+  readonly type?: InputType
+  readonly hint?: string
+}
+
+type TextName<V> = { [N in keyof V]: V[N] extends string ? N : never }[keyof V] & string
+
+export interface FormOf<V> {
+  readonly values: V
+  readonly set: <N extends keyof V>(name: N, value: V[N]) => void
+  readonly change: (part: Partial<V>) => void
+  readonly field: (name: TextName<V>, options?: FieldOptions) => Bound
+  /** What is wrong with a field that is no input of text. */
+  readonly problem: (name: string) => string | undefined
+  readonly busy: boolean
+  readonly error: unknown
+  /** Fields that something wrong is said beside. */
+  readonly shown: ReadonlySet<string>
+  /** Something was typed that is not sent. */
+  readonly changed: boolean
+  readonly submit: (event?: Event) => void
+  /** Throws away what was typed, the draft too. */
+  readonly reset: () => void
+}
+
+export function useForm<V extends object>({
+  wire = {},
+  start,
+  send,
+  draft,
+  clears,
+}: FormOptions<V>): FormOf<V> {
+  const kept = useMemo(() => (draft === undefined ? null : draftOf<V>(draft)), [draft])
+  const first = useRef(start)
+  const [values, setValues] = useState<V>(() => ({ ...start, ...kept?.read() }))
+  /** Two changes of one event are both kept. */
+  const newest = useRef(values)
+  const [busy, setBusy] = useState(false)
+  const [failure, setFailure] = useState<{ readonly error: unknown; readonly values: V } | null>(null)
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  /** What is asked for at the moment, by name: filled while the form is drawn. */
+  const asked = useRef(new Map<string, FieldOptions>())
+  asked.current = new Map()
+
+  const textOf = (name: string, of: V = values): string => {
+    const value = (of as Record<string, unknown>)[name]
+    return typeof value === 'string' ? value : ''
+  }
+  const fieldOf = (name: string, { required }: FieldOptions = {}): WireField | undefined => {
+    const field = wire[name]
+    return field && required !== undefined ? { ...field, required } : field
+  }
+  const localFault = (name: string, options?: FieldOptions) => {
+    const field = fieldOf(name, options)
+    return field && faultOf(field, textOf(name), options?.type)
+  }
+  const refused = (names: readonly string[]): string | undefined => {
+    const { error, values: sent } = failure ?? {}
+    if (!(error instanceof ApiError) || !sent || textOf(names[0]!, sent) !== textOf(names[0]!))
+      return undefined
+    const problem = error.fields.find(({ path }) => names.some((name) => isAt(path, name)))
+    return problem && refusalOf(problem, wire[names[0]!], textOf(names[0]!))
+  }
+  const change = (part: Partial<V>) => {
+    newest.current = { ...newest.current, ...part }
+    setValues(newest.current)
+    kept?.write(newest.current)
+  }
+  const startAgain = () => {
+    newest.current = first.current
+    setValues(first.current)
+  }
+  const submit = (event?: Event) => {
+    event?.preventDefault()
+    if (busy) return
+    const wrong = [...asked.current].filter(([name, options]) => localFault(name, options))
+    setLeft(new Set(asked.current.keys()))
+    if (wrong.length > 0) {
+      const name = wrong[0]![0]
+      const from = event?.target instanceof HTMLElement ? event.target : document
+      const scope = from instanceof HTMLElement ? (from.closest('[role=dialog], form') ?? document) : from
+      scope.querySelector<HTMLElement>(`[name="${name}"]`)?.focus()
+      return
+    }
+    setBusy(true)
+    send(values).then(
+      () => {
+        kept?.forget()
+        if (clears) startAgain()
+        else first.current = values
+        setFailure(null)
+        setLeft(new Set())
+        setBusy(false)
+      },
+      (error: unknown) => {
+        setFailure({ error, values })
+        setBusy(false)
+      },
+    )
+  }
+  return {
+    values,
+    busy,
+    error: failure?.error ?? null,
+    submit,
+    get shown() {
+      return new Set([...asked.current].flatMap(([name, { also = [] }]) => [name, ...also]))
+    },
+    changed: Object.keys(values).some((name) => textOf(name).trim() !== textOf(name, first.current).trim()),
+    change,
+    set: (name, value) => change({ [name]: value } as unknown as Partial<V>),
+    problem(name) {
+      asked.current.set(name, {})
+      return refused([name])
+    },
+    field(name, options = {}) {
+      asked.current.set(name, options)
+      const field = fieldOf(name, options)
+      const hint = field && wants(field)
+      return {
+        name,
+        value: textOf(name),
+        onInput: (value) => change({ [name]: value } as unknown as Partial<V>),
+        onBlur: () => textOf(name) !== '' && setLeft(new Set([...left, name])),
+        problem:
+          refused([name, ...(options.also ?? [])]) ??
+          (left.has(name) ? localFault(name, options) : undefined),
+        ...(options.type && { type: options.type }),
+        ...(hint !== undefined && { hint }),
+      }
+    },
+    reset() {
+      kept?.forget()
+      startAgain()
+    },
+  }
+}
+
+const isAt = (path: string, name: string): boolean => path === `/${name}` || path.startsWith(`/${name}/`)
+
+/** What somebody typed here and did not send; another user of the browser has drafts of their own. */
+function draftOf<V>(name: string) {
+  const key = `chartroom.draft.${user.peek()?.id ?? ''}.${name}`
+  const quietly = <T,>(work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch {
+      // Storage is full or forbidden, or what is there was cut off: then there is no draft.
+      return undefined
+    }
+  }
+  return {
+    read: () => quietly(() => JSON.parse(localStorage.getItem(key) ?? '{}') as Partial<V>),
+    write: (values: V) => quietly(() => localStorage.setItem(key, JSON.stringify(values))),
+    forget: () => quietly(() => localStorage.removeItem(key)),
+  }
+}
+
+/** What went wrong, unless every part of it stands beside a field. */
+export function FormProblem({
+  error,
+  shown,
+}: {
+  readonly error: unknown
+  readonly shown?: ReadonlySet<string>
+}) {
+  if (!error) return null
+  const api = error instanceof ApiError ? error : null
+  const elsewhere =
+    api?.fields.filter(({ path }) => ![...(shown ?? [])].some((name) => isAt(path, name))) ?? []
+  if (api && api.fields.length > 0 && elsewhere.length === 0) return null
+  return (
+    <div class={s.problem} role="alert">
+      {elsewhere.length > 0 ? (
+        elsewhere.map((field) => (
+          <span key={field.path}>
+            {field.path === '' ? '' : `${placeName(field.path)}: `}
+            {refusalOf(field)}
+          </span>
+        ))
+      ) : (
+        <span>{error instanceof Error ? error.message : 'Something went wrong.'}</span>
+      )}
+      {api && api.status >= 500 && <code class="muted">{api.requestId}</code>}
+    </div>
+  )
+}
+
+interface FormProps<V> {
+  readonly of: FormOf<V>
+  /** What the button says. */
+  readonly action: string
+  readonly variant?: 'primary'
+  readonly disabled?: boolean
+  readonly children: ComponentChildren
+  /** Beside the button. */
+  readonly beside?: ComponentChildren
+  readonly class?: string | undefined
+}
+
+/** A form on a page. */
+export function Form<V>({
+  of,
+  action,
+  variant,
+  disabled = false,
+  children,
+  beside,
+  class: more,
+}: FormProps<V>) {
+  return (
+    <form class={cx(s.form, more)} noValidate onSubmit={of.submit}>
+      {children}
+      <FormProblem error={of.error} shown={of.shown} />
+      <div class={s.foot}>
+        <Button type="submit" {...(variant && { variant })} disabled={of.busy || disabled}>
+          {action}
+        </Button>
+        {beside}
+      </div>
+    </form>
+  )
+}
+
+interface FormDialogProps<V> extends Omit<FormProps<V>, 'beside' | 'variant'> {
+  readonly title: string
+  readonly width?: number
+  readonly onClose: () => void
+}
+
+/** A form over the page. It asks before it throws away what was typed. */
+export function FormDialog<V>({
+  of,
+  title,
+  action,
+  width,
+  disabled = false,
+  onClose,
+  children,
+  ...rest
+}: FormDialogProps<V>) {
+  const [asking, setAsking] = useState(false)
+  useEffect(() => {
+    if (asking) document.querySelector<HTMLElement>('[data-stay]')?.focus()
+  }, [asking])
+  const leave = () => {
+    if (asking) setAsking(false)
+    else if (of.changed && !of.busy) setAsking(true)
+    else onClose()
+  }
+  const discard = () => {
+    of.reset()
+    onClose()
+  }
+  return (
+    <Dialog
+      title={title}
+      onClose={leave}
+      {...(width !== undefined && { width })}
+      footer={
+        asking ? (
+          <>
+            <span class={s.question} role="alert">
+              Throw away what you wrote?
+            </span>
+            <Button variant="danger" onClick={discard}>
+              Throw away
+            </Button>
+            <Button variant="primary" onClick={() => setAsking(false)} data-stay="">
+              Go on writing
+            </Button>
+          </>
+        ) : (
+          <>
+            <Button onClick={leave}>Cancel</Button>
+            <Button variant="primary" disabled={of.busy || disabled} onClick={of.submit}>
+              {action}
+            </Button>
+          </>
+        )
+      }
+    >
+      <form
+        class={cx(s.form, rest.class)}
+        noValidate
+        onSubmit={of.submit}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) of.submit(event)
+        }}
+      >
+        {children}
+        <FormProblem error={of.error} shown={of.shown} />
+        {/* Enter sends the form. */}
+        <input type="submit" hidden />
+      </form>
+    </Dialog>
+  )
+}
