@@ -15,7 +15,7 @@ import {
 import type { Picked } from '../engine/job.ts'
 import type { ApiDeps } from './access.ts'
 import type { Handle } from './mcp.ts'
-import type { Hooks, Route } from './openapi.ts'
+import { standingAlone, type Hooks, type Route } from './openapi.ts'
 
 type Json = Record<string, unknown>
 
@@ -27,6 +27,8 @@ interface Tool {
   readonly description?: string
   /** The parts of a report that an agent is shown. */
   readonly show?: Picked
+  /** Its answer may be of many megabytes: it is handed on as text, which nobody reads here. */
+  readonly large?: true
   /** The argument that is sent as it is, as the body, of this type. */
   readonly text?: { readonly argument: string; readonly type: string; readonly description: string }
 }
@@ -71,7 +73,7 @@ const TOOLS: readonly Tool[] = [
     path: `${platform}/symbols`,
     description: 'Which symbols and intervals have cached bars.',
   },
-  { name: 'get_bars', method: 'GET', path: `${platform}/bars` },
+  { name: 'get_bars', method: 'GET', path: `${platform}/bars`, large: true },
   {
     name: 'import_bars',
     method: 'POST',
@@ -166,6 +168,7 @@ function serverFor(
         name: tool.name,
         description: descriptionOf(tool, routes),
         inputSchema: inputSchemaOf(tool, routes),
+        outputSchema: outputSchemaOf(tool, routes),
       })),
       COMPARE,
     ],
@@ -173,7 +176,10 @@ function serverFor(
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const args = params.arguments ?? {}
     if (params.name === COMPARE.name) return compare(args, (id) => perform(toolNamed('get_report'), { id }))
-    return answerOf(await perform(toolNamed(params.name), args))
+    const tool = toolNamed(params.name)
+    const { ok, text } = await perform(tool, args)
+    const isTyped = ok && answerSchemaOf(tool, routes) !== undefined
+    return { ...answerOf({ ok, text }), ...(isTyped && { structuredContent: JSON.parse(text) as Json }) }
   })
 
   async function perform(tool: Tool, args: Json): Promise<Performed> {
@@ -244,6 +250,16 @@ function inputSchemaOf(tool: Tool, routes: readonly Route[]) {
     required.push(tool.text.argument)
   }
   return { type: 'object' as const, properties, required }
+}
+
+/** What the route promises to answer; nothing of an answer that is shown in part. */
+function answerSchemaOf(tool: Tool, routes: readonly Route[]): TSchema | undefined {
+  return tool.show || tool.large ? undefined : hooksOf(tool, routes).detail?.['x-answer']
+}
+
+function outputSchemaOf(tool: Tool, routes: readonly Route[]) {
+  const answer = answerSchemaOf(tool, routes)
+  return answer && standingAlone(answer)
 }
 
 /** Arguments go where the route wants them: into the path, the query, or the body. */

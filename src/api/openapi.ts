@@ -185,6 +185,13 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   return { $ref: `#/components/schemas/${id}` }
 }
 
+/** A schema as JSON Schema that stands alone, the named ones it is made of under `$defs`. */
+export function standingAlone(schema: TSchema): { readonly type: 'object' } & Record<string, unknown> {
+  const named: Record<string, unknown> = {}
+  const whole = JSON.stringify({ ...(hoist(schema, named) as object), $defs: named })
+  return { ...JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')), type: 'object' }
+}
+
 /** Not of JSON Schema. */
 const OURS = new Set(['$id', 'expected', 'form'])
 

@@ -15,11 +15,14 @@ async function agent(scopes: readonly string[]) {
     fetch: async (url, init) => app.handle(new Request(String(url), init)),
   })
   await client.connect(transport)
+  // Knowing them, the client holds every answer against its tool's schema.
+  await client.listTools()
   const use = async (name: string, args: Record<string, unknown> = {}) => {
     const result = await client.callTool({ name, arguments: args })
     const [content] = result.content as { text: string }[]
     return {
       failed: result.isError === true,
+      structured: result.structuredContent,
       // Whatever a tool answers.
       // oxlint-disable-next-line typescript/no-explicit-any
       answer: JSON.parse(content?.text ?? 'null') as Record<string, any>,
@@ -90,7 +93,9 @@ describe('an agent', () => {
     expect((await call('GET', '/api/platform/alerts', { headers: cookie })).json.alerts).toMatchObject([
       { symbol: 'S' },
     ])
-    expect((await use('list_alerts')).answer.alerts).toHaveLength(1)
+    const { answer, structured } = await use('list_alerts')
+    expect(answer.alerts).toHaveLength(1)
+    expect(structured).toEqual(answer)
     expect(
       (await use('check_script', { source: '//@version=6\nindicator("x")\nplot(cloze)' })).answer.diagnostics,
     ).toHaveLength(1)
