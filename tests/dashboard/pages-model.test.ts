@@ -1,11 +1,11 @@
 // What the pages know without a screen: ranking, files of watchlists and bars, alerts in words.
 
 import { expect, test } from 'bun:test'
-import { conditionText, destinationsText } from '../../src/dashboard/pages/alert-model.ts'
-import { found, NEWEST_FIRST, SORTS, type Backtest } from '../../src/dashboard/pages/backtest-list.ts'
-import { marketOfFile } from '../../src/dashboard/pages/bar-file-name.ts'
-import { fuzzy, ranked } from '../../src/dashboard/pages/palette-model.ts'
-import { parseWatchlist } from '../../src/dashboard/pages/watchlist-files.ts'
+import { conditionText, destinationsText } from '../../src/dashboard/alerts/alert-model.ts'
+import { found, NEWEST_FIRST, SORTS, type Backtest } from '../../src/dashboard/backtests/backtest-list.ts'
+import { marketOfFile } from '../../src/dashboard/bars/bar-file-name.ts'
+import { fuzzy, ranked } from '../../src/dashboard/frame/palette-model.ts'
+import { parseWatchlist } from '../../src/dashboard/watchlists/watchlist-files.ts'
 import { orderAfterClick, sorted } from '../../src/dashboard/ui/sorting.ts'
 
 const best = (query: string, ...texts: string[]) =>

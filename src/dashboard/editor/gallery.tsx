@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { attempt, Segments, Show, useLoad } from '../pages/page.tsx'
+import { attempt, Segments, Show, useLoad } from '../frame/page.tsx'
 import { Badge, Dialog, Empty, Field } from '../ui/ui.tsx'
 import { openCopy, openScript } from './documents.ts'
 import s from './editor.module.css'

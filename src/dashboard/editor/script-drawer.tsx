@@ -3,7 +3,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addCommands, keyText } from '../commands.ts'
-import { attempt, Confirm, Segments } from '../pages/page.tsx'
+import { attempt, Confirm, Segments } from '../frame/page.tsx'
 import { runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu } from '../ui/menu.tsx'

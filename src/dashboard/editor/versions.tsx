@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
-import { Show, useLoad } from '../pages/page.tsx'
+import { Show, useLoad } from '../frame/page.tsx'
 import { runScript } from '../run-script.ts'
 import { Button, Dialog } from '../ui/ui.tsx'
 import { script } from '../workspace.ts'

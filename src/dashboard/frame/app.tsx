@@ -15,20 +15,20 @@ import { lazy } from './lazy.tsx'
 import { keysOpen, paletteOpen } from './overlays.ts'
 
 const Workspace = lazy(async () => (await import('./workspace.tsx')).Workspace)
-const SignIn = lazy(async () => (await import('../pages/sign-in.tsx')).SignIn)
-const Palette = lazy(async () => (await import('../pages/palette.tsx')).Palette)
-const Keys = lazy(async () => (await import('../pages/keys.tsx')).Keys)
-const Tour = lazy(async () => (await import('../pages/tour.tsx')).Tour)
-const NotFound = lazy(async () => (await import('../pages/not-found.tsx')).NotFound)
-const Backtests = lazy(async () => (await import('../pages/backtests.tsx')).Backtests)
-const Scripts = lazy(async () => (await import('../pages/scripts.tsx')).Scripts)
-const ScriptPage = lazy(async () => (await import('../pages/script-page.tsx')).ScriptPage)
-const Ideas = lazy(async () => (await import('../pages/ideas.tsx')).Ideas)
-const Watchlists = lazy(async () => (await import('../pages/watchlists.tsx')).Watchlists)
-const Alerts = lazy(async () => (await import('../pages/alerts.tsx')).Alerts)
-const Webhooks = lazy(async () => (await import('../pages/webhooks.tsx')).Webhooks)
-const Settings = lazy(async () => (await import('../pages/settings.tsx')).Settings)
-const Help = lazy(async () => (await import('../pages/help.tsx')).Help)
+const SignIn = lazy(async () => (await import('../account/sign-in.tsx')).SignIn)
+const Palette = lazy(async () => (await import('./palette.tsx')).Palette)
+const Keys = lazy(async () => (await import('../help/keys.tsx')).Keys)
+const Tour = lazy(async () => (await import('../help/tour.tsx')).Tour)
+const NotFound = lazy(async () => (await import('./not-found.tsx')).NotFound)
+const Backtests = lazy(async () => (await import('../backtests/backtests.tsx')).Backtests)
+const Scripts = lazy(async () => (await import('../scripts/scripts.tsx')).Scripts)
+const ScriptPage = lazy(async () => (await import('../scripts/script-page.tsx')).ScriptPage)
+const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
+const Watchlists = lazy(async () => (await import('../watchlists/watchlists.tsx')).Watchlists)
+const Alerts = lazy(async () => (await import('../alerts/alerts.tsx')).Alerts)
+const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Webhooks)
+const Settings = lazy(async () => (await import('../account/settings.tsx')).Settings)
+const Help = lazy(async () => (await import('../help/help.tsx')).Help)
 
 /** Path → page. The chart's own paths come first; a page gets the values in its path as props. */
 const ROUTES = [
@@ -120,10 +120,7 @@ const PALETTE_AFTER_MS = 1500
 
 export function App() {
   useEffect(() => {
-    const timer = setTimeout(
-      () => void import('../pages/palette.tsx').catch(() => undefined),
-      PALETTE_AFTER_MS,
-    )
+    const timer = setTimeout(() => void import('./palette.tsx').catch(() => undefined), PALETTE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [])
   useEffect(listenForKeys, [])

@@ -12,10 +12,10 @@ import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { market } from '../workspace.ts'
 import s from './ideas.module.css'
 import type { Idea } from '../../wire/idea.ts'
-import { Markdown } from './markdown-view.tsx'
-import { plainText } from './markdown.ts'
-import { Check, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
-import { showOnChart } from './show-on-chart.ts'
+import { Markdown } from '../ui/markdown-view.tsx'
+import { plainText } from '../ui/markdown.ts'
+import { Check, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
+import { showOnChart } from '../frame/show-on-chart.ts'
 
 export type { Idea }
 

@@ -28,7 +28,7 @@ import {
   type Alert,
 } from './alert-model.ts'
 import s from './alerts.module.css'
-import { Check, pageStyles as p, Segments, useLoad, type Loaded } from './page.tsx'
+import { Check, pageStyles as p, Segments, useLoad, type Loaded } from '../frame/page.tsx'
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 

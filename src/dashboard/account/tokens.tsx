@@ -10,7 +10,7 @@ import { DataTable } from '../ui/data-table.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Dialog, Empty, Field, Select } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { Confirm, pageStyles as p, Secret, Show, useLoad } from './page.tsx'
+import { Confirm, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
 import s from './settings.module.css'
 
 const FIELDS = rowFields('GET /api/platform/tokens', 'tokens')

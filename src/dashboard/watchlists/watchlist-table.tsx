@@ -14,7 +14,7 @@ import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { arrange, moved, type Watchlist, type WatchlistItem } from './lists.ts'
-import { attempt } from './page.tsx'
+import { attempt } from '../frame/page.tsx'
 import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 

@@ -8,7 +8,7 @@ import { Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Dialog, Empty, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { alertStyles as rows } from './alerts-list.tsx'
+import { alertStyles as rows } from '../alerts/alerts-list.tsx'
 import { Deliveries } from './deliveries.tsx'
 import {
   attempt,
@@ -21,7 +21,7 @@ import {
   Segments,
   Show,
   useLoad,
-} from './page.tsx'
+} from '../frame/page.tsx'
 import { SNIPPET_LANGUAGES, SNIPPETS, type SnippetLanguage } from './webhook-snippets.ts'
 import type { Webhook } from '../../wire/webhook.ts'
 

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import packageFile from '../../../package.json' with { type: 'json' }
 import { call } from '../api-client.ts'
 import { base } from '../base.ts'
-import { pageStyles as p, Show, useLoad } from './page.tsx'
+import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Button } from '../ui/ui.tsx'
 import s from './settings.module.css'

@@ -6,7 +6,7 @@ import { Button, Empty } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import { IdeaCard, IdeaEditor } from './ideas.tsx'
 import s from './ideas.module.css'
-import { pageStyles as p, Show, useLoad } from './page.tsx'
+import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 
 export function IdeaDrawer() {
   const [writing, setWriting] = useState(false)

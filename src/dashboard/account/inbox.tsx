@@ -5,7 +5,7 @@ import { ago } from '../format.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty } from '../ui/ui.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { pageStyles as p, Show, useLoad } from './page.tsx'
+import { pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import s from './settings.module.css'
 
 const ERROR_FIELDS = rowFields('GET /api/errors', 'errors')

@@ -10,7 +10,7 @@ import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Field, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { attempt, pageStyles as p, Secret, Show, useLoad } from './page.tsx'
+import { attempt, pageStyles as p, Secret, Show, useLoad } from '../frame/page.tsx'
 import s from './settings.module.css'
 
 const NAME_FIELDS = bodyFields('PATCH /api/auth/user')

@@ -7,7 +7,7 @@ import { navigate } from '../router.ts'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
-import { Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
+import { Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
 
 type Filter = 'all' | 'active' | 'stopped'
 

@@ -15,7 +15,7 @@ import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Badge, Button, toast } from '../ui/ui.tsx'
 import { bottom, market } from '../workspace.ts'
-import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
+import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import s from './scripts.module.css'
 import { KIND_TONES } from './scripts.tsx'
 

@@ -8,7 +8,7 @@ import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from './page.tsx'
+import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
 
 const FIELDS = rowFields('GET /api/platform/scripts', 'scripts')
 export const KIND_TONES = {

@@ -4,7 +4,7 @@ import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'
 import { Button, Empty } from '../ui/ui.tsx'
 import { Deliveries } from './deliveries.tsx'
-import { Show, useLoad } from './page.tsx'
+import { Show, useLoad } from '../frame/page.tsx'
 
 export function DeliveriesDrawer() {
   const hooks = useLoad(async (signal) => (await call('GET /api/platform/webhooks', { signal })).webhooks, [])

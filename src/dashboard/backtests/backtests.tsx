@@ -12,7 +12,7 @@ import { Badge, Button, cx, Empty, uiStyles as ui } from '../ui/ui.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { bottom, compareWith } from '../workspace.ts'
 import { found, NEWEST_FIRST, SORTS, type Backtest } from './backtest-list.ts'
-import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from './page.tsx'
+import { attempt, Confirm, Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 
 const STATE_TONES = {
   queued: 'accent',

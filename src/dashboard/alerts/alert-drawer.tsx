@@ -5,7 +5,7 @@ import { Button, Empty } from '../ui/ui.tsx'
 import { alertAt } from '../workspace.ts'
 import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
-import { pageStyles as p, Show } from './page.tsx'
+import { pageStyles as p, Show } from '../frame/page.tsx'
 
 export function AlertDrawer() {
   const { alerts, firings } = useAlerts()

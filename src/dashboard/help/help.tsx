@@ -10,8 +10,8 @@ import { Form, FormProblem, useForm } from '../ui/form.tsx'
 import { Button, Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './help.module.css'
-import { Markdown } from './markdown-view.tsx'
-import { Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
+import { Markdown } from '../ui/markdown-view.tsx'
+import { Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from '../frame/page.tsx'
 
 const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
 const ASKED = new Set(['query'])

@@ -8,8 +8,8 @@ import { Menu } from '../ui/menu.tsx'
 import { Badge } from '../ui/ui.tsx'
 import { alertsChanged, editAlert } from './alert-dialog.tsx'
 import { conditionText, destinationsText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
-import { attempt, Confirm, useLoad, type Loaded } from './page.tsx'
-import { showOnChart } from './show-on-chart.ts'
+import { attempt, Confirm, useLoad, type Loaded } from '../frame/page.tsx'
+import { showOnChart } from '../frame/show-on-chart.ts'
 import s from './alerts.module.css'
 
 export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<readonly Firing[]> } {

@@ -7,7 +7,7 @@ import { refusalOf } from '../ui/field-words.ts'
 import { FormProblem } from '../ui/form.tsx'
 import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
 import { importList } from './lists.ts'
-import { DropZone, pageStyles as p, problemAt, useSubmit } from './page.tsx'
+import { DropZone, pageStyles as p, problemAt, useSubmit } from '../frame/page.tsx'
 import { parseWatchlist, type ParsedWatchlist } from './watchlist-files.ts'
 import s from './watchlists.module.css'
 

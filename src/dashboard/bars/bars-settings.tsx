@@ -13,10 +13,19 @@ import { Badge, Button, Empty, Field, Progress, Select, toast } from '../ui/ui.t
 import { bodyFields, rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { marketOfFile } from './bar-file-name.ts'
 import { importBarsFile, type Imported } from './bar-files.ts'
-import { attempt, Confirm, DropZone, pageStyles as p, problemAt, Show, useLoad, useSubmit } from './page.tsx'
-import { forgetSymbols, type SymbolFacts } from './quotes.ts'
-import s from './settings.module.css'
-import { showOnChart } from './show-on-chart.ts'
+import {
+  attempt,
+  Confirm,
+  DropZone,
+  pageStyles as p,
+  problemAt,
+  Show,
+  useLoad,
+  useSubmit,
+} from '../frame/page.tsx'
+import { forgetSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
+import s from '../account/settings.module.css'
+import { showOnChart } from '../frame/show-on-chart.ts'
 
 const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
 const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')

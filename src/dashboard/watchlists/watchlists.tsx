@@ -19,7 +19,7 @@ import {
   watchlists,
   type Watchlist,
 } from './lists.ts'
-import { Confirm, Page } from './page.tsx'
+import { Confirm, Page } from '../frame/page.tsx'
 import { NoLists } from './watchlist-drawer.tsx'
 import { ImportWatchlist } from './watchlist-import.tsx'
 import { WatchlistRows } from './watchlist-table.tsx'

@@ -6,7 +6,7 @@ import { ago, duration } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
 import s from './deliveries.module.css'
-import { attempt, CodeBlock, Show, useLoad } from './page.tsx'
+import { attempt, CodeBlock, Show, useLoad } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
 
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
