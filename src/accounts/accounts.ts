@@ -97,6 +97,8 @@ export const sessions = (kv: Kv): Collection<Session> =>
   collection<Session>(kv, 'sessions', {
     unique: { hash: (session) => [session.hash] },
     indexes: { user: (session) => [session.userId] },
+    // For plans that list them; of sessions from before it counts only those that came since.
+    counts: { opened: { of: (session) => [session.userId] } },
   })
 
 export const tokens = (kv: Kv): Collection<ApiToken> =>

@@ -26,8 +26,18 @@ export async function startSession(
     lastSeenAt: now,
     userAgent: cutText(userAgent, 200),
   }
-  // Essential, because a user who cannot sign in to a full store cannot delete anything either.
-  await transact(deps.kv, () => ({ ...sessions(deps.kv).insert(session), essential: true }))
+  await transact(deps.kv, async (tx) => {
+    // The password that let the user in may have been changed while it was checked, to shut somebody out.
+    const now = await users(deps.kv).at(tx).get(user.id)
+    if (now?.passwordHash !== user.passwordHash)
+      throw new Problem(
+        401,
+        'invalid_credentials',
+        'The password was changed meanwhile. Sign in with the new one.',
+      )
+    // Essential, because a user who cannot sign in to a full store cannot delete anything either.
+    return { ...sessions(deps.kv).insert(session), essential: true }
+  })
   return { secret, session }
 }
 

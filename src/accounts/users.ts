@@ -205,34 +205,39 @@ export async function changeName(deps: AccountDeps, userId: string, name: string
   return changed
 }
 
-/** Ends every other session; `keepSession` is the one that asked. */
+/** Ends all sessions of the user, which it answers as it is now. */
 export async function changePassword(
   deps: AccountDeps,
   user: User,
   { current, next }: { readonly current: string; readonly next: string },
-): Promise<void> {
+): Promise<User> {
   await authenticate(deps, user.email, current).catch((error: unknown) => {
     if (error instanceof Problem && error.code === 'invalid_credentials')
       throw new Problem(401, 'invalid_credentials', 'The current password is wrong.')
     throw error
   })
-  await setPassword(deps, user.id, next)
+  return setPassword(deps, user.id, next)
 }
 
-/** Sets a password and ends all sessions of the user. */
-export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<void> {
+/** Sets a password and ends all sessions of the user, which it answers as it is now. */
+export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<User> {
   await checkPassword(password, '/newPassword')
   const passwordHash = await deps.passwords.hash(password)
+  let user: User | undefined
   await transact(deps.kv, async (tx) => {
     const stored = await users(deps.kv).at(tx).stored(userId)
     if (!stored) throw new Problem(404, 'user_not_found', 'There is no such user.')
+    user = { ...stored.record, passwordHash }
+    await sessions(deps.kv).at(tx).count('opened', [userId])
     const open = await Array.fromAsync(sessions(deps.kv).at(tx).each('user', [userId]), ({ id }) => id)
     const ended = await sessions(deps.kv).at(tx).storedMany(open)
     return [
-      users(deps.kv).replace(stored, { ...stored.record, passwordHash }),
+      users(deps.kv).replace(stored, user),
       ...ended.map((session) => sessions(deps.kv).remove(session)),
     ]
   })
+  if (user === undefined) throw new Error('assertion failed: a password without a user')
+  return user
 }
 
 /** NFC and lower case: what a person means by "the same address". */

@@ -125,8 +125,8 @@ export function authRoutes(deps: ApiDeps) {
     .post(
       '/password',
       async ({ caller, body, visit, request, setCookie }) => {
-        await changePassword(deps, caller.user, { current: body.password, next: body.newPassword })
-        return signedInAs(caller.user, visit, request, setCookie)
+        const passwords = { current: body.password, next: body.newPassword }
+        return signedInAs(await changePassword(deps, caller.user, passwords), visit, request, setCookie)
       },
       route('POST /api/auth/password', { sameOrigin: true }),
     )

@@ -4,8 +4,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
-import { transact, type Also } from '../store/transaction.ts'
-import type { Kv } from '../store/kv.ts'
+import { NameTaken, transact, type Also } from '../store/transaction.ts'
+import type { Kv, Reader } from '../store/kv.ts'
 
 export const SCRIPT_VISIBILITIES = ['public', 'private'] as const
 export type ScriptVisibility = (typeof SCRIPT_VISIBILITIES)[number]
@@ -118,11 +118,24 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   return {
     /** Under the path that scripts import it by; a text stored there before is replaced. */
     async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
-      const own = await Array.fromAsync(scripts.each('owner', [ownerId]))
-      const known = own.find((one) => one.name.toLowerCase() === path.toLowerCase())
-      return known === undefined
-        ? this.create(ownerId, author, { name: path, source })
-        : this.change(ownerId, known.id, { source })
+      const known = async (reader: Reader): Promise<Script | undefined> => {
+        const mine = scripts.at(reader)
+        // Moves when a script is added, which the list cannot tell.
+        await mine.count('owner', [ownerId])
+        const own = await Array.fromAsync(mine.each('owner', [ownerId]))
+        return own.find((one) => one.name.toLowerCase() === path.toLowerCase())
+      }
+      const found = await known(kv)
+      if (found) return this.change(ownerId, found.id, { source })
+      try {
+        return await this.create(ownerId, author, { name: path, source }, async (_made, tx) => {
+          if (await known(tx)) throw new NameTaken({ collection: 'scripts', index: 'path', key: [path] })
+          return {}
+        })
+      } catch (error) {
+        if (error instanceof NameTaken) return this.addLibrary(ownerId, author, path, source)
+        throw error
+      }
     },
     async create(
       ownerId: string,

@@ -102,6 +102,8 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       only: readonly string[] = [],
     ): Promise<Changes[]> {
       const changes: Changes[] = []
+      // Moves when a receiver is added, which the list cannot tell.
+      await receivers.at(tx).count('owner', [ownerId])
       for await (const receiver of receivers.at(tx).each('owner', [ownerId])) {
         const wanted = receiver.status === 'active' && receiver.events.includes(event)
         if (wanted && (only.length === 0 || only.includes(receiver.id)))

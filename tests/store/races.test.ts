@@ -2,14 +2,19 @@
 
 import { describe, expect, test } from 'bun:test'
 import { countAttempt } from '../../src/accounts/throttle.ts'
-import { addUser, signUp } from '../../src/accounts/users.ts'
+import { listSessions, startSession } from '../../src/accounts/sessions.ts'
+import { addUser, setPassword, signUp } from '../../src/accounts/users.ts'
 import { users, type AccountDeps } from '../../src/accounts/accounts.ts'
 import { Idempotency } from '../../src/api/idempotency.ts'
 import { BOOKMARKS_MAX, createPlaces } from '../../src/replay/places.ts'
+import { createScripts } from '../../src/scripts/scripts.ts'
 import { collection } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { transact, Tx } from '../../src/store/transaction.ts'
+import { parseAllowList } from '../../src/webhooks/address.ts'
+import { createOutbox } from '../../src/webhooks/deliveries.ts'
+import { createReceivers } from '../../src/webhooks/receivers.ts'
 import { rejection } from '../rejection.ts'
 import { delayedKv } from './delayed-kv.ts'
 
@@ -69,6 +74,19 @@ describe.each([0, 1, 2, 3])(`a late store (SEED=${SEED}), %i`, (n) => {
     await times(12, () => things.update('t', (thing) => ({ ...thing, n: thing.n + 1 })))
     expect((await things.get('t'))?.n).toBe(12)
   })
+  test('a library that is added under its path by several at a time is one script', async () => {
+    const kv = open()
+    let id = 0
+    const scripts = createScripts({
+      kv,
+      clock: { now: () => 1e12, sleep: () => Promise.resolve() },
+      newId: (prefix) => `${prefix}_${++id}`,
+      examine: async () => ({ diagnostics: '[]', kind: 'library', pineVersion: 6 }),
+    })
+    const add = (i: number) => scripts.addLibrary('usr_1', 'me', i % 2 ? 'A/b/1' : 'a/B/1', `// ${i}`)
+    expect(done(await times(5, add))).toBe(5)
+    expect(await Array.fromAsync(scripts.eachOf('usr_1'))).toHaveLength(1)
+  })
   test('the last place for a bookmark is taken once', async () => {
     const kv = open()
     const places = createPlaces({ kv, clock: { now: () => 1e12, sleep: () => Promise.resolve() } })
@@ -78,6 +96,54 @@ describe.each([0, 1, 2, 3])(`a late store (SEED=${SEED}), %i`, (n) => {
     const save = (i: number) => places.saveBookmark('usr_1', 'SPX', '1d', BOOKMARKS_MAX + i, null)
     expect(done(await times(6, save))).toBe(1)
   })
+})
+
+/** The same store, in which `rival` writes right before the next commit. */
+function withRival(kv: Kv, rival: () => Promise<unknown>): Kv {
+  let next: typeof rival | null = rival
+  return {
+    ...kv,
+    async commit(commit) {
+      const first = next
+      next = null
+      await first?.()
+      return kv.commit(commit)
+    },
+  }
+}
+
+test('a session that opens while the password is set ends with the others', async () => {
+  const deps = accounts(memoryKv())
+  const user = await addUser(deps, { email: 'a@example.com', password: 'correct horse' })
+  await startSession(deps, user, '')
+  const kv = withRival(deps.kv, () => startSession(deps, user, ''))
+  await setPassword({ ...deps, kv }, user.id, 'battery staple')
+  expect(await listSessions(deps, user)).toEqual([])
+})
+
+test('no session opens with a password that was changed while it was checked', async () => {
+  const deps = accounts(memoryKv())
+  const user = await addUser(deps, { email: 'a@example.com', password: 'correct horse' })
+  const kv = withRival(deps.kv, () => setPassword(deps, user.id, 'battery staple'))
+  expect(await rejection(startSession({ ...deps, kv }, user, ''))).toMatchObject({ status: 401 })
+  expect(await listSessions(deps, user)).toEqual([])
+})
+
+test('a receiver that is added while an event is written down gets it too', async () => {
+  const deps = accounts(memoryKv())
+  const receivers = createReceivers({
+    ...deps,
+    box: { seal: async (text) => text, open: async (text) => text },
+    allow: parseAllowList(''),
+    resolve: async () => ['93.184.215.14'],
+  })
+  const events = ['alert.triggered'] as const
+  const register = () => receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
+  await register()
+  const kv = withRival(deps.kv, register)
+  const outbox = createOutbox({ ...deps, kv })
+  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'alert.triggered', {}))
+  expect((await outbox.listOfOwner('usr_1', { limit: 9 })).items).toHaveLength(2)
 })
 
 test('a plan runs again when what it read, or found absent, was written twice before its commit', async () => {
