@@ -73,8 +73,10 @@ interface ReplayRecord {
   readonly backtestId: string
   readonly exchange: string
   readonly createdAt: number
-  /** When the backtest made room for newer ones; kept for a while, so that the refusal can say so. */
+  /** When the backtest went; kept for a while, so that the refusal can say so. */
   readonly goneAt?: number
+  /** Somebody asked for it; otherwise it made room for newer ones. */
+  readonly deleted?: boolean
 }
 
 const replays = (kv: Kv) =>
@@ -141,10 +143,7 @@ export async function backtestSession(
   return { session, cut: all.length - bars.length }
 }
 
-/**
- * What to commit with the removal of a backtest. Who asked for it wants nothing left; what it was converted to is kept where it
- * made room for newer ones, since nobody has told its owner yet.
- */
+/** What to commit with the removal of a backtest: that it is gone, and why, is said to whoever opens its replay. */
 export async function endReplays(
   { kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>,
   tx: Tx,
@@ -154,11 +153,8 @@ export async function endReplays(
   const here = replays(kv).at(tx)
   const made = await Array.fromAsync(here.each('backtest', [backtestId]), ({ id }) => id)
   const stored = await here.storedMany(made)
-  return stored.map((replay) =>
-    why === 'asked'
-      ? replays(kv).remove(replay)
-      : replays(kv).replace(replay, { ...replay.record, goneAt: clock.now() }),
-  )
+  const gone = { goneAt: clock.now(), deleted: why === 'asked' }
+  return stored.map((replay) => replays(kv).replace(replay, { ...replay.record, ...gone }))
 }
 
 /** Why the caller's replay can no longer be made, if the backtest was theirs and is gone. */
@@ -169,7 +165,9 @@ export async function replayGone(kv: Kv, userId: string, backtestId: string): Pr
   return new Problem(
     404,
     'backtest_not_found',
-    `The backtest of this replay made room for newer ones on ${day}, and its trades are gone with it. Run it again to replay it, and pin it to keep it.`,
+    made.deleted
+      ? `The backtest of this replay was deleted on ${day}, and its trades are gone with it. Run it again to replay it.`
+      : `The backtest of this replay made room for newer ones on ${day}, and its trades are gone with it. Run it again to replay it, and pin it to keep it.`,
   )
 }
 

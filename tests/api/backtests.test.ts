@@ -284,7 +284,7 @@ describe('replaying a backtest', () => {
   })
 })
 
-test('a removed backtest leaves nothing behind, but the events it caused', async () => {
+test('a removed backtest leaves nothing behind but the events it caused, and why its replay is gone', async () => {
   const { post, get, call, cookie, services, pool } = await open()
   const { id } = (await post({ ...RUN, name: 'findable' })).json
   await call('POST', `/api/platform/backtests/${id}/replay`, { headers: cookie })
@@ -292,9 +292,12 @@ test('a removed backtest leaves nothing behind, but the events it caused', async
   await call('DELETE', `/api/platform/backtests/${id}`, { headers: cookie })
   expect((await get('/api/search?q=findable')).json.results).toEqual([])
   const left = (await services.kv.list({ prefix: [] }, { limit: 1000 }))
-    .map(({ key, value }) => JSON.stringify([key, value]))
-    .filter((text) => text.includes(id))
-  expect(left).toEqual([])
+    .filter(({ key, value }) => JSON.stringify([key, value]).includes(id))
+    .map(({ key }) => key[0])
+  expect(new Set(left)).toEqual(new Set(['replays']))
+  const replay = await call('POST', `/api/platform/backtests/${id}/replay`, { headers: cookie })
+  expect([replay.status, replay.json.error.code]).toEqual([404, 'backtest_not_found'])
+  expect(replay.json.error.message).toContain('was deleted on 2026-01-01')
   pool.close()
 })
 
