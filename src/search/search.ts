@@ -21,6 +21,8 @@ export interface SearchDeps {
   readonly all: () => AsyncIterable<SearchItem>
   /** A user's own private items. */
   readonly privateOf: (userId: string) => AsyncIterable<SearchItem>
+  /** Those of these that there are no more: another process may have removed them, of which nobody here was told. */
+  readonly goneOf: (hits: readonly Hit[]) => Promise<readonly Hit[]>
   readonly now: () => number
   /** Yields, so that requests are answered meanwhile. */
   readonly pause: () => Promise<void>
@@ -33,6 +35,9 @@ const SLICE_MS = 4
 /** How many slices of the user's items a first search waits for; what is not read by then is found next time. */
 const PATIENCE_SLICES = 50
 
+/** A search begins anew when it found what is gone: somebody may be removing thousands. */
+const ROUNDS_MAX = 5
+
 interface Filling {
   /** Everything was read, or enough to answer with. */
   readonly soon: Promise<void>
@@ -41,7 +46,7 @@ interface Filling {
 
 export type Search = ReturnType<typeof createSearch>
 
-export function createSearch({ spawn, all, privateOf, now, pause, failed }: SearchDeps) {
+export function createSearch({ spawn, all, privateOf, goneOf, now, pause, failed }: SearchDeps) {
   let thread: SearchThread | null = null
   let ready = false
   let asked = 0
@@ -135,6 +140,14 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
     return filling
   }
 
+  function found(asks: Omit<ToSearch & { to: 'find' }, 'to' | 'ask'>): Promise<readonly Hit[]> {
+    const ask = ++asked
+    return new Promise((resolve) => {
+      asking.set(ask, resolve)
+      open().postMessage({ to: 'find', ask, ...asks })
+    })
+  }
+
   return {
     /** Whether the rebuild is done; until then answers come from what is there. */
     isReady: () => ready,
@@ -161,11 +174,14 @@ export function createSearch({ spawn, all, privateOf, now, pause, failed }: Sear
         users.set(userId, filling)
         if (!filling.isDone) await filling.soon
       }
-      const ask = ++asked
-      return new Promise((resolve) => {
-        asking.set(ask, resolve)
-        open().postMessage({ to: 'find', ask, query, userId, filters, limit, ownTypes })
-      })
+      for (let round = 1; ; round++) {
+        const hits = await found({ query, userId, filters, limit, ownTypes })
+        const gone = new Set(await goneOf(hits))
+        if (gone.size === 0) return hits
+        // What takes their place ranks as if they had never been.
+        for (const { type, id } of gone) this.remove(type, id, userId ?? '')
+        if (round === ROUNDS_MAX) return hits.filter((hit) => !gone.has(hit))
+      }
     },
     /** Ends the thread; searches under way find nothing. */
     close(): void {

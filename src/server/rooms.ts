@@ -114,6 +114,12 @@ export function createRooms(deps: RoomDeps): Rooms {
       }
     },
     spawn: deps.spawnSearch,
+    // The command line removes runs beside this server, and nothing else that is found.
+    async goneOf(hits) {
+      const found = hits.filter(({ type }) => type === 'backtest')
+      const there = new Set((await runs(kv).getMany(found.map(({ id }) => id))).map(({ id }) => id))
+      return found.filter(({ id }) => !there.has(id))
+    },
     now: () => clock.now(),
     pause: () => clock.sleep(0),
     failed: (error) => log('error', 'reading what is searched failed', { error: String(error) }),

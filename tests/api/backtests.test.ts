@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { removeRuns } from '../../src/runs/runs.ts'
 import { testServer, type Call } from './server.ts'
 
 const CSV = `time,open,high,low,close,volume\n${Array.from(
@@ -298,6 +299,18 @@ test('a removed backtest leaves nothing behind but the events it caused, and why
   const replay = await call('POST', `/api/platform/backtests/${id}/replay`, { headers: cookie })
   expect([replay.status, replay.json.error.code]).toEqual([404, 'backtest_not_found'])
   expect(replay.json.error.message).toContain('was deleted on 2026-01-01')
+  pool.close()
+})
+
+test('a backtest that another process removed is neither listed nor found', async () => {
+  const { post, get, services, pool } = await open()
+  const { id, backtest } = (await post({ ...RUN, name: 'findable' })).json
+  const { kv } = services
+  expect((await get('/api/search?q=findable')).json.results).toMatchObject([{ id }])
+  const { user } = (await get('/api/auth/session')).json
+  expect(await removeRuns(kv, user.id, [id], [])).toMatchObject([{ name: backtest.name }])
+  expect((await get('/api/search?q=findable')).json.results).toEqual([])
+  expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
   pool.close()
 })
 

@@ -24,6 +24,7 @@ async function searchOver(items: readonly SearchItem[]) {
     all: () => later(items),
     privateOf: (userId) => later(items.filter((one) => one.ownerId === userId && !one.public)),
     spawn: searchHere,
+    goneOf: async () => [],
     failed,
     now: () => 0,
     pause: () => Promise.resolve(),
@@ -35,6 +36,26 @@ const failed = (error: unknown) => {
   throw error
 }
 const ids = (hits: readonly { id: string }[]) => hits.map((hit) => hit.id)
+
+test('what was removed by another process is found no more, and the next best takes its place', async () => {
+  const all = Array.from({ length: 30 }, (_, i) =>
+    item(`b${i}`, { type: 'backtest', public: false, title: 'sma' }),
+  )
+  let left = all
+  const search = createSearch({
+    all: () => later([]),
+    privateOf: () => later(all),
+    spawn: searchHere,
+    goneOf: async (hits) => hits.filter(({ id }) => !left.some((one) => one.id === id)),
+    failed,
+    now: () => 0,
+    pause: () => Promise.resolve(),
+  })
+  const find = async () => ids(await search.find('sma', 'usr_a', {}, 10)).toSorted()
+  expect(await find()).toHaveLength(10)
+  left = all.slice(0, 7)
+  expect(await find()).toEqual(left.map(({ id }) => id).toSorted())
+})
 
 describe('search', () => {
   test.each([
@@ -133,6 +154,7 @@ describe('search', () => {
     const { promise: held, resolve: go } = Promise.withResolvers<void>()
     const search = createSearch({
       spawn: searchHere,
+      goneOf: async () => [],
       failed,
       all: () => later([]),
       async *privateOf() {
@@ -155,6 +177,7 @@ describe('search', () => {
     let time = 0
     const search = createSearch({
       spawn: searchHere,
+      goneOf: async () => [],
       failed,
       all: () => later([]),
       async *privateOf() {
@@ -173,6 +196,7 @@ describe('search', () => {
   test('a thread that dies answers nothing, and the next one knows all again', async () => {
     const threads: ReturnType<typeof searchHere>[] = []
     const search = createSearch({
+      goneOf: async () => [],
       spawn() {
         const thread = searchHere()
         threads.push(thread)
