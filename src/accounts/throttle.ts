@@ -30,9 +30,11 @@ export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown:
   await transact(deps.kv, async (tx) => {
     const key = failuresKey(emailKey)
     const { count, lastAt } = failuresIn(await tx.get(key), deps.clock.now())
-    const waitMs = lastAt + waitAfter(count) - deps.clock.now()
+    const now = deps.clock.now()
+    // A failure that is yet to come is of a clock that was set back since: it may be hours off.
+    const waitMs = lastAt > now ? 0 : lastAt + waitAfter(count) - now
     if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000))
-    const failures: Failures = { count: count + 1, lastAt: deps.clock.now() }
+    const failures: Failures = { count: count + 1, lastAt: now }
     return {
       sets: [{ key, value: JSON.stringify(failures) }],
       essential: isKnown,

@@ -142,7 +142,7 @@ export function createApi(services: Services) {
     .onAfterResponse(({ request, route, path, set }) => {
       const visit = gate.visit(request)
       const status = visit.status ?? (typeof set.status === 'number' ? set.status : 200)
-      const ms = clock.now() - visit.startedAt
+      const ms = Math.max(0, clock.now() - visit.startedAt)
       metrics.request(request.method, route ?? 'unknown', status, ms / 1000)
       log('debug', 'request', {
         requestId: visit.requestId,

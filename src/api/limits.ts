@@ -68,7 +68,9 @@ export class RateLimiter {
     const now = this.#clock.now()
     const key = `${rate} ${client}`
     const before = this.#buckets.get(key) ?? { tokens: quota, at: now }
-    const refilled = before.tokens + ((now - before.at) / 1000) * (quota / windowSeconds)
+    // A clock that was set back takes nothing away.
+    const passedMs = Math.max(0, now - before.at)
+    const refilled = before.tokens + (passedMs / 1000) * (quota / windowSeconds)
     const tokens = Math.min(quota, refilled)
     const allowed = tokens >= 1
     const left = allowed ? tokens - 1 : tokens

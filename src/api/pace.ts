@@ -25,7 +25,9 @@ export async function* paced(clock: Clock, body: ReadableStream<Uint8Array>): As
       )
       if (read === null) throw tooSlow()
       if (read.done) return
-      waitedMs += clock.now() - askedAt
+      const passedMs = clock.now() - askedAt
+      // More than was left did not pass, or it would have been given up on: the clock was set.
+      if (passedMs > 0 && passedMs <= WAITED_MS - waitedMs) waitedMs += passedMs
       bytes += read.value.byteLength
       if (bytes >= FOR_BYTES) waitedMs = bytes = 0
       yield read.value

@@ -46,6 +46,43 @@ test('one that is slow and steady arrives whole', async () => {
   expect(await reading).toBe(50 * (8 << 10))
 })
 
+test.each([-3, 3])(
+  'a clock that is set by %i h gives up no body too soon, and none too late',
+  async (hours) => {
+    const hand = new HandClock()
+    let set = 0
+    const clock = { now: () => hand.now() + set, sleep: hand.sleep.bind(hand) }
+    let bytes = 0
+    const body = dripping(hand, 1000, Array<number>(20).fill(10))
+    const stalled = new ReadableStream()
+    const reading = rejection(
+      (async () => {
+        for await (const chunk of paced(clock, body)) bytes += chunk.length
+        for await (const chunk of paced(clock, stalled)) bytes += chunk.length
+      })(),
+    )
+    await hand.pass(1500)
+    set = hours * 3_600_000
+    await hand.pass(18_000)
+    expect(bytes).toBe(190)
+    await hand.pass(1000 + 30_000)
+    expect(await reading).toMatchObject({ status: 408 })
+  },
+)
+
+test('a clock that was set back while a body came leaves it no more time', async () => {
+  const hand = new HandClock()
+  let set = 0
+  const clock = { now: () => hand.now() + set, sleep: hand.sleep.bind(hand) }
+  const dripped = dripping(hand, 1000, Array<number>(1000).fill(1))
+  const reading = rejection(Array.fromAsync(paced(clock, dripped)))
+  await hand.pass(1500)
+  set = -3 * 3_600_000
+  // But for the chunk that came meanwhile.
+  await hand.pass(30_000)
+  expect(await reading).toMatchObject({ status: 408 })
+})
+
 test('the time that the reader takes is not the sender’s', async () => {
   const clock = new HandClock()
   const reading = read(clock, dripping(clock, 1, [10, 10, 10]), 60_000)

@@ -192,6 +192,17 @@ describe('limits', () => {
     pool.close()
   })
 
+  test('a clock that is set back by hours takes no requests away', () => {
+    const clock = new FakeClock()
+    const limiter = new RateLimiter(clock, DEFAULT_RATES)
+    limiter.take('anonymous', 'ip')
+    clock.advance(-3 * 3_600_000)
+    for (let i = 0; i < 119; i++) limiter.take('anonymous', 'ip')
+    expect(() => limiter.take('anonymous', 'ip')).toThrow('Wait 1 s')
+    clock.advance(1000)
+    limiter.take('anonymous', 'ip')
+  })
+
   test('a flood of addresses does not grow the limiter, nor free one that keeps on', () => {
     const clock = new FakeClock()
     const limiter = new RateLimiter(clock, DEFAULT_RATES)

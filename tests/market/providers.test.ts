@@ -102,6 +102,23 @@ const klines = (url: URL) => {
   )
 }
 
+test('a clock that is set back by hours between two pages makes the next wait no longer', async () => {
+  let time = START + 10 * 24 * HOUR
+  const waits: number[] = []
+  const page = (from: number) =>
+    Response.json(Array.from({ length: 1000 }, (_, i) => [from + i * MINUTE, '1', '3', '1', '2', '5']))
+  const deps: ProviderDeps = {
+    http: (url) => {
+      if (waits.length === 0) time -= 3 * HOUR
+      return Promise.resolve(page(Number(new URL(url).searchParams.get('startTime'))))
+    },
+    clock: { now: () => time, sleep: async (ms) => void waits.push(ms) },
+  }
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  await fetchSeries(new BarCache(memoryBars()), key, deps, { from: START, to: START + 2500 * MINUTE })
+  expect([waits.length > 0, Math.max(...waits) < 10_000]).toEqual([true, true])
+})
+
 describe('Binance', () => {
   test('pages of a thousand, one after another, without a bar twice', async () => {
     const binance = local(klines)

@@ -11,6 +11,7 @@ import { createScripts } from '../../src/scripts/scripts.ts'
 import { collection } from '../../src/store/collection.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv } from '../../src/store/memory.ts'
+import type { ReceiverData } from '../../src/wire/event.ts'
 import { transact, Tx } from '../../src/store/transaction.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import { createOutbox } from '../../src/webhooks/deliveries.ts'
@@ -138,11 +139,12 @@ test('a receiver that is added while an event is written down gets it too', asyn
     resolve: async () => ['93.184.215.14'],
   })
   const events = ['alert.triggered'] as const
+  const fired = {} as ReceiverData['alert.triggered']
   const register = () => receivers.create('usr_1', { name: 'n', url: 'https://e.example/', events })
   await register()
   const kv = withRival(deps.kv, register)
   const outbox = createOutbox({ ...deps, kv })
-  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'alert.triggered', {}))
+  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'alert.triggered', fired))
   expect((await outbox.listOfOwner('usr_1', { limit: 9 })).items).toHaveLength(2)
 })
 

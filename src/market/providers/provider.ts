@@ -103,7 +103,11 @@ export async function* fetchPages(
     if (next === null || next <= from) return
     from = next
     if (from < query.to)
-      await deps.clock.sleep(Math.max(0, asked + provider.gapMs - deps.clock.now()), signal)
+      // Never longer than the gap, though the clock was set back meanwhile.
+      await deps.clock.sleep(
+        Math.min(provider.gapMs, Math.max(0, asked + provider.gapMs - deps.clock.now())),
+        signal,
+      )
   }
 }
 
