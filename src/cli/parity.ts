@@ -6,10 +6,13 @@ import { parseFlags, type Command, UsageError } from './command.ts'
 
 export const parityCommand: Command = {
   name: 'parity',
-  usage: 'DIR [--only A,B] [--jsonl]',
+  usage: 'MANIFEST.json|DIR [--only A,B] [--jsonl]',
   summary: "Compare the engine with TradingView's own trade lists and values.",
   help: () =>
     [
+      '  MANIFEST.json         Names scripts, bars and what is expected of them, case by case: trades as',
+      '                        TradingView exports them, or values a bar. With empty lists nothing is shown,',
+      '                        so they do not count',
       '  DIR                   Expected numbers: lists.json, micro.json, ta.json and other.json, or',
       '                        validation/NAME/{strategy.pine,tv_trades.csv} with data/*.csv',
       '  --only A,B            Only cases whose id begins so',
@@ -22,8 +25,8 @@ export const parityCommand: Command = {
       allowPositionals: true,
     })
     const [folder, ...more] = positionals
-    if (folder === undefined || more.length > 0) throw new UsageError('Name one folder.')
-    if (!existsSync(folder)) throw new UsageError(`There is no folder ${folder}.`)
+    if (folder === undefined || more.length > 0) throw new UsageError('Name one manifest or folder.')
+    if (!existsSync(folder)) throw new UsageError(`There is no file or folder ${folder}.`)
     const exact = measure(
       [
         folder,

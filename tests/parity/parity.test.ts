@@ -7,7 +7,8 @@ import { existsSync } from 'node:fs'
 import { openBacktest, runBacktest } from '../../src/backtest/run.ts'
 import { reportText } from '../../src/backtest/report/difference.ts'
 import { verifyReport } from '../../src/backtest/verify.ts'
-import { parityCases, runCase } from '../../src/tools/parity.ts'
+import { runCase } from '../../src/tools/parity/case.ts'
+import { parityCases } from '../../src/tools/parity.ts'
 
 const DIR = `${import.meta.dir}/../../../shared/parity`
 const here = existsSync(DIR)

@@ -1,0 +1,47 @@
+// Bars and tables from CSV files, read once.
+
+import { readFileSync } from 'node:fs'
+import Papa from 'papaparse'
+import { emptyBars, type Bars } from '../../market/bars.ts'
+
+export type Row = Readonly<Record<string, string>>
+
+export function rowsOf(file: string): Row[] {
+  return Papa.parse<Record<string, string>>(readFileSync(file, 'utf8').trim(), { header: true }).data
+}
+
+const loaded = new Map<string, Bars>()
+
+export function readBars(file: string): Bars {
+  const known = loaded.get(file)
+  if (known) return known
+  const rows = Papa.parse<Record<string, string>>(readFileSync(file, 'utf8').trim(), { header: true }).data
+  const bars = barsOf(
+    rows.map((row) => [
+      timeOf(row['time'] ?? row['timestamp'] ?? ''),
+      ...[row['open'], row['high'], row['low'], row['close'], row['volume']].map(Number),
+    ]),
+  )
+  loaded.set(file, bars)
+  return bars
+}
+
+/** UTC milliseconds, seconds as TradingView's chart export has them, or ISO 8601. */
+function timeOf(text: string): number {
+  const time = Number(text)
+  if (Number.isNaN(time)) return Date.parse(text)
+  return Math.abs(time) < 1e11 ? time * 1000 : time
+}
+
+export function barsOf(rows: readonly (readonly number[])[]): Bars {
+  const bars = emptyBars(rows.length)
+  for (const [i, row] of rows.entries()) {
+    bars.time[i] = row[0]!
+    bars.open[i] = row[1]!
+    bars.high[i] = row[2]!
+    bars.low[i] = row[3]!
+    bars.close[i] = row[4]!
+    bars.volume[i] = row[5] ?? 0
+  }
+  return bars
+}

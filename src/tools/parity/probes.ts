@@ -1,0 +1,135 @@
+// Cases of a repository of probes: validation/NAME/{strategy.pine,tv_trades.csv} and data/*.csv.
+
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { compareTrades, type ComparedField } from '../../backtest/compare.ts'
+import { type ExportedTrade, parseTradeList } from '../../backtest/trade-csv.ts'
+import { lowerBound, sliceBars } from '../../market/bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { ReportTrade } from '../../wire/report.ts'
+import { type ParityCase, requestFor } from './case.ts'
+import { readBars } from './files.ts'
+
+const DAY = 86_400_000
+/** Wall clock of the exports. */
+const PROBE_ZONE = 'UTC+8'
+const FIELDS: readonly ComparedField[] = ['side', 'entryTime', 'exitTime', 'entryPrice', 'exitPrice']
+
+export function probeCases(dir: string): ParityCase[] {
+  const folder = join(dir, 'validation')
+  const names = readdirSync(folder)
+    .filter((name) => isProbe(join(folder, name)))
+    .sort()
+  const data = readdirSync(join(dir, 'data')).find((name) => name.endsWith('.csv'))
+  if (!data) return []
+  const all = readBars(join(dir, 'data', data))
+  const lists = new Map(
+    names.map((name) => [
+      name,
+      parseTradeList(readFileSync(join(folder, name, 'tv_trades.csv'), 'utf8')).trades,
+    ]),
+  )
+  const windows = exportWindows([...lists.values()])
+  const symbol: SymbolInfo = {
+    exchange: 'BINANCE',
+    symbol: 'ETHUSDT.P',
+    description: 'ETHUSDT Perpetual',
+    type: 'swap',
+    currency: 'USDT',
+    baseCurrency: 'ETH',
+    mintick: 0.01,
+    priceScale: 100,
+    minMove: 1,
+    pointValue: 1,
+    minQuantity: 0.0001,
+    timezone: 'UTC',
+    session: '24x7',
+    volumeType: 'base',
+  }
+  return names.map((name) => {
+    const source = readFileSync(join(folder, name, 'strategy.pine'), 'utf8')
+    const list = lists.get(name) ?? []
+    const window = windowOf(list, windows)
+    const bars = sliceBars(all, lowerBound(all.time, window.from), lowerBound(all.time, window.to + 1))
+    // A list that begins weeks after its range and ends more than a week before it does was exported over a shorter
+    // stretch of it: what traded outside of that stretch cannot be judged.
+    const short =
+      window.to === Infinity ||
+      (firstDay(list) > window.from + 14 * DAY && lastTime(list) < window.to - 7 * DAY)
+    const judged = (trade: ReportTrade) =>
+      !short || (trade.entryTime >= firstDay(list) && trade.exitTime <= lastTime(list))
+    // Sizes of a share of equity contain TradingView's USDT rate; fixed ones have to be equal.
+    const sized = /default_qty_type\s*=\s*strategy\.(percent_of_equity|cash)/.test(source)
+    return {
+      suite: 'probes',
+      id: name,
+      request: requestFor(source, bars, symbol, '15'),
+      check: ({ trades }) => {
+        const fields = sized ? FIELDS : [...FIELDS, 'qty' as const]
+        const comparison = compareTrades(list, trades.filter(judged), bars, {
+          timezone: PROBE_ZONE,
+          mintick: symbol.mintick,
+          fields,
+        })
+        const { firstDivergence: first } = comparison
+        return {
+          exact: comparison.exact,
+          total: Math.max(comparison.expected, comparison.found),
+          first:
+            first &&
+            `trade ${first.n} (bar ${first.bar}, ${new Date(first.time).toISOString()}): ${first.differences
+              .map((one) => `${one.field} ${one.expected} expected, ${one.found} found`)
+              .join('; ')}`,
+        }
+      },
+    }
+  })
+}
+
+/** A folder whose script or list is empty holds nothing to measure. */
+function isProbe(folder: string): boolean {
+  return ['strategy.pine', 'tv_trades.csv'].every((name) => {
+    const file = join(folder, name)
+    return existsSync(file) && statSync(file).size > 0
+  })
+}
+
+interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * The ranges the lists were exported over, which no file names. A list with a position still open ends where its range
+ * does, so most ends are known, and a list belongs to the first end that is not before its last row. A range starts at
+ * the UTC midnight before the earliest entry of its lists, and is a year long at least. TradingView's chart bars start
+ * there too (a moving average over 152 bars is na for its first 152).
+ */
+function exportWindows(lists: readonly (readonly ExportedTrade[])[]): Window[] {
+  const ends = [...new Set(lists.flat().flatMap((trade) => (trade.open ? [utc(trade.exit.wall)] : [])))]
+  const windows = ends.sort((a, b) => a - b).map((to) => ({ from: Math.floor(to / DAY - 365) * DAY, to }))
+  for (const list of lists) {
+    const window = windows.find(({ to }) => to >= lastTime(list))
+    if (window) window.from = Math.min(window.from, firstDay(list))
+  }
+  // Lists behind every known end: of one more range, whose end is not known.
+  const rest = lists.filter((list) => !windows.some(({ to }) => to >= lastTime(list)))
+  if (rest.length > 0) windows.push({ from: Math.min(...rest.map(firstDay)), to: Infinity })
+  return windows
+}
+
+function windowOf(list: readonly ExportedTrade[], windows: readonly Window[]): Window {
+  return windows.find(({ to }) => to >= lastTime(list)) ?? { from: 0, to: Infinity }
+}
+
+function firstDay(list: readonly ExportedTrade[]): number {
+  return list.reduce((first, { entry }) => Math.min(first, Math.floor(utc(entry.wall) / DAY) * DAY), Infinity)
+}
+
+function lastTime(list: readonly ExportedTrade[]): number {
+  return list.reduce((last, { exit }) => Math.max(last, utc(exit.wall)), 0)
+}
+
+function utc(wall: number): number {
+  return wall - 8 * 3_600_000
+}
