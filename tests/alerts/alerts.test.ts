@@ -11,7 +11,7 @@ import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 import { rejection } from '../rejection.ts'
 
 const nan = Number.NaN
@@ -107,7 +107,7 @@ function barsOf(values: readonly number[]): Bars {
 
 const MARK = ['alerts', 'mark', '', 'SP', 'SPX', '1d']
 
-function world(kv: Kv = memoryKv()) {
+function world(kv: Kv = testKv()) {
   let byte = 0
   const clock = { now: () => now, sleep: () => Promise.resolve() }
   const alerts = createAlerts({
@@ -242,7 +242,7 @@ describe('an alert', () => {
     expect((await Array.fromAsync(again.alerts.formingBars())).filter(Boolean)).toEqual([])
   })
   test('of a script writes nothing on a bar that means nothing to it', async () => {
-    const kv = memoryKv()
+    const kv = testKv()
     let writes = 0
     const counted: Kv = {
       ...kv,
@@ -572,7 +572,7 @@ describe('an alert', () => {
     expect(pages.flat().filter(({ key }) => key[1] !== 'mark' && key[1] !== 'joined')).toEqual([])
   })
   test('whose commit falls into a look that did not know it misses nothing', async () => {
-    const kv = memoryKv()
+    const kv = testKv()
     const insertion = Promise.withResolvers<boolean>()
     const { set, arrived } = world({
       ...kv,
@@ -604,7 +604,7 @@ describe('an alert', () => {
     expect(days()).toEqual([2])
   })
   test('whose commit comes when the look that should have known it is over misses nothing', async () => {
-    const kv = memoryKv()
+    const kv = testKv()
     const asked = Promise.withResolvers<void>()
     const over = Promise.withResolvers<void>()
     const { set, arrived } = world({

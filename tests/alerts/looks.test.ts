@@ -14,10 +14,9 @@ import { createLooks } from '../../src/alerts/looks.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
 import { BAR_FIELDS, emptyBars, type Bars } from '../../src/market/bars.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 import { OneByOne, type Row } from './one-by-one.ts'
 
 const START = Date.UTC(2026, 0, 5)
@@ -68,8 +67,8 @@ class World {
   readonly interval: string
   readonly step: number
   readonly truth: OneByOne
-  readonly store = new Stopping(memoryKv())
-  readonly cache = new BarCache(memoryBars())
+  readonly store = new Stopping(testKv())
+  readonly cache = new BarCache(testBars())
   readonly ids: string[] = []
   now = START
   readonly #clock = { now: () => this.now, sleep: () => Promise.resolve() }

@@ -12,11 +12,10 @@ import type { JobOptions, JobPool } from '../../src/engine/pool.ts'
 import type { Desk } from '../../src/engine/worker-loop.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
 import { sliceBars, type Bars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import type { Scripts } from '../../src/scripts/scripts.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 import { mulberry, scriptRequest } from '../../src/tools/incremental.ts'
 
 const SCRIPTS: Readonly<Record<string, readonly [Kind, string]>> = {
@@ -43,8 +42,8 @@ const SERIES = { exchange: 'X', symbol: 'ÄÖ', interval: '15m' }
 class World {
   now = 0
   readonly fired: Firing[] = []
-  readonly cache = new BarCache(memoryBars())
-  readonly kv = memoryKv()
+  readonly cache = new BarCache(testBars())
+  readonly kv = testKv()
   readonly keptBytes: number
   alerts: Alerts
   #bytes = 1

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { barCsv } from '../bar-csv.ts'
 import { addressList } from '../../src/api/peer.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 import { testServer, type Call } from './server.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -176,7 +176,7 @@ test('a mistake of ours is a bare 500 that names the log entry', async () => {
   const { call } = testServer(() => ({
     log: (_level, _message, fields) => void lines.push(fields),
     kv: {
-      ...memoryKv(),
+      ...testKv(),
       get: () => {
         throw new Error('secret detail')
       },
@@ -284,7 +284,7 @@ test('an address is believed from a trusted proxy only', async () => {
 })
 
 test('a full disk is 507, and reading goes on', async () => {
-  const { call } = testServer(() => ({ kv: memoryKv({ maxBytes: -1 }) }))
+  const { call } = testServer(() => ({ kv: testKv({ maxBytes: -1 }) }))
   const body = (email: string) => ({ body: { email, password: 'correct horse' } })
   const first = await call('POST', '/api/auth/sign-up', body('a@example.com'))
   expect([first.status, first.json.error.code]).toEqual([507, 'storage_full'])

@@ -3,14 +3,14 @@
 import { expect, test } from 'bun:test'
 import { Idempotency, type Claim } from '../../src/api/idempotency.ts'
 import { Problem } from '../../src/lib/problem.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 
 const DAY = 24 * 3_600_000
 const MINE = { client: 'ann', path: '/things', bodyHash: 'hash' }
 const ANSWER = { answer: '{"id":7}', status: 201, sealed: false }
 
-function world(kv = memoryKv(), clock = new HandClock(), boot = 1) {
+function world(kv = testKv(), clock = new HandClock(), boot = 1) {
   let drawn = 0
   const random = { bytes: (length: number) => new Uint8Array(length).fill(boot * 100 + ++drawn) }
   // A store may answer at once or promise to.

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 import { testServer } from './server.ts'
 
 const BACKTEST = { name: 'mine', symbol: 'abc', interval: '1d', exchange: 'x', bars: 5, source: 'sum' }
@@ -150,7 +150,7 @@ describe('a server that dies on the way to making', () => {
 
 /** Dies in front of the commit number `commits`; answers whether the request was through before that. */
 async function dyingBefore(commits: number, { route, before, body, headers, made }: Scenario) {
-  const disk = memoryKv()
+  const disk = testKv()
   const mortal = mortalKv(disk)
   const first = testServer(undefined, { kv: mortal })
   const cookie = await first.signUp()

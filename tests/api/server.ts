@@ -12,7 +12,6 @@ import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
@@ -20,8 +19,7 @@ import { libraryFor } from '../../src/scripts/scripts.ts'
 import { searchHere } from '../search/search-here.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
-import { delayedKv } from '../store/delayed-kv.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 
 export class FakeClock {
   time = Date.UTC(2026, 0, 1)
@@ -123,7 +121,7 @@ export function testServer(
   change: (services: Services) => Partial<Services> = () => ({}),
   {
     engine = 'stand-in',
-    kv = storeOf(process.env['STORE_SEED']),
+    kv = testKv(),
     seed = 1,
     maxRuns = 5000,
   }: { engine?: 'stand-in' | 'real'; kv?: Kv; seed?: number; maxRuns?: number } = {},
@@ -131,7 +129,7 @@ export function testServer(
   const clock = new FakeClock()
   const random = fakeRandom(seed)
   const newId = idSource({ clock, random })
-  const bars = new BarCache(memoryBars())
+  const bars = new BarCache(testBars())
   const pool = new JobPool({
     // Other tests keep the processors busy.
     threadMs: () => null,
@@ -243,9 +241,4 @@ export function testServer(
   }
 
   return { app, services, clock, call, signUp, token, pool, onFinished }
-}
-
-/** `STORE_SEED=7 bun test tests/api` runs it all over a store that answers late and out of order. */
-function storeOf(seed: string | undefined): Kv {
-  return seed === undefined ? memoryKv() : delayedKv(memoryKv(), Number(seed))
 }

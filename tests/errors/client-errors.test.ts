@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { createClientErrors } from '../../src/errors/client-errors.ts'
 import { idSource } from '../../src/lib/ids.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 
 function world() {
   const clock = { now: () => 5, sleep: () => Promise.resolve() }
   let byte = 0
   return createClientErrors({
-    kv: memoryKv(),
+    kv: testKv(),
     clock,
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
   })

@@ -2,15 +2,14 @@ import { expect, test } from 'bun:test'
 import { createFeeds } from '../../src/feeds/feeds.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
-import { memoryBars } from '../../src/market/bar-store.ts'
 import { Poller } from '../../src/market/providers/poller.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testBars, testKv } from '../store/test-store.ts'
 import { later } from '../later.ts'
 
 const clock = { now: () => 1000, sleep: () => Promise.resolve() }
 const poller = () =>
   new Poller({
-    cache: new BarCache(memoryBars()),
+    cache: new BarCache(testBars()),
     http: () => Promise.reject(new Error('no network')),
     clock,
   })
@@ -21,7 +20,7 @@ const unknown = { exchange: 'NOWHERE', symbol: 'X', interval: '1d' }
 test('what is followed and what is waited on is kept fresh, and nothing else', async () => {
   let wanted = [daily, unknown]
   const feeds = createFeeds({
-    kv: memoryKv(),
+    kv: testKv(),
     clock,
     log: silentLog,
     poller: poller(),
@@ -41,7 +40,7 @@ test('what is followed and what is waited on is kept fresh, and nothing else', a
 })
 test('a followed series that no provider has says so', async () => {
   const feeds = createFeeds({
-    kv: memoryKv(),
+    kv: testKv(),
     clock,
     log: silentLog,
     poller: poller(),
@@ -54,7 +53,7 @@ test('a followed series that no provider has says so', async () => {
 })
 test('switched off, follows are kept and nobody asks', async () => {
   const feeds = createFeeds({
-    kv: memoryKv(),
+    kv: testKv(),
     clock,
     log: silentLog,
     poller: null,

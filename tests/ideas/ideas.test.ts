@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createIdeas } from '../../src/ideas/ideas.ts'
 import { idSource } from '../../src/lib/ids.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 import { rejection } from '../rejection.ts'
 
 let byte = 0
@@ -9,7 +9,7 @@ const random = { bytes: (n: number) => new Uint8Array(n).map(() => byte++) }
 function world() {
   let now = 1
   const clock = { now: () => now++, sleep: () => Promise.resolve() }
-  return createIdeas({ kv: memoryKv(), clock, newId: idSource({ clock, random }), random })
+  return createIdeas({ kv: testKv(), clock, newId: idSource({ clock, random }), random })
 }
 const fields = { title: 't', body: 'b', visibility: 'public' as const }
 

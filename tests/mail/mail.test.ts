@@ -7,6 +7,7 @@ import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
 import { memoryKv, storageFull } from '../../src/store/memory.ts'
 import { HandClock } from '../lib/hand-clock.ts'
+import { testKv } from '../store/test-store.ts'
 
 const MINUTE = 60_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
@@ -23,7 +24,7 @@ beforeEach(() => {
   transport = async ({ subject }) => void sent.push(subject)
 })
 
-function world(kv: Kv = memoryKv()) {
+function world(kv: Kv = testKv()) {
   const mail = createMail({
     kv,
     clock,
@@ -140,7 +141,7 @@ test('a stop does not wait for a mail server that hangs', async () => {
 })
 
 test('on a full store no letter goes out, and one that went before it filled up goes once', async () => {
-  const inner = memoryKv()
+  const inner = testKv()
   let full = false
   const { write, wake, letters, stop } = world({
     ...inner,

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { createPlaces } from '../../src/replay/places.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 
 let now = 1
 const world = () =>
-  createPlaces({ kv: memoryKv(), clock: { now: () => now++, sleep: () => Promise.resolve() } })
+  createPlaces({ kv: testKv(), clock: { now: () => now++, sleep: () => Promise.resolve() } })
 const cursor = {
   symbol: 'SPX',
   interval: '1d',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { idSource } from '../../src/lib/ids.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 import { createSupport, parseArticle } from '../../src/support/support.ts'
 
 const folder = `${import.meta.dir}/../../src/support/articles`
@@ -10,7 +10,7 @@ const articles = readdirSync(folder).map((file) =>
 )
 const clock = { now: () => 0, sleep: () => Promise.resolve() }
 const support = createSupport({
-  kv: memoryKv(),
+  kv: testKv(),
   clock,
   newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n) } }),
   articles,

@@ -16,6 +16,7 @@ import { Turns, type Turn } from '../../src/webhooks/turns.ts'
 import type { ReceiverData } from '../../src/wire/event.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { rejection } from '../rejection.ts'
+import { testKv } from '../store/test-store.ts'
 
 /** What an event carries is nothing to the outbox. */
 const ready = (data: Record<string, unknown>) => data as ReceiverData['backtest.reportReady']
@@ -64,7 +65,7 @@ let dns: string[]
 let resolved: () => Promise<string[]>
 let logged: string[]
 
-async function world(store: Kv = memoryKv()) {
+async function world(store: Kv = testKv()) {
   kv = store
   const newId = idSource({ clock, random })
   const box = await createSecretBox(new Uint8Array(32).fill(7), random.bytes)
@@ -504,7 +505,7 @@ const never = () => new Promise<Answer>(() => undefined)
 
 describe('when the store is full', () => {
   test('nothing is sent, the store is asked ever less often, and one line says so', async () => {
-    const { state, store } = fillable(memoryKv())
+    const { state, store } = fillable(testKv())
     const { register, report, stop } = await world(store)
     await register()
     respond = () => answer(500)
@@ -523,7 +524,7 @@ describe('when the store is full', () => {
     await stop()
   })
   test('what was sent before it filled up is not sent again, and its outcome is kept once there is room', async () => {
-    const { state, store } = fillable(memoryKv())
+    const { state, store } = fillable(testKv())
     const { register, report, log, stop } = await world(store)
     const { receiver } = await register()
     respond = () => {
@@ -587,7 +588,7 @@ describe('slots', () => {
     await stop()
   })
   test('what one user has waiting is not read on the way to what another has', async () => {
-    const { state, store } = fillable(memoryKv())
+    const { state, store } = fillable(testKv())
     const { register, report, stop } = await world(store)
     await register()
     await register({ url: 'https://good.example/' }, 'usr_2')
