@@ -6,7 +6,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Random } from '../lib/random.ts'
-import { collection, type Collection } from '../store/collection.ts'
+import { collectionIn } from '../store/collection.ts'
 import type { Kv } from '../store/kv.ts'
 import type { PasswordHasher } from './passwords.ts'
 
@@ -85,31 +85,26 @@ export interface ApiToken {
   readonly revokedAt: number | null
 }
 
-/** Functions, not values: a collection is a view of the store, and making one costs nothing. */
-export const users = (kv: Kv): Collection<User> =>
-  collection<User>(kv, 'users', {
-    unique: { email: (user) => [user.emailKey] },
-    indexes: { all: () => [] },
-    counts: { all: { of: () => [] } },
-  })
+export const users = collectionIn<User>('users', {
+  unique: { email: (user) => [user.emailKey] },
+  indexes: { all: () => [] },
+  counts: { all: { of: () => [] } },
+})
 
-export const sessions = (kv: Kv): Collection<Session> =>
-  collection<Session>(kv, 'sessions', {
-    unique: { hash: (session) => [session.hash] },
-    indexes: { user: (session) => [session.userId] },
-    // For plans that list them; of sessions from before it counts only those that came since.
-    counts: { opened: { of: (session) => [session.userId] } },
-  })
+export const sessions = collectionIn<Session>('sessions', {
+  unique: { hash: (session) => [session.hash] },
+  indexes: { user: (session) => [session.userId] },
+  // For plans that list them; of sessions from before it counts only those that came since.
+  counts: { opened: { of: (session) => [session.userId] } },
+})
 
-export const tokens = (kv: Kv): Collection<ApiToken> =>
-  collection<ApiToken>(kv, 'tokens', {
-    unique: { hash: (token) => [token.hash] },
-    indexes: { user: (token) => [token.userId] },
-    counts: { user: { of: (token) => [token.userId], max: 500, noun: 'API tokens' } },
-  })
+export const tokens = collectionIn<ApiToken>('tokens', {
+  unique: { hash: (token) => [token.hash] },
+  indexes: { user: (token) => [token.userId] },
+  counts: { user: { of: (token) => [token.userId], max: 500, noun: 'API tokens' } },
+})
 
-export const invitations = (kv: Kv): Collection<Invitation> =>
-  collection<Invitation>(kv, 'invitations', {
-    unique: { hash: (invitation) => [invitation.hash] },
-    indexes: { all: () => [] },
-  })
+export const invitations = collectionIn<Invitation>('invitations', {
+  unique: { hash: (invitation) => [invitation.hash] },
+  indexes: { all: () => [] },
+})

@@ -5,6 +5,7 @@ import { cutText } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { transact } from '../store/transaction.ts'
 import { sessions, users, type AccountDeps, type Session, type User } from './accounts.ts'
+import type { Credentials } from './credentials.ts'
 
 export const SESSION_LIFE_MS = 30 * 24 * 3600_000
 const SESSION_IDLE_MS = 7 * 24 * 3600_000
@@ -44,11 +45,12 @@ export async function startSession(
 /** null when the secret is unknown; `expired` when it was right once. */
 export async function resumeSession(
   deps: AccountDeps,
+  credentials: Credentials,
   secret: string,
 ): Promise<{ user: User; session: Session } | 'expired' | null> {
-  const session = await sessions(deps.kv).find('hash', [sha256(secret)])
-  const user = session && (await users(deps.kv).get(session.userId))
-  if (!session || !user) return null
+  const found = await credentials.session(secret)
+  if (!found) return null
+  const { credential: session, user } = found
   return isOver(deps, session) ? 'expired' : { user, session }
 }
 

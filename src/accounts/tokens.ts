@@ -6,7 +6,8 @@
 import { invalidField, Problem } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { transact, type Also } from '../store/transaction.ts'
-import { tokens, users, type AccountDeps, type ApiToken, type Scope, type User } from './accounts.ts'
+import { tokens, type AccountDeps, type ApiToken, type Scope, type User } from './accounts.ts'
+import type { Credentials } from './credentials.ts'
 
 const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
 
@@ -61,11 +62,12 @@ export async function createToken(
 /** Whose token this is. Throws 401 saying what is wrong with it. */
 export async function resumeToken(
   deps: AccountDeps,
+  credentials: Credentials,
   secret: string,
 ): Promise<{ user: User; token: ApiToken }> {
-  const token = isWellFormed(secret) ? await tokens(deps.kv).find('hash', [sha256(secret)]) : null
-  const user = token && (await users(deps.kv).get(token.userId))
-  if (!token || !user) throw new Problem(401, 'invalid_token', 'The access token is not one of this server.')
+  const found = isWellFormed(secret) ? await credentials.token(secret) : null
+  if (!found) throw new Problem(401, 'invalid_token', 'The access token is not one of this server.')
+  const { credential: token, user } = found
   const status = tokenStatus(deps, token)
   if (status === 'revoked') throw new Problem(401, 'token_revoked', 'The access token was revoked.')
   if (status === 'expired') throw new Problem(401, 'token_expired', 'The access token has expired.')

@@ -17,6 +17,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { bearer } from '@elysiajs/bearer'
 import { Elysia } from 'elysia'
 import type { ApiToken, Scope, Session, User } from '../accounts/accounts.ts'
+import { Credentials } from '../accounts/credentials.ts'
 import { resumeSession, sessionStands, touchSession } from '../accounts/sessions.ts'
 import { resumeToken, tokenStands, touchToken } from '../accounts/tokens.ts'
 import { Problem } from '../lib/problem.ts'
@@ -158,6 +159,7 @@ export class Gate {
   readonly #services: Services
   readonly #limiter: RateLimiter
   readonly #basePath: string
+  readonly #credentials: Credentials
   readonly idempotency: Idempotency
   readonly bodies = new Bodies()
   /** Body schemas by `POST /api/…`; filled once the routes are known. */
@@ -168,6 +170,7 @@ export class Gate {
     this.#services = services
     this.#limiter = new RateLimiter(services.clock, services.settings.rates)
     this.#basePath = basePath(services.settings)
+    this.#credentials = new Credentials(services)
     this.idempotency = new Idempotency(services)
   }
 
@@ -316,13 +319,13 @@ export class Gate {
       request.headers.get('cookie') ?? '',
       sessionCookieName(peer.https, this.#basePath),
     )
-    const resumed = secret === null ? null : await resumeSession(this.#services, secret)
+    const resumed = secret === null ? null : await resumeSession(this.#services, this.#credentials, secret)
     return resumed === null || resumed === 'expired' ? resumed : { ...resumed, via: 'session' }
   }
 
   async #identifyToken(secret: string): Promise<Caller | Problem> {
     try {
-      return { ...(await resumeToken(this.#services, secret)), via: 'api-token' }
+      return { ...(await resumeToken(this.#services, this.#credentials, secret)), via: 'api-token' }
     } catch (error) {
       if (error instanceof Problem) return error
       throw error

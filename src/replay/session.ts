@@ -13,7 +13,7 @@ import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { type Bars, selectBars } from '../market/bars.ts'
 import { barsSeenBy, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
-import { collection } from '../store/collection.ts'
+import { collectionIn } from '../store/collection.ts'
 import { NameTaken, transact, type Changes, type Tx } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import type { LargeText } from '../store/large-text.ts'
@@ -79,14 +79,13 @@ interface ReplayRecord {
   readonly deleted?: boolean
 }
 
-const replays = (kv: Kv) =>
-  collection<ReplayRecord>(kv, 'replays', {
-    unique: { backtest: ({ backtestId, exchange }) => [backtestId, exchange] },
-    indexes: {
-      backtest: ({ backtestId }) => [backtestId],
-      gone: ({ goneAt }) => (goneAt === undefined ? null : [goneAt]),
-    },
-  })
+const replays = collectionIn<ReplayRecord>('replays', {
+  unique: { backtest: ({ backtestId, exchange }) => [backtestId, exchange] },
+  indexes: {
+    backtest: ({ backtestId }) => [backtestId],
+    gone: ({ goneAt }) => (goneAt === undefined ? null : [goneAt]),
+  },
+})
 /** How long we remember why a replay can no longer be made. */
 const GONE_MS = 90 * 86_400_000
 

@@ -20,7 +20,7 @@ import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/compile.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
-import { collection, type Collection } from '../store/collection.ts'
+import { collectionIn } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key, Kv, Reader } from '../store/kv.ts'
 import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
@@ -134,19 +134,18 @@ export interface FinishedRun extends QueuedRun {
   readonly output: BacktestOutput
 }
 
-export const runs = (kv: Kv): Collection<Run> =>
-  collection<Run>(kv, 'backtests', {
-    indexes: {
-      user: ({ userId }) => [userId],
-      unpinned: ({ userId, pinned }) => (pinned ? null : [userId]),
-      // What a crash left behind: nothing is in here while no server runs.
-      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
-    },
-    counts: {
-      user: { of: ({ userId }) => [userId] },
-      pinned: { of: ({ userId, pinned }) => (pinned ? [userId] : null) },
-    },
-  })
+export const runs = collectionIn<Run>('backtests', {
+  indexes: {
+    user: ({ userId }) => [userId],
+    unpinned: ({ userId, pinned }) => (pinned ? null : [userId]),
+    // What a crash left behind: nothing is in here while no server runs.
+    unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+  },
+  counts: {
+    user: { of: ({ userId }) => [userId] },
+    pinned: { of: ({ userId, pinned }) => (pinned ? [userId] : null) },
+  },
+})
 
 const scriptKey = (id: string): Key => ['backtest-script', id]
 const reportKey = (id: string): Key => ['backtest-report', id]

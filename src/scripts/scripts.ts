@@ -3,7 +3,7 @@
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
-import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { collection, collectionIn, type Page, type PageOptions } from '../store/collection.ts'
 import { NameTaken, transact, type Also } from '../store/transaction.ts'
 import type { Kv, Reader } from '../store/kv.ts'
 
@@ -72,15 +72,14 @@ export interface ScriptMade {
 
 export type Scripts = ReturnType<typeof createScripts>
 
-const scriptsIn = (kv: Kv) =>
-  collection<Script>(kv, 'scripts', {
-    indexes: {
-      owner: (script) => [script.ownerId],
-      public: (script) => (script.visibility === 'public' ? [] : null),
-      library: (script) => (script.kind === 'library' ? [script.name.toLowerCase()] : null),
-    },
-    counts: { owner: { of: (script) => [script.ownerId], max: SCRIPTS_PER_USER, noun: 'scripts' } },
-  })
+const scriptsIn = collectionIn<Script>('scripts', {
+  indexes: {
+    owner: (script) => [script.ownerId],
+    public: (script) => (script.visibility === 'public' ? [] : null),
+    library: (script) => (script.kind === 'library' ? [script.name.toLowerCase()] : null),
+  },
+  counts: { owner: { of: (script) => [script.ownerId], max: SCRIPTS_PER_USER, noun: 'scripts' } },
+})
 
 /**
  * Libraries the reader may import: public ones and their own. The newest of a name wins. Somebody else's library, pasted

@@ -58,6 +58,7 @@ export interface Records<T> {
   storedMany(ids: readonly string[]): Promise<Stored<T>[]>
   /** The record that holds a unique name. */
   find(unique: string, parts: Key): Promise<T | null>
+  findStored(unique: string, parts: Key): Promise<Stored<T> | null>
   list(index: string, parts: Key, options: PageOptions): Promise<Page<T>>
   /** Every record of an index, or of the collection, page by page; for jobs and rebuilds. */
   each(index?: string, parts?: Key): AsyncGenerator<T>
@@ -72,6 +73,8 @@ export interface Records<T> {
 }
 
 export interface Collection<T extends { readonly id: string }> extends Records<T> {
+  /** Where a record stands in the store. */
+  keyOf(id: string): Key
   /** As a plan reads it. */
   at(tx: Reader): Records<T>
   insert(record: T): Changes
@@ -81,6 +84,24 @@ export interface Collection<T extends { readonly id: string }> extends Records<T
   update(id: string, change: (record: T) => T | null, also?: Also<T>): Promise<T | null>
   /** false when it was absent already. */
   delete(id: string, also?: Also<T>): Promise<boolean>
+}
+
+/**
+ * A collection for each store that is asked for one, made once: `users(kv)` stands in places that every request passes.
+ * It goes with its store.
+ */
+export function collectionIn<T extends { readonly id: string }>(
+  name: string,
+  spec?: CollectionSpec<T>,
+): (kv: Kv) => Collection<T> {
+  const made = new WeakMap<Kv, Collection<T>>()
+  return (kv) => {
+    const known = made.get(kv)
+    if (known) return known
+    const fresh = collection(kv, name, spec)
+    made.set(kv, fresh)
+    return fresh
+  }
 }
 
 export function collection<T extends { readonly id: string }>(
@@ -114,10 +135,8 @@ export function collection<T extends { readonly id: string }>(
       ]
     })
 
-  const storedAs = ({ value, version }: Entry): Stored<T> => ({
-    record: JSON.parse(value) as T,
-    version,
-  })
+  const recordOf = ({ value }: Entry) => JSON.parse(value) as T
+  const storedAs = (entry: Entry): Stored<T> => ({ record: recordOf(entry), version: entry.version })
 
   function recordsIn(reader: Reader): Records<T> {
     const self: Records<T> = {
@@ -129,11 +148,24 @@ export function collection<T extends { readonly id: string }>(
         const entries = await reader.getMany(ids.map(recordKey))
         return entries.flatMap((entry) => (entry ? storedAs(entry) : []))
       },
-      get: async (id) => (await self.stored(id))?.record ?? null,
-      getMany: async (ids) => (await self.storedMany(ids)).map(({ record }) => record),
+      // Each asks the store itself: a promise of a promise costs a request as much as the reading does.
+      async get(id) {
+        const entry = await reader.get(recordKey(id))
+        return entry && recordOf(entry)
+      },
+      async getMany(ids) {
+        const entries = await reader.getMany(ids.map(recordKey))
+        return entries.flatMap((entry) => (entry ? recordOf(entry) : []))
+      },
       async find(index, parts) {
-        const entry = await reader.get([name, 'unique', index, ...parts])
-        return entry && self.get(JSON.parse(entry.value) as string)
+        const named = await reader.get([name, 'unique', index, ...parts])
+        const entry = named && (await reader.get(recordKey(JSON.parse(named.value) as string)))
+        return entry && recordOf(entry)
+      },
+      async findStored(index, parts) {
+        const named = await reader.get([name, 'unique', index, ...parts])
+        const entry = named && (await reader.get(recordKey(JSON.parse(named.value) as string)))
+        return entry && storedAs(entry)
       },
       async list(index, parts, { limit, cursor, reverse = true }) {
         const prefix = [name, 'by', index, ...parts]
@@ -180,6 +212,7 @@ export function collection<T extends { readonly id: string }>(
 
   const self: Collection<T> = {
     ...recordsIn(kv),
+    keyOf: recordKey,
     at: recordsIn,
     insert(record) {
       const names = namesOf(record)

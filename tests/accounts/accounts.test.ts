@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { tokens, users, type AccountDeps, type User } from '../../src/accounts/accounts.ts'
+import { Credentials } from '../../src/accounts/credentials.ts'
 import { argon2Passwords } from '../../src/accounts/passwords.ts'
 import {
   endSession,
@@ -27,14 +28,14 @@ import {
 import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv } from '../../src/store/memory.ts'
+import { testKv } from '../store/test-store.ts'
 
 const DAY = 86_400_000
 
 async function world() {
   let now = Date.UTC(2026, 0, 1)
   let commits = 0
-  const kv = memoryKv()
+  const kv = testKv()
   const counted: Kv = {
     ...kv,
     commit(commit) {
@@ -94,18 +95,22 @@ describe('a token', () => {
         return deps.kv.get(key)
       },
     }
-    const wrong = resumeToken({ ...deps, kv: reading }, secret.slice(0, -1) + last)
+    const wrong = resumeToken(
+      { ...deps, kv: reading },
+      new Credentials({ kv: reading }),
+      secret.slice(0, -1) + last,
+    )
     expect(wrong).rejects.toMatchObject({ status: 401, code: 'invalid_token' })
     await wrong.catch(() => undefined)
     expect(reads).toBe(0)
-    expect((await resumeToken(deps, secret)).user.id).toBe(user.id)
+    expect((await resumeToken(deps, new Credentials(deps), secret)).user.id).toBe(user.id)
   })
   test('is noted as used at most once a minute', async () => {
     const { deps, user, pass, writes } = await world()
     const { secret } = await createToken(deps, user, {})
     const used = async () => {
       const before = writes()
-      await touchToken(deps, (await resumeToken(deps, secret)).token)
+      await touchToken(deps, (await resumeToken(deps, new Credentials(deps), secret)).token)
       return writes() - before
     }
     expect(await used()).toBe(1)
@@ -137,19 +142,19 @@ describe('a session', () => {
     const old = await startSession(deps, user, 'a browser')
     pass(8 * DAY)
     const { secret, session } = await startSession(deps, user, 'a browser')
-    expect(await resumeSession(deps, old.secret)).toBe('expired')
+    expect(await resumeSession(deps, new Credentials(deps), old.secret)).toBe('expired')
     await sweepSessions(deps)
-    expect(await resumeSession(deps, old.secret)).toBeNull()
-    expect(await resumeSession(deps, secret)).toMatchObject({ user: { id: user.id } })
+    expect(await resumeSession(deps, new Credentials(deps), old.secret)).toBeNull()
+    expect(await resumeSession(deps, new Credentials(deps), secret)).toMatchObject({ user: { id: user.id } })
     await endSession(deps, session)
-    expect(await resumeSession(deps, secret)).toBeNull()
+    expect(await resumeSession(deps, new Credentials(deps), secret)).toBeNull()
   })
   test('is noted as used at most once a minute', async () => {
     const { deps, user, pass, writes } = await world()
     const { secret } = await startSession(deps, user, 'a browser')
     const used = async () => {
       const before = writes()
-      const found = await resumeSession(deps, secret)
+      const found = await resumeSession(deps, new Credentials(deps), secret)
       if (found && found !== 'expired') await touchSession(deps, found.session)
       return writes() - before
     }

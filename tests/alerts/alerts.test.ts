@@ -531,7 +531,7 @@ describe('an alert', () => {
   test.each([{ symbol: 'NDX' }, { exchange: 'NASDAQ' }, { interval: '1w' }])(
     'that moves to %p when a look has found it is not judged by the bars it left',
     async (fields) => {
-      const kv = memoryKv()
+      const kv = testKv()
       let move = () => Promise.resolve()
       const { alerts, set, arrived } = world({
         ...kv,

@@ -5,7 +5,7 @@ import { idSource } from '../../src/lib/ids.ts'
 import { createMail, LetterRefused, type Letter, type Transport } from '../../src/mail/mail.ts'
 import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { memoryKv, storageFull } from '../../src/store/memory.ts'
+import { storageFull } from '../../src/store/memory.ts'
 import { HandClock } from '../lib/hand-clock.ts'
 import { testKv } from '../store/test-store.ts'
 

@@ -1,0 +1,79 @@
+// Credentials that were seen before, so that a request need not look up and parse what the last one did.
+//
+// What is kept is never trusted by itself: each request asks the store whether the records still have the versions that
+// were kept, in one read. So a session that was ended and a token that was revoked, by whichever process, count from the
+// moment their commit is written, and nobody has to tell the cache. It saves two of three reads and all the parsing: a
+// credential takes 6 µs instead of 30 (`tests/api/http.bench.ts`).
+
+import { sha256 } from '../lib/sha256.ts'
+import type { Collection } from '../store/collection.ts'
+import type { Key, Kv, Version } from '../store/kv.ts'
+import {
+  sessions,
+  tokens,
+  users,
+  type AccountDeps,
+  type ApiToken,
+  type Session,
+  type User,
+} from './accounts.ts'
+
+/** Credentials that are kept, the least used first to go: some 20 MB of them. */
+const KEPT_MAX = 10_000
+
+interface Owned {
+  readonly id: string
+  readonly userId: string
+}
+
+interface Credential<C> {
+  readonly credential: C
+  readonly user: User
+}
+
+interface Kept<C> {
+  /** Of the credential and its owner, and what stood there. */
+  readonly keys: readonly Key[]
+  readonly versions: readonly Version[]
+  readonly found: Credential<C>
+}
+
+export class Credentials {
+  /** Whose session a secret opens, as the records stand now; null where it opens none. */
+  readonly session: (secret: string) => Promise<Credential<Session> | null>
+  readonly token: (secret: string) => Promise<Credential<ApiToken> | null>
+
+  constructor({ kv }: Pick<AccountDeps, 'kv'>) {
+    this.session = finder(kv, sessions(kv))
+    this.token = finder(kv, tokens(kv))
+  }
+}
+
+function finder<C extends Owned>(kv: Kv, credentials: Collection<C>) {
+  const owners = users(kv)
+  // In order of use.
+  const known = new Map<string, Kept<C>>()
+
+  async function look(hash: string): Promise<Credential<C> | null> {
+    const credential = await credentials.findStored('hash', [hash])
+    const user = credential && (await owners.stored(credential.record.userId))
+    if (!credential || !user) return null
+    const found = { credential: credential.record, user: user.record }
+    const keys = [credentials.keyOf(found.credential.id), owners.keyOf(found.user.id)]
+    known.set(hash, { keys, versions: [credential.version, user.version], found })
+    const [oldest] = known.keys()
+    if (known.size > KEPT_MAX && oldest !== undefined) known.delete(oldest)
+    return found
+  }
+
+  return async (secret: string): Promise<Credential<C> | null> => {
+    const hash = sha256(secret)
+    const kept = known.get(hash)
+    if (!kept) return look(hash)
+    known.delete(hash)
+    const entries = await kv.getMany(kept.keys)
+    if (!kept.versions.every((version, i) => entries[i]?.version === version)) return look(hash)
+    known.set(hash, kept)
+    return kept.found
+  }
+}
