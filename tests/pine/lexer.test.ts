@@ -88,6 +88,18 @@ test('one missing quote costs one line', () => {
   expect(tokens.map(({ text }) => text).join(' ')).toBe('a = "b c = d e = "f" ')
 })
 
+test('a word in letters that Pine does not have is one mistake, shown by its beginning', () => {
+  const messages = (text: string) =>
+    tokenize(text).diagnostics.map(({ message, start, end }) => [message, start, end])
+  expect(messages('x = цена + 価格$😀y')).toEqual([
+    ['`цена` means nothing here.', 4, 8],
+    ['`価格$😀` means nothing here.', 11, 16],
+  ])
+  expect(messages('😀'.repeat(200_000))).toEqual([
+    [`\`${'😀'.repeat(19)}…\` means nothing here.`, 0, 400_000],
+  ])
+})
+
 test('an offset is a line and a column', () => {
   const source = new Source('ab\r\nc\n\rd')
   const text = [0, 1, 3, 4, 5, 6, 7, 8, 99, -1].map((offset) => {

@@ -75,6 +75,9 @@ for (const operator of OPERATORS.split(' ')) {
   const code = operator.charCodeAt(0)
   OPERATORS_BY_FIRST[code] = [...(OPERATORS_BY_FIRST[code] ?? []), operator]
 }
+const QUOTES = codesOf('"\'\u201c\u201d\u2018\u2019')
+/** Letters of a word that means nothing. */
+const SHOWN_MAX = 40
 /** One string is looked for over so many lines and no more, or a text of unclosed ones would be read once for each. */
 const STRING_LINES_MAX = 64
 const VERSION = /^\/\/\s*@version\s*=\s*(\d+)/
@@ -84,6 +87,21 @@ const isNameStart = (code: number): boolean =>
   (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95
 const isNamePart = (code: number): boolean => isNameStart(code) || isDigit(code)
 const isLineEnd = (code: number): boolean => code === 10 || code === 13
+
+/** Begins nothing that a script may have. */
+const isUnknown = (code: number): boolean =>
+  !isNamePart(code) &&
+  !isLineEnd(code) &&
+  !SPACES.has(code) &&
+  !INVISIBLES.has(code) &&
+  !QUOTES.has(code) &&
+  code !== 35 &&
+  OPERATORS_BY_FIRST[code] === undefined
+
+/** A long word is shown by its beginning, cut between characters. */
+function textShown(text: string): string {
+  return text.length <= SHOWN_MAX ? text : `${Array.from(text.slice(0, SHOWN_MAX)).slice(0, -1).join('')}…`
+}
 
 class Lexer {
   readonly #source: string
@@ -288,7 +306,7 @@ class Lexer {
 
   #unknown(code: number): void {
     const start = this.#at
-    if (code === 0x201c || code === 0x201d || code === 0x2018 || code === 0x2019) {
+    if (QUOTES.has(code)) {
       const closing = /[\u201c\u201d\u2018\u2019"'\r\n]/g
       closing.lastIndex = start + 1
       const found = closing.exec(this.#source)
@@ -296,8 +314,9 @@ class Lexer {
       this.#push('string', start)
       return this.#error(MESSAGES.curlyQuote(), start)
     }
-    this.#at += (this.#source.codePointAt(start) ?? 0) > 0xffff ? 2 : 1
-    this.#error(MESSAGES.unknownCharacter(this.#source.slice(start, this.#at)), start)
+    // A word in other letters is one mistake.
+    while (this.#at < this.#source.length && isUnknown(this.#code())) this.#at++
+    this.#error(MESSAGES.unknownCharacter(textShown(this.#source.slice(start, this.#at))), start)
   }
 
   #code(ahead = 0): number {
