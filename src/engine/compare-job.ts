@@ -21,6 +21,8 @@ export async function compareJob(
   { host }: Desk,
 ): Promise<CompareOutput> {
   const fields = fieldsOf(body)
+  // The bytes, and the text they were, are as large as what was made of them.
+  Bun.gc(true)
   const csv = textOf(fields, 'csv', 1, Infinity)
   const timezone = fields['timezone'] == null ? null : textOf(fields, 'timezone', 1, ZONE_CHARACTERS)
   if (timezone !== null && zoneOf(timezone) === null)

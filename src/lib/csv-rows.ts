@@ -18,8 +18,12 @@ export function* csvRows(
     row++
     let isLast = false
     while (!isLast) {
+      if (cells.length === CELLS_MAX) {
+        at = rowEnd(text, at, delimiter)
+        break
+      }
       const cell = text[at] === '"' ? quotedCell(text, at, delimiter) : plainCell(text, at, delimiter)
-      if (cells.length < CELLS_MAX) cells.push(cell.text.slice(0, CHARACTERS_MAX))
+      cells.push(cell.text.slice(0, CHARACTERS_MAX))
       isLast = cell.isLast
       at = cell.next
     }
@@ -33,6 +37,18 @@ export function delimiterOf(text: string): string {
   const line = text.slice(0, Math.min(end < 0 ? text.length : end, 10_000))
   const counts = [',', ';', '\t', '|'].map((one) => [line.split(one).length, one] as const)
   return counts.reduce((most, one) => (one[0] > most[0] ? one : most))[1]
+}
+
+/** Where the next row begins; `at` is where a cell does. Makes nothing: a line of 14 million commas is as many cells. */
+function rowEnd(text: string, at: number, delimiter: string): number {
+  let isBegin = true
+  for (let end = at; end < text.length; end++) {
+    const letter = text[end]
+    if (letter === '\n') return end + 1
+    if (isBegin && letter === '"') end = closingQuote(text, end)
+    isBegin = letter === delimiter
+  }
+  return text.length
 }
 
 interface Cell {
@@ -51,15 +67,17 @@ function plainCell(text: string, at: number, delimiter: string): Cell {
 }
 
 function quotedCell(text: string, at: number, delimiter: string): Cell {
-  let end = text.indexOf('"', at + 1)
-  let hasQuotes = false
-  while (end >= 0 && text[end + 1] === '"') {
-    hasQuotes = true
-    end = text.indexOf('"', end + 2)
-  }
-  const close = end < 0 ? text.length : end
-  const inside = text.slice(at + 1, close)
+  const close = closingQuote(text, at)
+  // Two letters make one at most, and what is beyond is cut off.
+  const inside = text.slice(at + 1, Math.min(close, at + 1 + 2 * CHARACTERS_MAX))
   // Text between the closing quote and the delimiter is dropped.
   const rest = plainCell(text, close + 1, delimiter)
-  return { ...rest, text: hasQuotes ? inside.replaceAll('""', '"') : inside }
+  return { ...rest, text: inside.replaceAll('""', '"') }
+}
+
+/** Index of the quote that ends the cell which begins with one; the text's end where there is none. */
+function closingQuote(text: string, at: number): number {
+  let end = text.indexOf('"', at + 1)
+  while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2)
+  return end < 0 ? text.length : end
 }

@@ -43,3 +43,14 @@ test('a quote that is never closed, millions of commas and of quotes are one bou
   expect(row?.length).toBe(1000)
   expect(ours('"'.repeat(7_000_000))[0]?.[0]?.length ?? 0).toBeLessThanOrEqual(1000)
 })
+
+test('the rows behind one with too many cells are read as they are', () => {
+  const many = ',"a ""b"",\nc"x,'.repeat(2000)
+  const rows = ours(`1${many}\n2,3\n4${many}`)
+  expect(rows.map(({ length }) => length)).toEqual([1000, 2, 1000])
+  expect(rows[1]).toEqual(['2', '3'])
+  expect(ours(`${','.repeat(999)}x\ny`).map((row) => [row.length, row.at(-1)])).toEqual([
+    [1000, 'x'],
+    [1, 'y'],
+  ])
+})
