@@ -1,7 +1,7 @@
 // Bars on the wire: columns, as everywhere. Written as text, since there may be fifty thousand of them, and a few thousand
 // numbers a turn: all of them at once would hold everybody up for 50 ms.
 
-import { ownTurn } from '../lib/own-turn.ts'
+import { turn } from '../lib/turn.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import type { Pieces } from './json-text.ts'
 
@@ -34,7 +34,7 @@ async function* columnTexts(bars: Bars): AsyncGenerator<string> {
     for (let from = 0; from < column.length; from += NUMBERS) {
       const numbers = column.subarray(from, from + NUMBERS)
       if (numbers.length > left) {
-        await ownTurn()
+        await turn()
         left = NUMBERS
       }
       left -= numbers.length

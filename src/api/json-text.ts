@@ -3,7 +3,7 @@
 // A report and tracks of millions of bars are a hundred megabytes. So the text is pieces, which are never put together:
 // a large answer leaves piece by piece, and others have their turn in between.
 
-import { ownTurn } from '../lib/own-turn.ts'
+import { turn } from '../lib/turn.ts'
 import { cutText } from '../lib/text-cut.ts'
 
 /** Read when it is sent, a piece at a time. */
@@ -110,7 +110,7 @@ export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       // One chunk a turn of the event loop, however fast the client is and however many there are.
-      await ownTurn()
+      await turn()
       const { done, value } = await chunks.next()
       if (done) controller.close()
       else controller.enqueue(encoder.encode(value))

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ownTurn } from '../../src/lib/own-turn.ts'
+import { turn } from '../../src/lib/turn.ts'
 import { TurnCounter } from '../turns.ts'
 
 test('of many who wait each has a turn of the event loop to itself, in the order they came', async () => {
@@ -9,7 +9,7 @@ test('of many who wait each has a turn of the event loop to itself, in the order
   await Promise.all(
     Array.from({ length: 50 }, async (_, i) => {
       for (let times = 0; times < 2; times++) {
-        await ownTurn()
+        await turn()
         order.push(i)
         turns.push(counter.turns)
       }
@@ -40,7 +40,7 @@ test('what comes over the network is heard between two turns', async () => {
   socket.write('x')
   await Promise.all(
     Array.from({ length: 200 }, async () => {
-      await ownTurn()
+      await turn()
       turns++
     }),
   )
