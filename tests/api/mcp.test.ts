@@ -1,9 +1,12 @@
 // An agent's session, with the protocol's own client.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { testServer } from './server.ts'
+
+// A busy machine is no failure.
+setDefaultTimeout(60_000)
 
 async function agent(scopes: readonly string[]) {
   const { app, signUp, token, call } = testServer()

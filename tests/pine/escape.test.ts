@@ -4,7 +4,7 @@
 // grammar that prefers the names that are dangerous in JavaScript, run with canaries on everything global. Slow
 // obvious oracle: after each of them, the world is as it was and the generated text names only what it may.
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { assert, constantFrom, property } from 'fast-check'
 import { compile } from '../../src/pine/compile.ts'
 import { planProgram } from '../../src/pine/3-plan/plan.ts'
@@ -13,6 +13,9 @@ import { InputError } from '../../src/pine/compile.ts'
 import { ScriptError } from '../../src/pine/runtime/runtime.ts'
 import { scripts } from './random-script.ts'
 import { barsOf, runScript } from './run-script.ts'
+
+// A busy machine is no failure.
+setDefaultTimeout(60_000)
 
 const BARS = barsOf([10, 12, 11, 15, 14, 18])
 
