@@ -111,7 +111,8 @@ function timesRead(alert: Alert, { before, view, last }: Scene): number {
 }
 
 test('an alert that fires is read, and none is read twice', () => {
-  const fired = new Map<string, number>()
+  const fired = new Set<string>()
+  const wrong: string[] = []
   for (let i = 0; i < 30_000; i++) {
     const alert = randomAlert()
     const scene = randomScene(alert)
@@ -119,13 +120,11 @@ test('an alert that fires is read, and none is read twice', () => {
     const held = values !== null && holds(thresholds(alert), values)
     const verdict = judge(alert, scene.view, { from: scene.view.start, held })
     const times = timesRead(alert, scene)
-    const shown = JSON.stringify({ i, alert, start: scene.view.start, length: scene.view.length })
-    expect([shown, times <= 1]).toEqual([shown, true])
-    if (verdict.fired.length === 0) continue
-    expect([shown, times]).toEqual([shown, 1])
-    const name = `${alert.op} ${modeOf(alert)}`
-    fired.set(name, (fired.get(name) ?? 0) + 1)
+    if (verdict.fired.length > 0) fired.add(`${alert.op} ${modeOf(alert)}`)
+    if (times > 1 || (verdict.fired.length > 0 && times === 0))
+      wrong.push(JSON.stringify({ i, times, alert, start: scene.view.start, length: scene.view.length }))
   }
+  expect(wrong).toEqual([])
   // Every operator fired in every mode.
   expect(fired.size).toBe(OPERATORS.length * 3)
 })

@@ -1,6 +1,6 @@
 // The outbox and the loop, on a clock that the test turns and against receivers that misbehave on purpose.
 
-import { afterAll, beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import { idSource } from '../../src/lib/ids.ts'
 import { transact } from '../../src/store/transaction.ts'
 import type { Kv } from '../../src/store/kv.ts'
@@ -20,6 +20,9 @@ import { testKv } from '../store/test-store.ts'
 
 /** What an event carries is nothing to the outbox. */
 const ready = (data: Record<string, unknown>) => data as ReceiverData['backtest.reportReady']
+
+// A busy machine is no failure.
+setDefaultTimeout(60_000)
 
 const HOUR = 3_600_000
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
