@@ -71,7 +71,8 @@ function* drafts({ run, bars, overlay, strategy }: TrackSource): Generator<Draft
   const plots = run.plots
   const plotIds = plots.map((plot) => uniqueId(ids, plot.title || plot.kind))
   yield { id: 'time', kind: 'time', data: listOf(bars.time) }
-  for (const [i, plot] of plots.entries()) yield plotTrack(plot, plotIds[i]!, plotIds, overlay, i + 1)
+  for (const [i, plot] of plots.entries())
+    yield plotTrack(plot, plotIds[i]!, plotIds, { overlay, zorder: i + 1, bars: bars.length })
   yield* drawingTracks(run.drawings.items, overlay, ids)
   if (strategy) yield* strategyTracks(strategy, bars, ids)
 }
@@ -93,8 +94,7 @@ function plotTrack(
   plot: PlotTrack,
   id: string,
   ids: readonly string[],
-  overlay: boolean,
-  zorder: number,
+  { overlay, zorder, bars }: { readonly overlay: boolean; readonly zorder: number; readonly bars: number },
 ): Draft {
   const over = overlay || plot.options['force_overlay'] === true
   const head = { id, kind: plot.kind, title: plot.title, pane: over ? 'price' : '1', overlay: over, zorder }
@@ -102,7 +102,7 @@ function plotTrack(
   const between = plot.between && { between: [ids[plot.between[0]], ids[plot.between[1]]] }
   const texts = Object.keys(plot.texts).length > 0 ? { texts: plot.texts } : {}
   if (plot.kind === 'bgcolor' || plot.kind === 'barcolor')
-    return { ...options, ...head, ...runsOf(plot.colors['color']) }
+    return { ...options, ...head, ...runsOf(plot.colors['color'] ?? oneColor(plot.options['color'], bars)) }
   const names = Object.keys(plot.columns)
   const only = names.length === 1 ? names[0] : undefined
   const data =
@@ -116,6 +116,11 @@ function plotTrack(
     ]),
   )
   return { ...options, ...head, ...data, ...colors, ...texts, ...between }
+}
+
+/** A colour that is the same on all bars is an option. */
+function oneColor(color: PlotTrack['options'][string] | undefined, bars: number): Float64Array {
+  return new Float64Array(bars).fill(typeof color === 'number' ? color : Number.NaN)
 }
 
 /** Option values in wire form: colours as text. */
@@ -150,11 +155,11 @@ function indexed(column: Float64Array): { palette: string[]; index: number[] } {
 }
 
 /** Stretches of one colour: [first bar, bars, palette index]; na stretches are left out. */
-function runsOf(column: Float64Array | undefined): {
+function runsOf(column: Float64Array): {
   palette: string[]
   runs: [number, number, number][]
 } {
-  const { palette, index } = indexed(column ?? new Float64Array(0))
+  const { palette, index } = indexed(column)
   const runs: [number, number, number][] = []
   for (let start = 0; start < index.length;) {
     let end = start + 1

@@ -377,7 +377,6 @@ describe('mistakes', () => {
     ['if true\n    plot(close)', 'not-in-local-scope@2:5'],
     ['strategy.close_all()', 'strategy-only@1:1'],
     ['strategy.risk.allow_entry_in(strategy.direction.long)', 'strategy-only@1:1'],
-    ['x = input.int(5, options = [1, 2])', 'default-not-an-option@1:15'],
     ['x = input.int(5, str.tostring(close))', 'not-constant@1:18'],
     ['x = input.float(syminfo.mintick)', 'not-constant@1:17'],
     ['x = input.time(timestamp("soon"))', 'constant-refused@1:16'],
@@ -539,6 +538,9 @@ describe('warnings', () => {
     ['x = input.int(5, minval = 6)', 'warning not-on-tradingview'],
     ['x = input.float(5, maxval = 4.5)', 'warning not-on-tradingview'],
     ['x = input.int(5, minval = 5, maxval = 5)', ''],
+    ['x = input.int(5, options = [1, 2])', 'warning not-on-tradingview'],
+    ['x = input.string("c", options = ["a", "b"])', 'warning not-on-tradingview'],
+    ['x = input.string("b", options = ["a", "b"])', ''],
   ])('%s', (source, expected) => {
     expect(warnings(source)).toBe(expected)
   })

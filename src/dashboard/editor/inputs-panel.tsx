@@ -136,16 +136,20 @@ interface ControlProps {
 function Control({ id, input, value, set }: ControlProps): JSX.Element {
   const disabled = !input.active
   const isNumber = input.kind === 'int' || input.kind === 'float' || input.kind === 'price'
-  if (input.options)
+  if (input.options) {
+    const listed = input.options.map(String)
+    // A script's own default need not be among its options.
+    const known = listed.includes(textOf(value)) ? listed : [textOf(value), ...listed]
     return (
       <Choice
         id={id}
         value={textOf(value)}
         disabled={disabled}
-        options={input.options.map((one) => [String(one), String(one)])}
+        options={known.map((one) => [one, one] as const)}
         set={(text) => set(isNumber ? Number(text) : text)}
       />
     )
+  }
   switch (input.kind) {
     case 'int':
     case 'float':

@@ -137,7 +137,7 @@ function readInput(
   if (kind === 'int' && typeof initial === 'number') initial = Math.trunc(initial)
   const options = optionValues(x, builtin, places)
   if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
-    x.check.report(x, defval, messages.optionsRefused(JSON.stringify(initial)))
+    x.check.report(x, defval, messages.defaultNotAnOption(JSON.stringify(initial)))
   const title = text('title')
   const minval = number('minval')
   const maxval = number('maxval')

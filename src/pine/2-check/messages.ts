@@ -277,8 +277,6 @@ export const libraryBroken = (path: string, line: number, why: string): Message 
   error('library-broken', `the library ${path} has an error in line ${line}: ${why}`)
 export const notExported = (alias: string, name: string): Message =>
   error('not-exported', `\`${name}\` of \`${alias}\` is not exported`)
-export const optionsRefused = (value: string): Message =>
-  error('default-not-an-option', `the default ${value} is not among the options`)
 export const tooManyTupleElements = (most: number): Message =>
   notOnTradingView(
     `with it the script asks for more than ${most} elements of tuples with request.*()`,
@@ -365,5 +363,7 @@ export const mapWithoutTypes = (): Message =>
   notOnTradingView('the types of keys and values are missing', 'write `map.new<string, float>()`')
 export const defaultOutside = (value: number, name: 'minval' | 'maxval', bound: number): Message =>
   notOnTradingView(`the default ${value} is ${name === 'minval' ? 'below' : 'above'} the ${name} ${bound}`)
+export const defaultNotAnOption = (value: string): Message =>
+  notOnTradingView(`the default ${value} is not among the options`)
 export const noOutput = (): Message =>
   notOnTradingView('the script shows nothing', 'plot something, or draw a line, a label or a table')

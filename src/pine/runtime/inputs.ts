@@ -94,6 +94,8 @@ function readInput(input: Input, value: unknown): Input['defval'] {
       `Input "${label}" takes ${expected}, not ${JSON.stringify(value) ?? 'nothing'}.`,
     )
   }
+  // Whatever the script says itself is taken, though it lies outside its own bounds.
+  if (input.kind !== 'source' && value === input.defval) return input.defval
   switch (input.kind) {
     case 'int':
     case 'float':

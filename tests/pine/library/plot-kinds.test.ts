@@ -72,6 +72,14 @@ describe('bars of one’s own', () => {
       ],
     })
   })
+  test.each([
+    ['bgcolor(color.lime)', 'bgcolor', { palette: ['#00E676FF'], runs: [[0, 5, 0]] }],
+    ['barcolor(color.new(color.lime, 50))', 'barcolor', { palette: ['#00E67680'], runs: [[0, 5, 0]] }],
+    ['c = input.color(color.lime)\nbgcolor(c)', 'bgcolor', { palette: ['#00E676FF'], runs: [[0, 5, 0]] }],
+    ['bgcolor(na)', 'bgcolor', { palette: [], runs: [] }],
+  ])('%s colours every bar, though nothing changes from bar to bar', (body, kind, expected) => {
+    expect(trackOf(body, kind)).toMatchObject(expected)
+  })
 })
 
 describe('inputs', () => {
@@ -105,6 +113,33 @@ if barstate.islast
     [{ Words: 1 }, 'Words'],
   ])('%p is refused by name', (inputs: Record<string, string | number>, name) => {
     expect(() => said(inputs)).toThrow(name)
+  })
+})
+
+describe('an input whose default is none of its options', () => {
+  const run = (inputs: Record<string, number>) =>
+    runBacktest({
+      source:
+        '//@version=6\nindicator("I")\nx = input.int(5, "X", options = [1, 2])\ny = input.int(5, "Y", minval = 6)\nif barstate.islast\n    log.info("{0} {1}", x, y)',
+      inputs,
+      bars: barsOfCloses([1]),
+      symbol: SYMBOL,
+      interval: '1h',
+      limits: DEFAULT_LIMITS,
+      series: () => null,
+    }).report
+  test('is warned of, and runs', () => {
+    const { logs, warnings } = run({})
+    expect(logs.map(({ message }) => message)).toEqual(['5 5'])
+    expect(warnings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('the default 5 is not among the options'),
+    )
+  })
+  test('may be set to what the script says itself, and to nothing else that is not listed', () => {
+    expect(run({ X: 5, Y: 5 }).logs).toMatchObject([{ message: '5 5' }])
+    expect(run({ X: 2, Y: 7 }).logs).toMatchObject([{ message: '2 7' }])
+    expect(() => run({ X: 3 })).toThrow('one of 1, 2')
+    expect(() => run({ Y: 4 })).toThrow('6 or more')
   })
 })
 
