@@ -14,7 +14,7 @@ import { check } from './2-check/check.ts'
 import { moreDiagnostics, noOutput } from './2-check/messages.ts'
 import type { Program } from './2-check/program.ts'
 import { planProgram } from './3-plan/plan.ts'
-import { atTimeframe, drawsObjects } from './3-plan/timeframe.ts'
+import { atTimeframe, leftOutOf, type LeftOut } from './3-plan/timeframe.ts'
 import { generate, type Generated } from './4-generate/generate.ts'
 import type { Broker } from './broker.ts'
 import type { Diagnostic } from './diagnostic.ts'
@@ -190,7 +190,8 @@ class Script implements CompiledScript {
         this.program.declaration.args['timeframe_gaps'] !== false,
       )
       const run = new Run(program, (this.#elsewhere ??= generated(program)), env)
-      if (drawsObjects(this.program)) run.context.warn('drawings-of-timeframe', DRAWINGS_LEFT_OUT)
+      for (const kind of leftOutOf(this.program))
+        run.context.warn(`${kind}-of-timeframe`, LEFT_OUT_TEXTS[kind])
       return run
     }
     this.#generated ??= generated(this.program)
@@ -198,8 +199,12 @@ class Script implements CompiledScript {
   }
 }
 
-const DRAWINGS_LEFT_OUT =
-  'An indicator with a timeframe of its own draws no lines, labels, boxes or tables: what it plots is shown.'
+const LEFT_OUT_TEXTS: Readonly<Record<LeftOut, string>> = {
+  drawings:
+    'An indicator with a timeframe of its own draws no lines, labels, boxes or tables: what it plots is shown.',
+  messages:
+    'An indicator with a timeframe of its own says nothing by alert() or log.*(): use alertcondition(), or a request.security() of that timeframe instead of the declaration.',
+}
 
 /** The timeframe an indicator says it runs on, where that is another than the chart's. */
 function timeframeOf({ declaration }: Program, interval: string): string | null {

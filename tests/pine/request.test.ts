@@ -421,9 +421,19 @@ describe('an indicator with a timeframe of its own', () => {
     expect(found.alerts.map(({ bar }) => bar)).toEqual([7, 8, 9, 10, 11])
   })
 
-  test('says that it leaves drawings out', () => {
-    const found = run('timeframe = "60"', 'label.new(bar_index, close)\nplot(close)')
-    expect(found.warnings.map(({ code }) => code)).toEqual(['drawings-of-timeframe'])
+  test.each([
+    ['label.new(bar_index, close)', ['drawings-of-timeframe']],
+    ['alert("now")', ['messages-of-timeframe']],
+    ['if close > 1\n    log.info("up")', ['messages-of-timeframe']],
+    ['f() =>\n    log.warning("in a function")\n    close\nx = f()', ['messages-of-timeframe']],
+    [
+      'log.error("x")\nvar t = table.new(position.top_left, 1, 1)',
+      ['drawings-of-timeframe', 'messages-of-timeframe'],
+    ],
+    ['alertcondition(close > 1, "up")', []],
+  ])('says that it leaves out what %p does besides plotting', (body, codes) => {
+    const found = run('timeframe = "60"', `${body}\nplot(close)`)
+    expect(found.warnings.map(({ code }) => code)).toEqual(codes)
   })
 })
 

@@ -1,5 +1,6 @@
 // Calls: which function, method or constructor a call means, and its arguments.
 
+import { assert } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
@@ -464,7 +465,7 @@ export function chosenCall(
     kind: 'BuiltinCall',
     builtin,
     overload: chosen.overload,
-    args: chosen.args,
+    args: FORMATTING.test(builtin.name) ? chosen.args.map((arg, i) => formatted(x, arg, i)) : chosen.args,
     typeArguments,
     site: x.check.site(),
     type: arrayOfTuple(chosen.type),
@@ -472,6 +473,19 @@ export function chosenCall(
     start: node.start,
     end: node.end,
   }
+}
+
+const FORMATTING = /^(?:str\.format|log\.\w+)$/
+
+/**
+ * An argument for a pattern of str.format(). Java asks an array for its text, and a float in it says `1.0` where an int
+ * says `1`: only the types know which it is.
+ */
+function formatted(x: Context, arg: Expr | null, i: number): Expr | null {
+  if (i === 0 || arg?.type.kind !== 'array' || arg.type.of.kind !== 'float') return arg
+  const tostring = BUILTIN_FUNCTIONS.get('str.tostring')
+  assert(tostring, 'str.tostring() is a built-in')
+  return chosenCall(x, tostring, [{ name: null, expr: arg }], [], arg)
 }
 
 /** request.security_lower_tf of a tuple gives a tuple of arrays. */

@@ -54,16 +54,22 @@ export function atTimeframe(program: Program, timeframe: string, gaps: boolean):
   }
 }
 
-/** Whether it draws what a request cannot hand over. */
-export function drawsObjects(program: Program): boolean {
-  let draws = false
+/** What a script does besides plotting, which a request cannot hand over. */
+const LEFT_OUT = {
+  drawings: /^(?:label|line|box|table|linefill|polyline)\.new$/,
+  messages: /^(?:alert|log\.(?:info|warning|error))$/,
+}
+export type LeftOut = keyof typeof LEFT_OUT
+
+export function leftOutOf(program: Program): LeftOut[] {
+  const called = new Set<string>()
   const look = (expr: Expr): void => {
-    if (expr.kind === 'BuiltinCall')
-      draws ||= /^(?:label|line|box|table|linefill|polyline)\.new$/.test(expr.builtin.name)
+    if (expr.kind === 'BuiltinCall') called.add(expr.builtin.name)
   }
   walkBlock(program.body, look)
   for (const fn of program.functions) walkBlock(fn.body, look)
-  return draws
+  const kinds = Object.keys(LEFT_OUT) as LeftOut[]
+  return kinds.filter((kind) => [...called].some((name) => LEFT_OUT[kind].test(name)))
 }
 
 function outputOf(statement: Stmt): BuiltinCallExpr | null {
