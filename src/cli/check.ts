@@ -7,6 +7,8 @@ import { runBacktest, wireDiagnostic, type WireDiagnostic } from '../backtest/ru
 import { Problem } from '../lib/problem.ts'
 import { emptyBars } from '../market/bars.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../pine/builtins/table.ts'
+import { typeText } from '../pine/2-check/types.ts'
+import { LANGUAGE_AS_OF, LEFT_OUT } from '../pine/as-of.ts'
 import { compile } from '../pine/compile.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
@@ -22,6 +24,7 @@ const FLAGS = {
   'time-ms': { type: 'string' },
   jsonl: { type: 'boolean' },
   builtins: { type: 'boolean' },
+  json: { type: 'boolean' },
 } as const
 
 /** One line of `--jsonl`. */
@@ -46,7 +49,7 @@ export interface CheckResult {
 
 export const checkCommand: Command = {
   name: 'check',
-  usage: 'PATHS… [--bars FILE.csv] [--jsonl] | --builtins',
+  usage: 'PATHS… [--bars FILE.csv] [--jsonl] | --builtins [--json]',
   summary: 'Compile scripts, and with bars run them; folders are searched for *.pine.',
   help: () =>
     [
@@ -56,6 +59,7 @@ export const checkCommand: Command = {
       '  --time-ms N           Longest a script may run (60000)',
       '  --jsonl               One line of JSON a script',
       '  --builtins            List the built-ins the compiler knows, as kind and name',
+      '  --json                … with their state, signatures and types, as one JSON text',
     ].join('\n'),
   run: async (context) => {
     const { values: flags, positionals } = parseFlags({
@@ -63,7 +67,9 @@ export const checkCommand: Command = {
       options: FLAGS,
       allowPositionals: true,
     })
-    if (flags.builtins) return listBuiltins(context)
+    if (flags.json && !flags.builtins)
+      throw new UsageError('--json goes with --builtins; for scripts there is --jsonl.')
+    if (flags.builtins) return flags.json ? printBuiltins(context) : listBuiltins(context)
     if (positionals.length === 0) throw new UsageError('Name scripts or folders.')
     const timeMs = Number(flags['time-ms'] ?? DEFAULT_LIMITS.timeMs)
     if (!(timeMs > 0)) throw new UsageError('--time-ms is a number of milliseconds.')
@@ -235,6 +241,38 @@ function listBuiltins({ print }: CommandContext): number {
   ]
   for (const name of names.sort()) print(name)
   return 0
+}
+
+/** What each name is, for who compares it with another reference. */
+function printBuiltins({ print }: CommandContext): number {
+  const all = [
+    ...[...BUILTIN_FUNCTIONS.values()].map(({ kind, name, status, signatures }) => ({
+      name,
+      kind,
+      state: stateOf(status),
+      signatures,
+    })),
+    ...[...BUILTIN_VARIABLES.values()].map(({ kind, name, status, type, qualifier }) => ({
+      name,
+      kind,
+      state: stateOf(status),
+      type: `${qualifier} ${typeText(type)}`,
+    })),
+    ...[...BUILTIN_CONSTANTS.values()].map(({ kind, name, type }) => ({
+      name,
+      kind,
+      state: stateOf('implemented'),
+      type: `const ${typeText(type)}`,
+    })),
+  ]
+  const shown = all.filter(({ name }) => !name.startsWith('·'))
+  const names = shown.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  print(JSON.stringify({ asOf: LANGUAGE_AS_OF, leftOut: LEFT_OUT, builtins: names }, null, 1))
+  return 0
+}
+
+function stateOf(status: 'implemented' | 'source'): 'works' | 'no data source' {
+  return status === 'source' ? 'no data source' : 'works'
 }
 
 /** Accepted, but there is no data for it: it answers na with a warning. */

@@ -2,6 +2,7 @@
 // and `--version` or a health check in a container would read all of that for nothing.
 
 import { Problem } from '../lib/problem.ts'
+import { languageLine } from '../pine/as-of.ts'
 import { DataRefused } from '../store/data-refused.ts'
 import { UsageError, type Command, type CommandContext } from './command.ts'
 
@@ -29,6 +30,7 @@ export async function runCommand(context: CommandContext): Promise<number> {
   const [name = '--help', ...args] = context.args
   if (name === '--version') {
     print(`chartroom ${context.version}`)
+    print(languageLine())
     return 0
   }
   if (name === '--help' || name === 'help') {

@@ -271,6 +271,34 @@ describe('check', () => {
     expect(names).toContain('function ta.sma')
     expect(names).toContain('variable close')
   })
+  test('--builtins --json says of each name what it is and whether there is data for it', async () => {
+    const { out } = await chartroom(temporaryFolder(), 'check', '--builtins', '--json')
+    const found = JSON.parse(out) as {
+      asOf: string
+      builtins: { name: string; kind?: string; state?: string; type?: string }[]
+    }
+    expect(found.asOf).toMatch(/^[A-Z][a-z]+ 20\d\d$/)
+    const named = (name: string) => found.builtins.filter((one) => one.name === name)
+    expect(named('close')).toEqual([
+      { name: 'close', kind: 'variable', state: 'works', type: 'series float' },
+    ])
+    expect(named('bid')).toMatchObject([{ state: 'no data source' }])
+    expect(named('color.red')).toMatchObject([{ kind: 'constant', type: 'const color' }])
+    // One name may be a variable and a function.
+    expect(named('na').map(({ kind }) => kind)).toContain('function')
+    const names = found.builtins.map(({ name }) => name)
+    expect(names).toEqual(names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)))
+    const plain = (await chartroom(temporaryFolder(), 'check', '--builtins')).out.split('\n')
+    expect(names.toSorted()).toEqual(plain.map((line) => line.split(' ')[1] ?? '').toSorted())
+    expect((await chartroom(temporaryFolder(), 'check', '.', '--json')).code).toBe(2)
+  })
+  test('--version says how far the language goes', async () => {
+    const { out } = await chartroom(temporaryFolder(), '--version')
+    expect(out.split('\n')).toEqual([
+      'chartroom 0.0.0',
+      expect.stringMatching(/^Pine Script up to TradingView's release notes of [A-Z][a-z]+ 20\d\d/) as string,
+    ])
+  })
 })
 
 describe('usage', () => {

@@ -1,5 +1,6 @@
 // The commands, as processes: from source, and of the executable alone in an empty folder.
 
+import { languageLine } from '../../src/pine/as-of.ts'
 import packageFile from '../../package.json' with { type: 'json' }
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -39,7 +40,7 @@ describe.each(MODES)('%s', (mode) => {
     test('help and version', async () => {
       expect(await place.run('--version')).toEqual({
         code: 0,
-        out: `chartroom ${packageFile.version}\n`,
+        out: `chartroom ${packageFile.version}\n${languageLine()}\n`,
         err: '',
       })
       const { code, out } = await place.run('--help')
