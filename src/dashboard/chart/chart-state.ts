@@ -15,7 +15,8 @@ import { navigate } from '../router.ts'
 import { remembered, timezone } from '../settings.ts'
 import { market, type Market } from '../workspace.ts'
 import type { ChartType } from './draw-bars.ts'
-import type { Hover, PaneBox, PriceLevel } from './view.ts'
+import type { PriceLevel } from './view-state.ts'
+import type { Hover, PaneBox } from './view.ts'
 
 export const chartType = remembered<ChartType>('chart.type', 'candles')
 export const priceScale = remembered<'linear' | 'log' | 'percent'>('chart.scale', 'linear')

@@ -7,70 +7,22 @@
 import {
   createChartEx,
   CrosshairMode,
-  defaultHorzScaleBehavior,
   LineSeries,
   LineStyle,
   PriceScaleMode,
-  TickMarkType,
-  type AutoscaleInfo,
-  type IChartApiBase,
-  type IPrimitivePaneView,
-  type ISeriesApi,
-  type ISeriesPrimitive,
-  type ISeriesPrimitiveAxisView,
-  type Logical,
   type MouseEventParams,
-  type SeriesAttachedParameter,
+  type TickMarkType,
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
-import { heikinAshi, showsClock } from './bars.ts'
-import { drawBars, drawVolume, type ChartType } from './draw-bars.ts'
-import { drawDrawings, itemsAt } from './draw-drawings.ts'
-import { drawBehind, drawMarks, lastValue } from './draw-marks.ts'
-import { faded, lightness, themeOf, type ChartTheme, type Paint } from './paint.ts'
-import {
-  colorAt,
-  DISPLAY,
-  groundAt,
-  rangeOf,
-  type DrawingsMark,
-  type GroundMark,
-  type Mark,
-  type Scene,
-} from './scene.ts'
-import { drawTrades, tradeNear, type TradeMarks } from './trades.ts'
-import { offsetsOf } from './zone.ts'
-import { compact, price as priceText, ratio } from '../format.ts'
-
-/** What the chart shows: one object, printed in tests. */
-export interface ChartState {
-  readonly bars: Bars
-  readonly interval: string
-  readonly mintick: number
-  readonly zone: string
-  readonly type: ChartType
-  readonly scale: 'linear' | 'log' | 'percent'
-  readonly volume: boolean
-  readonly scene: Scene | null
-  readonly trades: TradeMarks | null
-  readonly hoveredTrade: number | null
-  readonly markedTrade: number | null
-  /** Last bar that is known, for a replay; null = all. */
-  readonly cut: number | null
-  /** Prices of orders that rest, for a replay. */
-  readonly levels: readonly PriceLevel[]
-  /** A bar that is lit from elsewhere (hovering equity). */
-  readonly litBar: number | null
-  readonly hideDates: boolean
-}
-export interface PriceLevel {
-  readonly price: number
-  readonly text: string
-  readonly tone: 'up' | 'down' | 'muted'
-}
+import { crosshairTime, tickTime, zonedBehavior } from './axis-text.ts'
+import { showsClock } from './bars.ts'
+import { faded, themeOf, type ChartTheme } from './paint.ts'
+import { PanePainter, type Chart } from './pane-painter.ts'
+import { tradeNear } from './trades.ts'
+import { EMPTY_STATE, type ChartState } from './view-state.ts'
 
 /** Where the pointer is. */
 export interface Hover {
@@ -94,36 +46,6 @@ interface ViewEvents {
   readonly onHover: (hover: Hover | null) => void
   readonly onClick: (hover: Hover) => void
   readonly onLayout: (boxes: readonly PaneBox[]) => void
-}
-
-type Chart = IChartApiBase
-type Series = ISeriesApi<'Line'>
-
-const EMPTY: Bars = {
-  length: 0,
-  time: new Float64Array(0),
-  open: new Float64Array(0),
-  high: new Float64Array(0),
-  low: new Float64Array(0),
-  close: new Float64Array(0),
-  volume: new Float64Array(0),
-}
-export const EMPTY_STATE: ChartState = {
-  bars: EMPTY,
-  interval: '1d',
-  mintick: 0.01,
-  zone: 'UTC',
-  type: 'candles',
-  scale: 'linear',
-  volume: true,
-  scene: null,
-  trades: null,
-  hoveredTrade: null,
-  markedTrade: null,
-  cut: null,
-  levels: [],
-  litBar: null,
-  hideDates: false,
 }
 
 export class ChartView {
@@ -178,10 +100,12 @@ export class ChartView {
       this.#zoneNow.zone = now.zone
       this.#chart.applyOptions({
         timeScale: { timeVisible: showsClock(now.interval) },
-        localization: { timeFormatter: this.#timeText },
+        localization: { timeFormatter: (time: Time) => (now.hideDates ? '' : crosshairTime(time, now)) },
       })
       // The base chart's types leave out what only a scale of times has.
-      this.#chart.timeScale().applyOptions({ tickMarkFormatter: this.#tickText } as object)
+      const tickMarkFormatter = (time: Time, kind: TickMarkType) =>
+        now.hideDates ? '' : tickTime(time, kind, now)
+      this.#chart.timeScale().applyOptions({ tickMarkFormatter } as object)
     }
     if (now.bars !== before.bars || now.zone !== before.zone) this.#setTimes(before.bars)
     if (now.mintick !== before.mintick || now.bars !== before.bars) this.#setFormat()
@@ -363,10 +287,7 @@ export class ChartView {
         priceFormat: {
           type: 'custom',
           minMove: i === 0 ? mintick : 0.0001,
-          formatter:
-            i === 0
-              ? (value: number) => priceText(value, mintick)
-              : (value: number) => paneNumber(value, pane.span),
+          formatter: (value: number) => pane.text(value),
         },
       })
   }
@@ -379,26 +300,6 @@ export class ChartView {
       percent: PriceScaleMode.Percentage,
     }[scale]
     this.#panes[0]?.series.priceScale().applyOptions({ mode, autoScale: true })
-  }
-
-  readonly #timeText = (time: Time): string => {
-    if (this.#state.hideDates) return ''
-    const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
-    const part = (options: Intl.DateTimeFormatOptions) =>
-      at.toLocaleDateString('en-US', { ...options, timeZone: 'UTC' })
-    const month = part({ month: 'short' })
-    const day = `${part({ weekday: 'short' })} ${at.getUTCDate()} ${month} ${at.getUTCFullYear()}`
-    return showsClock(this.#state.interval) ? `${day}  ${at.toISOString().slice(11, 16)}` : day
-  }
-
-  readonly #tickText = (time: Time, kind: TickMarkType): string => {
-    if (this.#state.hideDates) return ''
-    const at = new Date((time as number) * 1000 + offsetsOf(this.#state.zone)((time as number) * 1000))
-    if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
-    if (kind === TickMarkType.Month)
-      return at.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' })
-    if (kind === TickMarkType.DayOfMonth) return String(at.getUTCDate())
-    return at.toISOString().slice(11, kind === TickMarkType.Time ? 16 : 19)
   }
 
   #applyTheme(): void {
@@ -468,305 +369,4 @@ export class ChartView {
       this.#events.onLayout(boxes)
     })
   }
-}
-
-/** Decimal places enough to tell two ticks of such a range apart. */
-function paneNumber(value: number, span: number): string {
-  if (Math.abs(value) >= 1e6) return compact(value)
-  const places = Math.max(span >= 20_000 ? 0 : 2, Math.min(8, Math.ceil(-Math.log10(span)) + 3))
-  return ratio(value, places)
-}
-
-/** Days, months and years on the axis begin where the zone's do. */
-function zonedBehavior(now: { readonly zone: string }) {
-  const Behavior = defaultHorzScaleBehavior()
-  return class extends Behavior {
-    override fillWeightsForPoints(
-      points: Parameters<InstanceType<typeof Behavior>['fillWeightsForPoints']>[0],
-      startIndex: number,
-    ): void {
-      const offsetAt = offsetsOf(now.zone)
-      const shifted = points.map((point) => {
-        const seconds = this.key(point.time) as unknown as number
-        const local = seconds + offsetAt(seconds * 1000) / 1000
-        return { ...point, time: this.convertHorzItemToInternal(local as UTCTimestamp) }
-      })
-      super.fillWeightsForPoints(shifted, startIndex)
-      for (let i = startIndex; i < points.length; i++) points[i]!.timeWeight = shifted[i]!.timeWeight
-    }
-  }
-}
-
-class PanePainter implements ISeriesPrimitive {
-  readonly name: string
-  readonly series: Series
-  /** Shapes as they were last drawn, for hit tests. */
-  paint: Paint | null = null
-  /** Highest less lowest value on screen. */
-  span = 1
-  readonly #chart: Chart
-  readonly #onUpdate: () => void
-  readonly #views: readonly IPrimitivePaneView[]
-  #state: ChartState = EMPTY_STATE
-  #theme: ChartTheme | null = null
-  #shown: Bars = EMPTY
-  #marks: readonly Mark[] = []
-  #barColors: readonly GroundMark[] = []
-  #labels: readonly ISeriesPrimitiveAxisView[] = []
-  #drawings: ReturnType<typeof itemsAt>[] = []
-  #lines: ReturnType<typeof itemsAt> = []
-  #requestUpdate: () => void = () => undefined
-
-  constructor(name: string, chart: Chart, series: Series, onUpdate: () => void) {
-    this.name = name
-    this.series = series
-    this.#chart = chart
-    this.#onUpdate = onUpdate
-    this.#views = [
-      view('bottom', (target) => this.#draw(target, (paint) => this.#drawBehind(paint))),
-      view('normal', (target) => this.#draw(target, (paint) => this.#drawFront(paint))),
-    ]
-  }
-
-  attached({ requestUpdate }: SeriesAttachedParameter): void {
-    this.#requestUpdate = requestUpdate
-  }
-  updateAllViews(): void {
-    this.#onUpdate()
-  }
-  paneViews(): readonly IPrimitivePaneView[] {
-    return this.#views
-  }
-  priceAxisViews(): readonly ISeriesPrimitiveAxisView[] {
-    return this.#labels
-  }
-
-  autoScale(): void {
-    this.series.priceScale().applyOptions({ autoScale: true })
-  }
-
-  show(state: ChartState, theme: ChartTheme): void {
-    const before = this.#state
-    this.#state = state
-    this.#theme = theme
-    if (state.bars !== before.bars || state.type !== before.type)
-      this.#shown = state.type === 'heikin-ashi' ? heikinAshi(state.bars) : state.bars
-    if (state.scene !== before.scene) {
-      this.#marks = state.scene?.panes.find((pane) => pane.name === this.name)?.marks ?? []
-      this.#barColors = this.#marks.filter((mark): mark is GroundMark => mark.kind === 'barcolor')
-    }
-    if (state.scene !== before.scene || state.cut !== before.cut) this.#setDrawings()
-    this.#labels = this.#makeLabels()
-    this.#requestUpdate()
-  }
-
-  #known(): number {
-    const { cut, scene } = this.#state
-    return cut === null ? Infinity : cut - (scene?.base ?? 0)
-  }
-
-  #setDrawings(): void {
-    const { cut, scene } = this.#state
-    const at = cut === null ? null : cut - (scene?.base ?? 0)
-    const marks = this.#marks.filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
-    this.#drawings = marks.map((mark) => itemsAt(mark, at))
-    // Linefills name lines by number among all lines of the run, whichever pane those are in.
-    const lines = scene?.panes
-      .flatMap((pane) => pane.marks)
-      .find((mark): mark is DrawingsMark => mark.kind === 'drawings' && mark.items[0]?.kind === 'line')
-    this.#lines = lines ? itemsAt(lines, at) : []
-  }
-
-  autoscale(): AutoscaleInfo | null {
-    const range = this.#chart.timeScale().getVisibleLogicalRange()
-    if (!range) return null
-    const { cut } = this.#state
-    const last = cut ?? Infinity
-    const [from, to] = [Math.floor(range.from), Math.ceil(range.to)]
-    let found = rangeOf(this.#marks, from, Math.min(to, last + 500), this.#known())
-    if (this.name === 'price') {
-      const { high, low, length } = this.#shown
-      let [least, most] = [Infinity, -Infinity]
-      for (let i = Math.max(0, from); i <= Math.min(length - 1, to, last); i++) {
-        if (low[i]! < least) least = low[i]!
-        if (high[i]! > most) most = high[i]!
-      }
-      if (least <= most)
-        found = {
-          minValue: Math.min(least, found?.minValue ?? Infinity),
-          maxValue: Math.max(most, found?.maxValue ?? -Infinity),
-        }
-    }
-    if (!found) return null
-    if (found.minValue === found.maxValue) {
-      const room = Math.abs(found.minValue) * 0.01 || 1
-      found = { minValue: found.minValue - room, maxValue: found.maxValue + room }
-    }
-    this.span = found.maxValue - found.minValue
-    return { priceRange: found }
-  }
-
-  #draw(target: DrawTarget, use: (paint: Paint) => void): void {
-    const theme = this.#theme
-    if (!theme || this.#state.bars.length === 0) return
-    target.useBitmapCoordinateSpace((scope) => {
-      const { context: ctx, bitmapSize, mediaSize, horizontalPixelRatio: hr, verticalPixelRatio: vr } = scope
-      const timeScale = this.#chart.timeScale()
-      const range = timeScale.getVisibleLogicalRange()
-      const zero = timeScale.logicalToCoordinate(0 as Logical)
-      const one = timeScale.logicalToCoordinate(1 as Logical)
-      const top = this.series.coordinateToPrice(0)
-      const bottom = this.series.coordinateToPrice(mediaSize.height)
-      if (!range || zero === null || one === null || top === null || bottom === null || top === bottom) return
-      const step = (one - zero) * hr
-      const slope = bitmapSize.height / (bottom - top)
-      const log = this.name === 'price' && this.#state.scale === 'log'
-      const paint: Paint = {
-        ctx,
-        from: Math.floor(range.from),
-        to: Math.ceil(range.to),
-        known: this.#known(),
-        x: (bar) => zero * hr + bar * step,
-        y: log
-          ? (price) => (this.series.priceToCoordinate(price) ?? Number.NaN) * vr
-          : (price) => (price - top) * slope,
-        width: bitmapSize.width,
-        height: bitmapSize.height,
-        hr,
-        vr,
-        spacing: step,
-        theme,
-      }
-      this.paint = paint
-      ctx.save()
-      use(paint)
-      ctx.restore()
-    })
-  }
-
-  #drawBehind(paint: Paint): void {
-    drawBehind(paint, this.#marks)
-    const { litBar, volume, cut } = this.#state
-    if (litBar !== null) {
-      paint.ctx.fillStyle = faded(paint.theme.accent, 0.16)
-      const width = Math.max(3 * paint.hr, paint.spacing)
-      paint.ctx.fillRect(paint.x(litBar) - width / 2, 0, width, paint.height)
-    }
-    if (this.name === 'price' && volume) drawVolume(upTo(paint, cut), this.#shown)
-  }
-
-  #drawFront(paint: Paint): void {
-    const { bars, type, cut, scene, interval, trades, hoveredTrade, markedTrade, levels } = this.#state
-    if (this.name === 'price') {
-      const colorOf =
-        this.#barColors.length === 0
-          ? null
-          : (bar: number) => {
-              for (let i = this.#barColors.length - 1; i >= 0; i--) {
-                const color = groundAt(this.#barColors[i]!, bar)
-                if (color) return color
-              }
-              return null
-            }
-      drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, colorOf)
-    }
-    drawMarks(paint, this.#marks, upToBars(bars, cut))
-    const space = { bars, interval, base: scene?.base ?? 0 }
-    for (const items of this.#drawings) drawDrawings(paint, items, this.#lines, space)
-    if (this.name !== 'price') return
-    if (trades)
-      drawTrades(paint, trades, bars, { hovered: hoveredTrade, marked: markedTrade, cut: cut ?? Infinity })
-    for (const level of levels) drawPriceLevel(paint, level)
-    this.#drawLastPrice(paint)
-  }
-
-  #drawLastPrice(paint: Paint): void {
-    const { cut } = this.#state
-    const last = cut ?? this.#shown.length - 1
-    const close = this.#shown.close[last]
-    if (close === undefined) return
-    const { ctx, theme, hr } = paint
-    ctx.strokeStyle = faded(close >= this.#shown.open[last]! ? theme.up : theme.down, 0.7)
-    ctx.lineWidth = Math.max(1, Math.floor(hr))
-    ctx.setLineDash([hr, 3 * hr])
-    const y = Math.round(paint.y(close)) + 0.5
-    ctx.beginPath()
-    ctx.moveTo(0, y)
-    ctx.lineTo(paint.width, y)
-    ctx.stroke()
-    ctx.setLineDash([])
-  }
-
-  #makeLabels(): ISeriesPrimitiveAxisView[] {
-    const theme = this.#theme
-    if (!theme) return []
-    const labels: ISeriesPrimitiveAxisView[] = []
-    const { cut, mintick } = this.#state
-    const format =
-      this.name === 'price'
-        ? (value: number) => priceText(value, mintick)
-        : (value: number) => paneNumber(value, this.span)
-    const add = (value: number, color: string, words?: string) => {
-      labels.push({
-        coordinate: () => this.series.priceToCoordinate(value) ?? -1000,
-        text: () => words ?? format(value),
-        textColor: () => readable(color),
-        backColor: () => color.slice(0, 7),
-      })
-    }
-    for (const mark of this.#marks) {
-      if (mark.kind !== 'plot' || (mark.display & DISPLAY.priceScale) === 0) continue
-      if ((mark.display & DISPLAY.pane) === 0 || /circles|cross/.test(mark.style)) continue
-      const end = Math.min(mark.values.length - 1, this.#known())
-      const i = lastValue(mark.values, end)
-      const color = i < 0 ? null : colorAt(mark.colors, i)
-      if (color !== null && end - i < 2) add(mark.values[i]!, color)
-    }
-    if (this.name !== 'price') return labels
-    for (const level of this.#state.levels) {
-      const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
-      add(level.price, color, priceText(level.price, mintick))
-    }
-    const last = cut ?? this.#shown.length - 1
-    const close = this.#shown.close[last]
-    if (close !== undefined) add(close, close >= this.#shown.open[last]! ? theme.up : theme.down)
-    return labels
-  }
-}
-
-const upTo = (paint: Paint, cut: number | null): Paint =>
-  cut === null ? paint : { ...paint, to: Math.min(paint.to, cut) }
-
-/** The same columns with a shorter length: what is not known yet cannot be drawn. */
-const upToBars = (bars: Bars, cut: number | null): Bars =>
-  cut === null ? bars : { ...bars, length: Math.min(bars.length, cut + 1) }
-
-function drawPriceLevel(paint: Paint, level: PriceLevel): void {
-  const { ctx, hr, vr, theme } = paint
-  const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
-  const y = Math.round(paint.y(level.price)) + 0.5
-  ctx.strokeStyle = color
-  ctx.lineWidth = Math.max(1, Math.floor(hr))
-  ctx.setLineDash([6 * hr, 4 * hr])
-  ctx.beginPath()
-  ctx.moveTo(0, y)
-  ctx.lineTo(paint.width, y)
-  ctx.stroke()
-  ctx.setLineDash([])
-  ctx.font = `${11 * vr}px ${theme.font}`
-  ctx.textAlign = 'right'
-  ctx.textBaseline = 'bottom'
-  ctx.fillStyle = color
-  ctx.fillText(level.text, paint.width - 8 * hr, y - 3 * vr)
-}
-
-function view(zOrder: 'bottom' | 'normal', draw: (target: DrawTarget) => void): IPrimitivePaneView {
-  const renderer = { draw }
-  return { zOrder: () => zOrder, renderer: () => renderer }
-}
-type DrawTarget = Parameters<NonNullable<ReturnType<IPrimitivePaneView['renderer']>>['draw']>[0]
-
-/** Black or white, whichever can be read on the colour. */
-function readable(color: string): string {
-  return lightness(color) > 140 ? '#0b0f14' : '#ffffff'
 }

@@ -1,0 +1,63 @@
+// What the axes say: days, months and years begin where the zone's do, and a number has as many places as tell two ticks apart.
+
+import { defaultHorzScaleBehavior, TickMarkType, type Time, type UTCTimestamp } from 'lightweight-charts'
+import { compact, ratio } from '../format.ts'
+import { showsClock } from './bars.ts'
+import { offsetsOf } from './zone.ts'
+
+interface Place {
+  readonly zone: string
+  readonly interval: string
+}
+
+/** A bar's time at the crosshair: `Mon 3 Jan 2000`, with the clock where bars are shorter than a day. */
+export function crosshairTime(time: Time, { zone, interval }: Place): string {
+  const at = inZone(time, zone)
+  const part = (options: Intl.DateTimeFormatOptions) =>
+    at.toLocaleDateString('en-US', { ...options, timeZone: 'UTC' })
+  const month = part({ month: 'short' })
+  const day = `${part({ weekday: 'short' })} ${at.getUTCDate()} ${month} ${at.getUTCFullYear()}`
+  return showsClock(interval) ? `${day}  ${at.toISOString().slice(11, 16)}` : day
+}
+
+/** A tick of the time axis, as short as what it marks allows. */
+export function tickTime(time: Time, kind: TickMarkType, { zone }: Place): string {
+  const at = inZone(time, zone)
+  if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
+  if (kind === TickMarkType.Month) return at.toLocaleDateString('en-US', { month: 'short', timeZone: 'UTC' })
+  if (kind === TickMarkType.DayOfMonth) return String(at.getUTCDate())
+  return at.toISOString().slice(11, kind === TickMarkType.Time ? 16 : 19)
+}
+
+/** The moment whose UTC reads as the zone's wall clock. */
+function inZone(time: Time, zone: string): Date {
+  const ms = (time as number) * 1000
+  return new Date(ms + offsetsOf(zone)(ms))
+}
+
+/** Decimal places enough to tell two ticks of such a range apart. */
+export function paneNumber(value: number, span: number): string {
+  if (Math.abs(value) >= 1e6) return compact(value)
+  const places = Math.max(span >= 20_000 ? 0 : 2, Math.min(8, Math.ceil(-Math.log10(span)) + 3))
+  return ratio(value, places)
+}
+
+/** The library's scale of times, with the zone's days. The zone of `now` may change. */
+export function zonedBehavior(now: { readonly zone: string }) {
+  const Behavior = defaultHorzScaleBehavior()
+  return class extends Behavior {
+    override fillWeightsForPoints(
+      points: Parameters<InstanceType<typeof Behavior>['fillWeightsForPoints']>[0],
+      startIndex: number,
+    ): void {
+      const offsetAt = offsetsOf(now.zone)
+      const shifted = points.map((point) => {
+        const seconds = this.key(point.time) as unknown as number
+        const local = seconds + offsetAt(seconds * 1000) / 1000
+        return { ...point, time: this.convertHorzItemToInternal(local as UTCTimestamp) }
+      })
+      super.fillWeightsForPoints(shifted, startIndex)
+      for (let i = startIndex; i < points.length; i++) points[i]!.timeWeight = shifted[i]!.timeWeight
+    }
+  }
+}

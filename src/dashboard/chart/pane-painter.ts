@@ -1,0 +1,274 @@
+// Draws one pane: bars, marks, drawings, trades and levels, straight from columns, and says what its scale has to hold.
+
+import type {
+  AutoscaleInfo,
+  IChartApiBase,
+  IPrimitivePaneView,
+  ISeriesApi,
+  ISeriesPrimitive,
+  ISeriesPrimitiveAxisView,
+  Logical,
+  SeriesAttachedParameter,
+} from 'lightweight-charts'
+import type { Bars } from '../../market/bars.ts'
+import { price as priceText } from '../format.ts'
+import { axisLabels } from './axis-labels.ts'
+import { paneNumber } from './axis-text.ts'
+import { heikinAshi } from './bars.ts'
+import { drawBars, drawVolume } from './draw-bars.ts'
+import { drawDrawings, itemsAt } from './draw-drawings.ts'
+import { drawBehind, drawMarks } from './draw-marks.ts'
+import { faded, type ChartTheme, type Paint } from './paint.ts'
+import { groundAt, rangeOf, type DrawingsMark, type GroundMark, type Mark } from './scene.ts'
+import { drawTrades } from './trades.ts'
+import { EMPTY_STATE, NO_BARS, type ChartState, type PriceLevel } from './view-state.ts'
+
+export type Chart = IChartApiBase
+export type Series = ISeriesApi<'Line'>
+
+export class PanePainter implements ISeriesPrimitive {
+  readonly name: string
+  readonly series: Series
+  /** Shapes as they were last drawn, for hit tests. */
+  paint: Paint | null = null
+  /** Highest less lowest value on screen. */
+  span = 1
+  readonly #chart: Chart
+  readonly #onUpdate: () => void
+  readonly #views: readonly IPrimitivePaneView[]
+  #state: ChartState = EMPTY_STATE
+  #theme: ChartTheme | null = null
+  #shown: Bars = NO_BARS
+  #marks: readonly Mark[] = []
+  #barColors: readonly GroundMark[] = []
+  #labels: readonly ISeriesPrimitiveAxisView[] = []
+  #drawings: ReturnType<typeof itemsAt>[] = []
+  #lines: ReturnType<typeof itemsAt> = []
+  #requestUpdate: () => void = () => undefined
+
+  constructor(name: string, chart: Chart, series: Series, onUpdate: () => void) {
+    this.name = name
+    this.series = series
+    this.#chart = chart
+    this.#onUpdate = onUpdate
+    this.#views = [
+      view('bottom', (target) => this.#draw(target, (paint) => this.#drawBehind(paint))),
+      view('normal', (target) => this.#draw(target, (paint) => this.#drawFront(paint))),
+    ]
+  }
+
+  attached({ requestUpdate }: SeriesAttachedParameter): void {
+    this.#requestUpdate = requestUpdate
+  }
+  updateAllViews(): void {
+    this.#onUpdate()
+  }
+  paneViews(): readonly IPrimitivePaneView[] {
+    return this.#views
+  }
+  priceAxisViews(): readonly ISeriesPrimitiveAxisView[] {
+    return this.#labels
+  }
+
+  /** A value as this pane's axis has it. */
+  text(value: number): string {
+    return this.name === 'price' ? priceText(value, this.#state.mintick) : paneNumber(value, this.span)
+  }
+
+  autoScale(): void {
+    this.series.priceScale().applyOptions({ autoScale: true })
+  }
+
+  show(state: ChartState, theme: ChartTheme): void {
+    const before = this.#state
+    this.#state = state
+    this.#theme = theme
+    if (state.bars !== before.bars || state.type !== before.type)
+      this.#shown = state.type === 'heikin-ashi' ? heikinAshi(state.bars) : state.bars
+    if (state.scene !== before.scene) {
+      this.#marks = state.scene?.panes.find((pane) => pane.name === this.name)?.marks ?? []
+      this.#barColors = this.#marks.filter((mark): mark is GroundMark => mark.kind === 'barcolor')
+    }
+    if (state.scene !== before.scene || state.cut !== before.cut) this.#setDrawings()
+    this.#labels = axisLabels({
+      price: this.name === 'price',
+      state,
+      theme,
+      marks: this.#marks,
+      shown: this.#shown,
+      known: this.#known(),
+      coordinate: (value) => this.series.priceToCoordinate(value),
+      format: (value) => this.text(value),
+    })
+    this.#requestUpdate()
+  }
+
+  #known(): number {
+    const { cut, scene } = this.#state
+    return cut === null ? Infinity : cut - (scene?.base ?? 0)
+  }
+
+  #setDrawings(): void {
+    const { cut, scene } = this.#state
+    const at = cut === null ? null : cut - (scene?.base ?? 0)
+    const marks = this.#marks.filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
+    this.#drawings = marks.map((mark) => itemsAt(mark, at))
+    // Linefills name lines by number among all lines of the run, whichever pane those are in.
+    const lines = scene?.panes
+      .flatMap((pane) => pane.marks)
+      .find((mark): mark is DrawingsMark => mark.kind === 'drawings' && mark.items[0]?.kind === 'line')
+    this.#lines = lines ? itemsAt(lines, at) : []
+  }
+
+  autoscale(): AutoscaleInfo | null {
+    const range = this.#chart.timeScale().getVisibleLogicalRange()
+    if (!range) return null
+    const { cut } = this.#state
+    const last = cut ?? Infinity
+    const [from, to] = [Math.floor(range.from), Math.ceil(range.to)]
+    let found = rangeOf(this.#marks, from, Math.min(to, last + 500), this.#known())
+    if (this.name === 'price') {
+      const { high, low, length } = this.#shown
+      let [least, most] = [Infinity, -Infinity]
+      for (let i = Math.max(0, from); i <= Math.min(length - 1, to, last); i++) {
+        if (low[i]! < least) least = low[i]!
+        if (high[i]! > most) most = high[i]!
+      }
+      if (least <= most)
+        found = {
+          minValue: Math.min(least, found?.minValue ?? Infinity),
+          maxValue: Math.max(most, found?.maxValue ?? -Infinity),
+        }
+    }
+    if (!found) return null
+    if (found.minValue === found.maxValue) {
+      const room = Math.abs(found.minValue) * 0.01 || 1
+      found = { minValue: found.minValue - room, maxValue: found.maxValue + room }
+    }
+    this.span = found.maxValue - found.minValue
+    return { priceRange: found }
+  }
+
+  #draw(target: DrawTarget, use: (paint: Paint) => void): void {
+    const theme = this.#theme
+    if (!theme || this.#state.bars.length === 0) return
+    target.useBitmapCoordinateSpace((scope) => {
+      const { context: ctx, bitmapSize, mediaSize, horizontalPixelRatio: hr, verticalPixelRatio: vr } = scope
+      const timeScale = this.#chart.timeScale()
+      const range = timeScale.getVisibleLogicalRange()
+      const zero = timeScale.logicalToCoordinate(0 as Logical)
+      const one = timeScale.logicalToCoordinate(1 as Logical)
+      const top = this.series.coordinateToPrice(0)
+      const bottom = this.series.coordinateToPrice(mediaSize.height)
+      if (!range || zero === null || one === null || top === null || bottom === null || top === bottom) return
+      const step = (one - zero) * hr
+      const slope = bitmapSize.height / (bottom - top)
+      const log = this.name === 'price' && this.#state.scale === 'log'
+      const paint: Paint = {
+        ctx,
+        from: Math.floor(range.from),
+        to: Math.ceil(range.to),
+        known: this.#known(),
+        x: (bar) => zero * hr + bar * step,
+        y: log
+          ? (price) => (this.series.priceToCoordinate(price) ?? Number.NaN) * vr
+          : (price) => (price - top) * slope,
+        width: bitmapSize.width,
+        height: bitmapSize.height,
+        hr,
+        vr,
+        spacing: step,
+        theme,
+      }
+      this.paint = paint
+      ctx.save()
+      use(paint)
+      ctx.restore()
+    })
+  }
+
+  #drawBehind(paint: Paint): void {
+    drawBehind(paint, this.#marks)
+    const { litBar, volume, cut } = this.#state
+    if (litBar !== null) {
+      paint.ctx.fillStyle = faded(paint.theme.accent, 0.16)
+      const width = Math.max(3 * paint.hr, paint.spacing)
+      paint.ctx.fillRect(paint.x(litBar) - width / 2, 0, width, paint.height)
+    }
+    if (this.name === 'price' && volume) drawVolume(upTo(paint, cut), this.#shown)
+  }
+
+  #drawFront(paint: Paint): void {
+    const { bars, type, cut, scene, interval, trades, hoveredTrade, markedTrade, levels } = this.#state
+    if (this.name === 'price') {
+      const colorOf =
+        this.#barColors.length === 0
+          ? null
+          : (bar: number) => {
+              for (let i = this.#barColors.length - 1; i >= 0; i--) {
+                const color = groundAt(this.#barColors[i]!, bar)
+                if (color) return color
+              }
+              return null
+            }
+      drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, colorOf)
+    }
+    drawMarks(paint, this.#marks, upToBars(bars, cut))
+    const space = { bars, interval, base: scene?.base ?? 0 }
+    for (const items of this.#drawings) drawDrawings(paint, items, this.#lines, space)
+    if (this.name !== 'price') return
+    if (trades)
+      drawTrades(paint, trades, bars, { hovered: hoveredTrade, marked: markedTrade, cut: cut ?? Infinity })
+    for (const level of levels) drawPriceLevel(paint, level)
+    this.#drawLastPrice(paint)
+  }
+
+  #drawLastPrice(paint: Paint): void {
+    const { cut } = this.#state
+    const last = cut ?? this.#shown.length - 1
+    const close = this.#shown.close[last]
+    if (close === undefined) return
+    const { ctx, theme, hr } = paint
+    ctx.strokeStyle = faded(close >= this.#shown.open[last]! ? theme.up : theme.down, 0.7)
+    ctx.lineWidth = Math.max(1, Math.floor(hr))
+    ctx.setLineDash([hr, 3 * hr])
+    const y = Math.round(paint.y(close)) + 0.5
+    ctx.beginPath()
+    ctx.moveTo(0, y)
+    ctx.lineTo(paint.width, y)
+    ctx.stroke()
+    ctx.setLineDash([])
+  }
+}
+
+const upTo = (paint: Paint, cut: number | null): Paint =>
+  cut === null ? paint : { ...paint, to: Math.min(paint.to, cut) }
+
+/** The same columns with a shorter length: what is not known yet cannot be drawn. */
+const upToBars = (bars: Bars, cut: number | null): Bars =>
+  cut === null ? bars : { ...bars, length: Math.min(bars.length, cut + 1) }
+
+function drawPriceLevel(paint: Paint, level: PriceLevel): void {
+  const { ctx, hr, vr, theme } = paint
+  const color = level.tone === 'muted' ? theme.muted : theme[level.tone]
+  const y = Math.round(paint.y(level.price)) + 0.5
+  ctx.strokeStyle = color
+  ctx.lineWidth = Math.max(1, Math.floor(hr))
+  ctx.setLineDash([6 * hr, 4 * hr])
+  ctx.beginPath()
+  ctx.moveTo(0, y)
+  ctx.lineTo(paint.width, y)
+  ctx.stroke()
+  ctx.setLineDash([])
+  ctx.font = `${11 * vr}px ${theme.font}`
+  ctx.textAlign = 'right'
+  ctx.textBaseline = 'bottom'
+  ctx.fillStyle = color
+  ctx.fillText(level.text, paint.width - 8 * hr, y - 3 * vr)
+}
+
+function view(zOrder: 'bottom' | 'normal', draw: (target: DrawTarget) => void): IPrimitivePaneView {
+  const renderer = { draw }
+  return { zOrder: () => zOrder, renderer: () => renderer }
+}
+type DrawTarget = Parameters<NonNullable<ReturnType<IPrimitivePaneView['renderer']>>['draw']>[0]

@@ -1,0 +1,59 @@
+// What the chart shows: one object, printed in tests.
+
+import type { Bars } from '../../market/bars.ts'
+import type { ChartType } from './draw-bars.ts'
+import type { Scene } from './scene.ts'
+import type { TradeMarks } from './trades.ts'
+
+export interface ChartState {
+  readonly bars: Bars
+  readonly interval: string
+  readonly mintick: number
+  readonly zone: string
+  readonly type: ChartType
+  readonly scale: 'linear' | 'log' | 'percent'
+  readonly volume: boolean
+  readonly scene: Scene | null
+  readonly trades: TradeMarks | null
+  readonly hoveredTrade: number | null
+  readonly markedTrade: number | null
+  /** Last bar that is known, for a replay; null = all. */
+  readonly cut: number | null
+  /** Prices of orders that rest, for a replay. */
+  readonly levels: readonly PriceLevel[]
+  /** A bar that is lit from elsewhere (hovering equity). */
+  readonly litBar: number | null
+  readonly hideDates: boolean
+}
+export interface PriceLevel {
+  readonly price: number
+  readonly text: string
+  readonly tone: 'up' | 'down' | 'muted'
+}
+
+export const NO_BARS: Bars = {
+  length: 0,
+  time: new Float64Array(0),
+  open: new Float64Array(0),
+  high: new Float64Array(0),
+  low: new Float64Array(0),
+  close: new Float64Array(0),
+  volume: new Float64Array(0),
+}
+export const EMPTY_STATE: ChartState = {
+  bars: NO_BARS,
+  interval: '1d',
+  mintick: 0.01,
+  zone: 'UTC',
+  type: 'candles',
+  scale: 'linear',
+  volume: true,
+  scene: null,
+  trades: null,
+  hoveredTrade: null,
+  markedTrade: null,
+  cut: null,
+  levels: [],
+  litBar: null,
+  hideDates: false,
+}
