@@ -67,6 +67,40 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a pane of its own is drawn the same, whatever the scale of the price is', async () => {
+    const source = `//@version=6
+indicator("Momentum")
+plot(close - close[10], "M", display = display.pane)
+hline(0)
+`
+    const script = { id: null, name: 'Momentum', source }
+    /** The lower pane, left of its axis. */
+    const pane = async (page: Page) => {
+      await page.mouse.move(2, 2)
+      const canvas = page.getByRole('application').locator('canvas').nth(0)
+      await canvas.waitFor()
+      const title = (await page.locator('main').getByText('Momentum').last().boundingBox())!
+      return page.screenshot({ clip: { x: 60, y: title.y + 24, width: 700, height: 70 } })
+    }
+    const shownWith = async (scale: string) => {
+      const { page } = await site.open({ remembered: withScript({ script, 'chart.scale': scale }) })
+      await page.goto(site.url)
+      await page.locator('main').getByText('Momentum').last().waitFor()
+      await page.waitForTimeout(600)
+      return page
+    }
+    const linear = await shownWith('linear')
+    const expected = await pane(linear)
+    for (const scale of ['log', 'percent']) {
+      const page = await shownWith(scale)
+      expect((await pane(page)).equals(expected)).toBe(true)
+    }
+    await linear.getByRole('application').focus()
+    await linear.keyboard.press('Alt+l')
+    await linear.waitForTimeout(200)
+    expect((await pane(linear)).equals(expected)).toBe(true)
+  }, 60_000)
+
   test('interval, type and scale change with keys and menus', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
     await page.goto(site.url)

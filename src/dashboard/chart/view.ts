@@ -68,7 +68,7 @@ export class ChartView {
       autoSize: true,
       layout: { attributionLogo: false, fontSize: 11 },
       crosshair: { mode: CrosshairMode.Normal },
-      rightPriceScale: { minimumWidth: 64 },
+      rightPriceScale: { minimumWidth: 72 },
       timeScale: { rightOffset: 8, barSpacing: 7, minBarSpacing: 0.005 },
       kineticScroll: { mouse: false, touch: true },
     })
@@ -109,8 +109,8 @@ export class ChartView {
     }
     if (now.bars !== before.bars || now.zone !== before.zone) this.#setTimes(before.bars)
     if (now.mintick !== before.mintick || now.bars !== before.bars) this.#setFormat()
-    if (now.scale !== before.scale) this.#setScale()
     if (now.scene !== before.scene) this.#setPanes()
+    if (now.scale !== before.scale) this.#setScale()
     for (const pane of this.#panes) pane.show(now, this.#theme)
     this.#layoutSoon()
   }
@@ -212,6 +212,8 @@ export class ChartView {
     series.applyOptions({ autoscaleInfoProvider: () => painter.autoscale() })
     series.attachPrimitive(painter)
     series.priceScale().applyOptions({
+      // A new pane takes over what the last scale was set to; an oscillator has no logarithm and no per cent.
+      mode: PriceScaleMode.Normal,
       scaleMargins: index === 0 ? { top: 0.1, bottom: 0.1 } : { top: 0.12, bottom: 0.08 },
     })
     this.#panes.push(painter)
