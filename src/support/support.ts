@@ -120,9 +120,17 @@ export function createSupport({
 /** The first paragraph, without Markdown's marks. */
 function excerptOf(body: string): string {
   const paragraph = body.split('\n\n')[0] ?? ''
+  // What stands between back-ticks is code: `strategy.position_size * 2` keeps every character.
   const plain = paragraph
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/[`*_]/g, '')
+    .split('`')
+    .map((part, i) => (i % 2 === 1 ? part : withoutMarks(part)))
+    .join('')
     .replace(/\s+/g, ' ')
   return plain.length <= 280 ? plain : `${plain.slice(0, 279).replace(/\s\S*$/, '')}…`
+}
+
+/** A mark of emphasis stands against a word on its inner side and against none on its outer one. */
+function withoutMarks(text: string): string {
+  return text.replace(/(?<![\p{L}\p{N}*_])(\*\*|__|\*|_)(?=\S)(.+?)(?<=\S)\1(?![\p{L}\p{N}*_])/gu, '$2')
 }

@@ -47,6 +47,19 @@ describe('the chat', () => {
     expect(answers.slice(0, 3).map((answer) => answer.id)).toContain(expected)
     expect(answers[0]).toMatchObject({ url: `/help/${answers[0]?.id}` })
   })
+  test('an answer keeps what is code, and drops the marks of Markdown', () => {
+    const body =
+      '**Size** is `strategy.position_size * 2` in _contracts_, or [`bar_index`](bars) on calc_on_every_tick; 2 * 3 * 4.\n\nMore.'
+    const one = createSupport({
+      kv: memoryKv(),
+      clock,
+      newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n) } }),
+      articles: [{ id: 'size', title: 'Size', keywords: 'contracts quantity', body }, ...articles],
+    })
+    expect(one.ask('size in contracts').find(({ id }) => id === 'size')?.excerpt).toBe(
+      'Size is strategy.position_size * 2 in contracts, or bar_index on calc_on_every_tick; 2 * 3 * 4.',
+    )
+  })
   test.each(['', 'the of and', 'xylophone quux', '?!'])('has nothing to say to %p', (question) => {
     expect(support.ask(question)).toEqual([])
   })
