@@ -10,7 +10,13 @@ import { attempt, CodeBlock, Show, useLoad } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
 
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
+/** What waits to be tried again has failed so far. */
+const toneOf = ({ state, attempts }: Delivery) =>
+  state === 'pending' && attempts.length > 0 ? 'warn' : TONES[state]
 const POLL_MS = 3000
+/** Only a 2xx is an answer that takes a delivery. */
+const isTaken = ({ status, failure }: Delivery['attempts'][number]): boolean =>
+  failure === null && status >= 200 && status < 300
 
 interface DeliveriesProps {
   /** null = of all webhooks. */
@@ -49,11 +55,9 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
             </Empty>
           )
         const failed = deliveries.filter(
-          (one) => one.state === 'failed' || one.attempts.some((two) => two.failure),
+          (one) => one.state === 'failed' || !one.attempts.every(isTaken),
         ).length
-        const shown = failedOnly
-          ? deliveries.filter((one) => one.attempts.some((two) => two.failure !== null))
-          : deliveries
+        const shown = failedOnly ? deliveries.filter((one) => !one.attempts.every(isTaken)) : deliveries
         return (
           <>
             {failed > 0 && (
@@ -78,7 +82,7 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
                     onClick={() => setOpen(open === one.id ? null : one.id)}
                   >
                     <Icon name="chevron" size={14} />
-                    <Badge tone={TONES[one.state]}>{stateText(one)}</Badge>
+                    <Badge tone={toneOf(one)}>{stateText(one)}</Badge>
                     <span class={s.event}>
                       <code>{one.event}</code>
                       {nameOf && <span class="muted"> to {nameOf(one.webhookId)}</span>}
@@ -127,9 +131,7 @@ function Detail({ delivery, onResent }: { readonly delivery: Delivery; readonly 
         <ol class={s.attempts}>
           {delivery.attempts.map((one) => (
             <li key={one.at}>
-              <span class={one.failure === null ? 'up' : 'down'}>
-                {one.status > 0 ? one.status : 'No answer'}
-              </span>{' '}
+              <span class={isTaken(one) ? 'up' : 'down'}>{one.status > 0 ? one.status : 'No answer'}</span>{' '}
               <span class="muted">
                 {ago(one.at)}, after {duration(one.durationMs)}
               </span>
