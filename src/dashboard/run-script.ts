@@ -6,6 +6,7 @@
 import type { Args } from '../wire/operations.ts'
 import { ApiError, call } from './api-client.ts'
 import { lastRun, remembered } from './settings.ts'
+import { titleOf } from './editor/title-of.ts'
 import { bottom, diagnostics, inputs, market, run, running, runProblem, script } from './workspace.ts'
 
 /** How many of the newest bars a run sees. */
@@ -136,13 +137,4 @@ export function rerunOnChange(): () => void {
     stopInputs()
     stopMarket()
   }
-}
-
-/** The title in the declaration, as far as a plain look finds it. */
-function titleOf(source: string): string {
-  return (
-    /\b(?:strategy|indicator|study|library)\s*\(\s*(?:title\s*=\s*)?["']([^"'\n]{1,120})["']/.exec(
-      source,
-    )?.[1] ?? ''
-  )
 }

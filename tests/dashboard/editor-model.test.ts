@@ -14,6 +14,7 @@ import {
   type ScriptInput,
 } from '../../src/dashboard/editor/input-model.ts'
 import { sampleOf, SAMPLES } from '../../src/dashboard/editor/samples.ts'
+import { renamed, titleOf } from '../../src/dashboard/editor/title-of.ts'
 import { partsOf } from '../../src/dashboard/editor/signature-parts.ts'
 
 /** `word:style` of every coloured piece of a text. */
@@ -188,4 +189,19 @@ indicator("x")
   ])
   expect(aboutScript('indicator("x")\n// Later.')).toEqual([])
   expect(aboutScript('')).toEqual([])
+})
+
+test('a script goes by the name in its declaration until it is given one by hand', () => {
+  const named = (title: string) =>
+    `//@version=6\n// strategy("not this")\nindicator(${title}, overlay = true)\n`
+  expect(titleOf(named('"Gold’s edge"'))).toBe('Gold’s edge')
+  expect(titleOf(named(`'It\\'s'`))).toBe("It's")
+  expect(titleOf(named('overlay = false, title = "趋势 📈"'))).toBe('趋势 📈')
+  expect(titleOf('plot(close)')).toBe('')
+  const [before, after] = [named('"One"'), named('"Two"')]
+  expect(renamed('', '', after)).toBe('Two')
+  expect(renamed('One', before, after)).toBe('Two')
+  expect(renamed('Mine', before, after)).toBe('Mine')
+  // Half typed: the old name stays until there is another.
+  expect(renamed('One', before, 'indicator("')).toBe('One')
 })

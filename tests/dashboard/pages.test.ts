@@ -483,6 +483,67 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('an unsaved script is kept when another takes its place, and comes back', async () => {
+    const { page, complaints } = await openAt('/', {
+      ...QUIET,
+      script: { id: null, name: '', source: '//@version=6\nindicator("x")\nplot(close)\n' },
+      bottom: 'script',
+    })
+    const text = page.locator('.cm-content')
+    await text.click()
+    await page.keyboard.press('Control+a')
+    await text.evaluate((element, pasted) => {
+      const clipboardData = new DataTransfer()
+      clipboardData.setData('text/plain', pasted)
+      element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+    }, '//@version=6\nindicator("An hour of work")\nplot(close * 2)\n')
+    // What is pasted brings its name.
+    const name = page.getByRole('textbox', { name: 'Name of the script' })
+    expect(await name.inputValue()).toBe('An hour of work')
+    await page.getByRole('button', { name: 'Examples' }).click()
+    await page.getByRole('button', { name: /Turtle/ }).click()
+    await page.getByText('it is kept under Open, Drafts').waitFor()
+    expect(await name.inputValue()).not.toBe('An hour of work')
+    // An example that nobody changed leaves nothing behind.
+    await page.getByRole('button', { name: 'Indicators' }).click()
+    await page.getByRole('menuitem', { name: /MACD/ }).click()
+    await page.reload()
+    await page.getByRole('button', { name: 'Open', exact: true }).click()
+    await page.getByRole('button', { name: 'Drafts' }).click()
+    expect(await page.getByText('not saved', { exact: true }).count()).toBe(1)
+    await page.getByRole('button', { name: /An hour of work/ }).click()
+    expect(await name.inputValue()).toBe('An hour of work')
+    await text.getByText('close * 2').waitFor()
+    expect(await violations(page)).toEqual([])
+    expect(complaints).toEqual([])
+  }, 60_000)
+
+  test('an answer of 500 does not look like a success', async () => {
+    const receiver = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => new Response('broken', { status: 500 }),
+    })
+    try {
+      const { page } = await openAt('/webhooks')
+      const answer = await page.request.post(`${site.url}/api/platform/webhooks`, {
+        data: { name: 'Broken', url: `http://127.0.0.1:${receiver.port}/`, events: ['alert.triggered'] },
+        headers: { 'content-type': 'application/json' },
+      })
+      const { id } = (await answer.json()) as { id: string }
+      await page.goto(`${site.url}/webhooks/${id}`)
+      await page.getByRole('button', { name: 'Send a test' }).click()
+      const badge = page.getByText('500, will retry')
+      await badge.waitFor()
+      expect(await badge.getAttribute('data-tone')).toBe('warn')
+      await badge.click()
+      expect(await page.getByText('500', { exact: true }).getAttribute('class')).toBe('down')
+      await page.getByRole('button', { name: '1 with failures' }).waitFor()
+    } finally {
+      await receiver.stop(true)
+    }
+  }, 60_000)
+
   test('backtests are found, and put in order by what they made', async () => {
     const { page, complaints } = await openAt('/settings/about')
     const run = async (name: string, symbol: string, exchange: string, side: string) => {

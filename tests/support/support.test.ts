@@ -51,7 +51,7 @@ describe('the chat', () => {
     const body =
       '**Size** is `strategy.position_size * 2` in _contracts_, or [`bar_index`](bars) on calc_on_every_tick; 2 * 3 * 4.\n\nMore.'
     const one = createSupport({
-      kv: memoryKv(),
+      kv: testKv(),
       clock,
       newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n) } }),
       articles: [{ id: 'size', title: 'Size', keywords: 'contracts quantity', body }, ...articles],

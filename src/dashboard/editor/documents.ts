@@ -7,7 +7,7 @@ import { ApiError, call } from '../api-client.ts'
 import { runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { toast, toastError } from '../ui/ui.tsx'
-import { bottom, diagnostics, inputs, run, script } from '../workspace.ts'
+import { bottom, diagnostics, inputs, run, script, type OpenScript } from '../workspace.ts'
 
 export type { StoredScript }
 export type Checked = Answer<'POST /api/platform/scripts/check'>
@@ -34,6 +34,35 @@ export const problems = computed(() =>
   diagnostics.value.length > 0 ? diagnostics.value : (checked.value?.diagnostics ?? []),
 )
 
+/** A text that was on the desk, was not saved, and made room for another. */
+export interface Draft extends OpenScript {
+  readonly at: number
+}
+const DRAFTS_MAX = 20
+/** The newest first; kept in this browser through reloads, crashes and signing out. */
+export const drafts = remembered<readonly Draft[]>('script.drafts', [])
+
+/** The text as it was opened, an example or somebody's script: untouched there is nothing of it to keep. */
+const opened = remembered('script.opened', '')
+
+/** Nothing that was written is lost to what is opened in its place. */
+function keepDraft(): void {
+  const { source, name } = script.peek()
+  if (!unsaved.peek() || source.trim() === '' || source === opened.peek()) return
+  const others = drafts.peek().filter((one) => one.source !== source)
+  drafts.value = [{ ...script.peek(), at: Date.now() }, ...others].slice(0, DRAFTS_MAX)
+  toast(`“${name.trim() || 'Untitled script'}” was not saved: it is kept under Open, Drafts`)
+}
+
+/** Puts a draft on the desk again, as the unsaved text it was. */
+export function openDraft(draft: Draft): void {
+  keepDraft()
+  drafts.value = drafts.peek().filter((one) => one !== draft)
+  put({ id: draft.id, name: draft.name, source: draft.source })
+  opened.value = ''
+  void runScript()
+}
+
 const EMPTY = `//@version=6
 strategy("My strategy", overlay = true, initial_capital = 10000,
      default_qty_type = strategy.percent_of_equity, default_qty_value = 100)
@@ -41,13 +70,19 @@ strategy("My strategy", overlay = true, initial_capital = 10000,
 `
 
 function show(name: string, source: string, stored: StoredScript | null): void {
+  keepDraft()
   saved.value = stored && stored.mine ? { id: stored.id, name, source, visibility: stored.visibility } : null
+  // Somebody else's script is a copy of one's own as soon as it is saved.
+  put({ id: stored?.mine ? stored.id : null, name, source })
+}
+
+function put(next: OpenScript): void {
   inputs.value = {}
   diagnostics.value = []
   run.value = null
   checked.value = null
-  // Somebody else's script is a copy of one's own as soon as it is saved.
-  script.value = { id: stored?.mine ? stored.id : null, name, source }
+  script.value = next
+  opened.value = next.source
   bottom.value = bottom.value === '' ? 'script' : bottom.value
 }
 
@@ -105,7 +140,10 @@ export async function publishOrNot({
 
 export async function deleteScript(id: string): Promise<void> {
   await call('DELETE /api/platform/scripts/{id}', { path: { id } })
-  if (script.value.id === id) newScript()
+  if (script.value.id !== id) return
+  // It was deleted on purpose: there is nothing to keep.
+  script.value = { id: null, name: '', source: '' }
+  newScript()
 }
 
 export async function formatScript(): Promise<void> {

@@ -5,7 +5,7 @@ import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { attempt, Segments, Show, useLoad } from '../frame/page.tsx'
 import { Badge, Dialog, Empty, Field } from '../ui/ui.tsx'
-import { openCopy, openScript } from './documents.ts'
+import { drafts, openCopy, openDraft, openScript } from './documents.ts'
 import s from './editor.module.css'
 import { SAMPLES } from './samples.ts'
 
@@ -37,55 +37,96 @@ export function Gallery({ onClose }: { readonly onClose: () => void }) {
 }
 
 export function OpenScripts({ onClose }: { readonly onClose: () => void }) {
-  const [feed, setFeed] = useState<'mine' | 'public'>('mine')
+  const [shelf, setShelf] = useState<'mine' | 'public' | 'drafts'>('mine')
   const [filter, setFilter] = useState('')
+  const feed = shelf === 'public' ? 'public' : 'mine'
   const list = useLoad((signal) => call('GET /api/platform/scripts', { query: { feed }, signal }), [feed])
+  const wanted = (name: string) => name.toLowerCase().includes(filter.toLowerCase())
   return (
     <Dialog title="Open a script" onClose={onClose} width={560}>
       <Segments
         label="Whose scripts"
-        value={feed}
+        value={shelf}
         options={[
           ['mine', 'Mine'],
           ['public', 'Public'],
+          ['drafts', 'Drafts'],
         ]}
-        onChange={setFeed}
+        onChange={setShelf}
       />
       <Field label="Filter" value={filter} onInput={setFilter} autofocus />
-      <Show of={list}>
-        {({ scripts }) => {
-          const shown = scripts.filter((one) => one.name.toLowerCase().includes(filter.toLowerCase()))
-          if (shown.length === 0)
+      {shelf === 'drafts' ? (
+        <Drafts wanted={wanted} onClose={onClose} />
+      ) : (
+        <Show of={list}>
+          {({ scripts }) => {
+            const shown = scripts.filter((one) => wanted(one.name))
+            if (shown.length === 0)
+              return (
+                <Empty title={scripts.length === 0 ? 'Nothing here yet' : 'No match'}>
+                  {feed === 'mine'
+                    ? 'Scripts you save are listed here.'
+                    : 'Scripts that people on this server publish are listed here.'}
+                </Empty>
+              )
             return (
-              <Empty title={scripts.length === 0 ? 'Nothing here yet' : 'No match'}>
-                {feed === 'mine'
-                  ? 'Scripts you save are listed here.'
-                  : 'Scripts that people on this server publish are listed here.'}
-              </Empty>
+              <div class={s.picker}>
+                {shown.map((one) => (
+                  <button
+                    key={one.id}
+                    type="button"
+                    onClick={() => {
+                      onClose()
+                      attempt(openScript(one.id))
+                    }}
+                  >
+                    <span>{one.name}</span>
+                    <Badge>{one.kind}</Badge>
+                    <small class="muted">
+                      {one.mine ? '' : `${one.author} · `}
+                      {ago(one.updatedAt)}
+                    </small>
+                  </button>
+                ))}
+              </div>
             )
-          return (
-            <div class={s.picker}>
-              {shown.map((one) => (
-                <button
-                  key={one.id}
-                  type="button"
-                  onClick={() => {
-                    onClose()
-                    attempt(openScript(one.id))
-                  }}
-                >
-                  <span>{one.name}</span>
-                  <Badge>{one.kind}</Badge>
-                  <small class="muted">
-                    {one.mine ? '' : `${one.author} · `}
-                    {ago(one.updatedAt)}
-                  </small>
-                </button>
-              ))}
-            </div>
-          )
-        }}
-      </Show>
+          }}
+        </Show>
+      )}
     </Dialog>
+  )
+}
+
+interface DraftsProps {
+  readonly wanted: (name: string) => boolean
+  readonly onClose: () => void
+}
+
+/** What was on the desk, was not saved, and made room for another. */
+function Drafts({ wanted, onClose }: DraftsProps) {
+  const shown = drafts.value.filter((one) => wanted(one.name))
+  if (shown.length === 0)
+    return (
+      <Empty title={drafts.value.length === 0 ? 'No drafts' : 'No match'}>
+        A script that was not saved is kept here when another one is opened in its place.
+      </Empty>
+    )
+  return (
+    <div class={s.picker}>
+      {shown.map((one) => (
+        <button
+          key={one.at}
+          type="button"
+          onClick={() => {
+            onClose()
+            openDraft(one)
+          }}
+        >
+          <span>{one.name.trim() || 'Untitled script'}</span>
+          <Badge tone="warn">not saved</Badge>
+          <small class="muted">{ago(one.at)}</small>
+        </button>
+      ))}
+    </div>
   )
 }

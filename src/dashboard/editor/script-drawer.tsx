@@ -27,6 +27,7 @@ import s from './editor.module.css'
 import { Gallery, OpenScripts } from './gallery.tsx'
 import { InputsPanel } from './inputs-panel.tsx'
 import { SAMPLES } from './samples.ts'
+import { renamed } from './title-of.ts'
 import { Versions } from './versions.tsx'
 
 const CHECK_DELAY_MS = 250
@@ -49,7 +50,8 @@ export function ScriptDrawer() {
     editor.current = mountCodeEditor(host.current, {
       text: script.value.source,
       onChange: (source) => {
-        if (source !== script.value.source) script.value = { ...script.value, source }
+        const { name, source: before } = script.value
+        if (source !== before) script.value = { ...script.value, source, name: renamed(name, before, source) }
       },
       onRun: () => void runScript(),
       onSave: () => void saveScript(),
