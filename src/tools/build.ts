@@ -6,15 +6,21 @@
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { DASHBOARD_ASSETS, DOCS_ASSETS, DOCS_FILES } from '../server/assets.ts'
 import { bundleDashboard } from './dashboard-bundle.ts'
+import { commandLine } from './command-line.ts'
 import { LICENSES_FILE, licenseTexts } from './licenses.ts'
 import { lmdbNative } from './lmdb-plugin.ts'
 
 const root = resolve(import.meta.dir, '../..')
-const { values } = parseArgs({ options: { target: { type: 'string' }, outfile: { type: 'string' } } })
+const HELP = `bun run build [--target bun-linux-arm64] [--outfile PATH]
+
+Builds one executable with everything in it.
+
+  --target T       Another machine's, as Bun names them
+  --outfile PATH   Where to; dist/chartroom`
+const { values } = commandLine(HELP, { target: { type: 'string' }, outfile: { type: 'string' } })
 const host = `bun-${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const target = values.target ?? host
 const outfile = values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}`

@@ -5,6 +5,7 @@
 // have no tags.
 
 import { readFileSync, writeFileSync } from 'node:fs'
+import { commandLine } from './command-line.ts'
 
 const KINDS = [
   ['BREAKING', 'What breaks'],
@@ -72,7 +73,12 @@ function git(...args: string[]): string {
   return stdout.toString().trim()
 }
 
+const HELP = `bun src/tools/changelog.ts
+
+Writes the section of package.json's version in CHANGELOG.md, from the FEATURE, FIX and BREAKING lines of the commits.`
+
 if (import.meta.main) {
+  commandLine(HELP, {})
   const root = `${import.meta.dir}/../..`
   const { version } = (await Bun.file(`${root}/package.json`).json()) as { version: string }
   let file = readFileSync(`${root}/CHANGELOG.md`, 'utf8')

@@ -17,6 +17,7 @@ import { resample } from '../market/resample.ts'
 import { defaultSymbol } from '../market/symbols.ts'
 import { Problem } from '../lib/problem.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { parityCases } from './parity.ts'
 
 /** Numbers from 0 up to 1. */
@@ -241,18 +242,31 @@ function* requests(dir: string, length: number, seed: number): Generator<[string
     yield [file, scriptRequest(readFileSync(join(dir, file), 'utf8'), length, seed)]
 }
 
-function main(args: readonly string[]): void {
-  const option = (name: string) => args[args.indexOf(`--${name}`) + 1]
-  const given = (name: string, otherwise: number) =>
-    args.includes(`--${name}`) ? Number(option(name)) : otherwise
-  const seed = given('seed', Date.now() % 100_000)
-  const only = args.includes('--only') ? (option('only') ?? '').split(',') : null
-  const [dir] = args
-  if (!dir) throw new Error('say which folder: bun src/tools/incremental.ts DIR')
+const HELP = `bun src/tools/incremental.ts DIR [--seed N] [--bars N] [--only A,B]
+
+Runs the scripts of a folder at once and in slices, and says where the results are not the same.
+
+  DIR           A folder of *.pine, or of cases as parity.ts knows them
+  --seed N      The same bars and slices again
+  --bars N      Bars a script; 1000
+  --only A,B    Scripts whose names hold one of these`
+
+function main(): void {
+  const { values, positionals } = commandLine(
+    HELP,
+    { seed: { type: 'string' }, bars: { type: 'string' }, only: { type: 'string' } },
+    { allowPositionals: true },
+  )
+  const seed = wholeNumber(HELP, 'seed', values.seed) ?? Date.now() % 100_000
+  const length = wholeNumber(HELP, 'bars', values.bars) ?? 1000
+  const only = values.only?.split(',') ?? null
+  const [dir] = positionals
+  if (!dir) return refused(HELP, 'Say which folder.')
+  if (!existsSync(dir)) return refused(HELP, `There is no folder ${dir}.`)
   console.log(`seed ${seed}`)
   let ran = 0
   let wrong = 0
-  for (const [name, request] of requests(dir, given('bars', 1000), seed)) {
+  for (const [name, request] of requests(dir, length, seed)) {
     if (only && !only.some((one) => name.includes(one))) continue
     let difference: string | null
     try {
@@ -270,4 +284,4 @@ function main(args: readonly string[]): void {
   process.exitCode = wrong > 0 ? 1 : 0
 }
 
-if (import.meta.main) main(process.argv.slice(2))
+if (import.meta.main) main()

@@ -8,7 +8,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname } from 'node:path'
-import { parseArgs } from 'node:util'
+import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { mutantsOf, type Mutant } from './mutate/mutants.ts'
 import { Random } from './torture/random.ts'
 
@@ -52,6 +52,14 @@ const ROOMS: Readonly<Record<string, Room>> = {
 const SLOWER = 5
 const LEAST_LIMIT_MS = 20_000
 
+const HELP = `bun run mutate [ROOM…] [--count N] [--seed S]
+
+Makes small mistakes in a copy of the code and lists those that no test notices. tests/mutants.md names those that are none.
+
+  ROOM         ${Object.keys(ROOMS).join(', ')}; all without one
+  --count N    Mistakes a room; 40
+  --seed S     Which; 1`
+
 interface Placed extends Mutant {
   readonly file: string
   readonly line: number
@@ -62,20 +70,16 @@ interface Placed extends Mutant {
 const root = `${import.meta.dir}/../..`
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args: process.argv.slice(2),
-    allowPositionals: true,
-    options: { count: { type: 'string', default: '40' }, seed: { type: 'string', default: '1' } },
-  })
+  const options = { count: { type: 'string' }, seed: { type: 'string' } } as const
+  const { values, positionals } = commandLine(HELP, options, { allowPositionals: true })
+  const count = wholeNumber(HELP, 'count', values.count) ?? 40
+  const seed = wholeNumber(HELP, 'seed', values.seed) ?? 1
   const names = positionals.length > 0 ? positionals : Object.keys(ROOMS)
-  const unknown = names.find((name) => !(name in ROOMS))
-  if (unknown !== undefined) {
-    console.error(`There is no room "${unknown}": ${Object.keys(ROOMS).join(', ')}.`)
-    return 2
-  }
+  const unknown = names.find((name) => !Object.hasOwn(ROOMS, name))
+  if (unknown !== undefined) refused(HELP, `There is no room "${unknown}".`)
   const tree = copyOfTree()
   try {
-    for (const name of names) await mutateRoom(name, tree, Number(values.count), Number(values.seed))
+    for (const name of names) await mutateRoom(name, tree, count, seed)
   } finally {
     rmSync(tree, { recursive: true, force: true })
   }

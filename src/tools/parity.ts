@@ -8,6 +8,7 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { commandLine, refused } from './command-line.ts'
 import { type ParityCase, runCase } from './parity/case.ts'
 import { manifestCases } from './parity/manifest.ts'
 import { ownCases } from './parity/own.ts'
@@ -59,8 +60,28 @@ export function parityCommand(args: readonly string[], print: (line: string) => 
   return whole
 }
 
+const HELP = `bun src/tools/parity.ts PATH [--only A,B] [--jsonl]
+
+Runs scripts and says how many of the numbers expected of them come out exactly.
+
+  PATH          A manifest, or a folder of lists, or of probes with their trades
+  --only A,B    Cases whose names begin so
+  --jsonl       A line of JSON a case`
+
 if (import.meta.main) {
-  const whole = parityCommand(process.argv.slice(2), (line) => {
+  const { values, positionals } = commandLine(
+    HELP,
+    { only: { type: 'string' }, jsonl: { type: 'boolean' } },
+    { allowPositionals: true },
+  )
+  const [path] = positionals
+  if (path !== undefined && !existsSync(path)) refused(HELP, `There is no ${path}.`)
+  const args = [
+    ...(path === undefined ? [] : [path]),
+    ...(values.only === undefined ? [] : ['--only', values.only]),
+    ...(values.jsonl ? ['--jsonl'] : []),
+  ]
+  const whole = parityCommand(args, (line) => {
     console.log(line)
   })
   process.exitCode = whole ? 0 : 1

@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import process from 'node:process'
-import { parseArgs } from 'node:util'
+import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { access } from './torture/access.ts'
 import { clocks } from './torture/clocks.ts'
 import { corrupt } from './torture/corrupt.ts'
@@ -36,6 +36,16 @@ export const SECTIONS: Readonly<Record<string, (scene: Scene, tally: Tally) => P
   soak,
   access,
 }
+
+const HELP = `bun run torture [--rounds N] [--seed S] [--only A,B] [--short] [--binary PATH]
+
+Attacks the executable and prints what was done and found. All of it takes about an hour.
+
+  --only A,B      Some sections: ${Object.keys(SECTIONS).join(', ')}
+  --rounds N      How often each section does what it does
+  --short         A part of it, in a few minutes
+  --seed S        The same requests again; a finding names its seed
+  --binary PATH   Another executable than dist/chartroom`
 
 /** Of what a section does by itself, the short run does one part in so many. */
 const SHORT_SHARE = 200
@@ -73,25 +83,22 @@ export async function torture(
 }
 
 async function command(): Promise<boolean> {
-  const { values } = parseArgs({
-    options: {
-      rounds: { type: 'string' },
-      seed: { type: 'string' },
-      only: { type: 'string' },
-      binary: { type: 'string' },
-      short: { type: 'boolean', default: false },
-    },
+  const { values } = commandLine(HELP, {
+    rounds: { type: 'string' },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    binary: { type: 'string' },
+    short: { type: 'boolean', default: false },
   })
-  const binary = resolve(values.binary ?? `${import.meta.dir}/../../dist/chartroom`)
-  if (!existsSync(binary)) throw new Error(`There is no ${binary}. Build it with bun run build.`)
-  const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31))
+  const roundsWanted = wholeNumber(HELP, 'rounds', values.rounds)
+  const seed = wholeNumber(HELP, 'seed', values.seed) ?? Math.floor(Math.random() * 2 ** 31)
   const only = values.only?.split(',') ?? []
-  const unknown = only.find((name) => !(name in SECTIONS))
-  if (unknown !== undefined)
-    throw new Error(`There is no section ${unknown}. There are: ${Object.keys(SECTIONS).join(', ')}.`)
+  const unknown = only.find((name) => !Object.hasOwn(SECTIONS, name))
+  if (unknown !== undefined) refused(HELP, `There is no section "${unknown}".`)
+  const binary = resolve(values.binary ?? `${import.meta.dir}/../../dist/chartroom`)
+  if (!existsSync(binary)) refused(HELP, `There is no ${binary}. Build it with bun run build.`)
   const print = (line: string) => console.log(line)
   print(`seed ${seed}, ${binary}`)
-  const roundsWanted = values.rounds === undefined ? null : Number(values.rounds)
   const tallies = await torture({ binary, seed, isShort: values.short, roundsWanted, print }, only)
   print(`\n${tableOf(tallies)}\n`)
   for (const line of findingsOf(tallies)) print(line)
