@@ -168,6 +168,48 @@ test('a member’s alert watches their own bars, and everybody’s once those ar
   expect(await fired()).toEqual([2, 2])
 })
 
+test('an alert goes over to a member’s own series from its beginning, though bars came to it before any look', async () => {
+  const { owner, member, importBars, call, services } = await town()
+  const { looks } = services.rooms
+  await importBars(owner, 50)
+  const alert = async (headers: Record<string, string>) =>
+    (
+      await call('POST', '/api/platform/alerts', {
+        headers,
+        body: {
+          symbol: 'S',
+          exchange: 'E',
+          interval: '1h',
+          kind: 'price',
+          op: 'crossing_up',
+          price: 500,
+          channels: ['webhook'],
+          frequency: 'every_time',
+        },
+      })
+    ).json.id as string
+  const [mine, theirs] = [await alert(member), await alert(owner)]
+  await looks.settle()
+  const importCloses = (from: number, closes: readonly number[]) =>
+    call('POST', `/api/platform/bars/import?${NAME}`, {
+      headers: { ...member, 'content-type': 'text/csv' },
+      body: `time,open,high,low,close,volume\n${closes
+        .map((close, i) => `${Date.UTC(2025, 1, 1, from + i)},${close},${close},${close},${close},1`)
+        .join('\n')}\n`,
+    })
+  // What the series is made of is history, and what comes behind it is news.
+  await importCloses(0, [400, 600, 400])
+  await importCloses(3, [600, 400])
+  await importCloses(5, [600])
+  await looks.settle()
+  const firings = async (headers: Record<string, string>, id: string) =>
+    (await call('GET', `/api/platform/alerts/${id}/firings`, { headers })).json.firings.map(
+      ({ barTime }: { barTime: number }) => new Date(barTime).getUTCHours(),
+    ) as number[]
+  expect(await firings(member, mine)).toEqual([5, 3])
+  expect(await firings(owner, theirs)).toEqual([])
+})
+
 test('what somebody’s alerts and watchlists keep fresh is shown to them and those who keep the bars', async () => {
   const { owner, member, other, call, services } = await town()
   const running = ['WATCHED', 'ALERTED', 'FOLLOWED'].map((symbol) => ({
