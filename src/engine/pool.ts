@@ -95,7 +95,7 @@ interface Running {
 export const WAITING_MAX = 10
 /** Checks come as fast as somebody types, in every tab. */
 const QUICK_WAITING_MAX = 40
-/** Imports that go on at a time; each may keep 15 MB in memory. */
+/** Imports that go on at a time, but for one of each user beyond them; each may keep 15 MB in memory. */
 const IMPORTS = 16
 /** Of these one user may have so many. */
 const IMPORTS_A_USER = 8
@@ -220,15 +220,23 @@ export class JobPool {
 
   /** Whether one more job of the lane may run now. */
   #isFree(lane: Lane): boolean {
-    if (lane === 'imports') return this.#isFreeForImport()
+    if (lane === 'imports') return this.#importsHeld().held < IMPORTS_HELD
     const lanes = [...this.#running.values()].map(({ task }) => task.options.lane)
     const rank = rankOf(lane)
     const busy = lanes.filter((other) => other !== 'imports' && rankOf(other) >= rank)
     return busy.length < this.#threadsFor(lane)
   }
 
+  /** How many of its jobs a user may have running there now. */
+  #mostOf(lane: Lane): number {
+    if (lane !== 'imports') return 1
+    const { held, busy } = this.#importsHeld()
+    // Uploads take as long as their senders like, so who has none going on does not wait for those of others.
+    return busy < IMPORTS && held < IMPORTS_HELD / 2 ? IMPORTS_A_USER : 1
+  }
+
   /** Who sends a byte now and then holds no place that somebody could use. */
-  #isFreeForImport(): boolean {
+  #importsHeld(): { readonly held: number; readonly busy: number } {
     let held = 0
     let busy = 0
     for (const { task } of this.#running.values()) {
@@ -236,7 +244,7 @@ export class JobPool {
       held++
       if (!task.options.waits?.()) busy++
     }
-    return busy < IMPORTS && held < IMPORTS_HELD
+    return { held, busy }
   }
 
   #next(): void {
@@ -249,7 +257,7 @@ export class JobPool {
     const slow: readonly Lane[] = this.#lastLong === 'long' ? ['alerts', 'long'] : ['long', 'alerts']
     for (const lane of ['imports', 'quick', 'prompt', ...slow] as const) {
       if (!this.#isFree(lane)) continue
-      const most = lane === 'imports' ? IMPORTS_A_USER : 1
+      const most = this.#mostOf(lane)
       const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) < most)
       if (!task) continue
       if (lane === 'long' || lane === 'alerts') this.#lastLong = lane

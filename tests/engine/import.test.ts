@@ -123,6 +123,28 @@ test('uploads that bring a byte now and then hold no place that somebody else wa
   await Promise.all(held)
 })
 
+test('a user who imports nothing else waits for no upload of others, however fast theirs come', async () => {
+  const { bring } = open()
+  const gone = new AbortController()
+  async function* endless() {
+    yield bytes(HEADER)
+    for (let at = 0; !gone.signal.aborted; at += 2000) {
+      await new Promise((resolve) => setImmediate(resolve))
+      yield bytes(rows(at, at + 2000))
+    }
+  }
+  const held = ['u1', 'u2'].flatMap((user) =>
+    Array.from({ length: 8 }, (_, i) => {
+      const to = seriesKey('X', `${user}${i}`, '1m')
+      return rejection(bring(endless(), { user, to, signal: gone.signal }))
+    }),
+  )
+  const to = seriesKey('X', 'OTHER', '1m')
+  expect(await bring([bytes(HEADER + rows(0, 10))], { user: 'u3', to })).toMatchObject({ rows: 10 })
+  gone.abort()
+  await Promise.all(held)
+})
+
 test('an import whose client goes away ends, and the others go on', async () => {
   const { cache, bring } = open()
   const abort = new AbortController()
