@@ -1,0 +1,13 @@
+// Anywhere, every place as likely as any other: the sampler that the others must beat.
+
+import { seededRandom } from '../../lib/seeded-random.ts'
+import type { Axis, Sampler } from './sampler.ts'
+
+export function randomSampler(axes: readonly Axis[], seed: number): Sampler {
+  const random = seededRandom(seed)
+  return {
+    batch: Infinity,
+    ask: () => Float64Array.from(axes, () => random.uniform()),
+    tell() {},
+  }
+}
