@@ -201,7 +201,15 @@ async function* events(deps: ApiDeps, caller: Caller, id: string, signal: AbortS
 }
 
 function wire(run: Run): BacktestWire {
-  const { userId: _owner, seriesOwner = '', error, currency = null, pinned = false, ...shown } = run
+  const {
+    userId: _owner,
+    tried: _tried,
+    seriesOwner = '',
+    error,
+    currency = null,
+    pinned = false,
+    ...shown
+  } = run
   return {
     ...shown,
     pinned,

@@ -19,6 +19,8 @@ import type { FinishedHook, Run, Runs } from '../runs/runs.ts'
 import type { Scripts } from '../scripts/scripts.ts'
 import type { Search } from '../search/search.ts'
 import type { Support } from '../support/support.ts'
+import type { Ledger } from '../sweeps/ledger.ts'
+import type { Sweeps } from '../sweeps/sweeps.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
@@ -40,6 +42,9 @@ export interface Rooms {
   readonly scripts: Scripts
   readonly search: Search
   readonly support: Support
+  readonly sweeps: Sweeps
+  /** How often scripts were tried on markets. */
+  readonly ledger: Ledger
   /** What is done with users' texts. */
   readonly texts: Texts
   readonly watchlists: Watchlists

@@ -63,6 +63,7 @@ import { searchRoutes } from './search.ts'
 import { streamRoutes } from './stream.ts'
 import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
+import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { webhookRoutes } from './webhooks.ts'
@@ -73,6 +74,7 @@ const resources = (deps: ApiDeps) =>
     .use(tokenRoutes(deps))
     .use(backtestRoutes(deps))
     .use(backtestCheckRoutes(deps))
+    .use(sweepRoutes(deps))
     .use(alertRoutes(deps))
     .use(ideaRoutes(deps))
     .use(scriptRoutes(deps))

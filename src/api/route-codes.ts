@@ -19,6 +19,7 @@ const KEPT: Codes = ['quota_exceeded']
 const ALERT: Codes = ['alert_not_found']
 const BACKTEST: Codes = ['backtest_not_found']
 const IDEA: Codes = ['idea_not_found']
+const SWEEP: Codes = ['sweep_not_found']
 const SCRIPT: Codes = ['script_not_found']
 const WATCHLIST: Codes = ['watchlist_not_found']
 const WEBHOOK: Codes = ['webhook_not_found']
@@ -53,6 +54,16 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/backtests/:id/events': [...BACKTEST, 'concurrency_limited'],
   'POST /api/platform/backtests/:id/verify': [...BACKTEST, ...RUN],
   'POST /api/platform/backtests/:id/compare': [...BACKTEST, ...RUN, 'body_not_object'],
+
+  'POST /api/platform/sweeps': [...KEPT, 'bars_not_found', 'concurrency_limited'],
+  'GET /api/platform/sweeps/:id': SWEEP,
+  'GET /api/platform/sweeps/:id/results': SWEEP,
+  'GET /api/platform/sweeps/:id/results.csv': SWEEP,
+  'POST /api/platform/sweeps/:id/cancel': SWEEP,
+  'POST /api/platform/sweeps/:id/resume': [...SWEEP, 'conflict'],
+  'DELETE /api/platform/sweeps/:id': SWEEP,
+  'GET /api/platform/sweeps/:id/events': [...SWEEP, 'concurrency_limited'],
+  'GET /api/platform/trials': [...SWEEP, ...BACKTEST],
 
   'POST /api/platform/alerts': [...KEPT, ...SCRIPT, ...JOB, 'script_invalid'],
   'GET /api/platform/alerts/:id': ALERT,

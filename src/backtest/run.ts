@@ -17,7 +17,7 @@ import { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import { ENGINE } from './engine.ts'
-import { buildResults } from './report/build.ts'
+import { buildResults, type Results } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
@@ -37,6 +37,8 @@ export interface BacktestRequest {
   readonly progress?: (bar: number) => void
   /** Bar by bar with kept state (see `advance.ts`): no report or tracks are made of it. */
   readonly stepwise?: boolean
+  /** Nothing is noted that only a chart shows: for `results` alone. */
+  readonly figuresOnly?: boolean
   /** Told now and then how many bytes the run counts as its own. */
   readonly used?: (bytes: number) => void
   /** Called when the run has found much garbage. */
@@ -91,6 +93,10 @@ export interface Backtest {
   readonly unsettledFrom: number
   /** Of the bars done so far. */
   result(): BacktestResult
+  /** What the report's numbers are, without the report. */
+  results(): Results
+  /** Arguments of the declaration, those that were replaced included. */
+  readonly settings: DeclarationArgs
 }
 
 /**
@@ -164,7 +170,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     rates,
     finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
     dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
-    notesResting: request.stepwise !== true,
+    notesResting: request.stepwise !== true && request.figuresOnly !== true,
   })
   // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
   const { timeMs } = request.limits
@@ -201,7 +207,10 @@ export function openBacktest(request: BacktestRequest): Backtest {
     }),
   )
   let runMs = 0
+  const results = () => buildResults(broker, bars, request.symbol.pointValue, rates)
   return {
+    results,
+    settings: args,
     bars,
     run,
     broker,
@@ -226,7 +235,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     },
     result() {
       const { symbol } = request
-      const results = buildResults(broker, bars, symbol.pointValue, rates)
+      const found = results()
       const { kind } = program.declaration
       const title = text(args['title'])
       const overlay = args['overlay'] === true
@@ -269,12 +278,12 @@ export function openBacktest(request: BacktestRequest): Backtest {
           to: bars.time[bars.length - 1] ?? null,
           bars: bars.length,
         },
-        ...results.figures,
+        ...found.figures,
         get trades() {
-          return (trades ??= results.trades())
+          return (trades ??= found.trades())
         },
         get orders() {
-          return (orders ??= results.orders())
+          return (orders ??= found.orders())
         },
         warnings: [...warnings, ...run.warnings],
         logs: run.logs,
@@ -284,14 +293,14 @@ export function openBacktest(request: BacktestRequest): Backtest {
       const strategy =
         kind === 'strategy'
           ? {
-              columns: results.columns,
+              columns: found.columns,
               get orders() {
                 return report.orders
               },
               get resting() {
                 return broker.restingOrders()
               },
-              first: results.first,
+              first: found.first,
               initialCapital: settings.initialCapital,
             }
           : null

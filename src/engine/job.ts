@@ -5,6 +5,8 @@
 // as they are, so that a report of a thousand trades costs the main thread a string and not a million small objects.
 
 import type { Advanced, Kept } from '../backtest/advance.ts'
+import type { Measured, TrialBatch, TrialInputs } from '../backtest/trial.ts'
+import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { Verification } from '../backtest/report/difference.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
@@ -17,6 +19,8 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 /** Every kind of job: what goes in and what comes out. */
 export interface Jobs {
   readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
+  readonly trials: { readonly job: TrialsJob; readonly answer: TrialsOutput }
+  readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
@@ -37,6 +41,17 @@ export interface RunJob {
   readonly interval: string
   readonly limits: Limits
   readonly overrides: Readonly<Record<string, number | string | boolean>>
+}
+
+/** Some of a sweep's trials: the same script and bars, with other inputs and settings each. */
+export interface TrialsJob extends RunJob {
+  readonly points: readonly TrialInputs[]
+  readonly measured: Measured
+}
+
+export interface TrialsOutput extends TrialBatch {
+  /** By which the ledger tells scripts apart. */
+  readonly script: string
 }
 
 /** A run that goes on from what was kept of it; see `backtest/advance.ts`. */
@@ -91,6 +106,8 @@ export interface BacktestOutput {
   readonly summary: ReportSummary
   /** Of the report's amounts. */
   readonly currency: string
+  /** By which the ledger of trials tells scripts, and choices of their values, apart. */
+  readonly tried: { readonly script: string; readonly trial: string }
 }
 
 export interface CheckOutput {

@@ -2,15 +2,19 @@
 
 import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'
+import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { pickJob } from './pick-job.ts'
 import { replayJob } from './replay-job.ts'
 import { runJob, verifyJob } from './run-job.ts'
+import { trialsJob } from './trials-job.ts'
 import { checkJob, formatJob } from './text-jobs.ts'
 import type { Kinds } from './worker-loop.ts'
 
 export const KINDS: Kinds = {
   run: (job, desk) => runJob(job, desk),
+  trials: trialsJob,
+  judge: judgeJob,
   advance: advanceJob,
   verify: verifyJob,
   check: checkJob,

@@ -47,8 +47,11 @@ export interface PoolOptions {
   readonly memoryMax: number
 }
 
-/** Fastest first. Alerts' scripts take turns with users' runs, and are nobody's one running job. */
-export const LANES = ['quick', 'prompt', 'long', 'alerts', 'imports'] as const
+/**
+ * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, and are nobody's one running job: they are
+ * small, and whoever sends them sends the next when one is done.
+ */
+export const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports'] as const
 export type Lane = (typeof LANES)[number]
 
 /** What a job may take. */
@@ -124,6 +127,7 @@ export class JobPool {
     prompt: new Turns(),
     long: new Turns(),
     alerts: new Turns(),
+    sweeps: new Turns(),
     imports: new Turns(),
   }
   readonly #running = new Map<number, Running>()
@@ -134,11 +138,17 @@ export class JobPool {
   #guard: ReturnType<typeof setInterval> | null = null
   #idleMemory = 0
   #lastEndedAt = 0
-  #lastLong: Lane = 'alerts'
+  /** Those who share the slow threads, who was served longest ago first. */
+  #slow: readonly Lane[] = ['long', 'alerts', 'sweeps']
   #closed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
+  }
+
+  /** Threads for scripts that run. */
+  get workers(): number {
+    return this.#options.workers
   }
 
   get running(): number {
@@ -159,7 +169,7 @@ export class JobPool {
       throw new Problem(503, 'overloaded', 'The server has too many jobs waiting. Try again later.', {
         retryAfter: 10,
       })
-    if (lane === 'alerts') return
+    if (lane === 'alerts' || lane === 'sweeps') return
     const most = lane === 'quick' ? QUICK_WAITING_MAX : WAITING_MAX
     const jobs = this.#waiting[lane].lengthOf(user) + this.#runningOf(lane, user)
     if (jobs <= most) return
@@ -229,6 +239,7 @@ export class JobPool {
 
   /** How many of its jobs a user may have running there now. */
   #mostOf(lane: Lane): number {
+    if (lane === 'sweeps') return Infinity
     if (lane !== 'imports') return 1
     const { held, busy } = this.#importsHeld()
     // Uploads take as long as their senders like, so who has none going on does not wait for those of others.
@@ -253,14 +264,12 @@ export class JobPool {
 
   #take(): Task | null {
     if (this.#closed) return null
-    // Runs and alerts' scripts take turns.
-    const slow: readonly Lane[] = this.#lastLong === 'long' ? ['alerts', 'long'] : ['long', 'alerts']
-    for (const lane of ['imports', 'quick', 'prompt', ...slow] as const) {
+    for (const lane of ['imports', 'quick', 'prompt', ...this.#slow] as const) {
       if (!this.#isFree(lane)) continue
       const most = this.#mostOf(lane)
       const task = this.#waiting[lane].take((user) => this.#runningOf(lane, user) < most)
       if (!task) continue
-      if (lane === 'long' || lane === 'alerts') this.#lastLong = lane
+      if (this.#slow.includes(lane)) this.#slow = [...this.#slow.filter((other) => other !== lane), lane]
       return task
     }
     return null

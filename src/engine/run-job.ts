@@ -2,6 +2,7 @@
 
 import { compareReports } from '../backtest/report/difference.ts'
 import type { Report } from '../wire/report.ts'
+import { scriptName, trialName } from '../backtest/trial-name.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
 import { outline } from '../pine/outline.ts'
@@ -26,7 +27,7 @@ export async function runJob(
   let counted = 0
   const used = (bytes: number) => desk.used((counted = Math.max(counted, bytes)))
   const { report, trackTexts } = await resultOf(job, { ...desk, used }, run)
-  const { summary, currency } = report
+  const { summary, currency, inputs, script } = report
   const { answerBytes, memoryBytes } = job.limits
   // It lies there twice for a moment, in pieces and put together; of a run that took all it may there is still an answer.
   const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + 2 * bytes))
@@ -36,6 +37,7 @@ export async function runJob(
     tracks: scales.text(trackTexts()),
     summary,
     currency,
+    tried: { script: scriptName(job.source), trial: trialName(inputs, script.declaration) },
   }
 }
 

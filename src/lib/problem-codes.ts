@@ -86,6 +86,7 @@ export const PROBLEM_CODES = {
   idea_not_found: notThere('idea'),
   script_not_found: notThere('script'),
   session_not_found: notThere('session'),
+  sweep_not_found: notThere('sweep'),
   token_not_found: notThere('access token'),
   user_not_found: notThere('user'),
   watchlist_not_found: notThere('watchlist'),

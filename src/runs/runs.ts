@@ -74,6 +74,8 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly pinned?: boolean
   /** Currency of the summary's amounts; null until it is done, missing in old records. */
   readonly currency?: string | null
+  /** By which the ledger of trials knows its script; missing in records from before there was one. */
+  readonly tried?: string
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
 }
@@ -92,6 +94,8 @@ export interface RunDeps {
   readonly maxRuns: number
   /** Asked when a run is done, for what to write in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
+  /** Told of every script that was run, kept or not, and with which choice of values. */
+  readonly tried?: (userId: string, series: SeriesKey, tried: BacktestOutput['tried']) => void
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
   readonly libraryFor: (userId: string) => Library
 }
@@ -484,6 +488,7 @@ export class Runs {
       finishedAt: clock.now(),
       summary: output.summary,
       currency: output.currency,
+      tried: output.tried.script,
       range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
     }
     const finished = { run: done, output, warnings }
@@ -531,6 +536,7 @@ export class Runs {
         tell(live, { state: 'running', bar: 0, bars: plan.bars.length })
       },
     })
+    this.#deps.tried?.(plan.run.userId, plan.key, output.tried)
     return { output, startedAt }
   }
 

@@ -32,11 +32,13 @@ import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { createPlaces } from '../replay/places.ts'
 import { endReplays, purgeReplays } from '../replay/session.ts'
-import { runs, scriptOf, type Run } from '../runs/runs.ts'
+import { hostFor, runs, scriptOf, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import { createSupport, type Article } from '../support/support.ts'
+import { Ledger } from '../sweeps/ledger.ts'
+import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
 import { createDeliverer } from '../webhooks/deliverer.ts'
@@ -77,6 +79,19 @@ export function createRooms(deps: RoomDeps): Rooms {
     clock,
     newId,
     examine: (source, readerId) => texts.check(readerId, source),
+  })
+  const ledger = new Ledger({ kv, log })
+  const sweeps = new Sweeps({
+    kv,
+    clock,
+    newId,
+    log,
+    bars,
+    pool: deps.pool,
+    limits: deps.limits,
+    ledger,
+    hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
+    atOnce: Math.max(1, deps.pool.workers - 1),
   })
   const watchlists = createWatchlists({ kv, clock, newId })
   const outbox = createOutbox({ kv, clock, newId })
@@ -213,6 +228,8 @@ export function createRooms(deps: RoomDeps): Rooms {
     scripts,
     search,
     support: createSupport({ kv, clock, newId, articles: deps.articles }),
+    sweeps,
+    ledger,
     texts,
     readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
     watchlists,

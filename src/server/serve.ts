@@ -28,6 +28,7 @@ import { BarCache } from '../market/bar-cache.ts'
 import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
+import { seriesName } from '../market/bar-store.ts'
 import { libraryFor } from '../scripts/scripts.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
@@ -131,8 +132,11 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     maxRuns: config.MAX_BACKTESTS,
     onFinished: [rooms.onFinished],
     libraryFor: (userId) => libraryFor(kv, userId),
+    tried: (userId, { exchange, symbol, interval }, tried) =>
+      rooms.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })
   await runs.recover()
+  await rooms.sweeps.recover()
   const stopping = new AbortController()
   const services: Services = {
     kv,
@@ -222,6 +226,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   pool.close()
   doing = 'storing what became of runs'
   await runs.settled()
+  await rooms.sweeps.stop()
   rooms.search.close()
   doing = 'closing the store'
   await kv.close()

@@ -132,7 +132,8 @@ export const BACKTESTS = {
   'POST /api/platform/backtests/preview': {
     access: 'session backtests:write',
     summary: 'Run a backtest and keep nothing',
-    description: 'For trying inputs: no record, no event, and never refused because too many are kept.',
+    description:
+      'For trying inputs: no record, no event, and never refused because too many are kept. It counts as a trial: see `GET /api/platform/trials`.',
     body: BacktestBody,
     answer: { result: Result },
   },

@@ -16,6 +16,7 @@ import { SCRIPTS } from './script.ts'
 import { SEARCH } from './search.ts'
 import { STREAM } from './stream.ts'
 import { SUPPORT } from './support.ts'
+import { SWEEPS } from './sweep.ts'
 import { TOKENS } from './token.ts'
 import { WATCHLISTS } from './watchlist.ts'
 import { WEBHOOKS } from './webhook.ts'
@@ -24,6 +25,7 @@ export const OPERATIONS = {
   ...ACCOUNTS,
   ...TOKENS,
   ...BACKTESTS,
+  ...SWEEPS,
   ...ALERTS,
   ...IDEAS,
   ...SCRIPTS,

@@ -46,7 +46,7 @@ export const ReportSummary = Type.Object(
 )
 export type ReportSummary = Wire<typeof ReportSummary>
 
-const ReportColumn = Type.Object(
+export const ReportColumn = Type.Object(
   {
     netProfit: money('Gross profit less gross loss.'),
     netProfitPct: fraction('The same, of the initial capital.'),
@@ -116,7 +116,7 @@ const ReportDrawdown = Type.Object(
 )
 export type ReportDrawdown = Wire<typeof ReportDrawdown>
 
-const ReportEquity = Type.Object(
+export const ReportEquity = Type.Object(
   {
     final: money('At the last close.'),
     netProfit: money('Sum of the closed trades.'),

@@ -59,6 +59,12 @@ const MAKING: readonly Scenario[] = [
     made: ['backtests', 'id'],
   },
   {
+    name: 'a sweep',
+    route: '/api/platform/sweeps',
+    body: { ...BACKTEST, space: [{ input: 'Length', values: [1, 2] }] },
+    made: ['sweeps', 'id'],
+  },
+  {
     name: 'an idea',
     route: '/api/platform/ideas',
     body: { title: 'Golden cross', body: 'A bold claim.', tags: [], visibility: 'public', extra: 1 },
@@ -112,6 +118,8 @@ const SAME_AGAIN = [
   '/api/platform/backtests/:id/replay',
   '/api/platform/backtests/:id/verify',
   '/api/platform/backtests/:id/compare',
+  '/api/platform/sweeps/:id/cancel',
+  '/api/platform/sweeps/:id/resume',
   '/api/platform/scripts/check',
   '/api/platform/scripts/format',
   '/api/platform/replay/resume',

@@ -15,6 +15,7 @@ import { BarCache } from '../../src/market/bar-cache.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
+import { seriesName } from '../../src/market/bar-store.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
 import { searchHere } from '../search/search-here.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
@@ -124,16 +125,24 @@ export function testServer(
     kv = testKv(),
     seed = 1,
     maxRuns = 5000,
-  }: { engine?: 'stand-in' | 'real'; kv?: Kv; seed?: number; maxRuns?: number } = {},
+    workers = 1,
+    bars = new BarCache(testBars()),
+  }: {
+    engine?: 'stand-in' | 'real'
+    kv?: Kv
+    seed?: number
+    maxRuns?: number
+    workers?: number
+    bars?: BarCache
+  } = {},
 ) {
   const clock = new FakeClock()
   const random = fakeRandom(seed)
   const newId = idSource({ clock, random })
-  const bars = new BarCache(testBars())
   const pool = new JobPool({
     // Other tests keep the processors busy.
     threadMs: () => null,
-    workers: 1,
+    workers,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
     spawn: engine === 'real' ? realWorker : standInWorker,
     memory: () => process.memoryUsage.rss(),
@@ -175,6 +184,8 @@ export function testServer(
     maxRuns,
     onFinished,
     libraryFor: (userId) => libraryFor(kv, userId),
+    tried: (userId, { exchange, symbol, interval }, tried) =>
+      rooms.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })
   const base: Services = {
     kv,

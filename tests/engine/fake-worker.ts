@@ -50,7 +50,8 @@ function result(fields: object): BacktestResult {
     maxDrawdownPct: 0,
     sharpe: 0,
   }
-  const report = { version: 1, summary, currency: 'USD', trades: [], ...fields }
+  const script = { declaration: {} }
+  const report = { version: 1, summary, currency: 'USD', inputs: {}, script, trades: [], ...fields }
   return {
     report: report as unknown as BacktestResult['report'],
     tracks: [],

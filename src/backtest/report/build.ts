@@ -22,10 +22,20 @@ export interface Results {
   readonly figures: Pick<Report, 'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity'>
   trades(): ReportTrade[]
   orders(): ReportOrder[]
+  /** Of the closed trades what tests of chance and of costs need. */
+  closed(): TradeRow[]
   /** A value a bar; each column is made when it is first read. */
   readonly columns: EquityColumns
   /** The trade that was entered first. */
   readonly first: { readonly bar: number; readonly price: number } | null
+}
+
+export interface TradeRow {
+  readonly profit: number
+  readonly commission: number
+  /** Contracts, unsigned. */
+  readonly size: number
+  readonly exitBar: number
 }
 
 export function buildResults(
@@ -86,6 +96,13 @@ export function buildResults(
     figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },
     trades: () => tradeRows(context, trades),
     orders: () => orderRows(fills, bars),
+    closed: () =>
+      Array.from({ length: trades.closed }, (_, k) => ({
+        profit: trades.profit[k]!,
+        commission: trades.commission[k]!,
+        size: trades.quantity[k]!,
+        exitBar: trades.exitBar[k]!,
+      })),
     columns: equityColumns(bars, fills, pointValue, initialCapital, rates),
     first,
   }

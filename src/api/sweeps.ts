@@ -1,0 +1,205 @@
+// Sweeps: ask for one, follow it, page through its trials, stop it and go on with it.
+
+import { Elysia, sse } from 'elysia'
+import { seriesName } from '../market/bar-store.ts'
+import { decodeCursor, encodeCursor } from '../store/collection.ts'
+import { csvHead, csvLine } from '../sweeps/trials.ts'
+import type { Sweep, SweepProgress } from '../sweeps/sweeps.ts'
+import type { Sweep as SweepWire } from '../wire/sweep.ts'
+import { access, stands, type ApiDeps, type Caller } from './access.ts'
+import { eventWait, SILENT_SECONDS } from './event-wait.ts'
+import { listed, pageOf } from './fields.ts'
+import { route } from './route.ts'
+
+const BODY_BYTES = (1 << 20) + (256 << 10)
+const PAGE_MAX = 1000
+
+export function sweepRoutes(deps: ApiDeps) {
+  const { sweeps } = deps.rooms
+  const wire = (sweep: Sweep) => wireOf(deps, sweep)
+  return new Elysia({ prefix: '/api/platform', tags: ['Sweeps'], normalize: false })
+    .use(access(deps))
+    .post(
+      '/sweeps',
+      ({ caller, body, once }) =>
+        once(
+          (sweep: Sweep) => ({ id: sweep.id, sweep: shown(sweep, 0) }),
+          (also) => sweeps.create(caller.user.id, body, also),
+        ),
+      route('POST /api/platform/sweeps', { rate: 'backtests', bodyBytes: BODY_BYTES }),
+    )
+    .get(
+      '/sweeps',
+      async ({ caller, query }) => {
+        const page = await sweeps.list(caller.user.id, pageOf(query, 100))
+        const items = await Promise.all(page.items.map(wire))
+        return listed('sweeps', { ...page, items }, (item) => item)
+      },
+      route('GET /api/platform/sweeps'),
+    )
+    .get(
+      '/sweeps/:id',
+      async ({ caller, params: { id } }) => {
+        const sweep = await sweeps.get(caller.user.id, id)
+        const script = await sweeps.script(caller.user.id, id)
+        return {
+          sweep: { ...(await wire(sweep)), ...script },
+          verdict: sweep.state === 'done' ? await sweeps.verdict(caller.user.id, id) : null,
+        }
+      },
+      route('GET /api/platform/sweeps/{id}'),
+    )
+    .get(
+      '/sweeps/:id/results',
+      async ({ caller, params: { id }, query }) => {
+        const { limit, cursor } = pageOf(query, PAGE_MAX)
+        const from = cursor === undefined ? 0 : Number(decodeCursor(cursor)[0])
+        const { sweep, trials } = await sweeps.results(caller.user.id, id, { limit, from })
+        const next = from + trials.length
+        return { trials, nextCursor: next < sweep.tried && trials.length > 0 ? encodeCursor([next]) : null }
+      },
+      route('GET /api/platform/sweeps/{id}/results'),
+    )
+    .get(
+      '/sweeps/:id/results.csv',
+      async ({ caller, params: { id } }) => {
+        const sweep = await sweeps.get(caller.user.id, id)
+        return new Response(streamOf(csvOf(deps, sweep)), {
+          headers: {
+            'content-type': 'text/csv; charset=utf-8',
+            'content-disposition': `attachment; filename="${sweep.id}.csv"`,
+          },
+        })
+      },
+      route('GET /api/platform/sweeps/{id}/results.csv'),
+    )
+    .post(
+      '/sweeps/:id/cancel',
+      async ({ caller, params: { id } }) => ({
+        id,
+        sweep: await wire(await sweeps.cancel(caller.user.id, id)),
+      }),
+      route('POST /api/platform/sweeps/{id}/cancel'),
+    )
+    .post(
+      '/sweeps/:id/resume',
+      async ({ caller, params: { id } }) => ({
+        id,
+        sweep: await wire(await sweeps.resume(caller.user.id, id)),
+      }),
+      route('POST /api/platform/sweeps/{id}/resume'),
+    )
+    .delete(
+      '/sweeps/:id',
+      async ({ caller, params: { id } }) => {
+        await sweeps.remove(caller.user.id, id)
+        return { id, deleted: true }
+      },
+      route('DELETE /api/platform/sweeps/{id}'),
+    )
+    .get(
+      '/sweeps/:id/events',
+      async ({ caller, params: { id }, request, server }) => {
+        await sweeps.get(caller.user.id, id)
+        server?.timeout(request, SILENT_SECONDS)
+        const signal = AbortSignal.any([request.signal, deps.stopping])
+        const leave = deps.streams.enter(caller.user.id, signal)
+        return events(deps, caller, id, signal, leave)
+      },
+      route('GET /api/platform/sweeps/{id}/events'),
+    )
+    .get(
+      '/trials',
+      async ({ caller, query }) => ({ counted: await countedOf(deps, caller.user.id, query.of) }),
+      route('GET /api/platform/trials'),
+    )
+}
+
+/** Of a sweep's or a backtest's script on its market. */
+async function countedOf({ rooms, runs }: ApiDeps, userId: string, id: string): Promise<number> {
+  if (id.startsWith('sw_')) return rooms.sweeps.counted(await rooms.sweeps.get(userId, id))
+  const { tried, exchange, symbol, interval } = await runs.get(userId, id)
+  if (tried === undefined) return 0
+  await rooms.ledger.settled()
+  return rooms.ledger.count({ userId, script: tried, market: seriesName({ exchange, symbol, interval }) })
+}
+
+/** A page of trials at a time. */
+async function* csvOf({ rooms }: ApiDeps, sweep: Sweep): AsyncGenerator<string> {
+  yield `${csvHead(
+    sweep,
+    sweep.space.map(({ input, property }) => input ?? property ?? ''),
+  )}\n`
+  for (let from = 0; from < sweep.tried;) {
+    const { trials } = await rooms.sweeps.results(sweep.userId, sweep.id, { limit: PAGE_MAX, from })
+    if (trials.length === 0) return
+    yield trials.map((trial) => `${csvLine(trial)}\n`).join('')
+    from += trials.length
+  }
+}
+
+/** What the reader does not take is not read ahead. */
+function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await texts.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: () => void texts.return(undefined),
+  })
+}
+
+async function* events(deps: ApiDeps, caller: Caller, id: string, signal: AbortSignal, leave: () => void) {
+  const { sweeps } = deps.rooms
+  const userId = caller.user.id
+  // The credential may be revoked while the sweep goes on.
+  const mayHear = async () => !signal.aborted && (await stands(deps, caller))
+  const waiting: SweepProgress[] = []
+  const wait = eventWait(signal)
+  let over = false
+  const watching = sweeps
+    .watch(userId, id, signal, (progress) => {
+      // Only the newest counts for a slow reader.
+      waiting[0] = progress
+      wait.wake()
+    })
+    .finally(() => {
+      over = true
+      wait.wake()
+    })
+  try {
+    while (!signal.aborted) {
+      if (waiting.length === 0 && over) break
+      const isQuiet = waiting.length === 0 && (await wait.quiet())
+      const progress = waiting.shift()
+      if ((progress || isQuiet) && !(await mayHear())) return
+      if (progress) yield sse({ event: 'progress', data: { ...progress } })
+      else if (isQuiet) yield sse({ event: 'alive', data: {} })
+    }
+    await watching
+    const sweep = (await mayHear()) ? await sweeps.find(userId, id) : null
+    // One that was removed meanwhile ends without a word.
+    if (sweep) yield sse({ event: 'end', data: { sweep: await wireOf(deps, sweep) } })
+  } finally {
+    leave()
+  }
+}
+
+async function wireOf({ rooms }: ApiDeps, sweep: Sweep): Promise<SweepWire> {
+  return shown(sweep, await rooms.sweeps.counted(sweep))
+}
+
+function shown(sweep: Sweep, counted: number): SweepWire {
+  const {
+    userId: _owner,
+    seriesOwner: _seriesOwner,
+    barsHash: _hash,
+    measured: _measured,
+    batches: _batches,
+    script: _script,
+    ...rest
+  } = sweep
+  return { ...rest, counted }
+}

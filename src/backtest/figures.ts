@@ -1,0 +1,57 @@
+// A report's numbers by name, as objectives and tables of a sweep call them: those of the summary and of equity by themselves
+// (`netProfit`, `maxDrawdown`), and any with its part of the report in front (`equity.cagr`, `all.averageTrade`, `long.winRate`).
+
+import type { Expression } from '../lib/expression.ts'
+import { invalidField } from '../lib/problem.ts'
+import { ReportColumn, ReportEquity, ReportSummary } from '../wire/report.ts'
+import type { Results } from './report/build.ts'
+import { SPAN_FIGURES } from './span-figures.ts'
+
+const fieldsOf = ({ properties }: { readonly properties: object }) =>
+  Object.keys(properties).filter((name) => name !== 'months' && name !== 'drawdowns')
+const SUMMARY = fieldsOf(ReportSummary)
+const EQUITY = fieldsOf(ReportEquity)
+const COLUMN = fieldsOf(ReportColumn)
+const NAMES: ReadonlySet<string> = new Set([
+  ...SUMMARY,
+  ...EQUITY,
+  ...EQUITY.map((name) => `equity.${name}`),
+  ...['all', 'long', 'short'].flatMap((side) => COLUMN.map((name) => `${side}.${name}`)),
+])
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** null where it has no value. */
+export function figureNamed({ figures }: Pick<Results, 'figures'>, name: string): number | null {
+  const [first = '', field] = name.split('.')
+  const { summary, equity } = figures
+  const value =
+    field === undefined
+      ? ((summary as Fields)[first] ?? (equity as unknown as Fields)[first])
+      : (figures as unknown as Readonly<Record<string, Fields>>)[first]?.[field]
+  return typeof value === 'number' && Number.isFinite(value) ? value : null
+}
+
+/** Throws Problem 422 where a name is not a figure; `spans`: only those of a stretch of bars can be told. */
+export function checkFigures(
+  names: readonly string[],
+  path: string,
+  { spans }: { readonly spans: boolean },
+): void {
+  const known = spans ? SPAN_NAMES : NAMES
+  if (names.every((name) => known.has(name))) return
+  throw invalidField(
+    path,
+    'unknown_figure',
+    spans
+      ? `With windows there are these figures: ${SPAN_FIGURES.join(', ')}.`
+      : 'There is no such figure. Take one of the report: netProfit, sharpe, maxDrawdown, equity.cagr, all.averageTrade, long.winRate and so on.',
+  )
+}
+
+const SPAN_NAMES: ReadonlySet<string> = new Set(SPAN_FIGURES)
+
+/** An objective and its constraints. */
+export function namesOf(expressions: readonly Expression[]): string[] {
+  return [...new Set(expressions.flatMap(({ names }) => names))]
+}

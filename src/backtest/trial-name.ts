@@ -1,0 +1,28 @@
+// What was tried: so that the ledger counts each script with each choice of values once, whoever tried it.
+
+import { sha256 } from '../lib/sha256.ts'
+import { canonicalJson } from './report/hash.ts'
+
+const NAME_LETTERS = 20
+
+/** The values of all inputs and settings, whether they were spelled out or not. */
+export function trialName(inputs: object, settings: object): string {
+  const counted = { ...settings, title: null, shorttitle: null }
+  return sha256(canonicalJson({ inputs, settings: counted })).slice(0, NAME_LETTERS)
+}
+
+const TEXT = `"(?:[^"\\\\\\n]|\\\\.)*"|'(?:[^'\\\\\\n]|\\\\.)*'`
+const COMMENT = new RegExp(`(${TEXT})|//[^\\n]*`, 'g')
+const DEFAULT = new RegExp(
+  `(\\binput(?:\\.\\w+)?\\s*\\(\\s*(?:defval\\s*=\\s*)?)(?:-?[\\d.]+(?:[eE][-+]?\\d+)?|true\\b|false\\b|${TEXT})`,
+  'g',
+)
+
+/** The script without its inputs' defaults, comments and blanks: to type another default in is another trial of the same script. */
+export function scriptName(source: string): string {
+  const bare = source
+    .replace(COMMENT, (_, text: string | undefined) => text ?? '')
+    .replace(DEFAULT, '$1_')
+    .replace(/\s+/g, ' ')
+  return sha256(bare).slice(0, NAME_LETTERS)
+}

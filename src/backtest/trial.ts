@@ -1,0 +1,266 @@
+// A trial: one run of a sweep, of which only numbers are kept.
+//
+// A sweep makes thousands of runs that nobody looks at one by one. So a trial is a row of numbers: what the objective makes
+// of it, the figures that were asked for, the moments of its returns a bar, and their sums over blocks of bars, from which a
+// test of overfitting needs nothing else. Everything is of the in-sample bars; where the end was held out, its figures
+// come on their own. The run itself is over all bars, so those before a stretch warm it up and do not count.
+
+import { Problem } from '../lib/problem.ts'
+import { isTrue, numberIn, parseExpression, type Expression } from '../lib/expression.ts'
+import { momentsOf } from '../statistics/moments.ts'
+import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
+import { figureNamed } from './figures.ts'
+import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
+import { trialName } from './trial-name.ts'
+
+export interface TrialSpan {
+  readonly from: number
+  readonly to: number
+}
+
+/** What is measured of every trial. */
+export interface Measured {
+  readonly objective: string
+  /** Each must hold, or the trial has no score. */
+  readonly constraints: readonly string[]
+  /** Names of the figures that are kept. */
+  readonly figures: readonly string[]
+  readonly inside: TrialSpan
+  readonly outside: TrialSpan | null
+  /** Walk-forward windows, each chosen on by itself. */
+  readonly windows: readonly { readonly inside: TrialSpan; readonly outside: TrialSpan }[]
+  /** Blocks of the test of overfitting, and the finer pieces of the tests of data snooping. */
+  readonly blocks: number
+  readonly pieces: number
+}
+
+export interface TrialInputs {
+  readonly inputs: BacktestRequest['inputs']
+  readonly overrides: NonNullable<BacktestRequest['overrides']>
+}
+
+/** Rows of numbers and what does not fit into them. A batch of trials, in their order. */
+export interface TrialBatch {
+  /** `rowLayout` says what stands where; NaN where there is no value. */
+  readonly rows: Float64Array
+  /** Why a trial failed, by its place in the batch. */
+  readonly failures: readonly { readonly trial: number; readonly code: string; readonly message: string }[]
+  /** By which the ledger tells trials apart; '' of a trial that failed. */
+  readonly names: readonly string[]
+  /** Of each window its best trial in this batch; null = none has a score. */
+  readonly winners: readonly (WindowWinner | null)[]
+}
+
+export interface WindowWinner {
+  readonly trial: number
+  readonly score: number
+  readonly inProfit: number
+  readonly outProfit: number
+  readonly outDrawdownPct: number
+}
+
+export interface RowLayout {
+  readonly score: number
+  readonly bars: number
+  readonly sharpe: number
+  readonly skewness: number
+  readonly kurtosis: number
+  readonly figures: number
+  readonly outside: number
+  readonly sums: number
+  readonly squares: number
+  readonly pieces: number
+  readonly width: number
+}
+
+/** Figures of the held-out bars, in the order of a row. */
+export const OUTSIDE_FIGURES = SPAN_FIGURES
+
+export function rowLayout({ figures, outside, blocks, pieces }: Measured): RowLayout {
+  const afterFigures = 5 + figures.length
+  const afterOutside = afterFigures + (outside ? 1 + OUTSIDE_FIGURES.length : 0)
+  return {
+    score: 0,
+    bars: 1,
+    sharpe: 2,
+    skewness: 3,
+    kurtosis: 4,
+    figures: 5,
+    outside: afterFigures,
+    sums: afterOutside,
+    squares: afterOutside + blocks,
+    pieces: afterOutside + 2 * blocks,
+    width: afterOutside + 2 * blocks + pieces,
+  }
+}
+
+/** Runs every point. A script that does not compile throws; a point that fails is a failure among the others. */
+export function runTrials(
+  request: BacktestRequest,
+  points: readonly TrialInputs[],
+  measured: Measured,
+  {
+    done,
+    started = [],
+  }: { readonly done?: (trials: number) => void; readonly started?: (TrialNumbers | null)[] } = {},
+): TrialBatch {
+  const judge = new Judge(measured)
+  // A run that needs another series is begun again when it is there; the trials before it are kept in `started`.
+  for (let i = started.length; i < points.length; i++) {
+    started.push(numbersOf(request, points[i]!, judge))
+    done?.(i + 1)
+  }
+  const { width } = judge.layout
+  const rows = new Float64Array(points.length * width).fill(NaN)
+  for (const [i, numbers] of started.entries()) if (numbers?.row) rows.set(numbers.row, i * width)
+  return {
+    rows,
+    failures: started.flatMap((numbers, trial) =>
+      numbers?.failure ? [{ trial, code: numbers.failure.code, message: numbers.failure.message }] : [],
+    ),
+    names: started.map((numbers) => numbers?.name ?? ''),
+    winners: measured.windows.map((_, window) => winnerOf(started, window)),
+  }
+}
+
+export interface TrialNumbers {
+  readonly row: Float64Array | null
+  readonly name: string
+  readonly failure: Problem | null
+  readonly windows: readonly (Omit<WindowWinner, 'trial'> | null)[]
+}
+
+function winnerOf(trials: readonly (TrialNumbers | null)[], window: number): WindowWinner | null {
+  let best: WindowWinner | null = null
+  for (const [trial, numbers] of trials.entries()) {
+    const found = numbers?.windows[window]
+    if (found && (best === null || found.score > best.score)) best = { trial, ...found }
+  }
+  return best
+}
+
+function numbersOf(request: BacktestRequest, { inputs, overrides }: TrialInputs, judge: Judge): TrialNumbers {
+  try {
+    const backtest = openBacktest({
+      ...request,
+      inputs: { ...request.inputs, ...inputs },
+      overrides: { ...request.overrides, ...overrides },
+      figuresOnly: true,
+    })
+    backtest.advance(backtest.bars.length)
+    const name = trialName(backtest.run.inputs, backtest.settings)
+    return { ...judge.measure(backtest), name, failure: null }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'script_invalid') throw error
+    return { row: null, name: '', failure: error, windows: [] }
+  }
+}
+
+class Judge {
+  readonly layout: RowLayout
+  readonly #measured: Measured
+  readonly #objective: Expression
+  readonly #constraints: readonly Expression[]
+  readonly #asksDrawdown: boolean
+  /** Of each window the best score so far: what is not better need not be judged out of sample. */
+  readonly #best: Float64Array
+
+  constructor(measured: Measured) {
+    this.#measured = measured
+    this.layout = rowLayout(measured)
+    this.#objective = parseExpression(measured.objective)
+    this.#constraints = measured.constraints.map(parseExpression)
+    const names = [this.#objective, ...this.#constraints].flatMap((expression) => expression.names)
+    this.#asksDrawdown = names.some((name) => /drawdown/i.test(name))
+    this.#best = new Float64Array(measured.windows.length).fill(-Infinity)
+  }
+
+  measure(backtest: Backtest): Pick<TrialNumbers, 'row' | 'windows'> {
+    const { inside, outside, windows, figures } = this.#measured
+    const { layout } = this
+    const results = backtest.results()
+    const isWhole = inside.from === 0 && inside.to === backtest.bars.length
+    const initial = results.figures.initialCapital
+    const returns = returnsOf(results.columns.equity, initial)
+    const needsSpans = !isWhole || outside !== null || windows.length > 0
+    const spans = needsSpans
+      ? new SpanFigures(backtest.broker.position, results.columns.equity, returns, initial)
+      : null
+    const within = isWhole || spans === null ? null : spans.of(inside)
+    const figure = (name: string) =>
+      within === null ? figureNamed(results, name) : (within[name as keyof SpanRecord] ?? null)
+    const row = new Float64Array(layout.width).fill(NaN)
+    row[layout.score] = this.#scoreOf(figure)
+    const moments = momentsOf(returns.subarray(inside.from, inside.to))
+    row[layout.bars] = moments.count
+    row[layout.sharpe] = moments.sharpe
+    row[layout.skewness] = moments.skewness
+    row[layout.kurtosis] = moments.kurtosis
+    for (const [i, name] of figures.entries()) row[layout.figures + i] = figure(name) ?? NaN
+    if (outside && spans) {
+      const found = spans.of(outside)
+      row[layout.outside] = this.#scoreOf((name) => found[name as keyof SpanRecord] ?? null)
+      for (const [i, name] of OUTSIDE_FIGURES.entries()) row[layout.outside + 1 + i] = found[name]
+    }
+    this.#sums(row, returns)
+    return { row, windows: spans === null ? [] : windows.map((_, window) => this.#windowOf(spans, window)) }
+  }
+
+  #scoreOf(figure: (name: string) => number | null): number {
+    const holds = this.#constraints.every(({ evaluate }) => isTrue(evaluate(figure)))
+    return holds ? numberIn(this.#objective.evaluate(figure)) : NaN
+  }
+
+  #windowOf(spans: SpanFigures, window: number): TrialNumbers['windows'][number] {
+    const { inside, outside } = this.#measured.windows[window]!
+    const within = spans.of(inside, this.#asksDrawdown)
+    const score = this.#scoreOf((name) => within[name as keyof SpanRecord] ?? null)
+    if (!(score > this.#best[window]!)) return null
+    this.#best[window] = score
+    const beyond = spans.of(outside)
+    return {
+      score,
+      inProfit: within.netProfit,
+      outProfit: beyond.netProfit,
+      outDrawdownPct: beyond.maxDrawdownPct,
+    }
+  }
+
+  #sums(row: Float64Array, returns: Float64Array): void {
+    const { inside, blocks, pieces } = this.#measured
+    const { layout } = this
+    for (const [count, sums, squares] of [
+      [blocks, layout.sums, layout.squares],
+      [pieces, layout.pieces, -1],
+    ] as const)
+      for (let block = 0; block < count; block++) {
+        const { from, to } = blockOf(inside, block, count)
+        let [sum, square] = [0, 0]
+        for (let t = from; t < to; t++) {
+          const value = returns[t]!
+          sum += value
+          square += value * value
+        }
+        row[sums + block] = sum
+        if (squares >= 0) row[squares + block] = square
+      }
+  }
+}
+
+/** The bars of one of so many blocks of a span. */
+export function blockOf({ from, to }: TrialSpan, block: number, blocks: number): TrialSpan {
+  const bound = (at: number) => from + Math.floor((at * (to - from)) / blocks)
+  return { from: bound(block), to: bound(block + 1) }
+}
+
+/** Of equity from close to close; 0 once everything is lost. */
+function returnsOf(equity: Float64Array, initial: number): Float64Array {
+  const returns = new Float64Array(equity.length)
+  let before = initial
+  for (let i = 0; i < equity.length; i++) {
+    const now = equity[i]!
+    returns[i] = before > 0 ? now / before - 1 : 0
+    before = now
+  }
+  return returns
+}

@@ -1,0 +1,92 @@
+// What is kept of a sweep: its record, what it runs, its batches of trials, and its verdict.
+//
+// A batch is written in one commit with the record and the ledger, so that after a sudden end the sweep stands behind a whole
+// batch, and goes on as if nothing had happened. Numbers are kept as bytes: a row of 120 is a kilobyte.
+
+import type { Measured } from '../backtest/trial.ts'
+import type { WindowWinner } from '../backtest/trial.ts'
+import type { Sweep as SweepWire } from '../wire/sweep.ts'
+import type { Key, Kv } from '../store/kv.ts'
+import { collection, type Collection } from '../store/collection.ts'
+import type { Choice } from './space.ts'
+
+export type SweepState = SweepWire['state']
+
+type Asked = Pick<
+  SweepWire,
+  | 'name'
+  | 'symbol'
+  | 'exchange'
+  | 'interval'
+  | 'bars'
+  | 'space'
+  | 'where'
+  | 'sampler'
+  | 'trials'
+  | 'seed'
+  | 'objective'
+  | 'constraints'
+  | 'windows'
+>
+
+export interface Sweep extends Asked {
+  readonly id: string
+  readonly userId: string
+  readonly seriesOwner: string
+  readonly state: SweepState
+  readonly createdAt: number
+  readonly startedAt: number | null
+  readonly finishedAt: number | null
+  readonly range: SweepWire['range']
+  /** Of the bars: a sweep goes on only on the very same. */
+  readonly barsHash: string
+  readonly measured: Measured
+  readonly batches: number
+  readonly tried: number
+  readonly failed: number
+  readonly best: SweepWire['best']
+  /** Of the ledger; '' while no trial has run. */
+  readonly script: string
+  readonly sentence: string | null
+  readonly error: SweepWire['error']
+}
+
+export interface SweepScript {
+  readonly source: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, number | string | boolean>>
+}
+
+export interface Batch {
+  readonly choices: readonly (readonly Choice[])[]
+  /** Base64 of the rows. */
+  readonly rows: string
+  readonly failures: readonly { readonly trial: number; readonly code: string; readonly message: string }[]
+  /** `trial` counts from the first of the sweep. */
+  readonly winners: readonly (WindowWinner | null)[]
+}
+
+/** Kept of one user. */
+export const SWEEPS_MAX = 100
+
+export const sweeps = (kv: Kv): Collection<Sweep> =>
+  collection<Sweep>(kv, 'sweeps', {
+    indexes: {
+      user: ({ userId }) => [userId],
+      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+    },
+    counts: { user: { of: ({ userId }) => [userId], max: SWEEPS_MAX, noun: 'sweeps' } },
+  })
+
+export const scriptKey = (id: string): Key => ['sweep-script', id]
+export const batchKey = (id: string, batch: number): Key => ['sweep-batch', id, batch]
+export const verdictKey = (id: string): Key => ['sweep-verdict', id]
+
+export function encodeRows(rows: Float64Array): string {
+  return Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength).toString('base64')
+}
+
+export function decodeRows(text: string): Float64Array {
+  const bytes = Buffer.from(text, 'base64')
+  return new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength))
+}

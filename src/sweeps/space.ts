@@ -1,0 +1,173 @@
+// What a sweep varies: inputs of a script and arguments of its strategy() line, each over values or a range, and conditions
+// between them such as `fast < slow`.
+//
+// A point of a sampler, a number from 0 to 1 an axis, becomes a choice of values here. Conditions are asked of the values by
+// the names the space gives them; a choice that breaks one is no trial.
+
+import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
+import { invalidField, type Problem } from '../lib/problem.ts'
+import type { Axis } from './samplers/sampler.ts'
+
+export type Choice = number | string | boolean
+
+/** `input` by title or variable name, or a `property` of strategy(); over `values`, or from `min` to `max`. */
+export interface Varied {
+  readonly input?: string
+  readonly property?: string
+  readonly values?: readonly Choice[]
+  readonly min?: number
+  readonly max?: number
+  /** Without it every number between the ends may be tried. */
+  readonly step?: number
+  /** Steps grow with the value: as many from 1 to 10 as from 10 to 100. */
+  readonly log?: boolean
+}
+
+/** What one trial is run with. */
+export interface Point {
+  readonly inputs: Readonly<Record<string, Choice>>
+  readonly overrides: Readonly<Record<string, Choice>>
+}
+
+export const AXES_MAX = 20
+const VALUES_MAX = 100_000
+/** Settings that decide which bars a run needs: all trials of a sweep run on the same. */
+const FIXED_PROPERTIES = ['use_bar_magnifier', 'calc_bars_count', 'title', 'shorttitle']
+
+interface Dimension {
+  readonly name: string
+  readonly kind: 'input' | 'property'
+  readonly axis: Axis
+  readonly at: (u: number) => Choice
+}
+
+export interface Space {
+  readonly axes: readonly Axis[]
+  readonly names: readonly string[]
+  /** Choices there are, before conditions; null = any number of them. */
+  readonly size: number | null
+  /** The values at a point, in the order of `names`. */
+  choose(point: Float64Array): readonly Choice[]
+  /** Whether every condition holds. */
+  allows(choices: readonly Choice[]): boolean
+  pointOf(choices: readonly Choice[]): Point
+}
+
+/** Throws Problem 422 that names the field and its remedy. */
+export function spaceOf(varied: readonly Varied[], conditions: readonly string[]): Space {
+  if (varied.length === 0) throw invalidField('/space', 'required', 'Name at least one input to vary.')
+  const dimensions = varied.map(dimensionOf)
+  const names = dimensions.map(({ name }) => name)
+  for (const [i, name] of names.entries())
+    if (names.indexOf(name) !== i)
+      throw invalidField(`/space/${i}`, 'duplicate', 'The space varies this twice. Name it once.')
+  const where = conditions.map((text, i) => conditionOf(text, names, `/where/${i}`))
+  const size = dimensions.reduce<number | null>(
+    (product, { axis }) => (product === null || axis.count === null ? null : product * axis.count),
+    1,
+  )
+  return {
+    axes: dimensions.map(({ axis }) => axis),
+    names,
+    size,
+    choose: (point) => dimensions.map(({ at }, i) => at(point[i]!)),
+    allows(choices) {
+      const lookup = (name: string) => choices[names.indexOf(name)] ?? null
+      return where.every(({ evaluate }) => isTrue(evaluate(lookup)))
+    },
+    pointOf(choices) {
+      const of = (kind: Dimension['kind']) =>
+        Object.fromEntries(
+          dimensions.flatMap((dimension, i) =>
+            dimension.kind === kind ? [[dimension.name, choices[i]!]] : [],
+          ),
+        )
+      return { inputs: of('input'), overrides: of('property') }
+    },
+  }
+}
+
+function dimensionOf(given: Varied, i: number): Dimension {
+  const path = `/space/${i}`
+  const { input, property, values } = given
+  if ((input === undefined) === (property === undefined))
+    throw invalidField(path, 'required', 'Name either an input or a property of strategy().')
+  if (property !== undefined && FIXED_PROPERTIES.includes(property))
+    throw invalidField(
+      `${path}/property`,
+      'fixed',
+      'This is the same for all trials of a sweep. Set it in overrides.',
+    )
+  const named = { name: input ?? property ?? '', kind: input === undefined ? 'property' : 'input' } as const
+  if (values !== undefined) return { ...named, ...listOf(values, path) }
+  return { ...named, ...rangeOf(given, path) }
+}
+
+function listOf(values: readonly Choice[], path: string): Pick<Dimension, 'axis' | 'at'> {
+  if (values.length === 0) throw invalidField(`${path}/values`, 'required', 'Give at least one value.')
+  if (new Set(values).size < values.length)
+    throw invalidField(`${path}/values`, 'duplicate', 'Give each value once.')
+  const numbers = values.filter((value) => typeof value === 'number')
+  const ordered =
+    numbers.length === values.length && numbers.every((value, k) => k === 0 || value > numbers[k - 1]!)
+  const count = values.length
+  return { axis: { count, ordered }, at: (u) => values[Math.min(count - 1, Math.floor(u * count))]! }
+}
+
+function rangeOf({ min, max, step, log = false }: Varied, path: string): Pick<Dimension, 'axis' | 'at'> {
+  if (min === undefined || max === undefined)
+    throw invalidField(path, 'required', 'Give values, or min and max with a step.')
+  if (!(max >= min)) throw invalidField(`${path}/max`, 'range', 'max must not be below min.')
+  if (log && !(min > 0)) throw invalidField(`${path}/min`, 'range', 'A logarithmic range begins above 0.')
+  if (step === undefined) {
+    const at = (u: number) => tidy(log ? min * (max / min) ** u : min + (max - min) * u)
+    return { axis: { count: max > min ? null : 1, ordered: true }, at }
+  }
+  if (!(step > 0)) throw invalidField(`${path}/step`, 'range', 'The step must be above 0.')
+  const count = Math.floor((max - min) / step + 1e-9) + 1
+  if (count > VALUES_MAX)
+    throw invalidField(
+      `${path}/step`,
+      'range',
+      `That would be more than ${VALUES_MAX} values. Take larger steps.`,
+    )
+  if (!log)
+    return {
+      axis: { count, ordered: true },
+      at: (u) => tidy(min + step * Math.min(count - 1, Math.floor(u * count))),
+    }
+  // On a logarithmic scale the values are those nearest to evenly spread ones, each once.
+  const spread = Array.from({ length: count }, (_, i) => {
+    const wanted = min * (max / min) ** (count > 1 ? i / (count - 1) : 0)
+    return tidy(min + step * Math.round((wanted - min) / step))
+  })
+  return listOf([...new Set(spread)], path)
+}
+
+/** 0.1 + 0.2 is 0.3 where somebody asked for steps of 0.1. */
+const tidy = (value: number) => Number(value.toPrecision(12))
+
+function conditionOf(text: string, names: readonly string[], path: string): Expression {
+  const parsed = expressionAt(text, path)
+  const unknown = parsed.names.find((name) => !names.includes(name))
+  if (unknown !== undefined)
+    throw invalidField(
+      path,
+      'unknown_name',
+      `A condition is about what the space varies: ${names.join(', ')}.`,
+    )
+  return parsed
+}
+
+/** Throws Problem 422 at the field. */
+export function expressionAt(text: string, path: string): Expression {
+  try {
+    return parseExpression(text)
+  } catch (error) {
+    throw error instanceof ExpressionError ? expressionProblem(error, path) : error
+  }
+}
+
+function expressionProblem({ column, message }: ExpressionError, path: string): Problem {
+  return invalidField(path, 'expression', `At character ${column}: ${message}`)
+}

@@ -1,0 +1,772 @@
+// Sweeps: from being asked for, over batches of trials in the workers, to the verdict.
+//
+// A plan says what is tried next; its batches are shared out to the workers, put together again in their order, and written. What
+// is tried depends on the plan and the outcomes alone, never on which worker was faster: so one worker or eight, and a server
+// that was killed in between, end with the same bytes.
+
+import { checkFigures, namesOf } from '../backtest/figures.ts'
+import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
+import { barsHash } from '../backtest/report/hash.ts'
+import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
+import type { JobPool } from '../engine/pool.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { barsNotFound, type BarCache } from '../market/bar-cache.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
+import type { Bars } from '../market/bars.ts'
+import { requireInterval } from '../market/interval.ts'
+import { barsSeenBy, seriesOf, type SeenBars } from '../market/seen-bars.ts'
+import type { SymbolInfo } from '../market/symbol.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import type { Also } from '../store/transaction.ts'
+import { transact } from '../store/transaction.ts'
+import type { Kv } from '../store/kv.ts'
+import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
+import { Ledger } from './ledger.ts'
+import { BATCH, planOf, type Plan } from './plan.ts'
+import {
+  batchKey,
+  decodeRows,
+  encodeRows,
+  scriptKey,
+  sweeps,
+  verdictKey,
+  type Batch,
+  type Sweep,
+  type SweepScript,
+  type SweepState,
+} from './records.ts'
+import { expressionAt, spaceOf, type Choice, type Space } from './space.ts'
+import { shownTrial } from './trials.ts'
+import { cellsOf, heldOut } from './windows.ts'
+
+export type { Sweep } from './records.ts'
+
+export interface SweepDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  readonly bars: BarCache
+  readonly pool: JobPool
+  readonly limits: Limits
+  readonly ledger: Ledger
+  /** What a script of this user may ask for while it runs on these bars. */
+  readonly hostFor: (seen: SeenBars, userId: string, key: SeriesKey, bars: Bars) => ScriptHost
+  /** Batches that may be with the workers at a time. */
+  readonly atOnce: number
+  /** Told after every commit, for open dashboards. */
+  readonly told?: (sweep: Sweep) => void
+}
+
+export interface SweepProgress {
+  readonly state: SweepState
+  readonly tried: number
+  readonly planned: number
+  readonly failed: number
+  readonly best: Sweep['best']
+  /** Trials a second since it last began; null before the first batch. */
+  readonly perSecond: number | null
+}
+
+interface Live {
+  readonly userId: string
+  readonly abort: AbortController
+  readonly watchers: Set<(progress: SweepProgress) => void>
+  progress: SweepProgress
+}
+
+const TRIALS = 1000
+/** TPE looks at all that was tried before each choice. */
+const TPE_TRIALS_MAX = 2000
+/** Sweeps of a user that wait or run. */
+const UNDER_WAY_MAX = 20
+/** A part of a batch takes about so long, so that others have their turn soon. */
+const PART_MS = 400
+const PART_FIRST = 2
+const PART_MAX = 100
+const STANDARD_FIGURES = [
+  'trades',
+  'netProfit',
+  'netProfitPct',
+  'winRate',
+  'profitFactor',
+  'maxDrawdownPct',
+  'sharpe',
+]
+const RESULTS_PAGE_MAX = 1000
+
+export class Sweeps {
+  readonly #deps: SweepDeps
+  readonly #live = new Map<string, Live>()
+  /** The end of each user's queue. */
+  readonly #queues = new Map<string, Promise<void>>()
+  #isStopping = false
+
+  constructor(deps: SweepDeps) {
+    this.#deps = deps
+  }
+
+  /** Checks what can be checked without a worker, keeps the sweep as queued, and returns. */
+  async create(userId: string, body: SweepBody, also?: Also<Sweep>): Promise<Sweep> {
+    const { kv, clock, newId, bars: cache } = this.#deps
+    const space = spaceOf(body.space, body.where ?? [])
+    const interval = requireInterval(body.interval)
+    const seen = barsSeenBy(cache, userId)
+    const key = await seen.resolve(seriesKey(body.exchange, body.symbol, interval))
+    if (!(await seen.source(key))) throw await barsNotFound(seen, key)
+    const bars = await seen.read(key, { last: body.bars })
+    if (bars.length === 0) throw await barsNotFound(seen, key)
+    const sampler = body.sampler ?? (space.size === null ? 'random' : 'grid')
+    const trials = Math.min(
+      body.trials ?? (sampler === 'grid' ? (space.size ?? TRIALS) : TRIALS),
+      space.size ?? Infinity,
+    )
+    assertTrials(sampler, trials)
+    const windows = body.windows ?? { kind: 'none' as const }
+    const measured = measuredOf(body, windows, bars.length)
+    const sweep: Sweep = {
+      id: newId('sw'),
+      userId,
+      name: body.name,
+      bars: body.bars,
+      ...seriesOf(key, ''),
+      seriesOwner: ownerOf(key),
+      state: 'queued',
+      createdAt: clock.now(),
+      startedAt: null,
+      finishedAt: null,
+      space: body.space,
+      where: body.where ?? [],
+      sampler,
+      trials,
+      seed: body.seed ?? 1,
+      objective: measured.objective,
+      constraints: measured.constraints,
+      windows,
+      range: { from: bars.time[0] ?? 0, to: bars.time.at(-1) ?? 0, bars: bars.length },
+      barsHash: barsHash(bars),
+      measured,
+      batches: 0,
+      tried: 0,
+      failed: 0,
+      best: null,
+      script: '',
+      sentence: null,
+      error: null,
+    }
+    // Throws where the sampler cannot make anything of the space.
+    planOf(space, sweep)
+    const script: SweepScript = {
+      source: body.source,
+      inputs: body.inputs ?? {},
+      overrides: body.overrides ?? {},
+    }
+    if (this.#underWayOf(userId) >= UNDER_WAY_MAX)
+      throw new Problem(
+        429,
+        'concurrency_limited',
+        `You have ${UNDER_WAY_MAX} sweeps waiting already. Wait for one to end.`,
+        { retryAfter: 10 },
+      )
+    await transact(kv, (tx) => [
+      sweeps(kv).insert(sweep),
+      { sets: [{ key: scriptKey(sweep.id), value: JSON.stringify(script) }] },
+      also?.(sweep, tx),
+    ])
+    this.#begin(sweep, progressOf(sweep, null))
+    return sweep
+  }
+
+  #underWayOf(userId: string): number {
+    return [...this.#live.values()].filter((live) => live.userId === userId).length
+  }
+
+  async get(userId: string, id: string): Promise<Sweep> {
+    const sweep = await this.find(userId, id)
+    if (!sweep) throw notFound()
+    return sweep
+  }
+
+  async find(userId: string, id: string): Promise<Sweep | null> {
+    const sweep = await sweeps(this.#deps.kv).get(id)
+    return sweep?.userId === userId ? sweep : null
+  }
+
+  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
+    return sweeps(this.#deps.kv).list('user', [userId], page)
+  }
+
+  async script(userId: string, id: string): Promise<SweepScript> {
+    await this.get(userId, id)
+    return this.#scriptOf(id)
+  }
+
+  async verdict(userId: string, id: string): Promise<Verdict | null> {
+    await this.get(userId, id)
+    const entry = await this.#deps.kv.get(verdictKey(id))
+    return entry && (JSON.parse(entry.value) as Verdict)
+  }
+
+  /** Distinct trials of the sweep's script on its market. */
+  counted(sweep: Sweep): Promise<number> {
+    return sweep.script === '' ? Promise.resolve(0) : this.#deps.ledger.count(ledgerOf(sweep))
+  }
+
+  /** A page of trials in the order they were made. */
+  async results(
+    userId: string,
+    id: string,
+    { limit, from }: { readonly limit: number; readonly from: number },
+  ): Promise<{ readonly sweep: Sweep; readonly trials: SweepTrial[] }> {
+    const sweep = await this.get(userId, id)
+    const trials: SweepTrial[] = []
+    const most = Math.min(limit, RESULTS_PAGE_MAX)
+    // Samplers that do not learn fill every batch.
+    const isEven = sweep.sampler !== 'tpe' && sweep.sampler !== 'cmaes'
+    const first = isEven ? Math.floor(from / BATCH) : 0
+    for (let batch = first, at = first * BATCH; batch < sweep.batches && trials.length < most; batch++) {
+      const found = await this.#batch(id, batch)
+      if (!found) break
+      const { choices } = found
+      if (at + choices.length > from) {
+        const rows = decodeRows(found.rows)
+        for (let i = Math.max(0, from - at); i < choices.length && trials.length < most; i++)
+          trials.push(shownTrial(sweep, found, rows, i, at + i))
+      }
+      at += choices.length
+    }
+    return { sweep, trials }
+  }
+
+  /** Stops it; what was tried is kept. */
+  async cancel(userId: string, id: string): Promise<Sweep> {
+    await this.get(userId, id)
+    const live = this.#live.get(id)
+    const changed = await this.#change(id, (sweep) =>
+      isUnderWay(sweep) ? { ...sweep, state: 'cancelled', finishedAt: this.#deps.clock.now() } : null,
+    )
+    live?.abort.abort()
+    return changed ?? this.get(userId, id)
+  }
+
+  async resume(userId: string, id: string): Promise<Sweep> {
+    const sweep = await this.get(userId, id)
+    if (isUnderWay(sweep)) return sweep
+    if (sweep.state === 'done')
+      throw new Problem(409, 'conflict', 'The sweep is done: there is nothing left to try.')
+    await this.#barsOf(sweep)
+    const changed = await this.#change(id, (before) =>
+      isUnderWay(before) ? null : { ...before, state: 'queued', finishedAt: null, error: null },
+    )
+    if (!changed) return this.get(userId, id)
+    this.#begin(changed, progressOf(changed, null))
+    return changed
+  }
+
+  async remove(userId: string, id: string): Promise<void> {
+    await this.get(userId, id)
+    const isGone = await sweeps(this.#deps.kv).delete(id, ({ batches }) => ({
+      deletes: [
+        scriptKey(id),
+        verdictKey(id),
+        ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
+      ],
+    }))
+    this.#live.get(id)?.abort.abort()
+    if (!isGone) throw notFound()
+  }
+
+  /** Calls `watch` with where it is now and with every change, until it is over or the signal aborts. */
+  async watch(
+    userId: string,
+    id: string,
+    signal: AbortSignal,
+    watch: (progress: SweepProgress) => void,
+  ): Promise<void> {
+    const sweep = await this.get(userId, id)
+    const live = this.#live.get(id)
+    if (!live) return watch(progressOf(sweep, null))
+    watch(live.progress)
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        live.watchers.delete(listen)
+        resolve()
+      }
+      const listen = (progress: SweepProgress) => {
+        watch(progress)
+        if (!isUnderWay(progress)) done()
+      }
+      live.watchers.add(listen)
+      signal.addEventListener('abort', done, { once: true })
+      if (signal.aborted || !this.#live.has(id)) done()
+    })
+  }
+
+  /** At start: goes on with what an earlier server did not finish. */
+  async recover(): Promise<void> {
+    for await (const sweep of sweeps(this.#deps.kv).each('unfinished'))
+      this.#begin(sweep, progressOf(sweep, null))
+  }
+
+  /** The server stops: what was tried is written already, and the next one goes on from there. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    for (const { abort } of this.#live.values()) abort.abort()
+    await Promise.all(this.#queues.values())
+    await this.#deps.ledger.settled()
+  }
+
+  /** A user's sweeps run one after another. */
+  #begin({ id, userId }: Sweep, progress: SweepProgress): void {
+    const live: Live = { userId, abort: new AbortController(), watchers: new Set(), progress }
+    this.#live.set(id, live)
+    const ended = (this.#queues.get(userId) ?? Promise.resolve())
+      .then(() => this.#run(id, live))
+      .catch((error: unknown) =>
+        this.#deps.log('error', 'a sweep could not be stored', { id, error: String(error) }),
+      )
+      .finally(() => {
+        if (this.#live.get(id) === live) this.#live.delete(id)
+        if (this.#queues.get(userId) === ended) this.#queues.delete(userId)
+      })
+    this.#queues.set(userId, ended)
+  }
+
+  async #run(id: string, live: Live): Promise<void> {
+    const { signal } = live.abort
+    if (signal.aborted) return
+    try {
+      await this.#tryAll(id, live)
+    } catch (error) {
+      // Cancelled or removed: the record says so already. Stopping: the next server goes on.
+      if (signal.aborted || this.#isStopping || isShuttingDown(error)) return
+      await this.#fail(id, error)
+    } finally {
+      const sweep = await sweeps(this.#deps.kv).get(id)
+      this.#tell(live, sweep ? progressOf(sweep, null) : { ...live.progress, state: 'cancelled' })
+    }
+  }
+
+  async #tryAll(id: string, live: Live): Promise<void> {
+    const { clock } = this.#deps
+    const { signal } = live.abort
+    const started = await this.#change(id, (sweep) =>
+      isUnderWay(sweep) ? { ...sweep, state: 'running', startedAt: sweep.startedAt ?? clock.now() } : null,
+    )
+    if (!started) return
+    let sweep = started
+    const material = await this.#materialOf(sweep)
+    const { space } = material
+    const plan = planOf(space, sweep)
+    const all = new Rows(sweep.measured)
+    for (let batch = 0; batch < sweep.batches; batch++) {
+      const stored = await this.#batch(id, batch)
+      if (!stored) throw new Error(`batch ${batch} of ${id} is missing`)
+      await this.#nextOf(plan, signal)
+      const rows = decodeRows(stored.rows)
+      all.add(stored.choices, rows, stored.winners)
+      plan.tell(scoresOf(rows, sweep.measured))
+    }
+    const from = { at: clock.now(), tried: sweep.tried }
+    this.#tell(live, progressOf(sweep, null))
+    for (;;) {
+      const choices = await this.#nextOf(plan, signal)
+      if (choices.length === 0) break
+      const found = await this.#tryBatch(sweep, material, choices, signal)
+      const batch = batchOf(choices, found, sweep.tried)
+      const changed = await this.#keep(sweep, batch, found)
+      if (!changed) return
+      sweep = changed
+      all.add(batch.choices, found.rows, batch.winners)
+      plan.tell(scoresOf(found.rows, sweep.measured))
+      const seconds = (clock.now() - from.at) / 1000
+      this.#tell(live, progressOf(sweep, seconds > 0 ? (sweep.tried - from.tried) / seconds : null))
+    }
+    await this.#judge(sweep, material, all, signal)
+  }
+
+  /** The plan may have to look long; others have their turn meanwhile. */
+  async #nextOf(plan: Plan, signal: AbortSignal): Promise<readonly (readonly Choice[])[]> {
+    for (;;) {
+      signal.throwIfAborted()
+      const choices = plan.next()
+      if (choices) return choices
+      await this.#deps.clock.sleep(0)
+    }
+  }
+
+  async #materialOf(sweep: Sweep): Promise<Material> {
+    const { bars: cache } = this.#deps
+    const seen = barsSeenBy(cache, sweep.userId)
+    const key = seriesOf(sweep, sweep.seriesOwner)
+    const bars = await this.#barsOf(sweep)
+    return {
+      key,
+      bars,
+      seen,
+      symbol: await seen.symbol(key.exchange, key.symbol),
+      script: await this.#scriptOf(sweep.id),
+      space: spaceOf(sweep.space, sweep.where),
+      partSize: PART_FIRST,
+    }
+  }
+
+  /** Throws Problem 409 where they are not those that it began on. */
+  async #barsOf(sweep: Sweep): Promise<Bars> {
+    const { bars: cache } = this.#deps
+    const key = seriesOf(sweep, sweep.seriesOwner)
+    const symbol = await cache.symbol(sweep.exchange, sweep.symbol, sweep.userId)
+    const bars = await cache.read(key, { from: sweep.range.from, to: sweep.range.to + 1 }, symbol)
+    if (barsHash(bars) === sweep.barsHash) return bars
+    throw new Problem(
+      409,
+      'conflict',
+      'The bars that this sweep ran on have changed since. Start it anew on those that are there.',
+    )
+  }
+
+  async #tryBatch(
+    sweep: Sweep,
+    material: Material,
+    choices: readonly (readonly Choice[])[],
+    signal: AbortSignal,
+  ): Promise<TrialsOutput> {
+    const { atOnce, clock } = this.#deps
+    const points = choices.map((one) => material.space.pointOf(one))
+    const found: { readonly from: number; readonly part: TrialsOutput }[] = []
+    let next = 0
+    // So many hands take the next part each, until none is left.
+    const work = async () => {
+      while (next < points.length) {
+        const from = next
+        next = Math.min(
+          points.length,
+          from + Math.min(material.partSize, Math.ceil((points.length - from) / atOnce)),
+        )
+        const began = clock.now()
+        const part = await this.#tryPart(sweep, material, points.slice(from, next), signal)
+        found.push({ from, part })
+        const each = Math.max(0.1, (clock.now() - began) / part.names.length)
+        material.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(atOnce, points.length) }, work))
+    return joined(found.toSorted((a, b) => a.from - b.from))
+  }
+
+  #tryPart(
+    sweep: Sweep,
+    material: Material,
+    points: readonly TrialInputs[],
+    signal: AbortSignal,
+  ): Promise<TrialsOutput> {
+    const { pool } = this.#deps
+    const job: TrialsJob = { ...this.#jobOf(material), points, measured: sweep.measured }
+    return pool.do('trials', job, this.#optionsFor(sweep, material, points.length, signal))
+  }
+
+  #jobOf({ script, bars, symbol, key }: Material) {
+    return { ...script, bars, symbol, interval: key.interval, limits: this.#deps.limits }
+  }
+
+  /** A part has the time of as many runs as it has trials. */
+  #optionsFor(sweep: Sweep, { seen, key, bars }: Material, runs: number, signal: AbortSignal) {
+    const { limits, hostFor } = this.#deps
+    return {
+      user: sweep.userId,
+      lane: 'sweeps' as const,
+      budget: { timeMs: limits.timeMs * runs, memoryBytes: limits.memoryBytes },
+      host: hostFor(seen, sweep.userId, key, bars),
+      signal,
+    }
+  }
+
+  /** Batch, record and ledger in one commit. null where it was cancelled or removed meanwhile. */
+  async #keep(sweep: Sweep, batch: Batch, found: TrialsOutput): Promise<Sweep | null> {
+    const { ledger, told } = this.#deps
+    const scores = scoresOf(found.rows, sweep.measured)
+    const failed = batch.failures.length
+    const changed = await this.#change(
+      sweep.id,
+      (before) =>
+        isUnderWay(before)
+          ? {
+              ...before,
+              batches: before.batches + 1,
+              tried: before.tried + batch.choices.length,
+              failed: before.failed + failed,
+              best: betterOf(before.best, scores, before.tried),
+              script: found.script,
+            }
+          : null,
+      async (after, tx) => {
+        const tried = found.names.flatMap((trial) => (trial === '' ? [] : [{ ...ledgerOf(after), trial }]))
+        const counted = await ledger.changes(tx, tried)
+        return {
+          ...counted,
+          sets: [
+            ...(counted.sets ?? []),
+            { key: batchKey(after.id, after.batches - 1), value: JSON.stringify(batch) },
+          ],
+        }
+      },
+    )
+    if (changed) told?.(changed)
+    // A script of which nothing runs at all need not be tried a thousand times.
+    if (changed && changed.tried > 0 && changed.failed === changed.tried && changed.batches === 1)
+      throw new Problem(
+        422,
+        'script_runtime_error',
+        `No trial of the first ${changed.tried} could be run. The first said: ${batch.failures[0]?.message ?? ''}`,
+      )
+    return changed
+  }
+
+  async #judge(sweep: Sweep, material: Material, all: Rows, signal: AbortSignal): Promise<void> {
+    const { pool, clock, ledger } = this.#deps
+    const { space } = material
+    const counted = Math.max(sweep.tried - sweep.failed, await ledger.count(ledgerOf(sweep)))
+    const steps = new Int32Array(all.choices.length * space.axes.length)
+    const numbers = space.axes.map(() => new Map<Choice, number>())
+    for (const [axis] of space.axes.entries()) {
+      const values = [...new Set(all.choices.map((choices) => choices[axis]!))]
+      const sorted = values.every((value) => typeof value === 'number')
+        ? values.toSorted((a, b) => a - b)
+        : values
+      for (const [i, value] of sorted.entries()) numbers[axis]!.set(value, i)
+    }
+    for (const [trial, choices] of all.choices.entries())
+      for (const [axis, { count }] of space.axes.entries())
+        steps[trial * space.axes.length + axis] = count === null ? -1 : numbers[axis]!.get(choices[axis]!)!
+    const cells = cellsOf(sweep.windows, material.bars.length).map(({ share, runs }) => ({ share, runs }))
+    const { verdict } = await pool.do(
+      'judge',
+      {
+        ...this.#jobOf(material),
+        measured: sweep.measured,
+        rows: all.shared(),
+        steps,
+        axes: space.axes.map(({ ordered }) => ({ ordered })),
+        points: all.choices.map((choices) => space.pointOf(choices)),
+        counted,
+        failed: sweep.failed,
+        seed: sweep.seed,
+        cells,
+        winners: all.winners,
+      },
+      this.#optionsFor(sweep, material, 20, signal),
+    )
+    const done = await this.#change(
+      sweep.id,
+      (before) =>
+        isUnderWay(before)
+          ? { ...before, state: 'done', finishedAt: clock.now(), sentence: verdict.sentence }
+          : null,
+      () => ({ sets: [{ key: verdictKey(sweep.id), value: JSON.stringify(verdict) }] }),
+    )
+    if (done) this.#deps.told?.(done)
+  }
+
+  async #fail(id: string, error: unknown): Promise<void> {
+    const { clock, log } = this.#deps
+    const known = error instanceof Problem ? error : null
+    if (!known) log('error', 'a sweep failed', { id, error: String(error) })
+    const diagnostics = known?.details.diagnostics
+    await this.#change(id, (sweep) =>
+      isUnderWay(sweep)
+        ? {
+            ...sweep,
+            state: 'failed',
+            finishedAt: clock.now(),
+            error: {
+              code: known?.code ?? 'internal_error',
+              message: known?.message ?? 'Something went wrong on our side.',
+              ...(diagnostics && { diagnostics: [...diagnostics] }),
+            },
+          }
+        : null,
+    )
+  }
+
+  #change(id: string, change: (sweep: Sweep) => Sweep | null, also?: Also<Sweep>): Promise<Sweep | null> {
+    return sweeps(this.#deps.kv).update(id, change, also)
+  }
+
+  async #batch(id: string, batch: number): Promise<Batch | null> {
+    const entry = await this.#deps.kv.get(batchKey(id, batch))
+    return entry && (JSON.parse(entry.value) as Batch)
+  }
+
+  async #scriptOf(id: string): Promise<SweepScript> {
+    const entry = await this.#deps.kv.get(scriptKey(id))
+    if (!entry) throw notFound()
+    return JSON.parse(entry.value) as SweepScript
+  }
+
+  #tell(live: Live, progress: SweepProgress): void {
+    live.progress = progress
+    for (const watcher of live.watchers) watcher(progress)
+  }
+}
+
+interface Material {
+  readonly key: SeriesKey
+  readonly bars: Bars
+  readonly seen: SeenBars
+  readonly symbol: SymbolInfo
+  readonly script: SweepScript
+  readonly space: Space
+  /** Trials that a worker is given at a time: what is tried does not hang on it. */
+  partSize: number
+}
+
+/** All trials of a sweep, as its judge reads them. */
+class Rows {
+  readonly choices: (readonly Choice[])[] = []
+  readonly winners: (WindowWinner | null)[]
+  readonly #parts: Float64Array[] = []
+
+  constructor({ windows }: Measured) {
+    this.winners = windows.map(() => null)
+  }
+
+  add(
+    choices: readonly (readonly Choice[])[],
+    rows: Float64Array,
+    winners: readonly (WindowWinner | null)[],
+  ): void {
+    this.choices.push(...choices)
+    this.#parts.push(rows)
+    for (const [window, winner] of winners.entries()) {
+      const before = this.winners[window]
+      // Of equals the first, whatever batches they were tried in.
+      if (winner && (!before || winner.score > before.score)) this.winners[window] = winner
+    }
+  }
+
+  /** In one piece, which a worker reads where it lies. */
+  shared(): Float64Array {
+    const length = this.#parts.reduce((sum, part) => sum + part.length, 0)
+    const rows = new Float64Array(new SharedArrayBuffer(length * 8))
+    let at = 0
+    for (const part of this.#parts) {
+      rows.set(part, at)
+      at += part.length
+    }
+    return rows
+  }
+}
+
+function measuredOf(body: SweepBody, windows: NonNullable<SweepBody['windows']>, bars: number): Measured {
+  const objective = body.objective ?? 'netProfit'
+  const constraints = body.constraints ?? []
+  const { inside, outside } = heldOut(windows, bars)
+  const spans = windows.kind !== 'none'
+  const wanted = expressionAt(objective, '/objective')
+  checkFigures(wanted.names, '/objective', { spans })
+  const limits = constraints.map((text, i) => {
+    const limit = expressionAt(text, `/constraints/${i}`)
+    checkFigures(limit.names, `/constraints/${i}`, { spans })
+    return limit
+  })
+  const length = inside.to - inside.from
+  // Blocks so long that a Sharpe ratio of one means something.
+  const blocks = [16, 8, 4, 2].find((count) => length >= count * 10) ?? 2
+  return {
+    objective,
+    constraints,
+    figures: [...new Set([...STANDARD_FIGURES, ...namesOf([wanted, ...limits])])],
+    inside,
+    outside,
+    windows: cellsOf(windows, bars).flatMap((cell) => cell.windows),
+    blocks,
+    pieces: Math.min(64, length),
+  }
+}
+
+function assertTrials(sampler: Sweep['sampler'], trials: number): void {
+  const most = sampler === 'tpe' ? TPE_TRIALS_MAX : 20_000
+  if (trials > most)
+    throw invalidField(
+      '/trials',
+      'too_many_trials',
+      sampler === 'grid'
+        ? `The grid would have ${trials.toLocaleString('en')} trials; ${most.toLocaleString('en')} are allowed. Take larger steps, or the sampler sobol.`
+        : `This sampler makes at most ${most.toLocaleString('en')} trials.`,
+    )
+}
+
+function batchOf(choices: readonly (readonly Choice[])[], found: TrialsOutput, tried: number): Batch {
+  return {
+    choices,
+    rows: encodeRows(found.rows),
+    failures: found.failures,
+    winners: found.winners.map((winner) => winner && { ...winner, trial: winner.trial + tried }),
+  }
+}
+
+/** The parts of a batch as one, each with the place of its first trial. */
+function joined(parts: readonly { readonly from: number; readonly part: TrialsOutput }[]): TrialsOutput {
+  const [first] = parts
+  if (!first) return { rows: new Float64Array(), failures: [], names: [], winners: [], script: '' }
+  const rows = new Float64Array(parts.reduce((sum, { part }) => sum + part.rows.length, 0))
+  let at = 0
+  for (const { part } of parts) {
+    rows.set(part.rows, at)
+    at += part.rows.length
+  }
+  const moved = <T extends { readonly trial: number }>(one: T, from: number) => ({
+    ...one,
+    trial: one.trial + from,
+  })
+  return {
+    rows,
+    failures: parts.flatMap(({ part, from }) => part.failures.map((failure) => moved(failure, from))),
+    names: parts.flatMap(({ part }) => part.names),
+    winners: first.part.winners.map((_, window) => {
+      let best: WindowWinner | null = null
+      for (const { part, from } of parts) {
+        const winner = part.winners[window]
+        if (winner && (best === null || winner.score > best.score)) best = moved(winner, from)
+      }
+      return best
+    }),
+    script: first.part.script,
+  }
+}
+
+function scoresOf(rows: Float64Array, measured: Measured): (number | null)[] {
+  const { width, score } = rowLayout(measured)
+  return Array.from({ length: rows.length / width }, (_, i) => {
+    const found = rows[i * width + score]!
+    return Number.isNaN(found) ? null : found
+  })
+}
+
+function betterOf(best: Sweep['best'], scores: readonly (number | null)[], from: number): Sweep['best'] {
+  let found = best
+  for (const [i, score] of scores.entries())
+    if (score !== null && (found === null || score > found.score)) found = { trial: from + i, score }
+  return found
+}
+
+const ledgerOf = ({ userId, script, exchange, symbol, interval }: Sweep) => ({
+  userId,
+  script,
+  market: seriesName({ exchange, symbol, interval }),
+})
+
+const isUnderWay = ({ state }: { readonly state: SweepState }) => state === 'queued' || state === 'running'
+const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
+
+function progressOf(sweep: Sweep, perSecond: number | null): SweepProgress {
+  const { state, tried, trials: planned, failed, best } = sweep
+  return { state, tried, planned, failed, best, perSecond }
+}
+
+function notFound(): Problem {
+  return new Problem(404, 'sweep_not_found', 'There is no such sweep.')
+}

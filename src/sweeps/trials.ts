@@ -1,0 +1,51 @@
+// A stored trial as it is shown: in an answer, or as a line of CSV.
+
+import { OUTSIDE_FIGURES, rowLayout } from '../backtest/trial.ts'
+import { csvRow } from '../lib/csv-text.ts'
+import type { SweepTrial } from '../wire/sweep.ts'
+import type { Batch, Sweep } from './records.ts'
+
+const known = (value: number | undefined) => (value === undefined || !Number.isFinite(value) ? null : value)
+
+/** `at`: its place in the batch; `trial`: its number in the sweep. */
+export function shownTrial(
+  { measured }: Pick<Sweep, 'measured'>,
+  { choices, failures }: Batch,
+  rows: Float64Array,
+  at: number,
+  trial: number,
+): SweepTrial {
+  const layout = rowLayout(measured)
+  const row = rows.subarray(at * layout.width, (at + 1) * layout.width)
+  const failure = failures.find((one) => one.trial === at)
+  return {
+    trial,
+    choices: [...(choices[at] ?? [])],
+    score: known(row[layout.score]),
+    figures: Object.fromEntries(measured.figures.map((name, i) => [name, known(row[layout.figures + i])])),
+    sharpe: known(row[layout.sharpe]),
+    outside: measured.outside && {
+      score: known(row[layout.outside]),
+      ...Object.fromEntries(OUTSIDE_FIGURES.map((name, i) => [name, known(row[layout.outside + 1 + i])])),
+    },
+    error: failure ? { code: failure.code, message: failure.message } : null,
+  }
+}
+
+export function csvHead({ measured }: Pick<Sweep, 'measured'>, names: readonly string[]): string {
+  const outside = measured.outside ? ['score', ...OUTSIDE_FIGURES].map((name) => `outside.${name}`) : []
+  return csvRow(['trial', ...names, 'score', 'sharpe a bar', ...measured.figures, ...outside, 'error'])
+}
+
+export function csvLine({ trial, choices, score, sharpe, figures, outside, error }: SweepTrial): string {
+  const cells = [
+    trial,
+    ...choices,
+    score,
+    sharpe,
+    ...Object.values(figures),
+    ...Object.values(outside ?? {}),
+    error?.message ?? null,
+  ]
+  return csvRow(cells.map((cell) => (cell === null ? '' : typeof cell === 'boolean' ? String(cell) : cell)))
+}

@@ -1,0 +1,76 @@
+// Stretches of time to choose on (in sample) and to judge on (out of sample).
+//
+// Hold-out: the end is kept back. Rolling: so many windows of one length, each moved on by its out-of-sample part. Anchored:
+// every window begins at the first bar. Matrix: TradeStation's thirty pairs of out-of-sample share and number of runs.
+
+import { invalidField } from '../lib/problem.ts'
+
+export const WINDOW_KINDS = ['none', 'holdout', 'rolling', 'anchored', 'matrix'] as const
+export type WindowKind = (typeof WINDOW_KINDS)[number]
+
+export interface Windows {
+  readonly kind: WindowKind
+  /** Out-of-sample part of a window, .05 to .5. */
+  readonly share?: number
+  /** Windows, 2 to 50. */
+  readonly runs?: number
+}
+
+/** Indices of bars; `to` is the first behind it. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+export interface Cell {
+  readonly share: number
+  readonly runs: number
+  readonly windows: readonly { readonly inside: Span; readonly outside: Span }[]
+}
+
+const SHARES = [0.1, 0.15, 0.2, 0.25, 0.3]
+const RUNS = [5, 10, 15, 20, 25, 30]
+/** Fewer bars than this out of sample say nothing. */
+const LEAST_BARS = 10
+
+/** The in-sample bars of the sweep as a whole, and what was held out. */
+export function heldOut(
+  { kind, share = 0.3 }: Windows,
+  bars: number,
+): { inside: Span; outside: Span | null } {
+  if (kind !== 'holdout') return { inside: { from: 0, to: bars }, outside: null }
+  const cut = Math.round(bars * (1 - share))
+  return { inside: { from: 0, to: cut }, outside: { from: cut, to: bars } }
+}
+
+/** Throws Problem 422 where the bars are too few. */
+export function cellsOf({ kind, share = 0.2, runs = 10 }: Windows, bars: number): readonly Cell[] {
+  if (kind === 'none' || kind === 'holdout') return []
+  const cells =
+    kind === 'matrix'
+      ? SHARES.flatMap((one) => RUNS.map((many) => cellOf(one, many, bars, false)))
+      : [cellOf(share, runs, bars, kind === 'anchored')]
+  const shortest = Math.min(
+    ...cells.flatMap(({ windows }) => windows.map(({ outside }) => outside.to - outside.from)),
+  )
+  if (shortest < LEAST_BARS)
+    throw invalidField(
+      '/windows',
+      'too_few_bars',
+      `Some windows would have fewer than ${LEAST_BARS} bars out of sample. Take more bars, or fewer runs.`,
+    )
+  return cells
+}
+
+function cellOf(share: number, runs: number, bars: number, anchored: boolean): Cell {
+  // All windows together are (1 - share) + runs · share of one.
+  const length = bars / (1 - share + runs * share)
+  const step = length * share
+  const windows = Array.from({ length: runs }, (_, run) => {
+    const cut = Math.round(length * (1 - share) + run * step)
+    const from = anchored ? 0 : Math.round(run * step)
+    const to = run === runs - 1 ? bars : Math.round(length * (1 - share) + (run + 1) * step)
+    return { inside: { from, to: cut }, outside: { from: cut, to } }
+  })
+  return { share, runs, windows }
+}

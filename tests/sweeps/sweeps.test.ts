@@ -1,0 +1,293 @@
+// Sweeps through the API, with the real engine.
+
+import { describe, expect, test } from 'bun:test'
+import { memoryKv } from '../../src/store/memory.ts'
+import { CROSS, SWEEP, sweepServer } from './sweep-server.ts'
+
+const PATH = '/api/platform/sweeps'
+
+describe('a sweep', () => {
+  test('tries every choice that its conditions allow, and each equals the single run with those inputs', async () => {
+    const { sweep, trials, call, pool } = await sweepServer()
+    const { sweep: done, verdict } = await sweep()
+    expect(done).toMatchObject({
+      state: 'done',
+      sampler: 'grid',
+      tried: 21,
+      failed: 0,
+      counted: 21,
+      error: null,
+    })
+    const rows = await trials(done.id)
+    expect(rows).toHaveLength(21)
+    expect(rows.every(({ choices: [fast, slow] }: { choices: number[] }) => fast! < slow!)).toBe(true)
+    for (const { choices, figures, score } of rows) {
+      const { source, bars, symbol, exchange, interval } = SWEEP
+      const single = await call('POST', '/api/platform/backtests/preview', {
+        name: 'one',
+        source,
+        bars,
+        symbol,
+        exchange,
+        interval,
+        inputs: { Fast: choices[0], Slow: choices[1] },
+      })
+      expect(figures).toEqual(single.json.result.report.summary)
+      expect(score).toBe(figures.netProfit)
+    }
+    const best = rows.toSorted((a: { score: number }, b: { score: number }) => b.score - a.score)[0]
+    expect(verdict.best).toEqual({ trial: best.trial, score: best.score })
+    expect(done.best).toEqual(verdict.best)
+    expect(done.sentence).toBe(verdict.sentence)
+    expect(verdict.sentence).toMatch(
+      /^Best of 21 tried\. Chance that luck alone did this: (under )?\d+ %\. Probability of overfitting/,
+    )
+    expect(verdict.overfitting.splits).toBe(12_870)
+    expect(verdict.monteCarlo.rounds).toBe(1000)
+    // The previews were the same trials: nothing new was tried.
+    expect((await call('GET', `/api/platform/trials?of=${done.id}`)).json.counted).toBe(21)
+    pool.close()
+  })
+
+  test('is listed, answers its trials in pages and as CSV, and can be removed', async () => {
+    const { sweep, call, pool } = await sweepServer()
+    const { sweep: done } = await sweep()
+    const list = await call('GET', PATH)
+    expect(list.json.sweeps).toHaveLength(1)
+    expect(list.json.sweeps[0]).toMatchObject({ id: done.id, name: 'crosses' })
+    expect(list.json.sweeps[0].source).toBeUndefined()
+    expect((await call('GET', `${PATH}/${done.id}`)).json.sweep.source).toBe(CROSS)
+    const first = await call('GET', `${PATH}/${done.id}/results?limit=12`)
+    const second = await call('GET', `${PATH}/${done.id}/results?limit=12&cursor=${first.json.nextCursor}`)
+    expect([first.json.trials.length, second.json.trials.length, second.json.nextCursor]).toEqual([
+      12,
+      9,
+      null,
+    ])
+    expect(second.json.trials[0].trial).toBe(12)
+    const csv = await call('GET', `${PATH}/${done.id}/results.csv`)
+    const lines = csv.text.trim().split('\n')
+    expect(lines).toHaveLength(22)
+    expect(lines[0]).toStartWith('trial,Fast,slow,score,sharpe a bar,trades,netProfit')
+    expect((await call('DELETE', `${PATH}/${done.id}`)).json.deleted).toBe(true)
+    expect((await call('GET', `${PATH}/${done.id}`)).status).toBe(404)
+    expect((await call('GET', `${PATH}/${done.id}/results`)).json.error.code).toBe('sweep_not_found')
+    pool.close()
+  })
+
+  test('varies properties, lists and ranges on a logarithmic scale, and keeps to its constraints', async () => {
+    const { sweep, trials, pool } = await sweepServer()
+    const { sweep: done } = await sweep({
+      space: [
+        { input: 'Kind', values: ['both', 'long'] },
+        { property: 'initial_capital', min: 1000, max: 100_000, step: 1000, log: true },
+      ],
+      where: [],
+      sampler: 'sobol',
+      trials: 12,
+      objective: 'netProfitPct / max(maxDrawdownPct, .01)',
+      constraints: ['trades >= 20', 'all.marginCalls == 0'],
+    })
+    expect(done).toMatchObject({ state: 'done', tried: 12 })
+    const rows = await trials(done.id)
+    for (const { score, figures } of rows)
+      expect(score === null).toBe(!(figures.trades >= 20 && figures['all.marginCalls'] === 0))
+    pool.close()
+  })
+
+  test.each(['random', 'sobol', 'tpe', 'cmaes'] as const)(
+    'by %s tries the same with one worker and with three',
+    async (sampler) => {
+      const rows = await Promise.all(
+        [1, 4].map(async (workers) => {
+          const { sweep, trials, pool } = await sweepServer({ workers })
+          const { sweep: done, verdict } = await sweep({
+            sampler,
+            trials: 30,
+            seed: 5,
+            space: [
+              { input: 'Fast', min: 2, max: 40, step: 1 },
+              { input: 'Slow', min: 5, max: 90, step: 1 },
+            ],
+            where: [],
+          })
+          const found = await trials(done.id)
+          pool.close()
+          return { found, verdict }
+        }),
+      )
+      expect(rows[0]).toEqual(rows[1])
+      expect(rows[0]!.found).toHaveLength(30)
+    },
+  )
+
+  test('goes on where a server ended that was killed, and ends with the same', async () => {
+    const space = [
+      { input: 'Fast', min: 2, max: 40, step: 1 },
+      { input: 'Slow', min: 5, max: 90, step: 1 },
+    ]
+    const change = {
+      space,
+      where: [],
+      sampler: 'tpe' as const,
+      trials: 40,
+      windows: { kind: 'rolling' as const, runs: 4 },
+    }
+    const whole = await sweepServer()
+    const { sweep: done, verdict } = await whole.sweep(change)
+    const expected = { verdict, trials: await whole.trials(done.id) }
+    whole.pool.close()
+
+    // A store that the server loses hold of in the middle: nothing it writes afterwards arrives.
+    const kv = memoryKv()
+    const dead = { is: false }
+    const lost = Object.assign(Object.create(kv) as typeof kv, {
+      commit: (commit: Parameters<typeof kv.commit>[0]) =>
+        dead.is ? new Promise<boolean>(() => {}) : kv.commit(commit),
+    })
+    const first = await sweepServer({ kv: lost })
+    const made = await first.call('POST', PATH, { ...SWEEP, ...change })
+    const { id } = made.json
+    while (!(await kv.get(['sweep-batch', id, 3]))) await Bun.sleep(5)
+    dead.is = true
+    first.pool.close()
+
+    const { services } = first
+    const second = await sweepServer({ kv, bars: services.bars, seed: 2, signedUp: first.cookie })
+    await second.services.rooms.sweeps.recover()
+    const found = await second.ended(id)
+    expect(found.sweep).toMatchObject({ state: 'done', tried: 40 })
+    expect(found.verdict).toEqual(expected.verdict)
+    expect(await second.trials(id)).toEqual(expected.trials)
+    second.pool.close()
+  })
+
+  test('stops when it is cancelled and goes on when it is asked to', async () => {
+    const { call, ended, pool } = await sweepServer()
+    const made = await call('POST', PATH, {
+      ...SWEEP,
+      sampler: 'tpe',
+      trials: 60,
+      space: [{ input: 'Fast', min: 2, max: 200, step: 1 }],
+      where: [],
+    })
+    const { id } = made.json
+    const stopped = await call('POST', `${PATH}/${id}/cancel`)
+    expect(stopped.json.sweep.state).toBe('cancelled')
+    expect((await call('GET', `${PATH}/${id}`)).json).toMatchObject({
+      sweep: { state: 'cancelled' },
+      verdict: null,
+    })
+    const again = await call('POST', `${PATH}/${id}/resume`)
+    expect(again.json.sweep.state).toBe('queued')
+    expect((await ended(id)).sweep).toMatchObject({ state: 'done', tried: 60 })
+    expect((await call('POST', `${PATH}/${id}/resume`)).json.error.code).toBe('conflict')
+    pool.close()
+  })
+})
+
+describe('windows', () => {
+  test('the end that is held out is judged and not chosen on', async () => {
+    const { sweep, trials, pool } = await sweepServer()
+    const { sweep: done, verdict } = await sweep({ windows: { kind: 'holdout', share: 0.25 } })
+    const rows = await trials(done.id)
+    const best = rows[verdict.best.trial]
+    expect(best.score).toBe(best.figures.netProfit)
+    expect(verdict.heldOut).toMatchObject({ bars: 150, netProfit: best.outside.netProfit })
+    expect(verdict.sentence).toContain('The bars held out')
+    pool.close()
+  })
+  test('walking forward chooses anew in each window, and the matrix has thirty cells', async () => {
+    const { sweep, trials, pool } = await sweepServer({}, 3000)
+    const { sweep: done, verdict } = await sweep({
+      bars: 3000,
+      windows: { kind: 'rolling', runs: 5, share: 0.2 },
+    })
+    const [cell] = verdict.walkForward.cells
+    expect(cell.windows).toHaveLength(5)
+    expect(cell.windows.at(-1).outside.to).toBe(3000)
+    for (const [i, { inside, outside }] of cell.windows.entries()) {
+      expect(inside.to).toBe(outside.from)
+      if (i > 0) expect(outside.from).toBe(cell.windows[i - 1].outside.to)
+    }
+    expect(await trials(done.id)).toHaveLength(21)
+    const { verdict: matrix } = await sweep({ bars: 3000, windows: { kind: 'matrix' } })
+    expect(matrix.walkForward.cells).toHaveLength(30)
+    expect(matrix.sentence).toMatch(/Walk-forward passes in \d+ of 30 cells/)
+    pool.close()
+  })
+})
+
+describe('what cannot be swept is refused by its field', () => {
+  test.each([
+    [{ space: [] }, '/space'],
+    [{ space: [{ input: 'Fast', min: 5, max: 2, step: 1 }] }, '/space/0/max'],
+    [{ space: [{ input: 'Fast', min: 1, max: 9, step: 0 }] }, '/space/0/step'],
+    [{ space: [{ min: 1, max: 9, step: 1 }] }, '/space/0'],
+    [{ space: [{ input: 'Fast', min: 0, max: 9, step: 1, log: true }] }, '/space/0/min'],
+    [{ space: [{ property: 'use_bar_magnifier', values: [true, false] }] }, '/space/0/property'],
+    [{ space: [{ input: 'Fast', min: 1, max: 9 }], sampler: 'grid' as const, where: [] }, '/sampler'],
+    [{ where: ['Fast <'] }, '/where/0'],
+    [{ where: ['quick < slow'] }, '/where/0'],
+    [{ objective: 'netProfits' }, '/objective'],
+    [{ constraints: ['trades >= 5', 'all.months > 1'] }, '/constraints/1'],
+    [{ objective: 'all.trades', windows: { kind: 'rolling' as const } }, '/objective'],
+    [{ windows: { kind: 'matrix' as const }, bars: 100 }, '/windows'],
+    [{ space: [{ input: 'Fast', min: 1, max: 30_000, step: 1 }], where: [] }, '/trials'],
+  ])('%j at %s', async (change, path) => {
+    const { call, pool } = await sweepServer({ engine: 'stand-in' })
+    const { status, json } = await call('POST', PATH, { ...SWEEP, ...change })
+    expect([status, json.error.code]).toEqual([422, 'validation_failed'])
+    expect(json.error.fields[0].path).toBe(path)
+    pool.close()
+  })
+  test('an input that the script does not have fails the sweep with its name', async () => {
+    const { sweep, pool } = await sweepServer()
+    const { sweep: done } = await sweep({ space: [{ input: 'Quick', values: [1, 2] }], where: [] })
+    expect(done).toMatchObject({ state: 'failed' })
+    expect(done.error.message).toContain('Quick')
+    pool.close()
+  })
+  test('a script that does not compile fails the sweep with its diagnostics', async () => {
+    const { sweep, pool } = await sweepServer()
+    const { sweep: done } = await sweep({ source: '//@version=6\nstrategy("x")\nfoo(' })
+    expect(done).toMatchObject({ state: 'failed', error: { code: 'script_invalid' } })
+    expect(done.error.diagnostics.length).toBeGreaterThan(0)
+    pool.close()
+  })
+  test('another user finds none of it', async () => {
+    const { sweep, call, signUp, pool } = await sweepServer()
+    const { sweep: done } = await sweep()
+    const other = await signUp('other@example.com')
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/results'],
+      ['GET', '/results.csv'],
+      ['GET', '/events'],
+      ['POST', '/cancel'],
+      ['POST', '/resume'],
+      ['DELETE', ''],
+    ] as const)
+      expect((await call(method, `${PATH}/${done.id}${path}`, undefined, other)).status).toBe(404)
+    pool.close()
+  })
+})
+
+test('what is tried by hand is counted once, with other defaults typed in as well', async () => {
+  const { call, pool } = await sweepServer()
+  const { bars, symbol, exchange, interval } = SWEEP
+  const run = (source: string, inputs = {}) =>
+    call('POST', '/api/platform/backtests', { name: 'one', source, bars, symbol, exchange, interval, inputs })
+  const { id } = (await run(CROSS)).json
+  const counted = async () => (await call('GET', `/api/platform/trials?of=${id}`)).json.counted
+  expect(await counted()).toBe(1)
+  await run(CROSS, { Fast: 5 })
+  await run(`${CROSS}\n// a remark`)
+  expect(await counted()).toBe(1)
+  await run(CROSS.replace('input.int(5,', 'input.int(7,'))
+  await run(CROSS, { Fast: 7 })
+  expect(await counted()).toBe(2)
+  await run(CROSS.replace('ta.sma(close, fast)', 'ta.ema(close, fast)'))
+  expect(await counted()).toBe(2)
+  pool.close()
+})
