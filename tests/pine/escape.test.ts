@@ -12,7 +12,7 @@ import { generate } from '../../src/pine/4-generate/generate.ts'
 import { InputError } from '../../src/pine/compile.ts'
 import { ScriptError } from '../../src/pine/runtime/runtime.ts'
 import { scripts } from './random-script.ts'
-import { barsOf, runScript } from './run-script.ts'
+import { barsOf, plotted, runScript } from './run-script.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(60_000)
@@ -163,6 +163,17 @@ function runQuietly(source: string): void {
     if (!(error instanceof ScriptError) && !(error instanceof InputError)) throw error
   }
 }
+
+test('a string that looks like generated code is nothing but a string', () => {
+  const source = `//@version=6
+indicator("x")
+source = str.contains(syminfo.ticker, "c77[i] $open[i]") ? open : close
+plot(ta.ema(source, 2))
+plot(ta.ema(close, 2))
+`
+  const run = runScript(source, BARS)
+  expect(plotted(run, 0)).toEqual(plotted(run, 1))
+})
 
 describe('random scripts', () => {
   test('touch no canary and name only what the generator made', () => {

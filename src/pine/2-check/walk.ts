@@ -7,83 +7,89 @@ type Visit = (expr: Expr) => void
 type VisitStatement = (statement: Stmt) => void
 
 export function walkBlock(block: Block, visit: Visit, visitStatement?: VisitStatement): void {
-  for (const statement of block.statements) {
-    visitStatement?.(statement)
-    if (statement.kind === 'AssignField') walkExpr(statement.object, visit, visitStatement)
-    if ('value' in statement) walkExpr(statement.value, visit, visitStatement)
-  }
-  if (block.result) walkExpr(block.result, visit, visitStatement)
+  walker(visit, visitStatement).inside(block)
 }
 
 export function walkExpr(expr: Expr, visit: Visit, visitStatement?: VisitStatement): void {
-  visit(expr)
-  // Most of a script is leaves.
-  if (isLeaf(expr)) return
-  const below = (part: Expr | null): void => {
-    if (part) walkExpr(part, visit, visitStatement)
-  }
+  walker(visit, visitStatement).below(expr)
+}
+
+function walker(visit: Visit, visitStatement: VisitStatement | undefined) {
   const inside = (block: Block | null): void => {
-    if (block) walkBlock(block, visit, visitStatement)
+    if (!block) return
+    for (const statement of block.statements) {
+      visitStatement?.(statement)
+      if (statement.kind === 'AssignField') below(statement.object)
+      if ('value' in statement) below(statement.value)
+    }
+    below(block.result)
   }
-  switch (expr.kind) {
-    case 'History':
-      below(expr.base)
-      below(expr.offset)
-      return
-    case 'Unary':
-    case 'Convert':
-      below(expr.operand)
-      return
-    case 'Binary':
-      below(expr.left)
-      below(expr.right)
-      return
-    case 'Ternary':
-      below(expr.test)
-      below(expr.consequent)
-      below(expr.alternate)
-      return
-    case 'BuiltinCall':
-    case 'UserCall':
-    case 'NewObject':
-      for (const arg of expr.args) below(arg)
-      return
-    case 'Tuple':
-      for (const item of expr.items) below(item)
-      return
-    case 'CopyObject':
-    case 'Field':
-      below(expr.object)
-      return
-    case 'If':
-      below(expr.test)
-      inside(expr.consequent)
-      inside(expr.alternate)
-      return
-    case 'Switch':
-      below(expr.subject)
-      for (const { test, body } of expr.cases) {
-        below(test)
-        inside(body)
-      }
-      return
-    case 'For':
-      below(expr.from)
-      below(expr.to)
-      below(expr.by)
-      inside(expr.body)
-      return
-    case 'ForIn':
-      below(expr.collection)
-      inside(expr.body)
-      return
-    case 'While':
-      below(expr.test)
-      inside(expr.body)
-      return
-    default:
-      unreachable(expr)
+  const below = (expr: Expr | null): void => {
+    if (!expr) return
+    visit(expr)
+    // Most of a script is leaves.
+    if (isLeaf(expr)) return
+    switch (expr.kind) {
+      case 'History':
+        below(expr.base)
+        below(expr.offset)
+        return
+      case 'Unary':
+      case 'Convert':
+        below(expr.operand)
+        return
+      case 'Binary':
+        below(expr.left)
+        below(expr.right)
+        return
+      case 'Ternary':
+        below(expr.test)
+        below(expr.consequent)
+        below(expr.alternate)
+        return
+      case 'BuiltinCall':
+      case 'UserCall':
+      case 'NewObject':
+        for (const arg of expr.args) below(arg)
+        return
+      case 'Tuple':
+        for (const item of expr.items) below(item)
+        return
+      case 'CopyObject':
+      case 'Field':
+        below(expr.object)
+        return
+      case 'If':
+        below(expr.test)
+        inside(expr.consequent)
+        inside(expr.alternate)
+        return
+      case 'Switch':
+        below(expr.subject)
+        for (const { test, body } of expr.cases) {
+          below(test)
+          inside(body)
+        }
+        return
+      case 'For':
+        below(expr.from)
+        below(expr.to)
+        below(expr.by)
+        inside(expr.body)
+        return
+      case 'ForIn':
+        below(expr.collection)
+        inside(expr.body)
+        return
+      case 'While':
+        below(expr.test)
+        inside(expr.body)
+        return
+      default:
+        unreachable(expr)
+    }
   }
+  return { inside, below }
 }
 
 function isLeaf(expr: Expr): expr is ConstExpr | VariableExpr | BuiltinVariableExpr | InputExpr {

@@ -1,4 +1,4 @@
-// Expressions to JavaScript text. Every text is a full operand: it can stand in any place without parentheses around it.
+// Expressions to JavaScript. Every piece is a full operand: it can stand in any place without parentheses around it.
 
 import { assert, unreachable } from '../../lib/assert.ts'
 import type {
@@ -36,11 +36,13 @@ import {
   truthy,
   truthyOrNa,
 } from '../runtime/operators.ts'
-import { BLOCK, literal, variableName, Writer, type Module, type Scope } from './module.ts'
+import type { Runtime } from '../runtime/runtime.ts'
+import { Entry, indexOf, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
+import { literal, variableName, Writer, type Module, type Scope } from './module.ts'
 import { special } from './special.ts'
 import { block, functionOf } from './statements.ts'
 
-export function expression(module: Module, expr: Expr, scope: Scope): string {
+export function expression(module: Module, expr: Expr, scope: Scope): Code {
   switch (expr.kind) {
     case 'Const':
       return constant(module, expr.value, expr.type)
@@ -54,13 +56,13 @@ export function expression(module: Module, expr: Expr, scope: Scope): string {
       return history(module, expr, scope)
     case 'Unary': {
       const operand = expression(module, expr.operand, scope)
-      if (expr.operator === 'not') return `!${operand}`
-      return expr.operator === '-' ? `(-${operand})` : operand
+      if (expr.operator === 'not') return js`!${operand}`
+      return expr.operator === '-' ? js`(-${operand})` : operand
     }
     case 'Binary':
       return binary(module, expr, scope)
     case 'Ternary':
-      return `(${expression(module, expr.test, scope)}?${expression(module, expr.consequent, scope)}:${expression(module, expr.alternate, scope)})`
+      return js`(${expression(module, expr.test, scope)}?${expression(module, expr.consequent, scope)}:${expression(module, expr.alternate, scope)})`
     case 'Convert':
       return convert(module, expr, expression(module, expr.operand, scope))
     case 'BuiltinCall':
@@ -68,13 +70,13 @@ export function expression(module: Module, expr: Expr, scope: Scope): string {
     case 'UserCall':
       return userCall(module, expr, scope)
     case 'Tuple':
-      return `[${expr.items.map((item) => expression(module, item, scope)).join(',')}]`
+      return js`[${expr.items.map((item) => expression(module, item, scope))}]`
     case 'NewObject':
-      return `(M.used+=${objectBytes(expr.udt)},new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, scope)).join(',')}))`
+      return js`(M.used+=${objectBytes(expr.udt)},new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, scope))}))`
     case 'CopyObject':
-      return `(M.used+=${expr.type.kind === 'udt' ? objectBytes(expr.type.udt) : 0},${module.constant(shallowCopy)}(${expression(module, expr.object, scope)}))`
+      return js`(M.used+=${expr.type.kind === 'udt' ? objectBytes(expr.type.udt) : 0},${module.constant(shallowCopy)}(${expression(module, expr.object, scope)}))`
     case 'Field':
-      return `${module.constant(objectOf)}(${expression(module, expr.object, scope)}).${fieldName(expr.object.type, expr.field)}`
+      return js`${module.constant(objectOf)}(${expression(module, expr.object, scope)}).${fieldName(expr.object.type, expr.field)}`
     case 'If':
     case 'Switch':
     case 'For':
@@ -92,17 +94,16 @@ function objectBytes({ fields }: Udt): number {
 }
 
 /** The value of statements where only an expression may stand: they become a function called at once. */
-function inPlace(module: Module, expr: Expr, scope: Scope): string {
+function inPlace(module: Module, expr: Expr, scope: Scope): Code {
   const out = new Writer()
   const inner = { ...scope, out }
-  block(module, { statements: [], result: expr }, inner, (text) => out.line(`return ${text};`, expr.start))
-  return `(()=>{${out.lines.map((line) => line.text).join('')}return ${module.naOf(expr.type)}})()`
+  block(module, { statements: [], result: expr }, inner, (code) => out.line(js`return ${code};`, expr.start))
+  return js`(()=>{${sequence(out.lines.map((line) => line.code))}return ${module.naOf(expr.type)}})()`
 }
 
-function constant(module: Module, value: number | string | boolean | null | object, type: Type): string {
-  if (value === null) return module.naOf(type)
-  if (typeof value === 'object') return module.constant(value)
-  return literal(value)
+function constant(module: Module, value: number | string | boolean | null | object, type: Type): Code {
+  if (value === null) return simple(module.naOf(type))
+  return simple(typeof value === 'object' ? module.constant(value) : literal(value))
 }
 
 export function fieldName(type: Type, field: string): string {
@@ -115,198 +116,169 @@ export function fieldName(type: Type, field: string): string {
   return field
 }
 
-function variable(module: Module, variable: Variable, scope: Scope): string {
+function variable(module: Module, variable: Variable, scope: Scope): Code {
   const storage = module.plan.storageOf(variable)
   switch (storage.place) {
     case 'fixed':
     case 'local':
-      return variableName(variable)
+      return simple(variableName(variable))
     case 'module':
       module.moduleVariables.set(variable.id, module.naOf(variable.type))
-      return variableName(variable)
+      return simple(variableName(variable))
     case 'column':
       assert(storage.column, 'a hoisted variable has a column')
-      return decode(module, storage.column, columnText(module, storage.column), variable.type)
+      return decode(module, entry(module, storage.column), variable.type)
     case 'state':
-      return `${variable.owner === null ? 'G' : scope.state}.${variableName(variable)}`
+      return js`${variable.owner === null ? 'G' : scope.state}.${variableName(variable)}`
     default:
       throw new Error(`assertion failed: ${variable.name} was dropped but is read`)
   }
 }
 
-/**
- * An entry of a column. What is only ever read on its own bar needs no more than a block of entries; whether it is, is
- * known when all has been written, so the current bar's index is a mark until then (`settleIndexes`). No literal can
- * contain the mark: JSON escapes control characters.
- */
-export function columnText(module: Module, column: Column, index = 'i'): string {
-  if (index === 'i') return `c${column.index}[i${MARK}]`
-  const back = /^i-(\d+)$/.exec(index)?.[1]
-  module.keep(column, back === undefined ? Infinity : Number(back))
-  return `c${column.index}[${index}]`
-}
-
-const MARK = '\u0001'
-
-/** What an index into the column is masked with, also known only in the end: -1 = nothing. */
-export function columnMask(column: Column): string {
-  return `m${MARK}${column.index}`
-}
-
-/** The column an expression's text reads on the current bar, and its mask; null when the text is anything else. */
-export function wholeColumn(module: Module, text: string): string | null {
-  if (/^(?:\$[a-zA-Z]+|s\d+)\[i\]$/.test(text)) return `${text.slice(0, -3)},-1`
-  const number = new RegExp(`^c(\\d+)\\[i${MARK}\\]$`).exec(text)?.[1]
-  const column = number === undefined ? undefined : module.columns[Number(number)]
-  return column?.kind === 'f64' ? `c${column.index},${columnMask(column)}` : null
-}
-
-/** Writes the marked indexes and masks out. */
-export function settleIndexes(module: Module, text: string): string {
-  const masks = text.replaceAll(new RegExp(`m${MARK}(\\d+)`, 'g'), (_, number: string) =>
-    module.isKept(Number(number)) ? '-1' : String(BLOCK - 1),
-  )
-  return masks.replaceAll(new RegExp(`c(\\d+)\\[i${MARK}\\]`, 'g'), (_, number: string) =>
-    module.isKept(Number(number)) ? `c${number}[i]` : `c${number}[i&${BLOCK - 1}]`,
-  )
+/** An entry of a column of the plan's, on the bar being executed or before it. */
+export function entry(module: Module, column: Column, back: Back = 0): Entry {
+  if (back !== 0) module.keep(column, back === 'o' ? Infinity : back)
+  return new Entry(`c${column.index}`, column.kind, back, () => module.maskOf(column.index))
 }
 
 /** An entry of a column as a value. */
-function decode(module: Module, column: Column, text: string, type: Type): string {
-  if (column.kind === 'u8')
-    return module.threeState ? `${module.constant(decodeBool)}(${text})` : `(${text}===1)`
-  if (column.kind === 'any') return type.kind === 'bool' ? text : `(${text}??null)`
-  return text
+function decode(module: Module, of: Entry, type: Type): Code {
+  if (of.kind === 'u8') return module.threeState ? js`${module.constant(decodeBool)}(${of})` : js`(${of}===1)`
+  if (of.kind === 'any') return type.kind === 'bool' ? of : js`(${of}??null)`
+  return of
 }
 
-/** A value as an entry of a column. */
-export function encode(module: Module, column: Column, text: string): string {
-  if (column.kind !== 'u8') return text
-  return module.threeState ? `${module.constant(encodeBool)}(${text})` : `(${text}?1:0)`
+/** Enters a value in a column on the bar being executed. */
+export function assignment(module: Module, column: Column, value: Part): Code {
+  return js`${entry(module, column)}=${encode(module, column, value)}`
 }
 
-const DERIVED: Readonly<Record<string, readonly [string, readonly string[]]>> = {
-  hl2: ['((A+B)/2)', ['high', 'low']],
-  hlc3: ['((A+B+C)/3)', ['high', 'low', 'close']],
-  ohlc4: ['((A+B+C+D)/4)', ['open', 'high', 'low', 'close']],
-  hlcc4: ['((A+B+2*C)/4)', ['high', 'low', 'close']],
+function encode(module: Module, column: Column, value: Part): Part {
+  if (column.kind !== 'u8') return value
+  return module.threeState ? js`${module.constant(encodeBool)}(${value})` : js`(${value}?1:0)`
+}
+
+const DERIVED: Readonly<Record<string, (bar: (name: string) => Entry) => Code>> = {
+  hl2: (bar) => js`((${bar('high')}+${bar('low')})/2)`,
+  hlc3: (bar) => js`((${bar('high')}+${bar('low')}+${bar('close')})/3)`,
+  ohlc4: (bar) => js`((${bar('open')}+${bar('high')}+${bar('low')}+${bar('close')})/4)`,
+  hlcc4: (bar) => js`((${bar('high')}+${bar('low')}+2*${bar('close')})/4)`,
 }
 const BAR_COLUMNS = new Set(['open', 'high', 'low', 'close', 'volume', 'time'])
 
-/** The text of a bar column's entry at an index known to be in range. */
-export function barColumn(module: Module, name: string, index: string): string {
-  if (BAR_COLUMNS.has(name)) return `${module.bar(name)}[${index}]`
-  if (name === 'time_close') return `${module.bar('timeClose')}[${index}]`
-  if (name === 'bar_index' || name === 'n') return index
+/** A bar column's entry at an index known to be in range. */
+export function barColumn(module: Module, name: string, back: Back = 0): Code {
+  const bar = (field: string) => new Entry(module.bar(field), 'f64', back)
+  if (BAR_COLUMNS.has(name)) return bar(name)
+  if (name === 'time_close') return bar('timeClose')
+  if (name === 'bar_index' || name === 'n') return simple(indexOf(back))
   const derived = DERIVED[name]
   assert(derived, `bar column ${name} is known`)
-  const [formula, parts] = derived
-  return formula.replace(
-    /[ABCD]/g,
-    (letter) => `${module.bar(parts['ABCD'.indexOf(letter)] ?? '')}[${index}]`,
-  )
+  return derived(bar)
 }
 
-function builtinVariable(module: Module, expr: BuiltinVariableExpr): string {
+function builtinVariable(module: Module, expr: BuiltinVariableExpr): Code {
   const { implementation } = expr.builtin
-  if ('column' in implementation) return barColumn(module, implementation.column, 'i')
+  if ('column' in implementation) return barColumn(module, implementation.column)
   if ('state' in implementation) {
     const column = module.plan.columnsOf(expr)?.[0]
     assert(column, 'a built-in variable with state is hoisted')
-    return decode(module, column, columnText(module, column), expr.type)
+    return decode(module, entry(module, column), expr.type)
   }
-  if (implementation.fixed)
-    return fixedOnce(module, `b:${expr.builtin.name}`, `${module.constant(implementation.get)}(R)`)
-  return ACCOUNT_GETTERS[expr.builtin.name] ?? `${module.constant(implementation.get)}(R)`
+  if (implementation.fixed) return fixedOnce(module, expr.builtin.name, implementation.get)
+  const getter = ACCOUNT_GETTERS[expr.builtin.name]
+  return getter === undefined ? js`${module.constant(implementation.get)}(R)` : js`A.${getter}`
 }
 
 /** Read straight from the account: half of all strategies ask for one of these on every bar. */
 const ACCOUNT_GETTERS: Readonly<Record<string, string>> = {
-  'strategy.position_size': 'A.positionSize',
-  'strategy.position_avg_price': 'A.positionAvgPrice',
-  'strategy.equity': 'A.equity',
-  'strategy.openprofit': 'A.openProfit',
-  'strategy.netprofit': 'A.netProfit',
-  'strategy.opentrades': 'A.openTradeCount',
-  'strategy.closedtrades': 'A.closedTradeCount',
+  'strategy.position_size': 'positionSize',
+  'strategy.position_avg_price': 'positionAvgPrice',
+  'strategy.equity': 'equity',
+  'strategy.openprofit': 'openProfit',
+  'strategy.netprofit': 'netProfit',
+  'strategy.opentrades': 'openTradeCount',
+  'strategy.closedtrades': 'closedTradeCount',
 }
 
 /** A value computed once a run. */
-function fixedOnce(module: Module, key: string, text: string): string {
-  let name = module.once.get(key)
+function fixedOnce(module: Module, variable: string, get: (runtime: Runtime) => unknown): Code {
+  let name = module.once.get(variable)
   if (name === undefined) {
     name = `x${module.once.size}`
-    module.once.set(key, name)
-    module.fixed.line(`const ${name}=${text};`)
+    module.once.set(variable, name)
+    module.fixed.line(`const ${name}=${module.constant(get)}(R);`)
   }
-  return name
+  return simple(name)
 }
 
-function input(module: Module, expr: InputExpr, scope: Scope): string {
+function input(module: Module, expr: InputExpr, scope: Scope): Code {
   const { input } = expr
   if (input.kind !== 'source') {
     module.inputs.add(input.index)
-    return `n${input.index}`
+    return simple(`n${input.index}`)
   }
-  module.sources.add(input.index)
-  const chosen = `s${input.index}[i]`
+  const chosen = source(module, input.index)
   if (!input.sourceExpr) return chosen
-  return `(s${input.index}===null?${expression(module, input.sourceExpr, scope)}:${chosen})`
+  return js`(s${input.index}===null?${expression(module, input.sourceExpr, scope)}:${chosen})`
 }
 
-function history(module: Module, expr: HistoryExpr, scope: Scope): string {
+function source(module: Module, input: number, back: Back = 0): Entry {
+  module.sources.add(input)
+  return new Entry(`s${input}`, 'f64', back)
+}
+
+function history(module: Module, expr: HistoryExpr, scope: Scope): Code {
   const { base } = expr
   const na = module.naOf(expr.type)
-  const offset = historyOffsetText(module, expr.offset, scope)
+  const offset = historyOffsetOf(module, expr.offset, scope)
   if (base.kind === 'Variable') {
     const storage = module.plan.storageOf(base.variable)
-    if (storage.place === 'fixed') return back(offset, () => variableName(base.variable), na)
+    if (storage.place === 'fixed') return pastOf(offset, () => variableName(base.variable), na)
     if (storage.column) {
       const { column } = storage
-      return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
+      return pastOf(offset, (back) => decode(module, entry(module, column, back), base.type), na)
     }
     if (storage.history === 'buffer')
-      return `${base.variable.owner === null ? 'G' : scope.state}.h${base.variable.id}.at(i,${offset})`
+      return js`${base.variable.owner === null ? 'G' : scope.state}.h${base.variable.id}.at(i,${offset})`
   }
   if (base.kind === 'BuiltinVariable') {
     const { implementation } = base.builtin
     if ('column' in implementation)
-      return back(offset, (index) => barColumn(module, implementation.column, index), na)
+      return pastOf(offset, (back) => barColumn(module, implementation.column, back), na)
     const column = module.plan.columnsOf(base)?.[0] ?? module.plan.recorded.get(base.builtin.name)?.column
-    if (column)
-      return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
+    if (column) return pastOf(offset, (back) => decode(module, entry(module, column, back), base.type), na)
   }
   if (base.kind === 'Input' && base.input.kind === 'source' && !base.input.sourceExpr) {
-    module.sources.add(base.input.index)
-    return back(offset, (index) => `s${base.input.index}[${index}]`, na)
+    const { index } = base.input
+    return pastOf(offset, (back) => source(module, index, back), na)
   }
   const column = module.plan.valueColumnOf(base)
-  if (column)
-    return back(offset, (index) => decode(module, column, columnText(module, column, index), base.type), na)
-  if (module.plan.rankOf(base) === 'fixed') return back(offset, () => expression(module, base, scope), na)
+  if (column) return pastOf(offset, (back) => decode(module, entry(module, column, back), base.type), na)
+  if (module.plan.rankOf(base) === 'fixed') return pastOf(offset, () => expression(module, base, scope), na)
   assert(!scope.hoisted, 'a hoisted history reference has a column')
   // The past of an expression: kept for this site, one entry a bar it is executed on.
   const field = scope.frame.field(`e${expr.site}`, `new ${module.constant(History)}(${na})`)
   const store = `${scope.state}.${field}`
-  return `(${store}.put(i,${expression(module, base, scope)}),${store}.at(i,${offset}))`
+  return js`(${store}.put(i,${expression(module, base, scope)}),${store}.at(i,${offset}))`
 }
 
-function historyOffsetText(module: Module, offset: Expr, scope: Scope): string {
+/** A number where it is the same on every bar. */
+function historyOffsetOf(module: Module, offset: Expr, scope: Scope): number | Code {
   if (offset.kind === 'Const' && typeof offset.value === 'number' && offset.value >= 0)
-    return String(Math.floor(offset.value))
-  return `${module.constant(historyOffset)}(${expression(module, offset, scope)})`
+    return Math.floor(offset.value)
+  return js`${module.constant(historyOffset)}(${expression(module, offset, scope)})`
 }
 
-/** `read(index)` that many bars back, na before the first bar. */
-function back(offset: string, read: (index: string) => string, na: string): string {
-  if (offset === '0') return read('i')
-  if (/^\d+$/.test(offset)) return `(i>=${offset}?${read(`i-${offset}`)}:${na})`
-  if (/^\w+$/.test(offset)) return `(i>=${offset}?${read(`i-${offset}`)}:${na})`
+/** What `read` gives that many bars back, na before the first bar. */
+function pastOf(offset: number | Code, read: (back: Back) => Part, na: string): Code {
+  if (offset === 0) return js`${read(0)}`
+  if (typeof offset === 'number') return js`(i>=${offset}?${read(offset)}:${na})`
   // A dynamic offset is evaluated once; reading a column evaluates no other. `>=` is false for na.
-  return `(o=${offset},i>=o?${read('i-o')}:${na})`
+  return js`(o=${offset},i>=o?${read('o')}:${na})`
 }
 
-function binary(module: Module, expr: BinaryExpr, scope: Scope): string {
+function binary(module: Module, expr: BinaryExpr, scope: Scope): Code {
   const left = expression(module, expr.left, scope)
   const right = expression(module, expr.right, scope)
   const { operator } = expr
@@ -314,17 +286,17 @@ function binary(module: Module, expr: BinaryExpr, scope: Scope): string {
     case 'and':
     case 'or': {
       const lazy = module.program.semantics.lazyLogic || !module.plan.hasEffects(expr.right)
-      if (lazy) return `(${left}${operator === 'and' ? '&&' : '||'}${right})`
-      return `${module.constant(operator === 'and' ? strictAnd : strictOr)}(${left},${right})`
+      if (lazy) return js`(${left}${operator === 'and' ? '&&' : '||'}${right})`
+      return js`${module.constant(operator === 'and' ? strictAnd : strictOr)}(${left},${right})`
     }
     case '+':
-      if (expr.type.kind === 'string') return `${module.constant(concatenate)}(${left},${right},R)`
-      return `(${left}+${right})`
+      if (expr.type.kind === 'string') return js`${module.constant(concatenate)}(${left},${right},R)`
+      return js`(${left}+${right})`
     case '-':
     case '*':
     case '/':
     case '%':
-      return `(${left}${operator}${right})`
+      return js`(${left}${operator}${right})`
     case '<':
     case '<=':
     case '>':
@@ -346,58 +318,57 @@ function isInt(expr: Expr): boolean {
  * Floats within 1e-10 of each other are equal (K1). The difference is compared once, and any comparison with na is
  * false, as it has to be. Order of evaluation stays left to right.
  */
-function comparison(operator: '<' | '<=' | '>' | '>=', left: string, right: string, exact: boolean): string {
-  if (exact) return `(${left}${operator}${right})`
+function comparison(operator: '<' | '<=' | '>' | '>=', left: Code, right: Code, exact: boolean): Code {
+  if (exact) return js`(${left}${operator}${right})`
   switch (operator) {
     case '>':
-      return `(${left}-${right}>1e-10)`
+      return js`(${left}-${right}>1e-10)`
     case '>=':
-      return `(${left}-${right}>=-1e-10)`
+      return js`(${left}-${right}>=-1e-10)`
     case '<':
-      return `(${left}-${right}<-1e-10)`
+      return js`(${left}-${right}<-1e-10)`
     default:
-      return `(${left}-${right}<=1e-10)`
+      return js`(${left}-${right}<=1e-10)`
   }
 }
 
-function equality(module: Module, expr: BinaryExpr, left: string, right: string): string {
+function equality(module: Module, expr: BinaryExpr, left: Code, right: Code): Code {
   const equal = expr.operator === '=='
   const kind = expr.left.type.kind === 'na' ? expr.right.type.kind : expr.left.type.kind
   switch (kind) {
     case 'int':
     case 'float':
       if (isInt(expr.left) && isInt(expr.right))
-        return equal ? `(${left}===${right})` : `${module.constant(differsColor)}(${left},${right})`
-      return equal ? `(Math.abs(${left}-${right})<=1e-10)` : `(Math.abs(${left}-${right})>1e-10)`
+        return equal ? js`(${left}===${right})` : js`${module.constant(differsColor)}(${left},${right})`
+      return equal ? js`(Math.abs(${left}-${right})<=1e-10)` : js`(Math.abs(${left}-${right})>1e-10)`
     case 'color':
-      return `${module.constant(equal ? sameColor : differsColor)}(${left},${right})`
+      return js`${module.constant(equal ? sameColor : differsColor)}(${left},${right})`
     case 'bool':
-      if (!module.threeState) return `(${left}${equal ? '===' : '!=='}${right})`
-      return `${module.constant(equal ? sameBool : differsBool)}(${left},${right})`
+      if (!module.threeState) return js`(${left}${equal ? '===' : '!=='}${right})`
+      return js`${module.constant(equal ? sameBool : differsBool)}(${left},${right})`
     default:
-      return `${module.constant(equal ? same : differs)}(${left},${right})`
+      return js`${module.constant(equal ? same : differs)}(${left},${right})`
   }
 }
 
-export function convert(module: Module, expr: ConvertExpr, operand: string): string {
+export function convert<Operand extends Part>(
+  module: Module,
+  expr: ConvertExpr,
+  operand: Operand,
+): Operand | Code {
   const from = expr.operand.type.kind
-  switch (expr.type.kind) {
-    case 'bool':
-      if (from === 'int' || from === 'float') return boolOf(module, operand)
-      return from === 'na' ? module.naOf(expr.type) : operand
-    case 'int':
-      return from === 'float' ? `Math.trunc(${operand})` : from === 'na' ? 'NaN' : operand
-    default:
-      return from === 'na' ? module.naOf(expr.type) : operand
-  }
+  if (from === 'na') return simple(module.naOf(expr.type))
+  const isNumber = from === 'int' || from === 'float'
+  if (expr.type.kind === 'bool' && isNumber) return boolOf(module, operand)
+  return expr.type.kind === 'int' && from === 'float' ? js`Math.trunc(${operand})` : operand
 }
 
 /** A number as a bool, by the version's rule. */
-function boolOf(module: Module, number: string): string {
-  return `${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
+function boolOf(module: Module, number: Part): Code {
+  return js`${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
 }
 
-export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
+export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {
   const [only] = expr.args
   // A constant is not rounded [measured by PyneCore], which is what the built-in itself does.
   if (expr.builtin.name === 'bool' && only && only.kind !== 'Const' && only.type.kind !== 'bool')
@@ -407,12 +378,10 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
   const columns = 'state' in implementation ? module.plan.columnsOf(expr) : null
   if (columns) {
     const items = expr.type.kind === 'tuple' ? expr.type.items : [expr.type]
-    const texts = columns.map((column, i) =>
-      decode(module, column, columnText(module, column), items[i] ?? expr.type),
-    )
-    return expr.type.kind === 'tuple' ? `[${texts.join(',')}]` : (texts[0] ?? 'NaN')
+    const values = columns.map((column, i) => decode(module, entry(module, column), items[i] ?? expr.type))
+    return expr.type.kind === 'tuple' ? js`[${values}]` : (values[0] ?? simple('NaN'))
   }
-  const args = argumentTexts(module, expr, scope)
+  const args = argumentsOf(module, expr, scope)
   args.push(...implicits(module, implementation.implicit ?? []))
   if ('state' in implementation) {
     const { state } = implementation
@@ -421,23 +390,24 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope)
         `s${expr.site}`,
         `new ${module.constant(PerExecution)}(${module.constant(state)},R)`,
       )
-      return `${scope.state}.${field}.on(i).next(${args.join(',')})`
+      return js`${scope.state}.${field}.on(i).next(${args})`
     }
     const field = scope.frame.field(`s${expr.site}`, newState(module, state))
-    return `${scope.state}.${field}.next(${args.join(',')})`
+    return js`${scope.state}.${field}.next(${args})`
   }
-  if (implementation.inline && args.every(isSmall)) return `(${implementation.inline(...args)})`
+  if (implementation.inline === '') return args[0] ?? simple('NaN')
+  if (implementation.inline !== undefined) return js`${implementation.inline}(${args})`
   const given = implementation.named ? [namedArguments(expr, args)] : args
-  if (implementation.runtime) given.unshift('R')
-  if (implementation.site) given.push(String(expr.site))
-  const made = `${module.constant(implementation.fn)}(${given.join(',')})`
+  if (implementation.runtime) given.unshift(simple('R'))
+  if (implementation.site) given.push(simple(expr.site))
+  const made = js`${module.constant(implementation.fn)}(${given})`
   // What knows the run counts by itself.
-  return expr.type.kind === 'string' && implementation.runtime !== true ? `M.text(${made})` : made
+  return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made
 }
 
-function namedArguments(expr: BuiltinCallExpr, args: readonly string[]): string {
-  const fields = expr.overload.parameters.map(({ name }, i) => `${camelCase(name)}:${args[i]}`)
-  return `{${fields.join(',')},site:${expr.site}}`
+function namedArguments(expr: BuiltinCallExpr, args: readonly Code[]): Code {
+  const fields = expr.overload.parameters.map(({ name }, i) => js`${camelCase(name)}:${args[i] ?? 'NaN'}`)
+  return js`{${fields},site:${expr.site}}`
 }
 
 function camelCase(name: string): string {
@@ -449,19 +419,14 @@ function isRederived(name: string): boolean {
   return (name.startsWith('ta.') && !name.startsWith('ta.percentile_')) || name === 'math.sum'
 }
 
-/** Worth writing more than once, should the inlined text use an argument twice. */
-function isSmall(text: string): boolean {
-  return /^(?:[\w$.]+|[\w$]+\[i\]|\(-?[\d.]+\))$/.test(text)
-}
-
 export function newState(module: Module, state: { runtime?: unknown } | (new () => unknown)): string {
   const wantsRuntime = (state as { runtime?: unknown }).runtime === true
   return `new ${module.constant(state)}(${wantsRuntime ? 'R' : ''})`
 }
 
 /** In parameter order; what was not given is na of its type. */
-export function argumentTexts(module: Module, expr: BuiltinCallExpr, scope: Scope): string[] {
-  return expr.args.map((arg, i) => (arg ? expression(module, arg, scope) : missing(module, expr, i)))
+export function argumentsOf(module: Module, expr: BuiltinCallExpr, scope: Scope): Code[] {
+  return expr.args.map((arg, i) => (arg ? expression(module, arg, scope) : simple(missing(module, expr, i))))
 }
 
 export function missing(module: Module, expr: BuiltinCallExpr, index: number): string {
@@ -475,18 +440,18 @@ export function missing(module: Module, expr: BuiltinCallExpr, index: number): s
   return type.kind === 'any' ? 'null' : module.naOf(type as Type)
 }
 
-export function implicits(module: Module, names: readonly Implicit[]): string[] {
+export function implicits(module: Module, names: readonly Implicit[]): Code[] {
   return names.map((name) => {
     const past = name.endsWith('[1]')
     const column = past ? name.slice(0, -3) : name
-    return past ? `(i>=1?${barColumn(module, column, 'i-1')}:NaN)` : barColumn(module, column, 'i')
+    return past ? js`(i>=1?${barColumn(module, column, 1)}:NaN)` : barColumn(module, column)
   })
 }
 
-function userCall(module: Module, expr: UserCallExpr, scope: Scope): string {
+function userCall(module: Module, expr: UserCallExpr, scope: Scope): Code {
   const { name, frame } = functionOf(module, expr.fn)
   const args = expr.args.map((arg) => expression(module, arg, scope))
-  if (frame.fields.length === 0) return `${name}(${['i', ...args].join(',')})`
-  const field = scope.frame.child(`f${expr.site}`, frame)
-  return `${name}(${['i', `${scope.state}.${field}`, ...args].join(',')})`
+  if (frame.fields.length === 0) return js`${name}(${['i', ...args]})`
+  const field = scope.frame.child(expr.site, frame)
+  return js`${name}(${['i', `${scope.state}.${field}`, ...args]})`
 }

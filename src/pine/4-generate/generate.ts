@@ -11,17 +11,8 @@ import type { Expr, Program } from '../2-check/program.ts'
 import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
 import type { StateClass } from '../builtins/registry.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
-import {
-  argumentTexts,
-  columnMask,
-  columnText,
-  encode,
-  expression,
-  implicits,
-  newState,
-  settleIndexes,
-  wholeColumn,
-} from './expressions.ts'
+import { Entry, js, sequence, type Code, type Part } from './code.ts'
+import { argumentsOf, assignment, entry, expression, implicits, newState } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Scope, type TrackSpec } from './module.ts'
 import { block } from './statements.ts'
 
@@ -76,8 +67,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   const main: Scope = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
   block(module, plan.program.body, main, null)
   const recorded = [...plan.recorded.values()].map(
-    ({ expr, column }) =>
-      `${columnText(module, column)}=${encode(module, column, expression(module, expr, main))};`,
+    ({ expr, column }) => js`${assignment(module, column, expression(module, expr, main))};`,
   )
   const hoists = hoistLoops(module)
 
@@ -116,7 +106,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   for (const { index } of module.columns) text.line(`c${index}=R.columns[${index}];`)
   for (const i of module.sources) text.line(`s${i}=S[${i}];`)
   text.line('}')
-  text.line(`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${recorded.join('')}`)
+  text.line(js`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${sequence(recorded)}`)
   text.append(out)
   text.line('}')
   const bar = trades
@@ -130,7 +120,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   text.line('}')
   text.line(`//# sourceURL=${GENERATED_NAME}`)
 
-  const source = settleIndexes(module, text.lines.map((line) => line.text).join('\n'))
+  const source = text.toText()
   // The text is ours from end to end (see the top of the file): this is the one place where text becomes code.
   // oxlint-disable-next-line typescript/no-implied-eval
   const factory = new Function('K', source) as (constants: readonly unknown[]) => Instantiate
@@ -154,7 +144,7 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
 
 function frameClass(out: Writer, frame: Frame): void {
   out.line(`class ${frame.name}{constructor(P){`)
-  for (const { name, init } of frame.fields) out.line(`this.${name}=${init};`)
+  for (const { name, init } of frame.fields) out.line(js`this.${name}=${init};`)
   out.line('}}')
   if (frame.varip.length > 0) out.line(`${frame.name}.varip=${JSON.stringify(frame.varip)};`)
 }
@@ -181,7 +171,7 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
       flush()
       const both = next && fillsTwo(module, fill, next)
       calls.line(
-        both ?? `H.${fill.field}.fillBlock(from,to,[${fill.target},${fill.args}]);`,
+        both ?? js`${fill.state}.fillBlock(from,to,[${fill.columns}]);`,
         hoist.kind === 'call' ? hoist.call.start : -1,
       )
       if (both) at++
@@ -194,41 +184,50 @@ function hoistLoops(module: Module): { functions: Writer; calls: Writer } {
   return { functions, calls }
 }
 
-/** A hoist whose class does a block at once. Texts; columns are followed by their masks. */
-interface FillText {
-  readonly state: StateClass
-  readonly field: string
-  readonly target: string
-  readonly args: string
+/** A hoist whose class does a block at once. */
+interface Fill {
+  readonly of: StateClass
+  /** The text of its instance. */
+  readonly state: string
+  readonly target: Entry
+  readonly source: Entry
+  /** What `fillBlock` takes: columns, each with its mask, and a length. */
+  readonly columns: readonly Part[]
 }
 
 /** A call of one column and a fixed length, or of two columns. */
-function fillOf(module: Module, hoist: Hoist): FillText | null {
+function fillOf(module: Module, hoist: Hoist): Fill | null {
   if (hoist.kind !== 'call' || hoist.call.kind !== 'BuiltinCall') return null
   const { call, columns } = hoist
   const { implementation } = call.overload
   const [first, second] = call.args
-  const [target] = columns
+  const [filled] = columns
   if (!('state' in implementation) || !implementation.state.fills || implementation.implicit?.length)
     return null
-  if (call.args.length !== 2 || !first || !second || !target) return null
-  const { state } = implementation
-  const ofLength = state.fills === 'length'
-  if (target.kind !== (ofLength ? 'f64' : 'u8')) return null
+  if (call.args.length !== 2 || !first || !second || !filled) return null
+  const of = implementation.state
+  const ofLength = of.fills === 'length'
+  if (filled.kind !== (ofLength ? 'f64' : 'u8')) return null
   const scope = hoistScope(module, new Writer())
-  const text = (arg: Expr) => expression(module, arg, scope)
-  const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? text(arg) : null)
-  const source = wholeColumn(module, text(first))
-  const other = ofLength ? fixed(second) : wholeColumn(module, text(second))
+  const column = (arg: Expr) => columnOf(expression(module, arg, scope))
+  const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, scope) : null)
+  const source = column(first)
+  const other = ofLength ? fixed(second) : (column(second)?.withMask ?? null)
   if (source === null || other === null) return null
-  const field = module.hoistFrame.field(`a${target.index}`, newState(module, state))
-  return { state, field, target: `c${target.index},${columnMask(target)}`, args: `${source},${other}` }
+  const state = `H.${module.hoistFrame.field(`a${filled.index}`, newState(module, of))}`
+  const target = entry(module, filled)
+  return { of, state, target, source, columns: [target.withMask, source.withMask, other] }
+}
+
+/** The entry of the bar being executed, of a column of numbers; null where the value is anything else. */
+function columnOf(value: Code): Entry | null {
+  return value instanceof Entry && value.back === 0 && value.kind === 'f64' ? value : null
 }
 
 /** Two neighbours side by side, where their class can do that and the second does not read the first. */
-function fillsTwo(module: Module, one: FillText, two: FillText): string | null {
-  if (one.state !== two.state || !one.state.fillTwo || two.args.startsWith(`${one.target},`)) return null
-  return `${module.constant(one.state)}.fillTwo(H.${one.field},H.${two.field},from,to,[${one.target},${one.args}],[${two.target},${two.args}]);`
+function fillsTwo(module: Module, one: Fill, two: Fill): Code | null {
+  if (one.of !== two.of || !one.of.fillTwo || two.source.column === one.target.column) return null
+  return js`${module.constant(one.of)}.fillTwo(${one.state},${two.state},from,to,[${one.columns}],[${two.columns}]);`
 }
 
 /**
@@ -243,47 +242,44 @@ function hoistLoop(
   calls: Writer,
 ): void {
   const scope = hoistScope(module, functions)
-  const bodies = hoists.map((hoist, i) => hoistText(module, hoist, `${index}_${i}`, scope))
-  const all = bodies.map(({ text }) => text).join('')
-  const names = [...new Set(all.match(/(?:\$[a-zA-Z]+|\b[cs]\d+)(?=\[)/g) ?? [])]
-    .map((name) => `,${name}`)
-    .join('')
+  const bodies = hoists.map((hoist, i) => hoistBody(module, hoist, `${index}_${i}`, scope))
+  const parameters = ['from', 'to', ...new Set(bodies.flatMap(({ code }) => code.columns))]
   const states = bodies.map(({ state }) => state).join('')
-  functions.line(`function h${index}(from,to${names}){${states}for(let i=from;i<to;i++){`)
-  for (const { text, start } of bodies) functions.line(text, start)
+  functions.line(js`function h${index}(${parameters}){${states}for(let i=from;i<to;i++){`)
+  for (const { code, start } of bodies) functions.line(code, start)
   functions.line('}}')
-  calls.line(`h${index}(from,to${names});`)
+  calls.line(js`h${index}(${parameters});`)
 }
 
 function hoistScope(module: Module, out: Writer): Scope {
   return { frame: module.hoistFrame, state: 'G', fn: null, out, hoisted: true }
 }
 
-function hoistText(
+function hoistBody(
   module: Module,
   hoist: Hoist,
   name: string,
   scope: Scope,
-): { state: string; text: string; start: number } {
+): { state: string; code: Code; start: number } {
   if (hoist.kind === 'value') {
     const { value, column } = hoist
-    const text = `${columnText(module, column)}=${encode(module, column, expression(module, value, scope))};`
-    return { state: '', text, start: value.start }
+    const code = js`${assignment(module, column, expression(module, value, scope))};`
+    return { state: '', code, start: value.start }
   }
   const { call, columns } = hoist
   const implementation =
     call.kind === 'BuiltinCall' ? call.overload.implementation : call.builtin.implementation
   assert('state' in implementation, 'a hoisted call has state')
-  const args = call.kind === 'BuiltinCall' ? argumentTexts(module, call, scope) : []
+  const args = call.kind === 'BuiltinCall' ? argumentsOf(module, call, scope) : []
   args.push(...implicits(module, implementation.implicit ?? []))
   const field = module.hoistFrame.field(`s${name}`, newState(module, implementation.state))
-  const next = `a${name}.next(${args.join(',')})`
+  const next = js`a${name}.next(${args})`
   const tick = implementation.state.runtime === true ? 'R.bar=i;' : ''
   const [only] = columns
   assert(only, 'a hoisted call fills a column')
-  const text =
+  const code =
     call.type.kind === 'tuple'
-      ? `const t${name}=${next};${columns.map((column, i) => `${columnText(module, column)}=${encode(module, column, `t${name}[${i}]`)};`).join('')}`
-      : `${columnText(module, only)}=${encode(module, only, next)};`
-  return { state: `const a${name}=H.${field};`, text: tick + text, start: call.start }
+      ? js`${tick}const t${name}=${next};${sequence(columns.map((column, i) => js`${assignment(module, column, `t${name}[${i}]`)};`))}`
+      : js`${tick}${assignment(module, only, next)};`
+  return { state: `const a${name}=H.${field};`, code, start: call.start }
 }

@@ -7,25 +7,29 @@ import type { Block, Expr, FunctionInstance, Program, Variable } from '../2-chec
 import type { Type, Udt } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
+import { WHOLE, type Code } from './code.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
 
 /** Bars that are computed ahead at a time. A power of two: columns of one block are indexed with a mask. */
 export const BLOCK = 4096
 
-/** One line of text and the offset in the script it stands for; -1 = none. */
+/** A line and the offset in the script it stands for; -1 = none. */
 interface Line {
-  readonly text: string
+  readonly code: string | Code
   readonly offset: number
 }
 
 export class Writer {
   readonly lines: Line[] = []
 
-  line(text: string, offset = -1): void {
-    this.lines.push({ text, offset })
+  line(code: string | Code, offset = -1): void {
+    this.lines.push({ code, offset })
   }
   append(other: Writer): void {
     for (const line of other.lines) this.lines.push(line)
+  }
+  toText(): string {
+    return this.lines.map(({ code }) => (typeof code === 'string' ? code : code.toText())).join('\n')
   }
 }
 
@@ -55,9 +59,10 @@ export class Frame {
   }
 
   /** The frame of a call made from here. */
-  child(name: string, frame: Frame): string {
+  child(site: number, frame: Frame): string {
+    const name = `f${site}`
     if (!this.#names.has(name)) this.size += frame.size
-    return this.field(name, `new ${frame.name}(P+${literal(`/${name.slice(1)}`)})`)
+    return this.field(name, `new ${frame.name}(P+"/${site}")`)
   }
 }
 
@@ -97,6 +102,7 @@ const CALLS_MAX = 10_000
 
 /** How often functions are called on a bar, loops aside. Functions come before those that call them. */
 function callsABar({ functions, body }: Program): number {
+  if (functions.length === 0) return 0
   const known = new Map<FunctionInstance, number>()
   const countIn = (block: Block): number => {
     let calls = 0
@@ -158,6 +164,10 @@ export class Module {
   }
   isKept(index: number): boolean {
     return this.#kept.has(index)
+  }
+  /** What an index into the column is masked with. Not known before everything has been written. */
+  maskOf(index: number): number {
+    return this.isKept(index) ? WHOLE : BLOCK - 1
   }
   /** How far back the script reads a column, in bars; Infinity = nobody knows. */
   backOf(index: number): number {

@@ -4,12 +4,13 @@ import { argumentOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
 import { handedOut, Request } from '../runtime/request.ts'
-import { columnText, encode, expression } from './expressions.ts'
+import { js, simple, type Code, type Part } from './code.ts'
+import { assignment, expression } from './expressions.ts'
 import type { Module, Scope } from './module.ts'
 
-export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
+export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {
   const { name } = expr.builtin
-  const arg = (parameter: string): string => {
+  const arg = (parameter: string): Part => {
     const given = argumentOf(expr, parameter)
     return given ? expression(module, given, scope) : 'null'
   }
@@ -26,14 +27,14 @@ export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): st
         `q${expr.site}`,
         `new ${module.constant(Request)}(R,${expr.site},P,[${na}],${String(lower)})`,
       )
-      const merge = lower ? 'false,false' : `${arg('gaps')},${arg('lookahead')}`
-      const call = `${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')},${lower ? arg('ignore_invalid_timeframe') : 'false'})`
-      return wanted.type.kind === 'tuple' ? call : `${call}[0]`
+      const merge = lower ? ['false', 'false'] : [arg('gaps'), arg('lookahead')]
+      const call = js`${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')},${lower ? arg('ignore_invalid_timeframe') : 'false'})`
+      return wanted.type.kind === 'tuple' ? call : js`${call}[0]`
     }
     case 'request.currency_rate':
-      return `R.currencyRate(${arg('from')},${arg('to')},${arg('ignore_invalid_currency')})`
+      return js`R.currencyRate(${arg('from')},${arg('to')},${arg('ignore_invalid_currency')})`
     default:
-      return `(R.warn('no-source',${JSON.stringify(`${name}() has no source of data here and answers na.`)}),${module.naOf(expr.type)})`
+      return js`(R.warn('no-source',${JSON.stringify(`${name}() has no source of data here and answers na.`)}),${module.naOf(expr.type)})`
   }
 }
 
@@ -51,17 +52,16 @@ function naItems(module: Module, type: Type): string {
 }
 
 /** The end of a slice: each value into a column, from where the script that asked reads it. */
-function resultColumns(module: Module, items: readonly (Expr | null)[], scope: Scope): string {
-  const writes: string[] = []
+function resultColumns(module: Module, items: readonly (Expr | null)[], scope: Scope): Code {
+  const writes: Code[] = []
   for (const item of items) {
     if (!item) continue
     if (item.type.kind === 'tuple') {
       const list = module.temporary()
-      scope.out.line(`const ${list}=${expression(module, item, scope)};`, item.start)
+      scope.out.line(js`const ${list}=${expression(module, item, scope)};`, item.start)
       for (const [i, type] of item.type.items.entries()) {
         const column = module.newColumn(type)
-        const text = ownCopy(module, type, `${list}[${i}]`)
-        writes.push(`${columnText(module, column)}=${encode(module, column, text)}`)
+        writes.push(assignment(module, column, ownCopy(module, type, `${list}[${i}]`)))
         module.keep(column, RESULT_BACK)
         module.results.push(column)
       }
@@ -74,15 +74,14 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], scope: S
       continue
     }
     const column = module.newColumn(item.type)
-    const text = ownCopy(module, item.type, expression(module, item, scope))
-    writes.push(`${columnText(module, column)}=${encode(module, column, text)}`)
+    writes.push(assignment(module, column, ownCopy(module, item.type, expression(module, item, scope))))
     module.keep(column, RESULT_BACK)
     module.results.push(column)
   }
-  return writes.length === 0 ? '0' : `(${writes.join(',')},0)`
+  return writes.length === 0 ? simple(0) : js`(${writes},0)`
 }
 
-function ownCopy(module: Module, type: Type, text: string): string {
+function ownCopy(module: Module, type: Type, value: Part): Part {
   const changes = ['array', 'matrix', 'map', 'udt'].includes(type.kind)
-  return changes ? `${module.constant(handedOut)}(R,${text})` : text
+  return changes ? js`${module.constant(handedOut)}(R,${value})` : value
 }

@@ -3,23 +3,24 @@
 import { placeOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
-import { columnText, encode, expression, missing } from './expressions.ts'
+import { js, simple, type Code, type Part } from './code.ts'
+import { assignment, expression, missing } from './expressions.ts'
 import { literal, type Module, type Scope, type TrackSpec } from './module.ts'
 import { request } from './request.ts'
 
-export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): string {
+export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {
   const { name } = expr.builtin
   const kind = TRACKS[name]
   if (kind) return track(module, expr, scope, kind)
   if (name.startsWith('request.')) return request(module, expr, scope)
   if (name === 'alertcondition') {
     const arg = (parameter: string) => argument(module, expr, scope, parameter)
-    return `(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
+    return js`(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
   }
   throw new Error(`assertion failed: the generator does not know ${name}`)
 }
 
-function argument(module: Module, expr: BuiltinCallExpr, scope: Scope, parameter: string): string {
+function argument(module: Module, expr: BuiltinCallExpr, scope: Scope, parameter: string): Part {
   const index = placeOf(expr, parameter)
   const given = expr.args[index]
   if (given) return expression(module, given, scope)
@@ -43,13 +44,13 @@ const VALUES = new Set(['series', 'open', 'high', 'low', 'close', 'top_value', '
 const HANDLES = new Set(['hline1', 'hline2', 'plot1', 'plot2'])
 
 /** Records a bar's values; as an expression it is the track's number, which is what a plot handle is. */
-function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string): string {
+function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string): Code {
   const index = module.tracks.length
   const spec: TrackSpec = { kind, columns: {}, colors: {}, texts: {}, between: null }
   module.tracks.push(spec)
   module.trackOfSite.set(expr.site, index)
-  const writes: string[] = []
-  const options: string[] = []
+  const writes: Code[] = []
+  const options: Code[] = []
   const between: (number | null)[] = []
   for (const [i, parameter] of expr.overload.parameters.entries()) {
     const given = expr.args[i]
@@ -61,24 +62,24 @@ function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string
     const fixed = module.plan.rankOf(given) === 'fixed'
     const type = given.type.kind === 'na' ? parameter.types[0] : given.type
     if (VALUES.has(parameter.name)) spec.columns[parameter.name] = record(module, given, scope, writes)
-    else if (fixed) options.push(`${literal(parameter.name)}:${optionText(module, given, scope)}`)
+    else if (fixed) options.push(js`${literal(parameter.name)}:${optionOf(module, given, scope)}`)
     else if (type?.kind === 'color') spec.colors[parameter.name] = record(module, given, scope, writes)
     else if (type?.kind === 'string') spec.texts[parameter.name] = record(module, given, scope, writes)
-    else writes.push(`p${index}[${literal(parameter.name)}]=${optionText(module, given, scope)}`)
+    else writes.push(js`p${index}[${literal(parameter.name)}]=${optionOf(module, given, scope)}`)
   }
   const [first, second] = between
   if (typeof first === 'number' && typeof second === 'number') spec.between = [first, second]
-  module.fixed.line(`const p${index}={${options.join(',')}};`, expr.start)
-  return writes.length === 0 ? String(index) : `(${writes.join(',')},${index})`
+  module.fixed.line(js`const p${index}={${options}};`, expr.start)
+  return writes.length === 0 ? simple(index) : js`(${writes},${index})`
 }
 
-function optionText(module: Module, expr: Expr, scope: Scope): string {
-  const text = expression(module, expr, { ...scope, out: module.fixed })
-  return ['int', 'float', 'bool', 'string', 'color', 'na'].includes(expr.type.kind) ? text : 'null'
+function optionOf(module: Module, expr: Expr, scope: Scope): Part {
+  const value = expression(module, expr, { ...scope, out: module.fixed })
+  return ['int', 'float', 'bool', 'string', 'color', 'na'].includes(expr.type.kind) ? value : 'null'
 }
 
 /** The column a value is kept in: one it has already, or a new one that is written on each bar. */
-function record(module: Module, expr: Expr, scope: Scope, writes: string[]): number {
+function record(module: Module, expr: Expr, scope: Scope, writes: Code[]): number {
   const known = module.plan.valueColumnOf(expr)
   if (known) {
     module.keep(known)
@@ -86,7 +87,7 @@ function record(module: Module, expr: Expr, scope: Scope, writes: string[]): num
   }
   const column: Column = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
   module.keep(column)
-  writes.push(`${columnText(module, column)}=${encode(module, column, expression(module, expr, scope))}`)
+  writes.push(assignment(module, column, expression(module, expr, scope)))
   return column.index
 }
 

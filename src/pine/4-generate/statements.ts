@@ -14,11 +14,12 @@ import type {
 import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
 import { loopStep, objectOf } from '../runtime/operators.ts'
-import { columnText, convert, encode, expression, fieldName } from './expressions.ts'
+import { js, type Code, type Part } from './code.ts'
+import { assignment, convert, expression, fieldName } from './expressions.ts'
 import { Frame, variableName, Writer, type EmittedFunction, type Module, type Scope } from './module.ts'
 
-/** Takes the text of a block's value and writes the line that uses it; `offset` is where the value itself stands. */
-type Sink = (text: string, offset?: number) => void
+/** Takes a block's value and writes the line that uses it; `offset` is where the value itself stands. */
+type Sink = (value: Part, offset?: number) => void
 
 export function block(module: Module, block: Block, scope: Scope, sink: Sink | null): void {
   for (const each of block.statements) statement(module, each, scope)
@@ -30,7 +31,7 @@ function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): voi
   const { out } = scope
   switch (expr.kind) {
     case 'If':
-      out.line(`if(${expression(module, expr.test, scope)}){`, expr.test.start)
+      out.line(js`if(${expression(module, expr.test, scope)}){`, expr.test.start)
       block(module, expr.consequent, scope, sink)
       if (expr.alternate || sink) {
         out.line('}else{')
@@ -46,12 +47,12 @@ function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): voi
     case 'ForIn':
     case 'While': {
       const name = sink && expr.body.result && expr.type.kind !== 'void' ? module.temporary() : null
-      if (name) out.line(`let ${name}=${module.naOf(expr.type)};`)
-      const keep: Sink | null = name ? (text) => out.line(`${name}=${text};`, expr.start) : null
+      if (name) out.line(js`let ${name}=${module.naOf(expr.type)};`)
+      const keep: Sink | null = name ? (result) => out.line(js`${name}=${result};`, expr.start) : null
       if (expr.kind === 'For') forLines(module, expr, scope, keep)
       else if (expr.kind === 'ForIn') forInLines(module, expr, scope, keep)
       else {
-        out.line(`while(${expression(module, expr.test, scope)}){${countLoop(module)}`, expr.start)
+        out.line(js`while(${expression(module, expr.test, scope)}){${countLoop(module)}`, expr.start)
         block(module, expr.body, scope, keep)
         out.line('}')
       }
@@ -60,16 +61,16 @@ function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): voi
     }
     case 'Convert':
       if (isBlockLike(expr.operand) && sink) {
-        value(module, expr.operand, scope, (text, at) => sink(convert(module, expr, text), at))
+        value(module, expr.operand, scope, (operand, at) => sink(convert(module, expr, operand), at))
         return
       }
       break
   }
   if (sink) sink(expression(module, expr, scope), expr.start)
   else if (module.plan.hasEffects(expr)) {
-    const text = expression(module, expr, scope)
+    const code = expression(module, expr, scope)
     // A plot whose values are columns already leaves nothing to do but its number.
-    if (!/^\d+$/.test(text)) out.line(`${text};`, expr.start)
+    if (!code.isSimple) out.line(js`${code};`, expr.start)
   }
 }
 
@@ -82,7 +83,7 @@ function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink 
   let subject = ''
   if (expr.subject) {
     subject = module.temporary()
-    out.line(`const ${subject}=${expression(module, expr.subject, scope)};`, expr.subject.start)
+    out.line(js`const ${subject}=${expression(module, expr.subject, scope)};`, expr.subject.start)
   }
   let opened = 0
   let isFirst = true
@@ -91,12 +92,12 @@ function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink 
     if (test) {
       const before = out.lines.length
       if (!isFirst) out.line('}else{')
-      const text = caseTest(module, expr, subject, test, scope)
+      const holds = caseTest(module, expr, subject, test, scope)
       // One within the other only where a test has lines of its own: 4,000 of them are too deep for JavaScriptCore.
       const isFlat = out.lines.length === before + 1
       if (isFlat) out.lines.length = before
       else if (!isFirst) opened++
-      out.line(`${isFlat ? '}else ' : ''}if(${text}){`, test.start)
+      out.line(js`${isFlat ? '}else ' : ''}if(${holds}){`, test.start)
       isFirst = false
       block(module, body, scope, sink)
     } else {
@@ -113,11 +114,11 @@ function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink 
   out.line('}'.repeat(isFirst ? 0 : opened + 1))
 }
 
-function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr, scope: Scope): string {
-  const text = expression(module, test, scope)
-  if (!expr.subject) return text
+function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr, scope: Scope): Code {
+  const value = expression(module, test, scope)
+  if (!expr.subject) return value
   const numeric = [expr.subject.type.kind, test.type.kind].every((kind) => kind === 'int' || kind === 'float')
-  return numeric ? `Math.abs(${subject}-${text})<=1e-10` : `${subject}===${text}`
+  return numeric ? js`Math.abs(${subject}-${value})<=1e-10` : js`${subject}===${value}`
 }
 
 /** Counts down the iterations of a bar, so that a loop without end stops with its line named. */
@@ -130,16 +131,16 @@ function countLoop(module: Module): string {
 function forLines(module: Module, expr: ForExpr, scope: Scope, sink: Sink | null): void {
   const { out } = scope
   const [index, to, by, up] = [module.temporary(), module.temporary(), module.temporary(), module.temporary()]
-  out.line(`let ${index}=${expression(module, expr.from, scope)};`, expr.from.start)
-  out.line(`let ${to}=${expression(module, expr.to, scope)};`, expr.to.start)
-  const step = expr.by ? `${module.constant(loopStep)}(${expression(module, expr.by, scope)})` : '1'
-  out.line(`const ${by}=${step};`, expr.by?.start ?? expr.start)
-  out.line(`const ${up}=${index}<=${to};`)
+  out.line(js`let ${index}=${expression(module, expr.from, scope)};`, expr.from.start)
+  out.line(js`let ${to}=${expression(module, expr.to, scope)};`, expr.to.start)
+  const step = expr.by ? js`${module.constant(loopStep)}(${expression(module, expr.by, scope)})` : '1'
+  out.line(js`const ${by}=${step};`, expr.by?.start ?? expr.start)
+  out.line(js`const ${up}=${index}<=${to};`)
   // Since v6 the end is evaluated before every round, the first included.
   const again = module.program.semantics.dynamicForEnd && module.plan.rankOf(expr.to) === 'dynamic'
-  const end = again ? `${to}=${expression(module, expr.to, scope)},` : ''
-  const condition = `${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
-  out.line(`for(;${condition};${index}+=${up}?${by}:-${by}){${countLoop(module)}`, expr.start)
+  const end = again ? js`${to}=${expression(module, expr.to, scope)},` : ''
+  const condition = js`${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
+  out.line(js`for(;${condition};${index}+=${up}?${by}:-${by}){${countLoop(module)}`, expr.start)
   declare(module, expr.counter, index, scope, expr.start)
   block(module, expr.body, scope, sink)
   out.line('}')
@@ -148,32 +149,32 @@ function forLines(module: Module, expr: ForExpr, scope: Scope, sink: Sink | null
 function forInLines(module: Module, expr: ForInExpr, scope: Scope, sink: Sink | null): void {
   const { out } = scope
   const [list, at] = [module.temporary(), module.temporary()]
-  const collection = `${module.constant(objectOf)}(${expression(module, expr.collection, scope)})`
+  const collection = js`${module.constant(objectOf)}(${expression(module, expr.collection, scope)})`
   const { kind } = expr.collection.type
   const isMap = kind === 'map'
-  out.line(`const ${list}=${collection};`, expr.collection.start)
+  out.line(js`const ${list}=${collection};`, expr.collection.start)
   const keys = isMap ? module.temporary() : ''
-  if (isMap) out.line(`const ${keys}=${module.constant(keysOf)}(${list});`)
+  if (isMap) out.line(js`const ${keys}=${module.constant(keysOf)}(${list});`)
   const size = isMap
-    ? `${keys}.length`
+    ? js`${keys}.length`
     : kind === 'matrix'
-      ? `${module.constant(rowsOf)}(${list})`
-      : `${module.constant(itemsOf)}(${list}).length`
-  out.line(`for(let ${at}=0;${at}<${size};${at}++){${countLoop(module)}`, expr.start)
-  if (expr.index) declare(module, expr.index, isMap ? `${keys}[${at}]` : at, scope, expr.start)
+      ? js`${module.constant(rowsOf)}(${list})`
+      : js`${module.constant(itemsOf)}(${list}).length`
+  out.line(js`for(let ${at}=0;${at}<${size};${at}++){${countLoop(module)}`, expr.start)
+  if (expr.index) declare(module, expr.index, isMap ? js`${keys}[${at}]` : at, scope, expr.start)
   const item = isMap
-    ? `${list}.get(${keys}[${at}])`
+    ? js`${list}.get(${keys}[${at}])`
     : kind === 'matrix'
-      ? `${module.constant(rowOf)}(${list},${at})`
-      : `${module.constant(itemsOf)}(${list})[${at}]`
+      ? js`${module.constant(rowOf)}(${list},${at})`
+      : js`${module.constant(itemsOf)}(${list})[${at}]`
   declare(module, expr.value, item, scope, expr.start)
   block(module, expr.body, scope, sink)
   out.line('}')
 }
 
 /** A variable that is given its first value here. */
-function declare(module: Module, variable: Variable, text: string, scope: Scope, offset: number): void {
-  scope.out.line(`let ${variableName(variable)}=${text};`, offset)
+function declare(module: Module, variable: Variable, first: Part, scope: Scope, offset: number): void {
+  scope.out.line(js`let ${variableName(variable)}=${first};`, offset)
   remember(module, variable, scope, offset)
 }
 
@@ -182,9 +183,9 @@ function remember(module: Module, variable: Variable, scope: Scope, offset: numb
   const storage = module.plan.storageOf(variable)
   if (storage.history === 'none' || storage.place === 'column') return
   const owner = variable.owner === null ? 'G' : scope.state
-  const text = storage.place === 'state' ? `${owner}.${variableName(variable)}` : variableName(variable)
+  const now = storage.place === 'state' ? `${owner}.${variableName(variable)}` : variableName(variable)
   if (storage.column) {
-    scope.out.line(`${columnText(module, storage.column)}=${encode(module, storage.column, text)};`, offset)
+    scope.out.line(js`${assignment(module, storage.column, now)};`, offset)
     return
   }
   const frame = variable.owner === null ? module.main : scope.frame
@@ -192,7 +193,7 @@ function remember(module: Module, variable: Variable, scope: Scope, offset: numb
     `h${variable.id}`,
     `new ${module.constant(History)}(${module.naOf(variable.type)})`,
   )
-  scope.out.line(`${owner}.${field}.put(i,${text});`, offset)
+  scope.out.line(js`${owner}.${field}.put(i,${now});`, offset)
 }
 
 function statement(module: Module, statement: Stmt, scope: Scope): void {
@@ -207,19 +208,21 @@ function statement(module: Module, statement: Stmt, scope: Scope): void {
     case 'Assign': {
       const { variable } = statement
       const name = target(module, variable, scope)
-      value(module, statement.value, scope, (text, at) => out.line(`${name}=${text};`, at ?? statement.start))
+      value(module, statement.value, scope, (code, at) =>
+        out.line(js`${name}=${code};`, at ?? statement.start),
+      )
       remember(module, variable, scope, statement.start)
       return
     }
     case 'AssignField': {
-      const object = `${module.constant(objectOf)}(${expression(module, statement.object, scope)})`
+      const object = js`${module.constant(objectOf)}(${expression(module, statement.object, scope)})`
       const field = fieldName(statement.object.type, statement.field)
       if (!isBlockLike(statement.value)) {
-        out.line(`${object}.${field}=${expression(module, statement.value, scope)};`, statement.start)
+        out.line(js`${object}.${field}=${expression(module, statement.value, scope)};`, statement.start)
         return
       }
-      value(module, statement.value, scope, (text) =>
-        out.line(`${object}.${field}=${text};`, statement.start),
+      value(module, statement.value, scope, (code) =>
+        out.line(js`${object}.${field}=${code};`, statement.start),
       )
       return
     }
@@ -251,7 +254,10 @@ function declaration(module: Module, variable: Variable, init: Expr, scope: Scop
     case 'column':
       return
     case 'fixed':
-      module.fixed.line(`const ${name}=${expression(module, init, { ...scope, out: module.fixed })};`, offset)
+      module.fixed.line(
+        js`const ${name}=${expression(module, init, { ...scope, out: module.fixed })};`,
+        offset,
+      )
       return
     case 'state': {
       const frame = variable.owner === null ? module.main : scope.frame
@@ -259,22 +265,22 @@ function declaration(module: Module, variable: Variable, init: Expr, scope: Scop
       frame.field(name, module.naOf(variable.type))
       const flag = frame.field(`b${variable.id}`, 'false')
       if (variable.mode === 'varip') frame.varip.push(name, flag)
-      out.line(`if(!${state}.${flag}){${state}.${flag}=true;`, offset)
-      value(module, init, scope, (text, at) => out.line(`${state}.${name}=${text};`, at ?? offset))
+      out.line(js`if(!${state}.${flag}){${state}.${flag}=true;`, offset)
+      value(module, init, scope, (code, at) => out.line(js`${state}.${name}=${code};`, at ?? offset))
       out.line('}')
       remember(module, variable, scope, offset)
       return
     }
     case 'module':
       module.moduleVariables.set(variable.id, module.naOf(variable.type))
-      value(module, init, scope, (text, at) => out.line(`${name}=${text};`, at ?? offset))
+      value(module, init, scope, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
       remember(module, variable, scope, offset)
       return
     case 'local':
       if (isBlockLike(init) || (init.kind === 'Convert' && isBlockLike(init.operand))) {
-        out.line(`let ${name}=${module.naOf(variable.type)};`, offset)
-        value(module, init, scope, (text, at) => out.line(`${name}=${text};`, at ?? offset))
-      } else out.line(`let ${name}=${expression(module, init, scope)};`, offset)
+        out.line(js`let ${name}=${module.naOf(variable.type)};`, offset)
+        value(module, init, scope, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
+      } else out.line(js`let ${name}=${expression(module, init, scope)};`, offset)
       remember(module, variable, scope, offset)
       return
   }
@@ -293,14 +299,14 @@ function tupleDeclaration(
     if (wanted.length > 0 || !module.plan.hasEffects(init)) return
   }
   const list = module.temporary()
-  out.line(`let ${list}=${module.naOf(init.type)};`)
-  value(module, init, scope, (text, at) => out.line(`${list}=${text};`, at ?? offset))
+  out.line(js`let ${list}=${module.naOf(init.type)};`)
+  value(module, init, scope, (code, at) => out.line(js`${list}=${code};`, at ?? offset))
   for (const [i, variable] of variables.entries()) {
     if (!variable) continue
     const { place } = module.plan.storageOf(variable)
     if (place === 'column' || place === 'dropped') continue
-    if (place === 'module') out.line(`${target(module, variable, scope)}=${list}[${i}];`, offset)
-    else out.line(`let ${variableName(variable)}=${list}[${i}];`, offset)
+    if (place === 'module') out.line(js`${target(module, variable, scope)}=${list}[${i}];`, offset)
+    else out.line(js`let ${variableName(variable)}=${list}[${i}];`, offset)
     remember(module, variable, scope, offset)
   }
 }
@@ -316,11 +322,11 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
   const out = new Writer()
   const scope: Scope = { frame: emitted.frame, state: 'F', fn, out, hoisted: false }
   for (const parameter of fn.parameters) remember(module, parameter, scope, -1)
-  block(module, fn.body, scope, (text, at) =>
+  block(module, fn.body, scope, (code, at) =>
     // Not `return f(x)`: JavaScriptCore makes a tail call of that, and the stack would not name this line.
-    out.line(`{const r=${text};return r;}`, at ?? fn.body.result?.start ?? -1),
+    out.line(js`{const r=${code};return r;}`, at ?? fn.body.result?.start ?? -1),
   )
-  if (!fn.body.result) out.line(`return ${module.naOf(fn.returns)};`)
+  if (!fn.body.result) out.line(js`return ${module.naOf(fn.returns)};`)
   module.emitted.set(fn, emitted)
   const parameters = fn.parameters.map(variableName)
   if (emitted.frame.fields.length > 0) {
@@ -328,7 +334,7 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
     parameters.unshift('F')
   }
   const counted = module.countsCalls ? countLoop(module) : ''
-  module.functions.line(`function ${emitted.name}(${['i', ...parameters].join(',')}){${counted}`)
+  module.functions.line(js`function ${emitted.name}(${['i', ...parameters]}){${counted}`)
   module.functions.append(out)
   module.functions.line('}')
   return emitted

@@ -2,7 +2,7 @@
 //
 //     export const MATH: BuiltinEntry[] = [
 //       fn('math.abs', 'Absolute value.', ['(int number) int', '(float number) float'], {
-//         fn: (x: number) => Math.abs(x), pure: true, inline: (x) => `Math.abs(${x})`,
+//         fn: (x: number) => Math.abs(x), pure: true, inline: 'Math.abs',
 //       }),
 //       fn('ta.rma', 'Moving average as RSI uses it.', '(series float source, simple int length) series float', { state: Rma }),
 //       variable('bar_index', 'Number of the bar.', 'series int', { column: 'bar_index' }),

@@ -73,12 +73,12 @@ const CASTS: readonly BuiltinEntry[] = [
   fn('int', 'The number without its fraction.', '(int|float x) int', {
     fn: (x: number) => Math.trunc(x),
     pure: true,
-    inline: (x) => `Math.trunc(${x})`,
+    inline: 'Math.trunc',
   }),
   fn('float', 'The number as a float.', '(int|float x) float', {
     fn: (x: number) => x,
     pure: true,
-    inline: (x) => x,
+    inline: '',
   }),
   fn(
     'bool',

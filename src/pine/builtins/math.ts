@@ -135,22 +135,22 @@ export const MATH: readonly BuiltinEntry[] = [
   fn('math.abs', 'The number without its sign.', INT_OR_FLOAT, {
     fn: Math.abs,
     pure: true,
-    inline: (number) => `Math.abs(${number})`,
+    inline: 'Math.abs',
   }),
   fn('math.sign', '1, 0 or −1, as the number is above, at or below zero.', '(float number) float', {
     fn: Math.sign,
     pure: true,
-    inline: (number) => `Math.sign(${number})`,
+    inline: 'Math.sign',
   }),
   fn('math.floor', 'The greatest whole number not above the number.', '(float number) int', {
     fn: Math.floor,
     pure: true,
-    inline: (number) => `Math.floor(${number})`,
+    inline: 'Math.floor',
   }),
   fn('math.ceil', 'The smallest whole number not below the number.', '(float number) int', {
     fn: Math.ceil,
     pure: true,
-    inline: (number) => `Math.ceil(${number})`,
+    inline: 'Math.ceil',
   }),
   fn(
     'math.round',
@@ -174,7 +174,7 @@ export const MATH: readonly BuiltinEntry[] = [
     {
       fn: Math.max,
       pure: true,
-      inline: (...numbers) => `Math.max(${numbers.join(', ')})`,
+      inline: 'Math.max',
     },
   ),
   fn(
@@ -184,7 +184,7 @@ export const MATH: readonly BuiltinEntry[] = [
     {
       fn: Math.min,
       pure: true,
-      inline: (...numbers) => `Math.min(${numbers.join(', ')})`,
+      inline: 'Math.min',
     },
   ),
   fn('math.avg', 'The mean of the numbers; na if one of them is.', '(float ...number) float', {
@@ -198,7 +198,7 @@ export const MATH: readonly BuiltinEntry[] = [
   fn('math.sqrt', 'The square root; na of a negative number.', '(float number) float', {
     fn: Math.sqrt,
     pure: true,
-    inline: (number) => `Math.sqrt(${number})`,
+    inline: 'Math.sqrt',
   }),
   fn('math.exp', 'e to the power of the number.', '(float number) float', { fn: Math.exp, pure: true }),
   fn('math.log', 'The natural logarithm.', '(float number) float', { fn: Math.log, pure: true }),

@@ -61,8 +61,8 @@ export type Implementation =
        */
       readonly named?: boolean
       readonly implicit?: readonly Implicit[]
-      /** JavaScript text for the call from the arguments' texts, for what is worth inlining: `(a) => \`Math.abs(${a})\``. */
-      readonly inline?: (...args: string[]) => string
+      /** The function of JavaScript's own that `fn` is, called by its name: `Math.abs`. '' = the argument as it is. */
+      readonly inline?: string
     }
   | { readonly state: StateClass; readonly implicit?: readonly Implicit[] }
   | { readonly special: true }
