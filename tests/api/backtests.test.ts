@@ -69,7 +69,6 @@ describe('refusals', () => {
     ['too many bars', { bars: 2_000_001 }, 422, 'validation_failed'],
     ['inputs of a wrong kind', { inputs: [] }, 422, 'validation_failed'],
     ['a script that is not valid', { source: 'invalid' }, 422, 'script_invalid'],
-    ['a script that never ends', { source: 'for ever' }, 422, 'script_limit_exceeded'],
     ['a mistake of ours', { source: 'crash' }, 500, 'internal_error'],
   ]
   test.each(scenarios)('%s', async (_name, change, status, code) => {
@@ -79,6 +78,17 @@ describe('refusals', () => {
     expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
     pool.close()
   })
+})
+
+test('a script that never ends is stopped when its time is over', async () => {
+  const { post, get, jobClock, pool } = await open()
+  const answered = post({ ...RUN, source: 'for ever' })
+  while (pool.running === 0) await new Promise(setImmediate)
+  jobClock.advance(11_000)
+  const { status, json } = await answered
+  expect([status, json.error.code]).toEqual([422, 'script_limit_exceeded'])
+  expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
+  pool.close()
 })
 
 test('one that is not waited for is refused as any other', async () => {

@@ -26,11 +26,11 @@ test.each(['/platform/scripts/check', '/platform/backtests/ID/compare', '/platfo
       body: new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1000)) }),
     })
     let status = 0
-    void app.handle(request).then((answer) => (status = answer.status))
+    const answered = app.handle(request).then((answer) => (status = answer.status))
     for (let i = 0; i < 100 && clock.asleep === 0; i++) await clock.settle()
     expect([clock.asleep > 0, status]).toEqual([true, 0])
     await clock.pass(30_000)
-    expect([status, app.gate.bodies.bytes]).toEqual([408, 0])
+    expect([await answered, app.gate.bodies.bytes]).toEqual([408, 0])
   },
 )
 

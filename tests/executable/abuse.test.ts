@@ -53,7 +53,12 @@ describe.each(MODES)('%s', (mode) => {
     })
 
     test('a script that takes too long is stopped and named while others are served', async () => {
-      const stopped = backtest(SLOW)
+      // Where everybody wants a processor, the answer is to try again.
+      const tried = async (): Promise<Answer> => {
+        const found = await backtest(SLOW)
+        return found.status === 503 ? tried() : found
+      }
+      const stopped = tried()
       let served = 0
       let answer: Answer | null = null
       for (; answer === null; served++) {
