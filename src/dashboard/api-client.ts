@@ -27,10 +27,23 @@ export class ApiError extends Error {
     this.retryAfter = body.retryAfter ?? null
   }
 }
+/** What of a call others are told: that nobody was there to answer it, and that nobody is signed in any more. */
+interface CallWatch {
+  readonly onReached: (reached: boolean) => void
+  /** Answers whether to ask once more. */
+  readonly onSignedOut: (method: string) => Promise<boolean>
+}
+let watch: CallWatch = { onReached: () => undefined, onSignedOut: () => Promise.resolve(false) }
+export function watchCalls(by: CallWatch): void {
+  watch = by
+}
+
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
+
+const SIGNED_OUT: ReadonlySet<string> = new Set(['session_expired', 'unauthenticated'])
 
 type Query = Readonly<Record<string, string | number | null | undefined>>
 
@@ -49,9 +62,9 @@ export function apiUrl(path: string, query: Query = {}): URL {
  */
 export async function call<K extends OperationName>(
   operation: K,
-  ...[given]: {} extends Args<K> ? [args?: Args<K> & CallOptions] : [args: Args<K> & CallOptions]
+  ...args: {} extends Args<K> ? [args?: Args<K> & CallOptions] : [args: Args<K> & CallOptions]
 ): Promise<Answer<K>> {
-  const { path = {}, query, body, headers, signal } = (given ?? {}) as Sent
+  const { path = {}, query, body, headers, signal } = (args[0] ?? {}) as Sent
   const [method = '', template = ''] = operation.split(' ')
   const address = template.replace(/\{(\w+)\}/g, (_whole, name: string) =>
     encodeURIComponent(path[name] ?? ''),
@@ -71,15 +84,23 @@ export async function call<K extends OperationName>(
     })
   } catch (error) {
     if (signal?.aborted) throw error
+    watch.onReached(false)
     throw new ApiError(0, {
       code: 'offline',
       message: 'Chartroom cannot be reached. Is the server still running?',
     })
   }
+  watch.onReached(true)
   const answer = (await response.json().catch(() => null)) as {
     ok?: boolean
     error?: Partial<ProblemData>
   } | null
+  if (
+    response.status === 401 &&
+    SIGNED_OUT.has(answer?.error?.code ?? '') &&
+    (await watch.onSignedOut(method))
+  )
+    return call(operation, ...args)
   if (!response.ok || answer === null) throw new ApiError(response.status, answer?.error ?? {})
   return answer as Answer<K>
 }

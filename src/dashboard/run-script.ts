@@ -20,6 +20,7 @@ type Asked = Args<'POST /api/platform/backtests'>['body']
 let current: AbortController | null = null
 /** The request that made the run on screen. */
 let asked: Asked | null = null
+let following = false
 
 /** Gives up the run that is under way, if there is one. */
 export function cancelRun(): void {
@@ -54,7 +55,7 @@ export async function runScript({ reveal = false, keep = true } = {}): Promise<v
     asked = body
     diagnostics.value = []
     runProblem.value = null
-    run.value = { id, name: body.name, report: result.report, tracks: result.tracks }
+    run.value = { id, name: body.name, source, report: result.report, tracks: result.tracks }
     if (id !== null) lastRun.value = id
     if (reveal && bottom.peek() === '') bottom.value = 'report'
   } catch (error) {
@@ -76,6 +77,24 @@ async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
   if (keep) return call('POST /api/platform/backtests', { body, signal })
   const { result } = await call('POST /api/platform/backtests/preview', { body, signal })
   return { id: null, result }
+}
+
+/** The run on screen once more, over bars that have come since; what the editor says meanwhile is not run. */
+export async function followBars(): Promise<void> {
+  const before = run.peek()
+  const { exchange, symbol, interval } = market.peek()
+  if (!asked || !before || following || running.peek()) return
+  if (asked.exchange !== exchange || asked.symbol !== symbol || asked.interval !== interval) return
+  following = true
+  const body = asked
+  try {
+    const { result } = await call('POST /api/platform/backtests/preview', { body })
+    if (run.peek() === before && asked === body) run.value = { ...before, id: null, ...result }
+  } catch {
+    // The next bar asks again; until then the chart shows what it showed.
+  } finally {
+    following = false
+  }
 }
 
 /** The id of the run on screen, kept on the server first if it was only tried. null where there is no run. */
@@ -106,7 +125,13 @@ export async function openBacktest(
   if (!same && mode === 'keep') return false
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
   // First the run, so that the change of market does not start another one.
-  run.value = { id, name: stored.backtest.name, report, tracks }
+  const { name, source, inputs: given } = stored.backtest
+  run.value = { id, name, source, report, tracks }
+  // What was on the chart before a reload goes on with its bars; what was opened to be looked at stays as it was.
+  asked =
+    mode === 'keep' && source !== undefined
+      ? { name, exchange, symbol, interval, bars: runBars.peek(), source, inputs: given ?? {} }
+      : null
   if (!same) market.value = { exchange, symbol, interval }
   lastRun.value = id
   return true

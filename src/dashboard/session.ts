@@ -2,7 +2,7 @@
 
 import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
-import { ApiError, call } from './api-client.ts'
+import { ApiError, call, watchCalls } from './api-client.ts'
 
 export type { User }
 
@@ -43,3 +43,47 @@ export async function signOut(): Promise<void> {
   await call('POST /api/auth/sign-out')
   user.value = null
 }
+
+/** Asks whoever's session is over for the password, over the page; called with whether what was asked for goes on. */
+export const signInAgain = signal<((goOn: boolean) => void) | null>(null)
+/** All that was refused meanwhile waits for the same answer. */
+let waiting: Promise<boolean> | null = null
+/** Who does not want to sign in now is not asked again by what loads by itself. */
+let declined = false
+
+function onSignedOut(method: string): Promise<boolean> {
+  if (!user.peek() || (declined && method === 'GET')) return Promise.resolve(false)
+  waiting ??= new Promise((resolve) => {
+    signInAgain.value = (goOn) => {
+      signInAgain.value = null
+      waiting = null
+      declined = !goOn
+      resolve(goOn)
+    }
+  })
+  return waiting
+}
+
+/** Whether the server does not answer. */
+export const unreachable = signal(false)
+const RETRY_LEAST_MS = 1000
+const RETRY_MOST_MS = 30_000
+
+function onReached(reached: boolean): void {
+  if (!reached && !unreachable.peek()) retryAfter(RETRY_LEAST_MS)
+  unreachable.value = !reached
+}
+
+/** Asks again and again, each time after a longer pause; any other call that gets through ends it too. */
+function retryAfter(ms: number): void {
+  setTimeout(() => {
+    if (!unreachable.peek()) return
+    call('GET /api/health')
+      .catch(() => undefined)
+      .finally(() => {
+        if (unreachable.peek()) retryAfter(Math.min(RETRY_MOST_MS, ms * 2))
+      })
+  }, ms)
+}
+
+watchCalls({ onReached, onSignedOut })

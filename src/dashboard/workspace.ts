@@ -1,6 +1,6 @@
 // The workspace: which market, which script, which drawers. One object one can print, read by every part of the page.
 
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import type { Report } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
 import type { Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
@@ -40,10 +40,16 @@ export interface Run {
   /** null = tried, and not kept on the server: `keptRun()` keeps it when something needs its id. */
   readonly id: string | null
   readonly name: string
+  /** What ran; undefined where it is somebody else's secret. */
+  readonly source?: string | undefined
   readonly report: Report
   readonly tracks: readonly Track[]
 }
 export const run = signal<Run | null>(null)
+/** The editor's text is not what the chart and the report show. */
+export const outrun = computed(
+  () => run.value?.source !== undefined && run.value.source !== script.value.source,
+)
 export const running = signal(false)
 export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
 /** Why the last run failed, when it was not the script's text. */

@@ -101,6 +101,50 @@ hline(0)
     expect((await pane(linear)).equals(expected)).toBe(true)
   }, 60_000)
 
+  test('a script follows new bars, and the chart says when the editor has another text', async () => {
+    const { page, complaints } = await site.open({
+      remembered: withScript({
+        bottom: 'script',
+        script: {
+          id: null,
+          name: 'Count',
+          source: '//@version=6\nindicator("Count", overlay = true)\nplot(bar_index + 1000, "n")\n',
+        },
+      }),
+    })
+    const row = (i: number) =>
+      `${Date.UTC(2024, 0, 1) + i * 3_600_000},${1000 + i},${1002 + i},${999 + i},${1001 + i},5`
+    const bring = async (...bars: number[]) => {
+      const answer = await page.request.post(
+        `${site.url}/api/platform/bars/import?exchange=TEST&symbol=FOLLOW&interval=1h`,
+        {
+          data: `time,open,high,low,close,volume\n${bars.map(row).join('\n')}\n`,
+          headers: { 'content-type': 'text/csv' },
+        },
+      )
+      expect(answer.ok()).toBe(true)
+    }
+    await bring(...Array.from({ length: 30 }, (_, i) => i))
+    await page.goto(`${site.url}/chart/TEST%3AFOLLOW/1h`)
+    const said = page.locator('main')
+    await said.getByText('1,029.00', { exact: true }).waitFor()
+    await bring(30)
+    await said.getByText('1,030.00', { exact: true }).waitFor()
+    const hint = page.getByRole('button', { name: /not the editor’s text/ })
+    expect(await hint.count()).toBe(0)
+    await page.locator('.cm-content').click()
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('plot(5000, "more")')
+    await hint.waitFor()
+    // What is drawn goes on with its own text.
+    await bring(31)
+    await said.getByText('1,031.00', { exact: true }).waitFor()
+    await hint.click()
+    await said.getByText('5,000.00', { exact: true }).waitFor()
+    await hint.waitFor({ state: 'detached' })
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('interval, type and scale change with keys and menus', async () => {
     const { page, complaints } = await site.open({ remembered: withScript() })
     await page.goto(site.url)

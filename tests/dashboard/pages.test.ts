@@ -888,6 +888,55 @@ if bar_index % (days * 20) == 50
     expect(complaints).toEqual([])
   }, 120_000)
 
+  test('a session that is over is begun again over the page, and what was asked for goes on', async () => {
+    const { page } = await site.open({ fresh: true, remembered: QUIET })
+    const headers = { 'content-type': 'application/json' }
+    const data = { email: 'owner@example.com', password: 'a long enough password' }
+    expect((await page.request.post(`${site.url}/api/auth/sign-in`, { headers, data })).ok()).toBe(true)
+    await page.goto(`${site.url}/alerts`)
+    await settled(page)
+    await page.getByRole('button', { name: 'New alert' }).click()
+    await page.getByLabel('Level').fill('3100')
+    await page.getByLabel('Name').fill('Asked before the end')
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Your session is over' })
+    await dialog.waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.type('not this one')
+    await page.keyboard.press('Enter')
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel(/^Password/).fill('a long enough password')
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Alert is on').waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'Asked before the end' }).waitFor()
+    // Who declines keeps the page, and is asked again for what is to be written.
+    await page.context().clearCookies()
+    await page.getByRole('button', { name: 'New alert' }).click()
+    const decline = async () => {
+      await dialog.waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await decline()
+    await page.getByLabel('Level').fill('3200')
+    await page.getByRole('button', { name: 'Create alert' }).click()
+    await decline()
+    expect(await page.getByLabel('Level').inputValue()).toBe('3200')
+  }, 60_000)
+
+  test('a server that does not answer is said quietly, until it does', async () => {
+    const { page } = await openAt('/settings/about')
+    await page.route('**/api/**', (route) => route.abort())
+    await page.getByRole('link', { name: 'Scripts' }).click()
+    const said = page.getByRole('status').filter({ hasText: 'The server does not answer.' })
+    await said.waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.unroute('**/api/**')
+    await said.waitFor({ state: 'detached' })
+  }, 60_000)
+
   test('a wrong password is said so, and the right one opens', async () => {
     const { page } = await openAt('/settings/profile')
     await page.getByRole('button', { name: 'Sign out' }).click()

@@ -11,7 +11,7 @@ import { lastRun, palette, theme } from '../settings.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { ApiError } from '../api-client.ts'
-import { openBacktest, rerunOnChange, runScript } from '../run-script.ts'
+import { cancelRun, followBars, openBacktest, rerunOnChange, runScript } from '../run-script.ts'
 import { alertAt, bottom, lookAt, market, run, running, runProblem, script, side } from '../workspace.ts'
 import { onLive } from '../live.ts'
 import { barAt, loadBars, loadNewer, showsClock } from './bars.ts'
@@ -194,6 +194,9 @@ export function Chart() {
       {running.value && (
         <div class={s.running}>
           <Progress fraction={null} label="The script is running" />
+          <Button size="small" class={s.cancel ?? ''} onClick={cancelRun}>
+            Cancel the run
+          </Button>
         </div>
       )}
       {drawn && showScript.value && drawn.hasTables && <Tables scene={drawn.scene} />}
@@ -267,7 +270,10 @@ function useLiveBars(): void {
       const before = shown.peek()
       if (!before) return
       const bars = await loadNewer(before.market, before.bars, abort.signal)
-      if (shown.peek() === before && bars !== before.bars) shown.value = { market: before.market, bars }
+      if (shown.peek() !== before || bars === before.bars) return
+      shown.value = { market: before.market, bars }
+      // A replay shows what was; its trades stay.
+      if (replayOnChart.peek() === null) void followBars()
     }
     const fetchSoon = () => {
       clearTimeout(timer)

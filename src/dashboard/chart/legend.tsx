@@ -4,7 +4,8 @@ import type { Bars } from '../../market/bars.ts'
 import { compact, percent, price } from '../format.ts'
 import { theme } from '../settings.ts'
 import { Button, cx } from '../ui/ui.tsx'
-import { market, run } from '../workspace.ts'
+import { runScript } from '../run-script.ts'
+import { market, outrun, run, running } from '../workspace.ts'
 import s from './chart.module.css'
 import {
   hover,
@@ -105,6 +106,16 @@ function ScriptLine({
           ) : null
         })}
       </span>
+      {pane === 'price' && outrun.value && !running.value && (
+        <button
+          type="button"
+          class={s.outrun}
+          title="The text in the editor is another one than what is drawn here"
+          onClick={() => void runScript()}
+        >
+          not the editor’s text · Run
+        </button>
+      )}
       {pane === 'price' && run.value && (
         <span class={s.legendTools}>
           <Button

@@ -4,7 +4,7 @@ import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addCommands, keyText } from '../commands.ts'
 import { attempt, Confirm, Segments } from '../frame/page.tsx'
-import { runScript } from '../run-script.ts'
+import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Button } from '../ui/ui.tsx'
@@ -138,6 +138,11 @@ export function ScriptDrawer() {
         >
           {running.value ? 'Running' : 'Run'}
         </Button>
+        {running.value && (
+          <Button size="small" onClick={cancelRun}>
+            Cancel
+          </Button>
+        )}
         <input
           class={s.name}
           aria-label="Name of the script"

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { addCommands, keyText, listenForKeys } from '../commands.ts'
 import { onLive } from '../live.ts'
 import { href, match, navigate, path } from '../router.ts'
-import { loadSession, user } from '../session.ts'
+import { loadSession, signInAgain, unreachable, user } from '../session.ts'
 import { palette as colours, theme, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button, Skeleton, Toasts, toast } from '../ui/ui.tsx'
@@ -16,6 +16,7 @@ import { keysOpen, paletteOpen } from './overlays.ts'
 
 const Workspace = lazy(async () => (await import('./workspace.tsx')).Workspace)
 const SignIn = lazy(async () => (await import('../account/sign-in.tsx')).SignIn)
+const SignInAgain = lazy(async () => (await import('../account/sign-in-again.tsx')).SignInAgain)
 const Palette = lazy(async () => (await import('./palette.tsx')).Palette)
 const Keys = lazy(async () => (await import('../help/keys.tsx')).Keys)
 const Tour = lazy(async () => (await import('../help/tour.tsx')).Tour)
@@ -237,6 +238,11 @@ export function App() {
       <div class={s.body}>
         <Page />
       </div>
+      {/* A status is heard only where it was before it had anything to say. */}
+      <div class={s.connection} role="status">
+        {unreachable.value && 'The server does not answer. Trying again…'}
+      </div>
+      {signInAgain.value && <SignInAgain />}
       {paletteOpen.value && <Palette />}
       {keysOpen.value && <Keys />}
       {!tourDone.value && onChart() && <Tour />}

@@ -1,0 +1,39 @@
+// The session is over, the page is not: the password is asked for over it, and what was asked for goes on afterwards.
+
+import { signIn, signInAgain, user } from '../session.ts'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Field } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+
+const FIELDS = bodyFields('POST /api/auth/sign-in')
+
+export function SignInAgain() {
+  const email = user.value?.email ?? ''
+  const form = useForm({
+    wire: FIELDS,
+    start: { password: '' },
+    clears: true,
+    async send({ password }) {
+      await signIn(email, password)
+      signInAgain.value?.(true)
+    },
+  })
+  return (
+    <FormDialog
+      of={form}
+      title="Your session is over"
+      action={form.busy ? 'One moment…' : 'Sign in'}
+      width={400}
+      onClose={() => signInAgain.value?.(false)}
+    >
+      <p class="muted">Sign in again and everything goes on from here. Nothing on this page is lost.</p>
+      <input type="text" name="username" autocomplete="username" value={email} hidden readOnly />
+      <Field
+        label={`Password of ${email}`}
+        autocomplete="current-password"
+        autofocus
+        {...form.field('password', { type: 'password' })}
+      />
+    </FormDialog>
+  )
+}
