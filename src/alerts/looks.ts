@@ -51,8 +51,8 @@ interface Turn {
 const NAP_MS = 1000
 /** Series that are asked at the start which bar forms, between two turns of others. */
 const FORMING_STEP = 100
-/** Series of a lane that are looked at side by side. */
-const PARALLEL = 4
+/** Series of a lane that are looked at side by side: most of a look is waiting for a worker or the disk, and their commits go together. */
+const PARALLEL = 16
 
 export type Looks = ReturnType<typeof createLooks>
 

@@ -160,3 +160,20 @@ test('after a stop no look begins, and what was wanted is looked at when it runs
   expect(new Set(steps.map((step) => step.split(' ')[1])).size).toBe(10)
   expect(before).toBeLessThan(20)
 })
+
+test('many series are looked at side by side, so that what they write goes to disk together', async () => {
+  let running = 0
+  const most: number[] = []
+  const together = Promise.withResolvers<boolean>()
+  const { looks, notes, add } = world(async () => {
+    most.push(++running)
+    if (running === 16) together.resolve(true)
+    await together.promise
+    running--
+    return true
+  })
+  for (let i = 0; i < 40; i++) add(`S${i}`)
+  await looks.settle()
+  expect(Math.max(...most)).toBe(16)
+  expect(notes.size).toBe(0)
+})
