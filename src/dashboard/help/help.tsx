@@ -35,6 +35,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
       'bar-magnifier',
       'drawdown',
       'sharpe-sortino',
+      'what-is-exact',
       'compare-tradingview',
       'verify-backtest',
     ],
