@@ -2,7 +2,7 @@
 
 import { Elysia, sse } from 'elysia'
 import { Problem } from '../lib/problem.ts'
-import { backtestSession, replayGone, REPLAY_BARS_MAX } from '../replay/session.ts'
+import { backtestSession, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { type FinishedRun, type QueuedRun, type Run, type RunProgress } from '../runs/runs.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
 import { access, stands, type ApiDeps, type Caller } from './access.ts'
@@ -100,8 +100,6 @@ export function backtestRoutes(deps: ApiDeps) {
     .post(
       '/:id/replay',
       async ({ caller, params: { id }, query, request }) => {
-        const gone = await replayGone(deps.kv, caller.user.id, id)
-        if (gone) throw gone
         const run = await runs.get(caller.user.id, id)
         const report = await runs.report(caller.user.id, id)
         const tracks = await runs.tracks(caller.user.id, id)

@@ -83,8 +83,8 @@ async function remove(context: CommandContext): Promise<number> {
   requireIds(ids)
   return withData(context, flags, async ({ kv, accounts }) => {
     const { clock } = context
-    const hooks = [{ removed: (tx: Tx, { id }: Run) => endReplays({ kv, clock }, tx, id, 'asked') }]
-    const removed = await removeRuns(kv, (await findUser(accounts, email)).id, ids, hooks)
+    const hooks = [{ removed: (tx: Tx, { id }: Run) => endReplays(kv, tx, id) }]
+    const removed = await removeRuns({ kv, clock }, (await findUser(accounts, email)).id, ids, hooks)
     context.print(`${counted(removed.length)} deleted.`)
     return missing(context, new Set(ids).size - removed.length)
   })

@@ -73,21 +73,12 @@ interface ReplayRecord {
   readonly backtestId: string
   readonly exchange: string
   readonly createdAt: number
-  /** When the backtest went; kept for a while, so that the refusal can say so. */
-  readonly goneAt?: number
-  /** Somebody asked for it; otherwise it made room for newer ones. */
-  readonly deleted?: boolean
 }
 
 const replays = collectionIn<ReplayRecord>('replays', {
   unique: { backtest: ({ backtestId, exchange }) => [backtestId, exchange] },
-  indexes: {
-    backtest: ({ backtestId }) => [backtestId],
-    gone: ({ goneAt }) => (goneAt === undefined ? null : [goneAt]),
-  },
+  indexes: { backtest: ({ backtestId }) => [backtestId] },
 })
-/** How long we remember why a replay can no longer be made. */
-const GONE_MS = 90 * 86_400_000
 
 /** Bars without a backtest. `bars` are not empty. */
 export function marketSession(info: SymbolInfo, key: SeriesKey, bars: Bars): ReplaySession {
@@ -142,40 +133,11 @@ export async function backtestSession(
   return { session, cut: all.length - bars.length }
 }
 
-/** What to commit with the removal of a backtest: that it is gone, and why, is said to whoever opens its replay. */
-export async function endReplays(
-  { kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>,
-  tx: Tx,
-  backtestId: string,
-  why: 'asked' | 'room',
-): Promise<Changes[]> {
+/** What to commit with the removal of a backtest. */
+export async function endReplays(kv: Kv, tx: Tx, backtestId: string): Promise<Changes[]> {
   const here = replays(kv).at(tx)
   const made = await Array.fromAsync(here.each('backtest', [backtestId]), ({ id }) => id)
-  const stored = await here.storedMany(made)
-  const gone = { goneAt: clock.now(), deleted: why === 'asked' }
-  return stored.map((replay) => replays(kv).replace(replay, { ...replay.record, ...gone }))
-}
-
-/** Why the caller's replay can no longer be made, if the backtest was theirs and is gone. */
-export async function replayGone(kv: Kv, userId: string, backtestId: string): Promise<Problem | null> {
-  const [made] = (await replays(kv).list('backtest', [backtestId], { limit: 1 })).items
-  if (made?.goneAt === undefined || made.userId !== userId) return null
-  const day = new Date(made.goneAt).toISOString().slice(0, 10)
-  return new Problem(
-    404,
-    'backtest_not_found',
-    made.deleted
-      ? `The backtest of this replay was deleted on ${day}, and its trades are gone with it. Run it again to replay it.`
-      : `The backtest of this replay made room for newer ones on ${day}, and its trades are gone with it. Run it again to replay it, and pin it to keep it.`,
-  )
-}
-
-/** Removes the reasons that are older than `GONE_MS`. */
-export async function purgeReplays({ kv, clock }: Pick<ReplayDeps, 'kv' | 'clock'>): Promise<void> {
-  for await (const { id, goneAt } of replays(kv).each('gone')) {
-    if ((goneAt ?? 0) > clock.now() - GONE_MS) break
-    await replays(kv).delete(id)
-  }
+  return (await here.storedMany(made)).map((replay) => replays(kv).remove(replay))
 }
 
 async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBacktest, exchange: string) {

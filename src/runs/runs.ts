@@ -7,6 +7,7 @@
 import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
+import { goneRuns, whyGone, type WhyGone } from './gone.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
@@ -103,8 +104,8 @@ export interface RunDeps {
 export interface FinishedHook {
   readonly changes: (tx: Tx, run: Run & { readonly summary: ReportSummary }) => Promise<readonly Changes[]>
   readonly written?: (run: Run, script: RunScript) => void
-  /** Asked when a run is removed, for what to write in the same commit; `room`: newer ones needed its place. */
-  readonly removed?: (tx: Tx, run: Run, why: 'asked' | 'room') => Promise<readonly Changes[]>
+  /** Asked when a run is removed, for what to write in the same commit, */
+  readonly removed?: (tx: Tx, run: Run) => Promise<readonly Changes[]>
   /** … and called after it. */
   readonly gone?: (run: Run) => void
   readonly changed?: (run: Run) => Promise<void>
@@ -232,7 +233,7 @@ export class Runs {
       await transact(kv, async (tx) => {
         made = await this.#madeWay(userId, tx)
         return [
-          ...(await removal(kv, tx, made, 'room', onFinished)),
+          ...(await removal(this.#deps, tx, made, 'room', onFinished)),
           runs(kv).insert(plan.run),
           keepScript(plan),
           also?.(plan, tx),
@@ -289,7 +290,7 @@ export class Runs {
 
   async get(userId: string, id: string): Promise<Run> {
     const run = await this.find(userId, id)
-    if (!run) throw notFound()
+    if (!run) throw await whyGone(this.#deps.kv, userId, id)
     return run
   }
 
@@ -337,8 +338,8 @@ export class Runs {
 
   /** Likewise several, in one commit. Answers how many there were: ids of nothing, and of other users' runs, are passed over. */
   async removeAll(userId: string, ids: readonly string[]): Promise<number> {
-    const { kv, onFinished } = this.#deps
-    const found = await removeRuns(kv, userId, ids, onFinished)
+    const { onFinished } = this.#deps
+    const found = await removeRuns(this.#deps, userId, ids, onFinished)
     for (const { id } of found) this.#live.get(id)?.abort.abort()
     this.#gone(found)
     return found.length
@@ -506,7 +507,7 @@ export class Runs {
         if (kept && !stored) throw cancelled()
         made = stored ? [] : await this.#madeWay(run.userId, tx)
         return [
-          ...(await removal(kv, tx, made, 'room', onFinished)),
+          ...(await removal(this.#deps, tx, made, 'room', onFinished)),
           ...(stored
             ? [runs(kv).replace(stored, { ...done, ...labelsOf(stored.record) })]
             : [runs(kv).insert(done), keepScript(plan)]),
@@ -591,27 +592,27 @@ const INTERRUPTED: RunError = {
 
 /** Removes runs of one user with all that belongs to them, in one commit. Answers those there were. */
 export async function removeRuns(
-  kv: Kv,
+  deps: Pick<RunDeps, 'kv' | 'clock'>,
   userId: string,
   ids: readonly string[],
   hooks: readonly Pick<FinishedHook, 'removed'>[],
 ): Promise<readonly Run[]> {
   let found: readonly Run[] = []
-  await transact(kv, async (tx) => {
-    const named = await runs(kv)
+  await transact(deps.kv, async (tx) => {
+    const named = await runs(deps.kv)
       .at(tx)
       .getMany([...new Set(ids)])
     found = named.filter((run) => run.userId === userId)
-    return removal(kv, tx, found, 'asked', hooks)
+    return removal(deps, tx, found, 'asked', hooks)
   })
   return found
 }
 
 async function removal(
-  kv: Kv,
+  { kv, clock }: Pick<RunDeps, 'kv' | 'clock'>,
   tx: Tx,
   removed: readonly Run[],
-  why: 'asked' | 'room',
+  why: WhyGone,
   hooks: readonly Pick<FinishedHook, 'removed'>[],
 ): Promise<Changes[]> {
   const stored = await runs(kv)
@@ -621,7 +622,8 @@ async function removal(
   for (const { record: run } of stored) {
     const texts = await Promise.all([reportKey(run.id), tracksKey(run.id)].map((key) => textKeys(tx, key)))
     changes.push({ deletes: [scriptKey(run.id), ...texts.flat()] })
-    for (const hook of hooks) changes.push(...((await hook.removed?.(tx, run, why)) ?? []))
+    changes.push(goneRuns(kv).insert({ id: run.id, userId: run.userId, at: clock.now(), why }))
+    for (const hook of hooks) changes.push(...((await hook.removed?.(tx, run)) ?? []))
   }
   return changes
 }

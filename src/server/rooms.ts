@@ -31,7 +31,8 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
 import { createPlaces } from '../replay/places.ts'
-import { endReplays, purgeReplays } from '../replay/session.ts'
+import { endReplays } from '../replay/session.ts'
+import { purgeGone } from '../runs/gone.ts'
 import { hostFor, runs, scriptOf, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
@@ -241,7 +242,7 @@ export function createRooms(deps: RoomDeps): Rooms {
         deliverer.wake(run.userId)
         for (const listener of runListeners) listener(run)
       },
-      removed: (tx, { id }, why) => endReplays(deps, tx, id, why),
+      removed: (tx, { id }) => endReplays(kv, tx, id),
       gone: ({ id, userId }) => search.remove('backtest', id, userId),
       async changed(run) {
         const script = run.state === 'done' ? await scriptOf(kv, run.id) : null
@@ -263,7 +264,7 @@ export function createRooms(deps: RoomDeps): Rooms {
       const tidy = createLoop(deps, 'tidying up', async () => {
         await outbox.purge()
         await mail.purge()
-        await purgeReplays(deps)
+        await purgeGone(deps)
         return TIDY_MS
       })
       await Promise.all([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { purgeGone } from '../../src/runs/gone.ts'
 import { removeRuns } from '../../src/runs/runs.ts'
 import { testServer, type Call } from './server.ts'
 
@@ -304,20 +305,52 @@ test('a removed backtest leaves nothing behind but the events it caused, and why
   const left = (await services.kv.list({ prefix: [] }, { limit: 1000 }))
     .filter(({ key, value }) => JSON.stringify([key, value]).includes(id))
     .map(({ key }) => key[0])
-  expect(new Set(left)).toEqual(new Set(['replays']))
+  expect(new Set(left)).toEqual(new Set(['gone-backtests']))
   const replay = await call('POST', `/api/platform/backtests/${id}/replay`, { headers: cookie })
   expect([replay.status, replay.json.error.code]).toEqual([404, 'backtest_not_found'])
   expect(replay.json.error.message).toContain('was deleted on 2026-01-01')
   pool.close()
 })
 
+test('why a backtest is gone is told to its owner alone, for three months', async () => {
+  const { post, get, call, cookie, signUp, services, clock, pool } = await open()
+  const { id } = (await post(RUN)).json
+  await call('DELETE', `/api/platform/backtests/${id}`, { headers: cookie })
+  const other = await signUp('other@example.com')
+  const paths: [string, string][] = [
+    ['GET', ''],
+    ['GET', '/tracks'],
+    ['POST', '/verify'],
+    ['POST', '/replay'],
+  ]
+  const said = async (headers: Readonly<Record<string, string>>) => {
+    const messages: string[] = []
+    for (const [method, path] of paths)
+      messages.push(
+        (await call(method, `/api/platform/backtests/${id}${path}`, { headers })).json.error.message,
+      )
+    return [...new Set(messages)]
+  }
+  expect(await said(cookie)).toEqual([
+    'This backtest was deleted on 2026-01-01, with its trades and its replay. Run it again.',
+  ])
+  expect(await said(other)).toEqual(['There is no such backtest.'])
+  await purgeGone(services)
+  expect(await said(cookie)).not.toEqual(await said(other))
+  clock.advance(91 * 86_400_000)
+  await purgeGone(services)
+  expect((await get('/api/health')).status).toBe(200)
+  const left = await services.kv.list({ prefix: ['gone-backtests'] }, { limit: 9 })
+  expect(left).toEqual([])
+  pool.close()
+})
+
 test('a backtest that another process removed is neither listed nor found', async () => {
   const { post, get, services, pool } = await open()
   const { id, backtest } = (await post({ ...RUN, name: 'findable' })).json
-  const { kv } = services
   expect((await get('/api/search?q=findable')).json.results).toMatchObject([{ id }])
   const { user } = (await get('/api/auth/session')).json
-  expect(await removeRuns(kv, user.id, [id], [])).toMatchObject([{ name: backtest.name }])
+  expect(await removeRuns(services, user.id, [id], [])).toMatchObject([{ name: backtest.name }])
   expect((await get('/api/search?q=findable')).json.results).toEqual([])
   expect((await get('/api/platform/backtests')).json.backtests).toEqual([])
   pool.close()
@@ -375,7 +408,6 @@ describe('as many backtests as a user may keep', () => {
     const pinned = await run('pinned')
     expect((await ask('PATCH', `/${pinned}`, { pinned: true })).json.backtest.pinned).toBe(true)
     const oldest = await run('oldest')
-    await ask('POST', `/${oldest}/replay`)
     await run('second')
     await run('third')
     expect(await names()).toEqual(['third', 'second', 'pinned'])
