@@ -14,6 +14,8 @@ const MEGABYTE = 2 ** 20
 const TIMES_BODY = 4
 const EXTRA_BYTES = 64 * MEGABYTE
 const PATIENCE_MS = 30_000
+const SETTLING_MS = 100
+const SETTLING_LOOKS = 30
 const LEFT_OUT = /\/stream$|\/events$|^\/api\/auth\//
 const platform = '/api/platform'
 
@@ -69,9 +71,9 @@ async function strike(
   { name, method, path, body, type }: Blow,
   step: string,
 ): Promise<Attack> {
-  const from = Date.now()
-  const idle = server.memory().now
+  const idle = scene.isShort ? server.memory().now : await settledMemory(server)
   await server.resetPeak()
+  const from = Date.now()
   tally.faults++
   const answer = await client.call(method, path, method === 'GET' ? undefined : body, {
     headers: { 'content-type': type },
@@ -88,9 +90,19 @@ async function strike(
       `${name}: ${Math.round(above / MEGABYTE)} MB for ${(body.length / MEGABYTE).toFixed(1)} MB`,
       step,
     )
-  // What was let go is given back, so that the next one is not blamed for it.
-  await Bun.sleep(scene.isShort ? 0 : 100)
   return { name, from, to, step }
+}
+
+/** Resident memory once it no longer moves, so that no blow is blamed, or praised, for what the one before it left. */
+async function settledMemory(server: Server): Promise<number> {
+  let before = server.memory().now
+  for (let looks = 0; looks < SETTLING_LOOKS; looks++) {
+    await Bun.sleep(SETTLING_MS)
+    const { now } = server.memory()
+    if (Math.abs(now - before) < MEGABYTE) return now
+    before = now
+  }
+  return before
 }
 
 function judge(tally: Tally, name: string, { status, text }: Answer, step: string): void {
