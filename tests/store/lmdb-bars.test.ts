@@ -7,6 +7,7 @@ import { prefixRange } from '../../src/store/key.ts'
 import { CHUNKS, lmdbBars, RECORDS } from '../../src/store/lmdb-bars.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
+import { rejection } from '../rejection.ts'
 import { delayedBars } from '../market/delayed-bars.ts'
 
 function open(path = mkdtempSync(`${tmpdir()}/chartroom-bars-`)) {
@@ -100,10 +101,29 @@ test('what an import left behind that was cut short is swept up, and nothing els
   await records.put(draft, parent)
   await store.sweep()
   expect(chunks(kv)).toBe(8)
-  await records.put(draft, String(process.pid))
+  // It has gone.
+  const gone = Bun.spawn(['true'])
+  await gone.exited
+  await records.put(draft, String(gone.pid))
   await store.sweep()
   expect(chunks(kv)).toBe(3)
   expect(rows((await store.read(key)).bars)).toEqual(rows(minuteBars(0, 10_000)))
+  await kv.close()
+  rmSync(path, { recursive: true })
+})
+
+test('bars that there is no room for are refused, and leave what was there', async () => {
+  const key = seriesKey('BINANCE', 'BTCUSDT', '1m')
+  const path = mkdtempSync(`${tmpdir()}/chartroom-bars-`)
+  const kv = lmdbKv({ path, maxBytes: 200_000 })
+  const store = lmdbBars(kv)
+  await store.upsert(key, minuteBars(0, 1_000))
+  const full = { status: 507, code: 'storage_full' }
+  expect(await rejection(store.upsert(key, minuteBars(1_000, 20_000)))).toMatchObject(full)
+  expect(await rejection(store.draft(key).add(minuteBars(1_000, 20_000)))).toMatchObject(full)
+  // What takes the place of as much is no more.
+  expect(await store.upsert(key, minuteBars(0, 1_000, { price: 7 }))).toMatchObject({ updated: 1_000 })
+  expect(rows((await store.read(key)).bars)).toEqual(rows(minuteBars(0, 1_000, { price: 7 })))
   await kv.close()
   rmSync(path, { recursive: true })
 })
