@@ -66,6 +66,23 @@ const TOOLS: readonly Tool[] = [
       'The list of trades of a stored backtest: the last 2,000 of them; `tradeCount` says how many there are.',
     show: 'trades',
   },
+  {
+    name: 'run_sweep',
+    method: 'POST',
+    path: `${platform}/sweeps`,
+    description:
+      'Run a strategy with many choices of its inputs, to find the best of them and how much of it is luck. Answers at once; ask get_sweep until its state is done.',
+  },
+  {
+    name: 'get_sweep',
+    method: 'GET',
+    path: `${platform}/sweeps/:id`,
+    description:
+      'A sweep with its verdict: the best trial, the chance that luck alone did this, walk-forward, overfitting.',
+  },
+  { name: 'list_sweeps', method: 'GET', path: `${platform}/sweeps` },
+  { name: 'get_sweep_results', method: 'GET', path: `${platform}/sweeps/:id/results`, large: true },
+  { name: 'stop_sweep', method: 'POST', path: `${platform}/sweeps/:id/cancel` },
   { name: 'delete_backtest', method: 'DELETE', path: `${platform}/backtests/:id` },
   {
     name: 'list_symbols',

@@ -9,6 +9,7 @@ import { UsageError, type Command, type CommandContext } from './command.ts'
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
   backtest: async () => (await import('./backtest.ts')).backtestCommand,
+  sweep: async () => (await import('./sweep.ts')).sweepCommand,
   backtests: async () => (await import('./backtests-command.ts')).backtestsCommand,
   check: async () => (await import('./check.ts')).checkCommand,
   parity: async () => (await import('./parity.ts')).parityCommand,
