@@ -514,6 +514,9 @@ describe.skipIf(noBrowser)('pages', () => {
     await page.getByRole('button', { name: /An hour of work/ }).click()
     expect(await name.inputValue()).toBe('An hour of work')
     await text.getByText('close * 2').waitFor()
+    // A button that changes its colour is between two of them for a moment.
+    await page.getByRole('button', { name: 'Run', exact: true, disabled: false }).waitFor()
+    await page.waitForFunction(() => document.getAnimations().length === 0)
     expect(await violations(page)).toEqual([])
     expect(complaints).toEqual([])
   }, 60_000)
