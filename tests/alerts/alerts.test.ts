@@ -372,6 +372,13 @@ describe('an alert', () => {
     await set({ interval: '1w', frequency: 'once_per_bar_close' })
     expect(ends.map(({ key, at }) => [key.interval, (at - START) / DAY])).toEqual([['1d', 2 + 5000 / DAY]])
   })
+  test('on bars of twelve seconds is looked at a second behind their end, not five', async () => {
+    barMs = 12_000
+    now = START + 1.5 * barMs
+    const { set } = world()
+    await set({ frequency: 'once_per_bar_close' })
+    expect(ends.map(({ at }) => at - START)).toEqual([2 * barMs + 1000])
+  })
   test('of a script runs from the first bar there is', async () => {
     closes = [9]
     now = START + DAY / 2

@@ -165,6 +165,7 @@ test.each<[Operator, number, number, number]>([
   ['moving_up_pct', 100, 0, 1],
   ['moving_up_pct', 101, 0, 0],
   ['moving_down', 1, 0, 0],
+  ['moving_down_pct', 1, 0, 0],
 ])('%s %d %d is read %d times', (op, price, price2, times) => {
   const bars = emptyBars(3)
   for (const [i, close] of [10, 10, 20].entries()) {

@@ -27,8 +27,9 @@ test.each(['/platform/scripts/check', '/platform/backtests/ID/compare', '/platfo
     })
     let status = 0
     const answered = app.handle(request).then((answer) => (status = answer.status))
-    for (let i = 0; i < 100 && clock.asleep === 0; i++) await clock.settle()
-    expect([clock.asleep > 0, status]).toEqual([true, 0])
+    // An import asks for its bytes from a thread of its own, which takes its time on a busy machine.
+    while (clock.asleep === 0) await clock.settle()
+    expect(status).toBe(0)
     await clock.pass(30_000)
     expect([await answered, app.gate.bodies.bytes]).toEqual([408, 0])
   },
