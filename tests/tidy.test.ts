@@ -86,6 +86,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ['*'],
   'main.ts': ['*'],
 }
+/** Within `pine/`, folder by folder. A built-in's signature is written in the types of `2-check`. */
+const PHASES: Readonly<Record<string, readonly string[]>> = {
+  runtime: [],
+  builtins: ['runtime', '2-check'],
+  '1-parse': [],
+  '2-check': ['1-parse', 'builtins', 'runtime'],
+  '3-plan': ['2-check', 'builtins', 'runtime'],
+  '4-generate': ['2-check', '3-plan', 'builtins', 'runtime'],
+}
 /** Type-only imports that are allowed beyond the table. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { dashboard: ['api', 'backtest'] }
 
@@ -119,6 +128,13 @@ function roomOf(path: string): string {
   return first
 }
 
+/** The folder of `pine/` that a file is in; of what stands above them, the compiler's door is one that none may pass. */
+function phaseOf(path: string): string | null {
+  if (/^pine\/(compile|executable)\.ts$/.test(path)) return 'door'
+  const folder = /^pine\/([^/]+)\//.exec(path)?.[1]
+  return folder !== undefined && folder in PHASES ? folder : null
+}
+
 function resolve(file: string, target: string): string | null {
   if (!target.startsWith('.')) return null
   const parts = file.split('/').slice(0, -1)
@@ -144,6 +160,17 @@ describe('rooms', () => {
       const allowed = MAY_IMPORT[from] ?? []
       if (from === to || allowed.includes('*') || allowed.includes(to)) return []
       if (typeOnly && TYPES_ONLY[from]?.includes(to)) return []
+      return [`${file} imports ${target}`]
+    })
+    expect(broken).toEqual([])
+  })
+
+  test('the rooms of the language follow the phases, and a run knows none of them', () => {
+    const broken = imports.flatMap(({ file, target }) => {
+      const from = phaseOf(file)
+      const to = phaseOf(resolve(file, target) ?? '')
+      if (from === null || from === 'door' || to === null || from === to || PHASES[from]?.includes(to))
+        return []
       return [`${file} imports ${target}`]
     })
     expect(broken).toEqual([])

@@ -7,7 +7,7 @@
 // is not over), state is kept from before that.
 
 import type { Bars } from '../market/bars.ts'
-import type { AlertEvent } from '../pine/compile.ts'
+import type { AlertEvent } from '../pine/environment.ts'
 import type { Fills } from './broker/ledger.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 import { labelOf } from './broker/ledger.ts'

@@ -4,7 +4,7 @@
 // as null. Colours are `#RRGGBBAA`, a palette and an index a bar where they change.
 
 import type { Bars } from '../market/bars.ts'
-import type { ScriptRun } from '../pine/compile.ts'
+import type { ScriptRun } from '../pine/environment.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
 import type { Marker, RestingTrack, Track } from '../wire/track.ts'

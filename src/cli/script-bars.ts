@@ -10,7 +10,7 @@ import { formatInterval, normalizeInterval } from '../market/interval.ts'
 import { loadSamples } from '../market/sample.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
 import { defaultSymbol, inferTick, symbolOfSyminfo } from '../market/symbols.ts'
-import type { Series } from '../pine/compile.ts'
+import type { Series } from '../pine/environment.ts'
 import { UsageError, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 

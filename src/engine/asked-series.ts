@@ -1,7 +1,7 @@
 // The series that a script asks for, fetched while it cannot wait: it runs again whenever one is missing.
 
 import { seriesName } from '../market/bar-store.ts'
-import type { Series } from '../pine/compile.ts'
+import type { Series } from '../pine/environment.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 
 /** null = there are none of it. */

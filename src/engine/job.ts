@@ -13,7 +13,7 @@ import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
 import type { BarRange, Bars } from '../market/bars.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import type { Series } from '../pine/compile.ts'
+import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 
 /** Every kind of job: what goes in and what comes out. */

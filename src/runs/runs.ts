@@ -19,7 +19,7 @@ import { compareIntervals, normalizeInterval, parseInterval, requireInterval } f
 import type { Bars } from '../market/bars.ts'
 import { barsSeenBy, type SeenBars, seriesOf } from '../market/seen-bars.ts'
 import { marketName, type SymbolInfo } from '../market/symbol.ts'
-import type { Series } from '../pine/compile.ts'
+import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { collectionIn } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'

@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { assert, constantFrom, nat, property } from 'fast-check'
 import { planProgram } from '../../src/pine/3-plan/plan.ts'
-import { generate } from '../../src/pine/4-generate/generate.ts'
 import { compile } from '../../src/pine/compile.ts'
+import { executable } from '../../src/pine/executable.ts'
 import { Run } from '../../src/pine/runtime/run.ts'
 import { ScriptError } from '../../src/pine/runtime/runtime.ts'
 import { scripts } from './random-script.ts'
@@ -17,7 +17,7 @@ function outcome(source: string, hoist: boolean, steps: (run: Run) => void): rea
   const { script } = compile(source)
   if (!script) return 'refused'
   try {
-    const run = new Run(script.program, generate(planProgram(script.program, { hoist })), environment(BARS))
+    const run = new Run(executable(script.program, { hoist }), environment(BARS))
     steps(run)
     return plotted(run)
   } catch (error) {

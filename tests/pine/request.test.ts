@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { Bars } from '../../src/market/bars.ts'
-import type { RunEnvironment, Series } from '../../src/pine/compile.ts'
+import type { RunEnvironment, Series } from '../../src/pine/environment.ts'
 import { DEFAULT_LIMITS, ScriptError, SeriesNeeded } from '../../src/pine/runtime/runtime.ts'
 import { barsOf, open, plotted, runScript, SYMBOL } from './run-script.ts'
 

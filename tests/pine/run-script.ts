@@ -3,7 +3,8 @@
 import { type Bars, emptyBars } from '../../src/market/bars.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
 import type { Broker, BrokerAccount, BrokerDesk } from '../../src/pine/broker.ts'
-import { compile, type RunEnvironment, type ScriptRun } from '../../src/pine/compile.ts'
+import { compile } from '../../src/pine/compile.ts'
+import type { RunEnvironment, ScriptRun } from '../../src/pine/environment.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 
 export const SYMBOL: SymbolInfo = {

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import { sliceBars } from '../../src/market/bars.ts'
 import type { CloseRequest } from '../../src/pine/broker.ts'
-import { InputError, type ScriptRun } from '../../src/pine/compile.ts'
+import { InputError } from '../../src/pine/compile.ts'
+import type { ScriptRun } from '../../src/pine/environment.ts'
 import { DEFAULT_LIMITS, ScriptError } from '../../src/pine/runtime/runtime.ts'
 import { barsOf, open, plotted, recordingBroker, runScript, walk, type Order } from './run-script.ts'
 

@@ -13,7 +13,8 @@ import type { CheckOptions } from './context.ts'
 import { checkUncalled } from './functions.ts'
 import * as messages from './messages.ts'
 import { collect, newModule, reportBrokenLibraries, topContext } from './modules.ts'
-import type { PineVersion, Program, Semantics } from './program.ts'
+import type { Program, Semantics } from './program.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
 import { statement } from './statements.ts'
 
 export interface CheckResult {

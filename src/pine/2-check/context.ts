@@ -11,16 +11,8 @@ import { COMPARED_MAX, NODES_MAX } from './caps.ts'
 import * as messages from './messages.ts'
 import type { Message } from './messages.ts'
 import { nearest } from './nearest.ts'
-import type {
-  Declaration,
-  Expr,
-  FunctionInstance,
-  Input,
-  InputExpr,
-  PineVersion,
-  Stmt,
-  Variable,
-} from './program.ts'
+import type { Declaration, Expr, FunctionInstance, Input, InputExpr, Stmt, Variable } from './program.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
 import { isPrimitive, latest } from './types.ts'
 import type { EnumMemberValue, EnumType, Qualifier, Type, Udt } from './types.ts'
 import type { VersionTable } from './version.ts'

@@ -3,7 +3,7 @@
 // A message is a function of what is in it; `tests/pine/checker.test.ts` shows each one.
 
 import type { Severity } from '../diagnostic.ts'
-import type { PineVersion } from './program.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
 
 export interface Message {
   readonly severity: Severity

@@ -7,9 +7,9 @@
 
 import type { BuiltinFunction, BuiltinVariable, Overload } from '../builtins/registry.ts'
 import type { BinaryOperator, UnaryOperator } from '../1-parse/tree.ts'
+import type { InputSpec } from '../runtime/inputs.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
 import type { EnumType, Qualifier, Type, Udt } from './types.ts'
-
-export type PineVersion = 4 | 5 | 6
 
 export interface Variable {
   /** Unique in the program. */
@@ -216,42 +216,9 @@ export interface FunctionInstance {
   readonly returns: Type
 }
 
-export const INPUT_KINDS = [
-  'int',
-  'float',
-  'bool',
-  'string',
-  'color',
-  'source',
-  'timeframe',
-  'session',
-  'symbol',
-  'time',
-  'price',
-  'text_area',
-  'enum',
-] as const
-export type InputKind = (typeof INPUT_KINDS)[number]
-
-export interface Input {
-  readonly index: number
-  readonly kind: InputKind
-  /** The variable it is assigned to, '' where it stands inside an expression. */
-  readonly name: string
-  readonly title: string
-  /** In run-time form; a `source` default is the built-in's name ('close'), or '' for a variable of the script (see `sourceExpr`). */
-  readonly defval: number | string | boolean | null | object
+/** As a run has to know it, and where a `source` default comes from that is a variable of the script's. */
+export interface Input extends InputSpec {
   readonly sourceExpr: Expr | null
-  readonly minval: number | null
-  readonly maxval: number | null
-  readonly step: number | null
-  readonly options: readonly (number | string | object)[] | null
-  readonly tooltip: string
-  readonly group: string
-  readonly inline: string
-  readonly confirm: boolean
-  readonly display: string
-  readonly active: boolean
   readonly enum: EnumType | null
 }
 

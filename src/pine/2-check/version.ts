@@ -1,6 +1,6 @@
 // What sets v4 and v5 apart by name and argument. The tables are in `v4.ts` and `v5.ts`; the checker asks here.
 
-import type { PineVersion } from './program.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
 import { V4 } from './v4.ts'
 import { V5 } from './v5.ts'
 

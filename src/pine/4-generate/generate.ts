@@ -7,57 +7,20 @@
 // nothing else: no global but Math, NaN and Infinity. `tests/pine/escape.test.ts` tries to break that.
 
 import { assert } from '../../lib/assert.ts'
-import type { Expr, Program } from '../2-check/program.ts'
-import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
-import type { StateClass } from '../builtins/registry.ts'
+import type { Expr } from '../2-check/program.ts'
+import type { Hoist, Plan } from '../3-plan/plan.ts'
+import type { Executable, Instantiate } from '../runtime/executable.ts'
+import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { Entry, js, sequence, type Code, type Part } from './code.ts'
 import { argumentsOf, assignment, entry, expression, implicits, newState } from './expressions.ts'
-import { Module, Writer, type Frame, type RequestSpec, type Scope, type TrackSpec } from './module.ts'
+import { Module, Writer, type Frame, type RequestSpec, type Scope } from './module.ts'
 import { block } from './statements.ts'
 
-export interface Generated {
+/** All of what a run is handed that can be said of the program alone. */
+export interface Generated extends Omit<Executable, 'program' | 'slice' | 'requestKey'> {
   readonly text: string
-  readonly constants: readonly unknown[]
-  /** Source offset by line of the text, -1 where there is none. */
-  readonly offsets: Int32Array
-  readonly columns: readonly RunColumn[]
-  readonly tracks: readonly TrackSpec[]
-  /** Frames one run makes. */
-  readonly frameCount: number
   readonly requests: readonly RequestSpec[]
-  /** Of a slice: the columns of the values wanted. */
-  readonly results: readonly Column[]
-  /** Slices made so far, by call site and path. */
-  readonly slices: Map<string, { readonly program: Program; readonly generated: Generated }>
-  readonly instantiate: Instantiate
-}
-
-/** `kept`: all of it is there; else only the block at work. `back`: how many bars back it is read at most. */
-export interface RunColumn extends Column {
-  readonly kept: boolean
-  readonly back: number
-}
-
-export type Instantiate = (
-  context: object,
-  inputs: readonly unknown[],
-  sources: readonly (Float64Array | null)[],
-) => Instance
-
-/** What the text gives back. `state` and `hoisted` are the frames a snapshot copies. */
-export interface Instance {
-  readonly state: object
-  readonly hoisted: object
-  /** Classes of the script's types, in the order the text needed them. */
-  readonly types: readonly (new (...fields: never[]) => object)[]
-  readonly options: readonly Readonly<Record<string, number | string | boolean | null>>[]
-  /** Fetches the columns again after they have grown and moved. */
-  bind(): void
-  hoist(from: number, to: number): void
-  /** The script's body on one bar, once more. */
-  body(bar: number): void
-  run(from: number, to: number): void
 }
 
 /** `trades: false`: of a slice, which runs on bars that are not the broker's. */
@@ -136,7 +99,6 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
     tracks: module.tracks,
     requests: module.requests,
     results: module.results,
-    slices: new Map(),
     frameCount: module.main.size,
     instantiate: factory(module.constants),
   }

@@ -8,10 +8,8 @@ import type { Type, Udt } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
 import { WHOLE, type Code } from './code.ts'
+import { BLOCK, type TrackSpec } from '../runtime/executable.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
-
-/** Bars that are computed ahead at a time. A power of two: columns of one block are indexed with a mask. */
-export const BLOCK = 4096
 
 /** A line and the offset in the script it stands for; -1 = none. */
 interface Line {
@@ -75,16 +73,6 @@ export interface Scope {
   readonly out: Writer
   /** In a hoisted loop: candidates are columns there, never locals. */
   readonly hoisted: boolean
-}
-
-/** What a plot call records, for `runtime/plots.ts`. */
-export interface TrackSpec {
-  readonly kind: string
-  /** By parameter: a column number of the plan. */
-  readonly columns: Record<string, number>
-  readonly colors: Record<string, number>
-  readonly texts: Record<string, number>
-  between: readonly [number, number] | null
 }
 
 export interface RequestSpec {

@@ -5,7 +5,8 @@ import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
 import { js, simple, type Code, type Part } from './code.ts'
 import { assignment, expression, missing } from './expressions.ts'
-import { literal, type Module, type Scope, type TrackSpec } from './module.ts'
+import { literal, type Module, type Scope } from './module.ts'
+import type { TrackSpec } from '../runtime/executable.ts'
 import { request } from './request.ts'
 
 export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {

@@ -5,15 +5,13 @@ import { calendarOf, periodFinder } from '../../market/calendar.ts'
 import { exchangeRate, type RateAt, seriesOfRate } from '../../market/exchange-rates.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import type { PineVersion, Program } from '../2-check/program.ts'
-import type { RunColumn } from '../4-generate/generate.ts'
-import { BLOCK } from '../4-generate/module.ts'
+import { BLOCK, type Executable, type RunColumn } from './executable.ts'
 import type { Broker } from '../broker.ts'
-import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../compile.ts'
+import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../environment.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import type { ChildRun, Feed, Request } from './request.ts'
-import { ScriptError, SeriesNeeded, type Limits, type Runtime } from './runtime.ts'
+import { ScriptError, SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
 
 export type ColumnData = Float64Array | Uint8Array | unknown[]
 
@@ -94,8 +92,7 @@ export class Context implements Runtime {
   #alertedOn = -1
 
   constructor(
-    program: Program,
-    columns: readonly RunColumn[],
+    { program, columns }: Pick<Executable, 'program' | 'columns'>,
     env: RunEnvironment,
     drawings: Drawings,
     budget: Budget,

@@ -1,7 +1,52 @@
 // The user's choices for a script's inputs, checked against what each input allows.
 
-import type { Input, Program } from '../2-check/program.ts'
-import type { EnumMemberValue } from '../2-check/types.ts'
+export const INPUT_KINDS = [
+  'int',
+  'float',
+  'bool',
+  'string',
+  'color',
+  'source',
+  'timeframe',
+  'session',
+  'symbol',
+  'time',
+  'price',
+  'text_area',
+  'enum',
+] as const
+export type InputKind = (typeof INPUT_KINDS)[number]
+
+/** A member of an enum, known by itself. */
+interface Member {
+  readonly name: string
+  readonly title: string
+}
+
+export interface InputSpec {
+  readonly index: number
+  readonly kind: InputKind
+  /** The variable it is assigned to, '' where it stands inside an expression. */
+  readonly name: string
+  readonly title: string
+  /** In run-time form; a `source` default is the built-in's name ('close'), or '' for a variable of the script . */
+  readonly defval: number | string | boolean | null | object
+  readonly minval: number | null
+  readonly maxval: number | null
+  readonly step: number | null
+  readonly options: readonly (number | string | object)[] | null
+  readonly tooltip: string
+  readonly group: string
+  readonly inline: string
+  readonly confirm: boolean
+  readonly display: string
+  readonly active: boolean
+  readonly enum: { readonly members: readonly Member[] } | null
+}
+
+interface Script {
+  readonly inputs: readonly InputSpec[]
+}
 
 /** An input was refused. `input` is its title or the unknown name. */
 export class InputError extends Error {
@@ -20,7 +65,7 @@ export interface ResolvedInputs {
   readonly shown: Readonly<Record<string, unknown>>
 }
 
-export function labelOf(input: Input): string {
+export function labelOf(input: InputSpec): string {
   return input.title || input.name || `Input ${input.index + 1}`
 }
 
@@ -30,7 +75,7 @@ export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 
 export interface InputView {
   /** What a value is given under. */
   readonly label: string
-  readonly kind: Input['kind']
+  readonly kind: InputSpec['kind']
   readonly default: unknown
   readonly minval: number | null
   readonly maxval: number | null
@@ -42,7 +87,7 @@ export interface InputView {
   readonly active: boolean
 }
 
-export function inputViews(program: Program): InputView[] {
+export function inputViews(program: Script): InputView[] {
   return program.inputs.map((input) => {
     const { kind, minval, maxval, step, tooltip, group, inline, active } = input
     const options = input.options ?? input.enum?.members ?? null
@@ -53,8 +98,7 @@ export function inputViews(program: Program): InputView[] {
       minval,
       maxval,
       step,
-      options:
-        options?.map((one) => (typeof one === 'object' ? (one as EnumMemberValue).title : one)) ?? null,
+      options: options?.map((one) => (typeof one === 'object' ? (one as Member).title : one)) ?? null,
       tooltip,
       group,
       inline,
@@ -63,8 +107,8 @@ export function inputViews(program: Program): InputView[] {
   })
 }
 
-export function resolveInputs(program: Program, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
-  const given = new Map<Input, unknown>()
+export function resolveInputs(program: Script, chosen: Readonly<Record<string, unknown>>): ResolvedInputs {
+  const given = new Map<InputSpec, unknown>()
   for (const [name, value] of Object.entries(chosen)) {
     const input =
       program.inputs.find((one) => labelOf(one) === name) ?? program.inputs.find((one) => one.name === name)
@@ -80,13 +124,13 @@ export function resolveInputs(program: Program, chosen: Readonly<Record<string, 
   return { values, shown }
 }
 
-function namesOf(program: Program): string {
+function namesOf(program: Script): string {
   if (program.inputs.length === 0) return ' It has no inputs.'
   const names = program.inputs.slice(0, 20).map((input) => `"${labelOf(input)}"`)
   return ` It has ${names.join(', ')}${program.inputs.length > 20 ? ' and more' : ''}.`
 }
 
-function readInput(input: Input, value: unknown): Input['defval'] {
+function readInput(input: InputSpec, value: unknown): InputSpec['defval'] {
   const label = labelOf(input)
   const wrong = (expected: string): never => {
     throw new InputError(
@@ -134,9 +178,9 @@ function readInput(input: Input, value: unknown): Input['defval'] {
   }
 }
 
-function oneOf(input: Input): string {
+function oneOf(input: InputSpec): string {
   const options = input.options ?? input.enum?.members ?? []
-  return `one of ${options.map((option) => JSON.stringify(typeof option === 'object' ? (option as EnumMemberValue).title : option)).join(', ')}`
+  return `one of ${options.map((option) => JSON.stringify(typeof option === 'object' ? (option as Member).title : option)).join(', ')}`
 }
 
 function readColor(value: unknown): number | null {
@@ -145,10 +189,10 @@ function readColor(value: unknown): number | null {
   return match ? Number.parseInt(`${match[1] ?? ''}${match[2] ?? 'ff'}`, 16) : null
 }
 
-function shownValue(input: Input, value: Input['defval']): unknown {
+function shownValue(input: InputSpec, value: InputSpec['defval']): unknown {
   if (input.kind === 'color' && typeof value === 'number' && !Number.isNaN(value))
     return `#${value.toString(16).padStart(8, '0').toUpperCase()}`
   if (typeof value === 'number' && Number.isNaN(value)) return null
-  if (typeof value === 'object' && value !== null) return (value as EnumMemberValue).title
+  if (typeof value === 'object' && value !== null) return (value as Member).title
   return value
 }

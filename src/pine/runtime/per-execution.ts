@@ -4,7 +4,7 @@
 // in every round, and in `for length = 5 to 50` ta.wma(close, length) is that of a call outside. The percentiles alone
 // take each execution for a bar of its own. [both measured by PyneCore]
 
-import type { StateClass } from '../builtins/registry.ts'
+import type { StateClass } from './state-class.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Rounds of one bar beyond this share a state: so many windows are tens of MB by then. */

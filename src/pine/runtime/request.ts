@@ -20,7 +20,7 @@ import {
   type Interval,
 } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import type { Series } from '../compile.ts'
+import type { Series } from '../environment.ts'
 import { CoarserBars } from './coarser.ts'
 import { PineArray, PineMap } from './collections.ts'
 import type { Context } from './context.ts'

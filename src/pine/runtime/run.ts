@@ -6,14 +6,9 @@
 import { assert } from '../../lib/assert.ts'
 import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Bars } from '../../market/bars.ts'
-import type { Expr, Program } from '../2-check/program.ts'
-import { planProgram } from '../3-plan/plan.ts'
-import { requestKey } from '../3-plan/request-key.ts'
-import { callsOn, sliceProgram } from '../3-plan/slice.ts'
-import { generate, type Generated, type Instance } from '../4-generate/generate.ts'
-import { BLOCK } from '../4-generate/module.ts'
-import type { StateClass } from '../builtins/registry.ts'
-import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '../compile.ts'
+import { BLOCK, type Executable, type Instance } from './executable.ts'
+import type { StateClass } from './state-class.ts'
+import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '../environment.ts'
 import { Checkpoint } from './checkpoint.ts'
 import { PineArray, PineMap } from './collections.ts'
 import { Budget } from './budget.ts'
@@ -59,8 +54,7 @@ const MADE_ON_THE_WAY = [PineArray, PineMap, PineMatrix, ChartPoint, History]
 
 export class Run implements ScriptRun {
   readonly context: Context
-  readonly #program: Program
-  readonly #generated: Generated
+  readonly #executable: Executable
   readonly #instance: Instance
   readonly #resolved: ResolvedInputs
   readonly #sources: (Float64Array | null)[]
@@ -74,10 +68,10 @@ export class Run implements ScriptRun {
   #position = 0
   #beforeBar: { readonly bar: number; readonly state: Checkpoint } | null = null
 
-  constructor(program: Program, generated: Generated, env: RunEnvironment, depth = 0) {
+  constructor(executable: Executable, env: RunEnvironment, depth = 0) {
+    const { program } = executable
     this.#depth = depth
-    this.#program = program
-    this.#generated = generated
+    this.#executable = executable
     this.#resolved = resolveInputs(program, env.inputs)
     const drawings = new Drawings(env.limits, program.declaration.args)
     this.#budget = env.budget ?? new Budget(env.limits)
@@ -85,19 +79,19 @@ export class Run implements ScriptRun {
       this.#budget.watch = () => void env.watch?.()
       if (env.collect) this.#budget.collect = env.collect
     }
-    this.context = new Context(program, generated.columns, env, drawings, this.#budget, depth > 0)
-    if (generated.frameCount > FRAME_LIMIT)
+    this.context = new Context(executable, env, drawings, this.#budget, depth > 0)
+    if (executable.frameCount > FRAME_LIMIT)
       throw new ScriptError(
-        `The script's functions call each other in ${generated.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
+        `The script's functions call each other in ${executable.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
         'script_limit_exceeded',
       )
     this.#sources = this.#resolved.values.map(() => null)
     this.#instance = this.#located(() =>
-      generated.instantiate(this.context, this.#resolved.values, this.#sources),
+      executable.instantiate(this.context, this.#resolved.values, this.#sources),
     )
     this.context.rerun = () => this.#rerun()
     this.context.spawn = (site, path, series) => this.#spawn(site, path, series)
-    this.context.requestKey = (site, path) => requestKey(callsOn(program, path), this.#wantedBy(site))
+    this.context.requestKey = (site, path) => executable.requestKey(site, path)
     const members = program.enums.flatMap((one) => one.members)
     this.#shared = new Set<unknown>([this.context, this.#budget, env.broker, env, ...members])
     this.#budget.add(
@@ -111,10 +105,10 @@ export class Run implements ScriptRun {
     return this.#position
   }
   get plots(): readonly PlotTrack[] {
-    return tracksOf(this.#generated.tracks, this.#instance.options, this.context.columns, this.#position)
+    return tracksOf(this.#executable.tracks, this.#instance.options, this.context.columns, this.#position)
   }
   plotsFrom(from: number) {
-    const { tracks } = this.#generated
+    const { tracks } = this.#executable
     return plotValues(tracks, this.#instance.options, this.context.columns, from, this.#position)
   }
   get drawings() {
@@ -233,10 +227,10 @@ export class Run implements ScriptRun {
   /** What both sides of a snapshot have: what code refers to, and what is no state of this run's. */
   #known(): readonly unknown[] {
     const { types } = this.#instance
-    const constants = this.#generated.constants.filter(
+    const constants = this.#executable.constants.filter(
       (one) => typeof one === 'object' || typeof one === 'function',
     )
-    const members = this.#program.enums.flatMap((one) => one.members)
+    const members = this.#executable.program.enums.flatMap((one) => one.members)
     const own: unknown[] = [
       this.context,
       this.#budget,
@@ -274,7 +268,7 @@ export class Run implements ScriptRun {
     const position = this.#position
     return {
       position,
-      columns: this.#generated.columns.map(({ kept, back }, i) => {
+      columns: this.#executable.columns.map(({ kept, back }, i) => {
         const from = kept ? Math.max(0, position - Math.max(back, bars)) : position
         const data = columns[i] ?? []
         return {
@@ -335,18 +329,9 @@ export class Run implements ScriptRun {
       throw new ScriptError(
         'A request.security() needs its own result: what it evaluates leads back to the call itself.',
       )
-    const { slices } = this.#generated
-    const key = `${site}@${path}`
-    let slice = slices.get(key)
-    if (!slice) {
-      const program = sliceProgram(this.#program, callsOn(this.#program, path), this.#wantedBy(site))
-      slice = { program, generated: generate(planProgram(program), { trades: false }) }
-      slices.set(key, slice)
-    }
     const { env } = this.context
     const run = new Run(
-      slice.program,
-      slice.generated,
+      this.#executable.slice(site, path),
       {
         ...env,
         ...series,
@@ -361,16 +346,10 @@ export class Run implements ScriptRun {
     return run.asChild()
   }
 
-  #wantedBy(site: number): Expr {
-    const wanted = this.#generated.requests.find((request) => request.site === site)?.wanted
-    assert(wanted, 'a request knows what it wants')
-    return wanted
-  }
-
   asChild(): ChildRun {
-    const { results } = this.#generated
+    const { results } = this.#executable
     const { columns } = this.context
-    const three = this.#program.version < 6
+    const three = this.#executable.program.version < 6
     return {
       run: this,
       value: (item, bar) => {
@@ -395,7 +374,7 @@ export class Run implements ScriptRun {
   /** Columns of the source inputs: bar columns as they are, derived ones worked out for the bars that are new. */
   #readSources(end: number): void {
     const { bars } = this.context
-    for (const input of this.#program.inputs) {
+    for (const input of this.#executable.program.inputs) {
       if (input.kind !== 'source') continue
       const name = this.#resolved.values[input.index]
       if (typeof name !== 'string' || name === '') continue
@@ -413,7 +392,7 @@ export class Run implements ScriptRun {
     try {
       return work()
     } catch (error) {
-      throw located(error, this.#generated.offsets)
+      throw located(error, this.#executable.offsets)
     }
   }
 }

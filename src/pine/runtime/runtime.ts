@@ -5,10 +5,11 @@
 
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
-import type { PineVersion } from '../2-check/program.ts'
 import type { Broker } from '../broker.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
+
+export type PineVersion = 4 | 5 | 6
 
 export interface Runtime {
   readonly version: PineVersion

@@ -8,7 +8,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { BAR_FIELDS, type Bars, emptyBars } from '../../../src/market/bars.ts'
 import type { SymbolInfo } from '../../../src/market/symbol.ts'
 import type { Broker } from '../../../src/pine/broker.ts'
-import { type CompiledScript, type RunEnvironment, compile } from '../../../src/pine/compile.ts'
+import { type CompiledScript, compile } from '../../../src/pine/compile.ts'
+import type { RunEnvironment } from '../../../src/pine/environment.ts'
 import { DEFAULT_LIMITS } from '../../../src/pine/runtime/runtime.ts'
 
 interface Case {

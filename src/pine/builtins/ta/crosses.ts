@@ -5,7 +5,8 @@
 // one was. [K2, both measured on TradingView]
 
 import { fn } from '../define.ts'
-import type { BuiltinEntry, PairColumns, PairFill } from '../registry.ts'
+import type { BuiltinEntry } from '../registry.ts'
+import type { PairColumns, PairFill } from '../../runtime/state-class.ts'
 import { EPSILON, countOf } from './window.ts'
 
 export class Crossover implements PairFill {

@@ -6,7 +6,8 @@
 // ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
 
 import { fn } from '../define.ts'
-import type { BuiltinEntry, LengthColumns, LengthFill } from '../registry.ts'
+import type { BuiltinEntry } from '../registry.ts'
+import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { History, invalidArgument, lengthOf } from './window.ts'

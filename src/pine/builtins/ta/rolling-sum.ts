@@ -15,7 +15,7 @@
 // Cost: O(1) a bar, and n for a fresh sum. Fresh sums are paid from an allowance of 512 additions a bar, so that a
 // length of thousands cannot make every bar cost thousands; up to 512 they happen exactly when TradingView's do.
 
-import type { LengthColumns } from '../registry.ts'
+import type { LengthColumns } from '../../runtime/state-class.ts'
 import { lengthOf } from './window.ts'
 
 const CAPACITY_FIRST = 32

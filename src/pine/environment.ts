@@ -1,0 +1,85 @@
+// What a run is given, and what it gives.
+
+import type { Bars } from '../market/bars.ts'
+import type { SymbolInfo } from '../market/symbol.ts'
+import type { Broker } from './broker.ts'
+import type { Budget } from './runtime/budget.ts'
+import type { Drawings } from './runtime/drawings.ts'
+import type { PlotTrack } from './runtime/plots.ts'
+import type { Limits } from './runtime/runtime.ts'
+
+/** A named series that request.* may read. */
+export interface Series {
+  readonly bars: Bars
+  readonly symbol: SymbolInfo
+  readonly interval: string
+}
+
+export interface RunEnvironment extends Series {
+  /** The script's own symbol and interval, for runs that request.* opens on others; without it these are its own. */
+  readonly main?: Pick<Series, 'symbol' | 'interval'>
+  /** By title or variable name. */
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly broker: Broker
+  readonly limits: Limits
+  /** Bars for request.*: null = there are none (na or a run-time error), undefined = not loaded (throws SeriesNeeded). */
+  readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
+  /** Called now and then with the bar reached; throw from it to stop the run. */
+  readonly progress?: (bar: number) => void
+  /** Runs what a request evaluates no further than it is asked for, so that it can be kept with the run. */
+  readonly stepwise?: boolean
+  /** Of what a request evaluates: told when it answers what a bar to come may change. */
+  readonly unsettle?: () => void
+  /** Told now and then how many bytes the run counts as its own; never more than `limits.memoryBytes`. */
+  readonly used?: (bytes: number) => void
+  /** Of the run that opened this one for request.*: their budget is one. */
+  readonly budget?: Budget
+  /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over, else answers the ms since the last call. */
+  readonly watch?: () => number | void
+  /** Called when a run has found that much of what it counted is garbage. */
+  readonly collect?: () => void
+}
+
+export interface AlertEvent {
+  readonly bar: number
+  readonly time: number
+  /** alertcondition's title; '' for alert(). */
+  readonly title: string
+  readonly message: string
+}
+
+export interface LogEntry {
+  readonly bar: number
+  readonly time: number
+  readonly level: 'info' | 'warning' | 'error'
+  readonly message: string
+}
+
+export interface ScriptRun {
+  /** Runs bars from where it stands to `end` (exclusive). Bars may be handed in one at a time: batch equals incremental. */
+  advance(end: number): void
+  /** Bars done. */
+  readonly position: number
+  readonly plots: readonly PlotTrack[]
+  /** The values of plot() by title, the first entry being bar `from`'s. */
+  plotsFrom(from: number): readonly (readonly [title: string, values: Float64Array])[]
+  readonly drawings: Drawings
+  readonly alerts: readonly AlertEvent[]
+  readonly logs: readonly LogEntry[]
+  readonly warnings: readonly { readonly code: string; readonly message: string }[]
+  /** Resolved input values by title, as the report shows them. */
+  readonly inputs: Readonly<Record<string, unknown>>
+  /**
+   * All of the script's state, and nothing of the broker's: restore() of it brings this run, or a fresh one of the same
+   * script, inputs and earlier bars, to this bar.
+   */
+  snapshot(): Uint8Array
+  restore(snapshot: Uint8Array): void
+  /**
+   * The same without what the script cannot see any more, but for the plots, alerts and drawings of the last `bars`: how
+   * much it is does not hang on how many bars lie behind. A report cannot be made of it.
+   */
+  essence(bars: number): Uint8Array
+  /** The first bar from where on another bar to come may change what the script does; Infinity = none. */
+  readonly unsettledFrom: number
+}

@@ -1,0 +1,34 @@
+// Program to what a run is handed. The parts that requests evaluate on other bars are made when a run first asks for them.
+
+import { assert } from '../lib/assert.ts'
+import type { Expr, Program } from './2-check/program.ts'
+import { planProgram } from './3-plan/plan.ts'
+import { requestKey } from './3-plan/request-key.ts'
+import { callsOn, sliceProgram } from './3-plan/slice.ts'
+import { generate } from './4-generate/generate.ts'
+import type { Executable } from './runtime/executable.ts'
+
+/** `trades: false`: of a slice, which runs on bars that are not the broker's. */
+export function executable(program: Program, { trades = true, hoist = true } = {}): Executable {
+  const generated = generate(planProgram(program, { hoist }), { trades })
+  const slices = new Map<string, Executable>()
+  const wantedBy = (site: number): Expr => {
+    const wanted = generated.requests.find((request) => request.site === site)?.wanted
+    assert(wanted, 'a request knows what it wants')
+    return wanted
+  }
+  return {
+    ...generated,
+    program,
+    requestKey: (site, path) => requestKey(callsOn(program, path), wantedBy(site)),
+    slice(site, path) {
+      const key = `${site}@${path}`
+      let slice = slices.get(key)
+      if (!slice) {
+        slice = executable(sliceProgram(program, callsOn(program, path), wantedBy(site)), { trades: false })
+        slices.set(key, slice)
+      }
+      return slice
+    },
+  }
+}

@@ -1,0 +1,73 @@
+// What the compiler hands a run: the function it generated, what that needs, and a way to the parts of the script that
+// requests evaluate elsewhere. A run knows nothing of how they are made.
+
+import type { InputSpec } from './inputs.ts'
+import type { PineVersion } from './runtime.ts'
+
+/** Bars that are computed ahead at a time. A power of two: columns of one block are indexed with a mask. */
+export const BLOCK = 4096
+
+export interface Executable {
+  /** What a run has to know of the script. */
+  readonly program: {
+    readonly version: PineVersion
+    readonly declaration: {
+      readonly args: Readonly<Record<string, number | string | boolean | null>>
+    }
+    readonly inputs: readonly InputSpec[]
+    readonly enums: readonly { readonly members: readonly object[] }[]
+  }
+  readonly constants: readonly unknown[]
+  /** Source offset by line of the text, -1 where there is none. */
+  readonly offsets: Int32Array
+  readonly columns: readonly RunColumn[]
+  readonly tracks: readonly TrackSpec[]
+  /** Frames one run makes. */
+  readonly frameCount: number
+  /** Of a slice: the columns of the values wanted. */
+  readonly results: readonly Pick<RunColumn, 'index' | 'kind'>[]
+  readonly instantiate: Instantiate
+  /** The part of the script that the request at a call site evaluates; `path` leads to it. The same each time it is asked for. */
+  slice(site: number, path: string): Executable
+  /** What a request evaluates, as a text: two that ask for the same are one. */
+  requestKey(site: number, path: string): string
+}
+
+/** `kept`: all of it is there; else only the block at work. `back`: how many bars back it is read at most. */
+export interface RunColumn {
+  readonly index: number
+  readonly kind: 'f64' | 'u8' | 'any'
+  readonly kept: boolean
+  readonly back: number
+}
+
+export type Instantiate = (
+  context: object,
+  inputs: readonly unknown[],
+  sources: readonly (Float64Array | null)[],
+) => Instance
+
+/** What the text gives back. `state` and `hoisted` are the frames a snapshot copies. */
+export interface Instance {
+  readonly state: object
+  readonly hoisted: object
+  /** Classes of the script's types, in the order the text needed them. */
+  readonly types: readonly (new (...fields: never[]) => object)[]
+  readonly options: readonly Readonly<Record<string, number | string | boolean | null>>[]
+  /** Fetches the columns again after they have grown and moved. */
+  bind(): void
+  hoist(from: number, to: number): void
+  /** The script's body on one bar, once more. */
+  body(bar: number): void
+  run(from: number, to: number): void
+}
+
+/** What a plot call records, for `runtime/plots.ts`. */
+export interface TrackSpec {
+  readonly kind: string
+  /** By parameter: a column number of the plan. */
+  readonly columns: Record<string, number>
+  readonly colors: Record<string, number>
+  readonly texts: Record<string, number>
+  between: readonly [number, number] | null
+}
