@@ -9,6 +9,8 @@ import { noBrowser, startSite, type Site } from './browser.ts'
 const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const PAGES = [
   '/backtests',
+  '/sweeps',
+  '/sweeps/new',
   '/scripts',
   '/ideas',
   '/watchlists',

@@ -4,6 +4,7 @@ import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { addCommands, keyText } from '../commands.ts'
 import { attempt, Confirm, Segments } from '../frame/page.tsx'
+import { navigate } from '../router.ts'
 import { cancelRun, runScript } from '../run-script.ts'
 import { remembered } from '../settings.ts'
 import { Menu } from '../ui/menu.tsx'
@@ -143,6 +144,9 @@ export function ScriptDrawer() {
             Cancel
           </Button>
         )}
+        <Button size="small" title="Find the best inputs" onClick={() => navigate('/sweeps/new')}>
+          Optimise
+        </Button>
         <input
           class={s.name}
           aria-label="Name of the script"

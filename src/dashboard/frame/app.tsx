@@ -22,6 +22,9 @@ const Keys = lazy(async () => (await import('../help/keys.tsx')).Keys)
 const Tour = lazy(async () => (await import('../help/tour.tsx')).Tour)
 const NotFound = lazy(async () => (await import('./not-found.tsx')).NotFound)
 const Backtests = lazy(async () => (await import('../backtests/backtests.tsx')).Backtests)
+const SweepList = lazy(async () => (await import('../sweeps/sweeps.tsx')).SweepList)
+const SweepPage = lazy(async () => (await import('../sweeps/sweep-page.tsx')).SweepPage)
+const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
 const Scripts = lazy(async () => (await import('../scripts/scripts.tsx')).Scripts)
 const ScriptPage = lazy(async () => (await import('../scripts/script-page.tsx')).ScriptPage)
 const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
@@ -38,6 +41,9 @@ const ROUTES = [
   ['/chart/:market/:interval', Workspace],
   ['/backtests', Backtests],
   ['/backtests/:id', Backtests],
+  ['/sweeps', SweepList],
+  ['/sweeps/new', Optimise],
+  ['/sweeps/:id', SweepPage],
   ['/scripts', Scripts],
   ['/scripts/:id', ScriptPage],
   ['/ideas', Ideas],
@@ -57,6 +63,7 @@ const ROUTES = [
 const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/', 'Chart', 'candles'],
   ['/backtests', 'Backtests', 'report'],
+  ['/sweeps', 'Sweeps', 'tune'],
   ['/scripts', 'Scripts', 'code'],
   ['/watchlists', 'Watchlists', 'list'],
   ['/alerts', 'Alerts', 'bell'],

@@ -1,0 +1,239 @@
+// Asking for a sweep of the script in the editor: which of its inputs, over what, and what is wanted.
+
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
+import { count } from '../format.ts'
+import { FormProblem } from '../ui/form.tsx'
+import { Button, cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
+import { Page, problemAt, Show, useLoad, useSubmit } from '../frame/page.tsx'
+import { navigate } from '../router.ts'
+import { runBars } from '../run-script.ts'
+import { titleOf } from '../editor/title-of.ts'
+import { inputs, market, script } from '../workspace.ts'
+import { choicesOf, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
+import s from './sweeps.module.css'
+
+const SAMPLERS = [
+  ['auto', 'Every combination, or 1,000 at random'],
+  ['grid', 'Every combination'],
+  ['sobol', 'Spread evenly (Sobol)'],
+  ['random', 'At random'],
+  ['tpe', 'Learning (TPE)'],
+  ['cmaes', 'Learning, numbers only (CMA-ES)'],
+] as const
+const WINDOWS = [
+  ['holdout', 'Hold the last 30 % back'],
+  ['rolling', 'Walk forward, rolling'],
+  ['anchored', 'Walk forward, anchored'],
+  ['matrix', 'Walk forward, matrix of 30'],
+  ['none', 'All bars, no test'],
+] as const
+const OBJECTIVES = [
+  'netProfit',
+  'netProfit / max(maxDrawdown, 1)',
+  'sharpe',
+  'profitFactor',
+  '-maxDrawdownPct',
+] as const
+
+/** At most in the time that somebody is willing to wait. */
+const TRIALS_MAX = 20_000
+
+export function Optimise() {
+  const { source } = script.value
+  const checked = useLoad(
+    (signal) => call('POST /api/platform/scripts/check', { body: { source }, signal }),
+    [source],
+  )
+  const { exchange, symbol, interval } = market.value
+  return (
+    <Page
+      title="Optimise"
+      back={['/sweeps', 'Sweeps']}
+      about={`The script in the editor on ${exchange}:${symbol} ${interval}, run with many choices of its inputs. The result says how much of the best is luck.`}
+    >
+      {source.trim() === '' ? (
+        <NoScript />
+      ) : (
+        <Show of={checked}>
+          {({ inputs: list, kind }) => {
+            const rows = rowsOf(list)
+            if (kind !== 'strategy' || rows.length === 0) return <NoScript kind={kind} />
+            return <OptimiseForm key={source} start={rows} />
+          }}
+        </Show>
+      )}
+    </Page>
+  )
+}
+
+function NoScript({ kind }: { readonly kind?: string }) {
+  return (
+    <Empty title="Nothing to vary" action={<Button onClick={() => navigate('/')}>To the editor</Button>}>
+      {kind === undefined
+        ? 'Open a strategy in the editor first.'
+        : kind === 'strategy'
+          ? 'The script has no input that is a number, a choice or a switch. Give it one with input.int().'
+          : 'Only a strategy makes a profit that could be optimised, and it must compile.'}
+    </Empty>
+  )
+}
+
+function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
+  const [rows, setRows] = useState(start)
+  const [where, setWhere] = useState('')
+  const [objective, setObjective] = useState<string>('netProfit')
+  const [constraint, setConstraint] = useState('trades >= 30')
+  const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
+  const [trials, setTrials] = useState('1000')
+  const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
+  const chosen = rows.filter(({ on }) => on)
+  const size = choicesOf(rows)
+  const problem = chosen.length === 0 ? 'Choose at least one input.' : null
+  const isGrid = sampler === 'grid' || (sampler === 'auto' && size !== null && size <= 1000)
+  const tries = isGrid ? size : Number(trials)
+  const faulty = chosen.some((row) => rowProblem(row) !== null)
+  useEffect(() => setWhere(conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
+  const sending = useSubmit(async () => {
+    const { source, name } = script.peek()
+    const others = inputs.peek()
+    const { id } = await call('POST /api/platform/sweeps', {
+      body: {
+        name: name || titleOf(source) || 'Untitled',
+        ...market.peek(),
+        bars: runBars.peek(),
+        source,
+        inputs: others,
+        space: chosen.map(variedOf),
+        where: where.trim() === '' ? [] : [where],
+        ...(objective.trim() !== '' && { objective }),
+        constraints: constraint.trim() === '' ? [] : [constraint],
+        windows: { kind: windows },
+        sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
+        ...(!isGrid && { trials: Number(trials) }),
+      },
+    })
+    navigate(`/sweeps/${id}`)
+  })
+  const set = (at: number, part: Partial<Row>) =>
+    setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
+  return (
+    <form class={s.form} onSubmit={sending.submit}>
+      <fieldset class={s.inputs}>
+        <legend>Inputs to vary</legend>
+        {rows.map((row, at) => (
+          <InputRow key={row.input.label} row={row} set={(part) => set(at, part)} />
+        ))}
+      </fieldset>
+      <div class={s.fields}>
+        <Field
+          label="Condition between them"
+          value={where}
+          onInput={setWhere}
+          placeholder="Fast < Slow"
+          hint={'Names with blanks in double quotes: "Fast length" < "Slow length"'}
+          problem={problemAt(sending.error, '/where/0')}
+        />
+        <Field
+          label="Wanted as large as possible"
+          value={objective}
+          onInput={setObjective}
+          offered={OBJECTIVES}
+          hint="A figure of the report, or an expression of some"
+          problem={problemAt(sending.error, '/objective')}
+        />
+        <Field
+          label="A trial counts if"
+          value={constraint}
+          onInput={setConstraint}
+          problem={problemAt(sending.error, '/constraints/0')}
+        />
+        <Select label="Test" value={windows} options={WINDOWS} onChange={setWindows} />
+        <Select label="What to try" value={sampler} options={SAMPLERS} onChange={setSampler} />
+        {!isGrid && (
+          <Field
+            label="Trials"
+            type="number"
+            value={trials}
+            onInput={setTrials}
+            problem={problemAt(sending.error, '/trials')}
+          />
+        )}
+      </div>
+      <p class={s.summary} role="status">
+        {problem ??
+          (faulty
+            ? 'A range is not complete.'
+            : `${count(tries)} ${tries === 1 ? 'trial' : 'trials'}${size !== null && !isGrid ? ` of ${count(size)} combinations` : ''}, on the last ${count(runBars.value)} bars.`)}
+      </p>
+      <FormProblem error={sending.error} shown={SHOWN} />
+      <div>
+        <Button
+          type="submit"
+          variant="primary"
+          icon="play"
+          disabled={
+            sending.busy ||
+            problem !== null ||
+            faulty ||
+            !(tries !== null && tries >= 1 && tries <= TRIALS_MAX)
+          }
+        >
+          {sending.busy ? 'Starting' : 'Optimise'}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+const SHOWN: ReadonlySet<string> = new Set(['where', 'objective', 'constraints', 'trials'])
+
+/** The usual one, where two inputs are named like a fast and a slow average. */
+function conditionFor(rows: readonly Row[]): string {
+  const named = (pattern: RegExp) => rows.find(({ input }) => pattern.test(input.label))?.input.label
+  const [fast, slow] = [named(/fast|short/i), named(/slow|long/i)]
+  if (fast === undefined || slow === undefined || fast === slow) return ''
+  const quoted = (name: string) => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : `"${name}"`)
+  return `${quoted(fast)} < ${quoted(slow)}`
+}
+
+function InputRow({ row, set }: { readonly row: Row; readonly set: (part: Partial<Row>) => void }) {
+  const { label } = row.input
+  const problem = row.on ? rowProblem(row) : null
+  const field = (name: 'min' | 'max' | 'step' | 'values', text: string) => (
+    <label class={cx(s.part, name === 'values' && s.list)}>
+      <span>{text}</span>
+      <input
+        class={ui['input']}
+        inputMode={name === 'values' ? 'text' : 'decimal'}
+        value={row[name]}
+        disabled={!row.on}
+        aria-label={`${label}: ${text}`}
+        aria-invalid={problem !== null}
+        onInput={(event) => set({ [name]: event.currentTarget.value })}
+      />
+    </label>
+  )
+  return (
+    <div class={s.row}>
+      <label class={s.name}>
+        <input
+          type="checkbox"
+          checked={row.on}
+          onChange={(event) => set({ on: event.currentTarget.checked })}
+        />
+        {label}
+      </label>
+      {row.kind === 'values' ? (
+        field('values', 'values')
+      ) : (
+        <>
+          {field('min', 'from')}
+          {field('max', 'to')}
+          {field('step', 'step')}
+        </>
+      )}
+      {problem !== null && <span class={s.wrong}>{problem}</span>}
+    </div>
+  )
+}

@@ -1,0 +1,183 @@
+// What the pages of sweeps know without drawing anything: ranges to suggest, what is asked for, the map of the scores.
+
+import type { Input as ScriptInput } from '../../wire/script.ts'
+import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
+
+export type Varied = SweepBody['space'][number]
+export type Choice = SweepTrial['choices'][number]
+
+/** A row of the form: an input, whether it is varied, and over what, as typed. */
+export interface Row {
+  readonly input: ScriptInput
+  readonly on: boolean
+  readonly kind: 'range' | 'values'
+  readonly min: string
+  readonly max: string
+  readonly step: string
+  /** Separated by commas. */
+  readonly values: string
+}
+
+/** About so many values are suggested an input: two inputs make a map that an eye takes in. */
+const SUGGESTED = 9
+
+/** Inputs that can be varied; the first two numbers are to begin with. */
+export function rowsOf(inputs: readonly ScriptInput[]): Row[] {
+  let numbers = 0
+  return inputs.flatMap((input) => {
+    const row = suggestion(input)
+    if (!row) return []
+    return [{ ...row, on: row.kind === 'range' && ++numbers <= 2 }]
+  })
+}
+
+function suggestion(input: ScriptInput): Row | null {
+  const empty = { input, on: false, min: '', max: '', step: '', values: '' }
+  if (input.options) return { ...empty, kind: 'values', values: input.options.join(', ') }
+  if (input.kind === 'bool') return { ...empty, kind: 'values', values: 'true, false' }
+  const { default: usual, minval, maxval } = input
+  if (!['int', 'float', 'price'].includes(input.kind) || typeof usual !== 'number') return null
+  const isWhole = input.kind === 'int'
+  const reach = usual === 0 ? (isWhole ? 10 : 1) : Math.abs(usual)
+  const step = input.step ?? niceStep((1.5 * reach) / (SUGGESTED - 1), isWhole)
+  // On the grid of the step, and never below what the input allows.
+  const onGrid = (value: number) => tidy(Math.round(value / step) * step)
+  const from = usual === 0 ? 0 : usual - reach / 2
+  const min = Math.max(minval ?? -Infinity, isWhole && usual > 0 ? Math.max(1, onGrid(from)) : onGrid(from))
+  const max = Math.min(maxval ?? Infinity, onGrid(usual + reach))
+  return { ...empty, kind: 'range', min: String(min), max: String(Math.max(min, max)), step: String(step) }
+}
+
+/** 1, 2 or 5 and zeros. */
+function niceStep(about: number, isWhole: boolean): number {
+  const power = 10 ** Math.floor(Math.log10(about))
+  const part = about / power
+  const nice = tidy((part < 1.5 ? 1 : part < 3.5 ? 2 : part < 7.5 ? 5 : 10) * power)
+  return isWhole ? Math.max(1, Math.round(nice)) : nice
+}
+
+const tidy = (value: number) => Number(value.toPrecision(10))
+
+/** What is sent of a row. */
+export function variedOf({ input, kind, min, max, step, values }: Row): Varied {
+  const name = { input: input.label }
+  if (kind === 'values') return { ...name, values: listOf(values, input) }
+  return { ...name, min: Number(min), max: Number(max), ...(step.trim() !== '' && { step: Number(step) }) }
+}
+
+function listOf(text: string, { kind }: ScriptInput): Choice[] {
+  const parts = text.split(',').map((part) => part.trim())
+  return parts
+    .filter((part) => part !== '')
+    .map((part) =>
+      kind === 'bool' ? part === 'true' : ['int', 'float', 'price'].includes(kind) ? Number(part) : part,
+    )
+}
+
+/** Why a row cannot be sent, or null. */
+export function rowProblem({ kind, min, max, step, values }: Row): string | null {
+  if (kind === 'values') return values.trim() === '' ? 'Name at least one value.' : null
+  const [from, to, by] = [min, max, step].map((text) => (text.trim() === '' ? NaN : Number(text)))
+  if (Number.isNaN(from) || Number.isNaN(to)) return 'Say from where to where.'
+  if (to! < from!) return 'The end is below the start.'
+  return step.trim() === '' || by! > 0 ? null : 'The step must be above 0.'
+}
+
+/** Choices there are; null = any number of them. */
+export function choicesOf(rows: readonly Row[]): number | null {
+  return rows
+    .filter(({ on }) => on)
+    .reduce<number | null>((product, row) => {
+      const count = valuesOf(row)
+      return product === null || count === null ? null : product * count
+    }, 1)
+}
+
+function valuesOf({ kind, min, max, step, values, input }: Row): number | null {
+  if (kind === 'values') return listOf(values, input).length
+  if (step.trim() === '') return null
+  return Math.max(1, Math.floor((Number(max) - Number(min)) / Number(step) + 1e-9) + 1)
+}
+
+export const nameOf = ({ input, property }: Varied): string => input ?? property ?? ''
+
+export const isUnderWay = ({ state }: Pick<Sweep, 'state'>): boolean =>
+  state === 'queued' || state === 'running'
+
+/** Above it neighbouring numbers share a cell. */
+const CELLS_MAX = 16
+
+export interface Heat {
+  readonly columns: readonly string[]
+  readonly rows: readonly string[]
+  /** By row and column; null where nothing with a score was tried. */
+  readonly cells: readonly (readonly (Cell | null)[])[]
+  readonly least: number
+  readonly most: number
+}
+export interface Cell {
+  readonly score: number
+  /** The best trial in it. */
+  readonly trial: number
+  readonly count: number
+}
+
+/** Scores over two of the inputs (`across`, and `down` or none); of trials in one cell the best or the median. */
+export function heatOf(
+  trials: readonly SweepTrial[],
+  across: number,
+  down: number | null,
+  of: 'best' | 'median',
+): Heat {
+  const scored = trials.filter((trial): trial is SweepTrial & { score: number } => trial.score !== null)
+  const columns = new Scale(trials.map(({ choices }) => choices[across]!))
+  const rows = new Scale(down === null ? [''] : trials.map(({ choices }) => choices[down]!))
+  const groups = Map.groupBy(
+    scored,
+    ({ choices }) => `${rows.at(down === null ? '' : choices[down]!)} ${columns.at(choices[across]!)}`,
+  )
+  const cells = rows.names.map((_row, y) =>
+    columns.names.map((_column, x) => {
+      const group = groups.get(`${y} ${x}`)
+      if (!group) return null
+      const sorted = group.toSorted((a, b) => b.score - a.score)
+      const shown = of === 'best' ? sorted[0]! : sorted[Math.floor(sorted.length / 2)]!
+      return { score: shown.score, trial: sorted[0]!.trial, count: group.length }
+    }),
+  )
+  const scores = cells.flat().flatMap((cell) => (cell ? [cell.score] : []))
+  return {
+    columns: columns.names,
+    rows: rows.names,
+    cells,
+    least: Math.min(...scores),
+    most: Math.max(...scores),
+  }
+}
+
+/** The values of one input in order, numbers in so many groups where they are many. */
+class Scale {
+  readonly names: readonly string[]
+  readonly #places = new Map<Choice, number>()
+
+  constructor(values: readonly Choice[]) {
+    const distinct = [...new Set(values)]
+    const isNumbers = distinct.every((value) => typeof value === 'number')
+    const sorted = isNumbers ? distinct.toSorted((a, b) => a - b) : distinct
+    const size = Math.max(1, Math.ceil(sorted.length / CELLS_MAX))
+    const groups: Choice[][] = []
+    for (let at = 0; at < sorted.length; at += size) groups.push(sorted.slice(at, at + size))
+    for (const [place, group] of groups.entries()) for (const value of group) this.#places.set(value, place)
+    this.names = groups.map((group) =>
+      group.length === 1 ? shownChoice(group[0]!) : `${shownChoice(group[0]!)}–${shownChoice(group.at(-1)!)}`,
+    )
+  }
+
+  at(value: Choice): number {
+    return this.#places.get(value) ?? -1
+  }
+}
+
+export function shownChoice(value: Choice): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(6))) : String(value)
+}

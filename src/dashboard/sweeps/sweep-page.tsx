@@ -1,0 +1,318 @@
+// One sweep: how far it is, what it came to, and its trials as a map, as pictures and as a table.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { apiUrl, call } from '../api-client.ts'
+import { count, percent, ratio } from '../format.ts'
+import { navigate } from '../router.ts'
+import { openBacktest } from '../run-script.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
+import { Badge, Button, Failure, Progress, Select } from '../ui/ui.tsx'
+import { attempt, Confirm, Page, Show, useLoad } from '../frame/page.tsx'
+import { bottom, inputs, script } from '../workspace.ts'
+import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
+import { HeatMap } from './heat-map.tsx'
+import { heatOf, isUnderWay, nameOf, shownChoice } from './sweep-model.ts'
+import s from './sweeps.module.css'
+import { VerdictView } from './verdict-view.tsx'
+
+const LOOK_MS = 1000
+const PAGE = 1000
+
+export function SweepPage({ id = '' }: { readonly id?: string }) {
+  const path = { id }
+  const sweep = useLoad((signal) => call('GET /api/platform/sweeps/{id}', { path, signal }), [id])
+  const [removing, setRemoving] = useState(false)
+  const state = sweep.data?.sweep
+  const waits = state !== undefined && isUnderWay(state)
+  useEffect(() => {
+    if (!waits) return undefined
+    const timer = setInterval(sweep.reload, LOOK_MS)
+    return () => clearInterval(timer)
+  }, [waits, id])
+  const trials = useTrials(id, state?.tried ?? 0)
+  const change = async (operation: 'cancel' | 'resume') => {
+    await call(`POST /api/platform/sweeps/{id}/${operation}`, { path })
+    sweep.reload()
+  }
+  return (
+    <Page
+      title={state?.name ?? 'Sweep'}
+      back={['/sweeps', 'Sweeps']}
+      about={state && aboutOf(state)}
+      wide
+      actions={
+        state && (
+          <>
+            {waits && <Button onClick={() => attempt(change('cancel'))}>Stop</Button>}
+            {(state.state === 'cancelled' || state.state === 'failed') && (
+              <Button icon="play" onClick={() => attempt(change('resume'))}>
+                Go on
+              </Button>
+            )}
+            <Button
+              icon="download"
+              onClick={() => location.assign(apiUrl(`/api/platform/sweeps/${id}/results.csv`))}
+            >
+              CSV
+            </Button>
+            <Button variant="danger" icon="trash" onClick={() => setRemoving(true)}>
+              Delete
+            </Button>
+          </>
+        )
+      }
+    >
+      <Show of={sweep}>
+        {({ sweep: one, verdict }) => <Body sweep={one} verdict={verdict} trials={trials} />}
+      </Show>
+      {removing && (
+        <Confirm
+          title="Delete this sweep?"
+          action="Delete"
+          onClose={() => setRemoving(false)}
+          onConfirm={async () => {
+            await call('DELETE /api/platform/sweeps/{id}', { path })
+            navigate('/sweeps')
+          }}
+        >
+          Its trials and its verdict are gone then. They stay counted.
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function aboutOf({ exchange, symbol, interval, range, space, objective, constraints }: Sweep): string {
+  const limits = constraints.length > 0 ? `, if ${constraints.join(' and ')}` : ''
+  return `${space.map(nameOf).join(', ')} on ${exchange}:${symbol} ${interval}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.`
+}
+
+/** Trials as they come: what is there stays, and the last page is read again when there are more. */
+function useTrials(id: string, tried: number): readonly SweepTrial[] {
+  const [trials, setTrials] = useState<readonly SweepTrial[]>([])
+  const last = useRef<{ id: string; cursor: string | null; before: readonly SweepTrial[] }>({
+    id,
+    cursor: null,
+    before: [],
+  })
+  useEffect(() => {
+    const abort = new AbortController()
+    if (last.current.id !== id) last.current = { id, cursor: null, before: [] }
+    const read = async () => {
+      for (;;) {
+        const { cursor, before } = last.current
+        const query = { limit: PAGE, cursor }
+        const page = await call('GET /api/platform/sweeps/{id}/results', {
+          path: { id },
+          query,
+          signal: abort.signal,
+        })
+        const all = [...before, ...page.trials]
+        setTrials(all)
+        if (page.nextCursor === null) return
+        last.current = { id, cursor: page.nextCursor, before: all }
+      }
+    }
+    if (tried > 0) read().catch(() => undefined)
+    return () => abort.abort()
+  }, [id, tried])
+  return trials
+}
+
+interface BodyProps {
+  readonly sweep: Sweep
+  readonly verdict: Verdict | null
+  readonly trials: readonly SweepTrial[]
+}
+
+function Body({ sweep, verdict, trials }: BodyProps) {
+  const open = (trial: number) => attempt(openTrial(sweep, trials, trial))
+  return (
+    <div class={s.sweep}>
+      <State sweep={sweep} />
+      {verdict && <VerdictView sweep={sweep} verdict={verdict} trials={trials} open={open} />}
+      {trials.length > 0 && (
+        <>
+          <Map sweep={sweep} trials={trials} open={open} />
+          <section class={s.section}>
+            <h2>Trials</h2>
+            <DataTable
+              label="Trials"
+              rows={trials}
+              keyOf={({ trial }) => String(trial)}
+              columns={columnsOf(sweep, open)}
+              page={50}
+            />
+          </section>
+        </>
+      )}
+    </div>
+  )
+}
+
+function State({ sweep }: { readonly sweep: Sweep }) {
+  const began = useRef({ at: Date.now(), tried: sweep.tried })
+  if (sweep.state === 'failed' && sweep.error) return <Failure error={new Error(sweep.error.message)} />
+  if (sweep.state === 'cancelled')
+    return (
+      <p class={s.note}>
+        Stopped after {count(sweep.tried)} of {count(sweep.trials)} trials. Go on when you like.
+      </p>
+    )
+  if (!isUnderWay(sweep)) return null
+  const seconds = (Date.now() - began.current.at) / 1000
+  const rate = seconds > 1 ? (sweep.tried - began.current.tried) / seconds : 0
+  const left = rate > 0 ? Math.ceil((sweep.trials - sweep.tried) / rate) : null
+  return (
+    <div class={s.progress} role="status">
+      <Progress fraction={sweep.state === 'queued' ? null : sweep.tried / sweep.trials} label="Trials done" />
+      <span>
+        {sweep.state === 'queued'
+          ? 'Waits for its turn.'
+          : `${count(sweep.tried)} of ${count(sweep.trials)} tried`}
+        {rate > 0 && `, ${ratio(rate, rate < 10 ? 1 : 0)} a second`}
+        {left !== null && `, about ${count(left)} s left`}
+      </span>
+    </div>
+  )
+}
+
+function Map({
+  sweep,
+  trials,
+  open,
+}: Omit<BodyProps, 'verdict'> & { readonly open: (trial: number) => void }) {
+  const names = sweep.space.map(nameOf)
+  const [across, setAcross] = useState('0')
+  const [down, setDown] = useState(names.length > 1 ? '1' : '')
+  const [of, setOf] = useState<'best' | 'median'>('best')
+  const options = names.map((name, i) => [String(i), name] as const)
+  const heat = heatOf(trials, Number(across), down === '' ? null : Number(down), of)
+  return (
+    <section class={s.section}>
+      <h2>Map of the scores</h2>
+      {names.length > 1 && (
+        <div class={s.choices}>
+          <Select label="Across" value={across} options={options} onChange={setAcross} />
+          <Select label="Down" value={down} options={options} onChange={setDown} />
+          {names.length > 2 && (
+            <Select
+              label="Of the others"
+              value={of}
+              options={[
+                ['best', 'the best'],
+                ['median', 'the median'],
+              ]}
+              onChange={setOf}
+            />
+          )}
+        </div>
+      )}
+      <HeatMap
+        heat={heat}
+        across={names[Number(across)] ?? ''}
+        down={down === '' ? null : (names[Number(down)] ?? '')}
+        open={open}
+      />
+    </section>
+  )
+}
+
+function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTrial>[] {
+  const figure = (
+    name: string,
+    head: string,
+    shown: (value: number | null | undefined) => string,
+  ): Column<SweepTrial> => ({
+    of: name,
+    head,
+    look: 'number',
+    cell: ({ figures }) => shown(figures[name]),
+    sort: ({ figures }) => figures[name] ?? -Infinity,
+  })
+  return [
+    {
+      of: 'trial',
+      head: 'Trial',
+      look: 'main',
+      sort: ({ trial }) => trial,
+      cell: ({ trial, error }) => (
+        <>
+          <Button
+            size="small"
+            variant="quiet"
+            aria-label={`Run trial ${trial} on the chart`}
+            onClick={() => open(trial)}
+          >
+            {trial}
+          </Button>
+          {error && (
+            <span title={error.message}>
+              <Badge tone="down">failed</Badge>
+            </span>
+          )}
+        </>
+      ),
+    },
+    ...sweep.space.map((varied, i): Column<SweepTrial> => ({
+      of: `choice ${i}`,
+      head: nameOf(varied),
+      look: 'number',
+      cell: ({ choices }) => shownChoice(choices[i]!),
+      sort: ({ choices }) => {
+        const value = choices[i]!
+        return typeof value === 'boolean' ? String(value) : value
+      },
+    })),
+    {
+      of: 'score',
+      head: 'Score',
+      look: 'number',
+      cell: ({ score }) => ratio(score, 4),
+      sort: ({ score }) => score ?? -Infinity,
+    },
+    figure('trades', 'Trades', count),
+    figure('netProfit', 'Net profit', (value) => ratio(value, 2)),
+    figure('profitFactor', 'Profit factor', (value) => ratio(value, 2)),
+    figure('maxDrawdownPct', 'Max drawdown', (value) => percent(value)),
+    ...(sweep.windows.kind === 'holdout'
+      ? [
+          {
+            of: 'outside',
+            head: 'Profit held out',
+            look: 'number' as const,
+            cell: ({ outside }: SweepTrial) => ratio(outside?.['netProfit'], 2),
+            sort: ({ outside }: SweepTrial) => outside?.['netProfit'] ?? -Infinity,
+          },
+        ]
+      : []),
+  ]
+}
+
+/** Runs it once more, kept, and shows it with its report. */
+async function openTrial(sweep: Sweep, trials: readonly SweepTrial[], number: number): Promise<void> {
+  const trial = trials.find((one) => one.trial === number)
+  const { source, name, exchange, symbol, interval, bars } = sweep
+  if (!trial || source === undefined) return
+  const chosen = (kind: 'input' | 'property') =>
+    Object.fromEntries(
+      sweep.space.flatMap((varied, i) =>
+        varied[kind] === undefined ? [] : [[varied[kind], trial.choices[i]!]],
+      ),
+    )
+  const body = {
+    name: `${name}, trial ${number}`,
+    exchange,
+    symbol,
+    interval,
+    bars,
+    source,
+    inputs: { ...sweep.inputs, ...chosen('input') },
+    overrides: { ...(sweep.overrides as Record<string, string | number | boolean>), ...chosen('property') },
+  }
+  const { id } = await call('POST /api/platform/backtests', { body })
+  await openBacktest(id)
+  if (script.peek().source === source) inputs.value = body.inputs
+  bottom.value = 'report'
+  navigate('/')
+}

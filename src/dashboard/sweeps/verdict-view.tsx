@@ -1,0 +1,364 @@
+// The verdict: a sentence a trader understands, the best beside the most robust, and the figures and pictures behind it. Each
+// picture has its numbers as a table below it.
+
+import type { ComponentChildren } from 'preact'
+import { count, percent, ratio } from '../format.ts'
+import { href } from '../router.ts'
+import { Button, cx } from '../ui/ui.tsx'
+import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
+import { nameOf, shownChoice } from './sweep-model.ts'
+import s from './sweeps.module.css'
+
+interface VerdictProps {
+  readonly sweep: Sweep
+  readonly verdict: Verdict
+  readonly trials: readonly SweepTrial[]
+  readonly open: (trial: number) => void
+}
+
+export function VerdictView(props: VerdictProps) {
+  const { verdict } = props
+  return (
+    <>
+      <p class={s.sentence}>{verdict.sentence}</p>
+      <div class={s.chosen}>
+        {verdict.best && <Chosen {...props} title="Best" number={verdict.best.trial} />}
+        {verdict.robust && <Chosen {...props} title="Most robust" number={verdict.robust.trial} />}
+      </div>
+      <Figures {...props} />
+      <div class={s.pictures}>
+        {verdict.overfitting && <Degradation found={verdict.overfitting} />}
+        {verdict.overfitting && <Logits found={verdict.overfitting} />}
+        {verdict.walkForward && <WalkForward found={verdict.walkForward} />}
+      </div>
+    </>
+  )
+}
+
+function Chosen({
+  sweep,
+  trials,
+  open,
+  title,
+  number,
+}: VerdictProps & { readonly title: string; readonly number: number }) {
+  const trial = trials.find((one) => one.trial === number)
+  if (!trial) return null
+  return (
+    <section class={s.card}>
+      <h2>{title}</h2>
+      <dl>
+        {sweep.space.map((varied, i) => (
+          <div key={nameOf(varied)}>
+            <dt>{nameOf(varied)}</dt>
+            <dd>{shownChoice(trial.choices[i]!)}</dd>
+          </div>
+        ))}
+        <div>
+          <dt>Score</dt>
+          <dd>{ratio(trial.score, 4)}</dd>
+        </div>
+      </dl>
+      <Button size="small" icon="play" onClick={() => open(number)}>
+        Run on the chart
+      </Button>
+    </section>
+  )
+}
+
+function Figures({ verdict }: VerdictProps) {
+  const { counted, sharpe, length, overfitting, snooping, plateau, heldOut, monteCarlo, costs } = verdict
+  const rows: readonly (readonly [string, string, string] | null | false)[] = [
+    ['Trials counted', count(counted), 'Distinct choices of this script on this market, ever'],
+    sharpe && [
+      'Deflated Sharpe ratio',
+      percent(sharpe.deflated),
+      'Chance that it is better than luck; above 95 % convinces',
+    ],
+    sharpe && [
+      '… with independent tries',
+      percent(sharpe.deflatedIndependent),
+      `${count(sharpe.independent)} of them`,
+    ],
+    sharpe && ['Probabilistic Sharpe ratio', percent(sharpe.probabilistic), 'If it had been the only try'],
+    sharpe && [
+      'Least track record',
+      sharpe.leastBars === null ? 'none is enough' : `${count(sharpe.leastBars)} bars`,
+      `There are ${count(sharpe.bars)}`,
+    ],
+    length && ['Least backtest length', `${ratio(length.years)} years`, `There are ${ratio(length.have)}`],
+    overfitting && [
+      'Probability of overfitting',
+      percent(overfitting.probability),
+      'Below 10 % is good; 50 % is a coin',
+    ],
+    overfitting && ['Probability of loss', percent(overfitting.loss), 'Of the best of one half on the other'],
+    snooping && ['White’s reality check, p', ratio(snooping.white.upper, 3), 'Below 0.05 convinces'],
+    snooping && ['Hansen’s test, p', ratio(snooping.hansen.consistent, 3), 'Below 0.05 convinces'],
+    plateau && ['Plateau', ratio(plateau.median), `1 is flat, 0 a needle; least ${ratio(plateau.least)}`],
+    heldOut && [
+      'Profit held out',
+      ratio(heldOut.netProfit),
+      `${count(heldOut.trades)} trades on ${count(heldOut.bars)} bars`,
+    ],
+    heldOut && ['… of the profit a bar', percent(heldOut.efficiency, { places: 0 }), 'Above 50 % is good'],
+    monteCarlo && [
+      'Max drawdown, shuffled',
+      percent(monteCarlo.order.drawdownPct.middle),
+      `95 %: ${percent(monteCarlo.order.drawdownPct.high)}`,
+    ],
+    monteCarlo && ['Chance of a loss', percent(monteCarlo.loss), 'Trades drawn anew, with replacement'],
+    costs && [
+      'Slippage that takes it all',
+      costs.breakEvenTicks === null ? '—' : `${ratio(costs.breakEvenTicks, 1)} ticks`,
+      'A fill, on top of what was counted',
+    ],
+  ]
+  return (
+    <section class={s.section}>
+      <h2>What is left</h2>
+      <p class={s.note}>
+        <a href={href('/help/sweep-verdict')}>What each of these means</a>
+      </p>
+      <dl class={s.figures}>
+        {rows
+          .filter((row) => row !== null && row !== false)
+          .map(([name, value, note]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>
+                {value}
+                <small>{note}</small>
+              </dd>
+            </div>
+          ))}
+      </dl>
+    </section>
+  )
+}
+
+const [WIDTH, HEIGHT] = [320, 180]
+
+function Picture({
+  title,
+  label,
+  children,
+  numbers,
+}: {
+  readonly title: string
+  readonly label: string
+  readonly children: ComponentChildren
+  readonly numbers: ComponentChildren
+}) {
+  return (
+    <section class={s.picture}>
+      <h2>{title}</h2>
+      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+        {children}
+      </svg>
+      <details>
+        <summary>The numbers</summary>
+        <div class={s.scroll} tabIndex={0} role="region" aria-label={`Numbers of ${title}`}>
+          {numbers}
+        </div>
+      </details>
+    </section>
+  )
+}
+
+function Degradation({
+  found: { points, slope, intercept },
+}: {
+  readonly found: NonNullable<Verdict['overfitting']>
+}) {
+  const xs = points.map(([x = 0]) => x)
+  const ys = points.map(([, y = 0]) => y)
+  const [x0, x1] = [Math.min(...xs), Math.max(...xs)]
+  const [y0, y1] = [Math.min(0, ...ys), Math.max(0, ...ys)]
+  const px = (x: number) => 8 + ((WIDTH - 16) * (x - x0)) / (x1 - x0 || 1)
+  const py = (y: number) => HEIGHT - 8 - ((HEIGHT - 16) * (y - y0)) / (y1 - y0 || 1)
+  return (
+    <Picture
+      title="In sample against out of sample"
+      label={`Sharpe ratio of each split's best, out of sample over in sample. The line through them has the slope ${ratio(slope)}.`}
+      numbers={
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">In sample</th>
+              <th scope="col">Out of sample</th>
+            </tr>
+          </thead>
+          <tbody>
+            {points.slice(0, 100).map(([x, y], i) => (
+              <tr key={i}>
+                <td>{ratio(x, 4)}</td>
+                <td>{ratio(y, 4)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      }
+    >
+      <line class={s.axis} x1={0} x2={WIDTH} y1={py(0)} y2={py(0)} />
+      {points.map(([x = 0, y = 0], i) => (
+        <circle key={i} class={y < 0 ? s.lossDot : s.dot} cx={px(x)} cy={py(y)} r={2} />
+      ))}
+      <line
+        class={s.trend}
+        x1={px(x0)}
+        x2={px(x1)}
+        y1={py(intercept + slope * x0)}
+        y2={py(intercept + slope * x1)}
+      />
+    </Picture>
+  )
+}
+
+function Logits({ found: { logits, probability } }: { readonly found: NonNullable<Verdict['overfitting']> }) {
+  const { counts, from, to } = logits
+  const most = Math.max(...counts, 1)
+  const width = WIDTH / counts.length
+  const left = (i: number) => from + ((to - from) * i) / counts.length
+  return (
+    <Picture
+      title="Rank out of sample (λ)"
+      label={`How the best of one half ranks on the other: ${percent(probability)} of the splits are left of zero, below the middle.`}
+      numbers={
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">λ from</th>
+              <th scope="col">Splits</th>
+            </tr>
+          </thead>
+          <tbody>
+            {counts.map((splits, i) => (
+              <tr key={i}>
+                <td>{ratio(left(i))}</td>
+                <td>{count(splits)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      }
+    >
+      {counts.map((splits, i) => {
+        const height = ((HEIGHT - 8) * splits) / most
+        const isBelow = left(i) + (to - from) / counts.length / 2 <= 0
+        return (
+          <rect
+            key={i}
+            class={isBelow ? s.lossDot : s.dot}
+            x={i * width + 0.5}
+            y={HEIGHT - height}
+            width={width - 1}
+            height={height}
+          />
+        )
+      })}
+      <line class={s.axis} x1={WIDTH / 2} x2={WIDTH / 2} y1={0} y2={HEIGHT} />
+    </Picture>
+  )
+}
+
+const RULES = [
+  ['profit', 'a profit'],
+  ['efficiency', 'half is kept'],
+  ['runs', 'half of the windows earn'],
+  ['spread', 'none earns more than half'],
+  ['drawdown', 'none falls by 40 %'],
+] as const
+
+function WalkForward({ found: { cells, passed } }: { readonly found: NonNullable<Verdict['walkForward']> }) {
+  const [only] = cells
+  if (only && cells.length === 1) return <Windows cell={only} />
+  const shares = [...new Set(cells.map(({ share }) => share))]
+  const runs = [...new Set(cells.map((cell) => cell.runs))]
+  return (
+    <section class={s.picture}>
+      <h2>Walk-forward matrix</h2>
+      <div class={s.scroll} tabIndex={0} role="region" aria-label="Walk-forward matrix">
+        <table class={s.heat}>
+          <caption>
+            {passed} of {cells.length} pass. Efficiency, by share out of sample and number of windows.
+          </caption>
+          <thead>
+            <tr>
+              <th scope="col">Out of sample ↓ windows →</th>
+              {runs.map((many) => (
+                <th key={many} scope="col">
+                  {many}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shares.map((share) => (
+              <tr key={share}>
+                <th scope="row">{percent(share, { places: 0 })}</th>
+                {runs.map((many) => {
+                  const cell = cells.find((one) => one.share === share && one.runs === many)
+                  return (
+                    <td key={many} class={cx(s.matrix, cell?.passed ? 'up' : 'down')}>
+                      {percent(cell?.efficiency, { places: 0 })}
+                      {cell?.passed ? ' ✓' : ''}
+                      <span class="visually-hidden">{cell?.passed ? 'passes' : 'fails'}</span>
+                    </td>
+                  )
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+/** The stitched profit of what was chosen window by window. */
+function Windows({ cell }: { readonly cell: NonNullable<Verdict['walkForward']>['cells'][number] }) {
+  const sums = cell.windows.reduce<number[]>(
+    (all, { outProfit }) => [...all, (all.at(-1) ?? 0) + outProfit],
+    [0],
+  )
+  const [least, most] = [Math.min(...sums), Math.max(...sums)]
+  const x = (i: number) => (WIDTH * i) / (sums.length - 1 || 1)
+  const y = (sum: number) => HEIGHT - 6 - ((HEIGHT - 12) * (sum - least)) / (most - least || 1)
+  return (
+    <Picture
+      title="Walk-forward, out of sample"
+      label={`Profit out of sample, window after window: ${ratio(sums.at(-1))} in the end.`}
+      numbers={
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Window</th>
+              <th scope="col">Trial</th>
+              <th scope="col">In sample</th>
+              <th scope="col">Out of sample</th>
+            </tr>
+          </thead>
+          <tbody>
+            {cell.windows.map(({ trial, inProfit, outProfit }, i) => (
+              <tr key={i}>
+                <td>{i + 1}</td>
+                <td>{trial ?? '—'}</td>
+                <td>{ratio(inProfit)}</td>
+                <td>{ratio(outProfit)}</td>
+              </tr>
+            ))}
+            <tr>
+              <td colSpan={4}>
+                {RULES.map(([rule, text]) => `${text}: ${cell.passes[rule] ? 'yes' : 'no'}`).join(' · ')}
+              </td>
+            </tr>
+          </tbody>
+        </table>
+      }
+    >
+      <line class={s.axis} x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} />
+      <polyline class={s.trend} points={sums.map((sum, i) => `${x(i)},${y(sum)}`).join(' ')} />
+    </Picture>
+  )
+}

@@ -1,0 +1,112 @@
+// Ranges that are suggested for inputs, and the map of the scores.
+
+import { describe, expect, test } from 'bun:test'
+import { choicesOf, heatOf, rowProblem, rowsOf, variedOf } from '../../src/dashboard/sweeps/sweep-model.ts'
+import type { Input } from '../../src/wire/script.ts'
+import type { SweepTrial } from '../../src/wire/sweep.ts'
+
+const input = (part: Partial<Input>): Input => ({
+  label: 'Length',
+  kind: 'int',
+  default: 20,
+  minval: null,
+  maxval: null,
+  step: null,
+  options: null,
+  tooltip: '',
+  group: '',
+  inline: '',
+  active: true,
+  ...part,
+})
+
+describe('a range is suggested', () => {
+  test.each([
+    [{}, { input: 'Length', min: 10, max: 40, step: 5 }],
+    [{ default: 1 }, { input: 'Length', min: 1, max: 2, step: 1 }],
+    [
+      { default: 14, minval: 10, maxval: 20 },
+      { input: 'Length', min: 10, max: 20, step: 2 },
+    ],
+    [
+      { kind: 'float' as const, default: 2.5, step: 0.5 },
+      { input: 'Length', min: 1.5, max: 5, step: 0.5 },
+    ],
+    [
+      { kind: 'float' as const, default: 0 },
+      { input: 'Length', min: 0, max: 1, step: 0.2 },
+    ],
+    [
+      { kind: 'bool' as const, default: true },
+      { input: 'Length', values: [true, false] },
+    ],
+    [
+      { kind: 'string' as const, default: 'a', options: ['a', 'b c'] },
+      { input: 'Length', values: ['a', 'b c'] },
+    ],
+    [
+      { default: 5, options: [5, 10] },
+      { input: 'Length', values: [5, 10] },
+    ],
+  ])('%j', (part, varied) => {
+    const [row] = rowsOf([input(part)])
+    expect(variedOf(row!)).toEqual(varied as never)
+    expect(rowProblem(row!)).toBeNull()
+  })
+  test('none where there is nothing to vary', () => {
+    expect(
+      rowsOf([input({ kind: 'color', default: '#000000' }), input({ kind: 'session', default: '' })]),
+    ).toEqual([])
+  })
+  test('the first two numbers are chosen, and their combinations counted', () => {
+    const rows = rowsOf([input({}), input({ label: 'b' }), input({ label: 'c' })])
+    expect(rows.map(({ on }) => on)).toEqual([true, true, false])
+    expect(choicesOf(rows)).toBe(49)
+    expect(choicesOf([{ ...rows[0]!, step: '' }])).toBeNull()
+  })
+  test('what is half typed is no range', () => {
+    const [row] = rowsOf([input({})])
+    expect(rowProblem({ ...row!, max: '' })).toContain('from where')
+    expect(rowProblem({ ...row!, max: '5' })).toContain('below')
+    expect(rowProblem({ ...row!, step: '0' })).toContain('step')
+  })
+})
+
+describe('the map', () => {
+  const trial = (number: number, choices: SweepTrial['choices'], score: number | null): SweepTrial => ({
+    trial: number,
+    choices,
+    score,
+    figures: {},
+    sharpe: 0,
+    outside: null,
+    error: null,
+  })
+  const trials = [
+    trial(0, [10, 'a', 1], 5),
+    trial(1, [2, 'a', 1], 1),
+    trial(2, [2, 'a', 2], 9),
+    trial(3, [2, 'a', 3], 3),
+    trial(4, [2, 'b', 1], null),
+  ]
+  test('shows the best or the median of what shares a cell, in order', () => {
+    const best = heatOf(trials, 0, 1, 'best')
+    expect(best.columns).toEqual(['2', '10'])
+    expect(best.rows).toEqual(['a', 'b'])
+    expect(best.cells[0]).toEqual([
+      { score: 9, trial: 2, count: 3 },
+      { score: 5, trial: 0, count: 1 },
+    ])
+    expect(best.cells[1]).toEqual([null, null])
+    expect(heatOf(trials, 0, 1, 'median').cells[0]![0]).toEqual({ score: 3, trial: 2, count: 3 })
+    expect([best.least, best.most]).toEqual([5, 9])
+  })
+  test('has one row for one input, and groups numbers that are many', () => {
+    const many = Array.from({ length: 100 }, (_, i) => trial(i, [i / 10], i))
+    const heat = heatOf(many, 0, null, 'best')
+    expect(heat.rows).toHaveLength(1)
+    expect(heat.columns.length).toBeLessThanOrEqual(16)
+    expect(heat.columns[0]).toBe('0–0.6')
+    expect(heat.cells[0]!.at(-1)!.score).toBe(99)
+  })
+})

@@ -1,0 +1,125 @@
+// Optimising in a real browser: choose inputs, watch the map fill, read the verdict, run the best on the chart. At a desk, on
+// a phone, and with the keyboard alone.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
+const SOURCE = `//@version=6
+strategy("Averages", initial_capital=10000)
+fast = input.int(10, "Fast length", minval=2)
+slow = input.int(40, "Slow length", minval=3)
+both = input.bool(true, "Short too")
+f = ta.sma(close, fast)
+s = ta.sma(close, slow)
+if ta.crossover(f, s)
+    strategy.entry("L", strategy.long)
+if ta.crossunder(f, s)
+    if both
+        strategy.entry("S", strategy.short)
+    else
+        strategy.close("L")
+`
+const REMEMBERED = { 'tour.done': true, script: { id: null, name: 'Averages', source: SOURCE } }
+
+async function violations(page: Page): Promise<string[]> {
+  const tools = await page.context().newCDPSession(page)
+  await tools.send('Runtime.evaluate', { expression: AXE })
+  const { result } = await tools.send('Runtime.evaluate', {
+    expression: `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map((node) => node.target.join(' ')).join(', '))))`,
+    awaitPromise: true,
+    returnByValue: true,
+  })
+  return JSON.parse(String(result.value)) as string[]
+}
+
+/** For whoever wants to look: SHOTS=folder. */
+async function shot(page: Page, name: string): Promise<void> {
+  const folder = process.env['SHOTS']
+  if (folder) await page.screenshot({ path: `${folder}/${name}.png`, fullPage: false })
+}
+
+describe.skipIf(noBrowser)('optimising', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  test('finds the best inputs of the script in the editor, and runs them on the chart', async () => {
+    const { page, complaints } = await site.open({ remembered: REMEMBERED, width: 1280 })
+    await page.goto(`${site.url}/`)
+    await page.getByRole('button', { name: 'Optimise', exact: true }).click()
+    await page.getByRole('heading', { name: 'Optimise' }).waitFor()
+    await page.getByLabel('Fast length: step').fill('2')
+    await page
+      .getByText('combinations')
+      .or(page.getByText(/\d+ trials, on the last/))
+      .first()
+      .waitFor()
+    expect(await page.getByLabel('Condition between them').inputValue()).toBe('"Fast length" < "Slow length"')
+    expect(await violations(page)).toEqual([])
+    await shot(page, 'optimise')
+    await page.getByRole('button', { name: 'Optimise', exact: true }).click()
+    await page.getByText(/^Best of \d+ tried\. Chance that luck alone did this/).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: 'Map of the scores' }).waitFor()
+    await shot(page, 'verdict')
+    expect(await violations(page)).toEqual([])
+    await page.locator('details summary').first().click()
+    expect(await violations(page)).toEqual([])
+
+    // By keys: from cell to cell, and Enter runs it.
+    const cells = page.getByRole('region', { name: /^Score by/ }).getByRole('button')
+    await cells.first().focus()
+    await page.keyboard.press('ArrowRight')
+    const second = await page.evaluate(() => (document.activeElement as HTMLElement).title)
+    expect(second).toContain('Fast length')
+    await page.keyboard.press('Enter')
+    await page.getByRole('tab', { name: 'Report', selected: true }).waitFor()
+    await page
+      .getByText(/Averages, trial \d+/)
+      .first()
+      .waitFor()
+    await page.goto(`${site.url}/sweeps`)
+    await page.getByRole('link', { name: 'Averages' }).waitFor()
+    await shot(page, 'sweeps')
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  test('fits a phone', async () => {
+    const { page, complaints } = await site.open({
+      remembered: { ...REMEMBERED, theme: 'light' },
+      width: 390,
+    })
+    await page.goto(`${site.url}/sweeps/new`)
+    await page.getByLabel('Test', { exact: true }).selectOption('rolling')
+    await shot(page, 'phone-form')
+    const fits = async () =>
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    await fits()
+    await page.getByRole('button', { name: 'Optimise', exact: true }).click()
+    await page.getByText(/^Best of \d+ tried/).waitFor({ timeout: 60_000 })
+    await page.getByText('Walk-forward, out of sample').waitFor()
+    await fits()
+    expect(await violations(page)).toEqual([])
+    await shot(page, 'phone-verdict')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.waitForURL(/\/sweeps$/)
+    expect(complaints).toEqual([])
+  }, 120_000)
+
+  test('says what is wrong beside the field that is wrong', async () => {
+    const { page } = await site.open({ remembered: REMEMBERED })
+    await page.goto(`${site.url}/sweeps/new`)
+    await page.getByLabel('Wanted as large as possible').fill('netProfits')
+    await page.getByRole('button', { name: 'Optimise', exact: true }).click()
+    await page.getByText(/these figures: trades, netProfit/).waitFor()
+    await page.getByLabel('Fast length: from').fill('')
+    await page.getByText('Say from where to where.').waitFor()
+    expect(await page.getByRole('button', { name: 'Optimise', exact: true }).isDisabled()).toBe(true)
+  }, 60_000)
+})
