@@ -14,6 +14,7 @@ import { snoopingTests } from '../../src/statistics/reality-check.ts'
 import { costSensitivity } from '../../src/statistics/sensitivity.ts'
 import { walkForward } from '../../src/statistics/walk-forward.ts'
 import { noise } from './noise.ts'
+import { simulatedSweep } from './simulated-sweeps.ts'
 import oracles from './oracles.json' with { type: 'json' }
 
 const { statistics, spa_sobol: snooping } = oracles
@@ -117,6 +118,21 @@ describe('Sharpe ratios', () => {
       }
     near(meanCorrelation(rows), pairs.reduce((a, b) => a + b) / pairs.length, 1e-12)
     expect(meanCorrelation([rows[0]!, new Float64Array(50)])).toBe(0)
+  })
+})
+
+describe('of simulated sweeps', () => {
+  const share = (sweeps: number, edge: number, of: 'deflated' | 'probabilistic') => {
+    const random = seededRandom(41)
+    const found = Array.from({ length: sweeps }, () => simulatedSweep(random, 60, 400, edge))
+    return found.filter((one) => one[of] > 0.95).length / sweeps
+  }
+  test('noise passes the usual test nearly always, and the deflated one hardly ever', () => {
+    expect(share(100, 0, 'probabilistic')).toBeGreaterThan(0.9)
+    expect(share(100, 0, 'deflated')).toBeLessThanOrEqual(0.05)
+  })
+  test('a true edge is found', () => {
+    expect(share(40, 0.32, 'deflated')).toBeGreaterThanOrEqual(0.9)
   })
 })
 
