@@ -110,7 +110,7 @@ const LOOK_MS = 20
 /** The engine stops itself at the limit and can say on which line; the pool only when it does not. */
 const GRACE_MS = 500
 /** A job that had its time on no processor within so many times as long is given up: the machine has no room for it. */
-const PATIENCE = 10
+const PATIENCE = 7
 /** After a thread was ended its memory takes up to this long to come back. */
 const FREE_MS = 1000
 /** What the process may take beyond all budgets, before the last brake: caches, heaps that were not collected yet, bodies. */
