@@ -45,6 +45,7 @@ test('the texts of Bun, its LGPL parts, LMDB and our own are there, and none is 
     'The OpenLDAP Public License',
     'TradingView Lightweight Charts',
     'Dan Wheeler',
+    'SIL OPEN FONT LICENSE',
     'Version 2.0, January 2004',
   ])
     expect(text).toContain(words)

@@ -57,6 +57,7 @@ export class ChartView {
   #state: ChartState = EMPTY_STATE
   #theme: ChartTheme
   #layoutKey = ''
+  #removed = false
 
   constructor(host: HTMLElement, events: ViewEvents) {
     this.#host = host
@@ -74,6 +75,10 @@ export class ChartView {
     })
     this.#addPane('price')
     this.#applyTheme()
+    // A canvas does not ask for a typeface by itself, nor is it drawn again when one has come.
+    void document.fonts.load(`11px ${this.#theme.font}`).then(() => {
+      if (!this.#removed) this.refreshTheme()
+    })
     this.#chart.subscribeCrosshairMove((event) => {
       const hover = this.#hoverOf(event)
       events.onHover(hover)
@@ -188,6 +193,7 @@ export class ChartView {
   }
 
   destroy(): void {
+    this.#removed = true
     this.#chart.remove()
   }
 
