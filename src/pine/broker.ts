@@ -115,6 +115,7 @@ export interface BrokerAccount {
   readonly marginLiquidationPrice: number
   readonly accountCurrency: string
   /** null when there is no such trade. Oldest first. */
+  /** Whole numbers; good until the next one is asked for. */
   openTrade(index: number): TradeView | null
   closedTrade(index: number): TradeView | null
   convertToAccount(value: number): number

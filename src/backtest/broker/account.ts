@@ -13,7 +13,7 @@ import type { Direction, PathPoint } from './orders.ts'
 import { Position } from './position.ts'
 import type { BrokerSettings } from './settings.ts'
 import { budgetOf, unitsFor } from './sizing.ts'
-import { viewOf } from './trade-view.ts'
+import { TradeCursor } from './trade-view.ts'
 
 export interface BrokerOptions {
   readonly bars: Bars
@@ -43,6 +43,8 @@ export class Account implements BrokerAccount {
   readonly lot: number
   readonly mintick: number
   readonly pointValue: number
+  /** The trade a script asked for last. */
+  private readonly trade = new TradeCursor(this)
   /** Max drawdown and run-up so far, worked out when asked for. */
   private extremes: EquityWalk
 
@@ -177,12 +179,10 @@ export class Account implements BrokerAccount {
     return this.settings.currency
   }
   openTrade(index: number): TradeView | null {
-    const trade = this.position.openTrade(index)
-    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
+    return this.trade.toOpen(index)
   }
   closedTrade(index: number): TradeView | null {
-    const trade = this.position.closedTrade(index)
-    return trade ? viewOf(trade, this.bars, this.bar, this.nowPrice(), this.pointValue, this.rate()) : null
+    return this.trade.toClosed(index)
   }
   convertToAccount(value: number): number {
     return value * this.rate()
@@ -216,5 +216,6 @@ export class Account implements BrokerAccount {
     Object.assign(this.position, position)
     this.extremes = this.newExtremes()
     this.extremes.goOnFrom(extremes)
+    this.trade.forget()
   }
 }

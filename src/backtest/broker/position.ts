@@ -9,7 +9,6 @@ import {
   labelRow,
   noFills,
   noTrades,
-  openTradeAt,
   reserveFill,
   reserveTrade,
   type Trade,
@@ -112,11 +111,6 @@ export class Position {
   closedTrade(row: number): Trade | null {
     const { fills, closed } = this
     return Number.isInteger(row) && row >= 0 && row < closed.count ? closedTradeAt(fills, closed, row) : null
-  }
-
-  openTrade(row: number): Trade | null {
-    const trade = this.open[row]
-    return trade ? openTradeAt(this.fills, trade.fill, trade.units, trade.entryFee) : null
   }
 
   private add(execution: Execution, first: boolean): Entry {

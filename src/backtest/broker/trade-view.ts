@@ -6,8 +6,9 @@
 import type { Bars } from '../../market/bars.ts'
 import type { TradeView } from '../../pine/broker.ts'
 import { contracts } from './numbers.ts'
-import type { Trade } from './ledger.ts'
+import { closedTradeAt, directionOf, labelOf, openTradeAt, type Trade } from './ledger.ts'
 import { goesHighFirst } from './path.ts'
+import type { Position } from './position.ts'
 
 /** The lowest and the highest price while a trade was open; its direction tells which of them was the favourable one. */
 export interface Excursion {
@@ -55,53 +56,143 @@ export function excursionOf(
   return { low, high }
 }
 
-/** `price` and `rate` mark an open trade. */
-export function viewOf(
-  trade: Trade,
-  bars: Bars,
-  bar: number,
-  price: number,
-  pointValue: number,
-  rate: number,
-): TradeView {
-  const open = Number.isNaN(trade.exitBar)
-  const size = trade.direction * contracts(trade.units)
-  const value = contracts(trade.units) * trade.entryPrice * pointValue * rate
-  const profit = open ? size * (price - trade.entryPrice) * pointValue * rate - trade.entryFee : trade.profit
-  const excursion = () => {
-    const { low, high } = excursionOf(trade, bars, bar)
-    const [best, worst] = trade.direction === 1 ? [high, low] : [low, high]
-    return {
-      runup: Math.max(0, size * (best - trade.entryPrice) * pointValue * rate - trade.entryFee),
-      drawdown: Math.max(0, size * (trade.entryPrice - worst) * pointValue * rate + trade.entryFee),
-    }
+/** What trades are looked at in: the account, of which this is all that is needed. */
+interface Marked {
+  readonly bar: number
+  readonly bars: Bars
+  readonly position: Position
+  readonly pointValue: number
+  /** These mark open trades. */
+  nowPrice(): number
+  rate(): number
+}
+
+/**
+ * A place in the ledger that reads as a trade, moved from one to the next: a script that sums ten trades on every bar
+ * asks for so many that an object each was nine tenths of its time. Good until it is moved again.
+ */
+export class TradeCursor implements TradeView {
+  private readonly account: Marked
+  /** Numbers of its fills; no exit: -1. */
+  private entry = -1
+  private exit = -1
+  private row = -1
+  private units = 0
+  private entryFee = 0
+  /** What closed trades, by row, went through does not change any more. */
+  private readonly seen = new Map<number, Excursion>()
+
+  constructor(account: Marked) {
+    this.account = account
   }
-  return {
-    entryId: trade.entryId,
-    entryComment: trade.entryComment,
-    entryBar: trade.entryBar,
-    entryTime: bars.time[trade.entryBar]!,
-    entryPrice: trade.entryPrice,
-    exitId: trade.exitId,
-    exitComment: trade.exitComment,
-    exitBar: trade.exitBar,
-    exitTime: open ? NaN : bars.time[trade.exitBar]!,
-    exitPrice: trade.exitPrice,
-    size,
-    profit,
-    profitPercent: (profit / value) * 100,
-    commission: trade.entryFee + (open ? 0 : trade.exitFee),
-    get maxRunup() {
-      return excursion().runup
-    },
-    get maxRunupPercent() {
-      return (excursion().runup / value) * 100
-    },
-    get maxDrawdown() {
-      return excursion().drawdown
-    },
-    get maxDrawdownPercent() {
-      return (excursion().drawdown / value) * 100
-    },
+
+  /** Answers itself, null where there is no such trade. */
+  toClosed(row: number): this | null {
+    const { closed } = this.account.position
+    if (!(row >= 0 && row < closed.count)) return null
+    this.row = row
+    this.entry = closed.entry[row]!
+    this.exit = closed.exit[row]!
+    this.units = closed.units[row]!
+    this.entryFee = closed.entryFee[row]!
+    return this
+  }
+
+  toOpen(row: number): this | null {
+    const trade = this.account.position.open[row]
+    if (trade === undefined) return null
+    this.row = row
+    this.entry = trade.fill
+    this.exit = -1
+    this.units = trade.units
+    this.entryFee = trade.entryFee
+    return this
+  }
+
+  /** After a step back the rows are others. */
+  forget(): void {
+    this.seen.clear()
+  }
+
+  get entryId(): string {
+    return labelOf(this.account.position.fills, this.entry).id
+  }
+  get entryComment(): string | null {
+    return labelOf(this.account.position.fills, this.entry).comment
+  }
+  get entryBar(): number {
+    return this.account.position.fills.bar[this.entry]!
+  }
+  get entryTime(): number {
+    return this.account.bars.time[this.entryBar]!
+  }
+  get entryPrice(): number {
+    return this.account.position.fills.price[this.entry]!
+  }
+  get exitId(): string | null {
+    return this.exit < 0 ? null : labelOf(this.account.position.fills, this.exit).id
+  }
+  get exitComment(): string | null {
+    return this.exit < 0 ? null : labelOf(this.account.position.fills, this.exit).comment
+  }
+  get exitBar(): number {
+    return this.exit < 0 ? NaN : this.account.position.fills.bar[this.exit]!
+  }
+  get exitTime(): number {
+    return this.exit < 0 ? NaN : this.account.bars.time[this.exitBar]!
+  }
+  get exitPrice(): number {
+    return this.exit < 0 ? NaN : this.account.position.fills.price[this.exit]!
+  }
+  get size(): number {
+    return directionOf(this.account.position.fills, this.entry) * contracts(this.units)
+  }
+  get profit(): number {
+    const { account } = this
+    if (this.exit >= 0) return account.position.closed.profit[this.row]!
+    const gain = account.nowPrice() - this.entryPrice
+    return this.size * gain * account.pointValue * account.rate() - this.entryFee
+  }
+  get profitPercent(): number {
+    return (this.profit / this.value) * 100
+  }
+  get commission(): number {
+    return this.entryFee + (this.exit < 0 ? 0 : this.account.position.closed.exitFee[this.row]!)
+  }
+  get maxRunup(): number {
+    const { low, high } = this.excursion()
+    const { account, size, entryPrice } = this
+    const best = size > 0 ? high : low
+    return Math.max(0, size * (best - entryPrice) * account.pointValue * account.rate() - this.entryFee)
+  }
+  get maxRunupPercent(): number {
+    return (this.maxRunup / this.value) * 100
+  }
+  get maxDrawdown(): number {
+    const { low, high } = this.excursion()
+    const { account, size, entryPrice } = this
+    const worst = size > 0 ? low : high
+    return Math.max(0, size * (entryPrice - worst) * account.pointValue * account.rate() + this.entryFee)
+  }
+  get maxDrawdownPercent(): number {
+    return (this.maxDrawdown / this.value) * 100
+  }
+
+  private get value(): number {
+    const { pointValue } = this.account
+    return contracts(this.units) * this.entryPrice * pointValue * this.account.rate()
+  }
+
+  private excursion(): Excursion {
+    const { row, account } = this
+    const { position, bars, bar } = account
+    if (this.exit < 0)
+      return excursionOf(openTradeAt(position.fills, this.entry, this.units, this.entryFee), bars, bar)
+    let range = this.seen.get(row)
+    if (range === undefined) {
+      range = excursionOf(closedTradeAt(position.fills, position.closed, row), bars, bar)
+      this.seen.set(row, range)
+    }
+    return range
   }
 }
