@@ -122,11 +122,7 @@ export const MATRIX: readonly BuiltinEntry[] = [
     },
   }),
   fn('matrix.transpose', 'Rows as columns, in a new matrix.', '(matrix<T> id) matrix<T>', {
-    fn: (id: Any) => {
-      const matrix = id ?? absent('matrix.transpose')
-      const items = Array.from({ length: matrix.columns }, (_, column) => matrix.columnValues(column)).flat()
-      return matrix.derive(matrix.columns, matrix.rows, items, matrix.na)
-    },
+    fn: (id: Any) => (id ?? absent('matrix.transpose')).transpose(),
   }),
   fn(
     'matrix.sort',
@@ -398,11 +394,15 @@ function workOf({ budget }: PineMatrix<number>): algebra.Work {
 }
 
 function rowsOf(matrix: PineMatrix<number>): algebra.Rows {
-  return Array.from({ length: matrix.rows }, (_, row) => matrix.rowValues(row))
+  const rows: algebra.Rows = []
+  for (let row = 0; row < matrix.rows; row++) rows.push(matrix.rowValues(row))
+  return rows
 }
 
 function matrixOf(like: PineMatrix<number>, rows: algebra.Rows): PineMatrix<number> {
-  return like.derive(rows.length, rows[0]?.length ?? 0, rows.flat(), Number.NaN)
+  const items: number[] = []
+  for (const row of rows) for (const value of row) items.push(value)
+  return like.derive(rows.length, rows[0]?.length ?? 0, items, Number.NaN)
 }
 
 function combine(

@@ -17,7 +17,14 @@ export function identity(size: number): Rows {
 }
 
 export function transpose(a: Rows): Rows {
-  return (a[0] ?? []).map((_, j) => a.map((row) => row[j]!))
+  const columns: Rows = []
+  const count = a[0]?.length ?? 0
+  for (let j = 0; j < count; j++) {
+    const column: number[] = []
+    for (let i = 0; i < a.length; i++) column.push(a[i]![j]!)
+    columns.push(column)
+  }
+  return columns
 }
 
 export function multiply(a: Rows, b: Rows, work = unwatched): Rows {
@@ -157,7 +164,9 @@ export function pseudoInverse(matrix: Rows, work = unwatched): Rows {
 }
 
 export function isSymmetric(a: Rows): boolean {
-  return a.every((row, i) => row.every((value, j) => value === a[j]![i]))
+  // Not by every(): with a closure a row it took longer than the rotations.
+  for (let i = 0; i < a.length; i++) for (let j = 0; j < i; j++) if (a[i]![j] !== a[j]![i]) return false
+  return a.every((row, i) => row[i] === row[i])
 }
 
 export function eigenvalues(matrix: Rows, work = unwatched): number[] {
@@ -166,40 +175,67 @@ export function eigenvalues(matrix: Rows, work = unwatched): number[] {
 
 /** Vectors of length 1, one a column, in the order of `eigenvalues`. */
 export function eigenvectors(matrix: Rows, work = unwatched): Rows {
-  if (isSymmetric(matrix)) return transpose(jacobi(matrix, work).vectors)
+  if (isSymmetric(matrix)) return jacobi(matrix, work).vectors
   return transpose(eigenvalues(matrix, work).map((value) => eigenvectorOf(matrix, value, work)))
 }
 
-/** Vectors as rows, largest value first. */
+/** Vectors as columns, largest value first. Elements row after row in one typed array: a third of the time of rows of their own. */
 function jacobi(matrix: Rows, work: Work): { values: number[]; vectors: Rows } {
-  const a = matrix.map((row) => row.slice())
-  const n = a.length
-  const vectors = identity(n)
+  const n = matrix.length
+  const a = new Float64Array(n * n)
+  const vectors = new Float64Array(n * n)
+  for (let i = 0; i < n; i++) {
+    const row = matrix[i]!
+    for (let j = 0; j < n; j++) a[i * n + j] = row[j]!
+    vectors[i * n + i] = 1
+  }
   for (let sweep = 0; sweep < 100; sweep++) {
     let off = 0
-    for (let p = 0; p < n; p++) for (let q = p + 1; q < n; q++) off += Math.abs(a[p]![q]!)
+    for (let p = 0; p < n; p++) for (let q = p + 1; q < n; q++) off += Math.abs(a[p * n + q]!)
     if (off === 0) break
     for (let p = 0; p < n - 1; p++)
       for (let q = p + 1; q < n; q++) {
-        if (a[p]![q] === 0) continue
+        const between = a[p * n + q]!
+        if (between === 0) continue
         work(3 * n)
-        const theta = (a[q]![q]! - a[p]![p]!) / (2 * a[p]![q]!)
+        const theta = (a[q * n + q]! - a[p * n + p]!) / (2 * between)
         const t = (theta >= 0 ? 1 : -1) / (Math.abs(theta) + Math.sqrt(theta * theta + 1))
         const c = 1 / Math.sqrt(t * t + 1)
         const s = t * c
-        rotate(a[p]!, a[q]!, c, s)
-        for (const row of a) {
-          const x = row[p]!
-          row[p] = c * x - s * row[q]!
-          row[q] = s * x + c * row[q]!
-        }
-        a[p]![q] = 0
-        a[q]![p] = 0
-        rotate(vectors[p]!, vectors[q]!, c, s)
+        rotateLines(a, p * n, q * n, 1, n, c, s)
+        rotateLines(a, p, q, n, n, c, s)
+        a[p * n + q] = 0
+        a[q * n + p] = 0
+        rotateLines(vectors, p * n, q * n, 1, n, c, s)
       }
   }
-  const order = a.map((_, i) => i).sort((i, j) => a[j]![j]! - a[i]![i]!)
-  return { values: order.map((i) => a[i]![i]!), vectors: order.map((i) => vectors[i]!) }
+  const valueOf = (i: number) => a[i * n + i]!
+  const order = matrix.map((_, i) => i).sort((i, j) => valueOf(j) - valueOf(i))
+  const ordered: Rows = []
+  for (let j = 0; j < n; j++) {
+    const row: number[] = []
+    for (let i = 0; i < n; i++) row.push(vectors[order[i]! * n + j]!)
+    ordered.push(row)
+  }
+  return { values: order.map(valueOf), vectors: ordered }
+}
+
+/** Rows, or with a `step` of the row's length columns, that begin at `x` and `y`. */
+function rotateLines(
+  a: Float64Array,
+  x: number,
+  y: number,
+  step: number,
+  count: number,
+  c: number,
+  s: number,
+): void {
+  for (let i = 0; i < count; i++, x += step, y += step) {
+    const atX = a[x]!
+    const atY = a[y]!
+    a[x] = c * atX - s * atY
+    a[y] = s * atX + c * atY
+  }
 }
 
 /** By elimination with exchanges (EISPACK's `elmhes`). */

@@ -39,7 +39,9 @@ export class PineMatrix<T = unknown> {
   }
 
   columnValues(column: number): T[] {
-    return Array.from({ length: this.rows }, (_, row) => this.items[row * this.columns + column]!)
+    const values: T[] = []
+    for (let at = column; at < this.items.length; at += this.columns) values.push(this.items[at]!)
+    return values
   }
 
   array(values: T[]): PineArray<T> {
@@ -48,6 +50,15 @@ export class PineMatrix<T = unknown> {
 
   derive<U>(rows: number, columns: number, items: U[], na: U): PineMatrix<U> {
     return new PineMatrix(rows, columns, items, na, this.budget)
+  }
+
+  transpose(): PineMatrix<T> {
+    const { rows, columns, items } = this
+    // A copy is made in one go, for numbers as numbers; array by array it was a tenth as fast.
+    const turned = items.slice()
+    for (let row = 0, from = 0; row < rows; row++)
+      for (let at = row; at < turned.length; at += rows) turned[at] = items[from++]!
+    return this.derive(columns, rows, turned, this.na)
   }
 
   copy(): PineMatrix<T> {
