@@ -13,7 +13,7 @@ import type { Executable, Instantiate } from '../runtime/executable.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { Entry, js, sequence, type Code, type Part } from './code.ts'
-import { argumentsOf, assignment, entry, expression, implicits, newState } from './expressions.ts'
+import { argumentsOf, assignment, entry, expression, implicits, missing, newState } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Scope } from './module.ts'
 import { block } from './statements.ts'
 
@@ -153,32 +153,34 @@ interface Fill {
   readonly state: string
   readonly target: Entry
   readonly source: Entry
-  /** What `fillBlock` takes: columns, each with its mask, and a length. */
+  /** What `fillBlock` takes: columns, each with its mask, a length and what comes behind it. */
   readonly columns: readonly Part[]
 }
 
-/** A call of one column and a fixed length, or of two columns. */
+/** A call of one column and fixed arguments, the length first, or of two columns. */
 function fillOf(module: Module, hoist: Hoist): Fill | null {
   if (hoist.kind !== 'call' || hoist.call.kind !== 'BuiltinCall') return null
   const { call, columns } = hoist
   const { implementation } = call.overload
-  const [first, second] = call.args
+  const [first, second, ...more] = call.args
   const [filled] = columns
   if (!('state' in implementation) || !implementation.state.fills || implementation.implicit?.length)
     return null
-  if (call.args.length !== 2 || !first || !second || !filled) return null
+  if (!first || !second || !filled) return null
   const of = implementation.state
   const ofLength = of.fills === 'length'
+  if (!ofLength && more.length > 0) return null
   if (filled.kind !== (ofLength ? 'f64' : 'u8')) return null
   const scope = hoistScope(module, new Writer())
   const column = (arg: Expr) => columnOf(expression(module, arg, scope))
   const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, scope) : null)
   const source = column(first)
   const other = ofLength ? fixed(second) : (column(second)?.withMask ?? null)
-  if (source === null || other === null) return null
+  const rest: (Part | null)[] = more.map((arg, i) => (arg ? fixed(arg) : missing(module, call, i + 2)))
+  if (source === null || other === null || !rest.every((part) => part !== null)) return null
   const state = `H.${module.hoistFrame.field(`a${filled.index}`, newState(module, of))}`
   const target = entry(module, filled)
-  return { of, state, target, source, columns: [target.withMask, source.withMask, other] }
+  return { of, state, target, source, columns: [target.withMask, source.withMask, other, ...rest] }
 }
 
 /** The entry of the bar being executed, of a column of numbers; null where the value is anything else. */

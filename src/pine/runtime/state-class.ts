@@ -24,13 +24,14 @@ export interface LengthFill {
   fillBlock(from: number, to: number, columns: LengthColumns): void
 }
 
-/** One series and one length that is the same on every bar. A column of one block is indexed with its mask, a whole one with -1. */
+/** One series, one length and what else there is, the same on every bar. A column of one block is indexed with its mask, a whole one with -1. */
 export type LengthColumns = readonly [
   target: Float64Array,
   targetMask: number,
   source: Float64Array,
   sourceMask: number,
   length: number,
+  ...more: readonly never[],
 ]
 
 /** The same of two series, into a column of 0 and 1. */

@@ -2,7 +2,10 @@
 
 import { expect, test } from 'bun:test'
 import { Crossover, Crossunder } from '../../../src/pine/builtins/ta/crosses.ts'
-import { Sma } from '../../../src/pine/builtins/ta/moving-averages.ts'
+import { Alma, Hma, Sma, Wma } from '../../../src/pine/builtins/ta/moving-averages.ts'
+import { Cci } from '../../../src/pine/builtins/ta/oscillators.ts'
+import { Cog, Linreg } from '../../../src/pine/builtins/ta/regression.ts'
+import { Dev } from '../../../src/pine/builtins/ta/spread.ts'
 import { SEED, randomOf, seriesOf } from './series.ts'
 
 console.log(`fills seed ${SEED}`)
@@ -47,6 +50,32 @@ test.each(series)('averages of %s, alone and two side by side', (_, source) => {
         Array(2).fill(slow.next(100, then)),
       )
   }
+})
+
+const BY_FOURS = {
+  wma: { make: () => new Wma(), more: [] },
+  hma: { make: () => new Hma(), more: [] },
+  alma: { make: () => new Alma(), more: [0.85, 6, false] },
+  linreg: { make: () => new Linreg(), more: [2] },
+  cog: { make: () => new Cog(), more: [] },
+  dev: { make: () => new Dev(), more: [] },
+  cci: { make: () => new Cci(), more: [] },
+} as const
+
+test.each(series)('windows of %s, added up four at a time', (_, source) => {
+  for (const [name, { make, more }] of Object.entries(BY_FOURS))
+    for (const length of [1, 2, 5, 30, 256, 300]) {
+      const slow = make() as Linreg
+      const fast = make() as Linreg
+      const rest = more as unknown as [offset: number]
+      const expected = Array.from(source, (value) => slow.next(value, length, ...rest))
+      const filled = new Float64Array(BARS)
+      blocks((from, to) => {
+        fast.fillBlock(from, to, [filled, -1, source, -1, length, ...(more as unknown as never[])])
+      })
+      expect([name, ...filled]).toEqual([name, ...expected])
+      expect(fast.next(100, length + 3, ...rest)).toEqual(slow.next(100, length + 3, ...rest))
+    }
 })
 
 test('a column of one block is read and written under its mask', () => {

@@ -8,6 +8,7 @@
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
+import { fillByFours } from './by-fours.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { History, invalidArgument, lengthOf } from './window.ts'
@@ -74,7 +75,8 @@ export class Rma {
 }
 
 /** In its window an na value stands for the one before it; on the bar itself the average is na. */
-export class Wma {
+export class Wma implements LengthFill {
+  static readonly fills = 'length'
   private readonly sums = new WeightedSums()
   private defined = 0
   private latest = NaN
@@ -89,9 +91,27 @@ export class Wma {
     if (source !== source || this.defined < n || !this.sums.sum(n)) return NaN
     return this.sums.weighted / ((n * (n + 1)) / 2)
   }
+
+  takesFour(length: number): boolean {
+    return this.defined >= length && this.sums.takesFour(length)
+  }
+
+  nextFour(four: Float64Array, n: number): void {
+    const { sums } = this
+    this.defined += 4
+    this.latest = four[3]!
+    sums.takeFour(four, n)
+    for (let j = 0; j < 4; j++) four[j] = sums.weighteds[j]! / ((n * (n + 1)) / 2)
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
+  }
 }
 
-export class Hma {
+export class Hma implements LengthFill {
+  static readonly fills = 'length'
+  private readonly wholes = new Float64Array(4)
   private readonly half = new Wma()
   private readonly whole = new Wma()
   private readonly smoothed = new Wma()
@@ -103,6 +123,34 @@ export class Hma {
     const whole = this.whole.next(source, n)
     if (whole !== whole || half !== half) return NaN
     return this.smoothed.next(2 * half - whole, Math.floor(Math.sqrt(n)))
+  }
+
+  takesFour(length: number): boolean {
+    return (
+      this.half.takesFour(Math.max(1, Math.floor(length / 2))) &&
+      this.whole.takesFour(length) &&
+      this.smoothed.takesFour(Math.floor(Math.sqrt(length)))
+    )
+  }
+
+  nextFour(four: Float64Array, n: number): void {
+    const { wholes } = this
+    wholes.set(four)
+    this.half.nextFour(four, Math.max(1, Math.floor(n / 2)))
+    this.whole.nextFour(wholes, n)
+    let defined = true
+    for (let j = 0; j < 4; j++) {
+      four[j] = 2 * four[j]! - wholes[j]!
+      // What is infinite has no difference: na, as `next` has it.
+      if (four[j] !== four[j]) defined = false
+    }
+    const length = Math.floor(Math.sqrt(n))
+    if (defined) this.smoothed.nextFour(four, length)
+    else for (let j = 0; j < 4; j++) four[j] = this.smoothed.next(four[j]!, length)
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
   }
 }
 
@@ -133,7 +181,8 @@ export class Swma {
  * A window under a bell curve: each of its n weights is another one, so each bar costs n. Weights that add up to 1, oldest
  * value first, give TradingView's last digit; dividing the sum at the end gives it on half of the bars.
  */
-export class Alma {
+export class Alma implements LengthFill {
+  static readonly fills = 'length'
   private readonly history = new History()
   /** Oldest first. */
   private weights = new Float64Array(0)
@@ -152,6 +201,43 @@ export class Alma {
     let sum = 0
     for (let k = 0, i = count - n; k < n; k++, i++) sum += weights[k]! * values[i & mask]!
     return sum
+  }
+
+  takesFour(length: number): boolean {
+    return this.weights.length === length
+  }
+
+  nextFour(four: Float64Array, n: number): void {
+    const { history, weights } = this
+    for (let j = 0; j < 4; j++) history.push(four[j]!, n)
+    const { values, mask, count } = history
+    const first = count - 3 - n
+    let value0 = values[first & mask]!
+    let value1 = values[(first + 1) & mask]!
+    let value2 = values[(first + 2) & mask]!
+    let sum0 = 0
+    let sum1 = 0
+    let sum2 = 0
+    let sum3 = 0
+    for (let k = 0, i = first + 3; k < n; k++, i++) {
+      const weight = weights[k]!
+      const value3 = values[i & mask]!
+      sum0 += weight * value0
+      sum1 += weight * value1
+      sum2 += weight * value2
+      sum3 += weight * value3
+      value0 = value1
+      value1 = value2
+      value2 = value3
+    }
+    four[0] = sum0
+    four[1] = sum1
+    four[2] = sum2
+    four[3] = sum3
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
   }
 
   private weigh(n: number, offset: number, sigma: number, floor: boolean): void {

@@ -2,6 +2,8 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
+import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
+import { fillByFours } from './by-fours.ts'
 import { Highest, Lowest } from './extremes.ts'
 import { Ema, Rma, Sma } from './moving-averages.ts'
 import { RollingSum } from './rolling-sum.ts'
@@ -49,13 +51,30 @@ export class Wpr {
   }
 }
 
-export class Cci {
+export class Cci implements LengthFill {
+  static readonly fills = 'length'
   private readonly mean = new Sma()
   private readonly deviation = new Dev()
+  private readonly distances = new Float64Array(4)
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.cci')
     return (source - this.mean.next(source, n)) / (0.015 * this.deviation.next(source, n))
+  }
+
+  takesFour(length: number): boolean {
+    return this.deviation.takesFour(length)
+  }
+
+  nextFour(four: Float64Array, n: number): void {
+    const { mean, distances } = this
+    for (let j = 0; j < 4; j++) distances[j] = four[j]! - mean.next(four[j]!, n)
+    this.deviation.nextFour(four, n)
+    for (let j = 0; j < 4; j++) four[j] = distances[j]! / (0.015 * four[j]!)
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
   }
 }
 

@@ -4,7 +4,7 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
-import { SortedValues, SortedWindow, TolerantValues } from './sorted-window.ts'
+import { SortedValues, SortedWindow, TolerantValues, replaceWithin } from './sorted-window.ts'
 import { EPSILON, History, invalidArgument, lengthOf } from './window.ts'
 
 /** na values are not part of the window. */
@@ -185,6 +185,26 @@ export class Rci {
     const n = lengthOf(length, 'ta.rci')
     const { history } = this
     history.push(source, Math.max(n, this.inWindow))
+    if (!this.turn(source, n)) this.refill(source, n)
+    if (history.count <= n || this.sorted.count < n) return NaN
+    return spearman(this.sorted.values, this.order, history.count - 1, n)
+  }
+
+  /** One value for the oldest, as on nearly every bar; false where it is not as simple as that. */
+  private turn(source: number, n: number): boolean {
+    const { history, sorted } = this
+    if (this.inWindow !== n || history.held <= n) return false
+    const leaving = history.at(n)
+    if (source !== source || leaving !== leaving) return false
+    const from = sorted.firstAtLeast(leaving)
+    const to = sorted.firstAbove(source)
+    replaceWithin(sorted.values, from, to, source)
+    replaceWithin(this.order, from, to, history.count - 1)
+    return true
+  }
+
+  private refill(source: number, n: number): void {
+    const { history } = this
     this.inWindow++
     if (source === source) this.enter(this.sorted.firstAbove(source), source, history.count - 1)
     const target = Math.min(n, history.held)
@@ -196,8 +216,6 @@ export class Rci {
       const value = history.at(this.inWindow++)
       if (value === value) this.enter(this.sorted.firstAtLeast(value), value, history.count - this.inWindow)
     }
-    if (history.count <= n || this.sorted.count < n) return NaN
-    return spearman(this.sorted.values, this.order, history.count - 1, n)
   }
 
   private enter(at: number, value: number, number: number): void {
@@ -220,34 +238,25 @@ export class Rci {
   }
 }
 
+/**
+ * Times and ranks are whole or half numbers, and so are their means: up to a length of 100,000 every sum here is exact,
+ * in whatever order, and those that do not hang on the ranks' order are known without adding up.
+ */
 function spearman(values: Float64Array, order: Float64Array, newest: number, n: number): number {
-  let sumX = 0
-  let sumXX = 0
-  for (let i = 0; i < n; i++) {
-    sumX += i
-    sumXX += i * i
-  }
-  let sumY = 0
-  let sumYY = 0
-  for (let first = 0, end = 0; first < n; first = end) {
-    end = tiesEnd(values, first, n)
-    const rank = n - 1 - (first + end - 1) / 2
-    for (let i = first; i < end; i++) {
-      sumY += rank
-      sumYY += rank * rank
-    }
-  }
-  const meanX = sumX / n
-  const meanY = sumY / n
-  const varianceX = sumXX / n - meanX * meanX
-  const varianceY = sumYY / n - meanY * meanY
-  if (varianceX <= 0 || varianceY <= 0) return NaN
+  const mean = (n - 1) / 2
+  const sumXX = ((n - 1) * n * (2 * n - 1)) / 6
+  let sumYY = sumXX
   let covariance = 0
-  for (let first = 0, end = 0; first < n; first = end) {
-    end = tiesEnd(values, first, n)
+  for (let first = 0; first < n;) {
+    const end = tiesEnd(values, first, n)
+    const ties = end - first
     const rank = n - 1 - (first + end - 1) / 2
-    for (let i = first; i < end; i++) covariance += (newest - order[i]! - meanX) * (rank - meanY)
+    if (ties > 1) sumYY -= (ties * ties * ties - ties) / 12
+    for (; first < end; first++) covariance += (newest - order[first]! - mean) * (rank - mean)
   }
+  const varianceX = sumXX / n - mean * mean
+  const varianceY = sumYY / n - mean * mean
+  if (varianceX <= 0 || varianceY <= 0) return NaN
   return (100 * (covariance / n)) / (Math.sqrt(varianceX) * Math.sqrt(varianceY))
 }
 

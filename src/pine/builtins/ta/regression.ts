@@ -6,10 +6,13 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
+import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
+import { fillByFours } from './by-fours.ts'
 import { WeightedSums } from './weighted-sums.ts'
 import { invalidArgument, lengthOf } from './window.ts'
 
-export class Linreg {
+export class Linreg implements LengthFill {
+  static readonly fills = 'length'
   private readonly sums = new WeightedSums()
 
   next(source: number, length: number, offset: number): number {
@@ -19,7 +22,25 @@ export class Linreg {
     if (source === source) this.sums.push(source, n)
     if (n === 1) return source
     if (!this.sums.sum(n)) return NaN
-    const { plain, weighted } = this.sums
+    return this.line(this.sums.plain, this.sums.weighted, n, back)
+  }
+
+  takesFour(length: number): boolean {
+    return this.sums.takesFour(length)
+  }
+
+  nextFour(four: Float64Array, n: number, offset: number): void {
+    const { sums } = this
+    sums.takeFour(four, n)
+    const back = Math.trunc(offset)
+    for (let j = 0; j < 4; j++) four[j] = this.line(sums.plains[j]!, sums.weighteds[j]!, n, back)
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
+  }
+
+  private line(plain: number, weighted: number, n: number, back: number): number {
     const sumX = (n * (n + 1)) / 2
     const sumXX = (n * (n + 1) * (2 * n + 1)) / 6
     const slope = (n * weighted - sumX * plain) / (n * sumXX - sumX * sumX)
@@ -29,7 +50,8 @@ export class Linreg {
 }
 
 /** Minus the mean of the distances from now, counted from 1, each weighted with its value. */
-export class Cog {
+export class Cog implements LengthFill {
+  static readonly fills = 'length'
   private readonly sums = new WeightedSums()
 
   next(source: number, length: number): number {
@@ -38,6 +60,23 @@ export class Cog {
     if (!this.sums.sum(n)) return NaN
     const { plain, weighted } = this.sums
     return -((n + 1) * plain - weighted) / plain
+  }
+
+  takesFour(length: number): boolean {
+    return this.sums.takesFour(length)
+  }
+
+  nextFour(four: Float64Array, n: number): void {
+    const { sums } = this
+    sums.takeFour(four, n)
+    for (let j = 0; j < 4; j++) {
+      const plain = sums.plains[j]!
+      four[j] = -((n + 1) * plain - sums.weighteds[j]!) / plain
+    }
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
   }
 }
 

@@ -7,6 +7,7 @@ import { EPSILON, History } from './window.ts'
 
 const ROOM_FIRST = 16
 const BLOCK = 32
+const SHORT = 40
 
 /** Numbers in rising order, exactly. */
 export class SortedValues {
@@ -19,6 +20,12 @@ export class SortedValues {
 
   remove(value: number): void {
     this.delete(this.firstAtLeast(value))
+  }
+
+  /** `add` of one and `remove` of another, in one move of what lies between them. */
+  replace(old: number, value: number): void {
+    // The new one would go before its equal, and leave again in its place.
+    if (value !== old) replaceWithin(this.values, this.firstAtLeast(old), this.firstAtLeast(value), value)
   }
 
   firstAtLeast(value: number): number {
@@ -75,6 +82,19 @@ export class SortedValues {
   }
 }
 
+/** What is at `from` leaves a list, and `value` enters in front of what is at `to`. */
+export function replaceWithin(list: Float64Array, from: number, to: number, value: number): void {
+  let at = from
+  // Neighbouring bars are near each other: calling copyWithin() takes as long as moving forty numbers.
+  if (Math.abs(to - from) > SHORT) {
+    if (to > from) list.copyWithin(from, from + 1, to)
+    else list.copyWithin(to + 1, to, from)
+    at = to > from ? to - 1 : to
+  } else if (to > from) for (; at < to - 1; at++) list[at] = list[at + 1]!
+  else for (; at > to; at--) list[at] = list[at - 1]!
+  list[at] = value
+}
+
 /**
  * Numbers in the order TradingView's percentiles keep them: values within the comparison slack of each other are equal,
  * a new one goes before its equals, and the last of its equals leaves in place of an old one. The answer so depends on
@@ -91,6 +111,11 @@ export class TolerantValues extends SortedValues {
       else to = middle
     }
     this.insert(from, value)
+  }
+
+  override replace(old: number, value: number): void {
+    this.add(value)
+    this.remove(old)
   }
 
   override remove(value: number): void {
@@ -136,6 +161,11 @@ export class SortedBlocks {
       this.blocks.splice(at, 1)
       this.sums.splice(at, 1)
     }
+  }
+
+  replace(old: number, value: number): void {
+    this.add(value)
+    this.remove(old)
   }
 
   /** The sum of all distances from `center`. */
@@ -197,6 +227,13 @@ export class SortedWindow<Sorted extends SortedValues | SortedBlocks = SortedVal
   push(value: number, length: number): void {
     const { history, sorted } = this
     history.push(value, Math.max(length, this.inWindow))
+    if (this.inWindow === length && history.held > length) {
+      const leaving = history.values[(history.count - 1 - length) & history.mask]!
+      if (value === value && leaving === leaving) {
+        sorted.replace(leaving, value)
+        return
+      }
+    }
     this.inWindow++
     if (value === value) sorted.add(value)
     this.resize(length)

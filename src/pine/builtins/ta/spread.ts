@@ -5,6 +5,8 @@
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
+import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
+import { fillByFours } from './by-fours.ts'
 import { Sma } from './moving-averages.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { SortedBlocks, SortedWindow } from './sorted-window.ts'
@@ -39,7 +41,8 @@ export class Stdev {
  * Mean distance from the sma, newest first as TradingView adds it up, so that a bar costs n. Past a length of 256 the
  * window is kept in order, in blocks, instead, and a bar costs √n.
  */
-export class Dev {
+export class Dev implements LengthFill {
+  static readonly fills = 'length'
   private readonly mean = new Sma()
   private readonly window = new SortedWindow(new SortedBlocks())
   private sorting = false
@@ -54,6 +57,45 @@ export class Dev {
     else this.window.history.push(source, n)
     if (mean !== mean) return NaN
     return (n > ADDED_UP ? this.window.sorted.distancesFrom(mean) : this.addUp(mean, n)) / n
+  }
+
+  takesFour(length: number): boolean {
+    return length <= ADDED_UP && !this.sorting && this.window.history.held >= length
+  }
+
+  nextFour(four: Float64Array, n: number): void {
+    const { history } = this.window
+    for (let j = 0; j < 4; j++) history.push(four[j]!, n)
+    const mean0 = this.mean.next(four[0]!, n)
+    const mean1 = this.mean.next(four[1]!, n)
+    const mean2 = this.mean.next(four[2]!, n)
+    const mean3 = this.mean.next(four[3]!, n)
+    const { values, mask, count } = history
+    let value3 = values[(count - 1) & mask]!
+    let value2 = values[(count - 2) & mask]!
+    let value1 = values[(count - 3) & mask]!
+    let sum0 = 0
+    let sum1 = 0
+    let sum2 = 0
+    let sum3 = 0
+    for (let k = 0, i = count - 4; k < n; k++, i--) {
+      const value0 = values[i & mask]!
+      sum0 += Math.abs(value0 - mean0)
+      sum1 += Math.abs(value1 - mean1)
+      sum2 += Math.abs(value2 - mean2)
+      sum3 += Math.abs(value3 - mean3)
+      value3 = value2
+      value2 = value1
+      value1 = value0
+    }
+    four[0] = sum0 / n
+    four[1] = sum1 / n
+    four[2] = sum2 / n
+    four[3] = sum3 / n
+  }
+
+  fillBlock(from: number, to: number, columns: LengthColumns): void {
+    fillByFours(this, from, to, columns)
   }
 
   private addUp(mean: number, n: number): number {
