@@ -41,12 +41,12 @@ export class Book {
 
   /** C2: an order with the id of one that waits takes its place. */
   place(order: Order): void {
-    const index =
-      this.orders.length === 0
-        ? -1
-        : this.orders.findIndex((other) => other.id === order.id && other.kind !== 'close')
-    if (index >= 0) this.orders[index] = order
-    else queue(this.orders, order)
+    const { orders } = this
+    let index = 0
+    while (index < orders.length && (orders[index]!.id !== order.id || orders[index]!.kind === 'close'))
+      index++
+    if (index < orders.length) orders[index] = order
+    else queue(orders, order)
     this.touched()
   }
 

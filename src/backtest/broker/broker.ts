@@ -107,8 +107,8 @@ export class BrokerEmulator implements Broker {
     // Nothing waits and nothing did: most bars of most runs, on which noting cost 4 ns of 17.
     if (calm && (this.notes === null || this.notes.isEmpty)) return
     this.notes?.before(bar)
-    if (!calm) this.walk.onBar(bar, rerun)
-    this.notes?.after(bar)
+    if (calm || this.walk.onBar(bar, rerun)) this.notes?.after(bar)
+    else this.notes?.same(bar)
   }
 
   afterScript(bar: number): void {

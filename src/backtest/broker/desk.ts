@@ -8,7 +8,7 @@ import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import { exitLevels, hasTrigger, reservation } from './exits.ts'
 import { floorToLot, tickAbove, tickBelow, tickOf, unitsOf } from './numbers.ts'
-import { isMarket, overCap, type Direction, type Entry, type Order } from './orders.ts'
+import { isMarket, overCap, type Direction, type Entry, type Leg, type Order } from './orders.ts'
 import type { RiskLimit } from './risk.ts'
 import { budgetOf, unitsFor } from './sizing.ts'
 import { issueTrail } from './trailing.ts'
@@ -18,11 +18,14 @@ export class Desk implements BrokerDesk {
   private readonly account: Account
   private readonly book: Book
   private readonly watch: Watch
+  /** Of settings with a fixed quantity. */
+  private readonly defaultUnits: number
 
   constructor(account: Account, book: Book, watch: Watch) {
     this.account = account
     this.book = book
     this.watch = watch
+    this.defaultUnits = unitsOf(account.settings.defaultQtyValue, account.lot)
   }
 
   /** Sizes and checks an order; null = it is not placed (F12, G1, H). */
@@ -53,7 +56,7 @@ export class Desk implements BrokerDesk {
     let budget = NaN
     if (Number.isNaN(qty)) {
       if (settings.defaultQtyType !== 'fixed') budget = budgetOf(settings, account.equityAt(price))
-      if (Number.isNaN(budget)) units = unitsOf(settings.defaultQtyValue, lot)
+      if (Number.isNaN(budget)) units = this.defaultUnits
       else {
         // F1: market orders are priced with slippage; F2: priced ones at their own level, for the margin check.
         const at = !priced
@@ -247,7 +250,7 @@ export class Desk implements BrokerDesk {
 
   /** D3, D7: a call makes a leg for each filled entry, or changes the one that is there. */
   private issueLeg(id: string, exit: ExitRequest, entry: Entry): void {
-    const known = entry.legs?.find((leg) => leg.id === id)
+    const known = legOf(entry, id)
     if (known?.done) return
     const { account, book } = this
     const { mintick, bar } = account
@@ -323,6 +326,11 @@ export class Desk implements BrokerDesk {
   maxPositionSize(size: number): void {
     this.watch.risk.positionMax = unitsOf(size, this.account.lot)
   }
+}
+
+function legOf({ legs }: Entry, id: string): Leg | undefined {
+  if (legs !== null) for (let i = 0; i < legs.length; i++) if (legs[i]!.id === id) return legs[i]
+  return undefined
 }
 
 /** What a close leaves of a position. */

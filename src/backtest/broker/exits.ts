@@ -36,23 +36,36 @@ export function exitLevels(
 ): ExitLevels {
   const side = entry.direction
   const from = Math.round(entry.price / mintick)
-  const better = side === 1 ? tickAbove : tickBelow
-  const worse = side === 1 ? tickBelow : tickAbove
-  const pick = (absolute: number, relative: number, nearer: 'high' | 'low') => {
-    if (Number.isNaN(absolute)) return relative
-    if (Number.isNaN(relative) || !nearerLevelWins) return absolute
-    return nearer === 'high' ? Math.max(absolute, relative) : Math.min(absolute, relative)
-  }
+  const up = side === 1
   return {
-    limit: pick(better(exit.limit / mintick), better(from + side * exit.profit), side === 1 ? 'low' : 'high'),
-    stop: pick(worse(exit.stop / mintick), worse(from - side * exit.loss), side === 1 ? 'high' : 'low'),
-    activation: pick(
-      better(exit.trailPrice / mintick),
-      better(from + side * exit.trailPoints),
-      side === 1 ? 'low' : 'high',
+    limit: nearer(
+      toTick(exit.limit / mintick, up),
+      toTick(from + side * exit.profit, up),
+      nearerLevelWins,
+      !up,
+    ),
+    stop: nearer(toTick(exit.stop / mintick, !up), toTick(from - side * exit.loss, !up), nearerLevelWins, up),
+    activation: nearer(
+      toTick(exit.trailPrice / mintick, up),
+      toTick(from + side * exit.trailPoints, up),
+      nearerLevelWins,
+      !up,
     ),
     offset: Math.trunc(exit.trailOffset),
   }
+}
+
+function toTick(ticks: number, up: boolean): number {
+  // Most levels were not given, and a call gives six.
+  if (ticks !== ticks) return NaN
+  return up ? tickAbove(ticks) : tickBelow(ticks)
+}
+
+/** Of a level given as a price and one given in ticks. */
+function nearer(absolute: number, relative: number, nearerLevelWins: boolean, higher: boolean): number {
+  if (absolute !== absolute) return relative
+  if (relative !== relative || !nearerLevelWins) return absolute
+  return higher ? Math.max(absolute, relative) : Math.min(absolute, relative)
 }
 
 /**

@@ -66,6 +66,11 @@ export class RestingNotes {
     this.last = bar
   }
 
+  /** As `after`, of a bar that changed nothing. */
+  same(bar: number): void {
+    this.last = bar
+  }
+
   /** All so far, by the bar they came, when the run stands at `bar`. */
   orders(bar: number): readonly RestingOrder[] {
     this.note(bar, this.last)

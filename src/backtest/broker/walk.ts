@@ -42,9 +42,16 @@ export class Walk {
     this.finerStarts = finer && finerRanges(account.bars, finer)
   }
 
-  onBar(bar: number, rerun: () => void): void {
+  /** Answers whether it had to walk: false = the book is as it was, and nothing traded. */
+  onBar(bar: number, rerun: () => void): boolean {
     const { account, book, floor } = this
     const { bars, settings, position, mintick } = account
+    if (this.staysAway(bar)) {
+      account.point = 4
+      const dropped = this.recheckResting()
+      book.settle()
+      return dropped
+    }
     this.rerun = settings.calcOnOrderFills ? rerun : null
     this.reruns = 0
     this.fillsSeen = position.fills.count
@@ -62,7 +69,7 @@ export class Walk {
       if (this.isCalmAfterOpen(bar)) {
         account.walking = false
         book.settle()
-        return
+        return true
       }
       this.walkSegments(path)
     }
@@ -74,6 +81,34 @@ export class Walk {
     this.recheckResting()
     book.settle()
     this.rerun = null
+    return true
+  }
+
+  /**
+   * No price of the bar reaches anything that waits, nor a margin call: what most bars are to a stop that is placed again
+   * on each of them. Told from the two extremes, at a third of what walking the path costs.
+   */
+  private staysAway(bar: number): boolean {
+    const { account, book, floor, watch } = this
+    const { bars, mintick } = account
+    if (this.finer !== null || watch.looksAlways) return false
+    const open = bars.open[bar]!
+    const close = bars.close[bar]!
+    const high = tickOf(Math.max(bars.high[bar]!, open, close), mintick)
+    const low = tickOf(Math.min(bars.low[bar]!, open, close), mintick)
+    if (!watch.isSafeBetween(low * mintick, high * mintick)) return false
+    const { orders, legs } = book
+    for (let i = 0; i < orders.length; i++) {
+      const order = orders[i]!
+      if (isMarket(order) || isWithin(order, low, high) || floor.refuses(order)) return false
+    }
+    for (let i = 0; i < legs.length; i++) {
+      const { done, trail, entry, limit, stop } = legs[i]!
+      if (done) continue
+      if (trail !== null) return false
+      if (entry.direction === 1 ? stop >= low || limit <= high : stop <= high || limit >= low) return false
+    }
+    return true
   }
 
   /** Nothing is left to fill, call or watch: the rest of the path need not be walked. */
@@ -275,9 +310,10 @@ export class Walk {
     }
   }
 
-  /** G1: resting entries that have become too dear at the current price are cancelled. */
-  private recheckResting(): void {
+  /** G1: resting entries that have become too dear at the current price are cancelled. Answers whether any was. */
+  private recheckResting(): boolean {
     const { orders } = this.book
+    const before = orders.length
     const { bar, bars } = this.account
     const price = bars.close[bar]!
     for (let i = 0; i < orders.length;) {
@@ -286,6 +322,7 @@ export class Walk {
       if (rests && !this.watch.affords(order.direction, restingUnits(order), price)) removeAt(orders, i)
       else i++
     }
+    return orders.length < before
   }
 
   /** A7: after fills the script runs again, three times a bar at most. Answers whether it did. */
@@ -338,6 +375,11 @@ function gapOrder(a: Order, b: Order): number {
 function gapRank(order: Order): number {
   if (Number.isNaN(order.stop)) return 2
   return order.direction === 1 ? 0 : 1
+}
+
+/** Whether a price between the two, or one beyond, could be where the order triggers or fills. */
+function isWithin({ direction, limit, stop }: Order, low: number, high: number): boolean {
+  return direction === 1 ? stop <= high || limit >= low : stop >= low || limit <= high
 }
 
 function restingUnits(order: Order): number {

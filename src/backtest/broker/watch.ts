@@ -46,6 +46,10 @@ export class Watch {
     return this.highs[bar]! < this.callAbove && this.lows[bar]! > this.callBelow
   }
 
+  isSafeBetween(low: number, high: number): boolean {
+    return high < this.callAbove && low > this.callBelow
+  }
+
   // ——— margin ———
 
   /** F12, G1: what a script would hold after an order keeps its margin at `price`. */
