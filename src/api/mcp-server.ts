@@ -80,6 +80,12 @@ const TOOLS: readonly Tool[] = [
     description:
       'A sweep with its verdict: the best trial, the chance that luck alone did this, walk-forward, overfitting.',
   },
+  {
+    name: 'judge_backtest',
+    method: 'GET',
+    path: `${platform}/backtests/:id/verdict`,
+    description: 'How much of a stored backtest is luck, given how often its script was tried on its market.',
+  },
   { name: 'list_sweeps', method: 'GET', path: `${platform}/sweeps` },
   { name: 'get_sweep_results', method: 'GET', path: `${platform}/sweeps/:id/results`, large: true },
   { name: 'stop_sweep', method: 'POST', path: `${platform}/sweeps/:id/cancel` },

@@ -63,6 +63,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/platform/sweeps/:id/resume': [...SWEEP, 'conflict'],
   'DELETE /api/platform/sweeps/:id': SWEEP,
   'GET /api/platform/sweeps/:id/events': [...SWEEP, 'concurrency_limited'],
+  'GET /api/platform/backtests/:id/verdict': [...BACKTEST, ...RUN],
   'GET /api/platform/trials': [...SWEEP, ...BACKTEST],
 
   'POST /api/platform/alerts': [...KEPT, ...SCRIPT, ...JOB, 'script_invalid'],

@@ -109,10 +109,29 @@ export function sweepRoutes(deps: ApiDeps) {
       route('GET /api/platform/sweeps/{id}/events'),
     )
     .get(
+      '/backtests/:id/verdict',
+      async ({ caller, params: { id }, request, server }) => {
+        server?.timeout(request, 0)
+        const verdict = await verdictOf(deps, caller.user.id, id, request.signal)
+        return { id, verdict }
+      },
+      route('GET /api/platform/backtests/{id}/verdict', { rate: 'backtests' }),
+    )
+    .get(
       '/trials',
       async ({ caller, query }) => ({ counted: await countedOf(deps, caller.user.id, query.of) }),
       route('GET /api/platform/trials'),
     )
+}
+
+async function verdictOf({ rooms, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
+  const { tried: script, exchange, symbol, interval } = await runs.get(userId, id)
+  // Of one from before trials were counted, itself is known.
+  if (script === undefined) return runs.verdict(userId, id, signal, { counted: 1, sharpes: [] })
+  const of = { userId, script, market: seriesName({ exchange, symbol, interval }) }
+  await rooms.ledger.settled()
+  const counted = Math.max(1, await rooms.ledger.count(of))
+  return runs.verdict(userId, id, signal, { counted, sharpes: await rooms.ledger.sharpes(of) })
 }
 
 /** Of a sweep's or a backtest's script on its market. */

@@ -94,6 +94,20 @@ export function rowLayout({ figures, outside, blocks, pieces }: Measured): RowLa
   }
 }
 
+/** What is measured of one run by itself, over all of its bars. */
+export function wholeRun(bars: number): Measured {
+  return {
+    objective: 'netProfit',
+    constraints: [],
+    figures: [],
+    inside: { from: 0, to: bars },
+    outside: null,
+    windows: [],
+    blocks: 2,
+    pieces: Math.min(64, bars),
+  }
+}
+
 /** Runs every point. A script that does not compile throws; a point that fails is a failure among the others. */
 export function runTrials(
   request: BacktestRequest,

@@ -30,6 +30,8 @@ export interface JudgeJob extends RunJob {
   /** Distinct trials of this script on this market, whoever made them. */
   readonly counted: number
   readonly failed: number
+  /** Sharpe ratios of the other trials counted, where they are known and no rows are here. */
+  readonly sharpes?: readonly number[]
   readonly seed: number
   /** Cells of the walk-forward matrix, and the best trial of each of their windows, in their order. */
   readonly cells: readonly { readonly share: number; readonly runs: number }[]
@@ -139,14 +141,17 @@ export function verdictOf(
       ),
     costs: trades && costSensitivity(trades.trades, trades.tickValue),
   }
-  return { ...verdict, sentence: sentenceOf(verdict) }
+  return { ...verdict, sentence: job.sharpes ? sentenceOfOne(verdict) : sentenceOf(verdict) }
 }
 
-function sharpeOf({ rows, measured, counted }: JudgeJob, best: number): NonNullable<Verdict['sharpe']> {
+function sharpeOf(
+  { rows, measured, counted, sharpes: others = [] }: JudgeJob,
+  best: number,
+): NonNullable<Verdict['sharpe']> {
   const layout = rowLayout(measured)
   const trials = rows.length / layout.width
   const at = (trial: number, column: number) => rows[trial * layout.width + column]!
-  const sharpes: number[] = []
+  const sharpes: number[] = [...others]
   for (let i = 0; i < trials; i++) if (!Number.isNaN(at(i, layout.sharpe))) sharpes.push(at(i, layout.sharpe))
   const { deviation } = momentsOf(sharpes)
   const record = {
@@ -378,6 +383,21 @@ export function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
     says.push(`Probability of overfitting: ${percent(split.probability)}: ${judged(isRobust)}.`)
   }
   return says.join(' ')
+}
+
+/** Of one backtest that is one of so many. */
+function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>): string {
+  const tries =
+    counted <= 1 ? 'The only try of this script here.' : `One of ${counted.toLocaleString('en')} tried.`
+  const luck = sharpe?.deflated ?? null
+  const says =
+    luck === null
+      ? 'There are too few bars to tell skill from luck.'
+      : `Chance that luck alone did this: ${percent(1 - luck)}.`
+  const loss = monteCarlo
+    ? ` Drawn anew, its trades lose in ${percent(monteCarlo.loss)} of the histories.`
+    : ''
+  return `${tries} ${says}${loss}`
 }
 
 const judged = (isRobust: boolean) => (isRobust ? 'robust' : 'not robust')

@@ -4,11 +4,13 @@
 // start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
+import { wholeRun } from '../backtest/trial.ts'
 import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import { goneRuns, whyGone, type WhyGone } from './gone.ts'
 import type { ReportSummary } from '../wire/report.ts'
+import type { Verdict } from '../wire/sweep.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -255,23 +257,55 @@ export class Runs {
 
   /** Runs a finished backtest again on the bars it ran on, as they are now, and compares. Keeps nothing. */
   async verify(userId: string, id: string, signal: AbortSignal): Promise<VerifyOutput> {
+    const plan = await this.#planAgain(userId, id)
+    const stored = await reportOf(this.#deps.kv, id)
+    // It goes with the run.
+    if (stored === null) throw notFound()
+    return this.#attended(plan, signal, (live) => {
+      const options = this.#optionsFor(live, plan, 'long')
+      const host = { ...options.host, ...storedHost({ report: stored.parts }) }
+      return this.#deps.pool.do('verify', this.#jobOf(plan), { ...options, host })
+    })
+  }
+
+  /** What is left of a finished backtest when luck is taken away, as one of so many trials. Runs it again, and keeps nothing. */
+  async verdict(
+    userId: string,
+    id: string,
+    signal: AbortSignal,
+    tried: { readonly counted: number; readonly sharpes: readonly number[] },
+  ): Promise<Verdict> {
+    const { pool } = this.#deps
+    const plan = await this.#planAgain(userId, id)
+    return this.#attended(plan, signal, async (live) => {
+      const job = {
+        ...this.#jobOf(plan),
+        points: [{ inputs: {}, overrides: {} }],
+        measured: wholeRun(plan.bars.length),
+      }
+      const options = this.#optionsFor(live, plan, 'long')
+      const { rows, failures } = await pool.do('trials', job, options)
+      const [failure] = failures
+      if (failure) throw new Problem(422, 'script_runtime_error', failure.message)
+      const alone = { steps: new Int32Array(0), axes: [], cells: [], winners: [], failed: 0, seed: 1 }
+      const { verdict } = await pool.do('judge', { ...job, ...alone, ...tried, rows }, options)
+      return verdict
+    })
+  }
+
+  /** A finished backtest as a plan for the same bars. */
+  async #planAgain(userId: string, id: string): Promise<Plan> {
     const { bars: cache, pool, kv } = this.#deps
     const run = await this.get(userId, id)
     const key = seriesOf(run, run.seriesOwner ?? '')
     const bars = await this.barsOf(userId, id)
     if (bars.length === 0) throw await barsGone(barsSeenBy(cache, userId), run)
     pool.assertRoom(userId)
-    const stored = await reportOf(kv, id)
     const script = await scriptOf(kv, id)
-    // Both go with the run.
-    if (stored === null || script === null) throw notFound()
+    // It goes with the run.
+    if (script === null) throw notFound()
     const symbol = await barsSeenBy(cache, userId).symbol(key.exchange, key.symbol)
-    const plan = { run, script, key, symbol, bars, warnings: [] }
-    return this.#attended(plan, signal, (live) => {
-      const options = this.#optionsFor(live, plan, 'long')
-      const host = { ...options.host, ...storedHost({ report: stored.parts }) }
-      return pool.do('verify', this.#jobOf(plan), { ...options, host })
-    })
+    return { run, script, key, symbol, bars, warnings: [] }
   }
 
   /** The bars a finished backtest ran on, as they are now. */

@@ -15,10 +15,13 @@ export interface Tried {
   readonly trial: string
   /** Exchange, symbol and interval in one name. */
   readonly market: string
+  /** A bar, where it is known: how far the trials' ratios lie apart is what luck is judged by. */
+  readonly sharpe?: number
 }
 
 /** Written at once at most. */
 const BATCH = 500
+const SHARPES_MAX = 10_000
 /** Waiting for their turn; what comes beyond is lost, or somebody who tries fast fills the memory. */
 const WAITING_MAX = 20_000
 
@@ -46,6 +49,15 @@ export class Ledger {
     return Number(entry?.value ?? 0)
   }
 
+  /** Sharpe ratios a bar of the trials of which they are known; of very many, the first. */
+  async sharpes({ userId, script, market }: Omit<Tried, 'trial'>): Promise<number[]> {
+    const entries = await this.#kv.list({ prefix: ['trial', userId, script, market] }, { limit: SHARPES_MAX })
+    return entries.flatMap(({ value }) => {
+      const sharpe: unknown = JSON.parse(value)
+      return typeof sharpe === 'number' ? [sharpe] : []
+    })
+  }
+
   /** Counts it when there is time. */
   note(tried: Tried): void {
     if (this.#waiting.size >= WAITING_MAX) return
@@ -66,10 +78,13 @@ export class Ledger {
     const keys = [...names.values()].map(trialKey)
     const known = await tx.getMany(keys)
     const added = keys.filter((_, i) => !known[i])
-    return {
-      sets: added.map((key) => ({ key, value: '1' })),
-      sums: added.length > 0 ? [{ key: countKey(first), step: added.length }] : [],
-    }
+    const values = [...names.values()].map(({ sharpe }) => JSON.stringify(sharpe ?? null))
+    // One that was tried by hand before may be known better now.
+    const sets = keys.flatMap((key, i) => {
+      const value = values[i] ?? 'null'
+      return !known[i] || (known[i].value === 'null' && value !== 'null') ? [{ key, value }] : []
+    })
+    return { sets, sums: added.length > 0 ? [{ key: countKey(first), step: added.length }] : [] }
   }
 
   async #write(): Promise<void> {

@@ -503,7 +503,10 @@ export class Sweeps {
             }
           : null,
       async (after, tx) => {
-        const tried = found.names.flatMap((trial) => (trial === '' ? [] : [{ ...ledgerOf(after), trial }]))
+        const { width, sharpe } = rowLayout(after.measured)
+        const tried = found.names.flatMap((trial, i) =>
+          trial === '' ? [] : [{ ...ledgerOf(after), trial, sharpe: found.rows[i * width + sharpe]! }],
+        )
         const counted = await ledger.changes(tx, tried)
         return {
           ...counted,

@@ -329,6 +329,13 @@ export const SWEEPS = {
     description:
       'Server-sent events: `progress` with `state`, `tried`, `planned`, `failed`, `best` and `perSecond`, then `end` with `sweep`.',
   },
+  'GET /api/platform/backtests/{id}/verdict': {
+    access: 'session backtests:read',
+    summary: 'What is left of a backtest when luck is taken away',
+    description:
+      'Judges it as one of all trials of its script on its market: deflated and probabilistic Sharpe ratio, least track record and backtest length, Monte Carlo of its trades, higher costs. It is run again for that. What needs several trials is null: see sweeps.',
+    answer: { id: idOf('bt'), verdict: Verdict },
+  },
   'GET /api/platform/trials': {
     access: 'session backtests:read',
     summary: 'How often the caller tried a script on a market',

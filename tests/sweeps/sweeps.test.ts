@@ -273,6 +273,29 @@ describe('what cannot be swept is refused by its field', () => {
   })
 })
 
+test('a single backtest is judged as one of all that were tried', async () => {
+  const { call, sweep, pool } = await sweepServer()
+  const { bars, symbol, exchange, interval } = SWEEP
+  const run = () =>
+    call('POST', '/api/platform/backtests', { name: 'one', source: CROSS, bars, symbol, exchange, interval })
+  const { id } = (await run()).json
+  const judged = async () => (await call('GET', `/api/platform/backtests/${id}/verdict`)).json.verdict
+  const alone = await judged()
+  expect(alone.sentence).toStartWith('The only try of this script here. Chance that luck alone did this')
+  expect(alone.sharpe.deflated).toBe(alone.sharpe.probabilistic)
+  await sweep()
+  const among = await judged()
+  // Its own choice of values was not among the sweep's.
+  expect(among.sentence).toStartWith('One of 22 tried.')
+  expect(among.sharpe.sharpe).toBe(alone.sharpe.sharpe)
+  expect(among.sharpe.benchmark).toBeGreaterThan(0)
+  expect(among.sharpe.deflated).toBeLessThan(alone.sharpe.deflated)
+  expect(among).toMatchObject({ overfitting: null, walkForward: null, counted: 22 })
+  expect(among.monteCarlo.rounds).toBe(1000)
+  expect((await call('GET', '/api/platform/backtests/bt_nothing/verdict')).status).toBe(404)
+  pool.close()
+})
+
 test('what is tried by hand is counted once, with other defaults typed in as well', async () => {
   const { call, pool } = await sweepServer()
   const { bars, symbol, exchange, interval } = SWEEP

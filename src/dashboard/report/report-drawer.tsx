@@ -18,11 +18,13 @@ import s from './report.module.css'
 const Performance = lazy(async () => (await import('./performance.tsx')).Performance)
 const Properties = lazy(async () => (await import('./properties.tsx')).Properties)
 const Compare = lazy(async () => (await import('./compare.tsx')).Compare)
+const ReportVerdict = lazy(async () => (await import('../sweeps/report-verdict.tsx')).ReportVerdict)
 const Share = lazy(async () => (await import('./share.tsx')).Share)
 
 const VIEWS = [
   ['overview', 'Overview'],
   ['performance', 'Performance'],
+  ['luck', 'Luck'],
   ['properties', 'Properties'],
   ['compare', 'Compare'],
 ] as const
@@ -128,6 +130,7 @@ function ReportOf({ run: current }: { readonly run: Run }) {
       </header>
       {view.value === 'overview' && <Overview run={current} />}
       {view.value === 'performance' && <Performance report={report} />}
+      {view.value === 'luck' && <ReportVerdict run={current} />}
       {view.value === 'properties' && <Properties report={report} />}
       {view.value === 'compare' && <Compare run={current} />}
       {sharing && <Share run={current} onClose={() => setSharing(false)} />}

@@ -1,0 +1,41 @@
+// How much of a report is luck: the run judged as one of all that were tried of its script on its market.
+
+import { call } from '../api-client.ts'
+import { keptRun } from '../run-script.ts'
+import { Show, useLoad } from '../frame/page.tsx'
+import { Button, Empty } from '../ui/ui.tsx'
+import { navigate } from '../router.ts'
+import type { Run } from '../workspace.ts'
+import { VerdictFigures } from './verdict-figures.tsx'
+import s from './sweeps.module.css'
+
+export function ReportVerdict({ run }: { readonly run: Run }) {
+  const { report } = run
+  const hasTrades = report.script.kind === 'strategy' && report.all.trades > 0
+  if (!hasTrades) return <Empty title="Nothing to judge">Luck is judged by trades, and there are none.</Empty>
+  return <Judged key={report.hash} />
+}
+
+function Judged() {
+  const judged = useLoad(async (signal) => {
+    const id = (await keptRun()) ?? ''
+    return call('GET /api/platform/backtests/{id}/verdict', { path: { id }, signal })
+  }, [])
+  return (
+    <div class={s.inReport}>
+      <Show of={judged}>
+        {({ verdict }) => (
+          <>
+            <p class={s.sentence}>{verdict.sentence}</p>
+            <VerdictFigures verdict={verdict} />
+            <div>
+              <Button size="small" icon="tune" onClick={() => navigate('/sweeps/new')}>
+                Optimise its inputs
+              </Button>
+            </div>
+          </>
+        )}
+      </Show>
+    </div>
+  )
+}
