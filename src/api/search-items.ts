@@ -6,6 +6,7 @@ import type { Script } from '../scripts/scripts.ts'
 import type { SearchItem } from '../search/indexes.ts'
 import type { Watchlist } from '../watchlists/watchlists.ts'
 
+/** Of the source its beginning is enough. */
 export function runItem(run: Run, source: string): SearchItem {
   const { id, name, symbol, userId } = run
   return {

@@ -33,7 +33,7 @@ import type { Http } from '../market/providers/provider.ts'
 import { createPlaces } from '../replay/places.ts'
 import { endReplays } from '../replay/session.ts'
 import { purgeGone } from '../runs/gone.ts'
-import { hostFor, runs, scriptOf, type Run } from '../runs/runs.ts'
+import { beginningOf, hostFor, runs, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
@@ -125,8 +125,8 @@ export function createRooms(deps: RoomDeps): Rooms {
       for await (const idea of ideas.eachOf(userId)) if (idea.visibility === 'private') yield ideaItem(idea)
       for await (const list of watchlists.eachOf(userId)) yield watchlistItem(list)
       for await (const run of runs(kv).each('user', [userId])) {
-        const script = run.state === 'done' ? await scriptOf(kv, run.id) : null
-        if (script) yield runItem(run, script.source)
+        const text = run.state === 'done' ? await beginningOf(kv, run.id) : null
+        if (text !== null) yield runItem(run, text)
       }
     },
     spawn: deps.spawnSearch,
@@ -245,10 +245,10 @@ export function createRooms(deps: RoomDeps): Rooms {
       removed: (tx, { id }) => endReplays(kv, tx, id),
       gone: ({ id, userId }) => search.remove('backtest', id, userId),
       async changed(run) {
-        const script = run.state === 'done' ? await scriptOf(kv, run.id) : null
-        if (!script) return
-        search.put(runItem(run, script.source))
-        // It may have gone while its script was read.
+        const text = run.state === 'done' ? await beginningOf(kv, run.id) : null
+        if (text === null) return
+        search.put(runItem(run, text))
+        // It may have gone while its text was read.
         if (!(await runs(kv).get(run.id))) search.remove('backtest', run.id, run.userId)
       },
     },

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { purgeGone } from '../../src/runs/gone.ts'
 import { removeRuns } from '../../src/runs/runs.ts'
+import type { Kv } from '../../src/store/kv.ts'
+import { testKv } from '../store/test-store.ts'
 import { testServer, type Call } from './server.ts'
 
 const CSV = `time,open,high,low,close,volume\n${Array.from(
@@ -9,8 +11,8 @@ const CSV = `time,open,high,low,close,volume\n${Array.from(
 ).join('\n')}`
 const RUN = { name: 'mine', symbol: 'abc', interval: 'D', exchange: 'x', bars: 20, source: 'sum', inputs: {} }
 
-async function open() {
-  const server = testServer()
+async function open(options: Parameters<typeof testServer>[1] = {}) {
+  const server = testServer(() => ({}), options)
   const cookie = await server.signUp()
   const post = (body: unknown, headers = {}) =>
     server.call('POST', '/api/platform/backtests', { body, headers: { ...cookie, ...headers } })
@@ -342,6 +344,29 @@ test('why a backtest is gone is told to its owner alone, for three months', asyn
   expect((await get('/api/health')).status).toBe(200)
   const left = await services.kv.list({ prefix: ['gone-backtests'] }, { limit: 9 })
   expect(left).toEqual([])
+  pool.close()
+})
+
+test('a first search reads how sources begin; runs from before that was kept are found by their sources', async () => {
+  const kv = testKv()
+  const read: unknown[] = []
+  const watched: Kv = {
+    ...kv,
+    get(key) {
+      read.push(key[0])
+      return kv.get(key)
+    },
+  }
+  const { post, get, pool } = await open({ kv: watched })
+  const { id } = (await post(RUN)).json
+  await post({ ...RUN, name: 'from before' })
+  const [before] = (await kv.list({ prefix: ['backtest-beginning'] }, { limit: 2 })).filter(
+    ({ key }) => key[1] !== id,
+  )
+  await kv.commit({ deletes: [before?.key ?? []] })
+  read.length = 0
+  expect((await get('/api/search?q=sum')).json.results).toHaveLength(2)
+  expect(read.filter((name) => name === 'backtest-script')).toHaveLength(1)
   pool.close()
 })
 
