@@ -92,15 +92,16 @@ export class Walk {
     const { account, book, floor, watch } = this
     const { bars, mintick } = account
     if (this.finer !== null || watch.looksAlways) return false
+    const { orders, legs } = book
+    for (let i = 0; i < orders.length; i++) if (isMarket(orders[i]!)) return false
     const open = bars.open[bar]!
     const close = bars.close[bar]!
     const high = tickOf(Math.max(bars.high[bar]!, open, close), mintick)
     const low = tickOf(Math.min(bars.low[bar]!, open, close), mintick)
     if (!watch.isSafeBetween(low * mintick, high * mintick)) return false
-    const { orders, legs } = book
     for (let i = 0; i < orders.length; i++) {
       const order = orders[i]!
-      if (isMarket(order) || isWithin(order, low, high) || floor.refuses(order)) return false
+      if (isWithin(order, low, high) || floor.refuses(order)) return false
     }
     for (let i = 0; i < legs.length; i++) {
       const { done, trail, entry, limit, stop } = legs[i]!
