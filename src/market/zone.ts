@@ -3,6 +3,7 @@
 // Temporal knows the rules but takes about a microsecond a question. A zone's offset changes twice a year, so a
 // Zone remembers the stretch between two transitions it answered last; the next question nearly always falls
 // into the same one and costs two comparisons.
+import { memo } from '../lib/memo.ts'
 
 export interface Zone {
   readonly name: string
@@ -16,19 +17,12 @@ const DAY = 86_400_000
 /** Longer than any stretch without transitions that matters; beyond it Temporal is asked again. */
 const FOREVER = 8_640_000_000_000_000
 
-const known = new Map<string, Zone>()
-
 /**
  * IANA names (`America/New_York`) and Pine's offsets (`UTC`, `GMT+3`, `UTC-05:30`); null where it is neither.
  * `Exchange`-like words are for the caller to resolve.
  */
-export function zoneOf(name: string): Zone | null {
-  const cached = known.get(name)
-  if (cached) return cached
-  const zone = fixedZone(name) ?? ianaZone(name)
-  if (zone) known.set(name, zone)
-  return zone
-}
+// A zone may be spelled in capitals and small letters alike: there are more names than zones.
+export const zoneOf = memo(1000, (name): Zone | null => fixedZone(name) ?? ianaZone(name))
 
 /** `GMT+5`, `UTC-3:30`, `+0530`. */
 function fixedZone(name: string): Zone | null {

@@ -8,6 +8,7 @@
 // rounds them in two ways. str.tostring() takes a half up, judged on those digits: 2.675 is 2.68. str.format() does as
 // Java's DecimalFormat: ties go to the even digit, judged on the exact value, so that 2.675, which is really a little
 // less, is 2.67, and 0.125, which is exact, is 0.12.
+import { memo } from '../../lib/memo.ts'
 
 /** How the last shown digit is found. */
 export type Rounding = 'half-up' | 'half-even'
@@ -151,18 +152,10 @@ function isExactTie(value: number, places: number): boolean {
 }
 
 /** Patterns are few and used on every bar: read once. */
-const PATTERNS = new Map<string, readonly [Pattern, Pattern | null]>()
-
-function patternsOf(text: string): readonly [Pattern, Pattern | null] {
-  let patterns = PATTERNS.get(text)
-  if (patterns === undefined) {
-    const [positive = '', negative] = splitUnquoted(text)
-    patterns = [readPattern(positive), negative === undefined ? null : readPattern(negative)]
-    if (PATTERNS.size > 1000) PATTERNS.clear()
-    PATTERNS.set(text, patterns)
-  }
-  return patterns
-}
+const patternsOf = memo(1000, (text): readonly [Pattern, Pattern | null] => {
+  const [positive = '', negative] = splitUnquoted(text)
+  return [readPattern(positive), negative === undefined ? null : readPattern(negative)]
+})
 
 function splitUnquoted(text: string): string[] {
   const parts = ['']

@@ -3,6 +3,7 @@
 // The grid is `market/calendar.ts`. A session given to time() replaces the symbol's own: a bar is in it if its opening
 // time is, and the periods are counted from the session's open and cut at its close (L1).
 
+import { memo } from '../../lib/memo.ts'
 import { Calendar, calendarOf, periodFinder } from '../../market/calendar.ts'
 import type { Period } from '../../market/calendar.ts'
 import { isIntraday, parseInterval } from '../../market/interval.ts'
@@ -42,7 +43,6 @@ class Grid {
 const GRIDS = new WeakMap<SymbolInfo, Grid>()
 /** By session, then zone. What they remember speeds answers up and never changes them. */
 const SESSION_GRIDS = new Map<string, Map<string, Grid>>()
-const INTERVALS = new Map<string, Interval>()
 
 export function symbolCalendar(runtime: Runtime): Calendar {
   return symbolGrid(runtime).calendar
@@ -66,20 +66,14 @@ export function intervalOf(runtime: Runtime, timeframe: string | null): Interval
   return intervalNamed(timeframe === null || timeframe === '' ? runtime.interval : timeframe)
 }
 
-export function intervalNamed(text: string): Interval {
-  let interval = INTERVALS.get(text)
-  if (interval === undefined) {
-    const parsed = parseInterval(text)
-    if (parsed === null)
-      throw new ScriptError(
-        `Unknown timeframe '${text}'. Use minutes ("60"), or a number and S, D, W or M ("15S", "1D", "1W", "1M").`,
-      )
-    interval = parsed
-    if (INTERVALS.size > 1000) INTERVALS.clear()
-    INTERVALS.set(text, interval)
-  }
+export const intervalNamed = memo(1000, (text): Interval => {
+  const interval = parseInterval(text)
+  if (interval === null)
+    throw new ScriptError(
+      `Unknown timeframe '${text}'. Use minutes ("60"), or a number and S, D, W or M ("15S", "1D", "1W", "1M").`,
+    )
   return interval
-}
+})
 
 /** An instant inside the session of a bar: daily bars may be dated midnight UTC, which in New York is the day before. */
 export function instantOf(runtime: Runtime, bar: number): number {

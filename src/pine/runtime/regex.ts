@@ -7,6 +7,7 @@
 // it tells at which places what stands before ends, backwards and turned around where what comes begins. Of Java's
 // syntax, back references are not there (no such machine can have them); a pattern with one is refused, saying so.
 
+import { memo } from '../../lib/memo.ts'
 import { ScriptError } from './runtime.ts'
 
 const PROGRAM_MAX = 5000
@@ -110,17 +111,7 @@ function follow(
   return false
 }
 
-const PROGRAMS = new Map<string, readonly Instruction[]>()
-
-function programOf(pattern: string): readonly Instruction[] {
-  let program = PROGRAMS.get(pattern)
-  if (program === undefined) {
-    program = new Compiler(pattern).compile()
-    if (PROGRAMS.size > 200) PROGRAMS.clear()
-    PROGRAMS.set(pattern, program)
-  }
-  return program
-}
+const programOf = memo(200, (pattern): readonly Instruction[] => new Compiler(pattern).compile())
 
 type Node =
   | { readonly kind: 'empty' }
