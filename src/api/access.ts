@@ -25,6 +25,7 @@ import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
+import { columnsAnswer, columnsTag, hasColumns, pieceStream } from './columns.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
 import {
   answerStream,
@@ -39,6 +40,7 @@ import {
 import { RateLimiter, type Rate } from './limits.ts'
 import { peerOf, type Peer } from './peer.ts'
 import type { StreamSlots } from './stream-slots.ts'
+import { COLUMNS_TYPE } from '../wire/columns.ts'
 import { checkBody } from './validate.ts'
 
 export type AccessLabel = 'session' | 'api-token' | 'none'
@@ -60,6 +62,8 @@ export interface AccessOptions {
   readonly streams?: boolean
   /** The answer carries an ETag and may be 304. For GETs of stored objects. */
   readonly etag?: boolean
+  /** The answer comes as columns to who asks for them. */
+  readonly columns?: boolean
   /** With `Prefer: respond-async` it may answer 202. */
   readonly async?: boolean
   /** The answer carries a secret, so its copy for idempotency is encrypted. */
@@ -271,6 +275,7 @@ export class Gate {
   /** Completes the handler's answer. */
   async leave({ request, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
     if (!isPlainObject(responseValue)) return responseValue
+    if (options.columns) varyBy(set, 'accept')
     const visit = this.visit(request)
     if (set.headers['idempotent-replayed'] !== undefined)
       return hasJsonText(responseValue) ? await jsonAnswer(set, responseValue) : responseValue
@@ -278,7 +283,8 @@ export class Gate {
     if (visit.claim) {
       const { claim, kept } = visit
       // What made nothing and is large (a preview) may as well run again.
-      const text = kept === null && isLarge(answer) ? null : await keptText(answer)
+      const isTransient = kept === null && (isLarge(answer) || hasColumns(answer))
+      const text = isTransient ? null : await keptText(answer)
       // What was made may have changed since, as an alert that fired at once.
       if (text === null) await this.idempotency.abandon(claim)
       else if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
@@ -286,7 +292,7 @@ export class Gate {
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)
-    return hasJsonText(answer) ? await jsonAnswer(set, answer) : answer
+    return sent(set, answer)
   }
 
   /** The request failed after it had claimed an idempotency key. */
@@ -522,12 +528,20 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
+/** Caches keep one answer for each value of the header. */
+function varyBy({ headers }: LeaveContext['set'], name: string): void {
+  headers['vary'] = [...new Set([...String(headers['vary'] ?? '').split(', '), name])]
+    .filter(Boolean)
+    .join(', ')
+}
+
 async function withEtag(
   request: Request,
   set: LeaveContext['set'],
   answer: Record<string, unknown>,
 ): Promise<unknown> {
-  const etag = `"${Bun.hash(await answerTag(answer)).toString(36)}"`
+  const tag = hasColumns(answer) ? columnsTag(answer) : await answerTag(answer)
+  const etag = `"${Bun.hash(tag).toString(36)}"`
   set.headers.etag = etag
   set.headers['cache-control'] = 'private, no-cache'
   const seen = request.headers
@@ -538,7 +552,14 @@ async function withEtag(
     set.status = 304
     return ''
   }
-  return jsonAnswer(set, answer)
+  return sent(set, answer)
+}
+
+/** The answer in the form that its handler chose. */
+async function sent(set: LeaveContext['set'], answer: Record<string, unknown>): Promise<unknown> {
+  if (!hasColumns(answer)) return hasJsonText(answer) ? jsonAnswer(set, answer) : answer
+  set.headers['content-type'] = COLUMNS_TYPE
+  return new Response(pieceStream(columnsAnswer(answer)), { headers: { 'content-type': COLUMNS_TYPE } })
 }
 
 async function jsonAnswer(

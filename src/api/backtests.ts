@@ -5,12 +5,16 @@ import { Problem } from '../lib/problem.ts'
 import { backtestSession, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { type FinishedRun, type QueuedRun, type Run, type RunProgress } from '../runs/runs.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
+import type { Packed } from '../wire/columns.ts'
+import { TRACK_KINDS } from '../wire/track.ts'
 import { access, stands, type ApiDeps, type Caller } from './access.ts'
+import { Columns, wantsColumns } from './columns.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
 import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
+import { validationFailed } from './validate.ts'
 
 const BODY_BYTES = (1 << 20) + (64 << 10)
 
@@ -33,6 +37,18 @@ const finishedAnswer = ({ run, output, warnings }: FinishedRun) => ({
   result: new JsonText(resultPieces(output), { resultOf: run.id }),
   ...(warnings.length > 0 && { warnings }),
 })
+
+const columnsOf = (packed: Packed, tag = '') => new Columns([packed], { text: packed.text, tag })
+
+/** What `?tracks=` names; null where all are wanted. */
+function trackKinds(named: string | undefined): readonly string[] | null {
+  if (named === undefined) return null
+  if (named === 'none') return []
+  const kinds = named.split(',')
+  if (kinds.every((kind) => TRACK_KINDS.includes(kind))) return kinds
+  const message = `expected none, or kinds of tracks with commas between: ${TRACK_KINDS.join(', ')}`
+  throw validationFailed([{ in: 'query', path: '/tracks', code: 'enum', message }])
+}
 
 export function backtestRoutes(deps: ApiDeps) {
   const { runs } = deps
@@ -59,14 +75,20 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .post(
       '/preview',
-      async ({ caller, body, request, server }) => {
+      async ({ caller, body, query, request, server }) => {
+        const tracks = trackKinds(query.tracks)
         server?.timeout(request, 0)
-        const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {} }
-        const { output, warnings } = await runs.preview(caller.user.id, asked, request.signal)
+        const asked = { ...body, inputs: body.inputs ?? {}, overrides: body.overrides ?? {}, tracks }
+        const userId = caller.user.id
+        if (wantsColumns(request)) {
+          const { output, warnings } = await runs.preview('preview', userId, asked, request.signal)
+          return { result: columnsOf(output.result), ...(warnings.length > 0 && { warnings }) }
+        }
+        const { output, warnings } = await runs.preview('run', userId, asked, request.signal)
         const result = new JsonText(resultPieces(output))
         return { result, ...(warnings.length > 0 && { warnings }) }
       },
-      route('POST /api/platform/backtests/preview', { bodyBytes: BODY_BYTES }),
+      route('POST /api/platform/backtests/preview', { bodyBytes: BODY_BYTES, columns: true }),
     )
     .get(
       '',
@@ -89,13 +111,16 @@ export function backtestRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/tracks',
-      async ({ caller, params: { id } }) => {
+      async ({ caller, params: { id }, request }) => {
         const { finishedAt } = await runs.get(caller.user.id, id)
         const tracks = await runs.tracks(caller.user.id, id)
         if (tracks === null) throw new Problem(409, 'conflict', 'The backtest has no tracks: it is not done.')
-        return { id, tracks: new JsonText([tracks], { tag: `${id} ${finishedAt}` }) }
+        const tag = `${id} ${finishedAt}`
+        if (!wantsColumns(request)) return { id, tracks: new JsonText([tracks], { tag }) }
+        const packed = await texts.columns(caller.user.id, { tracks: tracks.parts }, request.signal)
+        return { id, tracks: columnsOf(packed, tag) }
       },
-      route('GET /api/platform/backtests/{id}/tracks', { etag: true }),
+      route('GET /api/platform/backtests/{id}/tracks', { etag: true, columns: true }),
     )
     .post(
       '/:id/replay',

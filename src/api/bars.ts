@@ -14,6 +14,7 @@ import { mayChangeShared } from '../accounts/users.ts'
 import type { Series as SeriesWire, SymbolFacts as SymbolWire } from '../wire/bars.ts'
 import { access, requireStanding, type ApiDeps, type Caller } from './access.ts'
 import { barColumns, barsTag } from './bar-columns.ts'
+import { packedBars, wantsColumns } from './columns.ts'
 import { JsonText } from './json-text.ts'
 import { paced } from './pace.ts'
 import { route } from './route.ts'
@@ -81,7 +82,7 @@ export function barRoutes(deps: ApiDeps) {
     )
     .get(
       '/bars',
-      async ({ caller, query }) => {
+      async ({ caller, query, request }) => {
         const seen = barsSeenBy(cache, caller.user.id)
         const key = keyOf(query)
         const source = await seen.source(key)
@@ -96,10 +97,12 @@ export function barRoutes(deps: ApiDeps) {
         return {
           ...key,
           builtFrom: source.interval === key.interval ? null : source.interval,
-          bars: new JsonText([barColumns(found)], { tag: barsTag(found) }),
+          bars: wantsColumns(request)
+            ? await packedBars(found, barsTag(found))
+            : new JsonText([barColumns(found)], { tag: barsTag(found) }),
         }
       },
-      route('GET /api/platform/bars', { etag: true }),
+      route('GET /api/platform/bars', { etag: true, columns: true }),
     )
     .get(
       '/symbols',

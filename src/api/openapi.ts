@@ -4,7 +4,8 @@ import type { TSchema } from '@sinclair/typebox'
 import { deliveredBody, RECEIVER_EVENTS, type ReceiverEvent } from '../wire/event.ts'
 import { ErrorAnswer } from '../wire/problem.ts'
 import { accessParts, type AccessOptions } from './access.ts'
-import { aboutErrors, headerParameters, responsesOf } from './responses.ts'
+import { COLUMNS_TYPE } from '../wire/columns.ts'
+import { ABOUT_COLUMNS, aboutErrors, headerParameters, responsesOf } from './responses.ts'
 
 export interface Route {
   readonly method: string
@@ -51,8 +52,10 @@ export function openApiDocument(
     }
     const at = route.path.replace(/:(\w+)/g, '{$1}')
     const contentOf = (answer: TSchema | undefined) =>
-      answer ? { content: json(hoist(answer, schemas)) } : {}
-    const answers = { done: contentOf(detail['x-answer']), accepted: contentOf(detail['x-accepted']) }
+      answer ? { content: json(hoist(answer, schemas)) } : { content: undefined }
+    const done = contentOf(detail['x-answer'])
+    if (done.content && route.options.columns) Object.assign(done.content, AS_COLUMNS)
+    const answers = { done, accepted: contentOf(detail['x-accepted']) }
     const operation = {
       operationId: operationId(method, at),
       summary: detail.summary,
@@ -89,6 +92,10 @@ export function openApiDocument(
       },
     },
   }
+}
+
+const AS_COLUMNS = {
+  [COLUMNS_TYPE]: { schema: { type: 'string', format: 'binary', description: ABOUT_COLUMNS } },
 }
 
 /** What the server posts to receivers, as OpenAPI 3.1 has it beside the paths. */

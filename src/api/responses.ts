@@ -121,6 +121,12 @@ export function headerParameters(route: Answering): object[] {
   ]
 }
 
+export const ABOUT_COLUMNS = [
+  'The same answer with its long lists as raw numbers behind it, several times smaller and faster to read. `decodeColumns` of `/api/client.ts` makes of it what `JSON.parse` makes of the JSON.',
+  'Bytes 0 to 3 are `CRC1`, bytes 4 to 7 the length of the header; all numbers are little-endian. The header is JSON with spaces at its end: `{"answer", "columns", "tables"}`. Behind it come the columns: those of `columns`, then the fields of each of `tables`, every one at a multiple of 8 bytes.',
+  '`answer` is the JSON answer with null where a column or a table belongs. A column is `{"at", "type", "length", "scale"?, "from"?, "values"?}`: the path in the answer, `f64`, `i32`, `i16` or `i8`, and how many items. NaN, and the least number of a whole type, is null. With `from` the items are steps: a value is the sum of `from` and the items up to it. With `scale` it is divided by that. With `values` the item is an index into those. A table is `{"at", "length", "fields"}`, a list of objects, and each of `fields` a column whose `at` is the path in the object.',
+].join('\n\n')
+
 /** The catalogue of codes and what is answered before a route is found, as a text for the reference page. */
 export function aboutErrors(): string {
   const rows = Object.entries(PROBLEM_CODES).map(

@@ -17,6 +17,7 @@ import type { Operation } from '../wire/operation.ts'
 import { OPERATIONS, type AnswerOf, type OperationName, type Operations } from '../wire/operations.ts'
 import { Warning, type Unchanged, type Wire } from '../wire/schema.ts'
 import type { AccessOptions } from './access.ts'
+import type { Columns } from './columns.ts'
 import type { JsonText } from './json-text.ts'
 
 /** As the OpenAPI document has it. */
@@ -25,11 +26,11 @@ interface RequestBody {
   readonly content: Readonly<Record<string, { schema: object }>>
 }
 
-/** What a handler returns: fields may be JSON text already, and `ok` is the frame's. */
+/** What a handler returns: fields may be JSON text or columns already, and `ok` is the frame's. */
 type Sent<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
   readonly warnings?: readonly Wire<typeof Warning>[]
 }
-type OrText<T> = T extends unknown ? { readonly [F in keyof T]: T[F] | JsonText } : never
+type OrText<T> = T extends unknown ? { readonly [F in keyof T]: T[F] | JsonText | Columns } : never
 type AcceptedOf<K extends OperationName> = Operations[K] extends {
   readonly accepted: infer P extends TProperties
 }

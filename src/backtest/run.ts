@@ -22,7 +22,7 @@ import { buildResults, type Results } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
-import { buildTracks, trackTexts } from './tracks.ts'
+import { buildTracks, columnTracks, trackTexts, type TrackKinds } from './tracks.ts'
 
 export interface BacktestRequest {
   readonly source: string
@@ -58,7 +58,9 @@ export interface BacktestResult {
   /** Made when first read: of a million bars they take longer than the run. */
   readonly tracks: readonly Track[]
   /** JSON text of the tracks, made piece by piece. */
-  trackTexts(): Iterable<string>
+  trackTexts(kinds?: TrackKinds): Iterable<string>
+  /** The tracks with their columns as the run left them. */
+  columnTracks(kinds?: TrackKinds): readonly object[]
 }
 
 /** A script that cannot run: diagnostics in wire form. */
@@ -312,7 +314,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
         get tracks() {
           return (tracks ??= buildTracks(drawn))
         },
-        trackTexts: () => trackTexts(drawn),
+        trackTexts: (kinds) => trackTexts(drawn, kinds),
+        columnTracks: (kinds = null) => columnTracks(drawn, kinds),
       }
     },
   }

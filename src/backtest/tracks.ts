@@ -32,16 +32,34 @@ export interface TrackSource {
 type Draft = Readonly<Record<string, unknown>> & { readonly items?: Iterable<object> }
 
 export function buildTracks(source: TrackSource): Track[] {
-  return Array.from(
-    drafts(source),
-    ({ items, ...track }) => ({ ...track, ...(items && { items: [...items] }) }) as unknown as Track,
+  return wholeTracks(drafts(source)) as unknown as Track[]
+}
+
+/** The tracks with their columns as the run left them, for `pack`: no list is made of a typed array. */
+export function columnTracks(source: TrackSource, kinds: TrackKinds): object[] {
+  return wholeTracks(
+    chosen(
+      drafts(source, (column) => column),
+      kinds,
+    ),
   )
 }
 
-/** JSON text of all tracks, in pieces; a track or an item is let go of as soon as it is text. */
-export function* trackTexts(source: TrackSource): Generator<string> {
+const wholeTracks = (tracks: Iterable<Draft>) =>
+  Array.from(tracks, ({ items, ...track }) => ({ ...track, ...(items && { items: [...items] }) }))
+
+/** The kinds of tracks that are wanted; null = all. */
+export type TrackKinds = readonly string[] | null
+
+function* chosen(tracks: Iterable<Draft>, kinds: TrackKinds): Generator<Draft> {
+  if (kinds?.length === 0) return
+  for (const track of tracks) if (!kinds || kinds.includes(String(track['kind']))) yield track
+}
+
+/** JSON text of the tracks, in pieces; a track or an item is let go of as soon as it is text. */
+export function* trackTexts(source: TrackSource, kinds: TrackKinds = null): Generator<string> {
   let before = '['
-  for (const { items, ...track } of drafts(source)) {
+  for (const { items, ...track } of chosen(drafts(source), kinds)) {
     const text = JSON.stringify(track)
     yield before
     before = ','
@@ -66,15 +84,18 @@ export function* listTexts(items: Iterable<unknown>): Generator<string> {
   yield before === '[' ? '[]' : ']'
 }
 
-function* drafts({ run, bars, overlay, strategy }: TrackSource): Generator<Draft> {
+/** A column as the answer has it: a list for JSON. */
+type Made = (column: Float64Array) => number[] | Float64Array
+
+function* drafts({ run, bars, overlay, strategy }: TrackSource, made: Made = listOf): Generator<Draft> {
   const ids = new Set(['time'])
   const plots = run.plots
   const plotIds = plots.map((plot) => uniqueId(ids, plot.title || plot.kind))
-  yield { id: 'time', kind: 'time', data: listOf(bars.time) }
+  yield { id: 'time', kind: 'time', data: made(bars.time) }
   for (const [i, plot] of plots.entries())
-    yield plotTrack(plot, plotIds[i]!, plotIds, { overlay, zorder: i + 1, bars: bars.length })
+    yield plotTrack(plot, plotIds[i]!, plotIds, { overlay, zorder: i + 1, bars: bars.length, made })
   yield* drawingTracks(run.drawings.items, overlay, ids)
-  if (strategy) yield* strategyTracks(strategy, bars, ids)
+  if (strategy) yield* strategyTracks(strategy, bars, ids, made)
 }
 
 /** The title, `title#2` on collision. */
@@ -94,7 +115,12 @@ function plotTrack(
   plot: PlotTrack,
   id: string,
   ids: readonly string[],
-  { overlay, zorder, bars }: { readonly overlay: boolean; readonly zorder: number; readonly bars: number },
+  {
+    overlay,
+    zorder,
+    bars,
+    made,
+  }: { readonly overlay: boolean; readonly zorder: number; readonly bars: number; readonly made: Made },
 ): Draft {
   const over = overlay || plot.options['force_overlay'] === true
   const head = { id, kind: plot.kind, title: plot.title, pane: over ? 'price' : '1', overlay: over, zorder }
@@ -107,8 +133,8 @@ function plotTrack(
   const only = names.length === 1 ? names[0] : undefined
   const data =
     only === undefined
-      ? Object.fromEntries(names.map((name) => [name, listOf(plot.columns[name]!)]))
-      : { data: listOf(plot.columns[only]!) }
+      ? Object.fromEntries(names.map((name) => [name, made(plot.columns[name]!)]))
+      : { data: made(plot.columns[only]!) }
   const colors = Object.fromEntries(
     Object.entries(plot.colors).map(([name, column]) => [
       name === 'color' ? 'colors' : `${name}s`,
@@ -235,7 +261,12 @@ function wireValue(name: string, value: unknown, numbers: ReadonlyMap<object, nu
 
 // ——— strategy ———
 
-function* strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>): Generator<Draft> {
+function* strategyTracks(
+  strategy: StrategyTracks,
+  bars: Bars,
+  ids: Set<string>,
+  made: Made,
+): Generator<Draft> {
   const { columns, first, initialCapital } = strategy
   const pane = { pane: 'equity', overlay: false }
   yield {
@@ -243,21 +274,21 @@ function* strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>)
     kind: 'equity',
     title: 'Equity',
     ...pane,
-    data: listOf(columns.equity),
+    data: made(columns.equity),
   }
   yield {
     id: uniqueId(ids, 'drawdown'),
     kind: 'drawdown',
     title: 'Drawdown',
     ...pane,
-    data: drawdownOf(columns.equity, bars, initialCapital),
+    data: made(drawdownOf(columns.equity, bars, initialCapital)),
   }
   yield {
     id: uniqueId(ids, 'buyhold'),
     kind: 'buyhold',
     title: 'Buy & hold',
     ...pane,
-    data: buyHoldOf(first, bars, initialCapital),
+    data: made(buyHoldOf(first, bars, initialCapital)),
   }
   yield {
     id: uniqueId(ids, 'position'),
@@ -265,7 +296,7 @@ function* strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>)
     title: 'Position',
     pane: 'position',
     overlay: false,
-    data: listOf(columns.position),
+    data: made(columns.position),
   }
   yield {
     id: uniqueId(ids, 'markers'),
@@ -279,24 +310,23 @@ function* strategyTracks(strategy: StrategyTracks, bars: Bars, ids: Set<string>)
     yield { id: uniqueId(ids, 'resting'), kind: 'resting', ...restingColumns(strategy.resting) }
 }
 
-function drawdownOf(equity: Float64Array, bars: Bars, initialCapital: number): number[] {
-  const drawdown: number[] = []
+function drawdownOf(equity: Float64Array, bars: Bars, initialCapital: number): Float64Array {
+  const drawdown = new Float64Array(bars.length)
   let peak = initialCapital
   for (let i = 0; i < bars.length; i++) {
     const value = equity[i]!
     if (value > peak) peak = value
-    drawdown.push(value - peak)
+    drawdown[i] = value - peak
   }
   return drawdown
 }
 
-function buyHoldOf(first: StrategyTracks['first'], bars: Bars, initialCapital: number): number[] {
+function buyHoldOf(first: StrategyTracks['first'], bars: Bars, initialCapital: number): Float64Array {
   const held = first && first.price > 0 ? initialCapital / first.price : 0
-  const buyHold: number[] = []
-  for (let i = 0; i < bars.length; i++)
-    buyHold.push(
-      first && i >= first.bar ? initialCapital + held * (bars.close[i]! - first.price) : initialCapital,
-    )
+  const buyHold = new Float64Array(bars.length).fill(initialCapital)
+  if (!first) return buyHold
+  for (let i = first.bar; i < bars.length; i++)
+    buyHold[i] = initialCapital + held * (bars.close[i]! - first.price)
   return buyHold
 }
 

@@ -2,6 +2,7 @@
 //
 // Addresses are below the page's base, so the dashboard works under a sub-path behind a proxy.
 
+import { COLUMNS_TYPE, decodeColumns } from '../wire/columns.ts'
 import type { Answer, Args, OperationName } from '../wire/operations.ts'
 import type { ProblemData } from '../wire/problem.ts'
 import { base } from './base.ts'
@@ -75,7 +76,8 @@ export async function call<K extends OperationName>(
       method,
       credentials: 'same-origin',
       headers: {
-        accept: 'application/json',
+        // Only what has long lists is answered as columns.
+        accept: `${COLUMNS_TYPE}, application/json`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
@@ -91,7 +93,7 @@ export async function call<K extends OperationName>(
     })
   }
   watch.onReached(true)
-  const answer = (await response.json().catch(() => null)) as {
+  const answer = (await bodyOf(response).catch(() => null)) as {
     ok?: boolean
     error?: Partial<ProblemData>
   } | null
@@ -103,6 +105,12 @@ export async function call<K extends OperationName>(
     return call(operation, ...args)
   if (!response.ok || answer === null) throw new ApiError(response.status, answer?.error ?? {})
   return answer as Answer<K>
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  return response.headers.get('content-type') === COLUMNS_TYPE
+    ? decodeColumns(await response.arrayBuffer())
+    : response.json()
 }
 
 interface Sent extends CallOptions {

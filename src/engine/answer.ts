@@ -26,7 +26,7 @@ export class AnswerScales {
     let waiting: string[] = []
     let length = 0
     const join = () => {
-      this.#add(length)
+      this.add(length)
       joined.push(waiting.join(''))
       waiting = []
       length = 0
@@ -40,7 +40,8 @@ export class AnswerScales {
     return joined.join('')
   }
 
-  #add(bytes: number): void {
+  /** Weighs what was made elsewhere. */
+  add(bytes: number): void {
     this.#bytes += bytes
     this.#weighed(this.#bytes)
     if (this.#bytes <= this.#most) return

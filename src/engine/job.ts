@@ -8,6 +8,8 @@ import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { Measured, TrialBatch, TrialInputs } from '../backtest/trial.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { Verification } from '../backtest/report/difference.ts'
+import type { TrackKinds } from '../backtest/tracks.ts'
+import type { Packed, Path } from '../wire/columns.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
@@ -19,6 +21,7 @@ import type { Limits } from '../pine/runtime/runtime.ts'
 /** Every kind of job: what goes in and what comes out. */
 export interface Jobs {
   readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
+  readonly preview: { readonly job: RunJob; readonly answer: PreviewOutput }
   readonly trials: { readonly job: TrialsJob; readonly answer: TrialsOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
@@ -27,6 +30,7 @@ export interface Jobs {
   readonly format: { readonly job: TextJob; readonly answer: string }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
+  readonly pack: { readonly job: PackJob; readonly answer: PackOutput }
   readonly pick: { readonly job: PickJob; readonly answer: string }
   readonly import: { readonly job: ImportJob; readonly answer: ImportOutput }
 }
@@ -41,6 +45,8 @@ export interface RunJob {
   readonly interval: string
   readonly limits: Limits
   readonly overrides: Readonly<Record<string, number | string | boolean>>
+  /** Kinds of tracks to answer; all if not said. */
+  readonly tracks?: TrackKinds
 }
 
 /** Some of a sweep's trials: the same script and bars, with other inputs and settings each. */
@@ -91,6 +97,13 @@ export interface ReplayJob {
   readonly bars: Bars
 }
 
+export interface PackJob {
+  /** Where in the answer the tracks are. */
+  readonly at: Path
+}
+/** The worker hands its bytes over: they are not copied. */
+export type PackOutput = Packed
+
 export interface PickJob {
   /** What of an answer with a report is wanted. */
   readonly what: Picked
@@ -108,6 +121,11 @@ export interface BacktestOutput {
   readonly currency: string
   /** By which the ledger of trials tells scripts, and choices of their values, apart. */
   readonly tried: { readonly script: string; readonly trial: string }
+}
+
+export interface PreviewOutput extends Pick<BacktestOutput, 'tried'> {
+  /** Report and tracks, as `result` of an answer. */
+  readonly result: Packed
 }
 
 export interface CheckOutput {

@@ -4,15 +4,17 @@ import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'
 import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
+import { packJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
 import { replayJob } from './replay-job.ts'
-import { runJob, verifyJob } from './run-job.ts'
+import { previewJob, runJob, verifyJob } from './run-job.ts'
 import { trialsJob } from './trials-job.ts'
 import { checkJob, formatJob } from './text-jobs.ts'
 import type { Kinds } from './worker-loop.ts'
 
 export const KINDS: Kinds = {
   run: (job, desk) => runJob(job, desk),
+  preview: (job, desk) => previewJob(job, desk),
   trials: trialsJob,
   judge: judgeJob,
   advance: advanceJob,
@@ -21,6 +23,7 @@ export const KINDS: Kinds = {
   format: formatJob,
   compare: compareJob,
   replay: replayJob,
+  pack: packJob,
   pick: pickJob,
   import: importJob,
 }

@@ -1,6 +1,7 @@
 // Running a script in a worker: what it needs is fetched first, so that it runs once.
 
 import { compareReports } from '../backtest/report/difference.ts'
+import { pack } from '../wire/columns.ts'
 import type { Report } from '../wire/report.ts'
 import { scriptName, trialName } from '../backtest/trial-name.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
@@ -8,7 +9,7 @@ import { Problem } from '../lib/problem.ts'
 import { outline } from '../pine/outline.ts'
 import { AnswerScales, objectTexts } from './answer.ts'
 import { withSeries } from './asked-series.ts'
-import type { BacktestOutput, FinerBars, RunJob, VerifyOutput } from './job.ts'
+import type { BacktestOutput, FinerBars, PreviewOutput, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
 import { storedValue } from './stored-text.ts'
 import { ownThreadMs } from './thread-time.ts'
@@ -24,22 +25,46 @@ export async function runJob(
   desk: Desk,
   run: RunBacktest = runBacktest,
 ): Promise<BacktestOutput> {
+  const { result, scales } = await weighedResult(job, desk, run)
+  const { report } = result
+  const { summary, currency } = report
+  return {
+    report: scales.text(objectTexts({ ...report })),
+    tracks: scales.text(result.trackTexts(job.tracks)),
+    summary,
+    currency,
+    tried: triedBy(job, report),
+  }
+}
+
+/** Runs it for an answer as columns, which are the run's own: there is no text in between. */
+export async function previewJob(
+  job: RunJob,
+  desk: Desk,
+  run: RunBacktest = runBacktest,
+): Promise<PreviewOutput> {
+  const { result, scales } = await weighedResult(job, desk, run)
+  const { report } = result
+  const packed = pack({ report: { ...report }, tracks: result.columnTracks(job.tracks) }, ['result'])
+  scales.add(packed.text.length)
+  for (const { byteLength } of packed.bytes) scales.add(byteLength)
+  return { result: packed, tried: triedBy(job, report) }
+}
+
+async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   let counted = 0
   const used = (bytes: number) => desk.used((counted = Math.max(counted, bytes)))
-  const { report, trackTexts } = await resultOf(job, { ...desk, used }, run)
-  const { summary, currency, inputs, script } = report
+  const result = await resultOf(job, { ...desk, used }, run)
   const { answerBytes, memoryBytes } = job.limits
   // It lies there twice for a moment, in pieces and put together; of a run that took all it may there is still an answer.
   const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + 2 * bytes))
-  const scales = new AnswerScales(Math.min(answerBytes, memoryBytes), weighed)
-  return {
-    report: scales.text(objectTexts({ ...report })),
-    tracks: scales.text(trackTexts()),
-    summary,
-    currency,
-    tried: { script: scriptName(job.source), trial: trialName(inputs, script.declaration) },
-  }
+  return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed) }
 }
+
+const triedBy = ({ source }: RunJob, { inputs, script }: Report): BacktestOutput['tried'] => ({
+  script: scriptName(source),
+  trial: trialName(inputs, script.declaration),
+})
 
 /** Runs it again, and says where the report differs from the one that was kept. */
 export async function verifyJob(job: RunJob, desk: Desk): Promise<VerifyOutput> {

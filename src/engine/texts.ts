@@ -1,6 +1,15 @@
 // What is asked of users' texts and of reports, as jobs that never wait behind a script that runs for a minute.
 
-import type { CheckOutput, CompareJob, CompareOutput, Host, Picked, ReplayJob, ReplayOutput } from './job.ts'
+import type {
+  CheckOutput,
+  CompareJob,
+  CompareOutput,
+  Host,
+  PackOutput,
+  Picked,
+  ReplayJob,
+  ReplayOutput,
+} from './job.ts'
 import { storedHost } from './stored-text.ts'
 import type { Budget, JobOptions, JobPool, Lane } from './pool.ts'
 
@@ -19,6 +28,8 @@ export interface Texts {
   compare(userId: string, job: CompareJob, stored: Stored, signal?: AbortSignal): Promise<CompareOutput>
   /** Trades and equity as a replay on these bars shows them. */
   replay(userId: string, job: ReplayJob, stored: Stored, signal?: AbortSignal): Promise<ReplayOutput>
+  /** Stored tracks as columns of an answer, in which they are at `tracks`. */
+  columns(userId: string, stored: Stored, signal?: AbortSignal): Promise<PackOutput>
   /** JSON text of a part of an answer with a report, of which `bytes` are all. */
   pick(userId: string, what: Picked, bytes: AsyncIterable<Uint8Array>): Promise<string>
 }
@@ -43,6 +54,8 @@ export function createTexts(
       pool.do('compare', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),
     replay: (userId, job, stored, signal) =>
       pool.do('replay', job, { ...options('prompt', userId, signal), host: storedHost(stored) }),
+    columns: (userId, stored, signal) =>
+      pool.do('pack', { at: ['tracks'] }, { ...options('prompt', userId, signal), host: storedHost(stored) }),
     pick(userId, what, bytes) {
       const pieces = bytes[Symbol.asyncIterator]()
       const host = {

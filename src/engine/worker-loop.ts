@@ -70,7 +70,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
     used[USED.threadMs] = ownThreadMs()
     used[USED.thread] = thread
     tasks.set(task, new Map())
-    const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker)
+    const tell = (said: Said) => self.postMessage({ task, ...said } satisfies FromWorker, handedOver(said))
     const ask = (name: string, args: readonly unknown[]) =>
       new Promise<unknown>((resolve, reject) => {
         const askers = tasks.get(task)
@@ -82,6 +82,13 @@ export function serveJobs(kinds: Partial<Kinds>): void {
     tell(await answer(kinds, data, deskFor(data, tell, ask)))
     tasks.delete(task)
   }
+}
+
+/** Packed columns of an answer belong to the server from now on. */
+function handedOver(said: Said): ArrayBuffer[] {
+  const answer =
+    said.from === 'done' ? (said.answer as Partial<Jobs['pack']['answer'] & Jobs['preview']['answer']>) : null
+  return (answer?.bytes ?? answer?.result?.bytes ?? []).map(({ buffer }) => buffer)
 }
 
 function deskFor(

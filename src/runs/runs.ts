@@ -5,7 +5,7 @@
 // webhook receiver) are one commit: a report exists exactly when its event does.
 
 import { wholeRun } from '../backtest/trial.ts'
-import type { BacktestOutput, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
+import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import { goneRuns, whyGone, type WhyGone } from './gone.ts'
@@ -217,10 +217,16 @@ export class Runs {
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
-  /** Runs, waits and keeps nothing: for trying one input after another. */
-  async preview(userId: string, request: RunRequest, signal: AbortSignal): Promise<Omit<FinishedRun, 'run'>> {
-    const plan = await this.#plan(userId, request, 'prompt')
-    const { output } = await this.#attended(plan, signal, (live) => this.#compute(live, plan, 'prompt'))
+  /** Runs, waits and keeps nothing: for trying one input after another. As texts (`run`), or packed as columns. */
+  async preview<K extends 'run' | 'preview'>(
+    kind: K,
+    userId: string,
+    request: RunRequest & { readonly tracks?: RunJob['tracks'] },
+    signal: AbortSignal,
+  ): Promise<{ readonly output: Jobs[K]['answer']; readonly warnings: readonly RunWarning[] }> {
+    const { tracks = null } = request
+    const plan = { ...(await this.#plan(userId, request, 'prompt')), tracks }
+    const { output } = await this.#attended(plan, signal, (live) => this.#compute(kind, live, plan, 'prompt'))
     return { output, warnings: plan.warnings }
   }
 
@@ -528,7 +534,7 @@ export class Runs {
   async #execute(live: Live, plan: Plan, kept: Run | null, also?: Also<FinishedRun>): Promise<FinishedRun> {
     const { run, bars, warnings } = plan
     const { kv, clock, onFinished } = this.#deps
-    const { output, startedAt } = await this.#compute(live, plan, 'long')
+    const { output, startedAt } = await this.#compute('run', live, plan, 'long')
     const done = {
       ...run,
       state: 'done' as const,
@@ -574,10 +580,10 @@ export class Runs {
   }
 
   /** Lets a worker run it. */
-  async #compute(live: Live, plan: Plan, lane: Lane) {
+  async #compute<K extends 'run' | 'preview'>(kind: K, live: Live, plan: Plan, lane: Lane) {
     const { clock, pool } = this.#deps
     let startedAt = plan.run.createdAt
-    const output = await pool.do('run', this.#jobOf(plan), {
+    const output = await pool.do(kind, this.#jobOf(plan), {
       ...this.#optionsFor(live, plan, lane),
       started: () => {
         startedAt = clock.now()
@@ -588,7 +594,7 @@ export class Runs {
     return { output, startedAt }
   }
 
-  #jobOf({ script, key, symbol, bars }: Plan): RunJob {
+  #jobOf({ script, key, symbol, bars, tracks = null }: Plan): RunJob {
     const { limits } = this.#deps
     return {
       ...script,
@@ -596,6 +602,7 @@ export class Runs {
       symbol,
       interval: key.interval,
       limits,
+      tracks,
     }
   }
 
@@ -692,6 +699,8 @@ interface Plan {
   readonly symbol: SymbolInfo
   readonly bars: Bars
   readonly warnings: readonly RunWarning[]
+  /** Kinds of tracks to answer; all if not said. */
+  readonly tracks?: RunJob['tracks']
 }
 
 function tell(live: Live, progress: RunProgress): void {

@@ -133,7 +133,8 @@ export const BACKTESTS = {
     access: 'session backtests:write',
     summary: 'Run a backtest and keep nothing',
     description:
-      'For trying inputs: no record, no event, and never refused because too many are kept. It counts as a trial: see `GET /api/platform/trials`.',
+      'For trying inputs: no record, no event, and never refused because too many are kept. It counts as a trial: see `GET /api/platform/trials`. `tracks=none` answers the report alone, `tracks=equity,markers` tracks of these kinds alone.',
+    query: Type.Object({ tracks: Type.Optional(Text(400)) }),
     body: BacktestBody,
     answer: { result: Result },
   },

@@ -208,32 +208,31 @@ const Resting = Type.Object(
 )
 export type RestingTrack = Wire<typeof Resting>
 
-export const Track = Type.Union(
-  [
-    Time,
-    Plot,
-    Shape,
-    Char,
-    Arrow,
-    Candle,
-    Bar,
-    Level,
-    Fill,
-    Background,
-    BarColor,
-    Lines,
-    Labels,
-    Boxes,
-    Tables,
-    Polylines,
-    Linefills,
-    Equity,
-    Drawdown,
-    BuyAndHold,
-    Position,
-    Markers,
-    Resting,
-  ],
-  { $id: 'Track', description: 'Told apart by `kind`.' },
-)
+const KINDS = [
+  Time,
+  Plot,
+  Shape,
+  Char,
+  Arrow,
+  Candle,
+  Bar,
+  Level,
+  Fill,
+  Background,
+  BarColor,
+  Lines,
+  Labels,
+  Boxes,
+  Tables,
+  Polylines,
+  Linefills,
+  Equity,
+  Drawdown,
+  BuyAndHold,
+  Position,
+  Markers,
+  Resting,
+]
+export const Track = Type.Union(KINDS, { $id: 'Track', description: 'Told apart by `kind`.' })
+export const TRACK_KINDS: readonly string[] = KINDS.map(({ properties }) => properties.kind.const)
 export type Track = Wire<typeof Track>

@@ -1,7 +1,7 @@
 // A worker whose "scripts" are words: what the pool must cope with, without the engine. Its other jobs are the real
 // ones, which are loaded when one is asked for.
 
-import { runJob } from '../../src/engine/run-job.ts'
+import { previewJob, runJob } from '../../src/engine/run-job.ts'
 import { serveJobs, type Kinds } from '../../src/engine/worker-loop.ts'
 import { Problem } from '../../src/lib/problem.ts'
 import { seriesName } from '../../src/market/bar-store.ts'
@@ -56,6 +56,7 @@ function result(fields: object): BacktestResult {
     report: report as unknown as BacktestResult['report'],
     tracks: [],
     trackTexts: () => ['[{"id":"time","kind":"time","data":[]}]'],
+    columnTracks: () => [{ id: 'time', kind: 'time', data: new Float64Array(0) }],
   }
 }
 
@@ -63,6 +64,8 @@ const real = async (): Promise<Kinds> => (await import('../../src/engine/kinds.t
 
 serveJobs({
   run: (job, desk) => runJob(job, desk, stoodInFor(desk.used)),
+  preview: (job, desk) => previewJob(job, desk, stoodInFor(desk.used)),
+  pack: async (job, desk) => (await real()).pack(job, desk),
   verify: async (job, desk) => (await real()).verify(job, desk),
   check: async (job, desk) => (await real()).check(job, desk),
   format: async (job, desk) => (await real()).format(job, desk),

@@ -1,0 +1,94 @@
+// Answers as columns on their way out: what of them is packed already is sent as it is, piece by piece. The format is
+// described in `wire/columns.ts`.
+
+import { turn } from '../lib/turn.ts'
+import { BAR_FIELDS, type Bars } from '../market/bars.ts'
+import { COLUMNS_TYPE, columnPieces, pack, type Packed } from '../wire/columns.ts'
+
+/** A field of an answer whose long lists are columns. */
+export class Columns {
+  readonly packed: readonly Packed[]
+  /** JSON text of the field without them. */
+  readonly text: string
+  /** Says as well as the bytes whether it is the same: for its ETag. */
+  readonly tag: string
+
+  constructor(
+    packed: readonly Packed[],
+    { text, tag = '' }: { readonly text: string; readonly tag?: string },
+  ) {
+    this.packed = packed
+    this.text = text
+    this.tag = tag
+  }
+}
+
+/** Whether the client takes columns, and not merely anything. */
+export function wantsColumns({ headers }: Request): boolean {
+  return (headers.get('accept') ?? '')
+    .toLowerCase()
+    .split(',')
+    .some((part) => {
+      const [type = '', ...parameters] = part.split(';').map((one) => one.trim())
+      return type === COLUMNS_TYPE && !parameters.some((one) => /^q=0(\.0*)?$/.test(one))
+    })
+}
+
+/** Bars, packed a column a turn: all six of fifty thousand at once would hold everybody up. */
+export async function packedBars(bars: Bars, tag: string): Promise<Columns> {
+  const packed: Packed[] = []
+  for (const field of BAR_FIELDS) {
+    packed.push(pack(bars[field], ['bars', field]))
+    if (bars.length > FEW) await turn()
+  }
+  const text = JSON.stringify(Object.fromEntries(BAR_FIELDS.map((field) => [field, null])))
+  return new Columns(packed, { text, tag })
+}
+const FEW = 1000
+
+export function hasColumns(answer: Answer): boolean {
+  return Object.values(answer).some((value) => value instanceof Columns)
+}
+
+/** What the ETag is made of. It is another one than that of the JSON. */
+export function columnsTag(answer: Answer): string {
+  return (
+    COLUMNS_TYPE +
+    JSON.stringify(answer, (_name, value: unknown) => (value instanceof Columns ? value.tag : value))
+  )
+}
+
+type Answer = Readonly<Record<string, unknown>>
+
+export function columnsAnswer(answer: Answer): readonly Uint8Array<ArrayBuffer>[] {
+  const fields = Object.entries(answer).flatMap(([name, value]) => {
+    const text = value instanceof Columns ? value.text : JSON.stringify(value)
+    return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]
+  })
+  const packed = Object.values(answer).flatMap((value) => (value instanceof Columns ? value.packed : []))
+  return columnPieces(`{${fields.join(',')}}`, packed)
+}
+
+/** Bytes sent at a time. */
+const CHUNK = 1 << 20
+
+/** The pieces as they are, as the client takes them. */
+export function pieceStream(pieces: readonly Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array> {
+  const chunks = chunksOf(pieces)
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await turn()
+      const { done, value } = chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel() {
+      chunks.return(undefined)
+    },
+  })
+}
+
+function* chunksOf(pieces: readonly Uint8Array<ArrayBuffer>[]): Generator<Uint8Array, undefined> {
+  for (const piece of pieces)
+    for (let from = 0; from < piece.length; from += CHUNK) yield piece.subarray(from, from + CHUNK)
+}

@@ -1,0 +1,10 @@
+// Stored tracks as columns: what is stored is JSON, which is read here and not on the server's own thread.
+
+import { pack } from '../wire/columns.ts'
+import type { PackJob, PackOutput } from './job.ts'
+import { storedValue } from './stored-text.ts'
+import type { Desk } from './worker-loop.ts'
+
+export async function packJob({ at }: PackJob, { host }: Pick<Desk, 'host'>): Promise<PackOutput> {
+  return pack(await storedValue(host, 'tracks'), at)
+}
