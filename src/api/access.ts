@@ -25,13 +25,13 @@ import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
-import { columnsAnswer, columnsTag, hasColumns, pieceStream } from './columns.ts'
+import { areBars, columnsAnswer, columnsTag, hasColumns, pieceStream } from './columns.ts'
+import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
 import {
   answerStream,
   answerTag,
   answerText,
-  hasJsonText,
   isLarge,
   JsonText,
   keptResultOf,
@@ -274,11 +274,11 @@ export class Gate {
 
   /** Completes the handler's answer. */
   async leave({ request, set, responseValue }: LeaveContext, options: AccessOptions): Promise<unknown> {
+    if (typeof responseValue === 'string') return encodedText(request, set, responseValue)
     if (!isPlainObject(responseValue)) return responseValue
     if (options.columns) varyBy(set, 'accept')
     const visit = this.visit(request)
-    if (set.headers['idempotent-replayed'] !== undefined)
-      return hasJsonText(responseValue) ? await jsonAnswer(set, responseValue) : responseValue
+    if (set.headers['idempotent-replayed'] !== undefined) return sent(request, set, responseValue)
     const answer = completed(visit, responseValue)
     if (visit.claim) {
       const { claim, kept } = visit
@@ -292,7 +292,7 @@ export class Gate {
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
       return withEtag(request, set, answer)
-    return sent(set, answer)
+    return sent(request, set, answer)
   }
 
   /** The request failed after it had claimed an idempotency key. */
@@ -547,30 +547,85 @@ async function withEtag(
   const seen = request.headers
     .get('if-none-match')
     ?.split(',')
-    .map((tag) => tag.trim().replace(/^W\//, ''))
-  if (seen?.includes(etag) || seen?.includes('*')) {
+    .map((tag) => tag.trim())
+    .find((one) => one === '*' || one.replace(/^W\//, '') === etag)
+  if (seen !== undefined) {
+    // Of an encoded answer the client has the weak one.
+    if (seen !== '*') set.headers.etag = seen
     set.status = 304
     return ''
   }
-  return sent(set, answer)
+  return sent(request, set, answer)
 }
 
-/** The answer in the form that its handler chose. */
-async function sent(set: LeaveContext['set'], answer: Record<string, unknown>): Promise<unknown> {
-  if (!hasColumns(answer)) return hasJsonText(answer) ? jsonAnswer(set, answer) : answer
-  set.headers['content-type'] = COLUMNS_TYPE
-  return new Response(pieceStream(columnsAnswer(answer)), { headers: { 'content-type': COLUMNS_TYPE } })
-}
-
-async function jsonAnswer(
+/** The answer in the form that its handler chose, and in the encoding that the client likes. */
+async function sent(
+  request: Request,
   set: LeaveContext['set'],
   answer: Record<string, unknown>,
-): Promise<string | Response> {
-  const type = 'application/json;charset=utf-8'
-  set.headers['content-type'] = type
+): Promise<unknown> {
+  if (hasColumns(answer)) return columnsSent(request, set, answer)
+  set.headers['content-type'] = 'application/json;charset=utf-8'
   return isLarge(answer)
-    ? new Response(answerStream(answer), { headers: { 'content-type': type } })
-    : await answerText(answer)
+    ? encodedPieces(request, set, answerStream(answer))
+    : encodedText(request, set, await answerText(answer))
+}
+
+/** Bars shrink to half of it; what a run computed hardly shrinks, and goes as it is. */
+function columnsSent(request: Request, set: LeaveContext['set'], answer: Record<string, unknown>): Response {
+  set.headers['content-type'] = COLUMNS_TYPE
+  const pieces = columnsAnswer(answer)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  const stream = pieceStream(pieces)
+  return areBars(answer) && length >= ENCODED_BYTES
+    ? encodedPieces(request, set, stream)
+    : responseOf(set, stream)
+}
+
+async function encodedText(
+  request: Request,
+  set: LeaveContext['set'],
+  text: string,
+): Promise<string | Response> {
+  if (text.length < ENCODED_BYTES) return text
+  const encoding = encodingOf(request, set)
+  if (encoding === null) return text
+  return responseOf(set, await encoded(encoding, new TextEncoder().encode(text)), encoding)
+}
+
+function encodedPieces(
+  request: Request,
+  set: LeaveContext['set'],
+  stream: ReadableStream<Uint8Array>,
+): Response {
+  const encoding = encodingOf(request, set)
+  return encoding === null
+    ? responseOf(set, stream)
+    : responseOf(set, encodedStream(encoding, stream), encoding)
+}
+
+/** What it is encoded with. The same state has other bytes then, which is what a weak ETag says. */
+function encodingOf(request: Request, set: LeaveContext['set']): Encoding | null {
+  varyBy(set, 'accept-encoding')
+  const encoding = encodingFor(request)
+  const { etag } = set.headers
+  if (encoding !== null && etag !== undefined) set.headers.etag = `W/${etag}`
+  return encoding
+}
+
+function responseOf(
+  { headers, status }: LeaveContext['set'],
+  body: ConstructorParameters<typeof Response>[0],
+  encoding?: Encoding,
+): Response {
+  const type = headers['content-type'] ?? 'text/plain;charset=utf-8'
+  return new Response(body, {
+    status: typeof status === 'number' ? status : 200,
+    headers: {
+      'content-type': String(type),
+      ...(encoding && { 'content-encoding': encoding }),
+    },
+  })
 }
 
 /** The result of a stored backtest, as it was answered when it was run. */

@@ -23,6 +23,11 @@ export class Columns {
   }
 }
 
+/** Bars, and not what a run computed. */
+export function areBars(answer: Answer): boolean {
+  return 'bars' in answer
+}
+
 /** Whether the client takes columns, and not merely anything. */
 export function wantsColumns({ headers }: Request): boolean {
   return (headers.get('accept') ?? '')
