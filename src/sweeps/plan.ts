@@ -20,8 +20,9 @@ export type SamplerName = (typeof SAMPLERS)[number]
 export const BATCH = 200
 /** So many misses in a row: what there is to be tried has been tried. */
 const MISSES_MAX = 20_000
-/** Points looked at before others have a turn. */
+/** Points looked at, and time spent on it, before others have a turn. */
 const LOOKED_MAX = 20_000
+const LOOKED_MS = 8
 
 export interface Planned {
   readonly sampler: SamplerName
@@ -37,7 +38,8 @@ export interface Plan {
   tell(scores: readonly (number | null)[]): void
 }
 
-export function planOf(space: Space, planned: Planned): Plan {
+/** `now` only says when to pause, never what is tried. */
+export function planOf(space: Space, planned: Planned, now: () => number): Plan {
   const sampler = samplerOf(space, planned)
   const known = new Map<string, number | null>()
   const waiting: {
@@ -48,19 +50,22 @@ export function planOf(space: Space, planned: Planned): Plan {
   let misses = 0
   let asked = 0
   let isOver = false
+  /** Of the batch that is looked for, also across pauses; null between batches. */
+  let wanted: number | null = null
   return {
     next() {
       const batch = waiting.splice(0)
-      const size = Math.min(BATCH, planned.trials - asked)
       let looked = 0
+      const began = now()
       // A sampler that learns says how many it wants before it is told; asking moves that number.
-      const most = Math.min(size, sampler.batch)
-      while (!isOver && batch.length < most) {
-        if (looked++ > LOOKED_MAX) {
+      wanted ??= Math.min(BATCH, planned.trials - asked, sampler.batch)
+      while (!isOver && batch.length < wanted) {
+        if (looked++ > LOOKED_MAX || (looked > 1 && Math.abs(now() - began) > LOOKED_MS)) {
           waiting.push(...batch)
           return null
         }
-        const point = misses > MISSES_MAX ? null : sampler.ask()
+        const isExhausted = misses > MISSES_MAX || known.size + batch.length === space.size
+        const point = isExhausted ? null : sampler.ask()
         if (point === null) {
           isOver = true
           break
@@ -81,6 +86,7 @@ export function planOf(space: Space, planned: Planned): Plan {
           misses = 0
         }
       }
+      wanted = null
       asked += batch.length
       waiting.push(...batch)
       return batch.map(({ choices }) => choices)

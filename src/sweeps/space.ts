@@ -31,6 +31,8 @@ export interface Point {
 
 export const AXES_MAX = 20
 const VALUES_MAX = 100_000
+/** On a logarithmic scale they are listed one by one, on the server's own thread. */
+const LOG_VALUES_MAX = 5000
 /** Settings that decide which bars a run needs: all trials of a sweep run on the same. */
 const FIXED_PROPERTIES = ['use_bar_magnifier', 'calc_bars_count', 'title', 'shorttitle']
 
@@ -125,11 +127,12 @@ function rangeOf({ min, max, step, log = false }: Varied, path: string): Pick<Di
   }
   if (!(step > 0)) throw invalidField(`${path}/step`, 'range', 'The step must be above 0.')
   const count = Math.floor((max - min) / step + 1e-9) + 1
-  if (count > VALUES_MAX)
+  const most = log ? LOG_VALUES_MAX : VALUES_MAX
+  if (count > most)
     throw invalidField(
       `${path}/step`,
       'range',
-      `That would be more than ${VALUES_MAX} values. Take larger steps.`,
+      `That would be more than ${most} values. Take larger steps${log ? ', or none' : ''}.`,
     )
   if (!log)
     return {

@@ -158,7 +158,7 @@ export class Sweeps {
       error: null,
     }
     // Throws where the sampler cannot make anything of the space.
-    planOf(space, sweep)
+    planOf(space, sweep, () => clock.now())
     const script: SweepScript = {
       source: body.source,
       inputs: body.inputs ?? {},
@@ -360,7 +360,7 @@ export class Sweeps {
     let sweep = started
     const material = await this.#materialOf(sweep)
     const { space } = material
-    const plan = planOf(space, sweep)
+    const plan = planOf(space, sweep, () => clock.now())
     const all = new Rows(sweep.measured)
     for (let batch = 0; batch < sweep.batches; batch++) {
       const stored = await this.#batch(id, batch)

@@ -17,6 +17,9 @@ const BEST_SHARE = 0.2
 const BEST_MAX = 25
 /** Weight of "anywhere" among the bumps of the best, in trials. */
 const PRIOR = 1
+/** Refused in a row: from the first on it looks anywhere now and then, from the second on always, which costs nothing. */
+const LOST = 20
+const GIVEN_UP = 100
 
 interface Trial {
   readonly at: Float64Array
@@ -26,22 +29,27 @@ interface Trial {
 export function tpeSampler(axes: readonly Axis[], seed: number): Sampler {
   const random = seededRandom(seed)
   const trials: Trial[] = []
+  /** Places that it learned from. Once is enough: said again and again they make every proposal dearer. */
+  const told = new Set<string>()
   let refused = 0
   return {
     batch: 4,
     ask() {
       // Where conditions refuse what it likes, it looks elsewhere now and then, or it would never end.
-      const isLost = refused > 20 && random.uniform() < 0.5
+      const isLost = refused > GIVEN_UP || (refused > LOST && random.uniform() < 0.5)
       if (trials.length < STARTUP || isLost) return Float64Array.from(axes, () => random.uniform())
       return proposal(axes, trials, random)
     },
     tell(point, score) {
-      if (Number.isNaN(score)) {
+      const at = point.map((u, axis) => snapped(u, axes[axis]!))
+      const place = at.join()
+      if (Number.isNaN(score) || told.has(place)) {
         refused++
         return
       }
       refused = 0
-      trials.push({ at: point.map((u, axis) => snapped(u, axes[axis]!)), score })
+      told.add(place)
+      trials.push({ at, score })
     },
   }
 }
