@@ -210,7 +210,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
     }),
   )
   let runMs = 0
-  const results = () => buildResults(broker, bars, request.symbol.pointValue, rates)
+  const results = () =>
+    buildResults(broker, bars, request.symbol.pointValue, rates, { lists: request.figuresOnly !== true })
   return {
     results,
     settings: args,

@@ -161,6 +161,12 @@ function numbersOf(request: BacktestRequest, { inputs, overrides }: TrialInputs,
       overrides: { ...request.overrides, ...overrides },
       figuresOnly: true,
     })
+    if (backtest.bars.length !== request.bars.length)
+      throw new Problem(
+        422,
+        'validation_failed',
+        `The script runs on its last ${backtest.bars.length} bars only (calc_bars_count), and trials are judged on all. Take as many bars as that.`,
+      )
     backtest.advance(backtest.bars.length)
     const name = trialName(backtest.run.inputs, backtest.settings)
     return { ...judge.measure(backtest), name, failure: null }
@@ -240,25 +246,37 @@ class Judge {
     }
   }
 
+  /** One pass over the finer of the two: where blocks are so many whole pieces, their bounds are the same bars. */
   #sums(row: Float64Array, returns: Float64Array): void {
     const { inside, blocks, pieces } = this.#measured
     const { layout } = this
-    for (const [count, sums, squares] of [
-      [blocks, layout.sums, layout.squares],
-      [pieces, layout.pieces, -1],
-    ] as const)
-      for (let block = 0; block < count; block++) {
-        const { from, to } = blockOf(inside, block, count)
-        let [sum, square] = [0, 0]
-        for (let t = from; t < to; t++) {
-          const value = returns[t]!
-          sum += value
-          square += value * value
-        }
-        row[sums + block] = sum
-        if (squares >= 0) row[squares + block] = square
-      }
+    const each = pieces % blocks === 0 ? pieces / blocks : 0
+    for (let piece = 0; piece < pieces; piece++) {
+      const [sum, square] = sumsOf(returns, blockOf(inside, piece, pieces))
+      row[layout.pieces + piece] = sum
+      if (each > 0) addTo(row, layout, Math.floor(piece / each), sum, square)
+    }
+    for (let block = 0; each === 0 && block < blocks; block++) {
+      const [sum, square] = sumsOf(returns, blockOf(inside, block, blocks))
+      addTo(row, layout, block, sum, square)
+    }
   }
+}
+
+function addTo(row: Float64Array, layout: RowLayout, block: number, sum: number, square: number): void {
+  const [at, squares] = [layout.sums + block, layout.squares + block]
+  row[at] = Number.isNaN(row[at]!) ? sum : row[at]! + sum
+  row[squares] = Number.isNaN(row[squares]!) ? square : row[squares]! + square
+}
+
+function sumsOf(returns: Float64Array, { from, to }: TrialSpan): readonly [sum: number, square: number] {
+  let [sum, square] = [0, 0]
+  for (let t = from; t < to; t++) {
+    const value = returns[t]!
+    sum += value
+    square += value * value
+  }
+  return [sum, square]
 }
 
 /** The bars of one of so many blocks of a span. */

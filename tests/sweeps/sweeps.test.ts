@@ -314,3 +314,13 @@ test('what is tried by hand is counted once, with other defaults typed in as wel
   expect(await counted()).toBe(2)
   pool.close()
 })
+
+test('a script that runs on its last bars only says how many to take', async () => {
+  const { sweep, pool } = await sweepServer()
+  const source = CROSS.replace('initial_capital=10000', 'initial_capital=10000, calc_bars_count=200')
+  const { sweep: refused } = await sweep({ source })
+  expect(refused).toMatchObject({ state: 'failed' })
+  expect(refused.error.message).toContain('last 200 bars only')
+  expect((await sweep({ source, bars: 200 })).sweep).toMatchObject({ state: 'done', failed: 0 })
+  pool.close()
+})

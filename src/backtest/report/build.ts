@@ -43,6 +43,8 @@ export function buildResults(
   bars: Bars,
   pointValue: number,
   rates: Float64Array | null,
+  /** Of thousands of trials nobody reads the lists of months and drawdowns: without them they are empty. */
+  { lists = true }: { readonly lists?: boolean } = {},
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
@@ -89,8 +91,8 @@ export function buildResults(
     buyHoldPct: buyHold === null ? null : buyHold / initialCapital,
     returnOverDrawdown: walk.drawdownMax > 0 ? all.netProfit / walk.drawdownMax : null,
     timeInMarketPct: bars.length === 0 ? 0 : walk.barsHeld / bars.length,
-    months: reportMonths(months, initialCapital),
-    drawdowns: trades.count === 0 ? [] : drawdownPeriods(bars, curve),
+    months: lists ? reportMonths(months, initialCapital) : [],
+    drawdowns: trades.count === 0 || !lists ? [] : drawdownPeriods(bars, curve),
   }
   return {
     figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },
