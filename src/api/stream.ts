@@ -1,4 +1,4 @@
-// What happens, as it happens: new bars, firings of one's alerts, one's finished backtests, as server-sent events.
+// What happens, as it happens: new bars, firings of one's alerts, one's finished backtests and sweeps, as server-sent events.
 
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
@@ -18,6 +18,7 @@ type StreamEvent =
   | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: StreamEvents['bars'] }
   | { readonly event: 'firing'; readonly ownerId: string; readonly data: StreamEvents['firing'] }
   | { readonly event: 'backtest'; readonly ownerId: string; readonly data: StreamEvents['backtest'] }
+  | { readonly event: 'sweep'; readonly ownerId: string; readonly data: StreamEvents['sweep'] }
 
 /** An event as all its readers share it: written out once, and asked once a user whose business it is. */
 interface Told {
@@ -58,6 +59,9 @@ function logOf({ bars, rooms, clock }: ApiDeps): EventLog<Told> {
   rooms.onFired(({ ownerId, ...firing }) => tell({ event: 'firing', ownerId, data: firing }))
   rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
     tell({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
+  )
+  rooms.sweeps.onOver(({ userId: ownerId, id, name, state, tried, sentence }) =>
+    tell({ event: 'sweep', ownerId, data: { id, name, state, tried, sentence } }),
   )
   return log
 }

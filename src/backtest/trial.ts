@@ -256,7 +256,8 @@ class Judge {
       row[layout.pieces + piece] = sum
       if (each > 0) addTo(row, layout, Math.floor(piece / each), sum, square)
     }
-    for (let block = 0; each === 0 && block < blocks; block++) {
+    if (each > 0) return
+    for (let block = 0; block < blocks; block++) {
       const [sum, square] = sumsOf(returns, blockOf(inside, block, blocks))
       addTo(row, layout, block, sum, square)
     }

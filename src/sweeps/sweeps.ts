@@ -57,8 +57,6 @@ export interface SweepDeps {
   readonly hostFor: (seen: SeenBars, userId: string, key: SeriesKey, bars: Bars) => ScriptHost
   /** Batches that may be with the workers at a time. */
   readonly atOnce: number
-  /** Told after every commit, for open dashboards. */
-  readonly told?: (sweep: Sweep) => void
 }
 
 export interface SweepProgress {
@@ -101,6 +99,7 @@ const RESULTS_PAGE_MAX = 1000
 export class Sweeps {
   readonly #deps: SweepDeps
   readonly #live = new Map<string, Live>()
+  readonly #listeners = new Set<(sweep: Sweep) => void>()
   /** The end of each user's queue. */
   readonly #queues = new Map<string, Promise<void>>()
   #isStopping = false
@@ -305,6 +304,11 @@ export class Sweeps {
     })
   }
 
+  /** Told of every sweep that is over. */
+  onOver(listener: (sweep: Sweep) => void): void {
+    this.#listeners.add(listener)
+  }
+
   /** At start: goes on with what an earlier server did not finish. */
   async recover(): Promise<void> {
     for await (const sweep of sweeps(this.#deps.kv).each('unfinished'))
@@ -347,6 +351,7 @@ export class Sweeps {
     } finally {
       const sweep = await sweeps(this.#deps.kv).get(id)
       this.#tell(live, sweep ? progressOf(sweep, null) : { ...live.progress, state: 'cancelled' })
+      if (sweep && !isUnderWay(sweep)) for (const listener of this.#listeners) listener(sweep)
     }
   }
 
@@ -486,7 +491,7 @@ export class Sweeps {
 
   /** Batch, record and ledger in one commit. null where it was cancelled or removed meanwhile. */
   async #keep(sweep: Sweep, batch: Batch, found: TrialsOutput): Promise<Sweep | null> {
-    const { ledger, told } = this.#deps
+    const { ledger } = this.#deps
     const scores = scoresOf(found.rows, sweep.measured)
     const failed = batch.failures.length
     const changed = await this.#change(
@@ -517,7 +522,6 @@ export class Sweeps {
         }
       },
     )
-    if (changed) told?.(changed)
     // A script of which nothing runs at all need not be tried a thousand times.
     if (changed && changed.tried > 0 && changed.failed === changed.tried && changed.batches === 1)
       throw new Problem(
@@ -562,7 +566,7 @@ export class Sweeps {
       },
       this.#optionsFor(sweep, material, 20, signal),
     )
-    const done = await this.#change(
+    await this.#change(
       sweep.id,
       (before) =>
         isUnderWay(before)
@@ -570,7 +574,6 @@ export class Sweeps {
           : null,
       () => ({ sets: [{ key: verdictKey(sweep.id), value: JSON.stringify(verdict) }] }),
     )
-    if (done) this.#deps.told?.(done)
   }
 
   async #fail(id: string, error: unknown): Promise<void> {

@@ -6,6 +6,7 @@ import { Alert, Firing } from './alert.ts'
 import { RunState } from './backtest.ts'
 import { ReportSummary } from './report.ts'
 import { idOf, nullable, type Wire } from './schema.ts'
+import { SweepState } from './sweep.ts'
 
 const series = { exchange: Type.String(), symbol: Type.String(), interval: Type.String() }
 
@@ -23,6 +24,13 @@ export const STREAM_EVENTS = {
     name: Type.String(),
     state: RunState,
     summary: nullable(ReportSummary),
+  }),
+  sweep: Type.Object({
+    id: idOf('sw'),
+    name: Type.String(),
+    state: SweepState,
+    tried: Type.Integer(),
+    sentence: nullable(Type.String()),
   }),
 } as const
 export type StreamEvents = { readonly [E in keyof typeof STREAM_EVENTS]: Wire<(typeof STREAM_EVENTS)[E]> }

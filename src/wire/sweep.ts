@@ -45,7 +45,7 @@ const SweepBody = Type.Object({
 })
 export type SweepBody = Wire<typeof SweepBody>
 
-const SweepState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
+export const SweepState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
 
 const Sweep = Type.Object(
   {

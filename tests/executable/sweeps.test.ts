@@ -4,7 +4,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { CROSS, SWEEP, barsCsv } from '../sweeps/sweep-server.ts'
-import { isMissing, MODES, OWNER, Place, type Mode, type Server } from './server.ts'
+import { isMissing, MODES, Place, type Mode, type Server } from './server.ts'
 
 const KILLS = Number(Bun.env['KILLS'] ?? 4)
 const seed = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
@@ -34,7 +34,7 @@ interface Begun {
 }
 
 async function begun(place: Place): Promise<Begun> {
-  const server = await place.serve()
+  const server = await place.serve('--rate-user', '0')
   await server.signUp()
   await server.importCsv('symbol=ABC&exchange=X&interval=1h', barsCsv(3000))
   const made = await server.call('POST', PATH, BODY)
@@ -75,7 +75,7 @@ describe.skipIf(isMissing('source'))(`killed ${KILLS} times (SEED=${seed})`, () 
         const before = await until(one, random.below(BODY.trials))
         await one.server.kill()
         const { headers } = one.server
-        one = { ...one, server: Object.assign(await killed.serve(), { headers }) }
+        one = { ...one, server: Object.assign(await killed.serve('--rate-user', '0'), { headers }) }
         const after = await until(one, 0)
         // What was answered is not lost.
         expect(after.tried).toBeGreaterThanOrEqual(before.tried)

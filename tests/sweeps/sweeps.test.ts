@@ -273,6 +273,35 @@ describe('what cannot be swept is refused by its field', () => {
   })
 })
 
+/** Without a server the pieces of a stream are text already. */
+const textOf = (piece: unknown) =>
+  typeof piece === 'string' ? piece : new TextDecoder().decode(piece as Uint8Array)
+
+test('the stream says when a sweep is over, to whom it belongs', async () => {
+  const { app, sweep, cookie, signUp, pool } = await sweepServer()
+  const other = await signUp('other@example.com')
+  const follow = async (headers: { readonly cookie: string }) => {
+    const request = new Request('http://localhost/api/platform/stream', { headers })
+    const reader = (await app.handle(request)).body!.getReader()
+    const { value } = await reader.read()
+    expect(textOf(value)).toContain('hello')
+    return reader
+  }
+  const [mine, theirs] = [await follow(cookie), await follow(other)]
+  const { sweep: done } = await sweep()
+  const { value } = await mine.read()
+  const text = textOf(value)
+  expect(text).toContain('event: sweep')
+  expect(text).toContain(JSON.stringify(done.sentence))
+  const heard = await Promise.race([
+    theirs.read().then(() => 'something'),
+    Bun.sleep(50).then(() => 'nothing'),
+  ])
+  expect(heard).toBe('nothing')
+  await Promise.all([mine.cancel(), theirs.cancel()])
+  pool.close()
+})
+
 test('a single backtest is judged as one of all that were tried', async () => {
   const { call, sweep, pool } = await sweepServer()
   const { bars, symbol, exchange, interval } = SWEEP

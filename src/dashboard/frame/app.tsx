@@ -174,13 +174,21 @@ export function App() {
     [],
   )
 
-  // A fired alert is told wherever one is.
+  // A fired alert is told wherever one is, and a sweep that is over.
   const userId = user.value?.id
   useEffect(() => {
     if (userId === undefined) return undefined
-    return onLive('firing', ({ message, exchange, symbol, interval }) =>
-      toast(message, { tone: 'up', detail: `${exchange}:${symbol} ${interval}` }),
-    )
+    const endings = [
+      onLive('firing', ({ message, exchange, symbol, interval }) =>
+        toast(message, { tone: 'up', detail: `${exchange}:${symbol} ${interval}` }),
+      ),
+      onLive('sweep', ({ name, sentence }) => {
+        if (sentence !== null && !path.peek().startsWith('/sweeps')) toast(sentence, { detail: name })
+      }),
+    ]
+    return () => {
+      for (const end of endings) end()
+    }
   }, [userId])
 
   if (user.value === undefined) return <Booting />

@@ -3,6 +3,7 @@
 import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
+import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
@@ -44,6 +45,7 @@ const COLUMNS: readonly Column<Sweep>[] = [
 
 export function SweepList() {
   const list = useLoad((signal) => call('GET /api/platform/sweeps', { query: { limit: 100 }, signal }), [])
+  useEffect(() => onLive('sweep', list.reload, list.reload), [])
   const waits = list.data?.sweeps.some(isUnderWay) ?? false
   useEffect(() => {
     if (!waits) return undefined
