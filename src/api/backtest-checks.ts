@@ -1,4 +1,5 @@
-// Two questions about a finished backtest: does it come out the same today, and does TradingView agree.
+// Three questions about a finished backtest: does it come out the same today, does it see the future, and does TradingView
+// agree.
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
@@ -21,6 +22,14 @@ export function backtestCheckRoutes(deps: ApiDeps) {
         return { id, verification: { ...(await runs.verify(caller.user.id, id, request.signal)) } }
       },
       route('POST /api/platform/backtests/{id}/verify', { rate: 'backtests' }),
+    )
+    .post(
+      '/:id/repaint',
+      async ({ caller, params: { id }, request, server }) => {
+        server?.timeout(request, 0)
+        return { id, repaint: new JsonText(await runs.repaint(caller.user.id, id, request.signal)) }
+      },
+      route('POST /api/platform/backtests/{id}/repaint', { rate: 'backtests' }),
     )
     .post(
       '/:id/compare',

@@ -53,6 +53,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'DELETE /api/platform/backtests/:id': BACKTEST,
   'GET /api/platform/backtests/:id/events': [...BACKTEST, 'concurrency_limited'],
   'POST /api/platform/backtests/:id/verify': [...BACKTEST, ...RUN],
+  'POST /api/platform/backtests/:id/repaint': [...BACKTEST, ...RUN],
   'POST /api/platform/backtests/:id/compare': [...BACKTEST, ...RUN, 'body_not_object'],
 
   'POST /api/platform/sweeps': [...KEPT, 'bars_not_found', 'concurrency_limited'],

@@ -40,6 +40,8 @@ export interface BacktestRequest {
   readonly stepwise?: boolean
   /** Nothing is noted that only a chart shows: for `results` alone. */
   readonly figuresOnly?: boolean
+  /** On the last bar a coarser interval is shown as it is forming, as a live chart does. */
+  readonly developing?: boolean
   /** Told now and then how many bytes the run counts as its own. */
   readonly used?: (bytes: number) => void
   /** Called when the run has found much garbage. */
@@ -192,6 +194,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       limits: request.limits,
       series: find,
       stepwise: request.stepwise ?? false,
+      ...(request.developing ? { developing: true } : {}),
       ...(request.progress ? { progress: request.progress } : {}),
       ...(request.used ? { used: request.used } : {}),
       ...(request.collect ? { collect: request.collect } : {}),

@@ -1,5 +1,6 @@
 // `chartroom backtest`: runs one script and shows, or writes, what came of it.
 
+import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest } from '../backtest/run.ts'
 import { withSeries } from '../engine/asked-series.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
@@ -7,6 +8,7 @@ import { parseFlags, type Command, UsageError } from './command.ts'
 import { comparisonLines } from './compare-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { reportLines } from './report-text.ts'
+import { repaintLines } from './repaint-text.ts'
 import { plotsCsv, tradesCsv } from './run-files.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
@@ -23,6 +25,7 @@ const FLAGS = {
   plots: { type: 'string' },
   compare: { type: 'string' },
   timezone: { type: 'string' },
+  repaint: { type: 'boolean' },
   verify: { type: 'string' },
 } as const
 
@@ -42,6 +45,7 @@ export const backtestCommand: Command = {
       '  --plots OUT.csv       Write the plots, a row a bar',
       "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; exit status 1 where they differ",
       '  --timezone ZONE       Of the times in the export: America/New_York, UTC+8; found out where it is not given',
+      '  --repaint             Instead: find out whether the script sees the future; exit status 1 where it does',
       '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
     ].join('\n'),
   run: async (context) => {
@@ -59,22 +63,27 @@ export const backtestCommand: Command = {
     return withScriptBars(context, flags, async ({ bars, symbol, interval, finer, series }) => {
       const { print, warn, progress } = context
       try {
-        const result = await withSeries(series, (found) =>
-          runBacktest({
-            source: script.source,
-            inputs,
-            overrides: overrides as Record<string, number | string | boolean>,
-            bars,
-            symbol,
-            interval,
-            finer,
-            series: found,
-            library: librariesBeside(path, flags.libraries),
-            limits: DEFAULT_LIMITS,
-            now: () => performance.now(),
-            ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
-          }),
-        )
+        const request = {
+          source: script.source,
+          inputs,
+          overrides: overrides as Record<string, number | string | boolean>,
+          bars,
+          symbol,
+          interval,
+          finer,
+          library: librariesBeside(path, flags.libraries),
+          limits: DEFAULT_LIMITS,
+          now: () => performance.now(),
+          ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
+        }
+        if (flags.repaint) {
+          const repaint = await withSeries(series, (found) => findRepaint({ ...request, series: found }))
+          progress?.(null)
+          if (flags.json) print(JSON.stringify(repaint))
+          else for (const line of repaintLines(repaint, script.name)) print(line)
+          return repaint.clean ? 0 : 1
+        }
+        const result = await withSeries(series, (found) => runBacktest({ ...request, series: found }))
         progress?.(null)
         if (flags.trades !== undefined) await Bun.write(flags.trades, tradesCsv(result.report.trades))
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))

@@ -26,6 +26,8 @@ export interface Jobs {
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
+  /** Answers JSON text. */
+  readonly repaint: { readonly job: RunJob; readonly answer: string }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }

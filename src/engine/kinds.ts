@@ -7,7 +7,7 @@ import { importJob } from './import-job.ts'
 import { packJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
 import { replayJob } from './replay-job.ts'
-import { previewJob, runJob, verifyJob } from './run-job.ts'
+import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
 import { trialsJob } from './trials-job.ts'
 import { checkJob, formatJob } from './text-jobs.ts'
 import type { Kinds } from './worker-loop.ts'
@@ -19,6 +19,7 @@ export const KINDS: Kinds = {
   judge: judgeJob,
   advance: advanceJob,
   verify: verifyJob,
+  repaint: repaintJob,
   check: checkJob,
   format: formatJob,
   compare: compareJob,

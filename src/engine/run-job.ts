@@ -4,6 +4,7 @@ import { compareReports } from '../backtest/report/difference.ts'
 import { pack } from '../wire/columns.ts'
 import type { Report } from '../wire/report.ts'
 import { scriptName, trialName } from '../backtest/trial-name.ts'
+import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
 import { Problem } from '../lib/problem.ts'
 import { outline } from '../pine/outline.ts'
@@ -73,6 +74,11 @@ export async function verifyJob(job: RunJob, desk: Desk): Promise<VerifyOutput> 
   const verification = compareReports(kept, { ...report })
   // The hash covers all that the numbers come from: script, inputs, bars, symbol, settings, engine.
   return { ...verification, ranOnOther: verification.hash !== kept.hash }
+}
+
+/** Whether the script sees the future, or would show something else live. */
+export async function repaintJob(job: RunJob, desk: Desk): Promise<string> {
+  return JSON.stringify(await withAllItAsks(job, desk, findRepaint))
 }
 
 async function resultOf(job: RunJob, desk: Desk, run: RunBacktest): Promise<BacktestResult> {

@@ -28,6 +28,8 @@ export interface RunEnvironment extends Series {
   readonly progress?: (bar: number) => void
   /** Runs what a request evaluates no further than it is asked for, so that it can be kept with the run. */
   readonly stepwise?: boolean
+  /** On the last bar a coarser interval is shown as it is forming, as a live chart does. */
+  readonly developing?: boolean
   /** Of what a request evaluates: told when it answers what a bar to come may change. */
   readonly unsettle?: () => void
   /** Told now and then how many bytes the run counts as its own; never more than `limits.memoryBytes`. */

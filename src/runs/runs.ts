@@ -312,6 +312,14 @@ export class Runs {
     })
   }
 
+  /** JSON text of what a finished backtest sees of the future (`backtest/repaint.ts`). Keeps nothing. */
+  async repaint(userId: string, id: string, signal: AbortSignal): Promise<string> {
+    const plan = await this.#planAgain(userId, id)
+    return this.#attended(plan, signal, (live) =>
+      this.#deps.pool.do('repaint', this.#jobOf(plan), this.#optionsFor(live, plan, 'long')),
+    )
+  }
+
   /** A finished backtest as a plan for the same bars. */
   async #planAgain(userId: string, id: string): Promise<Plan> {
     const { bars: cache, pool, kv } = this.#deps

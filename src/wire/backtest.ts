@@ -1,6 +1,7 @@
 // Stored backtests, and what can be asked of one.
 
 import { Type } from '@sinclair/typebox'
+import { Repaint } from './repaint.ts'
 import { Replay } from './replay.ts'
 import { Report, ReportSummary } from './report.ts'
 import type { OperationTable } from './operation.ts'
@@ -197,6 +198,13 @@ export const BACKTESTS = {
     description:
       '`difference` is where the reports differ first. `ranOnOther`: bars, symbol or engine are not what they were, so other numbers prove nothing.',
     answer: { id: Type.String(), verification: Verification },
+  },
+  'POST /api/platform/backtests/{id}/repaint': {
+    access: 'session backtests:read',
+    summary: 'Find out whether a backtest sees the future',
+    description:
+      'Runs the script again on the first bars only, at up to 24 places, and with the last of them as if it were still forming; names each difference in plots and orders with its line and cause. `kind` is `lookahead` (the past knows what came later: the backtest is worth nothing) or `repaint` (live it would show something else). `evidence` is `run` where runs differed, `text` where only the script tells. Pivots, and values of the bar before with lookahead_on, are honest. `clean` is no proof: a difference on none of the tested bars is not seen.',
+    answer: { id: Type.String(), repaint: Repaint },
   },
   'POST /api/platform/backtests/{id}/compare': {
     access: 'session backtests:read',

@@ -32,7 +32,7 @@ async function world() {
       headers: cookie,
       ...(body !== undefined && { body }),
     })
-  return { ...server, bring, made, ask }
+  return { ...server, cookie, bring, made, ask }
 }
 
 test('a report is the same when it is run again, and says when its bars are not', async () => {
@@ -44,6 +44,26 @@ test('a report is the same when it is run again, and says when its bars are not'
   })
   await bring(csv((i) => 200 + i))
   expect((await ask('verify')).json.verification).toMatchObject({ equal: false, ranOnOther: true })
+  pool.close()
+})
+
+test('a script that looks ahead is named with its line and cause', async () => {
+  const { call, signUp, cookie: headers, ask, made, pool } = await world()
+  const answer = await ask('repaint')
+  expect(answer.json).toMatchObject({ id: made.json.id, repaint: { clean: true, findings: [] } })
+  const cheat = SCRIPT.replace('bar_index % 4 == 0', 'last_bar_index - bar_index > 7')
+  const other = await call('POST', '/api/platform/backtests', {
+    headers,
+    body: { name: 'n', symbol: 'ABC', exchange: 'X', interval: '1d', bars: 30, source: cheat, inputs: {} },
+  })
+  const path = `/api/platform/backtests/${other.json.id}/repaint`
+  const { repaint } = (await call('POST', path, { headers })).json
+  expect(repaint).toMatchObject({
+    clean: false,
+    findings: [{ cause: 'last_bar', kind: 'lookahead', line: 3, evidence: 'run', trades: true }],
+  })
+  const stranger = await signUp('other@example.com')
+  expect((await call('POST', path, { headers: stranger })).json.error.code).toBe('backtest_not_found')
   pool.close()
 })
 

@@ -323,6 +323,7 @@ test('why a backtest is gone is told to its owner alone, for three months', asyn
     ['GET', ''],
     ['GET', '/tracks'],
     ['POST', '/verify'],
+    ['POST', '/repaint'],
     ['POST', '/replay'],
   ]
   const said = async (headers: Readonly<Record<string, string>>) => {

@@ -117,6 +117,7 @@ const SAME_AGAIN = [
   '/api/platform/backtests/preview',
   '/api/platform/backtests/:id/replay',
   '/api/platform/backtests/:id/verify',
+  '/api/platform/backtests/:id/repaint',
   '/api/platform/backtests/:id/compare',
   '/api/platform/sweeps/:id/cancel',
   '/api/platform/sweeps/:id/resume',

@@ -330,7 +330,7 @@ describe('a stored backtest', () => {
   test('says that its own bars are gone, and does not take everybody’s for them', async () => {
     const { post, member, call } = await stored()
     await call('DELETE', `/api/platform/bars?${NAME}`, { headers: member })
-    for (const what of ['replay', 'verify']) {
+    for (const what of ['replay', 'verify', 'repaint']) {
       const { json } = await post(what)
       expect([what, json.error.code]).toEqual([what, 'bars_not_found'])
       expect(json.error.message).toContain('your own bars')

@@ -175,6 +175,31 @@ describe('backtest', () => {
   })
 })
 
+describe('backtest --repaint', () => {
+  const SEES = `//@version=6
+strategy("sees")
+end = request.security("", "W", close, lookahead = barmerge.lookahead_on)
+if end > close
+    strategy.entry("L", strategy.long)
+`
+  const repaint = (source: string, ...more: string[]) =>
+    withInput(source, temporaryFolder(), 'backtest', '-', ...SERIES, '--last', '300', '--repaint', ...more)
+
+  test('an honest script exits with 0, one that looks ahead with 1 and its line', async () => {
+    expect(await repaint(CROSS)).toMatchObject({ code: 0, err: '' })
+    const found = await repaint(SEES)
+    expect(found.code).toBe(1)
+    expect(found.out).toContain(':3:52 lookahead_on: With lookahead_on the past sees')
+    expect(found.out).toContain('Differs: orders; on ')
+  })
+
+  test('answers JSON, and what does not compile is told as in a run', async () => {
+    const { out } = await repaint(SEES, '--json')
+    expect(JSON.parse(out)).toMatchObject({ clean: false, findings: [{ cause: 'lookahead_on', line: 3 }] })
+    expect(await repaint('plot(')).toMatchObject({ code: 1, out: '' })
+  })
+})
+
 describe('backtest --verify', () => {
   /** What the server would have stored of this script on the last 500 days of the S&P 500. */
   async function storedRun(change: (report: { trades: { profit: number }[] }) => void = () => undefined) {

@@ -38,6 +38,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
       'what-is-exact',
       'compare-tradingview',
       'verify-backtest',
+      'repaint',
     ],
   ],
   ['Replay', ['replay', 'bookmarks']],

@@ -19,6 +19,7 @@ const Performance = lazy(async () => (await import('./performance.tsx')).Perform
 const Properties = lazy(async () => (await import('./properties.tsx')).Properties)
 const Compare = lazy(async () => (await import('./compare.tsx')).Compare)
 const ReportVerdict = lazy(async () => (await import('../sweeps/report-verdict.tsx')).ReportVerdict)
+const RepaintDialog = lazy(async () => (await import('./repaint.tsx')).RepaintDialog)
 const Share = lazy(async () => (await import('./share.tsx')).Share)
 
 const VIEWS = [
@@ -93,6 +94,7 @@ function NoReport() {
 function ReportOf({ run: current }: { readonly run: Run }) {
   const { report } = current
   const [sharing, setSharing] = useState(false)
+  const [doubting, setDoubting] = useState(false)
   const clock = showsClock(report.interval)
   return (
     <div class={s.report} aria-busy={running.value}>
@@ -124,6 +126,9 @@ function ReportOf({ run: current }: { readonly run: Run }) {
           ))}
         </div>
         <VerifyButton run={current} />
+        <Button size="small" onClick={() => setDoubting(true)} title="Does the script see the future?">
+          Repaint
+        </Button>
         <Button size="small" icon="external" onClick={() => setSharing(true)}>
           Share
         </Button>
@@ -133,6 +138,7 @@ function ReportOf({ run: current }: { readonly run: Run }) {
       {view.value === 'luck' && <ReportVerdict run={current} />}
       {view.value === 'properties' && <Properties report={report} />}
       {view.value === 'compare' && <Compare run={current} />}
+      {doubting && <RepaintDialog run={current} onClose={() => setDoubting(false)} />}
       {sharing && <Share run={current} onClose={() => setSharing(false)} />}
     </div>
   )

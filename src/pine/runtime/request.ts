@@ -144,7 +144,9 @@ export class Request {
       }
       return values
     }
-    const at = feed ? feed.barAt(bar, lookahead === true) : -1
+    const { env, bars } = this.#context
+    const isLive = env.developing === true && bar === bars.length - 1
+    const at = feed ? feed.barAt(bar, isLive || lookahead === true) : -1
     const silent = gaps === true && bar > 0 && feed?.barAt(bar - 1, lookahead === true) === at
     for (let item = 0; item < values.length; item++)
       values[item] = at < 0 || silent ? this.#na[item] : feed?.child.value(item, at)

@@ -1,0 +1,348 @@
+// Where a script may come to know the future, or show something else live than it shows in the past: told from its tree.
+//
+// A place found here is a suspicion, no finding: `close[1]` of a day with lookahead_on is honest, and `timenow` in a label
+// does no harm. `backtest/repaint.ts` runs the script to find out. For that a cause says how to take it away
+// (`neutral`) or how to make it happen (`live`), as a change of the text; what no run can show is told from the text alone.
+
+import { parse } from './1-parse/parser.ts'
+import type * as tree from './1-parse/tree.ts'
+import {
+  argumentValue,
+  blocksOfExpression,
+  dotted,
+  expressionsOf,
+  partsOf,
+  statementsBelow,
+} from './tree-walk.ts'
+
+export const REPAINT_CAUSES = [
+  'lookahead_on',
+  'last_bar',
+  'last_box',
+  'negative_offset',
+  'calc_on_order_fills',
+  'barstate',
+  'higher_interval',
+  'lower_interval',
+  'varip',
+  'calc_on_every_tick',
+  'timenow',
+] as const
+export type RepaintCause = (typeof REPAINT_CAUSES)[number]
+
+export interface Suspect {
+  readonly cause: RepaintCause
+  readonly start: number
+  readonly end: number
+  /** Stands there instead: without the cause. */
+  readonly neutral?: string
+  /** Stands there instead: as it is on the bar that is forming, when that is the last. */
+  readonly live?: string
+  /** Of negative_offset: the title of the plot, where it is plain text. */
+  readonly plot?: string
+  /** Of a request: the timeframe, where the text tells, and whether a plot or an order depends on it. */
+  readonly timeframe?: string
+  readonly reachesOutput?: boolean
+}
+
+/** Never throws; [] of a text that is no script. In the order of the text. */
+export function repaintSuspects(source: string): Suspect[] {
+  const walk = new Walk(parse(source).script)
+  return walk.suspects().sort((a, b) => a.start - b.start)
+}
+
+/** The text with one or more places replaced. */
+export function withChanges(
+  source: string,
+  changes: readonly { readonly start: number; readonly end: number; readonly text: string }[],
+): string {
+  let text = source
+  for (const change of changes.toSorted((a, b) => b.start - a.start))
+    text = text.slice(0, change.start) + change.text + text.slice(change.end)
+  return text
+}
+
+const NAMES: ReadonlyMap<string, Omit<Suspect, 'start' | 'end'>> = new Map([
+  ['timenow', { cause: 'timenow', neutral: 'time' }],
+  ['last_bar_index', { cause: 'last_bar', neutral: 'bar_index' }],
+  ['last_bar_time', { cause: 'last_bar', neutral: 'time' }],
+  ['chart.right_visible_bar_time', { cause: 'last_bar', neutral: 'time' }],
+  ['barstate.islast', { cause: 'barstate', neutral: 'false' }],
+  ['barstate.islastconfirmedhistory', { cause: 'barstate', neutral: 'false' }],
+  ['barstate.isrealtime', { cause: 'barstate', live: 'barstate.islast' }],
+  ['barstate.ishistory', { cause: 'barstate', live: '(not barstate.islast)' }],
+  ['barstate.isnew', { cause: 'barstate', live: '(not barstate.islast)' }],
+])
+const SECURITY: ReadonlySet<string> = new Set(['request.security', 'security'])
+const BOXED: ReadonlySet<string> = new Set([
+  'ticker.renko',
+  'ticker.kagi',
+  'ticker.linebreak',
+  'renko',
+  'kagi',
+])
+const PRICES: ReadonlySet<string> = new Set([
+  'open',
+  'high',
+  'low',
+  'close',
+  'hl2',
+  'hlc3',
+  'ohlc4',
+  'hlcc4',
+  'volume',
+])
+/** Calls whose arguments, or whose being made, people see. */
+const OUTPUT =
+  /^(?:plot\w*|bgcolor|barcolor|fill|strategy\.(?:entry|order|exit|close|close_all|cancel|cancel_all))$/
+/** Names that stand for names. */
+const DEPTH_MAX = 50
+
+class Walk {
+  readonly #version: number
+  readonly #statements: readonly tree.Statement[]
+  readonly #values = new Map<string, tree.Expression[]>()
+  readonly #found: Suspect[] = []
+  #saysConfirmed = false
+
+  constructor(script: tree.Script) {
+    this.#version = script.version ?? 6
+    this.#statements = script.statements
+    for (const one of statementsBelow(this.#statements)) {
+      const name = assignedName(one)
+      if (name !== null && 'value' in one)
+        this.#values.set(name, [...(this.#values.get(name) ?? []), one.value])
+    }
+  }
+
+  suspects(): Suspect[] {
+    for (const one of statementsBelow(this.#statements)) {
+      for (const node of expressionsOf(one)) this.#look(node)
+      if (one.kind === 'VariableDeclaration' && one.mode === 'varip' && this.#changes(one.name.name))
+        if (reaches(this.#statements, { names: new Set([one.name.name]), call: null }))
+          this.#found.push({ cause: 'varip', start: one.start, end: one.end })
+    }
+    if (!this.#saysConfirmed) return this.#found
+    // A script that waits for the bar to close does the same however often it runs within it.
+    return this.#found.filter(({ cause }) => cause !== 'calc_on_every_tick' && cause !== 'varip')
+  }
+
+  #look(root: tree.Expression): void {
+    const open = [{ node: root, isIndex: false }]
+    for (let one = open.pop(); one !== undefined; one = open.pop()) {
+      const { node, isIndex } = one
+      const name = node.kind === 'Identifier' || node.kind === 'Member' ? dotted(node) : null
+      if (name === 'barstate.isconfirmed') this.#saysConfirmed = true
+      const known = name === null || this.#values.has(name) ? undefined : NAMES.get(name)
+      // `close[barstate.isrealtime ? 1 : 0]` is how one makes the past and the present alike.
+      if (known && !(isIndex && known.live !== undefined))
+        this.#found.push({ ...known, start: node.start, end: node.end })
+      if (node.kind === 'Call') this.#call(node)
+      for (const part of partsOf(node))
+        open.push({ node: part, isIndex: isIndex || (node.kind === 'Index' && part === node.index) })
+    }
+  }
+
+  #call(call: tree.Call): void {
+    const name = dotted(call.callee) ?? ''
+    if (name === 'strategy') this.#declaration(call)
+    else if (SECURITY.has(name)) this.#security(call)
+    else if (BOXED.has(name)) {
+      const style = call.arguments.find(({ value }) => this.#isLastBox(value))?.value
+      if (style)
+        this.#found.push({ cause: 'last_box', start: style.start, end: style.end, neutral: '"Traditional"' })
+    } else if (name === 'plot') this.#plot(call)
+  }
+
+  #declaration(call: tree.Call): void {
+    for (const cause of ['calc_on_order_fills', 'calc_on_every_tick'] as const) {
+      const given = call.arguments.find((one) => one.name?.name === cause)
+      if (given && !isFalse(given.value)) this.#found.push({ cause, start: given.start, end: given.end })
+    }
+  }
+
+  #security(call: tree.Call): void {
+    const place = { start: call.start, end: call.end }
+    const lookahead = argumentValue(call, 4, 'lookahead')
+    const isOff = lookahead === null ? this.#version > 2 : this.#isOff(lookahead)
+    if (!isOff) {
+      const [at, neutral] = lookahead === null ? [place, null] : [lookahead, 'barmerge.lookahead_off']
+      const { start, end } = at
+      this.#found.push({ cause: 'lookahead_on', start, end, ...(neutral !== null && { neutral }) })
+      return
+    }
+    const timeframe = argumentValue(call, 1, this.#version < 5 ? 'resolution' : 'timeframe')
+    const written = timeframe === null ? null : this.#text(timeframe)
+    const known = {
+      ...place,
+      ...(written !== null && { timeframe: written }),
+      reachesOutput: reaches(this.#statements, { names: new Set(), call }),
+    }
+    if (written !== null) this.#found.push({ cause: 'lower_interval', ...known })
+    const wanted = argumentValue(call, 2, 'expression')
+    if (wanted !== null && this.#tense(wanted) !== 'past')
+      this.#found.push({ cause: 'higher_interval', ...known })
+  }
+
+  #isOff(node: tree.Expression): boolean {
+    return isFalse(node) || dotted(node) === 'barmerge.lookahead_off'
+  }
+
+  /** The text an expression is, where there is no other. */
+  #text(node: tree.Expression, depth = 0): string | null {
+    if (node.kind === 'String') return node.value
+    if (node.kind === 'Call' && /^input(?:\.\w+)?$/.test(dotted(node.callee) ?? '')) {
+      const preset = argumentValue(node, 0, 'defval')
+      return preset?.kind === 'String' ? preset.value : null
+    }
+    const [only, ...more] = node.kind === 'Identifier' ? (this.#values.get(node.name) ?? []) : []
+    return only === undefined || more.length > 0 || depth === DEPTH_MAX ? null : this.#text(only, depth + 1)
+  }
+
+  #isLastBox(node: tree.Expression): boolean {
+    const text = this.#text(node)
+    return text === 'ATR' || text === 'PercentageLTP'
+  }
+
+  /** Whether an expression is of bars that have closed by then (`close[1]`), of the one going on, or of none. */
+  #tense(node: tree.Expression, depth = 0): 'past' | 'now' | 'none' {
+    if (depth === DEPTH_MAX) return 'now'
+    const of = (parts: readonly tree.Expression[], otherwise: 'now' | 'none') => {
+      const tenses = parts.map((part) => this.#tense(part, depth + 1))
+      return tenses.includes('now') ? 'now' : tenses.includes('past') ? 'past' : otherwise
+    }
+    switch (node.kind) {
+      case 'Number':
+      case 'String':
+      case 'Bool':
+      case 'Color':
+        return 'none'
+      case 'Index':
+        return node.index.kind === 'Number' && node.index.value === 0
+          ? this.#tense(node.object, depth + 1)
+          : 'past'
+      case 'Identifier':
+        return of(this.#values.get(node.name) ?? [], this.#values.has(node.name) ? 'none' : 'now')
+      case 'Member':
+        return 'now'
+      case 'Call': {
+        const name = dotted(node.callee) ?? ''
+        if (/^input(?:\.\w+)?$/.test(name)) return name === 'input.source' ? 'now' : 'none'
+        return of(
+          node.arguments.map(({ value }) => value),
+          'now',
+        )
+      }
+      default:
+        return of(partsOf(node), 'now')
+    }
+  }
+
+  /** A line drawn to the left of where it was known. Pivots, and prices that are drawn shifted as they are, are no news. */
+  #plot(call: tree.Call): void {
+    const offset = call.arguments.find((one) => one.name?.name === 'offset')
+    const series = argumentValue(call, 0, 'series')
+    // A level drawn back from the last bar shows nothing of bars before it.
+    if (call.arguments.some((one) => one.name?.name === 'show_last')) return
+    if (!offset || series === null || !this.#isNegative(offset.value) || this.#isShownLate(series)) return
+    const title = argumentValue(call, 1, 'title')
+    const plot = title?.kind === 'String' ? { plot: title.value } : {}
+    this.#found.push({ cause: 'negative_offset', start: offset.start, end: offset.end, ...plot })
+  }
+
+  #isNegative(node: tree.Expression, depth = 0): boolean {
+    if (depth === DEPTH_MAX) return false
+    if (node.kind === 'Unary') return node.operator === '-'
+    if (node.kind === 'Binary' && (node.operator === '+' || node.operator === '-'))
+      return this.#isNegative(node.left, depth + 1)
+    if (node.kind !== 'Identifier') return false
+    return (this.#values.get(node.name) ?? []).some((value) => this.#isNegative(value, depth + 1))
+  }
+
+  #isShownLate(node: tree.Expression, depth = 0): boolean {
+    if (depth === DEPTH_MAX) return false
+    const name = dotted(node)
+    if (name !== null && PRICES.has(name)) return true
+    if (node.kind === 'Identifier')
+      return (this.#values.get(node.name) ?? []).some((value) => this.#isShownLate(value, depth + 1))
+    if (node.kind === 'Index') return true
+    if (node.kind === 'Call') {
+      const callee = dotted(node.callee) ?? ''
+      if (/(?:^|\.)pivot(?:high|low)$/.test(callee) || callee === 'input.source' || callee === 'input')
+        return true
+      return node.arguments.some(({ value }) => value.kind === 'Call' && this.#isShownLate(value, depth + 1))
+    }
+    // A condition that marks single bars: `found ? low[2] : na`.
+    if (node.kind === 'Ternary') return [node.consequent, node.alternate].some((one) => dotted(one) === 'na')
+    return partsOf(node).some((part) => this.#isShownLate(part, depth + 1))
+  }
+
+  #changes(name: string): boolean {
+    for (const one of statementsBelow(this.#statements))
+      if (one.kind === 'Assignment' && dotted(one.target)?.split('.')[0] === name) return true
+    return false
+  }
+}
+
+function isFalse(node: tree.Expression): boolean {
+  return node.kind === 'Bool' && !node.value
+}
+
+function assignedName(one: tree.Statement): string | null {
+  if (one.kind === 'VariableDeclaration') return one.name.name
+  return one.kind === 'Assignment' && one.target.kind === 'Identifier' ? one.target.name : null
+}
+
+/** What is followed: names, more of them as it flows on, and perhaps one call. */
+interface Followed {
+  readonly names: Set<string>
+  readonly call: tree.Call | null
+}
+
+/** Whether a plot or an order depends on it: by a value that is made of it, or by standing where it was tested. */
+function reaches(statements: readonly tree.Statement[], followed: Followed): boolean {
+  for (let before = -1; before !== followed.names.size;) {
+    before = followed.names.size
+    if (flowsOut(statements, followed, false)) return true
+  }
+  return false
+}
+
+function flowsOut(statements: readonly tree.Statement[], followed: Followed, within: boolean): boolean {
+  let isOut = false
+  for (const one of statements) {
+    const roots = expressionsOf(one)
+    const reads = within || roots.some((root) => readsAny(root, followed))
+    const target = assignedName(one)
+    if (reads && target !== null) followed.names.add(target)
+    if (reads && one.kind === 'TupleDeclaration') for (const { name } of one.names) followed.names.add(name)
+    if (reads && roots.some(isOutput)) isOut = true
+    const isFunction = one.kind === 'FunctionDeclaration'
+    if (isFunction && readsAnyWithin(one.body.statements, followed)) followed.names.add(one.name.name)
+    const blocks = isFunction ? [one.body] : roots.flatMap(blocksOfExpression)
+    for (const block of blocks) if (flowsOut(block.statements, followed, reads)) isOut = true
+    if (
+      target !== null &&
+      blocks.some(({ statements: inner }) => !isFunction && readsAnyWithin(inner, followed))
+    )
+      followed.names.add(target)
+  }
+  return isOut
+}
+
+function readsAnyWithin(statements: readonly tree.Statement[], followed: Followed): boolean {
+  for (const one of statementsBelow(statements))
+    if (expressionsOf(one).some((root) => readsAny(root, followed))) return true
+  return false
+}
+
+function readsAny(root: tree.Expression, followed: Followed): boolean {
+  if (root === followed.call) return true
+  if (root.kind === 'Identifier') return followed.names.has(root.name)
+  return partsOf(root).some((part) => readsAny(part, followed))
+}
+
+function isOutput(root: tree.Expression): boolean {
+  if (root.kind === 'Call' && OUTPUT.test(dotted(root.callee) ?? '')) return true
+  return partsOf(root).some(isOutput)
+}

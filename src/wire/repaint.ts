@@ -1,0 +1,43 @@
+// Whether a backtest sees the future, or would show something else live.
+
+import { Type } from '@sinclair/typebox'
+import { nullable, oneOf, Time, type Wire } from './schema.ts'
+
+const RepaintFinding = Type.Object({
+  cause: oneOf([
+    'lookahead_on',
+    'last_bar',
+    'last_box',
+    'negative_offset',
+    'calc_on_order_fills',
+    'barstate',
+    'higher_interval',
+    'lower_interval',
+    'varip',
+    'calc_on_every_tick',
+    'timenow',
+    'unknown',
+  ]),
+  kind: oneOf(['lookahead', 'repaint']),
+  message: Type.String(),
+  remedy: Type.String(),
+  line: nullable(Type.Integer()),
+  column: nullable(Type.Integer()),
+  evidence: oneOf(['run', 'text']),
+  plots: Type.Array(Type.String(), { description: 'Titles of the plots that differ.' }),
+  trades: Type.Boolean({ description: 'Orders or trades differ.' }),
+  samples: Type.Integer({ description: 'On how many of the tested bars it differs.' }),
+  bar: nullable(Type.Integer({ description: 'The first bar seen to differ, counted from 0.' })),
+  time: nullable(Time),
+})
+export type RepaintFinding = Wire<typeof RepaintFinding>
+
+export const Repaint = Type.Object(
+  {
+    clean: Type.Boolean(),
+    samples: Type.Integer({ description: 'On how many bars it was tested.' }),
+    findings: Type.Array(RepaintFinding),
+  },
+  { $id: 'Repaint' },
+)
+export type Repaint = Wire<typeof Repaint>
