@@ -21,7 +21,6 @@ export async function compareJob(
   { host }: Desk,
 ): Promise<CompareOutput> {
   const fields = fieldsOf(body)
-  // The bytes, and the text they were, are as large as what was made of them.
   Bun.gc(true)
   const csv = textOf(fields, 'csv', 1, Infinity)
   const timezone = fields['timezone'] == null ? null : textOf(fields, 'timezone', 1, ZONE_CHARACTERS)
@@ -49,20 +48,38 @@ export async function compareJob(
   return { comparison: JSON.stringify(comparison), warnings, unknown: unknown.map((name) => `/${name}`) }
 }
 
-function fieldsOf(body: readonly Uint8Array[]): Readonly<Record<string, unknown>> {
-  const bytes = body.length === 1 && body[0] ? body[0] : Buffer.concat(body)
-  const excess = jsonExcess(bytes, BOUNDS)
-  if (excess !== null) throw new Problem(400, 'malformed_json', `The body ${excess}`)
-  let value: unknown
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    const what = error instanceof SyntaxError ? 'valid JSON' : 'UTF-8'
-    throw new Problem(400, 'malformed_json', `The body is not ${what}.`)
-  }
+/**
+ * Empties `body`. Its parts, their bytes in one, the text and what the text says are all of one size, a hundred megabytes
+ * together for a large one; so each is given back before the next but one is made.
+ */
+function fieldsOf(body: Uint8Array[]): Readonly<Record<string, unknown>> {
+  const text = jsonText(body)
+  Bun.gc(true)
+  const value = valueOf(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Problem(400, 'body_not_object', 'The body must be a JSON object.')
   return value as Record<string, unknown>
+}
+
+function jsonText(body: Uint8Array[]): string {
+  const bytes = body.length === 1 && body[0] ? body[0] : Buffer.concat(body)
+  body.length = 0
+  Bun.gc(true)
+  const excess = jsonExcess(bytes, BOUNDS)
+  if (excess !== null) throw new Problem(400, 'malformed_json', `The body ${excess}`)
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    throw new Problem(400, 'malformed_json', 'The body is not UTF-8.')
+  }
+}
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Problem(400, 'malformed_json', 'The body is not valid JSON.')
+  }
 }
 
 function textOf(

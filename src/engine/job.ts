@@ -87,8 +87,8 @@ export interface TextJob {
 }
 
 export interface CompareJob {
-  /** The request's body as it came: JSON with `csv` and perhaps `timezone`. */
-  readonly body: readonly Uint8Array[]
+  /** The request's body as it came: JSON with `csv` and perhaps `timezone`. The job takes it out as it reads it. */
+  readonly body: Uint8Array[]
   readonly bars: Bars
   /** The symbol's own zone, which is tried first. */
   readonly exchangeTimezone: string
