@@ -181,53 +181,64 @@ function fieldColumn(rows: readonly Readonly<Record<string, unknown>>[], name: s
 /** A column of the smallest type that says exactly the same. */
 function numberColumn(at: Path, values: Numbers, { isWhole = false } = {}) {
   const { length } = values
-  const scale = isWhole ? 1 : scaleOf(values)
-  const found = scale === null ? null : wholeNumbers(values, scale)
-  if (scale === null || !found) {
-    const doubles = new Float64Array(length)
-    // JSON knows neither infinity nor a negative zero.
-    for (let i = 0; i < length; i++) doubles[i] = finite(values[i]) + 0
+  const doubles = values instanceof Float64Array ? doublesOf(values) : doublesOfList(values)
+  const scale = isWhole ? 1 : scaleOf(doubles)
+  const found = scale === null ? null : wholeNumbers(doubles, scale)
+  const bySteps = found !== null && !isWhole && BYTES[found.steps] < BYTES[found.direct]
+  const type = found?.[bySteps ? 'steps' : 'direct'] ?? 'f64'
+  if (scale === null || !found || type === 'f64')
     return { column: { at, type: 'f64' as const, length }, bytes: new Uint8Array(doubles.buffer) }
-  }
-  const { whole, steps, direct, first } = found
-  const bySteps = !isWhole && BYTES[steps] < BYTES[direct]
-  const type = bySteps ? steps : direct
-  if (type === 'f64') {
-    for (let i = 0; i < length; i++) whole[i]! /= scale
-    return { column: { at, type, length }, bytes: new Uint8Array(whole.buffer) }
-  }
+  const { whole } = found
   const bytes = new Uint8Array(padded(length * BYTES[type]))
   const items = viewOf(type, bytes.buffer, 0, length)
   if (bySteps) for (let i = 1; i < length; i++) items[i] = whole[i]! - whole[i - 1]!
   else for (let i = 0; i < length; i++) items[i] = Number.isNaN(whole[i]) ? LEAST[type] : whole[i]!
-  const column = { at, type, length, ...(scale > 1 && { scale }), ...(bySteps && { from: first }) }
+  const column = { at, type, length, ...(scale > 1 && { scale }), ...(bySteps && { from: whole[0] ?? 0 }) }
   return { column, bytes }
 }
 
-const finite = (value: number | null | undefined) => (Number.isFinite(value) ? (value as number) : Number.NaN)
+/** The values as JSON has them: it knows neither infinity nor a negative zero. The loop is for one kind of list alone. */
+function doublesOf(values: Float64Array): Float64Array<ArrayBuffer> {
+  const doubles = new Float64Array(values.length)
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]!
+    doubles[i] = value - value === 0 ? value + 0 : Number.NaN
+  }
+  return doubles
+}
 
-/** Power of ten by which the first values are whole; null = there is none, as with quotients. */
-function scaleOf(values: Numbers): number | null {
+function doublesOfList(values: readonly (number | null)[]): Float64Array<ArrayBuffer> {
+  const doubles = new Float64Array(values.length)
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] ?? Number.NaN
+    doubles[i] = value - value === 0 ? value + 0 : Number.NaN
+  }
+  return doubles
+}
+
+/** Power of ten by which some of the values are whole; null = there is none, as with quotients. */
+function scaleOf(doubles: Float64Array): number | null {
   let scale = 1
-  for (let i = 0, seen = 0; i < values.length && seen < 64; i++) {
-    const value = finite(values[i])
+  const step = Math.max(1, Math.floor(doubles.length / SAMPLES))
+  for (let i = 0; i < doubles.length; i += step) {
+    const value = doubles[i]!
     if (Number.isNaN(value)) continue
-    seen++
     while (Math.round(value * scale) / scale !== value) if ((scale *= 10) > 1e8) return null
   }
   return scale
 }
+const SAMPLES = 64
 
 /** The values times the scale, if that is exact, and the types that hold them and the steps between them. */
-function wholeNumbers(values: Numbers, scale: number) {
-  const { length } = values
+function wholeNumbers(doubles: Float64Array, scale: number) {
+  const { length } = doubles
   const whole = new Float64Array(length)
   let [least, most, down, up] = [0, 0, 0, 0]
   let before = Number.NaN
   let hasNull = false
   for (let i = 0; i < length; i++) {
-    const value = finite(values[i])
-    if (value !== value) {
+    const value = doubles[i]!
+    if (Number.isNaN(value)) {
       hasNull = true
       whole[i] = value
       continue
@@ -245,7 +256,6 @@ function wholeNumbers(values: Numbers, scale: number) {
     whole,
     direct: typeFor(least, most),
     steps: hasNull ? ('f64' as const) : typeFor(down, up),
-    first: whole[0] ?? 0,
   }
 }
 
