@@ -24,6 +24,8 @@ const SAMPLES_MIN = 6
 /** Of these samples some are run again for every suspect. */
 const TRIED_SAMPLES = 6
 const BARS_IN_ALL = 400_000
+/** So many times what one run may take are tests begun; what is under way by then goes on to its end. */
+const RUNS_IN_TIME = 3
 /** Of one cause, in the order of the text; one more of a kind changes little. */
 const SUSPECTS_MAX = 8
 
@@ -48,10 +50,13 @@ class Search {
   readonly #source: Source
   readonly #samples: readonly number[]
   readonly #findings: RepaintFinding[] = []
+  readonly #began: number
+  #tested = 0
   readonly #named = new Set<Suspect>()
   readonly #cutter: SeriesCutter
 
   constructor(request: BacktestRequest) {
+    this.#began = request.now?.() ?? 0
     this.#suspects = repaintSuspects(request.source)
     this.#source = new Source(request.source)
     const whole = openBacktest(request)
@@ -68,25 +73,29 @@ class Search {
     this.#live()
     this.#fromText(isTrading)
     const findings = this.#findings.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0))
-    return { clean: findings.length === 0, samples: this.#samples.length, findings }
+    return { clean: findings.length === 0, samples: this.#tested, findings }
   }
 
   // ——— truncation ———
+
+  /** A script that takes all its time for one run is tested at fewer places. */
+  #isLate(): boolean {
+    const { now = () => 0, limits } = this.#request
+    return now() - this.#began > RUNS_IN_TIME * limits.timeMs
+  }
 
   /** Where runs on the bars up to a sample show something else than the run on all bars. */
   #truncated(request: BacktestRequest, samples: readonly number[]): Difference[] {
     const whole = openBacktest(request)
     const found: Difference[] = []
-    const brokers = samples.map((sample) => {
+    for (const sample of samples) {
+      if (this.#isLate()) break
       whole.advance(sample)
-      return whole.broker.snapshot()
-    })
-    whole.advance(whole.bars.length)
-    for (const [i, sample] of samples.entries()) {
       const part = this.#runTo(request, sample)
       const { plots, bar } = plotDifferences(part.run.plots, whole.run.plots, 0, sample)
-      const orders = !Buffer.from(part.broker.snapshot()).equals(brokers[i]!)
+      const orders = !sameBytes(part.broker.dealings(), whole.broker.dealings())
       if (plots.size > 0 || orders) found.push({ sample, plots, orders, bar: Math.min(bar, sample - 1) })
+      if (samples === this.#samples) this.#tested++
     }
     return found
   }
@@ -132,6 +141,7 @@ class Search {
     if (coarser.length === 0 && changed.length === 0) return
     const seen = new Map<Suspect | null, Difference[]>()
     for (const sample of this.#samples) {
+      if (this.#isLate()) break
       const closed = this.#runTo(this.#request, sample)
       const compare = (suspect: Suspect | null, live: Backtest | null) => {
         const found = live && differenceOfLast(closed, live, sample)
@@ -154,14 +164,12 @@ class Search {
 
   /** Answers whether the script trades at all. */
   #settings(): boolean {
-    const whole = openBacktest(this.#request)
-    whole.advance(this.#bars.length)
+    const whole = this.#whole(this.#request)
     const fills = whole.broker.position.fills.count
     const suspect = this.#suspects.find(({ cause }) => cause === 'calc_on_order_fills')
     if (suspect && whole.settings['calc_on_order_fills'] === true) {
       const overrides = { ...this.#request.overrides, calc_on_order_fills: false }
-      const without = openBacktest({ ...this.#request, overrides })
-      without.advance(this.#bars.length)
+      const without = this.#whole({ ...this.#request, overrides })
       const bar = firstOtherFill(whole, without)
       if (bar !== null)
         this.#add(suspect, [{ sample: this.#bars.length, plots: new Set(), orders: true, bar }])
@@ -179,10 +187,27 @@ class Search {
         (cause === 'calc_on_every_tick' && isTrading) ||
         (cause === 'lower_interval' && order < 0) ||
         // That none of the bars tested came out otherwise is luck.
-        (cause === 'higher_interval' && order > 0 && !this.#named.has(one))
+        (cause === 'higher_interval' && order > 0 && !this.#named.has(one) && this.#matters(one))
       )
         this.#add(one, [])
     }
+  }
+
+  /** Whether anything hangs on a request: it does not where an input switches it off. */
+  #matters({ ahead }: Suspect): boolean {
+    if (ahead === undefined || this.#isLate()) return true
+    const source = withChanges(this.#request.source, [ahead])
+    const other = orNull(() => this.#whole({ ...this.#request, source }))
+    if (other === null) return true
+    const whole = this.#whole(this.#request)
+    const { plots } = plotDifferences(other.run.plots, whole.run.plots, 0, this.#bars.length)
+    return plots.size > 0 || firstOtherFill(other, whole) !== null
+  }
+
+  #whole(request: BacktestRequest): Backtest {
+    const whole = openBacktest(request)
+    whole.advance(whole.bars.length)
+    return whole
   }
 
   /** How the interval of a request stands to the chart's; null where the text does not tell. */
@@ -317,6 +342,10 @@ function plotDifferences(
   return { plots, bar }
 }
 
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(b)
+}
+
 function firstOther(a: Float64Array, b: Float64Array, from: number, to: number): number {
   for (let i = from; i < to; i++) if (a[i] !== b[i] && !(Number.isNaN(a[i]) && Number.isNaN(b[i]))) return i
   return -1
@@ -324,7 +353,7 @@ function firstOther(a: Float64Array, b: Float64Array, from: number, to: number):
 
 function differenceOfLast(closed: Backtest, live: Backtest, sample: number): Difference | null {
   const { plots } = plotDifferences(live.run.plots, closed.run.plots, sample - 1, sample)
-  const orders = !Buffer.from(live.broker.snapshot()).equals(closed.broker.snapshot())
+  const orders = !sameBytes(live.broker.dealings(), closed.broker.dealings())
   return plots.size > 0 || orders ? { sample, plots, orders, bar: sample - 1 } : null
 }
 

@@ -43,6 +43,8 @@ export interface Suspect {
   /** Of a request: the timeframe, where the text tells, and whether a plot or an order depends on it. */
   readonly timeframe?: string
   readonly reachesOutput?: boolean
+  /** Of higher_interval: what asks for the bar as it will end instead, to see whether anything hangs on the request. */
+  readonly ahead?: Change
 }
 
 /** Never throws; [] of a text that is no script. In the order of the text. */
@@ -51,11 +53,14 @@ export function repaintSuspects(source: string): Suspect[] {
   return walk.suspects().sort((a, b) => a.start - b.start)
 }
 
+export interface Change {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
 /** The text with one or more places replaced. */
-export function withChanges(
-  source: string,
-  changes: readonly { readonly start: number; readonly end: number; readonly text: string }[],
-): string {
+export function withChanges(source: string, changes: readonly Change[]): string {
   let text = source
   for (const change of changes.toSorted((a, b) => b.start - a.start))
     text = text.slice(0, change.start) + change.text + text.slice(change.end)
@@ -181,7 +186,7 @@ class Walk {
     if (written !== null) this.#found.push({ cause: 'lower_interval', ...known })
     const wanted = argumentValue(call, 2, 'expression')
     if (wanted !== null && this.#tense(wanted) !== 'past')
-      this.#found.push({ cause: 'higher_interval', ...known })
+      this.#found.push({ cause: 'higher_interval', ...known, ahead: lookingAhead(call, lookahead) })
   }
 
   #isOff(node: tree.Expression): boolean {
@@ -282,6 +287,13 @@ class Walk {
       if (one.kind === 'Assignment' && dotted(one.target)?.split('.')[0] === name) return true
     return false
   }
+}
+
+/** Named arguments come last. */
+function lookingAhead(call: tree.Call, given: tree.Expression | null): Change {
+  const text = 'barmerge.lookahead_on'
+  if (given !== null) return { start: given.start, end: given.end, text }
+  return { start: call.end - 1, end: call.end - 1, text: `, lookahead=${text}` }
 }
 
 function isFalse(node: tree.Expression): boolean {

@@ -245,6 +245,18 @@ const HONEST: readonly (readonly [string, string])[] = [
     indicator('n = input.int(5)\nplot(request.security("", "W", ta.sma(close[1], n)))'),
   ],
   ['a level drawn back from the last bar', indicator('plot(ta.highest(9), offset = -9, show_last = 1)')],
+  [
+    'a longer interval that an input switches off',
+    strategy(
+      `on = input.bool(false)\nday = request.security("", "D", close)\n${trades('close > (on ? day : open)')}`,
+    ),
+  ],
+  [
+    'a table of results on the last bar',
+    strategy(
+      `${CROSS}\nvar t = table.new(position.top_right, 1, 1)\nif barstate.islast\n    t.cell(0, 0, str.tostring(strategy.max_drawdown + strategy.netprofit + strategy.max_runup + strategy.closedtrades.max_drawdown(0)))`,
+    ),
+  ],
   ['a lagging span', indicator('plot(close, "Lagging", offset = -26)')],
   ['leading spans', indicator('plot(math.avg(ta.highest(52), ta.lowest(52)), offset = 26)')],
   [
@@ -342,4 +354,23 @@ test('a finding says which plots and orders differ, and from which bar on', () =
 test('a few bars are enough, and none are no mistake', () => {
   const flips = strategy(trades('bar_index % 4 < 2'))
   for (const length of [0, 1, 2, 5, 30]) expect(repaint(flips, walk(length, HOUR)).findings).toEqual([])
+})
+
+test('a script that takes its time is tested at fewer places', () => {
+  let clock = 0
+  const { samples, clean } = findRepaint({
+    source: indicator('plot(close)'),
+    inputs: {},
+    bars: BARS,
+    symbol: TEST_SYMBOL,
+    interval: '1h',
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+    // Each look at the clock is a tenth of the time a run may take.
+    now: () => (clock += DEFAULT_LIMITS.timeMs / 10),
+    spent: () => 0,
+  })
+  expect(clean).toBe(true)
+  expect(samples).toBeGreaterThan(0)
+  expect(samples).toBeLessThan(24)
 })

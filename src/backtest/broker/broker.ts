@@ -129,6 +129,15 @@ export class BrokerEmulator implements Broker {
     return writer.bytes()
   }
 
+  /** What was traded and what waits: two runs trade alike if it is equal. What a script only asked to know is not in it. */
+  dealings(): Uint8Array {
+    const { position } = this.account.state()
+    const { risk, marginCalls } = this.watch
+    const writer = new GraphWriter()
+    writer.write({ position, risk, marginCalls, book: this.book.state() })
+    return writer.bytes()
+  }
+
   restore(snapshot: Uint8Array): void {
     const { account, watch, book, notes } = new GraphReader(snapshot).read() as ReturnType<
       BrokerEmulator['state']
