@@ -186,7 +186,8 @@ export class BarStage {
 const TIME_MIN = Date.UTC(1800, 0)
 const TIME_MAX = Date.UTC(2200, 0)
 
-function mistakeOf(
+/** Why these numbers are no bar; null where they are one. */
+export function mistakeOf(
   time: number,
   open: number,
   high: number,

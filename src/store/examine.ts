@@ -3,7 +3,8 @@
 // It reads the file itself (`lmdb-file.ts`), so it takes no lock, writes nothing, and no damage can end it. Collections
 // all keep their keys in one way (`collection.ts`), so their indexes are checked without knowing what they hold.
 
-import { emptyBars } from '../market/bars.ts'
+import { mistakeOf } from '../market/bar-stage.ts'
+import { emptyBars, type Bars } from '../market/bars.ts'
 import type { SeriesInfo } from '../market/bar-store.ts'
 import { chunkLength, decodeChunk } from './bar-chunks.ts'
 import { fingerprintOf, type Instance, INSTANCE_KEY } from './instance-key.ts'
@@ -166,19 +167,23 @@ class SeriesCheck {
   readonly #owners = new Map<number, string>()
   readonly #records: { readonly name: string; readonly info: SeriesInfo; readonly id: number }[] = []
   readonly #unreadable: string[] = []
+  /** The first of a chunk that is no bar. */
+  readonly #damaged: { readonly id: number; readonly time: number; readonly mistake: string }[] = []
   #drafts = 0
 
   chunk(bytes: Buffer, value: Buffer): void {
     const [id, first] = (decodedKey(bytes) ?? []).map(Number)
-    const times = timesOf(value)
-    if (id === undefined || first === undefined || times?.[0] !== first) {
+    const bars = barsOf(value)
+    if (id === undefined || first === undefined || bars?.time[0] !== first) {
       this.#unreadable.push(`A chunk of bars cannot be read: ${bytes.toString('hex')}.`)
       return
     }
     const chunks = this.#chunks.get(id) ?? { count: 0, first, last: 0 }
     if (chunks.count > 0 && chunks.last >= first)
       this.#unreadable.push(`Two chunks of series number ${id} hold the same time.`)
-    this.#chunks.set(id, { ...chunks, count: chunks.count + times.length, last: times.at(-1) ?? 0 })
+    this.#chunks.set(id, { ...chunks, count: chunks.count + bars.length, last: bars.time.at(-1) ?? 0 })
+    const damage = damageOf(bars)
+    if (damage) this.#damaged.push({ id, ...damage })
   }
 
   record(bytes: Buffer, value: Buffer): void {
@@ -213,20 +218,34 @@ class SeriesCheck {
     })
     const orphans = [...this.#chunks.keys()].filter((id) => !this.#owners.has(id))
     const nobodys = orphans.map((id) => `The bars of series number ${id} belong to no series.`)
-    return [...this.#unreadable, ...differing, ...nobodys]
+    const names = new Map(this.#records.map(({ id, name }) => [id, name]))
+    const damaged = this.#damaged.map(
+      ({ id, time, mistake }) =>
+        `${names.get(id) ?? `Series number ${id}`} is damaged at ${new Date(time).toISOString()}: ${mistake}.`,
+    )
+    return [...this.#unreadable, ...damaged, ...differing, ...nobodys]
   }
 }
 
-function timesOf(value: Buffer): Float64Array | null {
+function barsOf(value: Buffer): Bars | null {
   try {
     const bars = emptyBars(chunkLength(value))
     decodeChunk(value, bars, 0)
     return bars.length > 0 && bars.time.every((time, i) => i === 0 || time > (bars.time[i - 1] ?? time))
-      ? bars.time
+      ? bars
       : null
   } catch {
     return null
   }
+}
+
+/** A page of a long value carries no sum, so what lies in it is asked what an import is asked. */
+function damageOf({ length, time, open, high, low, close, volume }: Bars) {
+  for (let i = 0; i < length; i++) {
+    const mistake = mistakeOf(time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!)
+    if (mistake) return { time: time[i]!, mistake }
+  }
+  return null
 }
 
 function decodedKey(bytes: Buffer): Key | null {

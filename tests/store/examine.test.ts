@@ -3,7 +3,9 @@
 import { afterEach, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { emptyBars } from '../../src/market/bars.ts'
 import { seriesKey } from '../../src/market/bar-store.ts'
+import { chunkLength, decodeChunk, encodeChunk } from '../../src/store/bar-chunks.ts'
 import { collection } from '../../src/store/collection.ts'
 import { examine } from '../../src/store/examine.ts'
 import { fingerprintOf, INSTANCE_KEY } from '../../src/store/instance-key.ts'
@@ -117,6 +119,17 @@ test.each([
     async (kv: LmdbKv) =>
       chunks(kv).put(chunkKey(seriesId(kv), -1), chunks(kv).get(chunkKey(seriesId(kv), 0))!),
     'A chunk of bars cannot be read: ',
+  ],
+  [
+    'a bar that none could be',
+    async (kv: LmdbKv) => {
+      const bytes = chunks(kv).get(chunkKey(seriesId(kv), 0))!
+      const bars = emptyBars(chunkLength(bytes))
+      decodeChunk(bytes, bars, 0)
+      bars.volume[7] = -1
+      await chunks(kv).put(chunkKey(seriesId(kv), 0), encodeChunk(bars))
+    },
+    'BINANCE:BTCUSDT 1m is damaged at 1970-01-01T00:07:00.000Z: volume is negative.',
   ],
   [
     'a chunk that is gone',
