@@ -127,6 +127,7 @@ class Walk {
         if (reaches(this.#statements, { names: new Set([one.name.name]), call: null }))
           this.#found.push({ cause: 'varip', start: one.start, end: one.end })
     }
+    this.#varipFields()
     if (!this.#saysConfirmed) return this.#found
     // A script that waits for the bar to close does the same however often it runs within it.
     return this.#found.filter(({ cause }) => cause !== 'calc_on_every_tick' && cause !== 'varip')
@@ -169,11 +170,10 @@ class Walk {
   #security(call: tree.Call): void {
     const place = { start: call.start, end: call.end }
     const lookahead = argumentValue(call, 4, 'lookahead')
-    const isOff = lookahead === null ? this.#version > 2 : this.#isOff(lookahead)
+    const isOff = lookahead === null || this.#isOff(lookahead)
     if (!isOff) {
-      const [at, neutral] = lookahead === null ? [place, null] : [lookahead, 'barmerge.lookahead_off']
-      const { start, end } = at
-      this.#found.push({ cause: 'lookahead_on', start, end, ...(neutral !== null && { neutral }) })
+      const { start, end } = lookahead
+      this.#found.push({ cause: 'lookahead_on', start, end, neutral: 'barmerge.lookahead_off' })
       return
     }
     const timeframe = argumentValue(call, 1, this.#version < 5 ? 'resolution' : 'timeframe')
@@ -283,10 +283,43 @@ class Walk {
   }
 
   #changes(name: string): boolean {
-    for (const one of statementsBelow(this.#statements))
+    for (const one of statementsBelow(this.#statements)) {
       if (one.kind === 'Assignment' && dotted(one.target)?.split('.')[0] === name) return true
+      if (expressionsOf(one).some((root) => changesWithin(root, name))) return true
+    }
     return false
   }
+
+  /** A field that ticks change, of whichever object. */
+  #varipFields(): void {
+    for (const one of this.#statements)
+      for (const field of one.kind === 'TypeDeclaration' ? one.fields : []) {
+        const holders = field.varip ? this.#holdersOf(field.name.name) : []
+        if (holders.length > 0 && reaches(this.#statements, { names: new Set(holders), call: null }))
+          this.#found.push({ cause: 'varip', start: field.start, end: field.end })
+      }
+  }
+
+  /** Names of objects of which a field is assigned to. */
+  #holdersOf(field: string): string[] {
+    return [...statementsBelow(this.#statements)].flatMap((one) => {
+      if (one.kind !== 'Assignment' || one.target.kind !== 'Member') return []
+      const [holder = ''] = dotted(one.target)?.split('.') ?? []
+      return one.target.property.name === field ? [holder] : []
+    })
+  }
+}
+
+/** Methods that change a collection. */
+const CHANGES = /^(?:push|pop|shift|unshift|insert|remove|set|put|put_all|clear|fill|add_row|add_col)$/
+
+/** Whether a collection of that name is changed: `ticks.push(close)`, `array.push(ticks, close)`. */
+function changesWithin(root: tree.Expression, name: string): boolean {
+  if (root.kind === 'Call' && root.callee.kind === 'Member' && CHANGES.test(root.callee.property.name)) {
+    const [first] = root.arguments
+    if (dotted(root.callee.object) === name || (first && dotted(first.value) === name)) return true
+  }
+  return partsOf(root).some((part) => changesWithin(part, name))
 }
 
 /** Named arguments come last. */

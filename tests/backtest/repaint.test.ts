@@ -151,6 +151,12 @@ const CHEATS: readonly (readonly [string, string, string])[] = [
     '3 last_box',
   ],
   ['a count of ticks', indicator('varip ticks = 0\nticks += 1\nplot(ticks)'), '3 varip'],
+  ['ticks in an array', indicator('varip a = array.new<int>()\na.push(1)\nplot(a.size())'), '3 varip'],
+  [
+    'ticks in a field',
+    indicator('type C\n    varip int n = 0\nvar c = C.new()\nc.n += 1\nplot(c.n)'),
+    '4 varip',
+  ],
   [
     'a count of ticks behind a condition',
     strategy('varip int n = 0\nn := n + 1\nready = n > 3\nif ready\n    strategy.entry("L", strategy.long)'),
