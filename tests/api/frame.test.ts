@@ -351,7 +351,10 @@ describe('idempotency', () => {
     const { body, headers } = create('k')
     const send = () => call('POST', '/api/platform/tokens', { body, headers: { ...headers, ...cookie } })
     const codes = (await Promise.all([send(), send()])).map((answer) => answer.json.error?.code ?? 'ok')
-    expect(new Set(codes)).toEqual(new Set(['idempotency_in_progress', 'ok']))
+    // Where the store is slow with the second, it finds what the first made.
+    expect(codes).toContain('ok')
+    expect(codes.filter((code) => code !== 'ok' && code !== 'idempotency_in_progress')).toEqual([])
+    expect((await call('GET', '/api/platform/tokens', { headers: cookie })).json.tokens).toHaveLength(1)
   })
 
   test('a failed request gives the key back, and a day forgets it', async () => {

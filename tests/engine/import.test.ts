@@ -95,6 +95,7 @@ test('clients that send slowly hold up nobody: all imports share a thread', asyn
   const ninth = bring(slow())
   while (pool.waiting === 0) await new Promise((resolve) => setImmediate(resolve))
   expect([pool.running, pool.waiting]).toEqual([8, 1])
+  while (go.length < waiting.length) await new Promise((resolve) => setImmediate(resolve))
   for (const resolve of go.splice(0)) resolve()
   for (const one of waiting) expect(await one).toMatchObject({ inserted: 3 })
   while (go.length === 0) await new Promise((resolve) => setImmediate(resolve))
