@@ -2,6 +2,7 @@
 // never stopped.
 
 import { describe, expect, test } from 'bun:test'
+import { Budget } from '../../src/pine/runtime/budget.ts'
 import { DEFAULT_LIMITS, ScriptError } from '../../src/pine/runtime/runtime.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import { barsOf, runScript, SYMBOL, walk } from './run-script.ts'
@@ -160,4 +161,19 @@ test('what a run counts is told, and never more than its limit', () => {
   })
   expect(Math.max(...told)).toBeGreaterThan(400_000)
   expect(Math.max(...told)).toBeLessThanOrEqual(500_000)
+})
+
+test('only a walk that finds much let go of collects: an alert goes on for a bar without', () => {
+  const budget = new Budget({ collectionSize: 1000, memoryBytes: 2 ** 30 })
+  let collected = 0
+  budget.collect = () => collected++
+  budget.add(() => [], [])
+  budget.take(2 ** 20)
+  budget.recount()
+  expect(collected).toBe(0)
+  budget.take(2 ** 25)
+  budget.recount()
+  expect(collected).toBe(1)
+  budget.recount()
+  expect(collected).toBe(1)
 })
