@@ -1,18 +1,19 @@
 // Backtests: run one and wait, or ask for one and come back; list, read, follow, remove.
 
-import { Elysia, sse } from 'elysia'
+import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
 import { backtestSession, REPLAY_BARS_MAX } from '../replay/session.ts'
 import { type FinishedRun, type QueuedRun, type Run, type RunProgress } from '../runs/runs.ts'
 import type { Backtest as BacktestWire } from '../wire/backtest.ts'
 import type { Packed } from '../wire/columns.ts'
 import { TRACK_KINDS } from '../wire/track.ts'
-import { access, stands, type ApiDeps, type Caller } from './access.ts'
+import { access, type ApiDeps } from './access.ts'
 import { Columns, wantsColumns } from './columns.ts'
-import { eventWait, SILENT_SECONDS } from './event-wait.ts'
+import { SILENT_SECONDS } from './event-wait.ts'
 import { JsonText } from './json-text.ts'
 import { replayPieces } from './replay-wire.ts'
 import { listed, pageOf } from './fields.ts'
+import { progressEvents, type Watched } from './progress-events.ts'
 import { route } from './route.ts'
 import { validationFailed } from './validate.ts'
 
@@ -181,46 +182,17 @@ export function backtestRoutes(deps: ApiDeps) {
         server?.timeout(request, SILENT_SECONDS)
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const leave = deps.streams.enter(caller.user.id, signal)
-        return events(deps, caller, id, signal, leave)
+        const watched: Watched<RunProgress> = {
+          watch: (until, told) => runs.watch(caller.user.id, id, until, told),
+          async end() {
+            const run = await runs.find(caller.user.id, id)
+            return run && { backtest: wire(run) }
+          },
+        }
+        return progressEvents(deps, caller, watched, signal, leave)
       },
       route('GET /api/platform/backtests/{id}/events'),
     )
-}
-
-async function* events(deps: ApiDeps, caller: Caller, id: string, signal: AbortSignal, leave: () => void) {
-  const { runs } = deps
-  const userId = caller.user.id
-  // The credential may be revoked while the run goes on.
-  const mayHear = async () => !signal.aborted && (await stands(deps, caller))
-  const waiting: RunProgress[] = []
-  const wait = eventWait(signal)
-  let over = false
-  const watching = runs
-    .watch(userId, id, signal, (progress) => {
-      // Only the newest counts for a slow reader.
-      waiting[0] = progress
-      wait.wake()
-    })
-    .finally(() => {
-      over = true
-      wait.wake()
-    })
-  try {
-    while (!signal.aborted) {
-      if (waiting.length === 0 && over) break
-      const isQuiet = waiting.length === 0 && (await wait.quiet())
-      const progress = waiting.shift()
-      if ((progress || isQuiet) && !(await mayHear())) return
-      if (progress) yield sse({ event: 'progress', data: { ...progress } })
-      else if (isQuiet) yield sse({ event: 'alive', data: {} })
-    }
-    await watching
-    const run = (await mayHear()) ? await runs.find(userId, id) : null
-    // One that was removed meanwhile ends without a word.
-    if (run) yield sse({ event: 'end', data: { backtest: wire(run) } })
-  } finally {
-    leave()
-  }
 }
 
 function wire(run: Run): BacktestWire {

@@ -1,14 +1,15 @@
 // Sweeps: ask for one, follow it, page through its trials, stop it and go on with it.
 
-import { Elysia, sse } from 'elysia'
+import { Elysia } from 'elysia'
 import { seriesName } from '../market/bar-store.ts'
 import { decodeCursor, encodeCursor } from '../store/collection.ts'
 import { csvHead, csvLine } from '../sweeps/trials.ts'
 import type { Sweep, SweepProgress } from '../sweeps/sweeps.ts'
 import type { Sweep as SweepWire } from '../wire/sweep.ts'
-import { access, stands, type ApiDeps, type Caller } from './access.ts'
-import { eventWait, SILENT_SECONDS } from './event-wait.ts'
+import { access, type ApiDeps } from './access.ts'
+import { SILENT_SECONDS } from './event-wait.ts'
 import { listed, pageOf } from './fields.ts'
+import { progressEvents, type Watched } from './progress-events.ts'
 import { route } from './route.ts'
 
 const BODY_BYTES = (1 << 20) + (256 << 10)
@@ -104,7 +105,14 @@ export function sweepRoutes(deps: ApiDeps) {
         server?.timeout(request, SILENT_SECONDS)
         const signal = AbortSignal.any([request.signal, deps.stopping])
         const leave = deps.streams.enter(caller.user.id, signal)
-        return events(deps, caller, id, signal, leave)
+        const watched: Watched<SweepProgress> = {
+          watch: (until, told) => sweeps.watch(caller.user.id, id, until, told),
+          async end() {
+            const sweep = await sweeps.find(caller.user.id, id)
+            return sweep && { sweep: await wire(sweep) }
+          },
+        }
+        return progressEvents(deps, caller, watched, signal, leave)
       },
       route('GET /api/platform/sweeps/{id}/events'),
     )
@@ -168,42 +176,6 @@ function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
     },
     cancel: () => void texts.return(undefined),
   })
-}
-
-async function* events(deps: ApiDeps, caller: Caller, id: string, signal: AbortSignal, leave: () => void) {
-  const { sweeps } = deps.rooms
-  const userId = caller.user.id
-  // The credential may be revoked while the sweep goes on.
-  const mayHear = async () => !signal.aborted && (await stands(deps, caller))
-  const waiting: SweepProgress[] = []
-  const wait = eventWait(signal)
-  let over = false
-  const watching = sweeps
-    .watch(userId, id, signal, (progress) => {
-      // Only the newest counts for a slow reader.
-      waiting[0] = progress
-      wait.wake()
-    })
-    .finally(() => {
-      over = true
-      wait.wake()
-    })
-  try {
-    while (!signal.aborted) {
-      if (waiting.length === 0 && over) break
-      const isQuiet = waiting.length === 0 && (await wait.quiet())
-      const progress = waiting.shift()
-      if ((progress || isQuiet) && !(await mayHear())) return
-      if (progress) yield sse({ event: 'progress', data: { ...progress } })
-      else if (isQuiet) yield sse({ event: 'alive', data: {} })
-    }
-    await watching
-    const sweep = (await mayHear()) ? await sweeps.find(userId, id) : null
-    // One that was removed meanwhile ends without a word.
-    if (sweep) yield sse({ event: 'end', data: { sweep: await wireOf(deps, sweep) } })
-  } finally {
-    leave()
-  }
 }
 
 async function wireOf({ rooms }: ApiDeps, sweep: Sweep): Promise<SweepWire> {
