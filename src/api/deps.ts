@@ -21,6 +21,7 @@ import type { Search } from '../search/search.ts'
 import type { Support } from '../support/support.ts'
 import type { Ledger } from '../sweeps/ledger.ts'
 import type { Sweeps } from '../sweeps/sweeps.ts'
+import type { Drawings } from '../charts/drawings.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
@@ -48,6 +49,7 @@ export interface Rooms {
   /** What is done with users' texts. */
   readonly texts: Texts
   readonly watchlists: Watchlists
+  readonly drawings: Drawings
   /** Reads files of bars for this user. */
   readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
   /** Something was put into the outbox of this user's webhooks. */

@@ -65,6 +65,7 @@ import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
 import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
+import { drawingRoutes } from './drawings.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -79,6 +80,7 @@ const resources = (deps: ApiDeps) =>
     .use(ideaRoutes(deps))
     .use(scriptRoutes(deps))
     .use(watchlistRoutes(deps))
+    .use(drawingRoutes(deps))
     .use(replayRoutes(deps))
     .use(webhookRoutes(deps))
     .use(searchRoutes(deps))

@@ -87,6 +87,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'DELETE /api/platform/scripts/:id': SCRIPT,
 
   'POST /api/platform/watchlists/import': KEPT,
+  'PATCH /api/platform/drawings': KEPT,
   'GET /api/platform/watchlists/:id': WATCHLIST,
   'GET /api/platform/watchlists/:id/export': WATCHLIST,
   'PATCH /api/platform/watchlists/:id': WATCHLIST,

@@ -18,7 +18,16 @@ type StreamEvent =
   | { readonly event: 'bars'; readonly key: SeriesKey; readonly data: StreamEvents['bars'] }
   | { readonly event: 'firing'; readonly ownerId: string; readonly data: StreamEvents['firing'] }
   | { readonly event: 'backtest'; readonly ownerId: string; readonly data: StreamEvents['backtest'] }
+  | { readonly event: 'drawings'; readonly ownerId: string; readonly data: StreamEvents['drawings'] }
   | { readonly event: 'sweep'; readonly ownerId: string; readonly data: StreamEvents['sweep'] }
+
+/** What a token needs to hear of an event of its user. */
+const SCOPES = {
+  firing: 'alerts:read',
+  backtest: 'backtests:read',
+  sweep: 'backtests:read',
+  drawings: 'ideas:read',
+} as const satisfies Readonly<Record<string, Scope>>
 
 /** An event as all its readers share it: written out once, and asked once a user whose business it is. */
 interface Told {
@@ -59,6 +68,9 @@ function logOf({ bars, rooms, clock }: ApiDeps): EventLog<Told> {
   rooms.onFired(({ ownerId, ...firing }) => tell({ event: 'firing', ownerId, data: firing }))
   rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
     tell({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
+  )
+  rooms.drawings.onChange(({ ownerId, exchange, symbol, revision }) =>
+    tell({ event: 'drawings', ownerId, data: { exchange, symbol, revision } }),
   )
   rooms.sweeps.onOver(({ userId: ownerId, id, name, state, tried, sentence }) =>
     tell({ event: 'sweep', ownerId, data: { id, name, state, tried, sentence } }),
@@ -134,5 +146,5 @@ async function mayHear(
     isTheirs.set(userId, mine)
     return mine
   }
-  return event.ownerId === userId && may(event.event === 'firing' ? 'alerts:read' : 'backtests:read')
+  return event.ownerId === userId && may(SCOPES[event.event])
 }

@@ -16,6 +16,7 @@ import { KeptRuns } from '../engine/kept-runs.ts'
 import { createTexts } from '../engine/texts.ts'
 import type { ReceiverData } from '../wire/event.ts'
 import type { ReportSummary } from '../wire/report.ts'
+import { createDrawings } from '../charts/drawings.ts'
 import { createFeeds } from '../feeds/feeds.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
 import { createIdeas } from '../ideas/ideas.ts'
@@ -234,6 +235,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     texts,
     readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
     watchlists,
+    drawings: createDrawings({ kv, clock }),
     wakeDeliveries: deliverer.wake,
     onFinished: {
       changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', reportReadyEvent(run)),

@@ -25,6 +25,11 @@ export const STREAM_EVENTS = {
     state: RunState,
     summary: nullable(ReportSummary),
   }),
+  drawings: Type.Object({
+    exchange: Type.String(),
+    symbol: Type.String(),
+    revision: Type.Integer(),
+  }),
   sweep: Type.Object({
     id: idOf('sw'),
     name: Type.String(),

@@ -6,6 +6,7 @@ import { ALERTS } from './alert.ts'
 import { BACKTESTS } from './backtest.ts'
 import { BARS } from './bars.ts'
 import { CLIENT_ERRORS } from './client-error.ts'
+import { DRAWINGS } from './drawing.ts'
 import { FEEDS } from './feed.ts'
 import { HEALTH } from './health.ts'
 import { IDEAS } from './idea.ts'
@@ -30,6 +31,7 @@ export const OPERATIONS = {
   ...IDEAS,
   ...SCRIPTS,
   ...WATCHLISTS,
+  ...DRAWINGS,
   ...REPLAYS,
   ...WEBHOOKS,
   ...SEARCH,

@@ -1,0 +1,118 @@
+// Drawings on charts: a sheet for each symbol somebody drew on, changed drawing by drawing.
+//
+// A sheet is one record: it is read with one look, and a change of many drawings (an undo of "remove all") is one commit.
+// Two tabs that draw at the same time each send what they changed, so neither loses what the other drew.
+
+import type { Clock } from '../lib/clock.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import { transact } from '../store/transaction.ts'
+import type { Kv } from '../store/kv.ts'
+import { marketName } from '../market/symbol.ts'
+import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../wire/drawing.ts'
+
+/** UTF-8 bytes of one symbol's drawings. */
+const SHEET_BYTES = 512 * 1024
+const SHEETS_PER_USER = 2000
+
+export interface Sheet {
+  /** Owner and symbol: there is one of each. */
+  readonly id: string
+  readonly ownerId: string
+  readonly exchange: string
+  readonly symbol: string
+  /** Grows with every change, also over a time in which there was no sheet. */
+  readonly revision: number
+  /** The last one lies in front. */
+  readonly drawings: readonly Drawing[]
+  readonly updatedAt: number
+}
+
+export interface DrawingsDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+}
+
+export type Drawings = ReturnType<typeof createDrawings>
+
+export function createDrawings({ kv, clock }: DrawingsDeps) {
+  const sheets = collection<Sheet>(kv, 'drawings', {
+    indexes: { owner: (sheet) => [sheet.ownerId, sheet.exchange, sheet.symbol] },
+    counts: {
+      owner: { of: (sheet) => [sheet.ownerId], max: SHEETS_PER_USER, noun: 'symbols with drawings' },
+    },
+  })
+  const listeners = new Set<(sheet: Sheet) => void>()
+  const blank = (ownerId: string, market: { readonly exchange: string; readonly symbol: string }): Sheet => {
+    const exchange = marketName(market.exchange)
+    const symbol = marketName(market.symbol)
+    const id = JSON.stringify([ownerId, exchange, symbol])
+    return { id, ownerId, exchange, symbol, revision: 0, drawings: [], updatedAt: 0 }
+  }
+  return {
+    /** The sheet of a symbol; one without drawings where nobody drew. */
+    async of(
+      ownerId: string,
+      market: { readonly exchange: string; readonly symbol: string },
+    ): Promise<Sheet> {
+      const none = blank(ownerId, market)
+      return (await sheets.get(none.id)) ?? none
+    },
+    markets: (ownerId: string, options: PageOptions): Promise<Page<Sheet>> =>
+      sheets.list('owner', [ownerId], { ...options, reverse: false }),
+    /** Puts and removes in one commit. Throws Problem 422 that names the drawing that cannot be. */
+    async change(
+      ownerId: string,
+      market: { readonly exchange: string; readonly symbol: string },
+      { put, remove }: { readonly put: readonly Drawing[]; readonly remove: readonly string[] },
+    ): Promise<Sheet> {
+      for (const [i, drawing] of put.entries()) checkDrawing(drawing, i)
+      const none = blank(ownerId, market)
+      let sheet = none
+      await transact(kv, async (tx) => {
+        const before = await sheets.at(tx).stored(none.id)
+        const drawings = changed(before?.record.drawings ?? [], put, remove)
+        const now = clock.now()
+        sheet = {
+          ...none,
+          drawings,
+          revision: Math.max((before?.record.revision ?? 0) + 1, now),
+          updatedAt: now,
+        }
+        if (!before) return drawings.length > 0 ? [sheets.insert(sheet)] : []
+        return [drawings.length > 0 ? sheets.replace(before, sheet) : sheets.remove(before)]
+      })
+      for (const listener of listeners) listener(sheet)
+      return sheet
+    },
+    onChange(listener: (sheet: Sheet) => void): () => void {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** A drawing that changes keeps its place among the others. */
+function changed(before: readonly Drawing[], put: readonly Drawing[], remove: readonly string[]): Drawing[] {
+  const gone = new Set(remove)
+  const byId = new Map(before.filter(({ id }) => !gone.has(id)).map((drawing) => [drawing.id, drawing]))
+  for (const drawing of put) byId.set(drawing.id, drawing)
+  const drawings = [...byId.values()]
+  const full = (message: string) => new Problem(422, 'quota_exceeded', message)
+  if (drawings.length > DRAWINGS_MAX)
+    throw full(`A symbol can have at most ${DRAWINGS_MAX} drawings. Remove some first.`)
+  if (Buffer.byteLength(JSON.stringify(drawings)) > SHEET_BYTES)
+    throw full('The drawings on a symbol can take at most 512 kB. Remove some first.')
+  return drawings
+}
+
+function checkDrawing({ tool, points }: Drawing, at: number): void {
+  const [least, most] = DRAWING_TOOLS[tool]
+  if (points.length >= least && points.length <= most) return
+  const wanted = least === most ? `${least}` : `${least} to ${most}`
+  throw invalidField(
+    `/put/${at}/points`,
+    'points',
+    `Expected ${wanted} ${wanted === '1' ? 'point' : 'points'} of a drawing with the tool ${tool}.`,
+  )
+}
