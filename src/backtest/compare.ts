@@ -1,12 +1,13 @@
 // "Bring your TradingView export": trade by trade, what agrees between an exported list of trades and a report, and
 // the first divergence with its bar.
 //
-// A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one trade too many
-// does not put every later one in the wrong; what finds no partner is missing or extra. The export's clock is the chart's, which the file does not name: unless it is given, the
-// zone is the one in which most entries fall on entries of the report.
+// A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one trade too many does not
+// make every later one wrong; what finds no partner is missing or extra. The export's times are in the chart's zone, which the
+// file does not name: unless it is given, it is taken to be the zone in which most entries fall on entries of the report.
 
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
+import type { Comparison } from '../wire/backtest.ts'
 import type { ReportTrade } from '../wire/report.ts'
 import type { ExportedTrade } from './trade-csv.ts'
 
@@ -20,31 +21,11 @@ export const COMPARED_FIELDS = [
   'profit',
   'entrySignal',
   'exitSignal',
-] as const
+] as const satisfies readonly Difference['field'][]
 export type ComparedField = (typeof COMPARED_FIELDS)[number]
 
-export interface Difference {
-  readonly field: ComparedField | 'missing' | 'extra'
-  readonly expected: string | number | null
-  readonly found: string | number | null
-}
-
-export interface ComparedTrade {
-  readonly n: number
-  readonly agrees: boolean
-  readonly differences: readonly Difference[]
-}
-
-export interface Comparison {
-  readonly timezone: string
-  readonly timezoneDetected: boolean
-  /** Closed trades of the export, of the report, and how many agree. */
-  readonly expected: number
-  readonly found: number
-  readonly exact: number
-  readonly firstDivergence: (ComparedTrade & { readonly bar: number; readonly time: number }) | null
-  readonly trades: readonly ComparedTrade[]
-}
+export type ComparedTrade = Comparison['trades'][number]
+type Difference = ComparedTrade['differences'][number]
 
 export interface CompareOptions {
   /** IANA name or `UTC+8`; null = detect. */

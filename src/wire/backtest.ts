@@ -108,9 +108,9 @@ const Comparison = Type.Object(
   {
     timezone: Type.String(),
     timezoneDetected: Type.Boolean(),
-    expected: Type.Integer(),
-    found: Type.Integer(),
-    exact: Type.Integer(),
+    expected: Type.Integer({ description: 'Closed trades of the export.' }),
+    found: Type.Integer({ description: 'Closed trades of the run.' }),
+    exact: Type.Integer({ description: 'Trades that agree.' }),
     firstDivergence: nullable(Type.Object({ ...comparedTrade, bar: Type.Integer(), time: Time })),
     trades: Type.Array(Type.Object(comparedTrade)),
   },

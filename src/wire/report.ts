@@ -3,43 +3,66 @@
 // Times are UTC milliseconds. Shares are fractions (0.05 is five per cent), those named `…Pct` and `winRate` too. Money is in
 // the account's currency and prices in the symbol's. What has no value is null; a 0 is a real zero.
 
-import { Type } from '@sinclair/typebox'
+import { Type, type TSchema } from '@sinclair/typebox'
 import { nullable, oneOf, type Wire } from './schema.ts'
 
-const described =
-  <S>(make: (options: { description: string }) => S, unit: string) =>
-  (meaning: string): S =>
-    make({ description: `${meaning} ${unit}` })
+/** What a number is measured in: tables and figures are formatted by it, and its description ends with these words. */
+const UNITS = {
+  money: 'In account currency',
+  price: "In the symbol's currency",
+  fraction: 'A fraction',
+  ratio: 'A ratio',
+  contracts: 'In contracts',
+  bars: 'In bars',
+  bar: 'Index of a bar of the run',
+  count: 'A whole number',
+  time: 'UTC milliseconds',
+} as const
+export type Unit = keyof typeof UNITS
 
-const number = (options: { description: string }) => Type.Number(options)
-const integer = (options: { description: string }) => Type.Integer(options)
-const maybe = (options: { description: string }) => nullable(Type.Number(options))
+/** How people read a number. */
+export interface Shown {
+  /** A profit is good above zero and bad below; a loss is a positive amount that people read as a negative one. */
+  readonly means?: 'profit' | 'loss'
+  /** What people call it, where that is not the field's name. */
+  readonly title?: string
+}
+const profit = { means: 'profit' } as const
+const loss = { means: 'loss' } as const
 
-const money = described(number, 'In account currency.')
-const moneyOrNull = described(maybe, 'In account currency; null where there is none.')
-const fraction = described(number, 'A fraction.')
-const fractionOrNull = described(maybe, 'A fraction; null where there is none.')
-const ratioOrNull = described(maybe, 'A ratio; null where there is none.')
-const price = described(number, "In the symbol's currency.")
-const contracts = described(number, 'In contracts.')
-const time = described(number, 'UTC milliseconds.')
-const timeOrNull = described(maybe, 'UTC milliseconds; null where there is none.')
-const bar = described(integer, 'Index of a bar of the run.')
-const count = described(integer, 'A number of them.')
-const barsOrNull = described(maybe, 'In bars; null where there are none.')
+const measured =
+  <S extends TSchema>(make: (options: object) => S, unit: Unit, ending = '') =>
+  (meaning: string, shown: Shown = {}): S =>
+    make({ description: `${meaning} ${UNITS[unit]}${ending}.`, unit, ...shown })
+const number = (options: object) => Type.Number(options)
+const integer = (options: object) => Type.Integer(options)
+const orNull = (options: object) => nullable(Type.Number(options))
+
+const money = measured(number, 'money')
+const moneyOrNull = measured(orNull, 'money', '; null where there is none')
+const fraction = measured(number, 'fraction')
+const fractionOrNull = measured(orNull, 'fraction', '; null where there is none')
+const ratioOrNull = measured(orNull, 'ratio', '; null where there is none')
+const price = measured(number, 'price')
+const contracts = measured(number, 'contracts')
+const time = measured(number, 'time')
+const timeOrNull = measured(orNull, 'time', '; null where there is none')
+const bar = measured(integer, 'bar')
+const count = measured(integer, 'count')
+const barsOrNull = measured(orNull, 'bars', '; null where there are none')
 const text = (description: string) => Type.String({ description })
 
 /** What a webhook and a list of backtests show. */
 export const ReportSummary = Type.Object(
   {
     trades: count('Closed trades.'),
-    netProfit: money('Sum of the closed trades.'),
-    netProfitPct: fraction('The same, of the initial capital.'),
+    netProfit: money('Sum of the closed trades.', profit),
+    netProfitPct: fraction('The same, of the initial capital.', profit),
     winRate: fraction('Winning trades of all closed ones, 0 without any.'),
     profitFactor: Type.Number({
       description: 'Gross profit over gross loss; 1,000,000 where nothing was lost, 0 without trades.',
     }),
-    maxDrawdownPct: fraction('The deepest fall of equity from its peak, of the peak, within bars too.'),
+    maxDrawdownPct: fraction('The deepest fall of equity from its peak, of the peak, within bars too.', loss),
     sharpe: Type.Number({ description: 'The Sharpe ratio; 0 where it is not defined.' }),
   },
   { $id: 'ReportSummary', description: 'Every number is finite.' },
@@ -48,55 +71,70 @@ export type ReportSummary = Wire<typeof ReportSummary>
 
 export const ReportColumn = Type.Object(
   {
-    netProfit: money('Gross profit less gross loss.'),
-    netProfitPct: fraction('The same, of the initial capital.'),
-    grossProfit: money('Sum of the winning trades.'),
-    grossProfitPct: fraction('The same, of the initial capital.'),
-    grossLoss: money('Sum of the losing trades, as a positive amount.'),
-    grossLossPct: fraction('The same, of the initial capital.'),
-    openProfit: money('Of the trades that are open at the end.'),
-    openProfitPct: fraction('The same, of the initial capital.'),
+    netProfit: money('Gross profit less gross loss.', profit),
+    netProfitPct: fraction('The same, of the initial capital.', profit),
+    grossProfit: money('Sum of the winning trades.', profit),
+    grossProfitPct: fraction('The same, of the initial capital.', profit),
+    grossLoss: money('Sum of the losing trades, as a positive amount.', loss),
+    grossLossPct: fraction('The same, of the initial capital.', loss),
+    openProfit: money('Of the trades that are open at the end.', profit),
+    openProfitPct: fraction('The same, of the initial capital.', profit),
     commissionPaid: money('Of all fills.'),
     profitFactor: ratioOrNull('Gross profit over gross loss.'),
-    expectancy: moneyOrNull('Net profit a closed trade.'),
-    trades: count('Closed trades.'),
+    expectancy: moneyOrNull('Net profit a closed trade.', profit),
+    trades: count('Closed trades.', { title: 'Closed trades' }),
     openTrades: count('Trades that are open at the end.'),
     winningTrades: count('Closed trades with a profit.'),
     losingTrades: count('Closed trades with a loss.'),
     evenTrades: count('Closed trades with neither.'),
-    winRate: fractionOrNull('Winning trades of all closed ones.'),
-    averageTrade: moneyOrNull('Profit of the average closed trade.'),
-    averageTradePct: fractionOrNull("Mean of the trades' own shares."),
-    averageWin: moneyOrNull('Profit of the average winning trade.'),
-    averageWinPct: fractionOrNull("Mean of the winning trades' own shares."),
-    averageLoss: moneyOrNull('Loss of the average losing trade, as a positive amount.'),
-    averageLossPct: fractionOrNull("Mean of the losing trades' own shares, positive."),
-    averageWinLossRatio: ratioOrNull('The average win over the average loss.'),
-    largestWin: moneyOrNull('The largest profit of a trade.'),
-    largestWinPct: fractionOrNull("The largest of the trades' own shares, maybe another trade's."),
-    largestWinShare: fractionOrNull('The largest win, of the gross profit.'),
-    largestLoss: moneyOrNull('The largest loss of a trade, as a positive amount.'),
-    largestLossPct: fractionOrNull("The largest loss among the trades' own shares, maybe another trade's."),
-    largestLossShare: fractionOrNull('The largest loss, of the gross loss.'),
+    winRate: fractionOrNull('Winning trades of all closed ones.', { title: 'Profitable' }),
+    averageTrade: moneyOrNull('Profit of the average closed trade.', profit),
+    averageTradePct: fractionOrNull("Mean of the trades' own shares.", profit),
+    averageWin: moneyOrNull('Profit of the average winning trade.', profit),
+    averageWinPct: fractionOrNull("Mean of the winning trades' own shares.", profit),
+    averageLoss: moneyOrNull('Loss of the average losing trade, as a positive amount.', loss),
+    averageLossPct: fractionOrNull("Mean of the losing trades' own shares, positive.", loss),
+    averageWinLossRatio: ratioOrNull('The average win over the average loss.', {
+      title: 'Average win / loss',
+    }),
+    largestWin: moneyOrNull('The largest profit of a trade.', profit),
+    largestWinPct: fractionOrNull("The largest of the trades' own shares, maybe another trade's.", profit),
+    largestWinShare: fractionOrNull('The largest win, of the gross profit.', {
+      title: 'Largest win of gross profit',
+    }),
+    largestLoss: moneyOrNull('The largest loss of a trade, as a positive amount.', loss),
+    largestLossPct: fractionOrNull(
+      "The largest loss among the trades' own shares, maybe another trade's.",
+      loss,
+    ),
+    largestLossShare: fractionOrNull('The largest loss, of the gross loss.', {
+      title: 'Largest loss of gross loss',
+    }),
     averageBars: barsOrNull('How long the average trade lasted.'),
-    averageBarsWin: barsOrNull('How long the average winning trade lasted.'),
-    averageBarsLoss: barsOrNull('How long the average losing trade lasted.'),
-    maxWinsInRow: count('Winning trades in a row, the most.'),
-    maxLossesInRow: count('Losing trades in a row, the most.'),
-    maxContractsHeld: contracts('The most held at one time.'),
+    averageBarsWin: barsOrNull('How long the average winning trade lasted.', { title: 'Average bars, won' }),
+    averageBarsLoss: barsOrNull('How long the average losing trade lasted.', { title: 'Average bars, lost' }),
+    maxWinsInRow: count('Winning trades in a row, the most.', { title: 'Wins in a row' }),
+    maxLossesInRow: count('Losing trades in a row, the most.', { title: 'Losses in a row' }),
+    maxContractsHeld: contracts('The most held at one time.', { title: 'Most contracts held' }),
     marginCalls: count('Trades that a margin call closed.'),
-    averageRunup: moneyOrNull('How far the average trade rose above its entry.'),
-    averageDrawdown: moneyOrNull('How far the average trade fell below its entry, as a positive amount.'),
+    averageRunup: moneyOrNull('How far the average trade rose above its entry.', {
+      ...profit,
+      title: 'Average run-up',
+    }),
+    averageDrawdown: moneyOrNull(
+      'How far the average trade fell below its entry, as a positive amount.',
+      loss,
+    ),
   },
   { $id: 'ReportColumn', description: 'One column of the Strategy Tester: all, long or short trades.' },
 )
 export type ReportColumn = Wire<typeof ReportColumn>
 
-const ReportMonth = Type.Object(
+export const ReportMonth = Type.Object(
   {
     month: text('`2026-11`, a calendar month in UTC.'),
-    profit: money('Of the trades that closed in it.'),
-    profitPct: fraction('The same, of the equity it began with.'),
+    profit: money('Of the trades that closed in it.', profit),
+    profitPct: fraction('The same, of the equity it began with.', profit),
     trades: count('Trades that closed in it.'),
   },
   { $id: 'ReportMonth' },
@@ -109,8 +147,8 @@ const ReportDrawdown = Type.Object(
     trough: time('When the deepest point was.'),
     end: timeOrNull('When the peak was reached again; null = not yet.'),
     bars: count('Bars from the peak to the recovery, or to the end.'),
-    depth: money('Peak less trough, at closes of bars.'),
-    depthPct: fraction('The same, of the peak.'),
+    depth: money('Peak less trough, at closes of bars.', loss),
+    depthPct: fraction('The same, of the peak.', loss),
   },
   { $id: 'ReportDrawdown' },
 )
@@ -118,25 +156,45 @@ export type ReportDrawdown = Wire<typeof ReportDrawdown>
 
 export const ReportEquity = Type.Object(
   {
-    final: money('At the last close.'),
-    netProfit: money('Sum of the closed trades.'),
-    openProfit: money('Of the trades that are open at the end.'),
-    maxDrawdown: money('The deepest fall from the peak, with the path inside the bars.'),
-    maxDrawdownPct: fraction('The deepest fall as a share of its peak, with the path inside the bars.'),
-    maxRunup: money('The highest rise from the trough, with the path inside the bars.'),
-    maxRunupPct: fraction('The highest rise as a share of its trough, with the path inside the bars.'),
-    maxDrawdownClose: money('The deepest fall from closed trade to closed trade.'),
-    maxDrawdownClosePct: fraction('The same, of its peak.'),
-    maxRunupClose: money('The highest rise from closed trade to closed trade.'),
-    maxRunupClosePct: fraction('The same, of its trough.'),
+    final: money('At the last close.', { title: 'Final equity' }),
+    netProfit: money('Sum of the closed trades.', profit),
+    openProfit: money('Of the trades that are open at the end.', profit),
+    maxDrawdown: money('The deepest fall from the peak, with the path inside the bars.', {
+      ...loss,
+      title: 'Max drawdown, within bars',
+    }),
+    maxDrawdownPct: fraction('The deepest fall as a share of its peak, with the path inside the bars.', loss),
+    maxRunup: money('The highest rise from the trough, with the path inside the bars.', {
+      ...profit,
+      title: 'Max run-up, within bars',
+    }),
+    maxRunupPct: fraction(
+      'The highest rise as a share of its trough, with the path inside the bars.',
+      profit,
+    ),
+    maxDrawdownClose: money('The deepest fall from closed trade to closed trade.', {
+      ...loss,
+      title: 'Max drawdown, trade to trade',
+    }),
+    maxDrawdownClosePct: fraction('The same, of its peak.', loss),
+    maxRunupClose: money('The highest rise from closed trade to closed trade.', {
+      ...profit,
+      title: 'Max run-up, trade to trade',
+    }),
+    maxRunupClosePct: fraction('The same, of its trough.', profit),
     sharpe: ratioOrNull('Mean return of a month (of a day below three months) over its deviation.'),
-    sharpeAnnualized: ratioOrNull('The same for a year.'),
+    sharpeAnnualized: ratioOrNull('The same for a year.', { title: 'Sharpe, a year' }),
     sortino: ratioOrNull('As the Sharpe ratio, over the deviation of losses alone.'),
-    cagr: fractionOrNull('Growth a year of 365 days.'),
-    buyHold: moneyOrNull("Profit of buying with all of the capital at the first trade's entry, and holding."),
-    buyHoldPct: fractionOrNull('The same, of the initial capital.'),
-    returnOverDrawdown: ratioOrNull('Net profit over the maximal drawdown.'),
-    timeInMarketPct: fraction('Bars on which a position was held, of all.'),
+    cagr: fractionOrNull('Growth a year of 365 days.', { ...profit, title: 'Return a year' }),
+    buyHold: moneyOrNull(
+      "Profit of buying with all of the capital at the first trade's entry, and holding.",
+      { ...profit, title: 'Buy & hold' },
+    ),
+    buyHoldPct: fractionOrNull('The same, of the initial capital.', profit),
+    returnOverDrawdown: ratioOrNull('Net profit over the maximal drawdown.', {
+      title: 'Net profit / max drawdown',
+    }),
+    timeInMarketPct: fraction('Bars on which a position was held, of all.', { title: 'Time in the market' }),
     months: Type.Array(ReportMonth, { description: 'Every calendar month of the range, in order.' }),
     drawdowns: Type.Array(ReportDrawdown, { description: 'The deepest first, twenty at most.' }),
   },
@@ -148,7 +206,7 @@ export const ReportTrade = Type.Object(
   {
     n: Type.Integer({ description: 'From 1, as trades closed, then the open ones.' }),
     side: oneOf(['long', 'short']),
-    qty: contracts('Its size, positive.'),
+    qty: contracts('Its size, positive.', { title: 'Size' }),
     entryId: text("The entry order's id."),
     entryTime: time('Of the bar it was entered on.'),
     entryBar: bar('It was entered on.'),
@@ -159,15 +217,17 @@ export const ReportTrade = Type.Object(
     exitBar: bar('It was left on.'),
     exitPrice: price('It was left at.'),
     exitComment: nullable(text("The exit order's comment.")),
-    profit: money('Net of commission.'),
-    profitPct: fraction("The same, of the entry's value."),
+    profit: money('Net of commission.', profit),
+    profitPct: fraction("The same, of the entry's value.", profit),
     commission: money('Of entry and exit.'),
-    runup: money('The best moment: favourable excursion, ≥ 0, net of the entry commission.'),
+    runup: money('The best moment: favourable excursion, ≥ 0, net of the entry commission.', {
+      title: 'Run-up',
+    }),
     runupPct: fraction("The same, of the entry's value."),
-    drawdown: money('The worst moment: adverse excursion, ≤ 0.'),
+    drawdown: money('The worst moment: adverse excursion, ≤ 0.', { title: 'Drawdown' }),
     drawdownPct: fraction("The same, of the entry's value."),
     bars: count('Bars from entry to exit.'),
-    cumProfit: money('Of this trade and all before it.'),
+    cumProfit: money('Of this trade and all before it.', { title: 'Cumulative profit' }),
     cumProfitPct: fraction('The same, of the initial capital.'),
     status: oneOf(['closed', 'open']),
   },

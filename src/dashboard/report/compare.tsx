@@ -1,17 +1,21 @@
 // Compare: this run with another stored one, or with the list of trades exported from TradingView.
 
-import type { Comparison } from '../../wire/backtest.ts'
 import { useSignalEffect } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { zone } from '../chart/chart-state.ts'
 import { showsClock } from '../chart/bars.ts'
-import { ago, count, money, percent, ratio, time as timeText, tone } from '../format.ts'
-import { Badge, Button, cx, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
+import type { Backtest, Comparison } from '../../wire/backtest.ts'
+import type { Report } from '../../wire/report.ts'
+import { ago, count, time as timeText, tone } from '../format.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import type { WireField } from '../ui/wire-fields.ts'
+import { Badge, Button, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import { compareWith, lookAt, type Run } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
-import type { Backtest } from '../../wire/backtest.ts'
+import { asRead, FIGURES, figureName, figureText } from './figure-text.ts'
 import s from './report.module.css'
 
 export function Compare({ run }: { readonly run: Run }) {
@@ -103,87 +107,104 @@ const sameRange = (a: Run, b: Run): boolean =>
   a.report.range.from === b.report.range.from &&
   a.report.range.to === b.report.range.to
 
-/** `better`: 1 where more is better, 0 where neither is. A drawdown is a loss: more of it is further below zero. */
+interface Compared {
+  readonly name: string
+  readonly field: WireField
+  readonly of: (report: Report) => number | null
+  /** 0 where more of it is neither better nor worse. */
+  readonly better: 1 | 0
+}
+type EquityFigure = Exclude<keyof Report['equity'], 'months' | 'drawdowns'>
+
+const ofAll = (key: keyof Report['all'], better: 1 | 0 = 1): Compared => ({
+  name: figureName(key, FIGURES.column[key]),
+  field: FIGURES.column[key],
+  of: ({ all }) => all[key],
+  better,
+})
+const ofEquity = (key: EquityFigure, better: 1 | 0 = 1): Compared => ({
+  name: figureName(key, FIGURES.equity[key]),
+  field: FIGURES.equity[key],
+  of: ({ equity }) => equity[key],
+  better,
+})
+const COMPARED: readonly Compared[] = [
+  ofAll('netProfit'),
+  { ...ofAll('netProfitPct'), name: 'Net profit, %' },
+  { ...ofEquity('maxDrawdownPct'), name: 'Max drawdown' },
+  ofAll('profitFactor'),
+  ofAll('winRate'),
+  ofAll('trades', 0),
+  ofAll('averageTrade'),
+  ofEquity('sharpe'),
+  ofEquity('cagr'),
+  ofEquity('timeInMarketPct', 0),
+]
+
+interface Side {
+  readonly name: string
+  readonly meaning?: string | undefined
+  readonly one: string
+  readonly two: string
+  readonly difference: ComponentChildren
+}
+
+/** The figures of both, and the inputs in which they differ. */
 function Differences({ run, other }: { readonly run: Run; readonly other: Run }) {
   const [a, b] = [run.report, other.report]
-  const figures: readonly (readonly [
-    string,
-    number | null,
-    number | null,
-    (value: number | null) => string,
-    1 | 0,
-  ])[] = [
-    ['Net profit', a.all.netProfit, b.all.netProfit, (value) => money(value, a.currency), 1],
-    ['Net profit, %', a.all.netProfitPct, b.all.netProfitPct, (value) => percent(value), 1],
-    ['Max drawdown', -a.equity.maxDrawdownPct, -b.equity.maxDrawdownPct, (value) => percent(value), 1],
-    ['Profit factor', a.all.profitFactor, b.all.profitFactor, (value) => ratio(value, 3), 1],
-    ['Profitable', a.all.winRate, b.all.winRate, (value) => percent(value), 1],
-    ['Trades', a.all.trades, b.all.trades, (value) => count(value), 0],
-    ['Average trade', a.all.averageTrade, b.all.averageTrade, (value) => money(value, a.currency), 1],
-    ['Sharpe', a.equity.sharpe, b.equity.sharpe, (value) => ratio(value, 3), 1],
-    ['Return a year', a.equity.cagr, b.equity.cagr, (value) => percent(value), 1],
-    ['Time in the market', a.equity.timeInMarketPct, b.equity.timeInMarketPct, (value) => percent(value), 0],
-  ]
-  const inputs = [...new Set([...Object.keys(a.inputs), ...Object.keys(b.inputs)])].filter(
+  const changed = [...new Set([...Object.keys(a.inputs), ...Object.keys(b.inputs)])].filter(
     (name) => JSON.stringify(a.inputs[name]) !== JSON.stringify(b.inputs[name]),
   )
+  const rows: readonly Side[] = [
+    ...COMPARED.map((compared) => figureRow(compared, a, b)),
+    ...changed.map((name) => ({
+      name: `Input ${name}`,
+      one: JSON.stringify(a.inputs[name]) ?? '—',
+      two: JSON.stringify(b.inputs[name]) ?? '—',
+      difference: <Badge tone="accent">changed</Badge>,
+    })),
+  ]
   return (
-    <table class={s.columns}>
-      <thead>
-        <tr>
-          <th scope="col">
-            <span class="visually-hidden">Figure</span>
-          </th>
-          <th scope="col">This run</th>
-          <th scope="col" class={s.otherName} title={other.name}>
-            {other.name}
-          </th>
-          <th scope="col">Difference</th>
-        </tr>
-      </thead>
-      <tbody>
-        {figures.map(([name, one, two, text, better]) => {
-          const difference = one === null || two === null ? null : one - two
-          return (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="num">{text(one)}</td>
-              <td class="num">{text(two)}</td>
-              <td class={cx('num', tone((difference ?? 0) * better))}>
-                {difference === null || Math.abs(difference) < 1e-12
-                  ? '='
-                  : `${difference > 0 ? '+' : ''}${text(difference)}`}
-              </td>
-            </tr>
-          )
-        })}
-        {inputs.map((name) => (
-          <tr key={`input ${name}`}>
-            <th scope="row">Input {name}</th>
-            <td class="num">{JSON.stringify(a.inputs[name]) ?? '—'}</td>
-            <td class="num">{JSON.stringify(b.inputs[name]) ?? '—'}</td>
-            <td>
-              <Badge tone="accent">changed</Badge>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      label={`This run and ${other.name}`}
+      rows={rows}
+      keyOf={({ name }) => name}
+      fixed
+      class={s.columns}
+      columns={[
+        {
+          of: 'name',
+          head: 'Figure',
+          bare: true,
+          look: 'head',
+          cell: ({ name }) => name,
+          title: ({ meaning }) => meaning,
+        },
+        { of: 'one', head: 'This run', look: 'number', sort: false },
+        { of: 'two', head: 'The other', look: 'number', sort: false },
+        { of: 'difference', head: 'Difference', look: 'number', cell: ({ difference }) => difference },
+      ]}
+    />
   )
 }
 
-interface Difference {
-  readonly field: string
-  readonly expected: string | number | null
-  readonly found: string | number | null
+function figureRow({ name, field, of, better }: Compared, a: Report, b: Report): Side {
+  const [one, two] = [of(a), of(b)]
+  const difference = asRead(one === null || two === null ? null : one - two, field) ?? 0
+  return {
+    name,
+    meaning: field.meaning,
+    one: figureText(one, field, a),
+    two: figureText(two, field, a),
+    difference: (
+      <span class={tone(difference * better)}>
+        {Math.abs(difference) < 1e-12
+          ? '='
+          : `${difference > 0 ? '+' : ''}${figureText(asRead(difference, field), field, a)}`}
+      </span>
+    ),
+  }
 }
-interface ComparedTrade {
-  readonly n: number
-  readonly agrees: boolean
-  readonly differences: readonly Difference[]
-}
-
-const ROWS_SHOWN = 100
 
 function WithExport({ run }: { readonly run: Run }) {
   const [busy, setBusy] = useState(false)
@@ -268,7 +289,7 @@ function WithExport({ run }: { readonly run: Run }) {
               >
                 First difference: trade {first.n}, {timeText(first.time, zone.value, clock)}
               </Button>
-              <DifferenceTable trades={result.trades} />
+              <DifferenceTable trades={result.trades} report={run.report} />
             </>
           ) : (
             <Empty title="Every trade agrees">
@@ -281,30 +302,46 @@ function WithExport({ run }: { readonly run: Run }) {
   )
 }
 
-function DifferenceTable({ trades }: { readonly trades: readonly ComparedTrade[] }) {
-  const wrong = trades.filter((trade) => !trade.agrees)
+type ComparedTrade = Comparison['trades'][number]
+type Difference = ComparedTrade['differences'][number] & Pick<ComparedTrade, 'n'>
+
+function DifferenceTable({
+  trades,
+  report,
+}: {
+  readonly trades: readonly ComparedTrade[]
+  readonly report: Report
+}) {
+  const text = ({ field }: Difference, value: string | number | null): string => {
+    if (value === null) return '—'
+    if (field === 'missing' || field === 'extra') return timeText(Date.parse(String(value)), zone.value, true)
+    const known = FIELDS[field]
+    return typeof value === 'number' && known ? figureText(value, known, report) : String(value)
+  }
   return (
-    <table class={s.columns}>
-      <thead>
-        <tr>
-          <th scope="col">Trade</th>
-          <th scope="col">What</th>
-          <th scope="col">TradingView</th>
-          <th scope="col">Here</th>
-        </tr>
-      </thead>
-      <tbody>
-        {wrong.slice(0, ROWS_SHOWN).flatMap((trade) =>
-          trade.differences.map((one) => (
-            <tr key={`${trade.n} ${one.field}`}>
-              <th scope="row">#{trade.n}</th>
-              <td>{one.field}</td>
-              <td class="num">{one.expected ?? '—'}</td>
-              <td class="num">{one.found ?? '—'}</td>
-            </tr>
-          )),
-        )}
-      </tbody>
-    </table>
+    <DataTable
+      label="Trades that differ"
+      rows={trades.flatMap(({ n, differences }) => differences.map((one) => ({ ...one, n })))}
+      keyOf={({ n, field }) => `${n} ${field}`}
+      fixed
+      class={s.columns}
+      columns={[
+        { of: 'n', head: 'Trade', look: 'head', sort: false, cell: ({ n }) => `#${n}` },
+        {
+          of: 'field',
+          head: 'What',
+          sort: false,
+          cell: ({ field }) => WHAT[field] ?? figureName(field, FIELDS[field] ?? {}),
+        },
+        { of: 'expected', head: 'TradingView', look: 'number', cell: (one) => text(one, one.expected) },
+        { of: 'found', head: 'Here', look: 'number', cell: (one) => text(one, one.found) },
+      ]}
+    />
   )
 }
+
+const FIELDS: Readonly<Record<string, WireField>> = FIGURES.trade
+const WHAT: Readonly<Record<string, string>> = {
+  missing: 'Only in TradingView',
+  extra: 'Only here',
+} satisfies Partial<Record<Difference['field'], string>>

@@ -4,6 +4,7 @@ import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, zone } from '../chart/chart-state.ts'
 import { count, money, percent, ratio, time as timeText, tone } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, cx, Empty } from '../ui/ui.tsx'
 import { lookAt, type Run } from '../workspace.ts'
 import { EquityChart } from './equity-chart.tsx'
@@ -16,6 +17,7 @@ import {
   spanText,
   yearsOf,
   type Slice,
+  type YearRow,
 } from './figures.ts'
 import s from './report.module.css'
 
@@ -140,49 +142,42 @@ function Bumpy({ report }: { readonly report: Report }) {
         />
         <Figure name="Sortino" value={ratio(equity.sortino, 3)} />
       </dl>
-      <div class={s.scroll} tabIndex={0} role="region" aria-label="Returns by month">
-        <table class={s.heat}>
-          <caption class="visually-hidden">Returns by month</caption>
-          <thead>
-            <tr>
-              <th scope="col">Year</th>
-              {MONTHS.map((month) => (
-                <th key={month} scope="col">
-                  {month}
-                </th>
-              ))}
-              <th scope="col">Year</th>
-            </tr>
-          </thead>
-          <tbody>
-            {years.toReversed().map(({ year, months, total }) => (
-              <tr key={year}>
-                <th scope="row">{year}</th>
-                {months.map((month, i) => (
-                  <td
-                    key={i}
-                    class={month === undefined || month === 0 ? 'muted' : ''}
-                    style={month === undefined ? undefined : heat(month, most)}
-                  >
-                    {month === undefined ? '' : month === 0 ? '·' : cell(month)}
-                  </td>
-                ))}
-                <td class={cx(s.total, tone(total))}>{cell(total)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Returns by month"
+        rows={years.toReversed()}
+        keyOf={({ year }) => String(year)}
+        fixed
+        class={s.heat}
+        columns={[
+          { of: 'year', head: 'Year', look: 'head', sort: false },
+          ...MONTHS.map((month, i) => monthColumn(month, i, most)),
+          {
+            of: 'total',
+            head: 'Year',
+            cell: ({ total }) => percentOf(total),
+            tone: ({ total }) => cx(s.total, tone(total)),
+          },
+        ]}
+      />
     </section>
   )
 }
 
-const cell = (fraction: number): string => percent(fraction, { places: Math.abs(fraction) >= 0.995 ? 0 : 1 })
+const percentOf = (fraction: number): string =>
+  percent(fraction, { places: Math.abs(fraction) >= 0.995 ? 0 : 1 })
 
-function heat(month: number, most: number) {
+/** A month's return, on a ground that is the stronger the nearer it comes to the greatest one. */
+const monthColumn = (head: string, i: number, most: number): Column<YearRow> => ({
+  of: head,
+  head,
+  cell: ({ months }) => (months[i] === undefined ? '' : months[i] === 0 ? '·' : percentOf(months[i])),
+  tone: ({ months }) => (months[i] ? undefined : 'muted'),
+  ground: ({ months }) => (months[i] ? heat(months[i], most) : undefined),
+})
+
+function heat(month: number, most: number): string {
   const share = Math.round(Math.min(1, Math.sqrt(Math.abs(month) / most)) * 46)
-  const colour = month > 0 ? 'var(--up)' : 'var(--down)'
-  return month === 0 ? undefined : { background: `color-mix(in srgb, ${colour} ${share}%, transparent)` }
+  return `color-mix(in srgb, ${month > 0 ? 'var(--up)' : 'var(--down)'} ${share}%, transparent)`
 }
 
 function Trust({ report }: { readonly report: Report }) {
@@ -273,36 +268,52 @@ function Bars({
 }) {
   const most = Math.max(1e-9, ...slices.map((slice) => Math.abs(slice.profit)))
   return (
-    <table class={s.bars}>
-      <caption>{title}</caption>
-      <tbody>
-        {slices.map((slice) => (
-          <tr
-            key={slice.label}
-            title={`${count(slice.trades)} trades, ${percent(slice.trades === 0 ? null : slice.wins / slice.trades)} won`}
-          >
-            <th scope="row">{slice.label}</th>
-            <td class={s.barCell}>
-              <span class={s.barTrack} aria-hidden="true">
-                <span
-                  class={s.barFill}
-                  data-sign={slice.profit < 0 ? 'down' : 'up'}
-                  style={{ width: `${(Math.abs(slice.profit) / most) * 50}%` }}
-                />
-              </span>
-            </td>
-            <td class={cx('num', tone(slice.profit))}>
-              {slice.trades === 0
-                ? '·'
-                : money(Math.round(slice.profit), '', { plus: true }).replace('.00', '')}
+    <DataTable
+      label={title}
+      caption={title}
+      rows={slices}
+      keyOf={({ label }) => label}
+      fixed
+      class={s.bars}
+      columns={[
+        { of: 'label', head: title, bare: true, look: 'head', sort: false, title: won },
+        {
+          of: 'bar',
+          head: 'Profit as a bar',
+          bare: true,
+          tone: () => s.barCell,
+          title: won,
+          cell: ({ profit }) => (
+            <span class={s.barTrack} aria-hidden="true">
+              <span
+                class={s.barFill}
+                data-sign={profit < 0 ? 'down' : 'up'}
+                style={{ width: `${(Math.abs(profit) / most) * 50}%` }}
+              />
+            </span>
+          ),
+        },
+        {
+          of: 'profit',
+          head: 'Profit',
+          bare: true,
+          look: 'number',
+          tone: ({ profit }) => tone(profit),
+          title: won,
+          cell: ({ profit, trades }) => (
+            <>
+              {trades === 0 ? '·' : money(Math.round(profit), '', { plus: true }).replace('.00', '')}
               <span class="visually-hidden"> {currency}</span>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+      ]}
+    />
   )
 }
+
+const won = ({ trades, wins }: Slice): string =>
+  `${count(trades)} trades, ${percent(trades === 0 ? null : wins / trades)} won`
 
 function TradeList({
   title,

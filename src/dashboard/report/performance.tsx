@@ -1,138 +1,77 @@
-// The Strategy Tester's table: all, long and short trades side by side.
+// The Strategy Tester's table: all, long and short trades side by side, and what is known of the account as a whole. Both have
+// a row for each figure that the wire names.
 
-import type { Report, ReportColumn } from '../../wire/report.ts'
-import { count, money, percent, quantity, ratio, tone } from '../format.ts'
+import type { Report } from '../../wire/report.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
 import { cx } from '../ui/ui.tsx'
+import type { WireField } from '../ui/wire-fields.ts'
+import { FIGURES, figureName, figureText, figureTone } from './figure-text.ts'
 import s from './report.module.css'
 
-type Kind = 'money' | 'cost' | 'loss' | 'percent' | 'count' | 'ratio' | 'quantity'
-type Key = keyof ReportColumn
+type Fields = Readonly<Record<string, WireField>>
+type Figures = Readonly<Record<string, unknown>>
+interface Row {
+  readonly key: string
+  readonly field: WireField
+  /** The same as a share of something, in small print below it. */
+  readonly share: WireField | undefined
+}
 
-/** Name, what it is, and the same as a fraction where there is one. */
-const ROWS: readonly (readonly [name: string, key: Key, kind: Kind, fraction?: Key])[] = [
-  ['Net profit', 'netProfit', 'money', 'netProfitPct'],
-  ['Gross profit', 'grossProfit', 'money', 'grossProfitPct'],
-  ['Gross loss', 'grossLoss', 'loss', 'grossLossPct'],
-  ['Open profit', 'openProfit', 'money', 'openProfitPct'],
-  ['Commission paid', 'commissionPaid', 'cost'],
-  ['Profit factor', 'profitFactor', 'ratio'],
-  ['Expectancy', 'expectancy', 'money'],
-  ['Closed trades', 'trades', 'count'],
-  ['Open trades', 'openTrades', 'count'],
-  ['Winning trades', 'winningTrades', 'count'],
-  ['Losing trades', 'losingTrades', 'count'],
-  ['Even trades', 'evenTrades', 'count'],
-  ['Profitable', 'winRate', 'percent'],
-  ['Average trade', 'averageTrade', 'money', 'averageTradePct'],
-  ['Average win', 'averageWin', 'money', 'averageWinPct'],
-  ['Average loss', 'averageLoss', 'loss', 'averageLossPct'],
-  ['Average win / loss', 'averageWinLossRatio', 'ratio'],
-  ['Largest win', 'largestWin', 'money', 'largestWinPct'],
-  ['Largest win of gross profit', 'largestWinShare', 'percent'],
-  ['Largest loss', 'largestLoss', 'loss', 'largestLossPct'],
-  ['Largest loss of gross loss', 'largestLossShare', 'percent'],
-  ['Average bars', 'averageBars', 'ratio'],
-  ['Average bars, won', 'averageBarsWin', 'ratio'],
-  ['Average bars, lost', 'averageBarsLoss', 'ratio'],
-  ['Wins in a row', 'maxWinsInRow', 'count'],
-  ['Losses in a row', 'maxLossesInRow', 'count'],
-  ['Most contracts held', 'maxContractsHeld', 'quantity'],
-  ['Margin calls', 'marginCalls', 'count'],
-  ['Average run-up', 'averageRunup', 'money'],
-  ['Average drawdown', 'averageDrawdown', 'loss'],
-]
+const isShare = (key: string, fields: Fields): boolean => key.endsWith('Pct') && key.slice(0, -3) in fields
+
+function rowsOf(fields: Fields, besides: Fields = {}): readonly Row[] {
+  return Object.entries(fields)
+    .filter(([key, { unit }]) => unit !== undefined && !isShare(key, fields) && !(key in besides))
+    .map(([key, field]) => ({ key, field, share: fields[`${key}Pct`] }))
+}
+
+const BY_SIDE = rowsOf(FIGURES.column)
+const WHOLE = rowsOf(FIGURES.equity, FIGURES.column)
 
 export function Performance({ report }: { readonly report: Report }) {
-  const { equity, currency } = report
-  const columns = [report.all, report.long, report.short]
-  const whole: readonly (readonly [string, string, string?])[] = [
-    ['Max drawdown, within bars', money(-equity.maxDrawdown, currency), percent(-equity.maxDrawdownPct)],
-    [
-      'Max drawdown, trade to trade',
-      money(-equity.maxDrawdownClose, currency),
-      percent(-equity.maxDrawdownClosePct),
-    ],
-    ['Max run-up, within bars', money(equity.maxRunup, currency), percent(equity.maxRunupPct)],
-    ['Max run-up, trade to trade', money(equity.maxRunupClose, currency), percent(equity.maxRunupClosePct)],
-    [
-      'Buy & hold',
-      money(equity.buyHold, currency, { plus: true }),
-      percent(equity.buyHoldPct, { plus: true }),
-    ],
-    ['Return a year', percent(equity.cagr, { plus: true })],
-    ['Sharpe', ratio(equity.sharpe, 3), `${ratio(equity.sharpeAnnualized)} a year`],
-    ['Sortino', ratio(equity.sortino, 3)],
-    ['Net profit / max drawdown', ratio(equity.returnOverDrawdown)],
-    ['Time in the market', percent(equity.timeInMarketPct)],
+  const cell = (figures: Figures) => (row: Row) => <FigureCell row={row} figures={figures} report={report} />
+  const bySide: readonly Column<Row>[] = [
+    { ...NAME, head: 'Figure', bare: true },
+    { of: 'all', head: 'All', look: 'number', cell: cell(report.all) },
+    { of: 'long', head: 'Long', look: 'number', cell: cell(report.long) },
+    { of: 'short', head: 'Short', look: 'number', cell: cell(report.short) },
+  ]
+  const whole: readonly Column<Row>[] = [
+    { ...NAME, head: 'Whole account' },
+    { of: 'value', head: 'Value', bare: true, look: 'number', cell: cell(report.equity) },
   ]
   return (
     <div class={s.performance}>
-      <table class={s.columns}>
-        <thead>
-          <tr>
-            <th scope="col">
-              <span class="visually-hidden">Figure</span>
-            </th>
-            <th scope="col">All</th>
-            <th scope="col">Long</th>
-            <th scope="col">Short</th>
-          </tr>
-        </thead>
-        <tbody>
-          {ROWS.map(([name, key, kind, fraction]) => (
-            <tr key={key}>
-              <th scope="row">{name}</th>
-              {columns.map((column, i) => (
-                <td key={i} class="num">
-                  <span class={toneOf(column[key], kind)}>{figure(column[key], kind, currency)}</span>
-                  {fraction && (
-                    <span class={cx('muted', s.under)}>
-                      {percent(kind === 'loss' ? negative(column[fraction]) : column[fraction])}
-                    </span>
-                  )}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <table class={s.columns}>
-        <thead>
-          <tr>
-            <th scope="col">Whole account</th>
-            <th scope="col">
-              <span class="visually-hidden">Value</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {whole.map(([name, value, under]) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td class="num">
-                {value}
-                {under && <span class={cx('muted', s.under)}>{under}</span>}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <DataTable label="Figures by side" rows={BY_SIDE} columns={bySide} {...AS_FIGURES} />
+      <DataTable label="Figures of the whole account" rows={WHOLE} columns={whole} {...AS_FIGURES} />
     </div>
   )
 }
 
-const negative = (value: number | null): number | null => (value === null ? null : -value)
+const NAME = {
+  of: 'name',
+  look: 'head',
+  cell: ({ key, field }: Row) => figureName(key, field),
+  title: ({ field }: Row) => field.meaning,
+} as const
+const AS_FIGURES = { keyOf: ({ key }: Row) => key, fixed: true, class: s.columns }
 
-function figure(value: number | null, kind: Kind, currency: string): string {
-  if (kind === 'money' || kind === 'cost') return money(value, currency)
-  if (kind === 'loss') return money(negative(value), currency)
-  if (kind === 'percent') return percent(value)
-  if (kind === 'count') return count(value)
-  if (kind === 'quantity') return quantity(value)
-  return ratio(value, 3)
+interface FigureCellProps {
+  readonly row: Row
+  readonly figures: Figures
+  readonly report: Report
 }
 
-function toneOf(value: number | null, kind: Kind): string {
-  if (kind === 'loss') return value ? 'down' : ''
-  return kind === 'money' ? tone(value) : ''
+function FigureCell({ row: { key, field, share }, figures, report }: FigureCellProps) {
+  const value = figures[key] as number | null
+  return (
+    <>
+      <span class={figureTone(value, field)}>{figureText(value, field, report)}</span>
+      {share && (
+        <span class={cx('muted', s.under)}>
+          {figureText(figures[`${key}Pct`] as number | null, share, report)}
+        </span>
+      )}
+    </>
+  )
 }

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { count, percent, ratio } from '../format.ts'
+import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Button, cx } from '../ui/ui.tsx'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { nameOf, shownChoice } from './sweep-model.ts'
@@ -87,11 +88,40 @@ function Picture({
       </svg>
       <details>
         <summary>The numbers</summary>
-        <div class={s.scroll} tabIndex={0} role="region" aria-label={`Numbers of ${title}`}>
-          {numbers}
-        </div>
+        {numbers}
       </details>
     </section>
+  )
+}
+
+interface NumbersProps {
+  readonly of: string
+  readonly heads: readonly string[]
+  readonly rows: readonly (readonly string[])[]
+}
+
+interface NumberRow {
+  readonly cells: readonly string[]
+  readonly i: number
+}
+
+/** What a picture shows, as a table. */
+function Numbers({ of, heads, rows }: NumbersProps) {
+  const columns = heads.map((head, at): Column<NumberRow> => ({
+    of: head,
+    head,
+    look: 'number',
+    cell: ({ cells }) => cells[at],
+  }))
+  return (
+    <DataTable
+      label={`Numbers of ${of}`}
+      rows={rows.map((cells, i) => ({ cells, i }))}
+      columns={columns}
+      keyOf={({ i }) => String(i)}
+      page={20}
+      fixed
+    />
   )
 }
 
@@ -111,22 +141,11 @@ function Degradation({
       title="In sample against out of sample"
       label={`Sharpe ratio of each split's best, out of sample over in sample. The line through them has the slope ${ratio(slope)}.`}
       numbers={
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">In sample</th>
-              <th scope="col">Out of sample</th>
-            </tr>
-          </thead>
-          <tbody>
-            {points.slice(0, 100).map(([x, y], i) => (
-              <tr key={i}>
-                <td>{ratio(x, 4)}</td>
-                <td>{ratio(y, 4)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Numbers
+          of="In sample against out of sample"
+          heads={['In sample', 'Out of sample']}
+          rows={points.map(([x, y]) => [ratio(x, 4), ratio(y, 4)])}
+        />
       }
     >
       <line class={s.axis} x1={0} x2={WIDTH} y1={py(0)} y2={py(0)} />
@@ -154,22 +173,11 @@ function Logits({ found: { logits, probability } }: { readonly found: NonNullabl
       title="Rank out of sample (λ)"
       label={`How the best of one half ranks on the other: ${percent(probability)} of the splits are left of zero, below the middle.`}
       numbers={
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">λ from</th>
-              <th scope="col">Splits</th>
-            </tr>
-          </thead>
-          <tbody>
-            {counts.map((splits, i) => (
-              <tr key={i}>
-                <td>{ratio(left(i))}</td>
-                <td>{count(splits)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Numbers
+          of="Rank out of sample"
+          heads={['λ from', 'Splits']}
+          rows={counts.map((splits, i) => [ratio(left(i)), count(splits)])}
+        />
       }
     >
       {counts.map((splits, i) => {
@@ -207,46 +215,50 @@ function WalkForward({ found: { cells, passed } }: { readonly found: NonNullable
   return (
     <section class={s.picture}>
       <h2>Walk-forward matrix</h2>
-      <div class={s.scroll} tabIndex={0} role="region" aria-label="Walk-forward matrix">
-        <table class={s.heat}>
-          <caption>
-            {passed} of {cells.length} pass. Efficiency, by share out of sample and number of windows.
-          </caption>
-          <thead>
-            <tr>
-              <th scope="col">Out of sample ↓ windows →</th>
-              {runs.map((many) => (
-                <th key={many} scope="col">
-                  {many}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shares.map((share) => (
-              <tr key={share}>
-                <th scope="row">{percent(share, { places: 0 })}</th>
-                {runs.map((many) => {
-                  const cell = cells.find((one) => one.share === share && one.runs === many)
-                  return (
-                    <td key={many} class={cx(s.matrix, cell?.passed ? 'up' : 'down')}>
-                      {percent(cell?.efficiency, { places: 0 })}
-                      {cell?.passed ? ' ✓' : ''}
-                      <span class="visually-hidden">{cell?.passed ? 'passes' : 'fails'}</span>
-                    </td>
-                  )
-                })}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        label="Walk-forward matrix"
+        caption={`${passed} of ${cells.length} pass. Efficiency, by share out of sample and number of windows.`}
+        rows={shares}
+        keyOf={String}
+        fixed
+        class={s.heat}
+        columns={[
+          {
+            of: 'share',
+            head: 'Out of sample ↓ windows →',
+            look: 'head',
+            cell: (share) => percent(share, { places: 0 }),
+          },
+          ...runs.map((many) => matrixColumn(many, cells)),
+        ]}
+      />
     </section>
   )
 }
 
+type MatrixCell = NonNullable<Verdict['walkForward']>['cells'][number]
+
+function matrixColumn(many: number, cells: readonly MatrixCell[]): Column<number> {
+  const cellOf = (share: number) => cells.find((one) => one.share === share && one.runs === many)
+  return {
+    of: String(many),
+    head: String(many),
+    tone: (share) => cx(s.matrix, cellOf(share)?.passed ? 'up' : 'down'),
+    cell: (share) => {
+      const { efficiency, passed } = cellOf(share) ?? {}
+      return (
+        <>
+          {percent(efficiency, { places: 0 })}
+          {passed ? ' ✓' : ''}
+          <span class="visually-hidden">{passed ? 'passes' : 'fails'}</span>
+        </>
+      )
+    },
+  }
+}
+
 /** The stitched profit of what was chosen window by window. */
-function Windows({ cell }: { readonly cell: NonNullable<Verdict['walkForward']>['cells'][number] }) {
+function Windows({ cell }: { readonly cell: MatrixCell }) {
   const sums = cell.windows.reduce<number[]>(
     (all, { outProfit }) => [...all, (all.at(-1) ?? 0) + outProfit],
     [0],
@@ -259,31 +271,21 @@ function Windows({ cell }: { readonly cell: NonNullable<Verdict['walkForward']>[
       title="Walk-forward, out of sample"
       label={`Profit out of sample, window after window: ${ratio(sums.at(-1))} in the end.`}
       numbers={
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Window</th>
-              <th scope="col">Trial</th>
-              <th scope="col">In sample</th>
-              <th scope="col">Out of sample</th>
-            </tr>
-          </thead>
-          <tbody>
-            {cell.windows.map(({ trial, inProfit, outProfit }, i) => (
-              <tr key={i}>
-                <td>{i + 1}</td>
-                <td>{trial ?? '—'}</td>
-                <td>{ratio(inProfit)}</td>
-                <td>{ratio(outProfit)}</td>
-              </tr>
-            ))}
-            <tr>
-              <td colSpan={4}>
-                {RULES.map(([rule, text]) => `${text}: ${cell.passes[rule] ? 'yes' : 'no'}`).join(' · ')}
-              </td>
-            </tr>
-          </tbody>
-        </table>
+        <>
+          <Numbers
+            of="Walk-forward, out of sample"
+            heads={['Window', 'Trial', 'In sample', 'Out of sample']}
+            rows={cell.windows.map(({ trial, inProfit, outProfit }, i) => [
+              String(i + 1),
+              trial === null ? '—' : String(trial),
+              ratio(inProfit),
+              ratio(outProfit),
+            ])}
+          />
+          <p class="muted">
+            {RULES.map(([rule, text]) => `${text}: ${cell.passes[rule] ? 'yes' : 'no'}`).join(' · ')}
+          </p>
+        </>
       }
     >
       <line class={s.axis} x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} />

@@ -19,6 +19,8 @@ interface ColumnLook<R> extends Omit<Sortable<R>, 'of'> {
   readonly look?: 'main' | 'muted' | 'note' | 'number' | 'date' | 'pin' | 'end' | 'head'
   /** Classes of one row's cell. */
   readonly tone?: (row: R) => string | undefined
+  /** The background of one row's cell. */
+  readonly ground?: (row: R) => string | undefined
   readonly title?: (row: R) => string | undefined
 }
 interface FieldColumn<R> extends ColumnLook<R> {
@@ -90,7 +92,7 @@ export function DataTable<R>({ rows, columns, wire = {}, empty, page = 100, ...r
           onKeyDown={alongColumn}
         >
           {caption && <caption>{caption}</caption>}
-          <thead>
+          <thead class={columns.every(({ bare }) => bare) ? 'visually-hidden' : undefined}>
             <tr>
               {choice && (
                 <th class={s.pick}>
@@ -189,7 +191,7 @@ interface CellProps<R> {
 }
 
 function Cell<R>({ row, column, field }: CellProps<R>) {
-  const { bare, head, tone, title } = column
+  const { bare, head, tone, ground, title } = column
   const look = column.look ?? (field?.kind === 'time' ? 'muted' : undefined)
   const classes = cx(
     look && s[look],
@@ -207,6 +209,7 @@ function Cell<R>({ row, column, field }: CellProps<R>) {
   return (
     <td
       class={classes || undefined}
+      style={{ background: ground?.(row) }}
       title={title?.(row)}
       data-head={bare || look === 'main' ? undefined : head}
     >

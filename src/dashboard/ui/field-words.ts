@@ -83,8 +83,13 @@ export function placeName(path: string): string {
   const parts = path.split('/').slice(1)
   const row = parts.findLast((part) => /^\d+$/.test(part))
   const name = parts.findLast((part) => !/^\d+$/.test(part)) ?? ''
+  return `${wordsOf(name)}${row === undefined ? '' : ` of number ${Number(row) + 1}`}`
+}
+
+/** `newPassword` → `New password`. */
+export function wordsOf(name: string): string {
   const words = name.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
-  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}${row === undefined ? '' : ` of number ${Number(row) + 1}`}`
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
 /** A refusal as a sentence or two, wherever there is no field to put it beside. */

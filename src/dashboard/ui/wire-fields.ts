@@ -7,9 +7,17 @@ import { Kind, type TSchema } from '@sinclair/typebox'
 import type { Operation } from '../../wire/operation.ts'
 import { OPERATIONS, type Answer, type Args, type OperationName } from '../../wire/operations.ts'
 import type { SymbolFacts } from '../../wire/bars.ts'
+import {
+  ReportColumn,
+  ReportEquity,
+  ReportMonth,
+  ReportTrade,
+  type Shown,
+  type Unit,
+} from '../../wire/report.ts'
 import { textBounds } from '../../wire/schema.ts'
 
-export interface WireField {
+export interface WireField extends Shown {
   readonly kind: 'text' | 'number' | 'integer' | 'time' | 'flag' | 'list' | 'other'
   readonly required: boolean
   /** Characters of a text, items of a list, or the least and greatest number. */
@@ -20,7 +28,7 @@ export interface WireField {
   /** It may have several lines. */
   readonly lines?: boolean
   /** What a number of the report is measured in. */
-  readonly unit?: string
+  readonly unit?: Unit
   readonly meaning?: string
 }
 export type WireFields<T> = { readonly [F in keyof T & string]-?: WireField }
@@ -48,6 +56,21 @@ export function rowFields<K extends OperationName, N extends keyof Answer<K>>(
   return fieldsOf(answer?.[String(list)]?.['items'] as TSchema | undefined) as WireFields<Row<Answer<K>[N]>>
 }
 
+interface ReportFields {
+  readonly column: WireFields<ReportColumn>
+  readonly equity: WireFields<ReportEquity>
+  readonly month: WireFields<ReportMonth>
+  readonly trade: WireFields<ReportTrade>
+}
+
+/** The fields of a report's parts. */
+export function reportFields(): ReportFields {
+  const parts = { column: ReportColumn, equity: ReportEquity, month: ReportMonth, trade: ReportTrade }
+  return Object.fromEntries(
+    Object.entries(parts).map(([name, part]) => [name, fieldsOf(part)]),
+  ) as unknown as ReportFields
+}
+
 function fieldsOf(schema: TSchema | undefined): Record<string, WireField> {
   const properties = Object.entries((schema?.['properties'] ?? {}) as Record<string, TSchema>)
   const required = (schema?.['required'] ?? []) as readonly string[]
@@ -66,6 +89,8 @@ function fieldOf(schema: TSchema, required: boolean): WireField {
     above: inner['exclusiveMinimum'],
     lines: text?.form === 'prose' || undefined,
     unit: inner['unit'],
+    means: inner['means'],
+    title: inner['title'],
     meaning: schema.description ?? inner.description,
   }
   const known = Object.entries(facts).filter(([, value]) => value !== undefined)

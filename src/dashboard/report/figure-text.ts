@@ -1,0 +1,47 @@
+// The report's figures as a trader reads them: what the wire says of a field decides its name, its format and its colour, so
+// that a field which the report gains is shown without a line here.
+
+import type { Report } from '../../wire/report.ts'
+import { count, money, percent, price, quantity, ratio, tone } from '../format.ts'
+import { wordsOf } from '../ui/field-words.ts'
+import { reportFields, type WireField } from '../ui/wire-fields.ts' with { type: 'macro' }
+
+export const FIGURES = reportFields()
+
+type Value = number | null | undefined
+
+/** A loss of 5 stands in the report as 5, and people read −5. */
+export const asRead = <V extends Value>(value: V, { means }: WireField): V =>
+  means === 'loss' && value ? (-value as V) : value
+
+export function figureText(
+  value: Value,
+  field: WireField,
+  { currency, mintick }: Pick<Report, 'currency' | 'mintick'>,
+  options: { readonly plus?: boolean } = {},
+): string {
+  const read = asRead(value, field)
+  switch (field.unit) {
+    case 'money':
+      return money(read, currency, options)
+    case 'price':
+      return price(read, mintick)
+    case 'fraction':
+      return percent(read, options)
+    case 'contracts':
+      return quantity(read)
+    case 'bars':
+      return ratio(read, 1)
+    case 'count':
+      return count(read)
+    default:
+      return ratio(read, 3)
+  }
+}
+
+/** The class that colours it: only what is a profit or a loss has a good and a bad side. */
+export const figureTone = (value: Value, field: WireField): string =>
+  field.means ? tone(asRead(value, field)) : ''
+
+export const figureName = (name: string, { title }: Pick<WireField, 'title'>): string =>
+  title ?? wordsOf(name)
