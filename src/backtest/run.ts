@@ -17,6 +17,7 @@ import { Source } from '../pine/source.ts'
 import { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
+import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
 import { buildResults, type Results } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
@@ -153,12 +154,6 @@ export function openBacktest(request: BacktestRequest): Backtest {
         code: 'magnifier_bars_missing',
         message: 'The bar magnifier is on, but no finer bars are cached; the assumed path is used.',
       })
-    // A10.
-    if (args['calc_on_every_history_tick'] === true)
-      warnings.push({
-        code: 'history_ticks_ignored',
-        message: 'calc_on_every_history_tick has no effect here: the script runs once a bar, at its close.',
-      })
     // A9: we do as TradingView does, and say so.
     if (settings.calcOnOrderFills)
       warnings.push({
@@ -167,6 +162,9 @@ export function openBacktest(request: BacktestRequest): Backtest {
           'With calc_on_order_fills a recalculation within a bar sees the finished bar, as on TradingView.',
       })
   }
+  // A10.
+  const developing =
+    program.declaration.kind === 'strategy' && settings.calcOnHistoryTicks ? new DevelopingBars(bars) : null
   const calendar = calendarOf(request.symbol)
   const broker = new BrokerEmulator({
     bars,
@@ -174,6 +172,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     settings,
     rates,
     finer: settings.barMagnifier ? magnifierBars(request.finer, request.interval, request.symbol) : null,
+    developing,
     dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
     notesResting: request.stepwise !== true && request.figuresOnly !== true,
   })
@@ -186,7 +185,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   const guarded = <T>(work: () => T) => translated(work, source)
   const run = guarded(() =>
     script.instantiate({
-      bars,
+      bars: developing?.bars ?? bars,
       symbol: request.symbol,
       interval: request.interval,
       inputs: request.inputs,
@@ -194,6 +193,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       limits: request.limits,
       series: find,
       stepwise: request.stepwise ?? false,
+      ...(developing ? { ticks: developing } : {}),
       ...(request.developing ? { developing: true } : {}),
       ...(request.progress ? { progress: request.progress } : {}),
       ...(request.used ? { used: request.used } : {}),

@@ -1,10 +1,10 @@
 // How far the language goes: what TradingView has published of it up to a month, and what of that is left out.
 
 /** The newest release notes that were gone through, name by name. */
-export const LANGUAGE_AS_OF = 'August 2026'
+export const LANGUAGE_AS_OF = 'September 2026'
 
 /** Of what they name, this does nothing here; a script that asks for it is warned. */
-export const LEFT_OUT: readonly string[] = ['calc_on_every_history_tick']
+export const LEFT_OUT: readonly string[] = []
 
 export function languageLine(): string {
   const but = LEFT_OUT.length > 0 ? `, but for ${LEFT_OUT.join(', ')}` : ''

@@ -30,6 +30,11 @@ export interface RunEnvironment extends Series {
   readonly stepwise?: boolean
   /** On the last bar a coarser interval is shown as it is forming, as a live chart does. */
   readonly developing?: boolean
+  /**
+   * The broker shows each bar as it is being made, and runs the script on each of its ticks. `finished`: the bars as they
+   * were when they had closed, for what a request evaluates.
+   */
+  readonly ticks?: { readonly finished: Bars; readonly isDeveloping: boolean } | null
   /** Of what a request evaluates: told when it answers what a bar to come may change. */
   readonly unsettle?: () => void
   /** Told now and then how many bytes the run counts as its own; never more than `limits.memoryBytes`. */

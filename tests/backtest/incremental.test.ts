@@ -64,6 +64,20 @@ if bar_index % 6 == 0
     strategy.entry("L", strategy.long, limit = close * 0.999)
 strategy.exit("e", "L", profit = 40, loss = 40)
 plot(runs * 1000 + seen)`,
+  'calc_on_every_history_tick with var, varip, requests and risk rules': `strategy("x", calc_on_every_history_tick = true, pyramiding = 3)
+var int seen = 0
+varip int runs = 0
+seen += 1
+runs += 1
+strategy.risk.max_intraday_filled_orders(9)
+coarse = request.security(syminfo.tickerid, "30", ta.highest(close, 4))
+if ta.crossover(close, ta.ema(close, 9)) or close > coarse
+    strategy.entry("L", strategy.long)
+strategy.exit("e", "L", profit = 60, loss = 60, trail_points = 30, trail_offset = 10)
+if ta.rsi(close, 5) > 70
+    strategy.close("L", immediately = true)
+plot(runs * 1000 + seen)
+plot(strategy.max_drawdown + strategy.openprofit)`,
   'objects that are shared, and reached through the past': `indicator("x")
 type Mark
     float price

@@ -204,13 +204,6 @@ function empty(): BacktestRequest['bars'] {
   return { length: 0, time: none, open: none, high: none, low: none, close: none, volume: none }
 }
 
-test('what has no effect is said', () => {
-  const source = `//@version=6\nstrategy("x", calc_on_every_history_tick = true)\nplot(close)\n`
-  expect(runBacktest(request({ source })).report.warnings.map(({ code }) => code)).toEqual([
-    'history_ticks_ignored',
-  ])
-})
-
 describe('a script that takes too long', () => {
   const stopped = (body: string, timeMs: number) => {
     let clock = 0

@@ -6,6 +6,7 @@
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { BrokerAccount, TradeView } from '../../pine/broker.ts'
+import type { DevelopingBars } from '../developing.ts'
 import { EquityWalk } from '../equity.ts'
 import { rowsOf } from './ledger.ts'
 import { UNIT, contracts, tickAbove, tickBelow, unitsOf } from './numbers.ts'
@@ -23,6 +24,8 @@ export interface BrokerOptions {
   readonly rates?: Float64Array | null
   /** Bars for the magnifier (A5). */
   readonly finer?: Bars | null
+  /** The bars as the script is to see them while they are made (A10). */
+  readonly developing?: DevelopingBars | null
   /** A number that changes with the trading day a bar belongs to (H5). */
   readonly dayOf?: (bar: number) => number
   /** Whether to note which orders rest where (resting.ts): charts draw it, alerts need not. */
@@ -38,7 +41,9 @@ export class Account implements BrokerAccount {
   nowTicks = 0
   readonly settings: BrokerSettings
   readonly position: Position
+  /** As the script sees them: of the one that is being made what the path has shown so far. */
   readonly bars: Bars
+  readonly developing: DevelopingBars | null
   readonly rates: Float64Array | null
   readonly lot: number
   readonly mintick: number
@@ -48,8 +53,9 @@ export class Account implements BrokerAccount {
   /** Max drawdown and run-up so far, worked out when asked for. */
   private extremes: EquityWalk
 
-  constructor({ bars, symbol, settings, rates = null }: BrokerOptions) {
-    this.bars = bars
+  constructor({ bars, symbol, settings, rates = null, developing = null }: BrokerOptions) {
+    this.developing = developing
+    this.bars = developing?.bars ?? bars
     this.settings = settings
     this.rates = rates
     this.lot = Math.max(1, Math.round(symbol.minQuantity * UNIT))
@@ -113,17 +119,21 @@ export class Account implements BrokerAccount {
   get grossLoss(): number {
     return this.position.grossLoss
   }
+  /** The walk over equity never goes back, so a bar that is being made is left for its close. */
+  private get walkedTo(): number {
+    return this.developing?.isDeveloping ? this.bar - 1 : this.bar
+  }
   get maxRunupAmount(): number {
-    return this.extremes.to(this.bar).runupMax
+    return this.extremes.to(this.walkedTo).runupMax
   }
   get maxDrawdownAmount(): number {
-    return this.extremes.to(this.bar).drawdownMax
+    return this.extremes.to(this.walkedTo).drawdownMax
   }
   get maxRunupPercent(): number {
-    return this.extremes.to(this.bar).runupMaxFraction * 100
+    return this.extremes.to(this.walkedTo).runupMaxFraction * 100
   }
   get maxDrawdownPercent(): number {
-    return this.extremes.to(this.bar).drawdownMaxFraction * 100
+    return this.extremes.to(this.walkedTo).drawdownMaxFraction * 100
   }
   get maxContractsHeldAll(): number {
     return contracts(this.position.heldAll)

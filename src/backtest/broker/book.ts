@@ -22,6 +22,8 @@ export class Book {
   /** Immediate closes, settled after the script (B9). */
   immediates: Order[] = []
   private sequence = 0
+  /** Orders numbered up to here were placed in an earlier run of the script on this bar (A10). */
+  private placedBefore = 0
   private readonly watch: Watch
   private readonly processOrdersOnClose: boolean
 
@@ -33,6 +35,15 @@ export class Book {
   /** Orders, templates and legs are numbered in the order of the calls that made them. */
   nextSequence(): number {
     return ++this.sequence
+  }
+
+  /** Whether the run of the script that is under way placed it. */
+  isOfThisRun({ bar, sequence }: Order, now: number): boolean {
+    return bar === now && sequence > this.placedBefore
+  }
+
+  beginRun(): void {
+    this.placedBefore = this.sequence
   }
 
   get waiting(): number {

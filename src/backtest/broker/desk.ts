@@ -128,7 +128,8 @@ export class Desk implements BrokerDesk {
   /** C2, C7: of several calls on one bar only one carries the flip. */
   private settleFlip(id: string, direction: Direction, flip: number, priced: boolean): number {
     for (const other of this.book.orders) {
-      if (other.kind !== 'entry' || other.direction !== direction || other.bar !== this.account.bar) continue
+      if (other.kind !== 'entry' || other.direction !== direction) continue
+      if (!this.book.isOfThisRun(other, this.account.bar)) continue
       // C2: re-issued on the same bar, the order keeps only its own quantity.
       if (other.id === id) return 0
       // C7: with different ids the flip belongs to the last.

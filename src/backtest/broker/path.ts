@@ -22,6 +22,15 @@ export function pathOf(bars: Bars, bar: number, mintick: number, into: Path): Pa
   return into
 }
 
+/** The same four as the bar has them, off the grid of ticks too. */
+export function pricesOf(bars: Bars, bar: number): readonly [number, number, number, number] {
+  const open = bars.open[bar]!
+  const high = bars.high[bar]!
+  const low = bars.low[bar]!
+  const highFirst = goesHighFirst(open, high, low)
+  return [open, highFirst ? high : low, highFirst ? low : high, bars.close[bar]!]
+}
+
 /** A4. */
 export function goesHighFirst(open: number, high: number, low: number): boolean {
   return high - open < open - low

@@ -17,6 +17,8 @@ export interface BrokerSettings {
   readonly pyramiding: number
   readonly processOrdersOnClose: boolean
   readonly calcOnOrderFills: boolean
+  /** A10: the script runs at each point of the path. */
+  readonly calcOnHistoryTicks: boolean
   readonly closeEntriesRule: CloseRule
   /** Fractions of the position's value: 1 = no borrowing, 0 = no margin kept. */
   readonly marginLong: number
@@ -60,8 +62,10 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
     slippage: Math.max(0, Math.trunc(number('slippage', 0))),
     pyramiding: number('pyramiding', 0),
     processOrdersOnClose: flag('process_orders_on_close'),
-    // A3: silently ignored when orders are processed on close.
-    calcOnOrderFills: flag('calc_on_order_fills') && !flag('process_orders_on_close'),
+    // A3: silently ignored when orders are processed on close; A10 runs the script after fills anyway.
+    calcOnOrderFills:
+      flag('calc_on_order_fills') && !flag('process_orders_on_close') && !flag('calc_on_every_history_tick'),
+    calcOnHistoryTicks: flag('calc_on_every_history_tick'),
     closeEntriesRule: oneOf(word('close_entries_rule').toUpperCase(), ['FIFO', 'ANY'], 'FIFO'),
     marginLong: number('margin_long', margin) / 100,
     marginShort: number('margin_short', margin) / 100,

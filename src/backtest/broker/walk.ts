@@ -7,8 +7,8 @@ import type { Account } from './account.ts'
 import type { Book } from './book.ts'
 import type { Floor } from './floor.ts'
 import { tickOf } from './numbers.ts'
-import { isMarket, removeAt, type Leg, type Order } from './orders.ts'
-import { finerRanges, pathOf, type Path } from './path.ts'
+import { isMarket, removeAt, type Leg, type Order, type PathPoint } from './orders.ts'
+import { finerRanges, pathOf, pricesOf, type Path } from './path.ts'
 import { LIMIT, STOP, passed, reach, reachLeg, reachLimit } from './reach.ts'
 import { RISK_COMMENTS } from './risk.ts'
 import { endTrailBar, ratchet } from './trailing.ts'
@@ -73,15 +73,82 @@ export class Walk {
       }
       this.walkSegments(path)
     }
+    this.endBar(path[3])
+    this.rerun = null
+    return true
+  }
+
+  private endBar(close: number): void {
+    const { account, book, floor } = this
     account.walking = false
     account.point = 4
-    floor.callMargin(path[3])
-    floor.checkDrawdown(path[3])
+    floor.callMargin(close)
+    floor.checkDrawdown(close)
     for (const leg of book.legs) if (leg.trail) endTrailBar(leg.trail)
     this.recheckResting()
     book.settle()
-    this.rerun = null
-    return true
+  }
+
+  // ——— every tick of the past ———
+
+  /**
+   * A10: the script runs at each point of the path but the last, where the run itself takes it on the closed bar. What waits
+   * trades on the way from one point to the next: priced orders where the price reaches them, market orders at the point.
+   */
+  onEveryTick(bar: number, run: () => void): void {
+    const { account, floor } = this
+    const developing = account.developing!
+    const { finished } = developing
+    account.walking = true
+    const from = this.finerStarts?.[bar] ?? 0
+    const to = this.finerStarts?.[bar + 1] ?? 0
+    // A17.
+    const isFiner = this.finer !== null && to > from
+    const bars = isFiner ? this.finer : finished
+    const first = isFiner ? from : bar
+    const last = isFiner ? to - 1 : bar
+    account.nowTicks = tickOf(bars.open[first]!, account.mintick)
+    if (this.watch.looksAlways && this.watch.losingDaysReached(bar))
+      floor.stopTrading(account.nowTicks, RISK_COMMENTS.lossDays, 'forever')
+    let traded = 0
+    let at = 0
+    for (let i = first; i <= last; i++) {
+      const { path } = this
+      pathOf(bars, i, account.mintick, path)
+      const prices = pricesOf(bars, i)
+      for (let point = 0; point < 4; point++) {
+        if (i === first && point === 0) this.openTick(path[0])
+        else this.comeTo(point, at)
+        at = path[point]!
+        if (i === last && point === 3) break
+        developing.show(bar, prices[point]!, traded + (bars.volume[i]! * (point + 1)) / 4)
+        this.runOnTick(run)
+      }
+      traded += bars.volume[i]!
+    }
+    developing.finish(bar)
+    this.book.beginRun()
+    this.endBar(at)
+  }
+
+  /** Fills what there is to fill on the way from `before` to a point of the path. */
+  private comeTo(point: number, before: number): void {
+    const { account, path } = this
+    const ticks = path[point]!
+    const first = Math.sign(path[1] - path[2])
+    // The open of a finer bar is on the way from the last.
+    if (point > 0) account.point = point as PathPoint
+    this.segment(before, ticks, Math.sign(ticks - before) || (point === 1 ? first : -first))
+    this.fillMarket(ticks)
+    this.dropOverCap()
+  }
+
+  /** B9: what is to close at once closes on the tick on which it was asked for. */
+  private runOnTick(run: () => void): void {
+    const { account, book, floor } = this
+    book.beginRun()
+    run()
+    for (const order of book.immediates.splice(0)) floor.fillImmediate(order, account.nowTicks)
   }
 
   /**

@@ -125,6 +125,14 @@ export class Context implements Runtime {
   get bars(): Bars {
     return this.#env.bars
   }
+  /** The bars as they are when they have closed; `bars` may show the one at work as it is being made. */
+  get closedBars(): Bars {
+    return this.#env.ticks?.finished ?? this.#env.bars
+  }
+  /** A tick of a bar that has not closed. */
+  get isTick(): boolean {
+    return this.#env.ticks?.isDeveloping === true
+  }
   get lastBar(): number {
     this.unsettle()
     return this.#env.bars.length - 1
@@ -247,11 +255,12 @@ export class Context implements Runtime {
   }
 
   alert(message: string, freq: string): void {
+    if (freq === 'once_per_bar_close' && this.isTick) return
     if (this.#alertedOn !== this.bar) {
       this.#alertedOn = this.bar
       this.#alertedBar = new Set()
     }
-    // Every tick of a historical bar is its close, so the frequencies differ only in how often one bar may alert.
+    // Most scripts run once a bar, at its close: then the frequencies differ only in how often one bar may alert.
     if (freq !== 'all' && this.#alertedBar.has(message)) return
     this.#alertedBar.add(message)
     this.#say(message)

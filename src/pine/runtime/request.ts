@@ -132,6 +132,20 @@ export class Request {
       this.#currency = currency
       this.#timeframe = timeframe
     }
+    // L7: before a bar has closed, what was known when the last one had.
+    if (!this.#context.isTick || lookahead === true) return this.#seen(bar, gaps, lookahead)
+    return bar === 0 || gaps === true ? this.#none() : this.#seen(bar - 1, gaps, lookahead)
+  }
+
+  #none(): unknown[] {
+    const { budget } = this.#context
+    for (const [item, na] of this.#na.entries())
+      this.#values[item] = this.#lower ? new PineArray([], na, budget) : na
+    return this.#values
+  }
+
+  /** The values as the chart's bar sees them once it has closed. */
+  #seen(bar: number, gaps: boolean | null, lookahead: boolean | null): unknown[] {
     const feed = this.#feed
     const values = this.#values
     if (this.#lower) {
@@ -374,7 +388,7 @@ class SameBars implements Source {
     this.#context = context
   }
   get bars(): Bars {
-    return this.#context.bars
+    return this.#context.closedBars
   }
   get symbol(): SymbolInfo {
     return this.#context.symbol
@@ -402,7 +416,7 @@ class OwnCoarser implements Source {
   readonly #coarser: CoarserBars
   constructor(context: Context, from: Interval, to: Interval) {
     this.#context = context
-    this.#coarser = new CoarserBars(context.bars, from, to, calendarOf(context.symbol))
+    this.#coarser = new CoarserBars(context.closedBars, from, to, calendarOf(context.symbol))
   }
   get bars(): Bars {
     return this.#coarser.bars

@@ -132,12 +132,12 @@ export class Run implements ScriptRun {
     assert(end <= env.bars.length, 'a run goes no further than its bars')
     if (end <= this.#position) return
     this.context.grow(end)
-    this.#readSources(end)
+    this.#readSources(this.#position, end)
     this.#instance.bind()
     this.#located(() => {
       while (this.#position < end) {
         const to = Math.min(end, this.#position + BLOCK)
-        this.#instance.hoist(this.#position, to)
+        if (!env.ticks) this.#instance.hoist(this.#position, to)
         try {
           while (this.#position < to) this.#runWatched(Math.min(to, this.#position + this.#stride))
         } catch (error) {
@@ -153,7 +153,8 @@ export class Run implements ScriptRun {
   /** A run whose time is over does its last bar once more up to a loop, if it has one, whose line the error names then. */
   #runWatched(to: number): void {
     const { env } = this.context
-    this.#instance.run(this.#position, to)
+    if (env.ticks) for (let bar = this.#position; bar < to; bar++) this.#runTicks(bar)
+    else this.#instance.run(this.#position, to)
     this.#position = to
     try {
       if (this.#depth === 0 && to >= this.#recountAt) {
@@ -168,6 +169,26 @@ export class Run implements ScriptRun {
       this.#instance.body(to - 1)
       throw error
     }
+  }
+
+  /** The body on each tick of a bar, each from where the bar before left the script, and on its close (A10). */
+  #runTicks(bar: number): void {
+    const { broker } = this.context
+    const { state, hoisted } = this.#instance
+    this.context.bar = bar
+    broker.account.bar = bar
+    const before = new Checkpoint([state, hoisted, this.context.drawings], this.#shared)
+    const run = () => {
+      this.#readSources(bar, bar + 1)
+      this.#instance.hoist(bar, bar + 1)
+      this.#instance.body(bar)
+    }
+    broker.onBar(bar, () => {
+      run()
+      before.restore()
+    })
+    run()
+    if (broker.dirty) broker.afterScript(bar)
   }
 
   /** All that a recount of the memory goes through. */
@@ -335,6 +356,7 @@ export class Run implements ScriptRun {
       {
         ...env,
         ...series,
+        ticks: null,
         budget: this.#budget,
         main: this.context.main,
         progress: () => env.progress?.(this.context.bar),
@@ -372,19 +394,13 @@ export class Run implements ScriptRun {
   }
 
   /** Columns of the source inputs: bar columns as they are, derived ones worked out for the bars that are new. */
-  #readSources(end: number): void {
+  #readSources(from: number, end: number): void {
     const { bars } = this.context
     for (const input of this.#executable.program.inputs) {
       if (input.kind !== 'source') continue
       const name = this.#resolved.values[input.index]
       if (typeof name !== 'string' || name === '') continue
-      this.#sources[input.index] = sourceColumn(
-        bars,
-        name,
-        this.#position,
-        end,
-        this.#sources[input.index] ?? null,
-      )
+      this.#sources[input.index] = sourceColumn(bars, name, from, end, this.#sources[input.index] ?? null)
     }
   }
 

@@ -1,0 +1,57 @@
+// Bars as they are being made: what a script that runs on every tick of the past sees of the bar it is on (A10).
+//
+// A copy of the bars, of which the one at work shows no more than the path has reached so far; all others are finished.
+// Who reads a finished bar reads the original, which stays as it is.
+
+import type { Bars } from '../market/bars.ts'
+
+export class DevelopingBars {
+  readonly bars: Bars
+  /** The bars as they were handed in. */
+  readonly finished: Bars
+  /** The bar at work, of which the copy shows a part; -1 = none. */
+  private at = -1
+  private high = NaN
+  private low = NaN
+
+  constructor(bars: Bars) {
+    this.finished = bars
+    this.bars = {
+      ...bars,
+      high: bars.high.slice(),
+      low: bars.low.slice(),
+      close: bars.close.slice(),
+      volume: bars.volume.slice(),
+    }
+  }
+
+  get isDeveloping(): boolean {
+    return this.at >= 0
+  }
+
+  /** The price has come to `close`, and `volume` of the bar has been traded. */
+  show(bar: number, close: number, volume: number): void {
+    const { bars } = this
+    if (this.at !== bar) {
+      this.at = bar
+      this.high = bars.open[bar]!
+      this.low = bars.open[bar]!
+    }
+    this.high = Math.max(this.high, close)
+    this.low = Math.min(this.low, close)
+    bars.high[bar] = this.high
+    bars.low[bar] = this.low
+    bars.close[bar] = close
+    bars.volume[bar] = volume
+  }
+
+  /** The bar has closed. */
+  finish(bar: number): void {
+    const { bars, finished } = this
+    this.at = -1
+    bars.high[bar] = finished.high[bar]!
+    bars.low[bar] = finished.low[bar]!
+    bars.close[bar] = finished.close[bar]!
+    bars.volume[bar] = finished.volume[bar]!
+  }
+}
