@@ -4,6 +4,10 @@
 // waits for the one before: four cycles a value, while the processor could do eight additions. The windows of four
 // neighbouring bars do not wait for each other. Added up side by side, in the same order each, they give the same digits
 // in a third of the time.
+//
+// What is done to the four stands four times here and in what does it, and never as a loop of four rounds: JavaScriptCore
+// unrolls such loops, and the additions they stand beside then take twice the time (wma 145 ns a bar for 64) wherever
+// several kinds of scripts have come through.
 
 import type { LengthColumns } from '../../runtime/state-class.ts'
 
@@ -26,15 +30,20 @@ export function fillByFours(one: ByFours, from: number, to: number, columns: Len
   const four = new Float64Array(4)
   for (let i = from; i < to;) {
     if (i + 4 <= to && one.takesFour(n)) {
-      let defined = true
-      for (let j = 0; j < 4; j++) {
-        const value = source[(i + j) & sourceMask]!
-        four[j] = value
-        if (value !== value) defined = false
-      }
-      if (defined) {
+      const value0 = source[i & sourceMask]!
+      const value1 = source[(i + 1) & sourceMask]!
+      const value2 = source[(i + 2) & sourceMask]!
+      const value3 = source[(i + 3) & sourceMask]!
+      if (value0 === value0 && value1 === value1 && value2 === value2 && value3 === value3) {
+        four[0] = value0
+        four[1] = value1
+        four[2] = value2
+        four[3] = value3
         one.nextFour(four, n, second, third, fourth)
-        for (let j = 0; j < 4; j++) target[(i + j) & targetMask] = four[j]!
+        target[i & targetMask] = four[0]
+        target[(i + 1) & targetMask] = four[1]
+        target[(i + 2) & targetMask] = four[2]
+        target[(i + 3) & targetMask] = four[3]
         i += 4
         continue
       }

@@ -101,7 +101,12 @@ export class Wma implements LengthFill {
     this.defined += 4
     this.latest = four[3]!
     sums.takeFour(four, n)
-    for (let j = 0; j < 4; j++) four[j] = sums.weighteds[j]! / ((n * (n + 1)) / 2)
+    const { weighteds } = sums
+    const total = (n * (n + 1)) / 2
+    four[0] = weighteds[0]! / total
+    four[1] = weighteds[1]! / total
+    four[2] = weighteds[2]! / total
+    four[3] = weighteds[3]! / total
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
@@ -138,14 +143,14 @@ export class Hma implements LengthFill {
     wholes.set(four)
     this.half.nextFour(four, Math.max(1, Math.floor(n / 2)))
     this.whole.nextFour(wholes, n)
-    let defined = true
-    for (let j = 0; j < 4; j++) {
-      four[j] = 2 * four[j]! - wholes[j]!
-      // What is infinite has no difference: na, as `next` has it.
-      if (four[j] !== four[j]) defined = false
-    }
+    const first = (four[0] = 2 * four[0]! - wholes[0]!)
+    const second = (four[1] = 2 * four[1]! - wholes[1]!)
+    const third = (four[2] = 2 * four[2]! - wholes[2]!)
+    const fourth = (four[3] = 2 * four[3]! - wholes[3]!)
     const length = Math.floor(Math.sqrt(n))
-    if (defined) this.smoothed.nextFour(four, length)
+    // What is infinite has no difference: na, as `next` has it.
+    if (first === first && second === second && third === third && fourth === fourth)
+      this.smoothed.nextFour(four, length)
     else for (let j = 0; j < 4; j++) four[j] = this.smoothed.next(four[j]!, length)
   }
 
@@ -209,7 +214,7 @@ export class Alma implements LengthFill {
 
   nextFour(four: Float64Array, n: number): void {
     const { history, weights } = this
-    for (let j = 0; j < 4; j++) history.push(four[j]!, n)
+    history.pushFour(four, n)
     const { values, mask, count } = history
     const first = count - 3 - n
     let value0 = values[first & mask]!

@@ -5,7 +5,7 @@ import type { BuiltinEntry } from '../registry.ts'
 import type { LengthColumns, LengthFill } from '../../runtime/state-class.ts'
 import { fillByFours } from './by-fours.ts'
 import { Highest, Lowest } from './extremes.ts'
-import { Ema, Rma, Sma } from './moving-averages.ts'
+import { Ema, Rma } from './moving-averages.ts'
 import { RollingSum } from './rolling-sum.ts'
 import { Dev } from './spread.ts'
 import { EPSILON, lengthOf } from './window.ts'
@@ -53,13 +53,13 @@ export class Wpr {
 
 export class Cci implements LengthFill {
   static readonly fills = 'length'
-  private readonly mean = new Sma()
   private readonly deviation = new Dev()
   private readonly distances = new Float64Array(4)
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.cci')
-    return (source - this.mean.next(source, n)) / (0.015 * this.deviation.next(source, n))
+    const deviation = this.deviation.next(source, n)
+    return (source - this.deviation.mean) / (0.015 * deviation)
   }
 
   takesFour(length: number): boolean {
@@ -67,10 +67,13 @@ export class Cci implements LengthFill {
   }
 
   nextFour(four: Float64Array, n: number): void {
-    const { mean, distances } = this
-    for (let j = 0; j < 4; j++) distances[j] = four[j]! - mean.next(four[j]!, n)
-    this.deviation.nextFour(four, n)
-    for (let j = 0; j < 4; j++) four[j] = distances[j]! / (0.015 * four[j]!)
+    const { deviation, distances } = this
+    distances.set(four)
+    deviation.nextFour(four, n)
+    four[0] = (distances[0]! - deviation.means[0]!) / (0.015 * four[0]!)
+    four[1] = (distances[1]! - deviation.means[1]!) / (0.015 * four[1]!)
+    four[2] = (distances[2]! - deviation.means[2]!) / (0.015 * four[2]!)
+    four[3] = (distances[3]! - deviation.means[3]!) / (0.015 * four[3]!)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {

@@ -33,7 +33,11 @@ export class Linreg implements LengthFill {
     const { sums } = this
     sums.takeFour(four, n)
     const back = Math.trunc(offset)
-    for (let j = 0; j < 4; j++) four[j] = this.line(sums.plains[j]!, sums.weighteds[j]!, n, back)
+    const { plains, weighteds } = sums
+    four[0] = this.line(plains[0]!, weighteds[0]!, n, back)
+    four[1] = this.line(plains[1]!, weighteds[1]!, n, back)
+    four[2] = this.line(plains[2]!, weighteds[2]!, n, back)
+    four[3] = this.line(plains[3]!, weighteds[3]!, n, back)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
@@ -58,8 +62,7 @@ export class Cog implements LengthFill {
     const n = lengthOf(length, 'ta.cog')
     if (source === source) this.sums.push(source, n)
     if (!this.sums.sum(n)) return NaN
-    const { plain, weighted } = this.sums
-    return -((n + 1) * plain - weighted) / plain
+    return center(this.sums.plain, this.sums.weighted, n)
   }
 
   takesFour(length: number): boolean {
@@ -69,15 +72,20 @@ export class Cog implements LengthFill {
   nextFour(four: Float64Array, n: number): void {
     const { sums } = this
     sums.takeFour(four, n)
-    for (let j = 0; j < 4; j++) {
-      const plain = sums.plains[j]!
-      four[j] = -((n + 1) * plain - sums.weighteds[j]!) / plain
-    }
+    const { plains, weighteds } = sums
+    four[0] = center(plains[0]!, weighteds[0]!, n)
+    four[1] = center(plains[1]!, weighteds[1]!, n)
+    four[2] = center(plains[2]!, weighteds[2]!, n)
+    four[3] = center(plains[3]!, weighteds[3]!, n)
   }
 
   fillBlock(from: number, to: number, columns: LengthColumns): void {
     fillByFours(this, from, to, columns)
   }
+}
+
+function center(plain: number, weighted: number, n: number): number {
+  return -((n + 1) * plain - weighted) / plain
 }
 
 export const REGRESSION: readonly BuiltinEntry[] = [

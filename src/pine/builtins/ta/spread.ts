@@ -43,13 +43,17 @@ export class Stdev {
  */
 export class Dev implements LengthFill {
   static readonly fills = 'length'
-  private readonly mean = new Sma()
+  /** The sma of the bar done last, and those of the four that `nextFour` did. */
+  mean = NaN
+  readonly means = new Float64Array(4)
+  private readonly average = new Sma()
   private readonly window = new SortedWindow(new SortedBlocks())
   private sorting = false
 
   next(source: number, length: number): number {
     const n = lengthOf(length, 'ta.dev')
-    const mean = this.mean.next(source, n)
+    const mean = this.average.next(source, n)
+    this.mean = mean
     if (n > ADDED_UP) this.sorting = true
     if (source !== source) {
       if (this.sorting) this.window.resize(n)
@@ -64,12 +68,17 @@ export class Dev implements LengthFill {
   }
 
   nextFour(four: Float64Array, n: number): void {
+    const { average, means } = this
     const { history } = this.window
-    for (let j = 0; j < 4; j++) history.push(four[j]!, n)
-    const mean0 = this.mean.next(four[0]!, n)
-    const mean1 = this.mean.next(four[1]!, n)
-    const mean2 = this.mean.next(four[2]!, n)
-    const mean3 = this.mean.next(four[3]!, n)
+    history.pushFour(four, n)
+    const mean0 = average.next(four[0]!, n)
+    const mean1 = average.next(four[1]!, n)
+    const mean2 = average.next(four[2]!, n)
+    const mean3 = average.next(four[3]!, n)
+    means[0] = mean0
+    means[1] = mean1
+    means[2] = mean2
+    means[3] = mean3
     const { values, mask, count } = history
     let value3 = values[(count - 1) & mask]!
     let value2 = values[(count - 2) & mask]!
