@@ -29,9 +29,10 @@ import { areBars, columnsAnswer, columnsTag, hasColumns, pieceStream } from './c
 import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
 import {
+  answerBytes,
   answerStream,
   answerTag,
-  answerText,
+  hasJsonText,
   isLarge,
   JsonText,
   keptResultOf,
@@ -566,9 +567,10 @@ async function sent(
 ): Promise<unknown> {
   if (hasColumns(answer)) return columnsSent(request, set, answer)
   set.headers['content-type'] = 'application/json;charset=utf-8'
+  if (!hasJsonText(answer)) return encodedText(request, set, JSON.stringify(answer))
   return isLarge(answer)
     ? encodedPieces(request, set, answerStream(answer))
-    : encodedText(request, set, await answerText(answer))
+    : encodedBytes(request, set, await answerBytes(answer))
 }
 
 /** Bars shrink to half of it; what a run computed hardly shrinks, and goes as it is. */
@@ -591,6 +593,16 @@ async function encodedText(
   const encoding = encodingOf(request, set)
   if (encoding === null) return text
   return responseOf(set, await encoded(encoding, new TextEncoder().encode(text)), encoding)
+}
+
+async function encodedBytes(
+  request: Request,
+  set: LeaveContext['set'],
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<Response> {
+  const encoding = bytes.length < ENCODED_BYTES ? null : encodingOf(request, set)
+  if (encoding === null) return responseOf(set, bytes)
+  return responseOf(set, await encoded(encoding, bytes), encoding)
 }
 
 function encodedPieces(

@@ -6,8 +6,10 @@
 import { turn } from '../lib/turn.ts'
 import { cutText } from '../lib/text-cut.ts'
 
-/** Read when it is sent, a piece at a time. */
-export type Pieces = string | { readonly length: number; readonly parts: AsyncIterable<string> }
+/** A text; its bytes, which are let go of as they are sent; or what is read when it is sent, a piece at a time. */
+export type Pieces = string | Bytes | { readonly length: number; readonly parts: AsyncIterable<string> }
+/** UTF-8, in pieces that are whole characters each. */
+type Bytes = Uint8Array<ArrayBuffer>[]
 
 export interface JsonTextOptions {
   /** Says as well as the text itself whether it is the same: for its ETag. */
@@ -25,16 +27,22 @@ export class JsonText {
     this.options = options
   }
 
+  /** Of bytes as many characters as they would be if each were one. */
   get length(): number {
-    return this.pieces.reduce((sum, piece) => sum + piece.length, 0)
+    return this.pieces.reduce((sum, piece) => sum + lengthOf(piece), 0)
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
     for (const piece of this.pieces) {
       if (typeof piece === 'string') yield piece
+      else if (Array.isArray(piece)) yield* piece
       else yield* piece.parts
     }
   }
+}
+
+function lengthOf(piece: Pieces): number {
+  return Array.isArray(piece) ? piece.reduce((sum, { length }) => sum + length, 0) : piece.length
 }
 
 type Answer = Readonly<Record<string, unknown>>
@@ -42,7 +50,18 @@ type Answer = Readonly<Record<string, unknown>>
 /** The text of an answer whose own fields may be JsonText. */
 export async function answerText(answer: Answer): Promise<string> {
   if (!hasJsonText(answer)) return JSON.stringify(answer)
-  return (await Array.fromAsync(answerPieces(answer))).join('')
+  const pieces = await Array.fromAsync(answerPieces(answer))
+  return pieces.map((piece) => (typeof piece === 'string' ? piece : utf8.decode(piece))).join('')
+}
+/** A piece may begin with what stands for a byte order mark at the beginning of a text. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Its bytes. */
+export async function answerBytes(answer: Answer): Promise<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
+  const pieces = await Array.fromAsync(answerPieces(answer))
+  const bytes = pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece))
+  return Buffer.concat(bytes)
 }
 
 /** The answer as it is kept for a repeated request: without texts that are stored elsewhere. */
@@ -75,7 +94,7 @@ export function answerTag(answer: Answer): Promise<string> {
   )
 }
 
-async function* answerPieces(answer: Answer): AsyncGenerator<string> {
+async function* answerPieces(answer: Answer): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
   let before = '{'
   for (const [name, value] of Object.entries(answer)) {
     const text = value instanceof JsonText ? value : JSON.stringify(value)
@@ -113,7 +132,7 @@ export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
       await turn()
       const { done, value } = await chunks.next()
       if (done) controller.close()
-      else controller.enqueue(encoder.encode(value))
+      else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
     },
     async cancel() {
       await chunks.return(undefined)
@@ -121,16 +140,19 @@ export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
   })
 }
 
-async function* chunksOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
+async function* chunksOf(
+  pieces: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
   let small = ''
   for await (const piece of pieces) {
-    if (small.length + piece.length <= CHUNK) {
+    if (typeof piece === 'string' && small.length + piece.length <= CHUNK) {
       small += piece
       continue
     }
     if (small !== '') yield small
     small = ''
-    yield* cutText(piece, CHUNK)
+    if (typeof piece === 'string') yield* cutText(piece, CHUNK)
+    else yield piece
   }
   if (small !== '') yield small
 }

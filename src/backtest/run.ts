@@ -21,9 +21,10 @@ import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
 import { buildResults, type Results } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
+import type { Rows } from '../wire/columns.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
-import { buildTracks, columnTracks, trackTexts, type TrackKinds } from './tracks.ts'
+import { buildTracks, columnTracks, trackTexts, type StrategyTracks, type TrackKinds } from './tracks.ts'
 
 export interface BacktestRequest {
   readonly source: string
@@ -62,8 +63,8 @@ export interface BacktestResult {
   readonly tracks: readonly Track[]
   /** JSON text of the tracks, made piece by piece. */
   trackTexts(kinds?: TrackKinds): Iterable<string>
-  /** The tracks with their columns as the run left them. */
-  columnTracks(kinds?: TrackKinds): readonly object[]
+  /** Report and tracks with their columns as the run left them, for `packGiven`. */
+  columns(kinds?: TrackKinds): { readonly report: object; readonly tracks: readonly object[] }
 }
 
 /** A script that cannot run: diagnostics in wire form. */
@@ -297,12 +298,16 @@ export function openBacktest(request: BacktestRequest): Backtest {
         alerts: run.alerts,
         timings: { compileMs, runMs, bars: bars.length },
       }
-      const strategy =
+      let orderColumns: Rows | null = null
+      const strategy: StrategyTracks | null =
         kind === 'strategy'
           ? {
               columns: found.columns,
               get orders() {
                 return report.orders
+              },
+              get orderColumns() {
+                return (orderColumns ??= found.orderColumns())
               },
               get resting() {
                 return broker.restingOrders()
@@ -319,7 +324,18 @@ export function openBacktest(request: BacktestRequest): Backtest {
           return (tracks ??= buildTracks(drawn))
         },
         trackTexts: (kinds) => trackTexts(drawn, kinds),
-        columnTracks: (kinds = null) => columnTracks(drawn, kinds),
+        columns(kinds = null) {
+          const rows: Partial<Record<string, Rows>> = {
+            trades: found.tradeColumns(),
+            orders: (orderColumns ??= found.orderColumns()),
+          }
+          // The lists are not read: that would make their objects.
+          const names = Object.keys(report) as (keyof Report)[]
+          return {
+            report: Object.fromEntries(names.map((name) => [name, rows[name] ?? report[name]])),
+            tracks: columnTracks(drawn, kinds),
+          }
+        },
       }
     },
   }

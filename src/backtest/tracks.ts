@@ -7,6 +7,8 @@ import type { Bars } from '../market/bars.ts'
 import type { ScriptRun } from '../pine/environment.ts'
 import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { EquityColumns } from './equity.ts'
+import { jsonPieces, listOf } from '../lib/json-pieces.ts'
+import { Rows, type Picks } from '../wire/columns.ts'
 import type { Marker, RestingTrack, Track } from '../wire/track.ts'
 import { RESTING_TYPES, type RestingOrder } from './broker/resting.ts'
 import type { Results } from './report/build.ts'
@@ -15,6 +17,8 @@ import type { ReportOrder } from '../wire/report.ts'
 export interface StrategyTracks {
   readonly columns: EquityColumns
   readonly orders: readonly ReportOrder[]
+  /** The same, as columns. */
+  readonly orderColumns: Rows
   readonly resting: readonly RestingOrder[]
   readonly first: Results['first']
   readonly initialCapital: number
@@ -29,24 +33,22 @@ export interface TrackSource {
 }
 
 /** A track whose items, if it has any, are made one by one: as objects they take ten times what they do as text. */
-type Draft = Readonly<Record<string, unknown>> & { readonly items?: Iterable<object> }
+type Draft = Readonly<Record<string, unknown>> & { readonly items?: Iterable<object> | Rows }
 
 export function buildTracks(source: TrackSource): Track[] {
-  return wholeTracks(drafts(source)) as unknown as Track[]
+  return wholeTracks(drafts(source, AS_LISTS)) as unknown as Track[]
 }
 
 /** The tracks with their columns as the run left them, for `pack`: no list is made of a typed array. */
 export function columnTracks(source: TrackSource, kinds: TrackKinds): object[] {
-  return wholeTracks(
-    chosen(
-      drafts(source, (column) => column),
-      kinds,
-    ),
-  )
+  return wholeTracks(chosen(drafts(source, AS_COLUMNS), kinds))
 }
 
 const wholeTracks = (tracks: Iterable<Draft>) =>
-  Array.from(tracks, ({ items, ...track }) => ({ ...track, ...(items && { items: [...items] }) }))
+  Array.from(tracks, ({ items, ...track }) => ({
+    ...track,
+    ...(items && { items: items instanceof Rows ? items : [...items] }),
+  }))
 
 /** The kinds of tracks that are wanted; null = all. */
 export type TrackKinds = readonly string[] | null
@@ -59,43 +61,34 @@ function* chosen(tracks: Iterable<Draft>, kinds: TrackKinds): Generator<Draft> {
 /** JSON text of the tracks, in pieces; a track or an item is let go of as soon as it is text. */
 export function* trackTexts(source: TrackSource, kinds: TrackKinds = null): Generator<string> {
   let before = '['
-  for (const { items, ...track } of chosen(drafts(source), kinds)) {
-    const text = JSON.stringify(track)
+  for (const track of chosen(drafts(source, AS_TEXTS), kinds)) {
     yield before
     before = ','
-    if (!items) {
-      yield text
-      continue
-    }
-    yield `${text.slice(0, -1)},"items":`
-    yield* listTexts(items)
-    yield '}'
+    yield* jsonPieces(track)
   }
   yield before === '[' ? '[]' : ']'
 }
 
-/** JSON text of a list, an item a piece. */
-export function* listTexts(items: Iterable<unknown>): Generator<string> {
-  let before = '['
-  for (const item of items) {
-    yield before + JSON.stringify(item)
-    before = ','
-  }
-  yield before === '[' ? '[]' : ']'
+/** How an answer has what is long. */
+interface Form {
+  readonly column: (values: Float64Array) => number[] | Float64Array
+  readonly markers: (strategy: StrategyTracks) => Iterable<object> | Rows
 }
 
-/** A column as the answer has it: a list for JSON. */
-type Made = (column: Float64Array) => number[] | Float64Array
+const AS_LISTS: Form = { column: (values) => listOf(values), markers: ({ orders }) => mapped(orders, marker) }
+/** A column is read where it stands, and its text made piece by piece. */
+const AS_TEXTS: Form = { ...AS_LISTS, column: (values) => values }
+const AS_COLUMNS: Form = { ...AS_TEXTS, markers: ({ orderColumns }) => markerColumns(orderColumns) }
 
-function* drafts({ run, bars, overlay, strategy }: TrackSource, made: Made = listOf): Generator<Draft> {
+function* drafts({ run, bars, overlay, strategy }: TrackSource, form: Form): Generator<Draft> {
   const ids = new Set(['time'])
   const plots = run.plots
   const plotIds = plots.map((plot) => uniqueId(ids, plot.title || plot.kind))
-  yield { id: 'time', kind: 'time', data: made(bars.time) }
+  yield { id: 'time', kind: 'time', data: form.column(bars.time) }
   for (const [i, plot] of plots.entries())
-    yield plotTrack(plot, plotIds[i]!, plotIds, { overlay, zorder: i + 1, bars: bars.length, made })
+    yield plotTrack(plot, plotIds[i]!, plotIds, { overlay, zorder: i + 1, bars: bars.length, form })
   yield* drawingTracks(run.drawings.items, overlay, ids)
-  if (strategy) yield* strategyTracks(strategy, bars, ids, made)
+  if (strategy) yield* strategyTracks(strategy, bars, ids, form)
 }
 
 /** The title, `title#2` on collision. */
@@ -119,8 +112,8 @@ function plotTrack(
     overlay,
     zorder,
     bars,
-    made,
-  }: { readonly overlay: boolean; readonly zorder: number; readonly bars: number; readonly made: Made },
+    form,
+  }: { readonly overlay: boolean; readonly zorder: number; readonly bars: number; readonly form: Form },
 ): Draft {
   const over = overlay || plot.options['force_overlay'] === true
   const head = { id, kind: plot.kind, title: plot.title, pane: over ? 'price' : '1', overlay: over, zorder }
@@ -133,13 +126,13 @@ function plotTrack(
   const only = names.length === 1 ? names[0] : undefined
   const data =
     only === undefined
-      ? Object.fromEntries(names.map((name) => [name, made(plot.columns[name]!)]))
-      : { data: made(plot.columns[only]!) }
+      ? Object.fromEntries(names.map((name) => [name, form.column(plot.columns[name]!)]))
+      : { data: form.column(plot.columns[only]!) }
   const colors = Object.fromEntries(
-    Object.entries(plot.colors).map(([name, column]) => [
-      name === 'color' ? 'colors' : `${name}s`,
-      indexed(column),
-    ]),
+    Object.entries(plot.colors).map(([name, column]) => {
+      const { palette, index } = indexed(column)
+      return [name === 'color' ? 'colors' : `${name}s`, { palette, index: form.column(index) }]
+    }),
   )
   return { ...options, ...head, ...data, ...colors, ...texts, ...between }
 }
@@ -164,10 +157,10 @@ function colorText(color: number): string | null {
 }
 
 /** A colour a bar as a palette and indexes into it; -1 = na. */
-function indexed(column: Float64Array): { palette: string[]; index: number[] } {
+function indexed(column: Float64Array): { palette: string[]; index: Float64Array } {
   const palette: string[] = []
   const known = new Map<number, number>()
-  const index: number[] = []
+  const index = new Float64Array(column.length)
   for (let i = 0; i < column.length; i++) {
     const color = column[i]!
     let at = Number.isNaN(color) ? -1 : known.get(color)
@@ -175,7 +168,7 @@ function indexed(column: Float64Array): { palette: string[]; index: number[] } {
       at = palette.push(colorText(color)!) - 1
       known.set(color, at)
     }
-    index.push(at)
+    index[i] = at
   }
   return { palette, index }
 }
@@ -194,16 +187,6 @@ function runsOf(column: Float64Array): {
     start = end
   }
   return { palette, runs }
-}
-
-/**
- * A column as a plain list. `Array.from` walks a typed array through its iterator, 14 ms a million here; into a list
- * that is known to hold doubles it takes 0.8.
- */
-function listOf(column: Float64Array): number[] {
-  const list = Array<number>(column.length).fill(0.5)
-  for (let i = 0; i < column.length; i++) list[i] = column[i]!
-  return list
 }
 
 // ——— drawings ———
@@ -265,7 +248,7 @@ function* strategyTracks(
   strategy: StrategyTracks,
   bars: Bars,
   ids: Set<string>,
-  made: Made,
+  form: Form,
 ): Generator<Draft> {
   const { columns, first, initialCapital } = strategy
   const pane = { pane: 'equity', overlay: false }
@@ -274,21 +257,21 @@ function* strategyTracks(
     kind: 'equity',
     title: 'Equity',
     ...pane,
-    data: made(columns.equity),
+    data: form.column(columns.equity),
   }
   yield {
     id: uniqueId(ids, 'drawdown'),
     kind: 'drawdown',
     title: 'Drawdown',
     ...pane,
-    data: made(drawdownOf(columns.equity, bars, initialCapital)),
+    data: form.column(drawdownOf(columns.equity, bars, initialCapital)),
   }
   yield {
     id: uniqueId(ids, 'buyhold'),
     kind: 'buyhold',
     title: 'Buy & hold',
     ...pane,
-    data: made(buyHoldOf(first, bars, initialCapital)),
+    data: form.column(buyHoldOf(first, bars, initialCapital)),
   }
   yield {
     id: uniqueId(ids, 'position'),
@@ -296,7 +279,7 @@ function* strategyTracks(
     title: 'Position',
     pane: 'position',
     overlay: false,
-    data: made(columns.position),
+    data: form.column(columns.position),
   }
   yield {
     id: uniqueId(ids, 'markers'),
@@ -304,7 +287,7 @@ function* strategyTracks(
     title: 'Orders',
     pane: 'price',
     overlay: true,
-    items: mapped(strategy.orders, marker),
+    items: form.markers(strategy),
   }
   if (strategy.resting.length > 0)
     yield { id: uniqueId(ids, 'resting'), kind: 'resting', ...restingColumns(strategy.resting) }
@@ -366,7 +349,7 @@ function marker(order: ReportOrder): Marker {
     time: order.time / 1000,
     position: buy ? 'belowBar' : 'aboveBar',
     shape: buy ? 'arrowUp' : 'arrowDown',
-    color: buy ? '#2962FFFF' : '#F23645FF',
+    color: buy ? BUY_COLOR : SELL_COLOR,
     text: `${order.comment || order.id}\n${sign}${order.qty}`,
     id: order.id,
     price: order.price,
@@ -375,3 +358,40 @@ function marker(order: ReportOrder): Marker {
     after: order.position,
   }
 }
+
+/** As `marker`, of all orders. */
+function markerColumns({ length, fields }: Rows): Rows {
+  const { bar, time, price, qty, position } = fields as Record<string, Float64Array>
+  const { id, side, comment } = fields as Record<string, Picks>
+  const one = (value: string | number) => ({ values: [value], index: new Float64Array(length) })
+  const bySide = (buy: string, sell: string) => ({
+    values: side!.values.map((value) => (value === 'buy' ? buy : sell)),
+    index: side!.index,
+  })
+  const texts = new Map<string, number>()
+  const text = new Float64Array(length)
+  for (let i = 0; i < length; i++) {
+    const name = comment!.values[comment!.index[i]!] || id!.values[id!.index[i]!]
+    const sign = side!.values[side!.index[i]!] === 'buy' ? '+' : '-'
+    const said = `${String(name)}\n${sign}${qty![i]!}`
+    let at = texts.get(said)
+    if (at === undefined) texts.set(said, (at = texts.size))
+    text[i] = at
+  }
+  return new Rows(length, {
+    bar: bar!,
+    time: time!.map((ms) => ms / 1000),
+    position: bySide('belowBar', 'aboveBar'),
+    shape: bySide('arrowUp', 'arrowDown'),
+    color: bySide(BUY_COLOR, SELL_COLOR),
+    text: { values: [...texts.keys()], index: text },
+    id: id!,
+    price: price!,
+    qty: qty!,
+    size: one(1),
+    after: position!,
+  })
+}
+
+const BUY_COLOR = '#2962FFFF'
+const SELL_COLOR = '#F23645FF'

@@ -3,11 +3,15 @@
 // It is made in pieces and given up at the first one too many, so that neither what it is made of nor what it is made
 // into ever lies in memory whole before somebody has looked at how much it is.
 
-import { listTexts } from '../backtest/tracks.ts'
 import { Problem } from '../lib/problem.ts'
 
-/** Letters joined at a time: a list of a million short texts takes three times what one long text does. */
-const JOINED = 1 << 20
+/** Texts are put into buffers of such lengths, one after the other, the last as often as need be. */
+const BUFFERS = [1 << 16, 1 << 18, 1 << 20] as const
+/** Letters of short pieces that are put into a buffer in one go. */
+const JOINED = 1 << 14
+
+/** A text as UTF-8, in pieces that are whole characters each. */
+export type TextBytes = Uint8Array<ArrayBuffer>[]
 
 export class AnswerScales {
   readonly #most: number
@@ -21,23 +25,32 @@ export class AnswerScales {
   }
 
   /** Puts pieces together. Throws Problem 422 `script_limit_exceeded` when all texts are more than may be. */
-  text(pieces: Iterable<string>): string {
-    const joined: string[] = []
-    let waiting: string[] = []
+  bytes(pieces: Iterable<string>): TextBytes {
+    const full: TextBytes = []
+    let buffer = new Uint8Array(BUFFERS[0])
     let length = 0
-    const join = () => {
-      this.add(length)
-      joined.push(waiting.join(''))
-      waiting = []
-      length = 0
+    const put = (text: string) => {
+      for (let rest = text; rest !== '';) {
+        const { read, written } = encoder.encodeInto(rest, buffer.subarray(length))
+        length += written
+        rest = rest.slice(read)
+        if (rest === '') return
+        full.push(buffer.subarray(0, length))
+        this.add(length)
+        buffer = new Uint8Array(BUFFERS[full.length] ?? BUFFERS[2])
+        length = 0
+      }
     }
+    let short = ''
     for (const piece of pieces) {
-      waiting.push(piece)
-      length += piece.length
-      if (length >= JOINED) join()
+      short += piece
+      if (short.length < JOINED) continue
+      put(short)
+      short = ''
     }
-    join()
-    return joined.join('')
+    put(short)
+    this.add(length)
+    return [...full, buffer.subarray(0, length)]
   }
 
   /** Weighs what was made elsewhere. */
@@ -54,15 +67,4 @@ export class AnswerScales {
   }
 }
 
-/** JSON text of an object whose lists are long. */
-export function* objectTexts(object: Readonly<Record<string, unknown>>): Generator<string> {
-  let before = '{'
-  for (const [name, value] of Object.entries(object)) {
-    const text = Array.isArray(value) ? '' : JSON.stringify(value)
-    if (text === undefined) continue
-    yield `${before}${JSON.stringify(name)}:${text}`
-    before = ','
-    if (Array.isArray(value)) yield* listTexts(value)
-  }
-  yield before === '{' ? '{}' : '}'
-}
+const encoder = new TextEncoder()

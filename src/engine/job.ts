@@ -1,11 +1,12 @@
 // What a job is: work on what a user sent, done in a worker instead of on the server's own thread.
 //
 // The kinds of jobs stand in one table, `Jobs`, with what goes in and what comes out; `kinds.ts` does them, in a worker.
-// Bars go by reference (shared memory). Answers that are sent on come as JSON text: made in the worker, stored and sent
-// as they are, so that a report of a thousand trades costs the main thread a string and not a million small objects.
+// Bars go by reference (shared memory). Answers that are sent on come as the bytes of their JSON text: made in the worker,
+// handed over without a copy, stored and sent as they are.
 
 import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { Measured, TrialBatch, TrialInputs } from '../backtest/trial.ts'
+import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { Verification } from '../backtest/report/difference.ts'
 import type { TrackKinds } from '../backtest/tracks.ts'
@@ -113,10 +114,10 @@ export interface PickJob {
 export type Picked = 'figures' | 'trades'
 
 export interface BacktestOutput {
-  /** JSON text. */
-  readonly report: string
+  /** JSON text, of which the worker hands the bytes over. */
+  readonly report: TextBytes
   /** JSON text of an array. */
-  readonly tracks: string
+  readonly tracks: TextBytes
   /** The report's `summary`. */
   readonly summary: ReportSummary
   /** Of the report's amounts. */

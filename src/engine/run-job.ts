@@ -1,14 +1,15 @@
 // Running a script in a worker: what it needs is fetched first, so that it runs once.
 
 import { compareReports } from '../backtest/report/difference.ts'
-import { pack } from '../wire/columns.ts'
+import { packGiven } from '../wire/columns.ts'
 import type { Report } from '../wire/report.ts'
 import { scriptName, trialName } from '../backtest/trial-name.ts'
 import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
+import { jsonPieces } from '../lib/json-pieces.ts'
 import { Problem } from '../lib/problem.ts'
 import { outline } from '../pine/outline.ts'
-import { AnswerScales, objectTexts } from './answer.ts'
+import { AnswerScales } from './answer.ts'
 import { withSeries } from './asked-series.ts'
 import type { BacktestOutput, FinerBars, PreviewOutput, RunJob, VerifyOutput } from './job.ts'
 import { librariesOf } from './libraries.ts'
@@ -30,8 +31,8 @@ export async function runJob(
   const { report } = result
   const { summary, currency } = report
   return {
-    report: scales.text(objectTexts({ ...report })),
-    tracks: scales.text(result.trackTexts(job.tracks)),
+    report: scales.bytes(jsonPieces({ ...report })),
+    tracks: scales.bytes(result.trackTexts(job.tracks)),
     summary,
     currency,
     tried: triedBy(job, report),
@@ -46,7 +47,7 @@ export async function previewJob(
 ): Promise<PreviewOutput> {
   const { result, scales } = await weighedResult(job, desk, run)
   const { report } = result
-  const packed = pack({ report: { ...report }, tracks: result.columnTracks(job.tracks) }, ['result'])
+  const packed = packGiven(result.columns(job.tracks), ['result'])
   scales.add(packed.text.length)
   for (const { byteLength } of packed.bytes) scales.add(byteLength)
   return { result: packed, tried: triedBy(job, report) }
@@ -57,8 +58,8 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   const used = (bytes: number) => desk.used((counted = Math.max(counted, bytes)))
   const result = await resultOf(job, { ...desk, used }, run)
   const { answerBytes, memoryBytes } = job.limits
-  // It lies there twice for a moment, in pieces and put together; of a run that took all it may there is still an answer.
-  const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + 2 * bytes))
+  // Of a run that took all it may there is still an answer.
+  const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + bytes))
   return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed) }
 }
 

@@ -84,12 +84,17 @@ export function serveJobs(kinds: Partial<Kinds>): void {
   }
 }
 
-/** Packed columns of an answer belong to the server from now on. */
+/** Bytes and packed columns of an answer belong to the server from now on. */
 function handedOver(said: Said): ArrayBuffer[] {
-  const answer =
-    said.from === 'done' ? (said.answer as Partial<Jobs['pack']['answer'] & Jobs['preview']['answer']>) : null
-  return (answer?.bytes ?? answer?.result?.bytes ?? []).map(({ buffer }) => buffer)
+  const answer = said.from === 'done' ? (said.answer as Partial<Handed> | undefined) : undefined
+  const { bytes, result, report, tracks } = answer ?? {}
+  const lists = [bytes, result?.bytes, report, tracks].filter((list) => Array.isArray(list))
+  // A buffer may be in several columns.
+  return [...new Set(lists.flat().map(({ buffer }) => buffer))]
 }
+
+/** Of the answers of all kinds what may hold large buffers. */
+type Handed = Jobs['pack']['answer'] & Jobs['preview']['answer'] & Jobs['run']['answer']
 
 function deskFor(
   { used }: ToWorker & { readonly to: 'job' },

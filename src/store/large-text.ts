@@ -9,7 +9,7 @@ import { cutText } from '../lib/text-cut.ts'
 import { transact, type Changes } from './transaction.ts'
 import type { Key, Kv, Reader } from './kv.ts'
 
-/** Characters; a part is written and read within a millisecond or two. */
+/** Characters, or bytes; a part is written and read within a millisecond or two. */
 const PART = 1024 * 1024
 /** Up to here the text is written as one: a write more costs three milliseconds, as much as so many characters. */
 const WHOLE = 3 * PART
@@ -28,20 +28,28 @@ export interface LargeText {
   readonly parts: AsyncIterable<string>
 }
 
-/** Writes what is too large for the commit, and answers what the commit has to add. */
-export async function stageText(kv: Kv, key: Key, text: string): Promise<Changes> {
-  if (text.length <= WHOLE) return { sets: [{ key, value: text }] }
-  // A part may be a character short, so that there is perhaps one more.
-  const most = Math.ceil(text.length / (PART - 1))
+/**
+ * Writes what is too large for the commit, and answers what the commit has to add. The text is UTF-8, in pieces that are
+ * whole characters each.
+ */
+export async function stageText(kv: Kv, key: Key, text: readonly Uint8Array[]): Promise<Changes> {
+  const bytes = text.reduce((sum, { length }) => sum + length, 0)
+  if (bytes <= WHOLE) return { sets: [{ key, value: text.map((piece) => utf8.decode(piece)).join('') }] }
+  // A piece that is cut may have a part that is a character short, so that there is perhaps one more.
+  const most = text.reduce((sum, { length }) => sum + Math.ceil(length / (PART - 1)), 0)
   await transact(kv, () => ({ sets: [{ key: draftKey(key), value: String(most) }] }))
-  let count = 0
-  for (const value of cutText(text, PART)) {
-    const part = count++
-    await transact(kv, () => ({ sets: [{ key: partKey(key, part), value }] }))
-  }
-  const head: Head = { $parts: count, length: text.length }
+  let [count, length] = [0, 0]
+  for (const piece of text)
+    for (const value of cutText(utf8.decode(piece), PART)) {
+      const part = count++
+      length += value.length
+      await transact(kv, () => ({ sets: [{ key: partKey(key, part), value }] }))
+    }
+  const head: Head = { $parts: count, length }
   return { sets: [{ key, value: JSON.stringify(head) }], deletes: [draftKey(key)] }
 }
+/** A piece may begin with what stands for a byte order mark at the beginning of a text. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** null = there is none. */
 export async function largeText(kv: Reader, key: Key): Promise<LargeText | null> {

@@ -44,31 +44,57 @@ export interface Packed {
 
 type Numbers = Float64Array | readonly (number | null)[]
 
+/** A list of objects that never was one: a column a field, in the order of the fields. */
+export class Rows {
+  readonly length: number
+  readonly fields: Readonly<Record<string, Float64Array | Picks>>
+
+  constructor(length: number, fields: Rows['fields']) {
+    this.length = length
+    this.fields = fields
+  }
+}
+
+/** Which of some values each item is. */
+export interface Picks {
+  readonly values: readonly (string | number | boolean | null)[]
+  readonly index: Float64Array
+}
+
 /** Shorter lists stay in the header: a column's description is as long. */
 const LONG = 16
 const MAGIC = 0x31435243
 
 /** Takes the long lists out of a value that JSON could say. `at` is its own place in the answer. */
 export function pack(value: unknown, at: Path): Packed {
+  return packed(value, at, false)
+}
+
+/** Likewise of a value that nobody reads any more: what of its lists need not be copied is taken. */
+export function packGiven(value: unknown, at: Path): Packed {
+  return packed(value, at, true)
+}
+
+function packed(value: unknown, at: Path, isGiven: boolean): Packed {
   const columns: Column[] = []
   const tables: Table[] = []
   const ofColumns: Uint8Array<ArrayBuffer>[] = []
   const ofTables: Uint8Array<ArrayBuffer>[] = []
   const skeleton = (part: unknown, place: Path): unknown => {
     if (part instanceof Float64Array || isNumbers(part)) {
-      const { column, bytes } = numberColumn(place, part)
+      const { column, bytes } = numberColumn(place, part, { isGiven })
       columns.push(column)
       ofColumns.push(bytes)
       return null
     }
-    if (Array.isArray(part)) {
-      const fields = fieldsOf(part)
-      if (!fields) return part.map((one, i) => skeleton(one, [...place, i]))
-      const packed = fields.map((field) => fieldColumn(part, field))
-      tables.push({ at: place, length: part.length, fields: packed.map(({ column }) => column) })
-      for (const { bytes } of packed) ofTables.push(bytes)
+    const fields = part instanceof Rows ? columnsOfRows(part, isGiven) : columnsOfList(part)
+    if (fields) {
+      const { length } = part as Rows
+      tables.push({ at: place, length, fields: fields.map(({ column }) => column) })
+      for (const { bytes } of fields) ofTables.push(bytes)
       return null
     }
+    if (Array.isArray(part)) return part.map((one, i) => skeleton(one, [...place, i]))
     if (part === null || typeof part !== 'object') return part
     return Object.fromEntries(
       Object.entries(part).map(([name, one]) => [name, skeleton(one, [...place, name])]),
@@ -161,11 +187,27 @@ function fieldsOf(list: readonly unknown[]): readonly string[] | null {
   return alike && names.length > 0 && !names.includes('__proto__') ? names : null
 }
 
-function isRow(value: unknown): value is Readonly<Record<string, unknown>> {
+function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function fieldColumn(rows: readonly Readonly<Record<string, unknown>>[], name: string) {
+function columnsOfRows({ fields }: Rows, isGiven: boolean) {
+  return Object.entries(fields).map(([name, field]) => {
+    if (field instanceof Float64Array) return numberColumn([name], field, { isGiven })
+    const { column, bytes } = numberColumn([name], field.index, { isWhole: true })
+    return { column: { ...column, values: field.values }, bytes }
+  })
+}
+
+/** null where it is no list, or none of objects that are alike. */
+function columnsOfList(list: unknown) {
+  const fields = Array.isArray(list) ? fieldsOf(list) : null
+  return fields && fields.map((field) => fieldColumn(list as readonly Row[], field))
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function fieldColumn(rows: readonly Row[], name: string) {
   const values = rows.map((row) => row[name])
   if (isNumbers(values)) return numberColumn([name], values)
   const known = new Map<unknown, number>()
@@ -179,41 +221,40 @@ function fieldColumn(rows: readonly Readonly<Record<string, unknown>>[], name: s
 }
 
 /** A column of the smallest type that says exactly the same. */
-function numberColumn(at: Path, values: Numbers, { isWhole = false } = {}) {
+function numberColumn(at: Path, values: Numbers, { isWhole = false, isGiven = false } = {}) {
   const { length } = values
-  const doubles = values instanceof Float64Array ? doublesOf(values) : doublesOfList(values)
+  const doubles = values instanceof Float64Array ? values : doublesOf(values)
   const scale = isWhole ? 1 : scaleOf(doubles)
-  const found = scale === null ? null : wholeNumbers(doubles, scale)
+  const found = scale === null ? null : rangesOf(doubles, scale)
   const bySteps = found !== null && !isWhole && BYTES[found.steps] < BYTES[found.direct]
   const type = found?.[bySteps ? 'steps' : 'direct'] ?? 'f64'
-  if (scale === null || !found || type === 'f64')
-    return { column: { at, type: 'f64' as const, length }, bytes: new Uint8Array(doubles.buffer) }
-  const { whole } = found
-  const bytes = new Uint8Array(padded(length * BYTES[type]))
-  const items = viewOf(type, bytes.buffer, 0, length)
-  if (bySteps) for (let i = 1; i < length; i++) items[i] = whole[i]! - whole[i - 1]!
-  else for (let i = 0; i < length; i++) items[i] = Number.isNaN(whole[i]) ? LEAST[type] : whole[i]!
-  const column = { at, type, length, ...(scale > 1 && { scale }), ...(bySteps && { from: whole[0] ?? 0 }) }
-  return { column, bytes }
+  if (scale === null || !found || type === 'f64') {
+    const mayTake = isGiven || doubles !== values
+    return { column: { at, type: 'f64' as const, length }, bytes: asJsonHas(doubles, mayTake) }
+  }
+  const { from } = found
+  const items = bySteps ? stepsOf(doubles, scale) : wholesOf(doubles, scale, LEAST[type])
+  const column = { at, type, length, ...(scale > 1 && { scale }), ...(bySteps && { from }) }
+  return { column, bytes: narrowed(items, length, type) }
 }
 
-/** The values as JSON has them: it knows neither infinity nor a negative zero. The loop is for one kind of list alone. */
-function doublesOf(values: Float64Array): Float64Array<ArrayBuffer> {
+function doublesOf(values: readonly (number | null)[]): Float64Array<ArrayBuffer> {
   const doubles = new Float64Array(values.length)
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i]!
-    doubles[i] = value - value === 0 ? value + 0 : Number.NaN
-  }
+  for (let i = 0; i < values.length; i++) doubles[i] = values[i] ?? Number.NaN
   return doubles
 }
 
-function doublesOfList(values: readonly (number | null)[]): Float64Array<ArrayBuffer> {
-  const doubles = new Float64Array(values.length)
-  for (let i = 0; i < values.length; i++) {
-    const value = values[i] ?? Number.NaN
-    doubles[i] = value - value === 0 ? value + 0 : Number.NaN
+/** The values as JSON has them: it knows neither infinity nor a negative zero. Its own bytes, where they may be taken. */
+function asJsonHas(doubles: Float64Array, mayTake: boolean): Uint8Array<ArrayBuffer> {
+  const { buffer } = doubles
+  const own =
+    mayTake && buffer instanceof ArrayBuffer ? (doubles as Float64Array<ArrayBuffer>) : doubles.slice()
+  for (let i = 0; i < own.length; i++) {
+    const value = own[i]!
+    if (value - value !== 0) own[i] = Number.NaN
+    else if (value === 0) own[i] = 0
   }
-  return doubles
+  return new Uint8Array(own.buffer, own.byteOffset, own.byteLength)
 }
 
 /** Power of ten by which some of the values are whole; null = there is none, as with quotients. */
@@ -229,34 +270,68 @@ function scaleOf(doubles: Float64Array): number | null {
 }
 const SAMPLES = 64
 
-/** The values times the scale, if that is exact, and the types that hold them and the steps between them. */
-function wholeNumbers(doubles: Float64Array, scale: number) {
-  const { length } = doubles
-  const whole = new Float64Array(length)
-  let [least, most, down, up] = [0, 0, 0, 0]
+/** The types that hold the values times the scale, and the steps between those; null where it is not exact. */
+function rangesOf(doubles: Float64Array, scale: number) {
+  let least = 0
+  let most = 0
+  let down = 0
+  let up = 0
   let before = Number.NaN
   let hasNull = false
-  for (let i = 0; i < length; i++) {
+  for (let i = 0; i < doubles.length; i++) {
     const value = doubles[i]!
-    if (Number.isNaN(value)) {
+    if (value - value !== 0) {
       hasNull = true
-      whole[i] = value
       continue
     }
-    const number = Math.round(value * scale) + 0
+    const number = Math.round(value * scale)
     // Beyond 2^53 a sum of steps is not exact.
     if (number / scale !== value || number > 2 ** 53 || number < -(2 ** 53)) return null
     if (number < least) least = number
     if (number > most) most = number
     if (number - before < down) down = number - before
     if (number - before > up) up = number - before
-    before = whole[i] = number
+    before = number
   }
   return {
-    whole,
     direct: typeFor(least, most),
     steps: hasNull ? ('f64' as const) : typeFor(down, up),
+    /** Where it has no null. */
+    from: hasNull || doubles.length === 0 ? 0 : Math.round(doubles[0]! * scale) + 0,
   }
+}
+
+// One kind of array each, which is made smaller afterwards: a loop over arrays of several kinds takes five times as long.
+
+function wholesOf(doubles: Float64Array, scale: number, none: number): Int32Array<ArrayBuffer> {
+  const items = roomFor(doubles.length)
+  for (let i = 0; i < doubles.length; i++) {
+    const value = doubles[i]!
+    items[i] = value - value === 0 ? Math.round(value * scale) : none
+  }
+  return items
+}
+
+function stepsOf(doubles: Float64Array, scale: number): Int32Array<ArrayBuffer> {
+  const items = roomFor(doubles.length)
+  let before = Math.round((doubles[0] ?? 0) * scale)
+  for (let i = 1; i < doubles.length; i++) {
+    const number = Math.round(doubles[i]! * scale)
+    items[i] = number - before
+    before = number
+  }
+  return items
+}
+
+const roomFor = (length: number) => new Int32Array(padded(length * 4) / 4)
+
+function narrowed(items: Int32Array<ArrayBuffer>, length: number, type: 'i32' | 'i16' | 'i8') {
+  if (type === 'i32') return new Uint8Array(items.buffer)
+  const bytes = new Uint8Array(padded(length * BYTES[type]))
+  const values = items.subarray(0, length)
+  if (type === 'i16') new Int16Array(bytes.buffer).set(values)
+  else new Int8Array(bytes.buffer).set(values)
+  return bytes
 }
 
 function typeFor(least: number, most: number): ColumnType {

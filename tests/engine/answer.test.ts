@@ -2,10 +2,12 @@
 
 import { expect, test } from 'bun:test'
 import { runBacktest } from '../../src/backtest/run.ts'
-import { AnswerScales, objectTexts } from '../../src/engine/answer.ts'
+import { AnswerScales, type TextBytes } from '../../src/engine/answer.ts'
 import type { RunJob } from '../../src/engine/job.ts'
-import { runJob } from '../../src/engine/run-job.ts'
+import { previewJob, runJob } from '../../src/engine/run-job.ts'
 import type { Desk } from '../../src/engine/worker-loop.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { columnPieces, decodeColumns } from '../../src/wire/columns.ts'
 import type { Problem } from '../../src/lib/problem.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
@@ -45,19 +47,16 @@ function deskThatNotes(noted: number[] = []): Desk {
   return { host: host as unknown as Desk['host'], progress: () => {}, used: (bytes) => noted.push(bytes) }
 }
 
+const textOf = (bytes: TextBytes) => Buffer.concat(bytes).toString()
+
 test('an answer made in pieces is the text of the whole', async () => {
-  const { report, tracks } = await runJob(job(SCRIPT), deskThatNotes())
+  const output = await runJob(job(SCRIPT), deskThatNotes())
+  const [report, tracks] = [textOf(output.report), textOf(output.tracks)]
   const whole = runBacktest({ ...job(SCRIPT), series: () => null })
   const untimed = (text: string) => text.replace(/"timings":\{[^}]*\}/, '')
   expect(untimed(report)).toBe(untimed(JSON.stringify({ ...whole.report })))
   expect(tracks).toBe(JSON.stringify(whole.tracks))
   expect((JSON.parse(report) as { trades: unknown[] }).trades.length).toBeGreaterThan(10)
-})
-
-test('lists that are empty and fields that are not there are written as JSON has them', () => {
-  const text = (object: Record<string, unknown>) => [...objectTexts(object)].join('')
-  expect(text({})).toBe('{}')
-  expect(text({ a: [], b: undefined, c: [1, null], d: { e: [] } })).toBe('{"a":[],"c":[1,null],"d":{"e":[]}}')
 })
 
 test('an answer that is too large is given up before the rest of it is made', () => {
@@ -70,15 +69,62 @@ test('an answer that is too large is given up before the rest of it is made', ()
   }
   const weighed: number[] = []
   const scales = new AnswerScales(5_000_000, (bytes) => weighed.push(bytes))
-  expect(() => scales.text(endless())).toThrow('SCRIPT_ANSWER_MB')
+  expect(() => scales.bytes(endless())).toThrow('SCRIPT_ANSWER_MB')
   expect(made).toBeLessThan(70)
   expect(Math.max(...weighed)).toBeLessThan(7_000_000)
 })
 
+test('a text is put into bytes whole, however long its pieces are and wherever a buffer ends', () => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  console.log(`seed ${seed}`)
+  const { uniform: random } = seededRandom(seed)
+  const signs = ['a', 'é', '多', '🚀', '\ufeff']
+  const pieces = Array.from({ length: 400 }, (_, i) =>
+    signs[Math.floor(random() * signs.length)]!.repeat(Math.floor(random() * (i % 50 === 0 ? 300_000 : 40))),
+  )
+  const weighed: number[] = []
+  const bytes = new AnswerScales(1e9, (sum) => weighed.push(sum)).bytes(pieces)
+  expect(textOf(bytes) === pieces.join('')).toBe(true)
+  expect(weighed.at(-1)).toBe(Buffer.byteLength(pieces.join('')))
+  // Each is whole characters.
+  for (const piece of bytes)
+    expect(() => new TextDecoder('utf-8', { fatal: true }).decode(piece)).not.toThrow()
+})
+
+test('columns say what the rows say, of trades that are open, or have names of their own, and of none', async () => {
+  const named = SCRIPT.replace(
+    '"L", strategy.long',
+    'str.tostring(bar_index), strategy.long, comment = bar_index % 20 == 0 ? "c" : na',
+  )
+  const open = SCRIPT.replace('strategy.close("L")', 'log.info("x")')
+  for (const source of [
+    SCRIPT,
+    named,
+    open,
+    '//@version=6\nstrategy("none")',
+    '//@version=6\nindicator("i")\nplot(close)',
+  ])
+    for (const tracks of [null, ['markers', 'time']]) {
+      const { result } = await previewJob({ ...job(source), tracks }, deskThatNotes())
+      const bytes = Buffer.concat(columnPieces(`{"result":${result.text}}`, [result]))
+      const decoded = decodeColumns(
+        bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+      ) as {
+        result: { report: object; tracks: object }
+      }
+      const output = await runJob({ ...job(source), tracks }, deskThatNotes())
+      const untimed = (report: object) => ({ ...report, timings: null })
+      expect(JSON.stringify(untimed(decoded.result.report))).toBe(
+        JSON.stringify(untimed(JSON.parse(textOf(output.report)) as object)),
+      )
+      expect(JSON.stringify(decoded.result.tracks)).toBe(textOf(output.tracks))
+    }
+})
+
 test('report and tracks are weighed together', () => {
   const scales = new AnswerScales(1000, () => {})
-  scales.text(['x'.repeat(600)])
-  expect(() => scales.text(['x'.repeat(600)])).toThrow('the most that a run may answer')
+  scales.bytes(['x'.repeat(600)])
+  expect(() => scales.bytes(['x'.repeat(600)])).toThrow('the most that a run may answer')
 })
 
 test.each([
@@ -100,6 +146,8 @@ test.each([
 test('what the answer takes counts as memory of the job', async () => {
   const noted: number[] = []
   await runJob(job(SCRIPT), deskThatNotes(noted))
-  const { tracks } = await runJob(job(SCRIPT), deskThatNotes())
-  expect(Math.max(...noted)).toBeGreaterThan(2 * tracks.length)
+  const { report, tracks } = await runJob(job(SCRIPT), deskThatNotes())
+  const bytes = Buffer.concat([...report, ...tracks]).length
+  expect(Math.max(...noted)).toBeGreaterThanOrEqual(bytes + noted[0]!)
+  expect(Math.max(...noted)).toBeLessThan(bytes + 2 ** 20)
 })

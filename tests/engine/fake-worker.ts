@@ -56,7 +56,7 @@ function result(fields: object): BacktestResult {
     report: report as unknown as BacktestResult['report'],
     tracks: [],
     trackTexts: () => ['[{"id":"time","kind":"time","data":[]}]'],
-    columnTracks: () => [{ id: 'time', kind: 'time', data: new Float64Array(0) }],
+    columns: () => ({ report, tracks: [{ id: 'time', kind: 'time', data: new Float64Array(0) }] }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'bun:test'
+import type { TextBytes } from '../../src/engine/answer.ts'
 import type { BacktestOutput, Host } from '../../src/engine/job.ts'
 import { JobPool, type JobOptions, type PoolOptions, type WorkerThread } from '../../src/engine/pool.ts'
 import { ownThread, ownThreadMs, threadMs } from '../../src/engine/thread-time.ts'
@@ -18,6 +19,7 @@ interface Asked extends Partial<JobOptions> {
 
 /** On a machine that is busy with other tests a thread may wait long for its time. */
 const byTheClock: PoolOptions['threadMs'] = () => null
+const textOf = (bytes: TextBytes) => Buffer.concat(bytes).toString()
 const rss = () => process.memoryUsage.rss()
 
 function open(workers = 1, { memory = rss, spawn = standIn, time = byTheClock } = {}) {
@@ -65,8 +67,8 @@ test('a job reads shared bars, tells its progress and answers JSON text', async 
   const run = open()
   const bars: number[] = []
   const { report, tracks, summary } = await run('sum', { progress: (bar: number) => bars.push(bar) })
-  expect(JSON.parse(report)).toMatchObject({ sum: 10_000, inputs: { length: 3 } })
-  expect(JSON.parse(tracks)).toHaveLength(1)
+  expect(JSON.parse(textOf(report))).toMatchObject({ sum: 10_000, inputs: { length: 3 } })
+  expect(JSON.parse(textOf(tracks))).toHaveLength(1)
   expect(summary.trades).toBe(0)
   expect(bars).toEqual([5000, 10_000, 15_000, 20_000])
 })
@@ -80,7 +82,7 @@ test('what a script did wrong comes back as it was thrown; what we did wrong doe
   expect(await rejection(run('crash'))).toMatchObject({
     message: expect.stringContaining('not caught by the engine'),
   })
-  expect((await run('sum')).report).toContain('sum')
+  expect(textOf((await run('sum')).report)).toContain('sum')
 })
 
 test('a script that never ends is stopped and named, and the next one runs', async () => {
@@ -97,7 +99,7 @@ test('a script that never ends is stopped and named, and the next one runs', asy
   clearInterval(timer)
   // Other work went on meanwhile.
   expect(ticks).toBeGreaterThan(20)
-  expect((await next).report).toContain('sum')
+  expect(textOf((await next).report)).toContain('sum')
 })
 
 test('a job’s time is that in which its thread had a processor', async () => {
@@ -133,7 +135,7 @@ test('a script that counts more memory than its budget is stopped, and its threa
   await run('sum')
   const stopped = await rejection(run('hoard', { limits: { memoryBytes: 200 * 2 ** 20 } }))
   expect(stopped).toMatchObject({ code: 'script_limit_exceeded', message: expect.stringContaining('200 MB') })
-  expect((await run('sum')).report).toContain('sum')
+  expect(textOf((await run('sum')).report)).toContain('sum')
   expect(spawned).toBe(2)
 })
 
@@ -159,8 +161,8 @@ test('bars that request.* asks for are handed over and the script starts again',
     symbol: defaultSymbol('X', 'OTHER'),
     interval: '1d',
   })
-  expect(JSON.parse((await run('other series', { series })).report).other).toBe('X:OTHER 1d')
-  expect(JSON.parse((await run('other series')).report).other).toBeNull()
+  expect(JSON.parse(textOf((await run('other series', { series })).report)).other).toBe('X:OTHER 1d')
+  expect(JSON.parse(textOf((await run('other series')).report)).other).toBeNull()
 })
 
 test('a user has one run at a time and ten waiting; another user is not held up', async () => {
@@ -169,7 +171,7 @@ test('a user has one run at a time and ten waiting; another user is not held up'
   const first = rejection(run('for ever', { signal: abort.signal }))
   const waiting = Array.from({ length: 10 }, () => rejection(run('sum', { signal: abort.signal })))
   expect(() => pool.assertRoom('u1')).toThrow('10 waiting')
-  expect((await run('sum', { user: 'u2' })).report).toContain('sum')
+  expect(textOf((await run('sum', { user: 'u2' })).report)).toContain('sum')
   expect([pool.running, pool.waiting]).toEqual([1, 10])
   abort.abort()
   for (const error of [await first, ...(await Promise.all(waiting))])
@@ -181,7 +183,7 @@ test('with one worker a check and a preview are answered while a run goes on for
   const run = open(1)
   const endless = rejection(run('for ever'))
   expect((await check('u1')).kind).toBe('draft')
-  expect((await run('sum', { lane: 'prompt' })).report).toContain('sum')
+  expect(textOf((await run('sum', { lane: 'prompt' })).report)).toContain('sum')
   expect(pool.running).toBe(1)
   pool.close()
   expect(await endless).toMatchObject({ status: 503, code: 'shutting_down' })
@@ -249,5 +251,5 @@ test('a thread that dies fails its own job only', async () => {
   )
   const next = run('sum', { user: 'u2' })
   expect(await lost).toMatchObject({ message: expect.stringContaining('gone') })
-  expect((await next).report).toContain('sum')
+  expect(textOf((await next).report)).toContain('sum')
 })

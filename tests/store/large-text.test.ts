@@ -5,6 +5,9 @@ import { memoryKv } from '../../src/store/memory.ts'
 
 const KEY = ['report', 'bt_1']
 const LARGE = `{"a":"${'x😀'.repeat(1_400_000)}"}`
+/** As a worker hands it over: in pieces of whole characters, a large one among them. */
+const pieces = (text: string) =>
+  [text.slice(0, 1), text.slice(1, 6), text.slice(6)].map((piece) => Buffer.from(piece))
 const everything = { start: ['a'], end: ['zzz'] }
 const keys = async (kv: ReturnType<typeof memoryKv>) =>
   (await kv.list(everything, { limit: 100 })).map(({ key }) => key)
@@ -14,11 +17,11 @@ async function read(kv: ReturnType<typeof memoryKv>): Promise<string | null> {
   return found && (await Array.fromAsync(found.parts)).join('')
 }
 
-test.each(['{"small":1}', LARGE])(
+test.each(['{"small":1}', '{"\ufeffa":"\ufeff"}', LARGE])(
   'a text comes back as it was, and its keys take all of it away',
   async (text) => {
     const kv = memoryKv()
-    const staged = await stageText(kv, KEY, text)
+    const staged = await stageText(kv, KEY, pieces(text))
     expect(await read(kv)).toBeNull()
     await transact(kv, () => staged)
     expect((await largeText(kv, KEY))?.length).toBe(text.length)
@@ -34,10 +37,10 @@ test.each(['{"small":1}', LARGE])(
 test('what was staged and never committed is taken away, and what was committed stays', async () => {
   const kv = memoryKv()
   await transact(kv, () => ({}))
-  const staged = await stageText(kv, KEY, LARGE)
+  const staged = await stageText(kv, KEY, pieces(LARGE))
   await transact(kv, () => staged)
-  await stageText(kv, ['report', 'bt_2'], LARGE)
-  await stageText(kv, ['report', 'bt_3'], LARGE)
+  await stageText(kv, ['report', 'bt_2'], pieces(LARGE))
+  await stageText(kv, ['report', 'bt_3'], pieces(LARGE))
   await dropText(kv, ['report', 'bt_2'])
   await dropDrafts(kv)
   expect((await keys(kv)).every((key) => key[1] === 'bt_1')).toBe(true)

@@ -9,10 +9,11 @@ import { reportColumns } from './columns.ts'
 import { closeToClose, drawdownPeriods } from './drawdowns.ts'
 import { annualGrowth, buyAndHold } from './growth.ts'
 import { daysOf, monthsOf, periodReturns, reportMonths } from './months.ts'
+import type { Rows } from '../../wire/columns.ts'
 import type { Report, ReportEquity, ReportOrder, ReportTrade } from '../../wire/report.ts'
 import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
-import { orderRows, tradeRows, tradeTable, type TradeTable } from './trades.ts'
+import { orderColumns, orderRows, tradeColumns, tradeRows, tradeTable, type TradeTable } from './trades.ts'
 
 /** A range shorter than this is judged by daily returns. */
 const MONTHS_FOR_MONTHLY = 3
@@ -22,6 +23,9 @@ export interface Results {
   readonly figures: Pick<Report, 'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity'>
   trades(): ReportTrade[]
   orders(): ReportOrder[]
+  /** The same rows, as columns. */
+  tradeColumns(): Rows
+  orderColumns(): Rows
   /** Of the closed trades what tests of chance and of costs need. */
   closed(): TradeRow[]
   /** A value a bar; each column is made when it is first read. */
@@ -98,6 +102,8 @@ export function buildResults(
     figures: { initialCapital, summary: reportSummary(all, equity), all, long, short, equity },
     trades: () => tradeRows(context, trades),
     orders: () => orderRows(fills, bars),
+    tradeColumns: () => tradeColumns(context, trades),
+    orderColumns: () => orderColumns(fills, bars),
     closed: () =>
       Array.from({ length: trades.closed }, (_, k) => ({
         profit: trades.profit[k]!,

@@ -18,6 +18,7 @@ import { UNIT } from '../broker/numbers.ts'
 import type { OpenTrade } from '../broker/orders.ts'
 import { excursionOf } from '../broker/trade-view.ts'
 import type { Stretches } from '../equity.ts'
+import { Rows, type Picks } from '../../wire/columns.ts'
 import type { ReportOrder, ReportTrade } from '../../wire/report.ts'
 
 export interface TradeContext {
@@ -254,4 +255,97 @@ export function orderRows(fills: Fills, bars: Bars): ReportOrder[] {
     }
   }
   return rows
+}
+
+// ——— the same rows as columns ———
+
+/** As `tradeRows`, for an answer as columns: no object is made of a row. */
+export function tradeColumns({ bars, fills, initialCapital }: TradeContext, table: TradeTable): Rows {
+  const { count, closed, entry, exit, entryBar, exitBar, profit, runup, drawdown } = table
+  const each = (of: (row: number) => number) => filled(count, of)
+  const entered = each((k) => fills.label[entry[k]!]!)
+  const exited = each((k) => fills.label[exit[k]!]!)
+  // What an open one was left with stands behind the labels.
+  const open = fills.labels.length
+  for (let k = closed; k < count; k++) exited[k] = open
+  const cumProfit = new Float64Array(count)
+  let sum = 0
+  for (let k = 0; k < count; k++) cumProfit[k] = sum += profit[k]!
+  return new Rows(count, {
+    n: each((k) => k + 1),
+    side: { values: ['long', 'short'], index: each((k) => (directionOf(fills, entry[k]!) === 1 ? 0 : 1)) },
+    qty: table.quantity,
+    entryId: picks(
+      fills.labels.map(({ id }) => id),
+      entered,
+    ),
+    entryTime: each((k) => bars.time[entryBar[k]!]!),
+    entryBar: each((k) => entryBar[k]!),
+    entryPrice: each((k) => fills.price[entry[k]!]!),
+    entryComment: picks(
+      fills.labels.map(({ comment }) => comment),
+      entered,
+    ),
+    exitId: picks([...fills.labels.map(({ id }) => id), 'Open'], exited),
+    exitTime: each((k) => bars.time[exitBar[k]!]!),
+    exitBar: each((k) => exitBar[k]!),
+    exitPrice: table.exitPrice,
+    exitComment: picks([...fills.labels.map(({ comment }) => comment), null], exited),
+    profit,
+    profitPct: each((k) => shareOf(table, k, profit[k]!)),
+    commission: table.commission,
+    runup,
+    runupPct: each((k) => shareOf(table, k, runup[k]!)),
+    drawdown,
+    drawdownPct: each((k) => shareOf(table, k, drawdown[k]!)),
+    bars: each((k) => barsOf(table, k)),
+    cumProfit,
+    cumProfitPct: each((k) => cumProfit[k]! / initialCapital),
+    status: { values: ['closed', 'open'], index: each((k) => (k < closed ? 0 : 1)) },
+  })
+}
+
+/** As `orderRows`. */
+export function orderColumns(fills: Fills, bars: Bars): Rows {
+  const { count } = fills
+  const each = (of: (row: number) => number) => filled(count, of)
+  const label = each((k) => fills.label[k]!)
+  return new Rows(count, {
+    bar: each((k) => fills.bar[k]!),
+    time: each((k) => bars.time[fills.bar[k]!]!),
+    id: picks(
+      fills.labels.map(({ id }) => id),
+      label,
+    ),
+    side: { values: ['buy', 'sell'], index: each((k) => (directionOf(fills, k) === 1 ? 0 : 1)) },
+    qty: each((k) => quantityOf(fills, k)),
+    price: each((k) => fills.price[k]!),
+    comment: picks(
+      fills.labels.map(({ comment }) => comment),
+      label,
+    ),
+    commission: each((k) => fills.fee[k]!),
+    position: each((k) => fills.held[k]! / UNIT),
+    alertMessage: picks(
+      fills.labels.map(({ alertMessage }) => alertMessage),
+      label,
+    ),
+  })
+}
+
+function filled(count: number, of: (row: number) => number): Float64Array {
+  const column = new Float64Array(count)
+  for (let k = 0; k < count; k++) column[k] = of(k)
+  return column
+}
+
+/** By the rows of `values`; each of those once, however often it is there. */
+function picks(values: readonly (string | null)[], index: Float64Array): Picks {
+  const places = new Map<string | null, number>()
+  const place = values.map((value) => {
+    const at = places.get(value) ?? places.size
+    places.set(value, at)
+    return at
+  })
+  return { values: [...places.keys()], index: filled(index.length, (k) => place[index[k]!]!) }
 }
