@@ -10,7 +10,7 @@ import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../buil
 import type { Diagnostic } from '../diagnostic.ts'
 import type { Range } from '../source.ts'
 import { check } from './check.ts'
-import type { CheckOptions } from './context.ts'
+import type { CheckOptions } from './place.ts'
 
 /** After these the parser cannot know where the statement was meant to end. */
 const OPEN_ENDED: ReadonlySet<string> = new Set(['unclosed-bracket', 'unterminated-string'])

@@ -7,8 +7,8 @@ import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
 import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
-import { errorExpr } from './context.ts'
-import type { Context, FunctionTemplate, Module, UdtInfo } from './context.ts'
+import { errorExpr } from './place.ts'
+import type { Place, FunctionTemplate, Unit, UdtInfo } from './place.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { declarationCall } from './declaration.ts'
 import {
@@ -25,7 +25,7 @@ import { inputCall } from './inputs.ts'
 import { adapt } from './legacy.ts'
 import { countPlots, countRequests, countTupleElements } from './limits.ts'
 import * as messages from './messages.ts'
-import { isCollection, topContext, typeOf } from './modules.ts'
+import { isCollection, atTop, typeOf } from './top-level.ts'
 import { choose } from './overloads.ts'
 import type { Given } from './overloads.ts'
 import type { BuiltinCallExpr, Expr } from './program.ts'
@@ -35,129 +35,138 @@ import type { Type } from './types.ts'
 import { nowCalled } from './version.ts'
 import { walkExpr } from './walk.ts'
 
-export function callExpression(x: Context, node: tree.Call): Expr {
+export function callExpression(here: Place, node: tree.Call): Expr {
   const { callee } = node
-  if (callee.kind === 'Identifier') return namedCall(x, node, callee)
-  if (callee.kind === 'Member') return memberCall(x, node, callee)
-  if (callee.kind !== 'Error') x.check.report(x, callee, messages.notAFunction('this'))
-  for (const one of node.arguments) expression(x, one.value)
+  if (callee.kind === 'Identifier') return namedCall(here, node, callee)
+  if (callee.kind === 'Member') return memberCall(here, node, callee)
+  if (callee.kind !== 'Error') here.check.report(here, callee, messages.notAFunction('this'))
+  for (const one of node.arguments) expression(here, one.value)
   return errorExpr(node)
 }
 
-function namedCall(x: Context, node: tree.Call, callee: tree.Identifier): Expr {
+function namedCall(here: Place, node: tree.Call, callee: tree.Identifier): Expr {
   const { name } = callee
-  const own = visibleFunctions(x, name)
-  if (own.length > 0) return userCall(x, own, givenArguments(x, node), node)
+  const own = visibleFunctions(here, name)
+  if (own.length > 0) return userCall(here, own, givenArguments(here, node), node)
   // Up to v4 `color(c, transparency)` made what color.new does now.
-  const isMade = x.module.version < 5 && name === 'color' && node.arguments.length === 2
-  const builtin = builtinFunction(x, isMade ? 'color.new' : name)
-  if (builtin !== null) return builtinCall(x, node, builtin, null)
-  if (x.module.version < 5 && name === 'offset') return offsetCall(x, node)
-  givenArguments(x, node)
-  x.check.report(x, callee, unknownFunction(x, name))
+  const isMade = here.unit.version < 5 && name === 'color' && node.arguments.length === 2
+  const builtin = builtinFunction(here, isMade ? 'color.new' : name)
+  if (builtin !== null) return builtinCall(here, node, builtin, null)
+  if (here.unit.version < 5 && name === 'offset') return offsetCall(here, node)
+  givenArguments(here, node)
+  here.check.report(here, callee, unknownFunction(here, name))
   return errorExpr(node)
 }
 
 /** v4's `offset(source, n)`, which is `source[n]`. */
-function offsetCall(x: Context, node: tree.Call): Expr {
+function offsetCall(here: Place, node: tree.Call): Expr {
   const named = (name: string, i: number): tree.Expression | undefined =>
     node.arguments.find((one) => one.name?.name === name)?.value ?? node.arguments[i]?.value
   const object = named('source', 0)
   const index = named('offset', 1)
   if (object !== undefined && index !== undefined)
-    return expression(x, { kind: 'Index', object, index, start: node.start, end: node.end })
-  x.check.report(x, node, messages.missingArgument('offset', object === undefined ? 'source' : 'offset'))
+    return expression(here, { kind: 'Index', object, index, start: node.start, end: node.end })
+  here.check.report(
+    here,
+    node,
+    messages.missingArgument('offset', object === undefined ? 'source' : 'offset'),
+  )
   return errorExpr(node)
 }
 
 /** Functions declared above the place we are at; all of a library's. */
-function visibleFunctions(x: Context, name: string): readonly FunctionTemplate[] {
-  const templates = x.module.functions.get(name) ?? []
-  return templates.filter((one) => one.node.start < x.horizon)
+function visibleFunctions(here: Place, name: string): readonly FunctionTemplate[] {
+  const templates = here.unit.functions.get(name) ?? []
+  return templates.filter((one) => one.node.start < here.horizon)
 }
 
-function builtinFunction(x: Context, written: string): BuiltinFunction | null {
-  const { functions } = x.module.names
+function builtinFunction(here: Place, written: string): BuiltinFunction | null {
+  const { functions } = here.unit.names
   const name = Object.hasOwn(functions, written) ? (functions[written] ?? written) : written
   return BUILTIN_FUNCTIONS.get(name) ?? null
 }
 
-function unknownFunction(x: Context, name: string): messages.Message {
-  const declared = x.module.functions.get(name) ?? []
+function unknownFunction(here: Place, name: string): messages.Message {
+  const declared = here.unit.functions.get(name) ?? []
   // Its own body stands after a function's name, but before it exists.
-  if (declared.some((one) => one.node.start === x.horizon)) return messages.recursion(name)
+  if (declared.some((one) => one.node.start === here.horizon)) return messages.recursion(name)
   if (declared.length > 0) return messages.usedBeforeDeclaration(name)
   const now = nowCalled(name)
-  if (x.module.version > 4 && now !== null && BUILTIN_FUNCTIONS.has(now))
+  if (here.unit.version > 4 && now !== null && BUILTIN_FUNCTIONS.has(now))
     return messages.renamed(name, now, 5)
-  if (findVariable(x, name) !== null) return messages.notAFunction(name)
-  return messages.undeclaredFunction(name, x.check.suggest(name, functionsInSight(x)))
+  if (findVariable(here, name) !== null) return messages.notAFunction(name)
+  return messages.undeclaredFunction(name, here.check.suggest(name, functionsInSight(here)))
 }
 
-function* functionsInSight(x: Context): Generator<string> {
-  yield* x.module.functions.keys()
+function* functionsInSight(here: Place): Generator<string> {
+  yield* here.unit.functions.keys()
   for (const name of BUILTIN_FUNCTIONS.keys()) if (!name.includes('.')) yield name
 }
 
-function memberCall(x: Context, node: tree.Call, callee: tree.Member): Expr {
+function memberCall(here: Place, node: tree.Call, callee: tree.Member): Expr {
   const parts = path(callee)
   const root = parts?.[0]
   const method = callee.property.name
   if (parts !== null && root !== undefined) {
-    const variable = findVariable(x, root)
-    const builtin = builtinFunction(x, parts.join('.'))
-    if (variable === null && builtin === null && x.module.missing.has(root)) {
-      givenArguments(x, node)
+    const variable = findVariable(here, root)
+    const builtin = builtinFunction(here, parts.join('.'))
+    if (variable === null && builtin === null && here.unit.missing.has(root)) {
+      givenArguments(here, node)
       return errorExpr(node)
     }
-    if (builtin !== null && (variable === null || !isMethodOf(x, variable.type, node, root, method)))
-      return builtinCall(x, node, builtin, null)
+    if (builtin !== null && (variable === null || !isMethodOf(here, variable.type, node, root, method)))
+      return builtinCall(here, node, builtin, null)
     if (variable === null) {
-      const made = constructorCall(x, node, parts) ?? libraryCall(x, node, parts)
+      const made = constructorCall(here, node, parts) ?? libraryCall(here, node, parts)
       if (made !== null) return made
     }
   }
-  if (parts !== null && root !== undefined && findVariable(x, root) === null && !isValue(x, callee.object)) {
-    for (const one of node.arguments) expression(x, one.value)
-    x.check.report(x, callee, unknownMemberMessage(x, parts))
+  if (
+    parts !== null &&
+    root !== undefined &&
+    findVariable(here, root) === null &&
+    !isValue(here, callee.object)
+  ) {
+    for (const one of node.arguments) expression(here, one.value)
+    here.check.report(here, callee, unknownMemberMessage(here, parts))
     return errorExpr(node)
   }
-  return methodCall(x, node, value(x, callee.object), callee.property)
+  return methodCall(here, node, value(here, callee.object), callee.property)
 }
 
 /** `label.set_text(…)` where `label` is also a variable: a method unless the first argument is the object. */
-function isMethodOf(x: Context, type: Type, node: tree.Call, root: string, method: string): boolean {
-  if (type.kind === 'udt') return methodTemplates(x, type, method).length > 0
+function isMethodOf(here: Place, type: Type, node: tree.Call, root: string, method: string): boolean {
+  if (type.kind === 'udt') return methodTemplates(here, type, method).length > 0
   const first = node.arguments[0]
   if (type.kind !== root) return false
   if (method === 'new') return false
   if (first === undefined) return true
   if (first.name !== null) return first.name.name !== 'id' && first.name.name !== 'table_id'
-  const quiet: Context = { ...x, module: { ...x.module, diagnostics: [] }, out: [] }
+  const quiet: Place = { ...here, unit: { ...here.unit, diagnostics: [] }, out: [] }
   return value(quiet, first.value).type.kind !== type.kind
 }
 
 /** `Trade.new(…)`, `lib.Trade.new(…)`, `Trade.copy(x)`. */
-function constructorCall(x: Context, node: tree.Call, parts: readonly string[]): Expr | null {
+function constructorCall(here: Place, node: tree.Call, parts: readonly string[]): Expr | null {
   const [first = '', second = '', third] = parts
-  const library = x.module.imports.get(first)
-  const info = parts.length === 3 ? library?.types.get(second) : x.module.types.get(first)
+  const library = here.unit.imports.get(first)
+  const info = parts.length === 3 ? library?.types.get(second) : here.unit.types.get(first)
   const word = parts.length === 3 ? third : second
   if (info === undefined || parts.length > 3) return null
-  const module = parts.length === 3 && library !== undefined ? library : x.module
-  if (module !== x.module && !info.exported)
-    x.check.report(x, node.callee, messages.notExported(first, second))
-  if (word === 'new') return newObject(x, node, module, info)
+  const unit = parts.length === 3 && library !== undefined ? library : here.unit
+  if (unit !== here.unit && !info.exported)
+    here.check.report(here, node.callee, messages.notExported(first, second))
+  if (word === 'new') return newObject(here, node, unit, info)
   if (word === 'copy') {
-    const [only] = givenArguments(x, node)
+    const [only] = givenArguments(here, node)
     if (only !== undefined) return copyObject(only.expr, node)
   }
   return null
 }
 
-function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): Expr {
+function newObject(here: Place, node: tree.Call, unit: Unit, info: UdtInfo): Expr {
   const { udt } = info
-  const given = givenArguments(x, node)
+  const given = givenArguments(here, node)
   const places: (Expr | null)[] = udt.fields.map(() => null)
   let position = 0
   for (const one of given) {
@@ -167,12 +176,12 @@ function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): 
       const near =
         one.name === null
           ? null
-          : x.check.suggest(
+          : here.check.suggest(
               one.name,
               udt.fields.map((other) => other.name),
             )
-      x.check.report(
-        x,
+      here.check.report(
+        here,
         one.expr,
         one.name === null
           ? messages.tooManyArguments(`${udt.name}.new`, udt.fields.length, given.length)
@@ -181,17 +190,17 @@ function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): 
       continue
     }
     if (places[index] !== null)
-      x.check.report(x, one.expr, messages.duplicateArgument(`${udt.name}.new`, field.name))
-    if (fits(x, one.expr.type, field.type)) places[index] = coerce(one.expr, field.type)
+      here.check.report(here, one.expr, messages.duplicateArgument(`${udt.name}.new`, field.name))
+    if (fits(here, one.expr.type, field.type)) places[index] = coerce(one.expr, field.type)
     else
-      x.check.report(
-        x,
+      here.check.report(
+        here,
         one.expr,
         messages.argumentType(`${udt.name}.new`, field.name, typeText(field.type), describe(one.expr)),
       )
   }
-  const inside: Context = { ...topContext(x.check, module), out: x.out }
-  x.check.admits(x, node, udt.fields.length)
+  const inside: Place = { ...atTop(here.check, unit), out: here.out }
+  here.check.admits(here, node, udt.fields.length)
   const args = udt.fields.map((field, i): Expr => {
     const place = places[i]
     if (place !== null && place !== undefined) return place
@@ -205,7 +214,7 @@ function newObject(x: Context, node: tree.Call, module: Module, info: UdtInfo): 
         messages.typeMismatch(field.name, typeText(field.type), describe(expr)),
       )
     }
-    const isFalse = field.type.kind === 'bool' && module.version === 6
+    const isFalse = field.type.kind === 'bool' && unit.version === 6
     return {
       kind: 'Const',
       value: isFalse ? false : null,
@@ -238,76 +247,76 @@ function copyObject(object: Expr, node: tree.Call): Expr {
 }
 
 /** `alias.function(…)`. */
-function libraryCall(x: Context, node: tree.Call, parts: readonly string[]): Expr | null {
+function libraryCall(here: Place, node: tree.Call, parts: readonly string[]): Expr | null {
   const [alias = '', name = ''] = parts
-  const library = x.module.imports.get(alias)
+  const library = here.unit.imports.get(alias)
   if (library === undefined || parts.length !== 2) return null
   const templates = library.functions.get(name) ?? []
   const exported = templates.filter((one) => one.node.exported)
   if (templates.length === 0) return null
-  if (exported.length === 0) x.check.report(x, node.callee, messages.notExported(alias, name))
-  return userCall(x, exported.length === 0 ? templates : exported, givenArguments(x, node), node)
+  if (exported.length === 0) here.check.report(here, node.callee, messages.notExported(alias, name))
+  return userCall(here, exported.length === 0 ? templates : exported, givenArguments(here, node), node)
 }
 
 /** Whether something with a value stands before the dot, rather than a name space. */
-function isValue(x: Context, node: tree.Expression): boolean {
+function isValue(here: Place, node: tree.Expression): boolean {
   const parts = path(node)
   if (parts === null) return true
-  const quiet: Context = { ...x, module: { ...x.module, diagnostics: [] } }
+  const quiet: Place = { ...here, unit: { ...here.unit, diagnostics: [] } }
   return expression(quiet, node).type.kind !== 'error'
 }
 
-function methodCall(x: Context, node: tree.Call, object: Expr, name: tree.Name): Expr {
+function methodCall(here: Place, node: tree.Call, object: Expr, name: tree.Name): Expr {
   const { type } = object
   if (type.kind === 'error') {
-    givenArguments(x, node)
+    givenArguments(here, node)
     return errorExpr(node)
   }
-  const own = methodTemplates(x, type, name.name)
+  const own = methodTemplates(here, type, name.name)
   const builtin = BUILTIN_FUNCTIONS.get(`${type.kind}.${name.name}`)
   const isBuiltin = builtin !== undefined && builtin.overloads.some((one) => one.parameters.length > 0)
   const self = { name: null, expr: object }
   // A script's methods overload the built-in of that name: it is called where none of them fits.
-  const quiet: Context = { ...x, module: { ...x.module, diagnostics: [] }, out: [] }
-  if (own.length > 0 && (!isBuiltin || takes(x, own, [self, ...givenArguments(quiet, node)], node)))
-    return userCall(x, own, [self, ...givenArguments(x, node)], node)
-  if (isBuiltin) return builtinCall(x, node, builtin, object)
+  const quiet: Place = { ...here, unit: { ...here.unit, diagnostics: [] }, out: [] }
+  if (own.length > 0 && (!isBuiltin || takes(here, own, [self, ...givenArguments(quiet, node)], node)))
+    return userCall(here, own, [self, ...givenArguments(here, node)], node)
+  if (isBuiltin) return builtinCall(here, node, builtin, object)
   if (type.kind === 'udt' && name.name === 'copy') return copyObject(object, node)
-  givenArguments(x, node)
+  givenArguments(here, node)
   // It may be one of a library that was not found.
-  if (x.module.missing.size > 0) return errorExpr(node)
-  const near = x.check.suggest(name.name, membersOf(`${type.kind}.`))
-  x.check.report(x, name, messages.noMethod(name.name, typeText(type), near))
+  if (here.unit.missing.size > 0) return errorExpr(node)
+  const near = here.check.suggest(name.name, membersOf(`${type.kind}.`))
+  here.check.report(here, name, messages.noMethod(name.name, typeText(type), near))
   return errorExpr(node)
 }
 
 /** Methods of the script and of the libraries it imports that take this type first. */
-function methodTemplates(x: Context, type: Type, name: string): readonly FunctionTemplate[] {
+function methodTemplates(here: Place, type: Type, name: string): readonly FunctionTemplate[] {
   const found: FunctionTemplate[] = []
-  const take = (module: Module, isImported: boolean): void => {
-    for (const one of module.functions.get(name) ?? []) {
+  const take = (unit: Unit, isImported: boolean): void => {
+    for (const one of unit.functions.get(name) ?? []) {
       if (!one.node.method || (isImported && !one.node.exported)) continue
-      if (!isImported && one.node.start >= x.horizon) continue
+      if (!isImported && one.node.start >= here.horizon) continue
       const [first] = one.types
-      if (first === undefined || first === null || fits(x, type, first)) found.push(one)
+      if (first === undefined || first === null || fits(here, type, first)) found.push(one)
     }
   }
-  take(x.module, false)
-  for (const library of x.module.imports.values()) take(library, true)
+  take(here.unit, false)
+  for (const library of here.unit.imports.values()) take(library, true)
   return found
 }
 
 /** The plots of a script, for offering them without running it. */
-function notePlot(x: Context, call: BuiltinCallExpr): void {
+function notePlot(here: Place, call: BuiltinCallExpr): void {
   if (call.builtin.name !== 'plot') return
   const given = argumentOf(call, 'title')
-  const title = given ? fold(x.check, given) : ''
-  x.check.plotTitles.push(typeof title === 'string' ? title : '')
+  const title = given ? fold(here.check, given) : ''
+  here.check.plotTitles.push(typeof title === 'string' ? title : '')
 }
 
 /** What stands in the parentheses, checked. */
-function givenArguments(x: Context, node: tree.Call): Given[] {
-  const inside = { ...x, target: '' }
+function givenArguments(here: Place, node: tree.Call): Given[] {
+  const inside = { ...here, target: '' }
   return node.arguments.map((one) => ({
     name: one.name?.name ?? null,
     expr: expression(inside, one.value),
@@ -351,50 +360,50 @@ const ORDERS: ReadonlySet<string> = new Set([
 ])
 
 export function builtinCall(
-  x: Context,
+  here: Place,
   node: tree.Call,
   builtin: BuiltinFunction,
   receiver: Expr | null,
 ): Expr {
   const { name } = builtin
-  if (TOP_ONLY.has(name) && (x.owner !== null || !x.topLevel))
-    x.check.report(x, node.callee, messages.notInLocalScope(name))
+  if (TOP_ONLY.has(name) && (here.owner !== null || !here.topLevel))
+    here.check.report(here, node.callee, messages.notInLocalScope(name))
   if (name === 'strategy' || name === 'indicator' || name === 'library')
-    return declarationCall(x, node, builtin)
+    return declarationCall(here, node, builtin)
   if (name === 'input' || name.startsWith('input.')) {
-    if (x.exported) x.check.report(x, node, messages.inputInExport())
-    return inputCall(x, node, builtin)
+    if (here.exported) here.check.report(here, node, messages.inputInExport())
+    return inputCall(here, node, builtin)
   }
-  if ((ORDERS.has(name) || name.startsWith('strategy.risk.')) && x.check.declaration?.kind === 'indicator')
-    x.check.report(x, node.callee, messages.strategyOnly(name))
-  if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
-  const written = givenArguments(x, node)
+  if ((ORDERS.has(name) || name.startsWith('strategy.risk.')) && here.check.declaration?.kind === 'indicator')
+    here.check.report(here, node.callee, messages.strategyOnly(name))
+  if (builtin.status === 'source') here.check.report(here, node, messages.noDataSource(name))
+  const written = givenArguments(here, node)
   if (receiver !== null) written.unshift({ name: null, expr: receiver })
   const [first] = written
-  if (x.module.version === 6 && NEVER_NA.has(name) && first?.expr.type.kind === 'bool')
-    x.check.report(x, first.expr, messages.boolIsNeverNa(name))
+  if (here.unit.version === 6 && NEVER_NA.has(name) && first?.expr.type.kind === 'bool')
+    here.check.report(here, first.expr, messages.boolIsNeverNa(name))
   // v4's `rsi(x, y)` of two series is the index of a rise `x` and a fall `y`.
-  const ratio = x.module.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
+  const ratio = here.unit.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
   if (ratio !== undefined && written[1] !== undefined && isFraction(written[1].expr.type))
-    return chosenCall(x, ratio, written, [], node)
-  const adapted = adapt(x, builtin, written, node)
-  const typeArguments = node.typeArguments.map((one) => typeOf(x, one) ?? ERROR)
+    return chosenCall(here, ratio, written, [], node)
+  const adapted = adapt(here, builtin, written, node)
+  const typeArguments = node.typeArguments.map((one) => typeOf(here, one) ?? ERROR)
   const given =
     adapted.when === null
       ? adapted.given
-      : adapted.given.map((one) => ({ ...one, expr: steady(x, one.expr) }))
-  const call = chosenCall(x, builtin, given, typeArguments, node)
-  if (OUTPUT.test(name)) x.check.hasOutput = true
+      : adapted.given.map((one) => ({ ...one, expr: steady(here, one.expr) }))
+  const call = chosenCall(here, builtin, given, typeArguments, node)
+  if (OUTPUT.test(name)) here.check.hasOutput = true
   if (call.kind === 'BuiltinCall') {
-    reportRefusedThere(x, call, node)
-    countPlots(x, call)
-    notePlot(x, call)
-    countTupleElements(x, call)
-    countRequests(x, call)
-    reportWanted(x, call)
+    reportRefusedThere(here, call, node)
+    countPlots(here, call)
+    notePlot(here, call)
+    countTupleElements(here, call)
+    countRequests(here, call)
+    reportWanted(here, call)
   }
   if (adapted.when === null) return call
-  const test = condition(x, adapted.when, adapted.when)
+  const test = condition(here, adapted.when, adapted.when)
   const consequent = {
     statements: [{ kind: 'Expression' as const, value: call, start: node.start }],
     result: null,
@@ -412,17 +421,17 @@ export function builtinCall(
 }
 
 /** What TradingView does not take of a built-in. */
-function reportRefusedThere(x: Context, call: BuiltinCallExpr, node: tree.Call): void {
+function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call): void {
   const { name } = call.builtin
-  if (x.module.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
-    x.check.report(x, node, messages.naOfBool())
+  if (here.unit.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
+    here.check.report(here, node, messages.naOfBool())
   if (name === 'map.new' && node.typeArguments.length === 0)
-    x.check.report(x, node, messages.mapWithoutTypes())
+    here.check.report(here, node, messages.mapWithoutTypes())
   const { type } = call
   if (!MAKES_COLLECTION.test(name) || !isCollection(type)) return
   const of =
     type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
-  if (isCollection(of)) x.check.report(x, node, messages.nestedCollection(typeText(type)))
+  if (isCollection(of)) here.check.report(here, node, messages.nestedCollection(typeText(type)))
 }
 
 const MAKES_COLLECTION = /^(?:array\.from|(?:array|matrix|map)\.new)$/
@@ -431,16 +440,17 @@ const MAKES_COLLECTION = /^(?:array\.from|(?:array|matrix|map)\.new)$/
  * What a request evaluates is the same in every round of a loop (other timeframes and data, "In local scopes"), and for
  * all who import the function it stands in.
  */
-function reportWanted(x: Context, call: BuiltinCallExpr): void {
+function reportWanted(here: Place, call: BuiltinCallExpr): void {
   if (!call.builtin.name.startsWith('request.')) return
   const wanted = argumentOf(call, 'expression')
   if (wanted === null) return
   walkExpr(wanted, (expr) => {
     if (expr.kind !== 'Variable') return
     const { variable } = expr
-    if (x.exported && variable.mode === 'parameter' && variable.owner === x.owner)
-      x.check.report(x, wanted, messages.parameterInExportedRequest())
-    if (isLoopDependent(x, variable)) x.check.report(x, wanted, messages.loopInRequest(variable.name))
+    if (here.exported && variable.mode === 'parameter' && variable.owner === here.owner)
+      here.check.report(here, wanted, messages.parameterInExportedRequest())
+    if (isLoopDependent(here, variable))
+      here.check.report(here, wanted, messages.loopInRequest(variable.name))
   })
 }
 
@@ -449,25 +459,25 @@ function isFraction(type: Type): boolean {
 }
 
 export function chosenCall(
-  x: Context,
+  here: Place,
   builtin: BuiltinFunction,
   given: readonly Given[],
   typeArguments: readonly Type[],
   node: Range,
 ): Expr {
-  const chosen = choose(x, builtin, given, typeArguments, node)
+  const chosen = choose(here, builtin, given, typeArguments, node)
   if (chosen === null) return errorExpr(node)
   if ('state' in chosen.overload.implementation) {
-    if (x.conditional) x.check.report(x, node, messages.conditionalCall(builtin.name))
-    if (x.owner !== null) x.check.lookingBack.add(x.owner)
+    if (here.conditional) here.check.report(here, node, messages.conditionalCall(builtin.name))
+    if (here.owner !== null) here.check.lookingBack.add(here.owner)
   }
   return {
     kind: 'BuiltinCall',
     builtin,
     overload: chosen.overload,
-    args: FORMATTING.test(builtin.name) ? chosen.args.map((arg, i) => formatted(x, arg, i)) : chosen.args,
+    args: FORMATTING.test(builtin.name) ? chosen.args.map((arg, i) => formatted(here, arg, i)) : chosen.args,
     typeArguments,
-    site: x.check.site(),
+    site: here.check.site(),
     type: arrayOfTuple(chosen.type),
     qualifier: chosen.qualifier,
     start: node.start,
@@ -481,11 +491,11 @@ const FORMATTING = /^(?:str\.format|log\.\w+)$/
  * An argument for a pattern of str.format(). Java asks an array for its text, and a float in it says `1.0` where an int
  * says `1`: only the types know which it is.
  */
-function formatted(x: Context, arg: Expr | null, i: number): Expr | null {
+function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
   if (i === 0 || arg?.type.kind !== 'array' || arg.type.of.kind !== 'float') return arg
   const tostring = BUILTIN_FUNCTIONS.get('str.tostring')
   assert(tostring, 'str.tostring() is a built-in')
-  return chosenCall(x, tostring, [{ name: null, expr: arg }], [], arg)
+  return chosenCall(here, tostring, [{ name: null, expr: arg }], [], arg)
 }
 
 /** request.security_lower_tf of a tuple gives a tuple of arrays. */
@@ -495,8 +505,8 @@ function arrayOfTuple(type: Type): Type {
 }
 
 /** An argument that runs whether the order is sent or not, so that what has state in it advances on every bar. */
-function steady(x: Context, expr: Expr): Expr {
-  return hasState(expr) ? temporary(x, expr) : expr
+function steady(here: Place, expr: Expr): Expr {
+  return hasState(expr) ? temporary(here, expr) : expr
 }
 
 function hasState(expr: Expr): boolean {

@@ -8,11 +8,11 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
-import { Check } from './context.ts'
-import type { CheckOptions } from './context.ts'
+import { Check } from './place.ts'
+import type { CheckOptions } from './place.ts'
 import { checkUncalled } from './functions.ts'
 import * as messages from './messages.ts'
-import { collect, newModule, reportBrokenLibraries, topContext } from './modules.ts'
+import { collect, newUnit, reportBrokenLibraries, atTop } from './top-level.ts'
 import type { Program, Semantics } from './program.ts'
 import type { PineVersion } from '../runtime/runtime.ts'
 import { statement } from './statements.ts'
@@ -39,21 +39,21 @@ export function check(script: tree.Script, options: CheckOptions = {}): CheckRes
 
 function checkAs(script: tree.Script, version: PineVersion, options: CheckOptions): CheckResult {
   const run = new Check(options)
-  const module = newModule(script, version, '', false)
-  const x = topContext(run, module)
-  collect(x, script.statements)
-  for (const one of script.statements) statement(x, one)
-  checkUncalled(x)
+  const unit = newUnit(script, version, '', false)
+  const here = atTop(run, unit)
+  collect(here, script.statements)
+  for (const one of script.statements) statement(here, one)
+  checkUncalled(here)
   const top = { start: script.start, end: script.start }
   const exported = script.statements.filter((one) => 'exported' in one && one.exported)
   if (run.declaration?.kind === 'library') {
-    if (exported.length === 0) run.report(x, top, messages.nothingExported())
+    if (exported.length === 0) run.report(here, top, messages.nothingExported())
   } else if (run.declaration !== null) {
-    for (const one of exported) run.report(x, one, messages.exportOutsideLibrary())
+    for (const one of exported) run.report(here, one, messages.exportOutsideLibrary())
   }
   reportBrokenLibraries(run)
-  if (run.declaration === null) run.report(x, top, messages.noDeclaration(version))
-  const diagnostics = module.diagnostics.toSorted((a, b) => a.start - b.start)
+  if (run.declaration === null) run.report(here, top, messages.noDeclaration(version))
+  const diagnostics = unit.diagnostics.toSorted((a, b) => a.start - b.start)
   const { declaration } = run
   if (declaration === null || diagnostics.some((one) => one.severity === 'error'))
     return { program: null, diagnostics, hasOutput: run.hasOutput }
@@ -65,7 +65,7 @@ function checkAs(script: tree.Script, version: PineVersion, options: CheckOption
     udts: run.udts,
     enums: run.enums,
     functions: run.functions,
-    body: { statements: [...run.prologue, ...x.out], result: null },
+    body: { statements: [...run.prologue, ...here.out], result: null },
     plotTitles: run.plotTitles,
     siteCount: run.siteCount,
     variableCount: run.variableCount,

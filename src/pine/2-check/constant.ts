@@ -4,7 +4,7 @@
 // be written as expressions of constants: `color.new(color.red, 50)`, `"RSI " + "(14)"`, `60 * 60 * 24`.
 
 import { FOLDED_LETTERS_MAX } from './caps.ts'
-import type { Check, ConstValue } from './context.ts'
+import type { Check, ConstValue } from './place.ts'
 import { ScriptError } from '../runtime/runtime.ts'
 import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
 

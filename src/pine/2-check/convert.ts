@@ -3,7 +3,7 @@
 // int goes where float is wanted (in an array or a matrix too: `array.from(1, 2)` is given to an `array<float>` in
 // TradingView's own examples), na goes nearly everywhere, and up to v5 numbers go where a bool is wanted.
 
-import type { Context } from './context.ts'
+import type { Place } from './place.ts'
 import type { Block, Expr } from './program.ts'
 import { BOOL, ERROR, FLOAT, INT, QUOTIENT, sameType, typeText } from './types.ts'
 import type { Type } from './types.ts'
@@ -33,17 +33,17 @@ export function asNumber(expr: Expr): Expr {
   }
 }
 
-export function fits(x: Context, from: Type, to: Type): boolean {
+export function fits(here: Place, from: Type, to: Type): boolean {
   if (from.kind === 'error' || to.kind === 'error') return true
   if (from.kind === 'void') return to.kind === 'void'
-  if (from.kind === 'na') return to.kind !== 'bool' || x.module.version < 6
+  if (from.kind === 'na') return to.kind !== 'bool' || here.unit.version < 6
   if (from.kind === 'int' && to.kind === 'float') return true
   if (from === QUOTIENT && to.kind === 'int') return true
-  if (to.kind === 'bool' && isNumber(from)) return x.module.version < 6
+  if (to.kind === 'bool' && isNumber(from)) return here.unit.version < 6
   if (from.kind === 'tuple' && to.kind === 'tuple') {
     return (
       from.items.length === to.items.length &&
-      from.items.every((item, i) => fits(x, item, to.items[i] ?? ERROR))
+      from.items.every((item, i) => fits(here, item, to.items[i] ?? ERROR))
     )
   }
   if ((from.kind === 'array' || from.kind === 'matrix') && from.kind === to.kind)
@@ -103,17 +103,17 @@ function retyped(expr: Expr, to: Type): Expr {
 }
 
 /** The type of a value that is either an `a` or a `b`; null = there is none. */
-export function unify(x: Context, a: Type, b: Type): Type | null {
+export function unify(here: Place, a: Type, b: Type): Type | null {
   if (a.kind === 'error' || b.kind === 'error') return ERROR
   if (sameType(a, b)) return a === QUOTIENT ? b : a
   if (a.kind === 'void' || b.kind === 'void') return null
   if (a.kind === 'na') return b
   if (b.kind === 'na') return a
   if (isNumber(a) && isNumber(b)) return wholeOrQuotient(a) && wholeOrQuotient(b) ? QUOTIENT : FLOAT
-  if (a.kind === 'bool' && isNumber(b) && x.module.version < 6) return a
-  if (b.kind === 'bool' && isNumber(a) && x.module.version < 6) return b
+  if (a.kind === 'bool' && isNumber(b) && here.unit.version < 6) return a
+  if (b.kind === 'bool' && isNumber(a) && here.unit.version < 6) return b
   if (a.kind === 'tuple' && b.kind === 'tuple' && a.items.length === b.items.length) {
-    const items = a.items.map((item, i) => unify(x, item, b.items[i] ?? ERROR))
+    const items = a.items.map((item, i) => unify(here, item, b.items[i] ?? ERROR))
     return items.every((item) => item !== null) ? { kind: 'tuple', items } : null
   }
   return null

@@ -4,7 +4,7 @@ import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
-import type { Context } from './context.ts'
+import type { Place } from './place.ts'
 import { value } from './expressions.ts'
 import { adapt } from './legacy.ts'
 import * as messages from './messages.ts'
@@ -12,23 +12,26 @@ import { choose } from './overloads.ts'
 import type { Expr, ScriptKind } from './program.ts'
 import { nothing } from './statements.ts'
 
-export function declarationCall(x: Context, node: tree.Call, builtin: BuiltinFunction): Expr {
-  const { check } = x
+export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFunction): Expr {
+  const { check } = here
   // A library's own declaration says nothing of the script that imports it.
-  if (x.module.isLibrary) return nothing(node)
-  if (check.declaration !== null) check.report(x, node, messages.declarationTwice())
-  const written = node.arguments.map((one) => ({ name: one.name?.name ?? null, expr: value(x, one.value) }))
-  const chosen = choose(x, builtin, adapt(x, builtin, written, node).given, [], node)
+  if (here.unit.isLibrary) return nothing(node)
+  if (check.declaration !== null) check.report(here, node, messages.declarationTwice())
+  const written = node.arguments.map((one) => ({
+    name: one.name?.name ?? null,
+    expr: value(here, one.value),
+  }))
+  const chosen = choose(here, builtin, adapt(here, builtin, written, node).given, [], node)
   const kind = builtin.name as ScriptKind
   const args: Record<string, number | string | boolean | null> = {}
   for (const [i, parameter] of (chosen?.overload.parameters ?? []).entries()) {
     const expr = chosen?.args[i] ?? null
     const known = expr === null ? null : fold(check, expr)
     if (known === undefined && expr !== null)
-      check.report(x, expr, messages.notConstant(builtin.name, parameter.name))
+      check.report(here, expr, messages.notConstant(builtin.name, parameter.name))
     args[parameter.name] = typeof known === 'object' || known === undefined ? null : known
   }
-  if (kind === 'strategy' && x.module.version < 6) {
+  if (kind === 'strategy' && here.unit.version < 6) {
     const isGiven = (name: string): boolean => {
       const expr = chosen && argumentOf(chosen, name)
       // A default stands at the end of the call, where nothing is written.

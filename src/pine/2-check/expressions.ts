@@ -6,11 +6,11 @@ import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../buil
 import type { Range } from '../source.ts'
 import { callExpression } from './calls.ts'
 import { LOOPS_MAX } from './caps.ts'
-import { declare, errorExpr, markHistory, markReassigned } from './context.ts'
-import type { Context, Module, Use } from './context.ts'
+import { declare, errorExpr, markHistory, markReassigned } from './place.ts'
+import type { Place, Unit, Use } from './place.ts'
 import { asNumber, coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
 import * as messages from './messages.ts'
-import { enumMember, fieldType, typeOf } from './modules.ts'
+import { enumMember, fieldType, typeOf } from './top-level.ts'
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { block, declareLoopVariable, inner, libraryGlobal } from './statements.ts'
 import {
@@ -30,8 +30,8 @@ import {
 import type { Qualifier, Type } from './types.ts'
 import { nowCalled } from './version.ts'
 
-export function expression(x: Context, node: tree.Expression, use: Use = 'value'): Expr {
-  if (!x.check.admits(x, node)) return errorExpr(node)
+export function expression(here: Place, node: tree.Expression, use: Use = 'value'): Expr {
+  if (!here.check.admits(here, node)) return errorExpr(node)
   switch (node.kind) {
     case 'Number':
       return constant(node, node.isInt ? INT : FLOAT, node.value)
@@ -42,33 +42,33 @@ export function expression(x: Context, node: tree.Expression, use: Use = 'value'
     case 'Color':
       return constant(node, COLOR, node.value)
     case 'Identifier':
-      return identifier(x, node)
+      return identifier(here, node)
     case 'Member':
-      return member(x, node)
+      return member(here, node)
     case 'Call':
-      return callExpression(x, node)
+      return callExpression(here, node)
     case 'Index':
-      return history(x, node)
+      return history(here, node)
     case 'Unary':
-      return unary(x, node)
+      return unary(here, node)
     case 'Binary':
-      return binary(x, node)
+      return binary(here, node)
     case 'Ternary':
-      return ternary(x, node)
+      return ternary(here, node)
     case 'Tuple':
-      return tuple(x, node)
+      return tuple(here, node)
     case 'If':
-      return ifExpression(x, node, use)
+      return ifExpression(here, node, use)
     case 'Switch':
-      return switchExpression(x, node, use)
+      return switchExpression(here, node, use)
     case 'For':
-      return forExpression(x, node, use)
+      return forExpression(here, node, use)
     case 'ForIn':
-      return forInExpression(x, node, use)
+      return forInExpression(here, node, use)
     case 'While':
-      return whileExpression(x, node, use)
+      return whileExpression(here, node, use)
     case 'Once':
-      return onceExpression(x, node)
+      return onceExpression(here, node)
     case 'Error':
       return errorExpr(node)
     default:
@@ -77,17 +77,17 @@ export function expression(x: Context, node: tree.Expression, use: Use = 'value'
 }
 
 /** An expression that must be worth one value. */
-export function value(x: Context, node: tree.Expression): Expr {
-  return oneValue(x, node, expression(x, node))
+export function value(here: Place, node: tree.Expression): Expr {
+  return oneValue(here, node, expression(here, node))
 }
 
-export function oneValue(x: Context, node: Range, expr: Expr): Expr {
+export function oneValue(here: Place, node: Range, expr: Expr): Expr {
   if (expr.type.kind === 'void') {
-    x.check.report(x, node, messages.voidValue())
+    here.check.report(here, node, messages.voidValue())
     return errorExpr(node)
   }
   if (expr.type.kind === 'tuple') {
-    x.check.report(x, node, messages.tupleValue())
+    here.check.report(here, node, messages.tupleValue())
     return errorExpr(node)
   }
   return expr
@@ -99,20 +99,20 @@ function constant(node: Range, type: Type, content: number | string | boolean | 
 
 // Names
 
-function identifier(x: Context, node: tree.Identifier): Expr {
-  const variable = findVariable(x, node.name)
+function identifier(here: Place, node: tree.Identifier): Expr {
+  const variable = findVariable(here, node.name)
   if (variable !== null) {
-    if (x.exported && variable.owner === null && !isExportable(x, variable))
-      x.check.report(x, node, messages.globalInExport(node.name))
+    if (here.exported && variable.owner === null && !isExportable(here, variable))
+      here.check.report(here, node, messages.globalInExport(node.name))
     if (variable.type.kind === 'tuple') {
-      x.check.report(x, node, messages.tupleValue())
+      here.check.report(here, node, messages.tupleValue())
       return errorExpr(node)
     }
     return variableExpr(variable, node)
   }
-  const builtin = builtinValue(x, node.name, node)
+  const builtin = builtinValue(here, node.name, node)
   if (builtin !== null) return builtin
-  x.check.report(x, node, unknownName(x, node.name))
+  here.check.report(here, node, unknownName(here, node.name))
   return errorExpr(node)
 }
 
@@ -121,9 +121,9 @@ function identifier(x: Context, node: tree.Identifier): Expr {
  * others could change through it (reference, `export`). The manual's page on libraries says constants only, but a
  * library as widely used as ZenLibrary has a plain `_atr = ta.atr(14)` there.
  */
-function isExportable(x: Context, { name, qualifier, type }: Variable): boolean {
+function isExportable(here: Place, { name, qualifier, type }: Variable): boolean {
   const isPlain = isPrimitive(type) || type.kind === 'enum' || type.kind === 'error'
-  return isPlain && qualifier !== 'input' && !x.module.scope.assigned.has(name)
+  return isPlain && qualifier !== 'input' && !here.unit.scope.assigned.has(name)
 }
 
 export function variableExpr(variable: Variable, node: Range): Expr {
@@ -131,40 +131,40 @@ export function variableExpr(variable: Variable, node: Range): Expr {
   return { kind: 'Variable', variable, type, qualifier, start: node.start, end: node.end }
 }
 
-export function findVariable(x: Context, name: string): Variable | null {
-  const variable = x.scope.find(name)
-  if (variable === null) return x.module.isLibrary ? libraryGlobal(x, name) : null
-  if (variable.owner === null && variable.start > x.horizon) return null
+export function findVariable(here: Place, name: string): Variable | null {
+  const variable = here.scope.find(name)
+  if (variable === null) return here.unit.isLibrary ? libraryGlobal(here, name) : null
+  if (variable.owner === null && variable.start > here.horizon) return null
   return variable
 }
 
 /** A built-in variable or constant, by the name this version has for it. */
-export function builtinValue(x: Context, written: string, node: Range): Expr | null {
-  const values = x.module.names.values
+export function builtinValue(here: Place, written: string, node: Range): Expr | null {
+  const values = here.unit.names.values
   const name = Object.hasOwn(values, written) ? (values[written] ?? written) : written
   if (name === 'na') return constant(node, NA, null)
   // v4's directions are bools; `legacy.ts` makes today's of them where an order takes one.
-  if (x.module.version < 5 && DIRECTIONS.has(name)) return constant(node, BOOL, name === 'strategy.long')
-  return builtinByName(x, name, node)
+  if (here.unit.version < 5 && DIRECTIONS.has(name)) return constant(node, BOOL, name === 'strategy.long')
+  return builtinByName(here, name, node)
 }
 
 const DIRECTIONS: ReadonlySet<string> = new Set(['strategy.long', 'strategy.short'])
 
 /** By v6 name; defaults of signatures ask here too. */
-export function builtinByName(x: Context, name: string, node: Range): Expr | null {
+export function builtinByName(here: Place, name: string, node: Range): Expr | null {
   const known = BUILTIN_CONSTANTS.get(name)
   if (known !== undefined) {
-    const before6 = x.module.version < 6 ? known.valueBefore6 : undefined
+    const before6 = here.unit.version < 6 ? known.valueBefore6 : undefined
     return constant(node, known.type, before6 ?? known.value)
   }
   const builtin = BUILTIN_VARIABLES.get(name)
   if (builtin === undefined) return null
-  if (builtin.status === 'source') x.check.report(x, node, messages.noDataSource(name))
+  if (builtin.status === 'source') here.check.report(here, node, messages.noDataSource(name))
   const { type, qualifier } = builtin
   return {
     kind: 'BuiltinVariable',
     builtin,
-    site: x.check.site(),
+    site: here.check.site(),
     type,
     qualifier,
     start: node.start,
@@ -172,19 +172,19 @@ export function builtinByName(x: Context, name: string, node: Range): Expr | nul
   }
 }
 
-function unknownName(x: Context, name: string): messages.Message {
-  const later = x.module.globals.get(name)
+function unknownName(here: Place, name: string): messages.Message {
+  const later = here.unit.globals.get(name)
   if (later !== undefined) return messages.usedBeforeDeclaration(name)
   const now = nowCalled(name)
-  if (x.module.version > 4 && now !== null && (BUILTIN_VARIABLES.has(now) || BUILTIN_CONSTANTS.has(now)))
+  if (here.unit.version > 4 && now !== null && (BUILTIN_VARIABLES.has(now) || BUILTIN_CONSTANTS.has(now)))
     return messages.renamed(name, now, 5)
-  if (BUILTIN_FUNCTIONS.has(x.module.names.functions[name] ?? name) || x.module.functions.has(name))
+  if (BUILTIN_FUNCTIONS.has(here.unit.names.functions[name] ?? name) || here.unit.functions.has(name))
     return messages.notAValue(name)
-  return messages.undeclaredName(name, x.check.suggest(name, namesInSight(x)))
+  return messages.undeclaredName(name, here.check.suggest(name, namesInSight(here)))
 }
 
-export function* namesInSight(x: Context): Generator<string> {
-  yield* x.scope.all()
+export function* namesInSight(here: Place): Generator<string> {
+  yield* here.scope.all()
   yield* ['true', 'false', 'na']
   for (const name of BUILTIN_VARIABLES.keys()) if (!name.includes('.')) yield name
 }
@@ -199,50 +199,50 @@ export function path(node: tree.Expression): string[] | null {
   return parts
 }
 
-function member(x: Context, node: tree.Member): Expr {
+function member(here: Place, node: tree.Member): Expr {
   const parts = path(node)
   const root = parts?.[0]
   if (parts !== null && root !== undefined) {
-    const variable = findVariable(x, root)
-    if (variable === null && x.module.missing.has(root)) return errorExpr(node)
+    const variable = findVariable(here, root)
+    if (variable === null && here.unit.missing.has(root)) return errorExpr(node)
     if (variable === null || (parts.length === 2 && fieldType(variable.type, node.property.name) === null)) {
-      const named = namedMember(x, parts, node)
+      const named = namedMember(here, parts, node)
       if (named !== null) return named
     }
-    if (variable === null && isNamespace(x, root) && !isReadable(x, node.object)) {
-      x.check.report(x, node, unknownMemberMessage(x, parts))
+    if (variable === null && isNamespace(here, root) && !isReadable(here, node.object)) {
+      here.check.report(here, node, unknownMemberMessage(here, parts))
       return errorExpr(node)
     }
   }
-  const object = value(x, node.object)
-  return field(x, object, node.property, node)
+  const object = value(here, node.object)
+  return field(here, object, node.property, node)
 }
 
 /** A built-in, an enum's member, or something of an imported library. */
-function namedMember(x: Context, parts: readonly string[], node: Range): Expr | null {
-  const builtin = builtinValue(x, parts.join('.'), node)
+function namedMember(here: Place, parts: readonly string[], node: Range): Expr | null {
+  const builtin = builtinValue(here, parts.join('.'), node)
   if (builtin !== null) return builtin
   const [first = '', second = '', third] = parts
-  const own = x.module.enums.get(first)
-  if (own !== undefined && parts.length === 2) return enumMember(x, own.type, second, node)
-  const library = x.module.imports.get(first)
+  const own = here.unit.enums.get(first)
+  if (own !== undefined && parts.length === 2) return enumMember(here, own.type, second, node)
+  const library = here.unit.imports.get(first)
   if (library === undefined) return null
   const theirs = library.enums.get(second)
   if (theirs !== undefined && third !== undefined) {
-    if (!theirs.exported) x.check.report(x, node, messages.notExported(first, second))
-    return enumMember(x, theirs.type, third, node)
+    if (!theirs.exported) here.check.report(here, node, messages.notExported(first, second))
+    return enumMember(here, theirs.type, third, node)
   }
   const declaration = library.globals.get(second)
   if (declaration?.kind === 'VariableDeclaration' && parts.length === 2) {
-    if (!declaration.exported) x.check.report(x, node, messages.notExported(first, second))
-    const variable = libraryGlobal({ ...x, module: library, scope: library.scope }, second)
+    if (!declaration.exported) here.check.report(here, node, messages.notExported(first, second))
+    const variable = libraryGlobal({ ...here, unit: library, scope: library.scope }, second)
     return variable === null ? errorExpr(node) : variableExpr(variable, node)
   }
   return null
 }
 
-function isNamespace(x: Context, name: string): boolean {
-  if (x.module.imports.has(name) || x.module.enums.has(name) || x.module.types.has(name)) return true
+function isNamespace(here: Place, name: string): boolean {
+  if (here.unit.imports.has(name) || here.unit.enums.has(name) || here.unit.types.has(name)) return true
   return NAMESPACES.has(name)
 }
 
@@ -253,30 +253,30 @@ const NAMESPACES: ReadonlySet<string> = new Set(
 )
 
 /** A name that is a value itself: `close.x`, `chart.point`'s fields. */
-function isReadable(x: Context, node: tree.Expression): boolean {
+function isReadable(here: Place, node: tree.Expression): boolean {
   const parts = path(node)
   if (parts === null) return true
   const name = parts.join('.')
-  return BUILTIN_VARIABLES.has(name) || BUILTIN_CONSTANTS.has(name) || namedMemberExists(x, parts)
+  return BUILTIN_VARIABLES.has(name) || BUILTIN_CONSTANTS.has(name) || namedMemberExists(here, parts)
 }
 
-function namedMemberExists(x: Context, parts: readonly string[]): boolean {
+function namedMemberExists(here: Place, parts: readonly string[]): boolean {
   const [first = '', second = ''] = parts
   return (
     parts.length === 2 &&
-    (x.module.enums.has(first) || (x.module.imports.get(first)?.globals.has(second) ?? false))
+    (here.unit.enums.has(first) || (here.unit.imports.get(first)?.globals.has(second) ?? false))
   )
 }
 
-export function unknownMemberMessage(x: Context, parts: readonly string[]): messages.Message {
+export function unknownMemberMessage(here: Place, parts: readonly string[]): messages.Message {
   const name = parts.at(-1) ?? ''
   const owner = parts.slice(0, -1).join('.')
   const prefix = `${owner}.`
   const [first = ''] = parts
-  if (!isNamespace(x, first)) return unknownName(x, first)
-  const library = x.module.imports.get(first)
-  if (library !== undefined) return libraryMemberMessage(x, library, first, name)
-  return messages.unknownMember(owner, name, x.check.suggest(name, membersOf(prefix)))
+  if (!isNamespace(here, first)) return unknownName(here, first)
+  const library = here.unit.imports.get(first)
+  if (library !== undefined) return libraryMemberMessage(here, library, first, name)
+  return messages.unknownMember(owner, name, here.check.suggest(name, membersOf(prefix)))
 }
 
 /** What the built-ins of a name space are called behind its dot. */
@@ -285,28 +285,28 @@ export function* membersOf(prefix: string): Generator<string> {
     for (const name of table.keys()) if (name.startsWith(prefix)) yield name.slice(prefix.length)
 }
 
-function libraryMemberMessage(x: Context, library: Module, alias: string, name: string): messages.Message {
+function libraryMemberMessage(here: Place, library: Unit, alias: string, name: string): messages.Message {
   if (library.functions.has(name) || library.types.has(name)) return messages.notExported(alias, name)
   return messages.unknownMember(
     alias,
     name,
-    x.check.suggest(name, [...library.functions.keys(), ...library.types.keys()]),
+    here.check.suggest(name, [...library.functions.keys(), ...library.types.keys()]),
   )
 }
 
-export function field(x: Context, object: Expr, name: tree.Name, node: Range): Expr {
+export function field(here: Place, object: Expr, name: tree.Name, node: Range): Expr {
   if (object.type.kind === 'error') return errorExpr(node)
   const type = fieldType(object.type, name.name)
   if (type === null) {
     const near =
       object.type.kind === 'udt'
-        ? x.check.suggest(
+        ? here.check.suggest(
             name.name,
             object.type.udt.fields.map((one) => one.name),
           )
         : null
-    x.check.report(
-      x,
+    here.check.report(
+      here,
       name,
       object.type.kind === 'udt'
         ? messages.unknownMember(typeText(object.type), name.name, near)
@@ -332,27 +332,30 @@ function isBarColumn(base: Expr): boolean {
   return base.kind === 'BuiltinVariable' || base.kind === 'Input' || base.kind === 'Const'
 }
 
-function history(x: Context, node: tree.Index): Expr {
-  const base = expression(x, node.object)
-  const offset = value(x, node.index)
-  const isLiteral = base.kind === 'Const' && base.type.kind !== 'error' && x.module.version === 6
+function history(here: Place, node: tree.Index): Expr {
+  const base = expression(here, node.object)
+  const offset = value(here, node.index)
+  const isLiteral = base.kind === 'Const' && base.type.kind !== 'error' && here.unit.version === 6
   if (base.type.kind === 'void' || isLiteral) {
-    x.check.report(x, node, messages.historyOfVoid(describe(base)))
+    here.check.report(here, node, messages.historyOfVoid(describe(base)))
     return errorExpr(node)
   }
   if (!isNumber(offset.type) && offset.type.kind !== 'error' && offset.type.kind !== 'na') {
-    x.check.report(x, node.index, messages.notANumber('how many bars back', describe(offset)))
+    here.check.report(here, node.index, messages.notANumber('how many bars back', describe(offset)))
   }
-  if (base.kind === 'Field' && x.module.version === 6 && node.object.kind === 'Member')
-    x.check.report(x, node, messages.historyOfField(node.object.property.name))
+  if (base.kind === 'Field' && here.unit.version === 6 && node.object.kind === 'Member')
+    here.check.report(here, node, messages.historyOfField(node.object.property.name))
   if (base.kind === 'Variable') markHistory(base.variable)
-  if (x.owner !== null && (base.kind === 'Variable' ? base.variable.owner === x.owner : !isBarColumn(base)))
-    x.check.lookingBack.add(x.owner)
+  if (
+    here.owner !== null &&
+    (base.kind === 'Variable' ? base.variable.owner === here.owner : !isBarColumn(base))
+  )
+    here.check.lookingBack.add(here.owner)
   return {
     kind: 'History',
     base,
     offset,
-    site: x.check.site(),
+    site: here.check.site(),
     type: base.type,
     qualifier: 'series',
     start: node.start,
@@ -360,11 +363,11 @@ function history(x: Context, node: tree.Index): Expr {
   }
 }
 
-function unary(x: Context, node: tree.Unary): Expr {
-  const operand = value(x, node.operand)
+function unary(here: Place, node: tree.Unary): Expr {
+  const operand = value(here, node.operand)
   const { operator } = node
   if (operator === 'not') {
-    const test = condition(x, operand, node.operand)
+    const test = condition(here, operand, node.operand)
     return {
       kind: 'Unary',
       operator,
@@ -377,7 +380,7 @@ function unary(x: Context, node: tree.Unary): Expr {
   }
   const { type } = operand
   if (!isNumber(type) && type.kind !== 'na' && type.kind !== 'error') {
-    x.check.report(x, node, messages.operandType(operator, describe(operand)))
+    here.check.report(here, node, messages.operandType(operator, describe(operand)))
     return errorExpr(node)
   }
   if (operand.kind === 'Const' && typeof operand.value === 'number') {
@@ -395,16 +398,16 @@ function unary(x: Context, node: tree.Unary): Expr {
   }
 }
 
-function binary(x: Context, node: tree.Binary): Expr {
+function binary(here: Place, node: tree.Binary): Expr {
   // Only v6 leaves the right side alone when the left one decides.
-  const isLazy = (node.operator === 'and' || node.operator === 'or') && x.module.version === 6
-  const right = isLazy ? { ...x, conditional: true } : x
-  return operation(x, node.operator, value(x, node.left), value(right, node.right), node)
+  const isLazy = (node.operator === 'and' || node.operator === 'or') && here.unit.version === 6
+  const right = isLazy ? { ...here, conditional: true } : here
+  return operation(here, node.operator, value(here, node.left), value(right, node.right), node)
 }
 
 /** Also for `x += y`, which is `x := x + y`. */
 export function operation(
-  x: Context,
+  here: Place,
   operator: tree.BinaryOperator,
   left: Expr,
   right: Expr,
@@ -424,20 +427,20 @@ export function operation(
     end: node.end,
   })
   if (operator === 'and' || operator === 'or') {
-    return made(BOOL, condition(x, left, left), condition(x, right, right))
+    return made(BOOL, condition(here, left, left), condition(here, right, right))
   }
   if (a.kind === 'error' || b.kind === 'error') {
     return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
   }
   const numeric = (type: Type): boolean =>
-    isNumber(type) || type.kind === 'na' || (type.kind === 'bool' && x.module.version < 5)
+    isNumber(type) || type.kind === 'na' || (type.kind === 'bool' && here.unit.version < 5)
   if (operator === '==' || operator === '!=') {
-    const type = unify(x, a, b)
-    if (isNa(left) || isNa(right)) x.check.report(x, node, messages.comparedWithNa(operator))
+    const type = unify(here, a, b)
+    if (isNa(left) || isNa(right)) here.check.report(here, node, messages.comparedWithNa(operator))
     if (type !== null && type.kind !== 'void') return made(BOOL, coerce(left, type), coerce(right, type))
     if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
   } else if (operator === '+' && (a.kind === 'string' || b.kind === 'string')) {
-    if (fits(x, a, STRING) && fits(x, b, STRING))
+    if (fits(here, a, STRING) && fits(here, b, STRING))
       return made(STRING, coerce(left, STRING), coerce(right, STRING))
   } else if (COMPARISONS.has(operator)) {
     if (numeric(a) && numeric(b)) return made(BOOL, number(left), number(right))
@@ -449,12 +452,12 @@ export function operation(
     if (operator !== '/') return made(ints ? INT : isWhole ? QUOTIENT : FLOAT, l, r)
     const division = made(FLOAT)
     // Up to v5 the division of two const ints is one of whole numbers.
-    if (ints && qualifier === 'const' && x.module.version < 6) {
+    if (ints && qualifier === 'const' && here.unit.version < 6) {
       return { kind: 'Convert', operand: division, type: INT, qualifier, start: node.start, end: node.end }
     }
     return made(isWhole ? QUOTIENT : FLOAT, l, r)
   }
-  x.check.report(x, node, messages.operandTypes(operator, describe(left), describe(right)))
+  here.check.report(here, node, messages.operandTypes(operator, describe(left), describe(right)))
   return COMPARISONS.has(operator) ? { ...errorExpr(node), type: BOOL } : errorExpr(node)
 }
 
@@ -469,32 +472,36 @@ function number(expr: Expr): Expr {
 }
 
 /** As the test of an if, a loop, a ternary, or an operand of and/or/not. */
-export function condition(x: Context, expr: Expr, node: Range): Expr {
-  if (expr.type.kind !== 'void' && fits(x, expr.type, BOOL)) return coerce(expr, BOOL)
-  x.check.report(
-    x,
+export function condition(here: Place, expr: Expr, node: Range): Expr {
+  if (expr.type.kind !== 'void' && fits(here, expr.type, BOOL)) return coerce(expr, BOOL)
+  here.check.report(
+    here,
     node,
-    expr.type.kind === 'na' ? messages.naBool() : messages.notABool(describe(expr), x.module.version),
+    expr.type.kind === 'na' ? messages.naBool() : messages.notABool(describe(expr), here.unit.version),
   )
   return { ...errorExpr(node), type: BOOL }
 }
 
-function ternary(x: Context, node: tree.Ternary): Expr {
-  const test = condition(x, value(x, node.test), node.test)
-  const branch = { ...x, conditional: true }
+function ternary(here: Place, node: tree.Ternary): Expr {
+  const test = condition(here, value(here, node.test), node.test)
+  const branch = { ...here, conditional: true }
   const consequent = value(branch, node.consequent)
   const alternate = value(branch, node.alternate)
-  let type = unify(x, consequent.type, alternate.type)
+  let type = unify(here, consequent.type, alternate.type)
   if (type === null) {
-    x.check.report(x, node, messages.branchTypes(describe(consequent), describe(alternate)))
+    here.check.report(here, node, messages.branchTypes(describe(consequent), describe(alternate)))
     type = ERROR
   }
   if (
     type.kind === 'bool' &&
-    x.module.version === 6 &&
+    here.unit.version === 6 &&
     (consequent.type.kind === 'na' || alternate.type.kind === 'na')
   ) {
-    x.check.report(x, consequent.type.kind === 'na' ? node.consequent : node.alternate, messages.naBool())
+    here.check.report(
+      here,
+      consequent.type.kind === 'na' ? node.consequent : node.alternate,
+      messages.naBool(),
+    )
   }
   const qualifier = latest(test.qualifier, latest(consequent.qualifier, alternate.qualifier))
   return {
@@ -509,8 +516,8 @@ function ternary(x: Context, node: tree.Ternary): Expr {
   }
 }
 
-function tuple(x: Context, node: tree.Tuple): Expr {
-  const items = node.items.map((item) => value(x, item))
+function tuple(here: Place, node: tree.Tuple): Expr {
+  const items = node.items.map((item) => value(here, item))
   return {
     kind: 'Tuple',
     items,
@@ -523,16 +530,16 @@ function tuple(x: Context, node: tree.Tuple): Expr {
 
 // Blocks with a value
 
-function branched(x: Context, qualifier: Qualifier): Context {
-  return { ...x, branch: { qualifier, outer: x.branch } }
+function branched(here: Place, qualifier: Qualifier): Place {
+  return { ...here, branch: { qualifier, outer: here.branch } }
 }
 
-function ifExpression(x: Context, node: tree.If, use: Use): Expr {
-  const test = condition(x, value(x, node.test), node.test)
-  const branch = branched(x, test.qualifier)
+function ifExpression(here: Place, node: tree.If, use: Use): Expr {
+  const test = condition(here, value(here, node.test), node.test)
+  const branch = branched(here, test.qualifier)
   const consequent = block(branch, node.consequent, use)
   const alternate = node.alternate === null ? null : block(branch, node.alternate, use)
-  const joined = join(x, node, use, [consequent, alternate], test.qualifier)
+  const joined = join(here, node, use, [consequent, alternate], test.qualifier)
   const [first = consequent, second = alternate] = joined.blocks
   return {
     kind: 'If',
@@ -546,22 +553,22 @@ function ifExpression(x: Context, node: tree.If, use: Use): Expr {
   }
 }
 
-function switchExpression(x: Context, node: tree.Switch, use: Use): Expr {
-  const subject = node.subject === null ? null : value(x, node.subject)
+function switchExpression(here: Place, node: tree.Switch, use: Use): Expr {
+  const subject = node.subject === null ? null : value(here, node.subject)
   let qualifier = subject?.qualifier ?? 'const'
   const tests: (Expr | null)[] = []
   const bodies: (Block | null)[] = []
   for (const one of node.cases) {
-    const test = one.test === null ? null : caseTest(x, subject, one.test)
+    const test = one.test === null ? null : caseTest(here, subject, one.test)
     tests.push(test)
     if (test !== null) qualifier = latest(qualifier, test.qualifier)
-    bodies.push(block(branched(x, qualifier), one.body, use))
+    bodies.push(block(branched(here, qualifier), one.body, use))
   }
   if (!tests.includes(null)) {
     tests.push(null)
     bodies.push(null)
   }
-  const joined = join(x, node, use, bodies, qualifier)
+  const joined = join(here, node, use, bodies, qualifier)
   const cases = joined.blocks.flatMap((body, i) => (body === null ? [] : [{ test: tests[i] ?? null, body }]))
   return {
     kind: 'Switch',
@@ -574,18 +581,18 @@ function switchExpression(x: Context, node: tree.Switch, use: Use): Expr {
   }
 }
 
-function caseTest(x: Context, subject: Expr | null, node: tree.Expression): Expr {
-  const test = value(x, node)
-  if (subject === null) return condition(x, test, node)
-  const type = unify(x, subject.type, test.type)
+function caseTest(here: Place, subject: Expr | null, node: tree.Expression): Expr {
+  const test = value(here, node)
+  if (subject === null) return condition(here, test, node)
+  const type = unify(here, subject.type, test.type)
   if (type !== null) return coerce(test, type)
-  x.check.report(x, node, messages.operandTypes('==', describe(subject), describe(test)))
+  here.check.report(here, node, messages.operandTypes('==', describe(subject), describe(test)))
   return errorExpr(node)
 }
 
 /** Makes all branches give one type; a missing branch (null) gives na, or false in v6 where that is a bool. */
 function join(
-  x: Context,
+  here: Place,
   node: Range,
   use: Use,
   blocks: readonly (Block | null)[],
@@ -604,10 +611,10 @@ function join(
       type = null
       break
     }
-    const both: Type | null = unify(x, type, result.type)
+    const both: Type | null = unify(here, type, result.type)
     if (both === null) {
       if (use === 'value' && first !== null) {
-        x.check.report(x, node, messages.branchTypes(describe(first), describe(result)))
+        here.check.report(here, node, messages.branchTypes(describe(first), describe(result)))
         return { blocks: blocks.slice(), type: ERROR, qualifier: 'series' }
       }
       type = null
@@ -621,7 +628,7 @@ function join(
     return { blocks: blocks.map(withoutResult), type: VOID, qualifier: 'series' }
   const joined = type
   const missing: Expr =
-    joined.kind === 'bool' && x.module.version === 6
+    joined.kind === 'bool' && here.unit.version === 6
       ? constant({ start: node.end, end: node.end }, BOOL, false)
       : constant({ start: node.end, end: node.end }, joined, null)
   return {
@@ -648,30 +655,30 @@ function loopResult(body: Block, use: Use): { body: Block; type: Type } {
   return { body, type: body.result.type }
 }
 
-function loopScope(x: Context, node: tree.For | tree.ForIn | tree.While): Context {
-  if (x.loops === LOOPS_MAX) x.check.report(x, node, messages.tooManyLoops(LOOPS_MAX))
-  return inner(x, node.body, { loops: x.loops + 1 })
+function loopScope(here: Place, node: tree.For | tree.ForIn | tree.While): Place {
+  if (here.loops === LOOPS_MAX) here.check.report(here, node, messages.tooManyLoops(LOOPS_MAX))
+  return inner(here, node.body, { loops: here.loops + 1 })
 }
 
-function forExpression(x: Context, node: tree.For, use: Use): Expr {
+function forExpression(here: Place, node: tree.For, use: Use): Expr {
   const bound = (one: tree.Expression): Expr => {
-    const expr = value(x, one)
+    const expr = value(here, one)
     if (isNumber(expr.type) || expr.type.kind === 'na' || expr.type.kind === 'error') return number(expr)
-    x.check.report(x, one, messages.notANumber('a bound of `for`', describe(expr)))
+    here.check.report(here, one, messages.notANumber('a bound of `for`', describe(expr)))
     return errorExpr(one)
   }
   const from = bound(node.from)
   const to = bound(node.to)
   const by = node.by === null ? null : bound(node.by)
   const isInt = [from, to, by].every((one) => one === null || one.type.kind === 'int')
-  const declared = node.counterType === null ? null : typeOf(x, node.counterType)
+  const declared = node.counterType === null ? null : typeOf(here, node.counterType)
   if (node.counterType !== null && declared !== null && declared.kind !== 'error' && !isNumber(declared))
-    x.check.report(x, node.counterType, messages.notANumber('the counter of `for`', typeText(declared)))
+    here.check.report(here, node.counterType, messages.notANumber('the counter of `for`', typeText(declared)))
   const qualifier = [from, to, by].reduce<Qualifier>(
     (all, one) => latest(all, one?.qualifier ?? 'simple'),
     'simple',
   )
-  const scope = loopScope(branched(x, qualifier), node)
+  const scope = loopScope(branched(here, qualifier), node)
   const isWhole = isInt || declared?.kind === 'int'
   const counter = declareLoopVariable(scope, node.counter, isWhole ? INT : QUOTIENT, qualifier)
   const { body, type } = loopResult(block(scope, node.body, use), use)
@@ -689,10 +696,10 @@ function forExpression(x: Context, node: tree.For, use: Use): Expr {
   }
 }
 
-function forInExpression(x: Context, node: tree.ForIn, use: Use): Expr {
-  const collection = value(x, node.collection)
-  const items = itemTypes(x, node, collection)
-  const scope = loopScope(branched(x, 'series'), node)
+function forInExpression(here: Place, node: tree.ForIn, use: Use): Expr {
+  const collection = value(here, node.collection)
+  const items = itemTypes(here, node, collection)
+  const scope = loopScope(branched(here, 'series'), node)
   const index =
     node.index === null || node.index.name === '_'
       ? null
@@ -712,7 +719,7 @@ function forInExpression(x: Context, node: tree.ForIn, use: Use): Expr {
   }
 }
 
-function itemTypes(x: Context, node: tree.ForIn, collection: Expr): { index: Type; value: Type } {
+function itemTypes(here: Place, node: tree.ForIn, collection: Expr): { index: Type; value: Type } {
   const { type } = collection
   switch (type.kind) {
     case 'array':
@@ -720,32 +727,32 @@ function itemTypes(x: Context, node: tree.ForIn, collection: Expr): { index: Typ
     case 'matrix':
       return { index: INT, value: { kind: 'array', of: type.of } }
     case 'map':
-      if (node.index === null) x.check.report(x, node.value, messages.mapNeedsBoth())
+      if (node.index === null) here.check.report(here, node.value, messages.mapNeedsBoth())
       return { index: type.key, value: type.value }
     case 'error':
       return { index: ERROR, value: ERROR }
     default:
-      x.check.report(x, node.collection, messages.notACollection(describe(collection)))
+      here.check.report(here, node.collection, messages.notACollection(describe(collection)))
       return { index: ERROR, value: ERROR }
   }
 }
 
-function whileExpression(x: Context, node: tree.While, use: Use): Expr {
-  const test = condition(x, value(x, node.test), node.test)
-  const scope = loopScope(branched(x, test.qualifier), node)
+function whileExpression(here: Place, node: tree.While, use: Use): Expr {
+  const test = condition(here, value(here, node.test), node.test)
+  const scope = loopScope(branched(here, test.qualifier), node)
   const { body, type } = loopResult(block(scope, node.body, use), use)
   return { kind: 'While', test, body, type, qualifier: 'series', start: node.start, end: node.end }
 }
 
 /** An `if` that a hidden `var` shuts once it has run: what rolls variables back opens it again, as TradingView has it. */
-function onceExpression(x: Context, node: tree.Once): Expr {
-  const test = node.test === null ? null : condition(x, value(x, node.test), node.test)
-  const done = declare(x, `·${x.check.variableCount}`, node.start, BOOL, 'series', 'var')
+function onceExpression(here: Place, node: tree.Once): Expr {
+  const test = node.test === null ? null : condition(here, value(here, node.test), node.test)
+  const done = declare(here, `·${here.check.variableCount}`, node.start, BOOL, 'series', 'var')
   markReassigned(done)
-  x.out.push({ kind: 'Declare', variable: done, value: constant(node, BOOL, false), start: node.start })
+  here.out.push({ kind: 'Declare', variable: done, value: constant(node, BOOL, false), start: node.start })
   const at = { qualifier: 'series', type: BOOL, start: node.start, end: node.end } as const
   const open: Expr = { kind: 'Unary', operator: 'not', operand: variableExpr(done, node), ...at }
-  const { statements } = block(branched(x, 'series'), node.body, 'statement')
+  const { statements } = block(branched(here, 'series'), node.body, 'statement')
   const shut: Stmt = { kind: 'Assign', variable: done, value: constant(node, BOOL, true), start: node.start }
   return {
     kind: 'If',

@@ -3,12 +3,12 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
 import { ALL_COPIES_MAX, COPIES_MAX, TYPE_LETTERS_MAX } from './caps.ts'
-import { Scope, declare, errorExpr } from './context.ts'
-import type { Check, Context, FunctionTemplate, Instance, Mutable } from './context.ts'
+import { Scope, declare, errorExpr } from './place.ts'
+import type { Check, Place, FunctionTemplate, CheckedFunction, Mutable } from './place.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { value } from './expressions.ts'
 import * as messages from './messages.ts'
-import { reportHidden, topContext } from './modules.ts'
+import { reportHidden, atTop } from './top-level.ts'
 import type { Given } from './overloads.ts'
 import type { Expr, FunctionInstance } from './program.ts'
 import { assignedNames, body } from './statements.ts'
@@ -33,36 +33,36 @@ interface Bound {
 
 /** Calls the overload whose parameters fit best. */
 export function userCall(
-  x: Context,
+  here: Place,
   templates: readonly FunctionTemplate[],
   given: readonly Given[],
   node: Range,
 ): Expr {
   let best: Bound | null = null
   for (const template of templates) {
-    const bound = bind(x, template, given, node)
+    const bound = bind(here, template, given, node)
     if (best === null || better(bound, best)) best = bound
   }
   if (best === null) return errorExpr(node)
   for (const template of templates) template.called = true
   if (best.problem !== null) {
-    x.check.report(x, best.problem.at, best.problem.message)
+    here.check.report(here, best.problem.at, best.problem.message)
     return errorExpr(node)
   }
-  const { name, module, node: declaration } = best.template
-  if (module === x.module && !module.isLibrary && declaration.start > node.start)
-    x.check.report(x, node, messages.calledAbove(name))
-  return call(x, best, node)
+  const { name, unit, node: declaration } = best.template
+  if (unit === here.unit && !unit.isLibrary && declaration.start > node.start)
+    here.check.report(here, node, messages.calledAbove(name))
+  return call(here, best, node)
 }
 
 /** Whether one of the functions takes these arguments. */
 export function takes(
-  x: Context,
+  here: Place,
   templates: readonly FunctionTemplate[],
   given: readonly Given[],
   node: Range,
 ): boolean {
-  return templates.some((template) => bind(x, template, given, node).problem === null)
+  return templates.some((template) => bind(here, template, given, node).problem === null)
 }
 
 function better(a: Bound, b: Bound): boolean {
@@ -70,10 +70,10 @@ function better(a: Bound, b: Bound): boolean {
   return b.problem !== null && a.problem.progress > b.problem.progress
 }
 
-function bind(x: Context, template: FunctionTemplate, given: readonly Given[], node: Range): Bound {
+function bind(here: Place, template: FunctionTemplate, given: readonly Given[], node: Range): Bound {
   const { parameters } = template.node
   const { name, types } = template
-  x.check.admits(x, node)
+  here.check.admits(here, node)
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Bound['problem'] = null
   let cost = 0
@@ -95,7 +95,7 @@ function bind(x: Context, template: FunctionTemplate, given: readonly Given[], n
       named = true
       index = parameters.findIndex((parameter) => parameter.name.name === one.name)
       if (index < 0) {
-        const near = x.check.suggest(
+        const near = here.check.suggest(
           one.name,
           parameters.map((parameter) => parameter.name.name),
         )
@@ -103,14 +103,14 @@ function bind(x: Context, template: FunctionTemplate, given: readonly Given[], n
         continue
       }
     }
-    if (places[index] !== null && x.module.version === 6) {
+    if (places[index] !== null && here.unit.version === 6) {
       note(one.expr, messages.duplicateArgument(name, one.name ?? ''), 60)
       continue
     }
     places[index] = one.expr
     const type = types[index] ?? null
     if (one.expr.type.kind === 'void') note(one.expr, messages.voidValue(), 100 + index)
-    else if (type !== null && !fits(x, one.expr.type, type)) {
+    else if (type !== null && !fits(here, one.expr.type, type)) {
       const parameter = parameters[index]?.name.name ?? ''
       note(one.expr, messages.argumentType(name, parameter, typeText(type), describe(one.expr)), 100 + index)
     } else if (type === null || type.kind !== one.expr.type.kind) cost++
@@ -138,26 +138,26 @@ function bind(x: Context, template: FunctionTemplate, given: readonly Given[], n
   return { template, places, types, cost, problem }
 }
 
-function call(x: Context, bound: Bound, node: Range): Expr {
+function call(here: Place, bound: Bound, node: Range): Expr {
   const { template } = bound
   const args = template.node.parameters.map((parameter, i): Expr => {
     const type = bound.types[i] ?? null
-    const expr = bound.places[i] ?? defaultValue(x, template, parameter)
+    const expr = bound.places[i] ?? defaultValue(here, template, parameter)
     if (type !== null) return coerce(expr, type)
     return expr.type.kind === 'na' ? coerce(expr, FLOAT) : expr
   })
-  const instance = instantiate(x, template, args, bound.types, node)
+  const instance = instantiate(here, template, args, bound.types, node)
   if (instance === null) return errorExpr(node)
   const { fn } = instance
-  if (x.check.lookingBack.has(fn)) {
-    if (x.conditional) x.check.report(x, node, messages.conditionalCall(template.name))
-    if (x.owner !== null) x.check.lookingBack.add(x.owner)
+  if (here.check.lookingBack.has(fn)) {
+    if (here.conditional) here.check.report(here, node, messages.conditionalCall(template.name))
+    if (here.owner !== null) here.check.lookingBack.add(here.owner)
   }
   return {
     kind: 'UserCall',
     fn,
     args,
-    site: x.check.site(),
+    site: here.check.site(),
     type: fn.returns,
     qualifier: instance.qualifier,
     start: node.start,
@@ -165,44 +165,44 @@ function call(x: Context, bound: Bound, node: Range): Expr {
   }
 }
 
-function defaultValue(x: Context, template: FunctionTemplate, parameter: tree.Parameter): Expr {
+function defaultValue(here: Place, template: FunctionTemplate, parameter: tree.Parameter): Expr {
   if (parameter.default === null) return errorExpr(parameter)
-  return value({ ...topContext(x.check, template.module), out: x.out }, parameter.default)
+  return value({ ...atTop(here.check, template.unit), out: here.out }, parameter.default)
 }
 
 /** The function for these types of arguments. null after a mistake in the call itself. */
 function instantiate(
-  x: Context,
+  here: Place,
   template: FunctionTemplate,
   args: readonly Expr[],
   types: readonly (Type | null)[],
   node: Range,
-): Instance | null {
+): CheckedFunction | null {
   const kinds = args.map((arg, i) => `${arg.qualifier} ${typeText(types[i] ?? arg.type)}`)
   const key = kinds.join(', ')
   const known = template.instances.get(key)
-  if (known === null) x.check.report(x, node, messages.recursion(template.name))
+  if (known === null) here.check.report(here, node, messages.recursion(template.name))
   if (known !== undefined) return known
-  const { check } = x
+  const { check } = here
   const refused = refusal(check, template, kinds)
   if (refused !== null) {
-    check.report(x, node, refused)
+    check.report(here, node, refused)
     return null
   }
   if (template.instances.size > 0) check.copies++
   template.instances.set(key, null)
   check.depth++
-  const { node: declaration, module } = template
+  const { node: declaration, unit } = template
   const fn: Mutable<FunctionInstance> = {
     id: check.functionCount++,
-    name: module.prefix + template.name,
+    name: unit.prefix + template.name,
     parameters: [],
     body: { statements: [], result: null },
     returns: ERROR,
   }
-  const inside: Context = {
-    ...topContext(check, module),
-    scope: new Scope(module.scope, assignedNames(declaration.body)),
+  const inside: Place = {
+    ...atTop(check, unit),
+    scope: new Scope(unit.scope, assignedNames(declaration.body)),
     owner: fn,
     horizon: declaration.start,
     exported: declaration.exported,
@@ -215,7 +215,7 @@ function instantiate(
   fn.body = body(inside, declaration.body.statements, 'tail')
   const { result } = fn.body
   // A library’s results are simple at least.
-  const weakest = declaration.exported && module.isLibrary ? 'simple' : 'const'
+  const weakest = declaration.exported && unit.isLibrary ? 'simple' : 'const'
   fn.returns = result?.type ?? VOID
   if (fn.returns.kind === 'na') fn.returns = FLOAT
   if (declaration.exported && result)
@@ -225,7 +225,7 @@ function instantiate(
       fn,
       result.items.map((item) => latest(item.qualifier, weakest)),
     )
-  const instance: Instance = { fn, qualifier: latest(result?.qualifier ?? 'series', weakest) }
+  const instance: CheckedFunction = { fn, qualifier: latest(result?.qualifier ?? 'series', weakest) }
   check.depth--
   check.functions.push(fn)
   template.instances.set(key, instance)
@@ -247,8 +247,8 @@ function refusal(
 }
 
 /** Functions that nobody calls are checked with parameters of any type, so that their mistakes are told too. */
-export function checkUncalled(x: Context): void {
-  for (const templates of x.module.functions.values()) {
+export function checkUncalled(here: Place): void {
+  for (const templates of here.unit.functions.values()) {
     for (const template of templates) {
       if (template.instances.size > 0) continue
       const { types } = template
@@ -256,9 +256,9 @@ export function checkUncalled(x: Context): void {
         const type = types[i] ?? ERROR
         return { ...errorExpr(parameter), type, qualifier: parameter.type?.qualifier ?? 'simple' }
       })
-      const { functions } = x.check
+      const { functions } = here.check
       const count = functions.length
-      instantiate(x, template, args, types, template.node)
+      instantiate(here, template, args, types, template.node)
       functions.length = count
     }
   }

@@ -3,8 +3,8 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction, ParameterSpec } from '../builtins/registry.ts'
 import { fold, refusal } from './constant.ts'
-import { errorExpr } from './context.ts'
-import type { ConstValue, Context } from './context.ts'
+import { errorExpr } from './place.ts'
+import type { ConstValue, Place } from './place.ts'
 import { describe, fits, isNumber } from './convert.ts'
 import { value } from './expressions.ts'
 import * as messages from './messages.ts'
@@ -47,24 +47,24 @@ const TYPES: Readonly<Record<Exclude<InputKind, 'enum'>, Type>> = {
   text_area: STRING,
 }
 
-export function inputCall(x: Context, node: tree.Call, builtin: BuiltinFunction): Expr {
-  const known = x.check.inputExprs.get(node)
+export function inputCall(here: Place, node: tree.Call, builtin: BuiltinFunction): Expr {
+  const known = here.check.inputExprs.get(node)
   if (known !== undefined) return known
-  const places = place(x, node, builtin)
+  const places = place(here, node, builtin)
   const defvalNode = places.get('defval')
   if (defvalNode === undefined) {
-    x.check.report(x, node, messages.missingArgument(builtin.name, 'defval'))
+    here.check.report(here, node, messages.missingArgument(builtin.name, 'defval'))
     return errorExpr(node)
   }
   const typeNode = places.get('type')
-  const inside: Context = { ...x, target: '' }
+  const inside: Place = { ...here, target: '' }
   const defval = value(inside, defvalNode)
   if (defval.type.kind === 'error') return errorExpr(node)
   const kind =
     (typeNode === undefined ? null : kindByType(typeNode)) ?? kindByName(builtin.name) ?? kindByValue(defval)
   if (kind === null) {
-    x.check.report(
-      x,
+    here.check.report(
+      here,
       defvalNode,
       messages.argumentType(builtin.name, 'defval', 'a value an input can have', describe(defval)),
     )
@@ -72,15 +72,15 @@ export function inputCall(x: Context, node: tree.Call, builtin: BuiltinFunction)
   }
   const type =
     kind === 'enum' || (kind === 'source' && defval.type.kind === 'int') ? defval.type : TYPES[kind]
-  if (!fits(x, defval.type, type) && !(kind === 'int' && isNumber(defval.type))) {
-    x.check.report(
-      x,
+  if (!fits(here, defval.type, type) && !(kind === 'int' && isNumber(defval.type))) {
+    here.check.report(
+      here,
       defvalNode,
       messages.argumentType(builtin.name, 'defval', `const ${typeText(type)}`, describe(defval)),
     )
     return errorExpr(node)
   }
-  const input = readInput(inside, builtin, kind, defval, places, x.target)
+  const input = readInput(inside, builtin, kind, defval, places, here.target)
   const expr: InputExpr = {
     kind: 'Input',
     input,
@@ -89,13 +89,13 @@ export function inputCall(x: Context, node: tree.Call, builtin: BuiltinFunction)
     start: node.start,
     end: node.end,
   }
-  x.check.inputs.push(input)
-  x.check.inputExprs.set(node, expr)
+  here.check.inputs.push(input)
+  here.check.inputExprs.set(node, expr)
   return expr
 }
 
 function readInput(
-  x: Context,
+  here: Place,
   builtin: BuiltinFunction,
   kind: InputKind,
   defval: Expr,
@@ -105,10 +105,10 @@ function readInput(
   const folded = (parameter: string): ConstValue | undefined => {
     const node = places.get(parameter)
     if (node === undefined) return undefined
-    const expr = value(x, node)
-    const known = fold(x.check, expr)
+    const expr = value(here, node)
+    const known = fold(here.check, expr)
     if (known === undefined && expr.type.kind !== 'error' && parameter !== 'active')
-      x.check.report(x, node, messages.notConstant(builtin.name, parameter))
+      here.check.report(here, node, messages.notConstant(builtin.name, parameter))
     return known
   }
   const text = (parameter: string): string => {
@@ -119,38 +119,38 @@ function readInput(
     const known = folded(parameter)
     const node = places.get(parameter)
     if (node !== undefined && known !== undefined && known !== null && typeof known !== 'number')
-      x.check.report(
-        x,
+      here.check.report(
+        here,
         node,
         messages.argumentType(builtin.name, parameter, 'a number', JSON.stringify(known)),
       )
     return typeof known === 'number' ? known : null
   }
-  let initial = fold(x.check, defval)
+  let initial = fold(here.check, defval)
   if (initial === undefined && kind !== 'source') {
-    const why = refusal(x.check, defval)
+    const why = refusal(here.check, defval)
     const message =
       why === null ? messages.notConstant(builtin.name, 'defval') : messages.constantRefused(why)
-    x.check.report(x, defval, message)
+    here.check.report(here, defval, message)
   }
   if (kind === 'source') initial = defval.kind === 'BuiltinVariable' ? defval.builtin.name : ''
   if (kind === 'bool' && typeof initial === 'number') initial = initial !== 0
   if (kind === 'int' && typeof initial === 'number') initial = Math.trunc(initial)
-  const options = optionValues(x, builtin, places)
+  const options = optionValues(here, builtin, places)
   if (options !== null && initial !== undefined && initial !== null && !options.includes(initial as never))
-    x.check.report(x, defval, messages.defaultNotAnOption(JSON.stringify(initial)))
+    here.check.report(here, defval, messages.defaultNotAnOption(JSON.stringify(initial)))
   const title = text('title')
   const minval = number('minval')
   const maxval = number('maxval')
   // v4 took it.
-  if (typeof initial === 'number' && x.module.version > 4) {
+  if (typeof initial === 'number' && here.unit.version > 4) {
     if (minval !== null && initial < minval)
-      x.check.report(x, defval, messages.defaultOutside(initial, 'minval', minval))
+      here.check.report(here, defval, messages.defaultOutside(initial, 'minval', minval))
     if (maxval !== null && initial > maxval)
-      x.check.report(x, defval, messages.defaultOutside(initial, 'maxval', maxval))
+      here.check.report(here, defval, messages.defaultOutside(initial, 'maxval', maxval))
   }
   return {
-    index: x.check.inputs.length,
+    index: here.check.inputs.length,
     kind,
     name,
     title: title === '' ? name : title,
@@ -176,7 +176,7 @@ function displayText(known: ConstValue | undefined): string {
 }
 
 function optionValues(
-  x: Context,
+  here: Place,
   builtin: BuiltinFunction,
   places: ReadonlyMap<string, tree.Expression>,
 ): Input['options'] {
@@ -185,25 +185,33 @@ function optionValues(
   const items = node.kind === 'Tuple' ? node.items : [node]
   const values: (number | string | object)[] = []
   for (const item of items) {
-    const known = fold(x.check, value(x, item))
-    if (known === undefined) x.check.report(x, item, messages.notConstant(builtin.name, 'options'))
+    const known = fold(here.check, value(here, item))
+    if (known === undefined) here.check.report(here, item, messages.notConstant(builtin.name, 'options'))
     else if (known !== null && typeof known !== 'boolean') values.push(known)
   }
   return values
 }
 
 /** The arguments by parameter. */
-function place(x: Context, node: tree.Call, builtin: BuiltinFunction): Map<string, tree.Expression> {
-  const order = parameterOrder(x, node, builtin)
+function place(here: Place, node: tree.Call, builtin: BuiltinFunction): Map<string, tree.Expression> {
+  const order = parameterOrder(here, node, builtin)
   const places = new Map<string, tree.Expression>()
   for (const [i, one] of node.arguments.entries()) {
     const name = one.name?.name ?? order[i]
     if (name === undefined) {
-      x.check.report(x, one, messages.tooManyArguments(builtin.name, order.length, node.arguments.length))
-    } else if (!order.includes(name) && !known(x, builtin, name)) {
-      x.check.report(x, one, messages.unknownArgument(builtin.name, name, x.check.suggest(name, order)))
-    } else if (places.has(name) && x.module.version === 6) {
-      x.check.report(x, one, messages.duplicateArgument(builtin.name, name))
+      here.check.report(
+        here,
+        one,
+        messages.tooManyArguments(builtin.name, order.length, node.arguments.length),
+      )
+    } else if (!order.includes(name) && !known(here, builtin, name)) {
+      here.check.report(
+        here,
+        one,
+        messages.unknownArgument(builtin.name, name, here.check.suggest(name, order)),
+      )
+    } else if (places.has(name) && here.unit.version === 6) {
+      here.check.report(here, one, messages.duplicateArgument(builtin.name, name))
     } else {
       places.set(name, one.value)
     }
@@ -211,8 +219,8 @@ function place(x: Context, node: tree.Call, builtin: BuiltinFunction): Map<strin
   return places
 }
 
-function parameterOrder(x: Context, node: tree.Call, builtin: BuiltinFunction): readonly string[] {
-  if (builtin.name === 'input' && x.module.version === 4) return V4_ORDER
+function parameterOrder(here: Place, node: tree.Call, builtin: BuiltinFunction): readonly string[] {
+  if (builtin.name === 'input' && here.unit.version === 4) return V4_ORDER
   const withOptions = node.arguments.some(
     (one, i) => one.name?.name === 'options' || (i === 2 && one.name === null && one.value.kind === 'Tuple'),
   )
@@ -224,10 +232,10 @@ function parameterOrder(x: Context, node: tree.Call, builtin: BuiltinFunction): 
 }
 
 /** Up to v5 `input()` took what v4's did, and every kind its limits. */
-function known(x: Context, builtin: BuiltinFunction, name: string): boolean {
+function known(here: Place, builtin: BuiltinFunction, name: string): boolean {
   if (builtin.overloads.some((one) => one.parameters.some((parameter) => parameter.name === name)))
     return true
-  return x.module.version < 6 && V4_ORDER.some((one) => one === name)
+  return here.unit.version < 6 && V4_ORDER.some((one) => one === name)
 }
 
 function kindByName(name: string): InputKind | null {

@@ -5,7 +5,7 @@ import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
 import { chosenCall } from './calls.ts'
-import type { Context } from './context.ts'
+import type { Place } from './place.ts'
 import { coerce, isNumber } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import type { Given } from './overloads.ts'
@@ -18,9 +18,14 @@ export interface Adapted {
   readonly when: Expr | null
 }
 
-export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Given[], node: Range): Adapted {
-  if (x.module.version === 6) return { given: written, when: null }
-  const legacy = x.module.names.calls[builtin.name]
+export function adapt(
+  here: Place,
+  builtin: BuiltinFunction,
+  written: readonly Given[],
+  node: Range,
+): Adapted {
+  if (here.unit.version === 6) return { given: written, when: null }
+  const legacy = here.unit.names.calls[builtin.name]
   const named = legacy === undefined ? written : inOrder(builtin, legacy, written)
   let when: Expr | null = null
   let transparency: Expr | null = null
@@ -29,14 +34,16 @@ export function adapt(x: Context, builtin: BuiltinFunction, written: readonly Gi
     if (one.name === 'when' && builtin.name.startsWith('strategy.')) when = one.expr
     else if (one.name === 'transp' && COLORED.has(builtin.name)) transparency = one.expr
     else if (one.name !== null && legacy?.drop?.includes(one.name) === true) continue
-    else given.push(style(builtin, direction(x, builtin, renamed(x, builtin, legacy, one), i), i))
+    else given.push(style(builtin, direction(here, builtin, renamed(here, builtin, legacy, one), i), i))
   }
-  const isVeiled = transparency === null && x.module.version === 4 && VEILED.has(builtin.name)
+  const isVeiled = transparency === null && here.unit.version === 4 && VEILED.has(builtin.name)
   const amount = isVeiled ? veil(node) : transparency
   if (amount === null) return { given, when }
   const make = isVeiled ? '·veiled' : 'color.new'
   return {
-    given: given.map((one, i) => (isColor(builtin, one, i) ? transparent(x, make, one, amount, node) : one)),
+    given: given.map((one, i) =>
+      isColor(builtin, one, i) ? transparent(here, make, one, amount, node) : one,
+    ),
     when,
   }
 }
@@ -66,11 +73,11 @@ function inOrder(builtin: BuiltinFunction, legacy: LegacyCall, written: readonly
   })
 }
 
-function renamed(x: Context, builtin: BuiltinFunction, legacy: LegacyCall | undefined, one: Given): Given {
+function renamed(here: Place, builtin: BuiltinFunction, legacy: LegacyCall | undefined, one: Given): Given {
   if (one.name === null) return one
   const now = legacy?.rename?.[one.name]
   if (now !== undefined) return { ...one, name: now }
-  if (x.module.version > 4) return one
+  if (here.unit.version > 4) return one
   // v4 called the first two parameters of many functions x and y.
   const has = builtin.overloads.some((overload) =>
     overload.parameters.some((parameter) => parameter.name === one.name),
@@ -82,13 +89,13 @@ function renamed(x: Context, builtin: BuiltinFunction, legacy: LegacyCall | unde
 }
 
 /** v4 says true and 1 for long, false and 0 for short. */
-function direction(x: Context, builtin: BuiltinFunction, one: Given, i: number): Given {
+function direction(here: Place, builtin: BuiltinFunction, one: Given, i: number): Given {
   if (builtin.name !== 'strategy.entry' && builtin.name !== 'strategy.order') return one
   const { expr } = one
   if (expr.type.kind !== 'bool' && !isNumber(expr.type)) return one
   if (one.name !== 'direction' && (one.name !== null || i !== 1)) return one
-  const long = builtinByName(x, 'strategy.long', expr)
-  const short = builtinByName(x, 'strategy.short', expr)
+  const long = builtinByName(here, 'strategy.long', expr)
+  const short = builtinByName(here, 'strategy.short', expr)
   if (long === null || short === null) return one
   const test = coerce(expr, BOOL)
   if (test.kind === 'Const' && test.value !== null)
@@ -142,12 +149,12 @@ function isColor(builtin: BuiltinFunction, one: Given, i: number): boolean {
   return COLOR_PARAMETERS.has(one.name ?? builtin.overloads[0]?.parameters[i]?.name ?? '')
 }
 
-function transparent(x: Context, name: string, one: Given, amount: Expr, node: Range): Given {
+function transparent(here: Place, name: string, one: Given, amount: Expr, node: Range): Given {
   const make = BUILTIN_FUNCTIONS.get(name)
   if (make === undefined) return one
   const given: Given[] = [
     { name: null, expr: one.expr },
     { name: null, expr: amount },
   ]
-  return { name: one.name, expr: chosenCall(x, make, given, [], { start: one.expr.start, end: node.end }) }
+  return { name: one.name, expr: chosenCall(here, make, given, [], { start: one.expr.start, end: node.end }) }
 }

@@ -7,7 +7,7 @@
 
 import { REQUESTS_MAX } from '../runtime/runtime.ts'
 import { fold } from './constant.ts'
-import type { Context } from './context.ts'
+import type { Place } from './place.ts'
 import * as messages from './messages.ts'
 import type { BuiltinCallExpr } from './program.ts'
 
@@ -38,40 +38,40 @@ const COLORS: ReadonlySet<string> = new Set([
 ])
 
 /** Tells of the call with which the script has more than it may. */
-export function countPlots(x: Context, call: BuiltinCallExpr): void {
+export function countPlots(here: Place, call: BuiltinCallExpr): void {
   const { name } = call.builtin
   const own = Object.hasOwn(COUNTS, name) ? COUNTS[name] : undefined
   if (own === undefined) return
-  const before = x.check.plotCount
-  x.check.plotCount += own
+  const before = here.check.plotCount
+  here.check.plotCount += own
   if (name !== 'bgcolor' && name !== 'barcolor')
     for (const [i, parameter] of call.overload.parameters.entries())
-      if (COLORS.has(parameter.name) && call.args[i]?.qualifier === 'series') x.check.plotCount++
-  if (before <= PLOT_COUNT_MAX && x.check.plotCount > PLOT_COUNT_MAX)
-    x.check.report(x, call, messages.tooManyPlots(PLOT_COUNT_MAX))
+      if (COLORS.has(parameter.name) && call.args[i]?.qualifier === 'series') here.check.plotCount++
+  if (before <= PLOT_COUNT_MAX && here.check.plotCount > PLOT_COUNT_MAX)
+    here.check.report(here, call, messages.tooManyPlots(PLOT_COUNT_MAX))
 }
 
 /** Distinct for sure: what stands at the script's top, is always executed and says in constants what it asks for. */
-export function countRequests(x: Context, call: BuiltinCallExpr): void {
+export function countRequests(here: Place, call: BuiltinCallExpr): void {
   const { name } = call.builtin
-  if (!name.startsWith('request.') || x.owner !== null || x.conditional || x.module.isLibrary) return
+  if (!name.startsWith('request.') || here.owner !== null || here.conditional || here.unit.isLibrary) return
   const asked = call.overload.parameters.map((parameter, i) => {
     const given = call.args[i] ?? null
     if (given === null || parameter.name === 'expression') return ''
-    const known = given.kind === 'BuiltinVariable' ? given.builtin.name : fold(x.check, given)
+    const known = given.kind === 'BuiltinVariable' ? given.builtin.name : fold(here.check, given)
     return typeof known === 'object' ? '' : String(known)
   })
-  const { requests } = x.check
+  const { requests } = here.check
   const before = requests.size
   requests.add(`${name} ${asked.join(' ')}`)
   if (before === REQUESTS_MAX && requests.size > before)
-    x.check.report(x, call, messages.tooManyRequests(REQUESTS_MAX))
+    here.check.report(here, call, messages.tooManyRequests(REQUESTS_MAX))
 }
 
-export function countTupleElements(x: Context, call: BuiltinCallExpr): void {
+export function countTupleElements(here: Place, call: BuiltinCallExpr): void {
   if (!call.builtin.name.startsWith('request.') || call.type.kind !== 'tuple') return
-  const before = x.check.tupleElements
-  x.check.tupleElements += call.type.items.length
-  if (before <= TUPLE_ELEMENTS_MAX && x.check.tupleElements > TUPLE_ELEMENTS_MAX)
-    x.check.report(x, call, messages.tooManyTupleElements(TUPLE_ELEMENTS_MAX))
+  const before = here.check.tupleElements
+  here.check.tupleElements += call.type.items.length
+  if (before <= TUPLE_ELEMENTS_MAX && here.check.tupleElements > TUPLE_ELEMENTS_MAX)
+    here.check.report(here, call, messages.tooManyTupleElements(TUPLE_ELEMENTS_MAX))
 }

@@ -5,7 +5,7 @@
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Range } from '../source.ts'
-import type { Context } from './context.ts'
+import type { Place } from './place.ts'
 import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
 import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
@@ -48,7 +48,7 @@ export interface Chosen {
 
 /** null = none fits; reported. */
 export function choose(
-  x: Context,
+  here: Place,
   builtin: BuiltinFunction,
   given: readonly Given[],
   typeArguments: readonly Type[],
@@ -56,17 +56,17 @@ export function choose(
 ): Chosen | null {
   let best: Fit | null = null
   for (const overload of builtin.overloads) {
-    const fit = tryOverload(x, builtin.name, overload, given, typeArguments, node)
+    const fit = tryOverload(here, builtin.name, overload, given, typeArguments, node)
     if (best === null || better(fit, best)) best = fit
   }
   if (best === null) return null
   if (best.problem !== null) {
-    x.check.report(x, best.problem.at, best.problem.message)
+    here.check.report(here, best.problem.at, best.problem.message)
     return null
   }
   for (const { at, message } of best.ignored)
-    x.check.report(x, at, messages.notOnTradingView(message.message, message.hint))
-  const chosen = finish(x, builtin, best, node)
+    here.check.report(here, at, messages.notOnTradingView(message.message, message.hint))
+  const chosen = finish(here, builtin, best, node)
   // With an argument we could not make sense of, the overload is a guess: so would be its type.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
   return isGuess && chosen.type.kind !== 'void' ? { ...chosen, type: ERROR } : chosen
@@ -78,7 +78,7 @@ function better(a: Fit, b: Fit): boolean {
 }
 
 function tryOverload(
-  x: Context,
+  here: Place,
   name: string,
   overload: Overload,
   given: readonly Given[],
@@ -87,8 +87,8 @@ function tryOverload(
 ): Fit {
   const { parameters } = overload
   // Up to v5 an argument given twice counts as it is given last.
-  const isLenient = x.module.version < 6
-  const placed = place(x, name, parameters, given, node, isLenient)
+  const isLenient = here.unit.version < 6
+  const placed = place(here, name, parameters, given, node, isLenient)
   const variables = new Map<string, Type>()
   bindTypeArguments(overload.returns, typeArguments, variables)
   let cost = 0
@@ -96,7 +96,7 @@ function tryOverload(
   for (const [i, expr] of placed.places.entries()) {
     const parameter = parameters[Math.min(i, parameters.length - 1)]
     if (expr === null || parameter === undefined) continue
-    const conversion = compare(x, parameter, expr, variables)
+    const conversion = compare(here, parameter, expr, variables)
     if (conversion !== null) {
       cost += conversion
       continue
@@ -111,13 +111,14 @@ function tryOverload(
     break
   }
   // v4's own checks of `simple` are not documented; they let more through than v5's.
-  if (problem === null && x.module.version > 4) problem = qualifierProblem(x, name, parameters, placed.places)
+  if (problem === null && here.unit.version > 4)
+    problem = qualifierProblem(here, name, parameters, placed.places)
   const { places, ignored } = placed
   return { overload, places, variables, cost: cost + ignored.length, problem, ignored }
 }
 
 function place(
-  x: Context,
+  here: Place,
   name: string,
   parameters: readonly ParameterSpec[],
   given: readonly Given[],
@@ -150,7 +151,7 @@ function place(
     named = true
     const index = parameters.findIndex((parameter) => parameter.name === one.name)
     if (index < 0) {
-      const near = x.check.suggest(
+      const near = here.check.suggest(
         one.name,
         parameters.map((parameter) => parameter.name),
       )
@@ -170,7 +171,7 @@ function place(
 }
 
 function qualifierProblem(
-  x: Context,
+  here: Place,
   name: string,
   parameters: readonly ParameterSpec[],
   places: readonly (Expr | null)[],
@@ -179,7 +180,7 @@ function qualifierProblem(
     const parameter = parameters[Math.min(i, parameters.length - 1)]
     if (expr === null || parameter === undefined || expr.type.kind === 'error') continue
     // What is drawn could be shifted by another number on each bar up to v5; the last one counts.
-    if (parameter.name === 'offset' && DRAWN.test(name) && x.module.version < 6) continue
+    if (parameter.name === 'offset' && DRAWN.test(name) && here.unit.version < 6) continue
     if (QUALIFIERS.indexOf(expr.qualifier) <= QUALIFIERS.indexOf(parameter.qualifier)) continue
     const expected = `${parameter.qualifier} ${parameter.types.map((one) => typeSpecText(one)).join(' or ')}`
     return {
@@ -193,21 +194,21 @@ function qualifierProblem(
 
 /** How many conversions it takes to put the value there; null = it does not fit. */
 function compare(
-  x: Context,
+  here: Place,
   parameter: ParameterSpec,
   expr: Expr,
   variables: Map<string, Type>,
 ): number | null {
   let best: number | null = null
   for (const spec of parameter.types) {
-    const cost = match(x, spec, expr.type, variables)
+    const cost = match(here, spec, expr.type, variables)
     if (cost !== null && (best === null || cost < best)) best = cost
     if (best === 0) break
   }
   return best
 }
 
-function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Type>): number | null {
+function match(here: Place, spec: TypeSpec, type: Type, variables: Map<string, Type>): number | null {
   if (type.kind === 'error') return 0
   if (type.kind === 'void') return null
   switch (spec.kind) {
@@ -220,32 +221,32 @@ function match(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Ty
         variables.set(spec.name, type)
         return 1
       }
-      const both = unify(x, bound, type)
+      const both = unify(here, bound, type)
       if (both === null) return null
       if (
         bound.kind === 'na' ||
         (bound.kind === 'int' && type.kind === 'float' && !isFixed(variables, spec.name))
       )
         variables.set(spec.name, both)
-      else if (!fits(x, type, bound)) return null
+      else if (!fits(here, type, bound)) return null
       return 1
     }
     case 'array':
     case 'matrix':
       if (type.kind === 'na') return 3
       if (type.kind !== spec.kind) return null
-      return matchInside(x, spec.of, type.of, variables)
+      return matchInside(here, spec.of, type.of, variables)
     case 'map': {
       if (type.kind === 'na') return 3
       if (type.kind !== 'map') return null
-      const key = matchInside(x, spec.key, type.key, variables)
-      return key === null ? null : matchInside(x, spec.value, type.value, variables)
+      const key = matchInside(here, spec.key, type.key, variables)
+      return key === null ? null : matchInside(here, spec.value, type.value, variables)
     }
     default: {
       if (type.kind === spec.kind) return 0
       // Up to v5 a bool may be plotted or counted with.
-      if (type.kind === 'bool' && spec.kind === 'float' && x.module.version < 6) return 5
-      if (!fits(x, type, spec)) return null
+      if (type.kind === 'bool' && spec.kind === 'float' && here.unit.version < 6) return 5
+      if (!fits(here, type, spec)) return null
       return type.kind === 'na' ? 3 : type.kind === 'int' ? (spec.kind === 'float' ? 1 : 4) : 4
     }
   }
@@ -257,15 +258,15 @@ function isDrawnLine(type: Type): boolean {
 }
 
 /** Inside a collection types are equal or do not fit: an array of ints is no array of floats. */
-function matchInside(x: Context, spec: TypeSpec, type: Type, variables: Map<string, Type>): number | null {
+function matchInside(here: Place, spec: TypeSpec, type: Type, variables: Map<string, Type>): number | null {
   if (spec.kind === 'variable') {
     const bound = variables.get(spec.name)
     variables.set(spec.name, type)
     variables.set(`${spec.name} fixed`, type)
-    return bound === undefined || unify(x, bound, type) !== null ? 0 : null
+    return bound === undefined || unify(here, bound, type) !== null ? 0 : null
   }
   // A built-in that reads an array of floats reads one of ints as well.
-  const cost = match(x, spec, type, variables)
+  const cost = match(here, spec, type, variables)
   return cost === null || cost > 2 ? null : cost
 }
 
@@ -294,16 +295,16 @@ function bindTypeArguments(returns: ReturnSpec, given: readonly Type[], variable
   }
 }
 
-function finish(x: Context, builtin: BuiltinFunction, fit: Fit, node: Range): Chosen {
+function finish(here: Place, builtin: BuiltinFunction, fit: Fit, node: Range): Chosen {
   const { overload, places, variables } = fit
   const { parameters, returns } = overload
   let qualifier: Qualifier = returns.qualifier ?? 'const'
   const args = places.map((expr, i) => {
     const parameter = parameters[Math.min(i, parameters.length - 1)]
     if (parameter === undefined) return expr
-    if (expr === null) return defaultArgument(x, parameter, variables, node)
+    if (expr === null) return defaultArgument(here, parameter, variables, node)
     if (returns.qualifier === null) qualifier = latest(qualifier, expr.qualifier)
-    return asArgument(expr, wanted(x, parameter, expr, variables))
+    return asArgument(expr, wanted(here, parameter, expr, variables))
   })
   const made = substitute(returns.type, variables)
   const isOfInts = OF_INTS.has(builtin.name) && isIntCollection(places[0]?.type)
@@ -368,20 +369,20 @@ function asArgument(expr: Expr, type: Type): Expr {
 }
 
 function wanted(
-  x: Context,
+  here: Place,
   parameter: ParameterSpec,
   expr: Expr,
   variables: ReadonlyMap<string, Type>,
 ): Type {
   const types = parameter.types.map((spec) => substitute(spec, variables))
   const same = types.find((type) => type.kind === expr.type.kind)
-  const fitting = same ?? types.find((type) => type.kind !== 'error' && fits(x, expr.type, type))
+  const fitting = same ?? types.find((type) => type.kind !== 'error' && fits(here, expr.type, type))
   if (fitting !== undefined) return fitting
   return expr.type.kind === 'bool' && types.some((type) => type.kind === 'float') ? FLOAT : expr.type
 }
 
 function defaultArgument(
-  x: Context,
+  here: Place,
   parameter: ParameterSpec,
   variables: ReadonlyMap<string, Type>,
   node: Range,
@@ -389,7 +390,7 @@ function defaultArgument(
   const value = parameter.default
   if (value === undefined) return null
   const at = { start: node.end, end: node.end }
-  if (typeof value === 'object' && value !== null) return builtinByName(x, value.name, at)
+  if (typeof value === 'object' && value !== null) return builtinByName(here, value.name, at)
   const spec = parameter.types[0]
   const type = spec === undefined ? ERROR : substitute(spec, variables)
   return { kind: 'Const', value, type, qualifier: 'const', ...at }

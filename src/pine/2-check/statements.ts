@@ -4,8 +4,8 @@ import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
 import { fold } from './constant.ts'
-import { Scope, declare, errorExpr, markReassigned } from './context.ts'
-import type { Context, Mutable, Use } from './context.ts'
+import { Scope, declare, errorExpr, markReassigned } from './place.ts'
+import type { Place, Mutable, Use } from './place.ts'
 import { coerce, describe, fits } from './convert.ts'
 import {
   expression,
@@ -18,21 +18,21 @@ import {
   variableExpr,
 } from './expressions.ts'
 import * as messages from './messages.ts'
-import { topContext, typeOf } from './modules.ts'
+import { atTop, typeOf } from './top-level.ts'
 import type { Block, Expr, Variable } from './program.ts'
 import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
 import type { Qualifier, Type } from './types.ts'
 import { walkExpr } from './walk.ts'
 
 /** A block inside what stands here, with names of its own. */
-export function block(x: Context, node: tree.Block, use: Use): Block {
-  return body(inner(x, node, {}), node.statements, use)
+export function block(here: Place, node: tree.Block, use: Use): Block {
+  return body(inner(here, node, {}), node.statements, use)
 }
 
-export function inner(x: Context, node: tree.Block, change: Partial<Context>): Context {
+export function inner(here: Place, node: tree.Block, change: Partial<Place>): Place {
   return {
-    ...x,
-    scope: new Scope(x.scope, assignedNames(node)),
+    ...here,
+    scope: new Scope(here.scope, assignedNames(node)),
     out: [],
     topLevel: false,
     conditional: true,
@@ -41,24 +41,24 @@ export function inner(x: Context, node: tree.Block, change: Partial<Context>): C
 }
 
 /** The statements of the script, of a function or of a block; the last one's value is the result. */
-export function body(x: Context, statements: readonly tree.Statement[], use: Use): Block {
+export function body(here: Place, statements: readonly tree.Statement[], use: Use): Block {
   const last = statements.at(-1)
-  for (const one of statements) if (one !== last || use === 'statement') statement(x, one)
-  const result = last === undefined || use === 'statement' ? null : lastStatement(x, last, use)
-  return { statements: x.out, result }
+  for (const one of statements) if (one !== last || use === 'statement') statement(here, one)
+  const result = last === undefined || use === 'statement' ? null : lastStatement(here, last, use)
+  return { statements: here.out, result }
 }
 
-function lastStatement(x: Context, node: tree.Statement, use: Use): Expr | null {
+function lastStatement(here: Place, node: tree.Statement, use: Use): Expr | null {
   if (node.kind === 'ExpressionStatement') {
-    const expr = expression({ ...x, target: '' }, node.expression, use)
+    const expr = expression({ ...here, target: '' }, node.expression, use)
     if (expr.type.kind !== 'void') return expr
-    x.out.push({ kind: 'Expression', value: expr, start: node.start })
+    here.out.push({ kind: 'Expression', value: expr, start: node.start })
     return null
   }
-  const variables = statement(x, node)
+  const variables = statement(here, node)
   const [only] = variables
   if (only === undefined) return null
-  if (node.kind !== 'TupleDeclaration') return oneValue(x, node, variableExpr(only, node))
+  if (node.kind !== 'TupleDeclaration') return oneValue(here, node, variableExpr(only, node))
   return {
     kind: 'Tuple',
     items: variables.map((variable) => variableExpr(variable, node)),
@@ -70,54 +70,55 @@ function lastStatement(x: Context, node: tree.Statement, use: Use): Expr | null 
 }
 
 /** Gives the variables it sets, for a block that ends with it. */
-export function statement(x: Context, node: tree.Statement): readonly Variable[] {
+export function statement(here: Place, node: tree.Statement): readonly Variable[] {
   switch (node.kind) {
     case 'VariableDeclaration':
-      return [variableDeclaration(x, node)]
+      return [variableDeclaration(here, node)]
     case 'TupleDeclaration':
-      return tupleDeclaration(x, node)
+      return tupleDeclaration(here, node)
     case 'Assignment':
-      return assignment(x, node)
+      return assignment(here, node)
     case 'ExpressionStatement': {
-      const expr = expression({ ...x, target: '' }, node.expression, 'statement')
+      const expr = expression({ ...here, target: '' }, node.expression, 'statement')
       if (!(expr.kind === 'Const' && expr.type.kind === 'void'))
-        x.out.push({ kind: 'Expression', value: expr, start: node.start })
+        here.out.push({ kind: 'Expression', value: expr, start: node.start })
       return []
     }
     case 'Break':
     case 'Continue':
-      if (x.loops === 0) x.check.report(x, node, messages.jumpOutsideLoop(node.kind.toLowerCase()))
-      x.out.push({ kind: node.kind, start: node.start })
+      if (here.loops === 0) here.check.report(here, node, messages.jumpOutsideLoop(node.kind.toLowerCase()))
+      here.out.push({ kind: node.kind, start: node.start })
       return []
     case 'FunctionDeclaration':
     case 'TypeDeclaration':
     case 'EnumDeclaration':
     case 'Import':
-      // Read before the first statement: `modules.ts`.
-      if (!x.topLevel || x.owner !== null) x.check.report(x, node, messages.declaredInside(node.kind))
+      // Read before the first statement: `top-level.ts`.
+      if (!here.topLevel || here.owner !== null)
+        here.check.report(here, node, messages.declaredInside(node.kind))
       return []
     default:
       return unreachable(node)
   }
 }
 
-export function variableDeclaration(x: Context, node: tree.VariableDeclaration): Variable {
+export function variableDeclaration(here: Place, node: tree.VariableDeclaration): Variable {
   const { name } = node.name
-  const isHidden = isDeclaredHere(x, name)
-  if (isHidden) x.check.report(x, node.name, messages.alreadyDeclared(name))
-  const outer = x.topLevel ? null : x.scope.find(name)
-  if (!isHidden && outer !== null && outer.owner === x.owner && name !== '_')
-    x.check.report(x, node.name, messages.shadowed(name))
-  let expr = expression({ ...x, target: name }, node.value)
-  if (expr.type.kind === 'tuple' && node.type === null) return unusedTuple(x, node, expr)
-  expr = oneValue(x, node.value, expr)
+  const isHidden = isDeclaredHere(here, name)
+  if (isHidden) here.check.report(here, node.name, messages.alreadyDeclared(name))
+  const outer = here.topLevel ? null : here.scope.find(name)
+  if (!isHidden && outer !== null && outer.owner === here.owner && name !== '_')
+    here.check.report(here, node.name, messages.shadowed(name))
+  let expr = expression({ ...here, target: name }, node.value)
+  if (expr.type.kind === 'tuple' && node.type === null) return unusedTuple(here, node, expr)
+  expr = oneValue(here, node.value, expr)
   let type = expr.type
   let qualifier = expr.qualifier
-  const declared = node.type === null ? null : typeOf(x, node.type)
+  const declared = node.type === null ? null : typeOf(here, node.type)
   if (declared !== null) {
-    if (!fits(x, type, declared)) {
-      x.check.report(
-        x,
+    if (!fits(here, type, declared)) {
+      here.check.report(
+        here,
         node.value,
         type.kind === 'na'
           ? messages.naBool()
@@ -128,65 +129,70 @@ export function variableDeclaration(x: Context, node: tree.VariableDeclaration):
     type = declared
     expr = coerce(expr, type)
   } else if (type.kind === 'na') {
-    if (expr.kind === 'Const' && (x.module.version > 4 || !x.scope.assigned.has(name)))
-      x.check.report(x, node, messages.naWithoutType(name))
+    if (expr.kind === 'Const' && (here.unit.version > 4 || !here.scope.assigned.has(name)))
+      here.check.report(here, node, messages.naWithoutType(name))
     type = FLOAT
     expr = coerce(expr, type)
   }
   if (node.type?.qualifier) {
     if (isPrimitive(type) && isLater(qualifier, node.type.qualifier))
-      x.check.report(x, node.value, messages.declaredQualifier(name, node.type.qualifier, describe(expr)))
+      here.check.report(
+        here,
+        node.value,
+        messages.declaredQualifier(name, node.type.qualifier, describe(expr)),
+      )
     qualifier = latest(qualifier, node.type.qualifier)
   }
-  const variable = declare(x, name, node.name.start, type, qualifier, node.mode)
-  if (node.type?.qualifier === 'const') x.check.fixed.add(variable)
-  if (node.type?.qualifier === 'simple') x.check.steady.add(variable)
-  if (x.loops > 0) followLoop(x, variable, expr)
-  x.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
+  const variable = declare(here, name, node.name.start, type, qualifier, node.mode)
+  if (node.type?.qualifier === 'const') here.check.fixed.add(variable)
+  if (node.type?.qualifier === 'simple') here.check.steady.add(variable)
+  if (here.loops > 0) followLoop(here, variable, expr)
+  here.out.push({ kind: 'Declare', variable, value: expr, start: node.start })
   if (variable.qualifier === 'const') {
-    const known = fold(x.check, expr)
-    if (known !== undefined) x.check.constants.set(variable, known)
+    const known = fold(here.check, expr)
+    if (known !== undefined) here.check.constants.set(variable, known)
   }
   return variable
 }
 
 /** One name for several values may stand, as long as nothing reads it. */
-function unusedTuple(x: Context, node: tree.VariableDeclaration, expr: Expr): Variable {
-  x.check.report(x, node.name, messages.tupleUnused(node.name.name))
+function unusedTuple(here: Place, node: tree.VariableDeclaration, expr: Expr): Variable {
+  here.check.report(here, node.name, messages.tupleUnused(node.name.name))
   if (expr.type.kind === 'tuple')
-    x.out.push({
+    here.out.push({
       kind: 'DeclareTuple',
       variables: expr.type.items.map(() => null),
       value: expr,
       start: node.start,
     })
-  return declare(x, node.name.name, node.name.start, expr.type, 'series', 'plain')
+  return declare(here, node.name.name, node.name.start, expr.type, 'series', 'plain')
 }
 
-function followLoop(x: Context, variable: Variable, value: Expr): void {
+function followLoop(here: Place, variable: Variable, value: Expr): void {
   walkExpr(value, (expr) => {
-    if (expr.kind === 'Variable' && isLoopDependent(x, expr.variable)) x.check.loopDependent.add(variable)
+    if (expr.kind === 'Variable' && isLoopDependent(here, expr.variable))
+      here.check.loopDependent.add(variable)
   })
 }
 
-export function isLoopDependent(x: Context, variable: Variable): boolean {
-  return variable.mode === 'loop' || x.check.loopDependent.has(variable)
+export function isLoopDependent(here: Place, variable: Variable): boolean {
+  return variable.mode === 'loop' || here.check.loopDependent.has(variable)
 }
 
 /** A block may hide a name of an outer one, but declare each once. */
-function isDeclaredHere(x: Context, name: string): boolean {
-  return name !== '_' && x.scope.names.has(name)
+function isDeclaredHere(here: Place, name: string): boolean {
+  return name !== '_' && here.scope.names.has(name)
 }
 
-export function tupleDeclaration(x: Context, node: tree.TupleDeclaration): readonly Variable[] {
-  const expr = expression(x, node.value)
-  const { types, qualifiers } = tupleItems(x, node, expr)
+export function tupleDeclaration(here: Place, node: tree.TupleDeclaration): readonly Variable[] {
+  const expr = expression(here, node.value)
+  const { types, qualifiers } = tupleItems(here, node, expr)
   const variables = node.names.map((name, i) => {
     if (name.name === '_') return null
-    if (isDeclaredHere(x, name.name)) x.check.report(x, name, messages.alreadyDeclared(name.name))
+    if (isDeclaredHere(here, name.name)) here.check.report(here, name, messages.alreadyDeclared(name.name))
     const type = types[i] ?? ERROR
     return declare(
-      x,
+      here,
       name.name,
       name.start,
       type.kind === 'na' ? FLOAT : type,
@@ -194,81 +200,85 @@ export function tupleDeclaration(x: Context, node: tree.TupleDeclaration): reado
       'plain',
     )
   })
-  x.out.push({ kind: 'DeclareTuple', variables, value: expr, start: node.start })
+  here.out.push({ kind: 'DeclareTuple', variables, value: expr, start: node.start })
   return variables.filter((variable) => variable !== null)
 }
 
 function tupleItems(
-  x: Context,
+  here: Place,
   node: tree.TupleDeclaration,
   expr: Expr,
 ): { types: readonly Type[]; qualifiers: readonly Qualifier[] } {
   const { type } = expr
   if (type.kind === 'tuple') {
     if (type.items.length !== node.names.length)
-      x.check.report(x, node, messages.tupleCount(node.names.length, type.items.length))
-    return { types: type.items, qualifiers: tupleQualifiers(x, expr, type.items.length) }
+      here.check.report(here, node, messages.tupleCount(node.names.length, type.items.length))
+    return { types: type.items, qualifiers: tupleQualifiers(here, expr, type.items.length) }
   }
-  if (type.kind !== 'error') x.check.report(x, node.value, messages.notATuple(describe(expr)))
+  if (type.kind !== 'error') here.check.report(here, node.value, messages.notATuple(describe(expr)))
   return { types: [], qualifiers: [] }
 }
 
-function tupleQualifiers(x: Context, expr: Expr, length: number): readonly Qualifier[] {
+function tupleQualifiers(here: Place, expr: Expr, length: number): readonly Qualifier[] {
   if (expr.kind === 'Tuple') return expr.items.map((item) => item.qualifier)
   if (expr.kind === 'UserCall') {
-    const known = x.check.resultQualifiers.get(expr.fn)
+    const known = here.check.resultQualifiers.get(expr.fn)
     if (known !== undefined) return known
   }
   return Array.from({ length }, () => expr.qualifier)
 }
 
 export function declareLoopVariable(
-  x: Context,
+  here: Place,
   name: tree.Name,
   type: Type,
   qualifier: Qualifier = 'series',
 ): Variable {
-  return declare(x, name.name, name.start, type, qualifier, 'loop')
+  return declare(here, name.name, name.start, type, qualifier, 'loop')
 }
 
-function assignment(x: Context, node: tree.Assignment): readonly Variable[] {
+function assignment(here: Place, node: tree.Assignment): readonly Variable[] {
   const { target } = node
-  if (target.kind === 'Identifier') return variableAssignment(x, node, target)
-  if (target.kind === 'Member') fieldAssignment(x, node, target)
-  else if (target.kind !== 'Error') x.check.report(x, target, messages.notAssignable())
+  if (target.kind === 'Identifier') return variableAssignment(here, node, target)
+  if (target.kind === 'Member') fieldAssignment(here, node, target)
+  else if (target.kind !== 'Error') here.check.report(here, target, messages.notAssignable())
   return []
 }
 
-function variableAssignment(x: Context, node: tree.Assignment, target: tree.Identifier): readonly Variable[] {
-  const variable = findVariable(x, target.name)
-  const given = value(x, node.value)
+function variableAssignment(
+  here: Place,
+  node: tree.Assignment,
+  target: tree.Identifier,
+): readonly Variable[] {
+  const variable = findVariable(here, target.name)
+  const given = value(here, node.value)
   if (variable === null) {
-    const later = x.module.globals.has(target.name)
-    x.check.report(
-      x,
+    const later = here.unit.globals.has(target.name)
+    here.check.report(
+      here,
       target,
       later
         ? messages.usedBeforeDeclaration(target.name)
-        : messages.assignedUndeclared(target.name, x.check.suggest(target.name, namesInSight(x))),
+        : messages.assignedUndeclared(target.name, here.check.suggest(target.name, namesInSight(here))),
     )
     return []
   }
-  if (variable.owner !== x.owner) x.check.report(x, target, messages.globalFromFunction(target.name))
-  if (x.check.fixed.has(variable)) x.check.report(x, target, messages.constAssigned(target.name))
-  if (variable.mode === 'parameter') x.check.report(x, target, messages.parameterAssigned(target.name))
+  if (variable.owner !== here.owner) here.check.report(here, target, messages.globalFromFunction(target.name))
+  if (here.check.fixed.has(variable)) here.check.report(here, target, messages.constAssigned(target.name))
+  if (variable.mode === 'parameter') here.check.report(here, target, messages.parameterAssigned(target.name))
   const expr =
     node.operator === ':='
       ? given
-      : operation(x, operatorOf(node), variableExpr(variable, target), given, node)
+      : operation(here, operatorOf(node), variableExpr(variable, target), given, node)
   markReassigned(variable)
-  raiseQualifier(x, variable, expr.qualifier)
-  if (x.check.steady.has(variable) && isPrimitive(variable.type) && isLater(given.qualifier, 'simple'))
-    x.check.report(x, node.value, messages.declaredQualifier(target.name, 'simple', describe(given)))
-  if (fits(x, expr.type, variable.type)) {
-    x.out.push({ kind: 'Assign', variable, value: coerce(expr, variable.type), start: node.start })
+  raiseQualifier(here, variable, expr.qualifier)
+  if (here.check.steady.has(variable) && isPrimitive(variable.type) && isLater(given.qualifier, 'simple'))
+    here.check.report(here, node.value, messages.declaredQualifier(target.name, 'simple', describe(given)))
+  if (fits(here, expr.type, variable.type)) {
+    here.out.push({ kind: 'Assign', variable, value: coerce(expr, variable.type), start: node.start })
   } else {
-    x.check.report(
-      x,
+    here.check.report(
+      here,
       node.value,
       expr.type.kind === 'na'
         ? messages.naBool()
@@ -284,17 +294,17 @@ function operatorOf(node: tree.Assignment): tree.BinaryOperator {
   return node.operator === ':=' ? '+' : COMPOUND[node.operator]
 }
 
-function fieldAssignment(x: Context, node: tree.Assignment, target: tree.Member): void {
-  let object = value(x, target.object)
+function fieldAssignment(here: Place, node: tree.Assignment, target: tree.Member): void {
+  let object = value(here, target.object)
   if (node.operator !== ':=' && object.kind !== 'Variable' && object.type.kind !== 'error')
-    object = temporary(x, object)
-  const current = field(x, object, target.property, target)
-  const given = value(x, node.value)
+    object = temporary(here, object)
+  const current = field(here, object, target.property, target)
+  const given = value(here, node.value)
   if (current.kind !== 'Field') return
-  const expr = node.operator === ':=' ? given : operation(x, operatorOf(node), current, given, node)
+  const expr = node.operator === ':=' ? given : operation(here, operatorOf(node), current, given, node)
   const name = target.property.name
-  if (fits(x, expr.type, current.type)) {
-    x.out.push({
+  if (fits(here, expr.type, current.type)) {
+    here.out.push({
       kind: 'AssignField',
       object,
       field: name,
@@ -302,14 +312,21 @@ function fieldAssignment(x: Context, node: tree.Assignment, target: tree.Member)
       start: node.start,
     })
   } else {
-    x.check.report(x, node.value, messages.typeMismatch(name, typeText(current.type), describe(expr)))
+    here.check.report(here, node.value, messages.typeMismatch(name, typeText(current.type), describe(expr)))
   }
 }
 
 /** Evaluates an expression now, before the statement being written, and gives a variable that holds it. */
-export function temporary(x: Context, expr: Expr): Expr {
-  const variable = declare(x, `·${x.check.variableCount}`, expr.start, expr.type, expr.qualifier, 'plain')
-  x.out.push({ kind: 'Declare', variable, value: expr, start: expr.start })
+export function temporary(here: Place, expr: Expr): Expr {
+  const variable = declare(
+    here,
+    `·${here.check.variableCount}`,
+    expr.start,
+    expr.type,
+    expr.qualifier,
+    'plain',
+  )
+  here.out.push({ kind: 'Declare', variable, value: expr, start: expr.start })
   return variableExpr(variable, expr)
 }
 
@@ -370,27 +387,27 @@ function collectFromExpression(node: tree.Expression, names: Set<string>): void 
  * conditions on the way from its declaration. TradingView judges a script line by line like that, so a length may come
  * from an input by `:=`, or be used above the line that makes a series of it; it then simply changes.
  */
-function raiseQualifier(x: Context, variable: Variable, given: Qualifier): void {
+function raiseQualifier(here: Place, variable: Variable, given: Qualifier): void {
   let qualifier = latest(variable.qualifier, given)
-  const declared = x.check.declaredIn.get(variable) ?? null
-  for (let branch = x.branch; branch !== null && branch !== declared; branch = branch.outer)
+  const declared = here.check.declaredIn.get(variable) ?? null
+  for (let branch = here.branch; branch !== null && branch !== declared; branch = branch.outer)
     qualifier = latest(qualifier, branch.qualifier)
   ;(variable as Mutable<Variable>).qualifier = qualifier
 }
 
 /** A global of a library is taken into the program when something first needs it. */
-export function libraryGlobal(x: Context, name: string): Variable | null {
-  const { module } = x
-  const known = module.scope.names.get(name)
+export function libraryGlobal(here: Place, name: string): Variable | null {
+  const { unit } = here
+  const known = unit.scope.names.get(name)
   if (known !== undefined) return known
-  const node = module.globals.get(name)
-  if (node === undefined || module.pending.has(name)) return null
-  module.pending.add(name)
-  const at: Context = { ...topContext(x.check, module), out: x.check.prologue, horizon: node.start }
+  const node = unit.globals.get(name)
+  if (node === undefined || unit.pending.has(name)) return null
+  unit.pending.add(name)
+  const at: Place = { ...atTop(here.check, unit), out: here.check.prologue, horizon: node.start }
   if (node.kind === 'VariableDeclaration') variableDeclaration(at, node)
   else tupleDeclaration(at, node)
-  module.pending.delete(name)
-  return module.scope.names.get(name) ?? null
+  unit.pending.delete(name)
+  return unit.scope.names.get(name) ?? null
 }
 
 /** A statement's place holder where nothing is left to run (the declaration of the script). */

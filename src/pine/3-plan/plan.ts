@@ -105,12 +105,14 @@ export function columnKind(type: Type): ColumnKind {
 /** Built-in functions whose call is a series to be drawn: their main argument is worth a column of its own. */
 const DRAWN = new Set(['plot', 'plotshape', 'plotchar', 'plotarrow'])
 
+/** Where the pass that ranks stands. */
 interface Where {
   readonly fn: FunctionInstance | null
   /** Executed on every bar, exactly once. */
   readonly always: boolean
 }
-type Context = 'body' | 'hoist' | 'function'
+/** Who reads a value: the script bar by bar, a loop that computes ahead, or a function. */
+type Reader = 'body' | 'hoist' | 'function'
 
 /** A hoist and its place in program order; an equal expression further up moves it there. */
 interface PlacedHoist {
@@ -415,31 +417,31 @@ class Planner {
 
   // Second pass: what is read, and from where.
 
-  #markBlock(block: Block, context: Context): void {
-    for (const statement of block.statements) this.#markStatement(statement, context)
-    if (block.result) this.#mark(block.result, context)
+  #markBlock(block: Block, reader: Reader): void {
+    for (const statement of block.statements) this.#markStatement(statement, reader)
+    if (block.result) this.#mark(block.result, reader)
   }
 
-  #markStatement(statement: Stmt, context: Context): void {
+  #markStatement(statement: Stmt, reader: Reader): void {
     switch (statement.kind) {
       case 'Declare':
-        if (!this.#candidates.has(statement.variable)) this.#mark(statement.value, context)
+        if (!this.#candidates.has(statement.variable)) this.#mark(statement.value, reader)
         break
       case 'DeclareTuple': {
         const hoisted = statement.variables.some((variable) => variable && this.#aliases.has(variable))
         const plain = statement.variables.some((variable) => variable && !this.#aliases.has(variable))
-        if (!hoisted || plain) this.#mark(statement.value, context)
+        if (!hoisted || plain) this.#mark(statement.value, reader)
         break
       }
       case 'AssignField':
-        this.#mark(statement.object, context)
-        this.#mark(statement.value, context)
+        this.#mark(statement.object, reader)
+        this.#mark(statement.value, reader)
         break
       case 'Assign':
-        this.#mark(statement.value, context)
+        this.#mark(statement.value, reader)
         break
       case 'Expression':
-        if (this.#effect(statement.value)) this.#mark(statement.value, context)
+        if (this.#effect(statement.value)) this.#mark(statement.value, reader)
         break
       case 'Break':
       case 'Continue':
@@ -447,34 +449,34 @@ class Planner {
     }
   }
 
-  #mark(expr: Expr, context: Context): void {
+  #mark(expr: Expr, reader: Reader): void {
     switch (expr.kind) {
       case 'Const':
         return
       case 'Input':
-        if (expr.input.sourceExpr) this.#mark(expr.input.sourceExpr, context)
+        if (expr.input.sourceExpr) this.#mark(expr.input.sourceExpr, reader)
         return
       case 'Variable':
-        this.#markVariable(expr.variable, context, false)
+        this.#markVariable(expr.variable, reader, false)
         return
       case 'BuiltinVariable':
         if ('state' in expr.builtin.implementation) this.#markCall(expr)
         return
       case 'History':
-        this.#markHistory(expr, context)
+        this.#markHistory(expr, reader)
         return
       case 'Unary':
       case 'Convert':
-        this.#mark(expr.operand, context)
+        this.#mark(expr.operand, reader)
         return
       case 'Binary':
-        this.#mark(expr.left, context)
-        this.#mark(expr.right, context)
+        this.#mark(expr.left, reader)
+        this.#mark(expr.right, reader)
         return
       case 'Ternary':
-        this.#mark(expr.test, context)
-        this.#mark(expr.consequent, context)
-        this.#mark(expr.alternate, context)
+        this.#mark(expr.test, reader)
+        this.#mark(expr.consequent, reader)
+        this.#mark(expr.alternate, reader)
         return
       case 'BuiltinCall': {
         if ('state' in expr.overload.implementation && this.#rank(expr) === 'column') {
@@ -493,57 +495,57 @@ class Planner {
               argument.type.kind !== 'tuple'
             )
               this.#markValue(argument)
-            else this.#mark(argument, context)
+            else this.#mark(argument, reader)
           }
         return
       }
       case 'UserCall':
-        for (const argument of expr.args) this.#mark(argument, context)
+        for (const argument of expr.args) this.#mark(argument, reader)
         if (this.#visited.has(expr.fn)) return
         this.#visited.add(expr.fn)
         this.#markBlock(expr.fn.body, 'function')
         return
       case 'Tuple':
-        for (const item of expr.items) this.#mark(item, context)
+        for (const item of expr.items) this.#mark(item, reader)
         return
       case 'NewObject':
-        for (const argument of expr.args) this.#mark(argument, context)
+        for (const argument of expr.args) this.#mark(argument, reader)
         return
       case 'CopyObject':
       case 'Field':
-        this.#mark(expr.object, context)
+        this.#mark(expr.object, reader)
         return
       case 'If':
-        this.#mark(expr.test, context)
-        this.#markBlock(expr.consequent, context)
-        if (expr.alternate) this.#markBlock(expr.alternate, context)
+        this.#mark(expr.test, reader)
+        this.#markBlock(expr.consequent, reader)
+        if (expr.alternate) this.#markBlock(expr.alternate, reader)
         return
       case 'Switch':
-        if (expr.subject) this.#mark(expr.subject, context)
+        if (expr.subject) this.#mark(expr.subject, reader)
         for (const { test, body } of expr.cases) {
-          if (test) this.#mark(test, context)
-          this.#markBlock(body, context)
+          if (test) this.#mark(test, reader)
+          this.#markBlock(body, reader)
         }
         return
       case 'For':
-        this.#mark(expr.from, context)
-        this.#mark(expr.to, context)
-        if (expr.by) this.#mark(expr.by, context)
-        this.#markBlock(expr.body, context)
+        this.#mark(expr.from, reader)
+        this.#mark(expr.to, reader)
+        if (expr.by) this.#mark(expr.by, reader)
+        this.#markBlock(expr.body, reader)
         return
       case 'ForIn':
-        this.#mark(expr.collection, context)
-        this.#markBlock(expr.body, context)
+        this.#mark(expr.collection, reader)
+        this.#markBlock(expr.body, reader)
         return
       case 'While':
-        this.#mark(expr.test, context)
-        this.#markBlock(expr.body, context)
+        this.#mark(expr.test, reader)
+        this.#markBlock(expr.body, reader)
         return
     }
   }
 
-  #markVariable(variable: Variable, context: Context, past: boolean): void {
-    if (context === 'function') this.#inFunctions.add(variable)
+  #markVariable(variable: Variable, reader: Reader, past: boolean): void {
+    if (reader === 'function') this.#inFunctions.add(variable)
     const alias = this.#aliases.get(variable)
     if (alias) {
       this.#markCall(alias.call)
@@ -555,7 +557,7 @@ class Planner {
       candidate.used = true
       this.#mark(candidate.value, 'body')
     }
-    const columnWanted = (past || context !== 'body') && this.#rank(candidate.value) === 'column'
+    const columnWanted = (past || reader !== 'body') && this.#rank(candidate.value) === 'column'
     if (!columnWanted || candidate.column) return
     const { value } = candidate
     const own = this.#columnAtHand(value)
@@ -625,11 +627,11 @@ class Planner {
     this.#values.set(expr, placed.column)
   }
 
-  #markHistory(expr: HistoryExpr, context: Context): void {
+  #markHistory(expr: HistoryExpr, reader: Reader): void {
     const { base, offset } = expr
-    this.#mark(offset, context)
+    this.#mark(offset, reader)
     if (base.kind === 'Variable') {
-      this.#markVariable(base.variable, context, true)
+      this.#markVariable(base.variable, reader, true)
       return
     }
     if (base.kind === 'BuiltinVariable') {
@@ -640,7 +642,7 @@ class Planner {
       return
     }
     if (this.#rank(expr) === 'column' && this.#rank(base) === 'column') this.#markValue(base)
-    else this.#mark(base, context)
+    else this.#mark(base, reader)
   }
 }
 

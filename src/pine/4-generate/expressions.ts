@@ -38,51 +38,51 @@ import {
 } from '../runtime/operators.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 import { Entry, indexOf, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
-import { literal, variableName, Writer, type Module, type Scope } from './module.ts'
+import { literal, variableName, Writer, type Module, type Body } from './module.ts'
 import { special } from './special.ts'
 import { block, functionOf } from './statements.ts'
 
-export function expression(module: Module, expr: Expr, scope: Scope): Code {
+export function expression(module: Module, expr: Expr, into: Body): Code {
   switch (expr.kind) {
     case 'Const':
       return constant(module, expr.value, expr.type)
     case 'Variable':
-      return variable(module, expr.variable, scope)
+      return variable(module, expr.variable, into)
     case 'BuiltinVariable':
       return builtinVariable(module, expr)
     case 'Input':
-      return input(module, expr, scope)
+      return input(module, expr, into)
     case 'History':
-      return history(module, expr, scope)
+      return history(module, expr, into)
     case 'Unary': {
-      const operand = expression(module, expr.operand, scope)
+      const operand = expression(module, expr.operand, into)
       if (expr.operator === 'not') return js`!${operand}`
       return expr.operator === '-' ? js`(-${operand})` : operand
     }
     case 'Binary':
-      return binary(module, expr, scope)
+      return binary(module, expr, into)
     case 'Ternary':
-      return js`(${expression(module, expr.test, scope)}?${expression(module, expr.consequent, scope)}:${expression(module, expr.alternate, scope)})`
+      return js`(${expression(module, expr.test, into)}?${expression(module, expr.consequent, into)}:${expression(module, expr.alternate, into)})`
     case 'Convert':
-      return convert(module, expr, expression(module, expr.operand, scope))
+      return convert(module, expr, expression(module, expr.operand, into))
     case 'BuiltinCall':
-      return builtinCall(module, expr, scope)
+      return builtinCall(module, expr, into)
     case 'UserCall':
-      return userCall(module, expr, scope)
+      return userCall(module, expr, into)
     case 'Tuple':
-      return js`[${expr.items.map((item) => expression(module, item, scope))}]`
+      return js`[${expr.items.map((item) => expression(module, item, into))}]`
     case 'NewObject':
-      return js`(M.used+=${objectBytes(expr.udt)},new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, scope))}))`
+      return js`(M.used+=${objectBytes(expr.udt)},new ${module.udt(expr.udt)}(${expr.args.map((arg) => expression(module, arg, into))}))`
     case 'CopyObject':
-      return js`(M.used+=${expr.type.kind === 'udt' ? objectBytes(expr.type.udt) : 0},${module.constant(shallowCopy)}(${expression(module, expr.object, scope)}))`
+      return js`(M.used+=${expr.type.kind === 'udt' ? objectBytes(expr.type.udt) : 0},${module.constant(shallowCopy)}(${expression(module, expr.object, into)}))`
     case 'Field':
-      return js`${module.constant(objectOf)}(${expression(module, expr.object, scope)}).${fieldName(expr.object.type, expr.field)}`
+      return js`${module.constant(objectOf)}(${expression(module, expr.object, into)}).${fieldName(expr.object.type, expr.field)}`
     case 'If':
     case 'Switch':
     case 'For':
     case 'ForIn':
     case 'While':
-      return inPlace(module, expr, scope)
+      return inPlace(module, expr, into)
     default:
       return unreachable(expr)
   }
@@ -94,9 +94,9 @@ function objectBytes({ fields }: Udt): number {
 }
 
 /** The value of statements where only an expression may stand: they become a function called at once. */
-function inPlace(module: Module, expr: Expr, scope: Scope): Code {
+function inPlace(module: Module, expr: Expr, into: Body): Code {
   const out = new Writer()
-  const inner = { ...scope, out }
+  const inner = { ...into, out }
   block(module, { statements: [], result: expr }, inner, (code) => out.line(js`return ${code};`, expr.start))
   return js`(()=>{${sequence(out.lines.map((line) => line.code))}return ${module.naOf(expr.type)}})()`
 }
@@ -116,7 +116,7 @@ export function fieldName(type: Type, field: string): string {
   return field
 }
 
-function variable(module: Module, variable: Variable, scope: Scope): Code {
+function variable(module: Module, variable: Variable, into: Body): Code {
   const storage = module.plan.storageOf(variable)
   switch (storage.place) {
     case 'fixed':
@@ -129,7 +129,7 @@ function variable(module: Module, variable: Variable, scope: Scope): Code {
       assert(storage.column, 'a hoisted variable has a column')
       return decode(module, entry(module, storage.column), variable.type)
     case 'state':
-      return js`${variable.owner === null ? 'G' : scope.state}.${variableName(variable)}`
+      return js`${variable.owner === null ? 'G' : into.state}.${variableName(variable)}`
     default:
       throw new Error(`assertion failed: ${variable.name} was dropped but is read`)
   }
@@ -212,7 +212,7 @@ function fixedOnce(module: Module, variable: string, get: (runtime: Runtime) => 
   return simple(name)
 }
 
-function input(module: Module, expr: InputExpr, scope: Scope): Code {
+function input(module: Module, expr: InputExpr, into: Body): Code {
   const { input } = expr
   if (input.kind !== 'source') {
     module.inputs.add(input.index)
@@ -220,7 +220,7 @@ function input(module: Module, expr: InputExpr, scope: Scope): Code {
   }
   const chosen = source(module, input.index)
   if (!input.sourceExpr) return chosen
-  return js`(s${input.index}===null?${expression(module, input.sourceExpr, scope)}:${chosen})`
+  return js`(s${input.index}===null?${expression(module, input.sourceExpr, into)}:${chosen})`
 }
 
 function source(module: Module, input: number, back: Back = 0): Entry {
@@ -228,10 +228,10 @@ function source(module: Module, input: number, back: Back = 0): Entry {
   return new Entry(`s${input}`, 'f64', back)
 }
 
-function history(module: Module, expr: HistoryExpr, scope: Scope): Code {
+function history(module: Module, expr: HistoryExpr, into: Body): Code {
   const { base } = expr
   const na = module.naOf(expr.type)
-  const offset = historyOffsetOf(module, expr.offset, scope)
+  const offset = historyOffsetOf(module, expr.offset, into)
   if (base.kind === 'Variable') {
     const storage = module.plan.storageOf(base.variable)
     if (storage.place === 'fixed') return pastOf(offset, () => variableName(base.variable), na)
@@ -240,7 +240,7 @@ function history(module: Module, expr: HistoryExpr, scope: Scope): Code {
       return pastOf(offset, (back) => decode(module, entry(module, column, back), base.type), na)
     }
     if (storage.history === 'buffer')
-      return js`${base.variable.owner === null ? 'G' : scope.state}.h${base.variable.id}.at(i,${offset})`
+      return js`${base.variable.owner === null ? 'G' : into.state}.h${base.variable.id}.at(i,${offset})`
   }
   if (base.kind === 'BuiltinVariable') {
     const { implementation } = base.builtin
@@ -255,19 +255,19 @@ function history(module: Module, expr: HistoryExpr, scope: Scope): Code {
   }
   const column = module.plan.valueColumnOf(base)
   if (column) return pastOf(offset, (back) => decode(module, entry(module, column, back), base.type), na)
-  if (module.plan.rankOf(base) === 'fixed') return pastOf(offset, () => expression(module, base, scope), na)
-  assert(!scope.hoisted, 'a hoisted history reference has a column')
+  if (module.plan.rankOf(base) === 'fixed') return pastOf(offset, () => expression(module, base, into), na)
+  assert(!into.hoisted, 'a hoisted history reference has a column')
   // The past of an expression: kept for this site, one entry a bar it is executed on.
-  const field = scope.frame.field(`e${expr.site}`, `new ${module.constant(History)}(${na})`)
-  const store = `${scope.state}.${field}`
-  return js`(${store}.put(i,${expression(module, base, scope)}),${store}.at(i,${offset}))`
+  const field = into.frame.field(`e${expr.site}`, `new ${module.constant(History)}(${na})`)
+  const store = `${into.state}.${field}`
+  return js`(${store}.put(i,${expression(module, base, into)}),${store}.at(i,${offset}))`
 }
 
 /** A number where it is the same on every bar. */
-function historyOffsetOf(module: Module, offset: Expr, scope: Scope): number | Code {
+function historyOffsetOf(module: Module, offset: Expr, into: Body): number | Code {
   if (offset.kind === 'Const' && typeof offset.value === 'number' && offset.value >= 0)
     return Math.floor(offset.value)
-  return js`${module.constant(historyOffset)}(${expression(module, offset, scope)})`
+  return js`${module.constant(historyOffset)}(${expression(module, offset, into)})`
 }
 
 /** What `read` gives that many bars back, na before the first bar. */
@@ -278,9 +278,9 @@ function pastOf(offset: number | Code, read: (back: Back) => Part, na: string): 
   return js`(o=${offset},i>=o?${read('o')}:${na})`
 }
 
-function binary(module: Module, expr: BinaryExpr, scope: Scope): Code {
-  const left = expression(module, expr.left, scope)
-  const right = expression(module, expr.right, scope)
+function binary(module: Module, expr: BinaryExpr, into: Body): Code {
+  const left = expression(module, expr.left, into)
+  const right = expression(module, expr.right, into)
   const { operator } = expr
   switch (operator) {
     case 'and':
@@ -368,32 +368,32 @@ function boolOf(module: Module, number: Part): Code {
   return js`${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
 }
 
-export function builtinCall(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {
+export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): Code {
   const [only] = expr.args
   // A constant is not rounded [measured by PyneCore], which is what the built-in itself does.
   if (expr.builtin.name === 'bool' && only && only.kind !== 'Const' && only.type.kind !== 'bool')
-    return boolOf(module, expression(module, only, scope))
+    return boolOf(module, expression(module, only, into))
   const { implementation } = expr.overload
-  if ('special' in implementation) return special(module, expr, scope)
+  if ('special' in implementation) return special(module, expr, into)
   const columns = 'state' in implementation ? module.plan.columnsOf(expr) : null
   if (columns) {
     const items = expr.type.kind === 'tuple' ? expr.type.items : [expr.type]
     const values = columns.map((column, i) => decode(module, entry(module, column), items[i] ?? expr.type))
     return expr.type.kind === 'tuple' ? js`[${values}]` : (values[0] ?? simple('NaN'))
   }
-  const args = argumentsOf(module, expr, scope)
+  const args = argumentsOf(module, expr, into)
   args.push(...implicits(module, implementation.implicit ?? []))
   if ('state' in implementation) {
     const { state } = implementation
     if (module.repeated.has(expr) && isRederived(expr.builtin.name)) {
-      const field = scope.frame.field(
+      const field = into.frame.field(
         `s${expr.site}`,
         `new ${module.constant(PerExecution)}(${module.constant(state)},R)`,
       )
-      return js`${scope.state}.${field}.on(i).next(${args})`
+      return js`${into.state}.${field}.on(i).next(${args})`
     }
-    const field = scope.frame.field(`s${expr.site}`, newState(module, state))
-    return js`${scope.state}.${field}.next(${args})`
+    const field = into.frame.field(`s${expr.site}`, newState(module, state))
+    return js`${into.state}.${field}.next(${args})`
   }
   if (implementation.inline === '') return args[0] ?? simple('NaN')
   if (implementation.inline !== undefined) return js`${implementation.inline}(${args})`
@@ -425,8 +425,8 @@ export function newState(module: Module, state: { runtime?: unknown } | (new () 
 }
 
 /** In parameter order; what was not given is na of its type. */
-export function argumentsOf(module: Module, expr: BuiltinCallExpr, scope: Scope): Code[] {
-  return expr.args.map((arg, i) => (arg ? expression(module, arg, scope) : simple(missing(module, expr, i))))
+export function argumentsOf(module: Module, expr: BuiltinCallExpr, into: Body): Code[] {
+  return expr.args.map((arg, i) => (arg ? expression(module, arg, into) : simple(missing(module, expr, i))))
 }
 
 export function missing(module: Module, expr: BuiltinCallExpr, index: number): string {
@@ -448,10 +448,10 @@ export function implicits(module: Module, names: readonly Implicit[]): Code[] {
   })
 }
 
-function userCall(module: Module, expr: UserCallExpr, scope: Scope): Code {
+function userCall(module: Module, expr: UserCallExpr, into: Body): Code {
   const { name, frame } = functionOf(module, expr.fn)
-  const args = expr.args.map((arg) => expression(module, arg, scope))
+  const args = expr.args.map((arg) => expression(module, arg, into))
   if (frame.fields.length === 0) return js`${name}(${['i', ...args]})`
-  const field = scope.frame.child(expr.site, frame)
-  return js`${name}(${['i', `${scope.state}.${field}`, ...args]})`
+  const field = into.frame.child(expr.site, frame)
+  return js`${name}(${['i', `${into.state}.${field}`, ...args]})`
 }

@@ -14,7 +14,7 @@ import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { Entry, js, sequence, type Code, type Part } from './code.ts'
 import { argumentsOf, assignment, entry, expression, implicits, missing, newState } from './expressions.ts'
-import { Module, Writer, type Frame, type RequestSpec, type Scope } from './module.ts'
+import { Module, Writer, type Frame, type RequestSpec, type Body } from './module.ts'
 import { block } from './statements.ts'
 
 /** All of what a run is handed that can be said of the program alone. */
@@ -27,7 +27,7 @@ export interface Generated extends Omit<Executable, 'program' | 'slice' | 'reque
 export function generate(plan: Plan, { trades = true } = {}): Generated {
   const module = new Module(plan)
   const out = new Writer()
-  const main: Scope = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
+  const main: Body = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
   block(module, plan.program.body, main, null)
   const recorded = [...plan.recorded.values()].map(
     ({ expr, column }) => js`${assignment(module, column, expression(module, expr, main))};`,
@@ -171,9 +171,9 @@ function fillOf(module: Module, hoist: Hoist): Fill | null {
   const ofLength = of.fills === 'length'
   if (!ofLength && more.length > 0) return null
   if (filled.kind !== (ofLength ? 'f64' : 'u8')) return null
-  const scope = hoistScope(module, new Writer())
-  const column = (arg: Expr) => columnOf(expression(module, arg, scope))
-  const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, scope) : null)
+  const into = hoistedBody(module, new Writer())
+  const column = (arg: Expr) => columnOf(expression(module, arg, into))
+  const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, into) : null)
   const source = column(first)
   const other = ofLength ? fixed(second) : (column(second)?.withMask ?? null)
   const rest: (Part | null)[] = more.map((arg, i) => (arg ? fixed(arg) : missing(module, call, i + 2)))
@@ -205,8 +205,8 @@ function hoistLoop(
   functions: Writer,
   calls: Writer,
 ): void {
-  const scope = hoistScope(module, functions)
-  const bodies = hoists.map((hoist, i) => hoistBody(module, hoist, `${index}_${i}`, scope))
+  const into = hoistedBody(module, functions)
+  const bodies = hoists.map((hoist, i) => hoistBody(module, hoist, `${index}_${i}`, into))
   const parameters = ['from', 'to', ...new Set(bodies.flatMap(({ code }) => code.columns))]
   const states = bodies.map(({ state }) => state).join('')
   functions.line(js`function h${index}(${parameters}){${states}for(let i=from;i<to;i++){`)
@@ -215,7 +215,7 @@ function hoistLoop(
   calls.line(js`h${index}(${parameters});`)
 }
 
-function hoistScope(module: Module, out: Writer): Scope {
+function hoistedBody(module: Module, out: Writer): Body {
   return { frame: module.hoistFrame, state: 'G', fn: null, out, hoisted: true }
 }
 
@@ -223,18 +223,18 @@ function hoistBody(
   module: Module,
   hoist: Hoist,
   name: string,
-  scope: Scope,
+  into: Body,
 ): { state: string; code: Code; start: number } {
   if (hoist.kind === 'value') {
     const { value, column } = hoist
-    const code = js`${assignment(module, column, expression(module, value, scope))};`
+    const code = js`${assignment(module, column, expression(module, value, into))};`
     return { state: '', code, start: value.start }
   }
   const { call, columns } = hoist
   const implementation =
     call.kind === 'BuiltinCall' ? call.overload.implementation : call.builtin.implementation
   assert('state' in implementation, 'a hoisted call has state')
-  const args = call.kind === 'BuiltinCall' ? argumentsOf(module, call, scope) : []
+  const args = call.kind === 'BuiltinCall' ? argumentsOf(module, call, into) : []
   args.push(...implicits(module, implementation.implicit ?? []))
   const field = module.hoistFrame.field(`s${name}`, newState(module, implementation.state))
   const next = js`a${name}.next(${args})`

@@ -64,8 +64,8 @@ export class Frame {
   }
 }
 
-/** Where an expression stands. */
-export interface Scope {
+/** The body that is being written: the script's, a function's, or a loop's that computes ahead. */
+export interface Body {
   readonly frame: Frame
   /** The text that names the frame: G or F. */
   readonly state: 'G' | 'F'

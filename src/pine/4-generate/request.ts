@@ -6,29 +6,29 @@ import type { Type } from '../2-check/types.ts'
 import { handedOut, Request } from '../runtime/request.ts'
 import { js, simple, type Code, type Part } from './code.ts'
 import { assignment, expression } from './expressions.ts'
-import type { Module, Scope } from './module.ts'
+import type { Module, Body } from './module.ts'
 
-export function request(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {
+export function request(module: Module, expr: BuiltinCallExpr, into: Body): Code {
   const { name } = expr.builtin
   const arg = (parameter: string): Part => {
     const given = argumentOf(expr, parameter)
-    return given ? expression(module, given, scope) : 'null'
+    return given ? expression(module, given, into) : 'null'
   }
   switch (name) {
     case 'request.result':
-      return resultColumns(module, expr.args, scope)
+      return resultColumns(module, expr.args, into)
     case 'request.security':
     case 'request.security_lower_tf': {
       const lower = name === 'request.security_lower_tf'
       const wanted = wantedOf(expr)
       module.requests.push({ site: expr.site, wanted })
       const na = naItems(module, wanted.type)
-      const frame = scope.frame.field(
+      const frame = into.frame.field(
         `q${expr.site}`,
         `new ${module.constant(Request)}(R,${expr.site},P,[${na}],${String(lower)})`,
       )
       const merge = lower ? ['false', 'false'] : [arg('gaps'), arg('lookahead')]
-      const call = js`${scope.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')},${lower ? arg('ignore_invalid_timeframe') : 'false'})`
+      const call = js`${into.state}.${frame}.at(i,${arg('symbol')},${arg('timeframe')},${merge},${arg('ignore_invalid_symbol')},${arg('currency')},${lower ? arg('ignore_invalid_timeframe') : 'false'})`
       return wanted.type.kind === 'tuple' ? call : js`${call}[0]`
     }
     case 'request.currency_rate':
@@ -52,13 +52,13 @@ function naItems(module: Module, type: Type): string {
 }
 
 /** The end of a slice: each value into a column, from where the script that asked reads it. */
-function resultColumns(module: Module, items: readonly (Expr | null)[], scope: Scope): Code {
+function resultColumns(module: Module, items: readonly (Expr | null)[], into: Body): Code {
   const writes: Code[] = []
   for (const item of items) {
     if (!item) continue
     if (item.type.kind === 'tuple') {
       const list = module.temporary()
-      scope.out.line(js`const ${list}=${expression(module, item, scope)};`, item.start)
+      into.out.line(js`const ${list}=${expression(module, item, into)};`, item.start)
       for (const [i, type] of item.type.items.entries()) {
         const column = module.newColumn(type)
         writes.push(assignment(module, column, ownCopy(module, type, `${list}[${i}]`)))
@@ -74,7 +74,7 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], scope: S
       continue
     }
     const column = module.newColumn(item.type)
-    writes.push(assignment(module, column, ownCopy(module, item.type, expression(module, item, scope))))
+    writes.push(assignment(module, column, ownCopy(module, item.type, expression(module, item, into))))
     module.keep(column, RESULT_BACK)
     module.results.push(column)
   }

@@ -5,26 +5,26 @@ import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
 import { js, simple, type Code, type Part } from './code.ts'
 import { assignment, expression, missing } from './expressions.ts'
-import { literal, type Module, type Scope } from './module.ts'
+import { literal, type Module, type Body } from './module.ts'
 import type { TrackSpec } from '../runtime/executable.ts'
 import { request } from './request.ts'
 
-export function special(module: Module, expr: BuiltinCallExpr, scope: Scope): Code {
+export function special(module: Module, expr: BuiltinCallExpr, into: Body): Code {
   const { name } = expr.builtin
   const kind = TRACKS[name]
-  if (kind) return track(module, expr, scope, kind)
-  if (name.startsWith('request.')) return request(module, expr, scope)
+  if (kind) return track(module, expr, into, kind)
+  if (name.startsWith('request.')) return request(module, expr, into)
   if (name === 'alertcondition') {
-    const arg = (parameter: string) => argument(module, expr, scope, parameter)
+    const arg = (parameter: string) => argument(module, expr, into, parameter)
     return js`(${arg('condition')}?R.alertCondition(${arg('title')},${arg('message')}):null)`
   }
   throw new Error(`assertion failed: the generator does not know ${name}`)
 }
 
-function argument(module: Module, expr: BuiltinCallExpr, scope: Scope, parameter: string): Part {
+function argument(module: Module, expr: BuiltinCallExpr, into: Body, parameter: string): Part {
   const index = placeOf(expr, parameter)
   const given = expr.args[index]
-  if (given) return expression(module, given, scope)
+  if (given) return expression(module, given, into)
   return missing(module, expr, index)
 }
 
@@ -45,7 +45,7 @@ const VALUES = new Set(['series', 'open', 'high', 'low', 'close', 'top_value', '
 const HANDLES = new Set(['hline1', 'hline2', 'plot1', 'plot2'])
 
 /** Records a bar's values; as an expression it is the track's number, which is what a plot handle is. */
-function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string): Code {
+function track(module: Module, expr: BuiltinCallExpr, into: Body, kind: string): Code {
   const index = module.tracks.length
   const spec: TrackSpec = { kind, columns: {}, colors: {}, texts: {}, between: null }
   module.tracks.push(spec)
@@ -62,11 +62,11 @@ function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string
     }
     const fixed = module.plan.rankOf(given) === 'fixed'
     const type = given.type.kind === 'na' ? parameter.types[0] : given.type
-    if (VALUES.has(parameter.name)) spec.columns[parameter.name] = record(module, given, scope, writes)
-    else if (fixed) options.push(js`${literal(parameter.name)}:${optionOf(module, given, scope)}`)
-    else if (type?.kind === 'color') spec.colors[parameter.name] = record(module, given, scope, writes)
-    else if (type?.kind === 'string') spec.texts[parameter.name] = record(module, given, scope, writes)
-    else writes.push(js`p${index}[${literal(parameter.name)}]=${optionOf(module, given, scope)}`)
+    if (VALUES.has(parameter.name)) spec.columns[parameter.name] = record(module, given, into, writes)
+    else if (fixed) options.push(js`${literal(parameter.name)}:${optionOf(module, given, into)}`)
+    else if (type?.kind === 'color') spec.colors[parameter.name] = record(module, given, into, writes)
+    else if (type?.kind === 'string') spec.texts[parameter.name] = record(module, given, into, writes)
+    else writes.push(js`p${index}[${literal(parameter.name)}]=${optionOf(module, given, into)}`)
   }
   const [first, second] = between
   if (typeof first === 'number' && typeof second === 'number') spec.between = [first, second]
@@ -74,13 +74,13 @@ function track(module: Module, expr: BuiltinCallExpr, scope: Scope, kind: string
   return writes.length === 0 ? simple(index) : js`(${writes},${index})`
 }
 
-function optionOf(module: Module, expr: Expr, scope: Scope): Part {
-  const value = expression(module, expr, { ...scope, out: module.fixed })
+function optionOf(module: Module, expr: Expr, into: Body): Part {
+  const value = expression(module, expr, { ...into, out: module.fixed })
   return ['int', 'float', 'bool', 'string', 'color', 'na'].includes(expr.type.kind) ? value : 'null'
 }
 
 /** The column a value is kept in: one it has already, or a new one that is written on each bar. */
-function record(module: Module, expr: Expr, scope: Scope, writes: Code[]): number {
+function record(module: Module, expr: Expr, into: Body, writes: Code[]): number {
   const known = module.plan.valueColumnOf(expr)
   if (known) {
     module.keep(known)
@@ -88,7 +88,7 @@ function record(module: Module, expr: Expr, scope: Scope, writes: Code[]): numbe
   }
   const column: Column = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
   module.keep(column)
-  writes.push(assignment(module, column, expression(module, expr, scope)))
+  writes.push(assignment(module, column, expression(module, expr, into)))
   return column.index
 }
 

@@ -16,32 +16,32 @@ import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
 import { loopStep, objectOf } from '../runtime/operators.ts'
 import { js, type Code, type Part } from './code.ts'
 import { assignment, convert, expression, fieldName } from './expressions.ts'
-import { Frame, variableName, Writer, type EmittedFunction, type Module, type Scope } from './module.ts'
+import { Frame, variableName, Writer, type EmittedFunction, type Module, type Body } from './module.ts'
 
 /** Takes a block's value and writes the line that uses it; `offset` is where the value itself stands. */
 type Sink = (value: Part, offset?: number) => void
 
-export function block(module: Module, block: Block, scope: Scope, sink: Sink | null): void {
-  for (const each of block.statements) statement(module, each, scope)
-  if (block.result) value(module, block.result, scope, sink)
+export function block(module: Module, block: Block, into: Body, sink: Sink | null): void {
+  for (const each of block.statements) statement(module, each, into)
+  if (block.result) value(module, block.result, into, sink)
 }
 
 /** Writes the lines that compute an expression and hand it to the sink; without a sink, for its effects alone. */
-function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): void {
-  const { out } = scope
+function value(module: Module, expr: Expr, into: Body, sink: Sink | null): void {
+  const { out } = into
   switch (expr.kind) {
     case 'If':
-      out.line(js`if(${expression(module, expr.test, scope)}){`, expr.test.start)
-      block(module, expr.consequent, scope, sink)
+      out.line(js`if(${expression(module, expr.test, into)}){`, expr.test.start)
+      block(module, expr.consequent, into, sink)
       if (expr.alternate || sink) {
         out.line('}else{')
-        if (expr.alternate) block(module, expr.alternate, scope, sink)
+        if (expr.alternate) block(module, expr.alternate, into, sink)
         else sink?.(module.naOf(expr.type))
       }
       out.line('}')
       return
     case 'Switch':
-      switchLines(module, expr, scope, sink)
+      switchLines(module, expr, into, sink)
       return
     case 'For':
     case 'ForIn':
@@ -49,11 +49,11 @@ function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): voi
       const name = sink && expr.body.result && expr.type.kind !== 'void' ? module.temporary() : null
       if (name) out.line(js`let ${name}=${module.naOf(expr.type)};`)
       const keep: Sink | null = name ? (result) => out.line(js`${name}=${result};`, expr.start) : null
-      if (expr.kind === 'For') forLines(module, expr, scope, keep)
-      else if (expr.kind === 'ForIn') forInLines(module, expr, scope, keep)
+      if (expr.kind === 'For') forLines(module, expr, into, keep)
+      else if (expr.kind === 'ForIn') forInLines(module, expr, into, keep)
       else {
-        out.line(js`while(${expression(module, expr.test, scope)}){${countLoop(module)}`, expr.start)
-        block(module, expr.body, scope, keep)
+        out.line(js`while(${expression(module, expr.test, into)}){${countLoop(module)}`, expr.start)
+        block(module, expr.body, into, keep)
         out.line('}')
       }
       if (sink) sink(name ?? module.naOf(expr.type))
@@ -61,14 +61,14 @@ function value(module: Module, expr: Expr, scope: Scope, sink: Sink | null): voi
     }
     case 'Convert':
       if (isBlockLike(expr.operand) && sink) {
-        value(module, expr.operand, scope, (operand, at) => sink(convert(module, expr, operand), at))
+        value(module, expr.operand, into, (operand, at) => sink(convert(module, expr, operand), at))
         return
       }
       break
   }
-  if (sink) sink(expression(module, expr, scope), expr.start)
+  if (sink) sink(expression(module, expr, into), expr.start)
   else if (module.plan.hasEffects(expr)) {
-    const code = expression(module, expr, scope)
+    const code = expression(module, expr, into)
     // A plot whose values are columns already leaves nothing to do but its number.
     if (!code.isSimple) out.line(js`${code};`, expr.start)
   }
@@ -78,12 +78,12 @@ function isBlockLike(expr: Expr): boolean {
   return ['If', 'Switch', 'For', 'ForIn', 'While'].includes(expr.kind)
 }
 
-function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink | null): void {
-  const { out } = scope
+function switchLines(module: Module, expr: SwitchExpr, into: Body, sink: Sink | null): void {
+  const { out } = into
   let subject = ''
   if (expr.subject) {
     subject = module.temporary()
-    out.line(js`const ${subject}=${expression(module, expr.subject, scope)};`, expr.subject.start)
+    out.line(js`const ${subject}=${expression(module, expr.subject, into)};`, expr.subject.start)
   }
   let opened = 0
   let isFirst = true
@@ -92,17 +92,17 @@ function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink 
     if (test) {
       const before = out.lines.length
       if (!isFirst) out.line('}else{')
-      const holds = caseTest(module, expr, subject, test, scope)
+      const holds = caseTest(module, expr, subject, test, into)
       // One within the other only where a test has lines of its own: 4,000 of them are too deep for JavaScriptCore.
       const isFlat = out.lines.length === before + 1
       if (isFlat) out.lines.length = before
       else if (!isFirst) opened++
       out.line(js`${isFlat ? '}else ' : ''}if(${holds}){`, test.start)
       isFirst = false
-      block(module, body, scope, sink)
+      block(module, body, into, sink)
     } else {
       if (!isFirst) out.line('}else{')
-      block(module, body, scope, sink)
+      block(module, body, into, sink)
       complete = true
       break
     }
@@ -114,8 +114,8 @@ function switchLines(module: Module, expr: SwitchExpr, scope: Scope, sink: Sink 
   out.line('}'.repeat(isFirst ? 0 : opened + 1))
 }
 
-function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr, scope: Scope): Code {
-  const value = expression(module, test, scope)
+function caseTest(module: Module, expr: SwitchExpr, subject: string, test: Expr, into: Body): Code {
+  const value = expression(module, test, into)
   if (!expr.subject) return value
   const numeric = [expr.subject.type.kind, test.type.kind].every((kind) => kind === 'int' || kind === 'float')
   return numeric ? js`Math.abs(${subject}-${value})<=1e-10` : js`${subject}===${value}`
@@ -128,28 +128,28 @@ function countLoop(module: Module): string {
   return 'if((++loops&255)===0)R.looped(loops);'
 }
 
-function forLines(module: Module, expr: ForExpr, scope: Scope, sink: Sink | null): void {
-  const { out } = scope
+function forLines(module: Module, expr: ForExpr, into: Body, sink: Sink | null): void {
+  const { out } = into
   const [index, to, by, up] = [module.temporary(), module.temporary(), module.temporary(), module.temporary()]
-  out.line(js`let ${index}=${expression(module, expr.from, scope)};`, expr.from.start)
-  out.line(js`let ${to}=${expression(module, expr.to, scope)};`, expr.to.start)
-  const step = expr.by ? js`${module.constant(loopStep)}(${expression(module, expr.by, scope)})` : '1'
+  out.line(js`let ${index}=${expression(module, expr.from, into)};`, expr.from.start)
+  out.line(js`let ${to}=${expression(module, expr.to, into)};`, expr.to.start)
+  const step = expr.by ? js`${module.constant(loopStep)}(${expression(module, expr.by, into)})` : '1'
   out.line(js`const ${by}=${step};`, expr.by?.start ?? expr.start)
   out.line(js`const ${up}=${index}<=${to};`)
   // Since v6 the end is evaluated before every round, the first included.
   const again = module.program.semantics.dynamicForEnd && module.plan.rankOf(expr.to) === 'dynamic'
-  const end = again ? js`${to}=${expression(module, expr.to, scope)},` : ''
+  const end = again ? js`${to}=${expression(module, expr.to, into)},` : ''
   const condition = js`${end}${up}?${index}-${to}<=1e-10:${to}-${index}<=1e-10`
   out.line(js`for(;${condition};${index}+=${up}?${by}:-${by}){${countLoop(module)}`, expr.start)
-  declare(module, expr.counter, index, scope, expr.start)
-  block(module, expr.body, scope, sink)
+  declare(module, expr.counter, index, into, expr.start)
+  block(module, expr.body, into, sink)
   out.line('}')
 }
 
-function forInLines(module: Module, expr: ForInExpr, scope: Scope, sink: Sink | null): void {
-  const { out } = scope
+function forInLines(module: Module, expr: ForInExpr, into: Body, sink: Sink | null): void {
+  const { out } = into
   const [list, at] = [module.temporary(), module.temporary()]
-  const collection = js`${module.constant(objectOf)}(${expression(module, expr.collection, scope)})`
+  const collection = js`${module.constant(objectOf)}(${expression(module, expr.collection, into)})`
   const { kind } = expr.collection.type
   const isMap = kind === 'map'
   out.line(js`const ${list}=${collection};`, expr.collection.start)
@@ -161,73 +161,73 @@ function forInLines(module: Module, expr: ForInExpr, scope: Scope, sink: Sink | 
       ? js`${module.constant(rowsOf)}(${list})`
       : js`${module.constant(itemsOf)}(${list}).length`
   out.line(js`for(let ${at}=0;${at}<${size};${at}++){${countLoop(module)}`, expr.start)
-  if (expr.index) declare(module, expr.index, isMap ? js`${keys}[${at}]` : at, scope, expr.start)
+  if (expr.index) declare(module, expr.index, isMap ? js`${keys}[${at}]` : at, into, expr.start)
   const item = isMap
     ? js`${list}.get(${keys}[${at}])`
     : kind === 'matrix'
       ? js`${module.constant(rowOf)}(${list},${at})`
       : js`${module.constant(itemsOf)}(${list})[${at}]`
-  declare(module, expr.value, item, scope, expr.start)
-  block(module, expr.body, scope, sink)
+  declare(module, expr.value, item, into, expr.start)
+  block(module, expr.body, into, sink)
   out.line('}')
 }
 
 /** A variable that is given its first value here. */
-function declare(module: Module, variable: Variable, first: Part, scope: Scope, offset: number): void {
-  scope.out.line(js`let ${variableName(variable)}=${first};`, offset)
-  remember(module, variable, scope, offset)
+function declare(module: Module, variable: Variable, first: Part, into: Body, offset: number): void {
+  into.out.line(js`let ${variableName(variable)}=${first};`, offset)
+  remember(module, variable, into, offset)
 }
 
 /** Enters a variable's new value in its history. */
-function remember(module: Module, variable: Variable, scope: Scope, offset: number): void {
+function remember(module: Module, variable: Variable, into: Body, offset: number): void {
   const storage = module.plan.storageOf(variable)
   if (storage.history === 'none' || storage.place === 'column') return
-  const owner = variable.owner === null ? 'G' : scope.state
+  const owner = variable.owner === null ? 'G' : into.state
   const now = storage.place === 'state' ? `${owner}.${variableName(variable)}` : variableName(variable)
   if (storage.column) {
-    scope.out.line(js`${assignment(module, storage.column, now)};`, offset)
+    into.out.line(js`${assignment(module, storage.column, now)};`, offset)
     return
   }
-  const frame = variable.owner === null ? module.main : scope.frame
+  const frame = variable.owner === null ? module.main : into.frame
   const field = frame.field(
     `h${variable.id}`,
     `new ${module.constant(History)}(${module.naOf(variable.type)})`,
   )
-  scope.out.line(js`${owner}.${field}.put(i,${now});`, offset)
+  into.out.line(js`${owner}.${field}.put(i,${now});`, offset)
 }
 
-function statement(module: Module, statement: Stmt, scope: Scope): void {
-  const { out } = scope
+function statement(module: Module, statement: Stmt, into: Body): void {
+  const { out } = into
   switch (statement.kind) {
     case 'Declare':
-      declaration(module, statement.variable, statement.value, scope, statement.start)
+      declaration(module, statement.variable, statement.value, into, statement.start)
       return
     case 'DeclareTuple':
-      tupleDeclaration(module, statement.variables, statement.value, scope, statement.start)
+      tupleDeclaration(module, statement.variables, statement.value, into, statement.start)
       return
     case 'Assign': {
       const { variable } = statement
-      const name = target(module, variable, scope)
-      value(module, statement.value, scope, (code, at) =>
+      const name = target(module, variable, into)
+      value(module, statement.value, into, (code, at) =>
         out.line(js`${name}=${code};`, at ?? statement.start),
       )
-      remember(module, variable, scope, statement.start)
+      remember(module, variable, into, statement.start)
       return
     }
     case 'AssignField': {
-      const object = js`${module.constant(objectOf)}(${expression(module, statement.object, scope)})`
+      const object = js`${module.constant(objectOf)}(${expression(module, statement.object, into)})`
       const field = fieldName(statement.object.type, statement.field)
       if (!isBlockLike(statement.value)) {
-        out.line(js`${object}.${field}=${expression(module, statement.value, scope)};`, statement.start)
+        out.line(js`${object}.${field}=${expression(module, statement.value, into)};`, statement.start)
         return
       }
-      value(module, statement.value, scope, (code) =>
+      value(module, statement.value, into, (code) =>
         out.line(js`${object}.${field}=${code};`, statement.start),
       )
       return
     }
     case 'Expression':
-      value(module, statement.value, scope, null)
+      value(module, statement.value, into, null)
       return
     case 'Break':
       out.line('break;', statement.start)
@@ -238,15 +238,15 @@ function statement(module: Module, statement: Stmt, scope: Scope): void {
   }
 }
 
-function target(module: Module, variable: Variable, scope: Scope): string {
+function target(module: Module, variable: Variable, into: Body): string {
   const { place } = module.plan.storageOf(variable)
-  if (place === 'state') return `${variable.owner === null ? 'G' : scope.state}.${variableName(variable)}`
+  if (place === 'state') return `${variable.owner === null ? 'G' : into.state}.${variableName(variable)}`
   if (place === 'module') module.moduleVariables.set(variable.id, module.naOf(variable.type))
   return variableName(variable)
 }
 
-function declaration(module: Module, variable: Variable, init: Expr, scope: Scope, offset: number): void {
-  const { out } = scope
+function declaration(module: Module, variable: Variable, init: Expr, into: Body, offset: number): void {
+  const { out } = into
   const storage = module.plan.storageOf(variable)
   const name = variableName(variable)
   switch (storage.place) {
@@ -255,33 +255,33 @@ function declaration(module: Module, variable: Variable, init: Expr, scope: Scop
       return
     case 'fixed':
       module.fixed.line(
-        js`const ${name}=${expression(module, init, { ...scope, out: module.fixed })};`,
+        js`const ${name}=${expression(module, init, { ...into, out: module.fixed })};`,
         offset,
       )
       return
     case 'state': {
-      const frame = variable.owner === null ? module.main : scope.frame
-      const state = variable.owner === null ? 'G' : scope.state
+      const frame = variable.owner === null ? module.main : into.frame
+      const state = variable.owner === null ? 'G' : into.state
       frame.field(name, module.naOf(variable.type))
       const flag = frame.field(`b${variable.id}`, 'false')
       if (variable.mode === 'varip') frame.varip.push(name, flag)
       out.line(js`if(!${state}.${flag}){${state}.${flag}=true;`, offset)
-      value(module, init, scope, (code, at) => out.line(js`${state}.${name}=${code};`, at ?? offset))
+      value(module, init, into, (code, at) => out.line(js`${state}.${name}=${code};`, at ?? offset))
       out.line('}')
-      remember(module, variable, scope, offset)
+      remember(module, variable, into, offset)
       return
     }
     case 'module':
       module.moduleVariables.set(variable.id, module.naOf(variable.type))
-      value(module, init, scope, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
-      remember(module, variable, scope, offset)
+      value(module, init, into, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
+      remember(module, variable, into, offset)
       return
     case 'local':
       if (isBlockLike(init) || (init.kind === 'Convert' && isBlockLike(init.operand))) {
         out.line(js`let ${name}=${module.naOf(variable.type)};`, offset)
-        value(module, init, scope, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
-      } else out.line(js`let ${name}=${expression(module, init, scope)};`, offset)
-      remember(module, variable, scope, offset)
+        value(module, init, into, (code, at) => out.line(js`${name}=${code};`, at ?? offset))
+      } else out.line(js`let ${name}=${expression(module, init, into)};`, offset)
+      remember(module, variable, into, offset)
       return
   }
 }
@@ -290,24 +290,24 @@ function tupleDeclaration(
   module: Module,
   variables: readonly (Variable | null)[],
   init: Expr,
-  scope: Scope,
+  into: Body,
   offset: number,
 ): void {
-  const { out } = scope
+  const { out } = into
   const wanted = variables.filter((variable) => variable !== null)
   if (wanted.every((variable) => ['column', 'dropped'].includes(module.plan.storageOf(variable).place))) {
     if (wanted.length > 0 || !module.plan.hasEffects(init)) return
   }
   const list = module.temporary()
   out.line(js`let ${list}=${module.naOf(init.type)};`)
-  value(module, init, scope, (code, at) => out.line(js`${list}=${code};`, at ?? offset))
+  value(module, init, into, (code, at) => out.line(js`${list}=${code};`, at ?? offset))
   for (const [i, variable] of variables.entries()) {
     if (!variable) continue
     const { place } = module.plan.storageOf(variable)
     if (place === 'column' || place === 'dropped') continue
-    if (place === 'module') out.line(js`${target(module, variable, scope)}=${list}[${i}];`, offset)
+    if (place === 'module') out.line(js`${target(module, variable, into)}=${list}[${i}];`, offset)
     else out.line(js`let ${variableName(variable)}=${list}[${i}];`, offset)
-    remember(module, variable, scope, offset)
+    remember(module, variable, into, offset)
   }
 }
 
@@ -320,9 +320,9 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
   // A function cannot call itself in Pine, so nobody asks for it before it is done.
   assert(!module.emitted.has(fn), 'no recursion')
   const out = new Writer()
-  const scope: Scope = { frame: emitted.frame, state: 'F', fn, out, hoisted: false }
-  for (const parameter of fn.parameters) remember(module, parameter, scope, -1)
-  block(module, fn.body, scope, (code, at) =>
+  const into: Body = { frame: emitted.frame, state: 'F', fn, out, hoisted: false }
+  for (const parameter of fn.parameters) remember(module, parameter, into, -1)
+  block(module, fn.body, into, (code, at) =>
     // Not `return f(x)`: JavaScriptCore makes a tail call of that, and the stack would not name this line.
     out.line(js`{const r=${code};return r;}`, at ?? fn.body.result?.start ?? -1),
   )

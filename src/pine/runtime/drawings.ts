@@ -38,14 +38,14 @@ export class ChartPoint {
 }
 
 /** What was in the fields named until `bar`, on which they changed. */
-export type Change = { bar: number } & Record<string, unknown>
+export type DrawingChange = { bar: number } & Record<string, unknown>
 
 interface Life {
   readonly createdBar: number
   /** -1 = still there at the end. */
   deletedBar: number
   /** By bar. */
-  changes: Change[]
+  changes: DrawingChange[]
 }
 
 export interface Line extends Life {

@@ -1,7 +1,7 @@
 // What plot(), plotshape(), hline(), fill(), bgcolor() and their kin record: a track a call site, a value a bar.
 
 import type { TrackSpec } from './executable.ts'
-import type { ColumnData } from './context.ts'
+import type { ColumnData } from './run-context.ts'
 
 /** Pine's own names for kinds and options; wire form is made in `backtest/tracks.ts`. */
 export interface PlotTrack {

@@ -23,7 +23,7 @@ import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Series } from '../environment.ts'
 import { CoarserBars } from './coarser.ts'
 import { PineArray, PineMap } from './collections.ts'
-import type { Context } from './context.ts'
+import type { RunContext } from './run-context.ts'
 import { ConvertedBars } from './converted-bars.ts'
 import { HeikinAshiBars } from './heikin-ashi.ts'
 import { PineMatrix } from './matrix.ts'
@@ -43,7 +43,7 @@ export interface ChildRun {
 const HANDED_OUT_LIMIT = 10_000_000
 
 /** A collection as it is on this bar: what the script asks for must not change when the slice goes on with its own. */
-export function handedOut(context: Context, value: object | null): object | null {
+export function handedOut(context: RunContext, value: object | null): object | null {
   let copy: object | null
   let size = 1
   if (value instanceof PineArray) {
@@ -77,9 +77,9 @@ export interface Opened {
 }
 
 export class Request {
-  /** Its feeds are kept with the context's (see `lib/graph-bytes.ts`). */
+  /** Its feeds are kept with the run's (see `lib/graph-bytes.ts`). */
   readonly isKept = true
-  readonly #context: Context
+  readonly #context: RunContext
   readonly #site: number
   readonly #path: string
   readonly #na: readonly unknown[]
@@ -93,7 +93,7 @@ export class Request {
   /** Of request.security_lower_tf(): asked for what is no lower timeframe. */
   #coarser = false
 
-  constructor(context: Context, site: number, path: string, na: readonly unknown[], lower: boolean) {
+  constructor(context: RunContext, site: number, path: string, na: readonly unknown[], lower: boolean) {
     this.#context = context
     this.#site = site
     this.#path = path
@@ -298,7 +298,7 @@ interface SavedFeed {
 export class Feed {
   readonly child: ChildRun
   readonly request: Opened
-  readonly #context: Context
+  readonly #context: RunContext
   readonly #source: Source
   #known = 0
   #closed = 0
@@ -307,7 +307,7 @@ export class Feed {
   /** The child before its first bar. */
   readonly #fresh: Uint8Array
 
-  constructor(context: Context, source: Source, child: ChildRun, request: Opened) {
+  constructor(context: RunContext, source: Source, child: ChildRun, request: Opened) {
     this.#context = context
     this.#source = source
     this.child = child
@@ -383,8 +383,8 @@ export class Feed {
 
 /** The chart's own bars. */
 class SameBars implements Source {
-  readonly #context: Context
-  constructor(context: Context) {
+  readonly #context: RunContext
+  constructor(context: RunContext) {
     this.#context = context
   }
   get bars(): Bars {
@@ -412,9 +412,9 @@ class SameBars implements Source {
 
 /** A coarser interval of the chart's symbol. */
 class OwnCoarser implements Source {
-  readonly #context: Context
+  readonly #context: RunContext
   readonly #coarser: CoarserBars
-  constructor(context: Context, from: Interval, to: Interval) {
+  constructor(context: RunContext, from: Interval, to: Interval) {
     this.#context = context
     this.#coarser = new CoarserBars(context.closedBars, from, to, calendarOf(context.symbol))
   }
@@ -453,12 +453,12 @@ class OwnCoarser implements Source {
 class OtherBars implements Source {
   readonly bars: Bars
   readonly symbol: SymbolInfo
-  readonly #context: Context
+  readonly #context: RunContext
   readonly #close: Float64Array
   readonly #finer: boolean
   readonly #same: boolean
 
-  constructor(context: Context, series: Series, interval: Interval) {
+  constructor(context: RunContext, series: Series, interval: Interval) {
     this.bars = series.bars
     this.symbol = series.symbol
     this.#context = context
@@ -506,7 +506,7 @@ const HOURS_FROM = 5
  * The chart's symbol where the other's hours are not known (24x7 is what is taken then) and each of its bars opens as one of
  * the chart's would: a stock of an exchange nobody named here.
  */
-function keepsHoursOf(context: Context, { bars, symbol, interval }: Series): SymbolInfo | null {
+function keepsHoursOf(context: RunContext, { bars, symbol, interval }: Series): SymbolInfo | null {
   const own = context.symbol
   const written = parseInterval(interval)
   if (symbol.session !== '24x7' || own.session === '24x7' || written === null || bars.length < HOURS_FROM)

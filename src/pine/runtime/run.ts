@@ -12,7 +12,7 @@ import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '..
 import { Checkpoint } from './checkpoint.ts'
 import { PineArray, PineMap } from './collections.ts'
 import { Budget } from './budget.ts'
-import { Context, strideAfter, type ColumnData } from './context.ts'
+import { RunContext, strideAfter, type ColumnData } from './run-context.ts'
 import { ChartPoint, Drawings, forgetPast } from './drawings.ts'
 import { History } from './history.ts'
 import { resolveInputs, type ResolvedInputs } from './inputs.ts'
@@ -53,7 +53,7 @@ interface Opening {
 const MADE_ON_THE_WAY = [PineArray, PineMap, PineMatrix, ChartPoint, History]
 
 export class Run implements ScriptRun {
-  readonly context: Context
+  readonly context: RunContext
   readonly #executable: Executable
   readonly #instance: Instance
   readonly #resolved: ResolvedInputs
@@ -79,7 +79,7 @@ export class Run implements ScriptRun {
       this.#budget.watch = () => void env.watch?.()
       if (env.collect) this.#budget.collect = env.collect
     }
-    this.context = new Context(executable, env, drawings, this.#budget, depth > 0)
+    this.context = new RunContext(executable, env, drawings, this.#budget, depth > 0)
     if (executable.frameCount > FRAME_LIMIT)
       throw new ScriptError(
         `The script's functions call each other in ${executable.frameCount.toLocaleString('en')} places in all; ${FRAME_LIMIT.toLocaleString('en')} are allowed.`,
@@ -236,7 +236,7 @@ export class Run implements ScriptRun {
     this.#reopen(reader.read() as readonly Opening[])
     reader.know(this.#known())
     const { warnings, run } = reader.read({ run: this.#targets() }) as {
-      warnings: Context['warnings'] | null
+      warnings: RunContext['warnings'] | null
       run: Saved
     }
     if (warnings) refill(this.context.warnings, warnings)

@@ -1,7 +1,7 @@
 // What a built-in may ask of the run it is executed in.
 //
-// One Runtime a context: the script's own, and one more for each symbol and interval that request.* evaluates an
-// expression in, with that context's bars, symbol and interval.
+// The script has one, and each symbol and interval that request.* evaluates an expression on has another, with bars,
+// symbol and interval of its own. `run-context.ts` implements it.
 
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'

@@ -37,7 +37,7 @@ function saidBytes(text: string): number {
 /** Lines a script may log; later ones are counted, not kept. */
 const LOG_LIMIT = 10_000
 
-export class Context implements Runtime {
+export class RunContext implements Runtime {
   readonly version: PineVersion
   bar = 0
   readonly symbol: SymbolInfo

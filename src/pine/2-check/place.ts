@@ -1,7 +1,7 @@
 // What the checker threads through everything.
 //
 // A Check is one run over one script and the libraries it imports: it counts variables and call sites and collects
-// what it finds. A Module is a script or a library: its functions, types and imports, which live at its top. A Context
+// what it finds. A Unit is a script or a library: its functions, types and imports, which live at its top. A Place
 // is where in the text we are: the names in sight and the list of statements being written.
 
 import type * as tree from '../1-parse/tree.ts'
@@ -46,12 +46,12 @@ export class Check {
   /** Of the items of a function's tuple. */
   readonly resultQualifiers = new Map<FunctionInstance, readonly Qualifier[]>()
   readonly imported: {
-    readonly at: { readonly x: Context; readonly node: tree.Node }
+    readonly at: { readonly here: Place; readonly node: tree.Node }
     readonly path: string
     readonly source: string
-    readonly library: Module
+    readonly library: Unit
   }[] = []
-  readonly libraries = new Map<string, Module | null>()
+  readonly libraries = new Map<string, Unit | null>()
   declaration: Declaration | null = null
   siteCount = 0
   functionCount = 0
@@ -93,10 +93,10 @@ export class Check {
   }
 
   /** Counts what is being checked; false once that is more than a script may have, which is told the first time. */
-  admits(x: Context, node: Range, count = 1): boolean {
+  admits(here: Place, node: Range, count = 1): boolean {
     this.#nodes += count
     if (this.#nodes <= NODES_MAX) return true
-    if (this.#nodes - count <= NODES_MAX) this.report(x, node, messages.scriptTooLarge(NODES_MAX))
+    if (this.#nodes - count <= NODES_MAX) this.report(here, node, messages.scriptTooLarge(NODES_MAX))
     return false
   }
 
@@ -113,8 +113,8 @@ export class Check {
    * A function is checked once for each list of argument types; its mistakes are told once. So is a name that does not
    * exist, at its first use: one slip in a declaration is one mistake.
    */
-  report(x: Context, node: Range, message: Message): void {
-    const { diagnostics } = x.module
+  report(here: Place, node: Range, message: Message): void {
+    const { diagnostics } = here.unit
     const seen = this.#seen.get(diagnostics) ?? new Set<string>()
     this.#seen.set(diagnostics, seen)
     const missing = OF_MISSING_NAMES.has(message.code) ? /`.+?`/.exec(message.message)?.[0] : undefined
@@ -125,7 +125,7 @@ export class Check {
   }
 }
 
-export interface Module {
+export interface Unit {
   readonly version: PineVersion
   readonly names: VersionTable
   /** '' for the script, `alias.` for a library. */
@@ -134,7 +134,7 @@ export interface Module {
   readonly functions: Map<string, FunctionTemplate[]>
   readonly types: Map<string, UdtInfo>
   readonly enums: Map<string, { readonly type: EnumType; readonly exported: boolean }>
-  readonly imports: Map<string, Module>
+  readonly imports: Map<string, Unit>
   /** Aliases of libraries that were not found: told once, what is used of them is not. */
   readonly missing: Set<string>
   readonly scope: Scope
@@ -154,15 +154,15 @@ export interface UdtInfo {
 export interface FunctionTemplate {
   readonly name: string
   readonly node: tree.FunctionDeclaration
-  readonly module: Module
+  readonly unit: Unit
   /** By argument types and qualifiers; null while it is being checked. */
-  readonly instances: Map<string, Instance | null>
+  readonly instances: Map<string, CheckedFunction | null>
   /** Of its parameters; null = any. */
   readonly types: readonly (Type | null)[]
   called: boolean
 }
 
-export interface Instance {
+export interface CheckedFunction {
   readonly fn: FunctionInstance
   readonly qualifier: Qualifier
 }
@@ -170,9 +170,9 @@ export interface Instance {
 /** What the value of an expression is for: nothing, a block's last one (then nothing may be wanted of it), or needed. */
 export type Use = 'statement' | 'tail' | 'value'
 
-export interface Context {
+export interface Place {
   readonly check: Check
-  readonly module: Module
+  readonly unit: Unit
   readonly scope: Scope
   readonly out: Stmt[]
   readonly owner: FunctionInstance | null
@@ -228,31 +228,31 @@ export class Scope {
 const VARIABLES_MAX = 1000
 
 export function declare(
-  x: Context,
+  here: Place,
   name: string,
   start: number,
   type: Type,
   qualifier: Qualifier,
   mode: Variable['mode'],
 ): Variable {
-  const isAssigned = x.scope.assigned.has(name)
+  const isAssigned = here.scope.assigned.has(name)
   const variable: Variable = {
-    id: x.check.variableCount++,
+    id: here.check.variableCount++,
     name,
     type,
     qualifier: isAssigned ? latest(qualifier, isPrimitive(type) ? 'simple' : 'series') : qualifier,
     mode,
     reassigned: false,
     historyRead: false,
-    owner: x.owner,
-    topLevel: x.topLevel,
+    owner: here.owner,
+    topLevel: here.topLevel,
     start,
   }
-  x.scope.names.set(name, variable)
-  if (isAssigned && x.branch !== null) x.check.declaredIn.set(variable, x.branch)
+  here.scope.names.set(name, variable)
+  if (isAssigned && here.branch !== null) here.check.declaredIn.set(variable, here.branch)
   // Names with a dot are our own.
-  if (!name.startsWith('·') && ++x.scope.written === VARIABLES_MAX + 1)
-    x.check.report(x, { start, end: start + name.length }, messages.tooManyVariables(VARIABLES_MAX))
+  if (!name.startsWith('·') && ++here.scope.written === VARIABLES_MAX + 1)
+    here.check.report(here, { start, end: start + name.length }, messages.tooManyVariables(VARIABLES_MAX))
   return variable
 }
 
