@@ -8,14 +8,14 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Diagnostic } from '../diagnostic.ts'
-import { Check } from './place.ts'
-import type { CheckOptions } from './place.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
+import { expression } from './expressions.ts'
 import { checkUncalled } from './functions.ts'
 import * as messages from './messages.ts'
-import { collect, newUnit, reportBrokenLibraries, atTop } from './top-level.ts'
+import { Check, atTop, newUnit, type CheckOptions } from './place.ts'
 import type { Program, Semantics } from './program.ts'
-import type { PineVersion } from '../runtime/runtime.ts'
 import { statement } from './statements.ts'
+import { collect, reportBrokenLibraries } from './top-level.ts'
 
 export interface CheckResult {
   /** null when there is an error among the diagnostics. */
@@ -38,8 +38,8 @@ export function check(script: tree.Script, options: CheckOptions = {}): CheckRes
 }
 
 function checkAs(script: tree.Script, version: PineVersion, options: CheckOptions): CheckResult {
-  const run = new Check(options)
-  const unit = newUnit(script, version, '', false)
+  const run = new Check({ expression, statement }, options)
+  const unit = newUnit(run, script, version, '', false)
   const here = atTop(run, unit)
   collect(here, script.statements)
   for (const one of script.statements) statement(here, one)

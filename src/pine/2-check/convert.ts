@@ -5,8 +5,7 @@
 
 import type { Place } from './place.ts'
 import type { Block, Expr } from './program.ts'
-import { BOOL, ERROR, FLOAT, INT, QUOTIENT, sameType, typeText } from './types.ts'
-import type { Type } from './types.ts'
+import { BOOL, ERROR, FLOAT, INT, QUOTIENT, sameType, typeText, type Type } from './types.ts'
 
 export function isNumber(type: Type): boolean {
   return type.kind === 'int' || type.kind === 'float'

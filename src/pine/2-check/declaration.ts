@@ -4,13 +4,12 @@ import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
-import type { Place } from './place.ts'
-import { value } from './expressions.ts'
 import { adapt } from './legacy.ts'
 import * as messages from './messages.ts'
 import { choose } from './overloads.ts'
+import type { Place } from './place.ts'
 import type { Expr, ScriptKind } from './program.ts'
-import { nothing } from './statements.ts'
+import { nothing, value } from './values.ts'
 
 export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFunction): Expr {
   const { check } = here

@@ -2,18 +2,25 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
+import { body } from './blocks.ts'
 import { ALL_COPIES_MAX, COPIES_MAX, TYPE_LETTERS_MAX } from './caps.ts'
-import { Scope, declare, errorExpr } from './place.ts'
-import type { Check, Place, FunctionTemplate, CheckedFunction, Mutable } from './place.ts'
 import { coerce, describe, fits } from './convert.ts'
-import { value } from './expressions.ts'
 import * as messages from './messages.ts'
-import { reportHidden, atTop } from './top-level.ts'
-import type { Given } from './overloads.ts'
+import {
+  type Check,
+  Scope,
+  atTop,
+  declare,
+  errorExpr,
+  type CheckedFunction,
+  type FunctionTemplate,
+  type Mutable,
+  type Place,
+} from './place.ts'
 import type { Expr, FunctionInstance } from './program.ts'
-import { assignedNames, body } from './statements.ts'
-import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
-import type { Type } from './types.ts'
+import { reportHidden } from './top-level.ts'
+import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText, type Type } from './types.ts'
+import { value, type Given } from './values.ts'
 
 /** How many functions may be checked one inside the other: our stack has an end, and so has TradingView's patience. */
 const DEPTH = 500
@@ -202,7 +209,7 @@ function instantiate(
   }
   const inside: Place = {
     ...atTop(check, unit),
-    scope: new Scope(unit.scope, assignedNames(declaration.body)),
+    scope: new Scope(unit.scope, check.assigned.of(declaration.body)),
     owner: fn,
     horizon: declaration.start,
     exported: declaration.exported,

@@ -2,17 +2,14 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction, ParameterSpec } from '../builtins/registry.ts'
+import { INPUT_KINDS, type InputKind } from '../runtime/inputs.ts'
 import { fold, refusal } from './constant.ts'
-import { errorExpr } from './place.ts'
-import type { ConstValue, Place } from './place.ts'
 import { describe, fits, isNumber } from './convert.ts'
-import { value } from './expressions.ts'
 import * as messages from './messages.ts'
-import { INPUT_KINDS } from '../runtime/inputs.ts'
+import { errorExpr, type ConstValue, type Place } from './place.ts'
 import type { Expr, Input, InputExpr } from './program.ts'
-import type { InputKind } from '../runtime/inputs.ts'
-import { BOOL, COLOR, FLOAT, INT, STRING, typeText } from './types.ts'
-import type { Type } from './types.ts'
+import { BOOL, COLOR, FLOAT, INT, STRING, typeText, type Type } from './types.ts'
+import { value } from './values.ts'
 
 /** `input()` of v4: its parameters in order, with a kind given by `type=`. */
 const V4_ORDER = [

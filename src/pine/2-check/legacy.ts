@@ -4,13 +4,13 @@
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
-import { chosenCall } from './calls.ts'
-import type { Place } from './place.ts'
+import { chosenCall } from './chosen-call.ts'
 import { coerce, isNumber } from './convert.ts'
-import { builtinByName } from './expressions.ts'
-import type { Given } from './overloads.ts'
+import { builtinByName } from './names.ts'
+import type { Place } from './place.ts'
 import type { Expr } from './program.ts'
 import { BOOL, INT, STRING } from './types.ts'
+import type { Given } from './values.ts'
 import type { LegacyCall } from './version.ts'
 
 export interface Adapted {
@@ -125,6 +125,7 @@ const COLORED: ReadonlySet<string> = new Set([
   'bgcolor',
   'barcolor',
 ])
+
 const COLOR_PARAMETERS: ReadonlySet<string> = new Set(['color', 'colorup', 'colordown'])
 
 /** Up to v4 styles had numbers. */

@@ -7,11 +7,12 @@
 
 import { REQUESTS_MAX } from '../runtime/runtime.ts'
 import { fold } from './constant.ts'
-import type { Place } from './place.ts'
 import * as messages from './messages.ts'
+import type { Place } from './place.ts'
 import type { BuiltinCallExpr } from './program.ts'
 
 const PLOT_COUNT_MAX = 64
+
 const TUPLE_ELEMENTS_MAX = 127
 
 /** Counts of a call without its colours. */

@@ -5,18 +5,24 @@
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Range } from '../source.ts'
-import type { Place } from './place.ts'
 import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
-import { builtinByName } from './expressions.ts'
 import * as messages from './messages.ts'
+import { builtinByName } from './names.ts'
+import type { Place } from './place.ts'
 import type { Expr } from './program.ts'
-import { ERROR, FLOAT, INT, QUALIFIERS, QUOTIENT, isPrimitive, latest, typeText } from './types.ts'
-import type { Qualifier, Type } from './types.ts'
-
-export interface Given {
-  readonly name: string | null
-  readonly expr: Expr
-}
+import {
+  ERROR,
+  FLOAT,
+  INT,
+  QUALIFIERS,
+  QUOTIENT,
+  isPrimitive,
+  latest,
+  typeText,
+  type Qualifier,
+  type Type,
+} from './types.ts'
+import type { Given } from './values.ts'
 
 interface Problem {
   readonly at: Range

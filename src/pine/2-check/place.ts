@@ -5,19 +5,28 @@
 // is where in the text we are: the names in sight and the list of statements being written.
 
 import type * as tree from '../1-parse/tree.ts'
+import type { Message } from './messages.ts'
 import type { Diagnostic } from '../diagnostic.ts'
+import type { PineVersion } from '../runtime/runtime.ts'
 import type { Range } from '../source.ts'
+import { AssignedNames } from './assigned.ts'
 import { COMPARED_MAX, NODES_MAX } from './caps.ts'
 import * as messages from './messages.ts'
-import type { Message } from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Declaration, Expr, FunctionInstance, Input, InputExpr, Stmt, Variable } from './program.ts'
-import type { PineVersion } from '../runtime/runtime.ts'
-import { isPrimitive, latest } from './types.ts'
-import type { EnumMemberValue, EnumType, Qualifier, Type, Udt } from './types.ts'
-import type { VersionTable } from './version.ts'
+import {
+  isPrimitive,
+  latest,
+  type EnumMemberValue,
+  type EnumType,
+  type Qualifier,
+  type Type,
+  type Udt,
+} from './types.ts'
+import { versionTable, type VersionTable } from './version.ts'
 
 export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+
 export type ConstValue = number | string | boolean | null | EnumMemberValue
 
 export interface CheckOptions {
@@ -32,8 +41,20 @@ const OF_MISSING_NAMES: ReadonlySet<string> = new Set([
   'unknown-type',
 ])
 
+/**
+ * The two rules that all others lead back to: a call has expressions in it, an expression has blocks, a block statements
+ * and a statement expressions. Files of rules import what stands below them, and reach these two through the Check.
+ */
+export interface Rules {
+  readonly expression: (here: Place, node: tree.Expression, use?: Use) => Expr
+  /** Gives the variables it sets, for a block that ends with it. */
+  readonly statement: (here: Place, node: tree.Statement) => readonly Variable[]
+}
+
 export class Check {
+  readonly rules: Rules
   readonly options: CheckOptions
+  readonly assigned = new AssignedNames()
   readonly inputs: Input[] = []
   readonly inputExprs = new Map<tree.Node, InputExpr>()
   readonly functions: FunctionInstance[] = []
@@ -84,7 +105,8 @@ export class Check {
   /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
   readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 
-  constructor(options: CheckOptions) {
+  constructor(rules: Rules, options: CheckOptions) {
+    this.rules = rules
     this.options = options
   }
 
@@ -273,4 +295,50 @@ export function errorExpr(node: Range): Expr {
     start: node.start,
     end: node.end,
   }
+}
+
+export function newUnit(
+  check: Check,
+  script: tree.Script,
+  version: PineVersion,
+  prefix: string,
+  isLibrary: boolean,
+): Unit {
+  return {
+    version,
+    names: versionTable(version),
+    prefix,
+    diagnostics: [],
+    functions: new Map(),
+    types: new Map(),
+    enums: new Map(),
+    imports: new Map(),
+    missing: new Set(),
+    scope: new Scope(null, check.assigned.among(script.statements)),
+    globals: new Map(),
+    isLibrary,
+    pending: new Set(),
+  }
+}
+
+/** Where the statements of a unit's top are checked. */
+export function atTop(check: Check, unit: Unit): Place {
+  return {
+    check,
+    unit,
+    scope: unit.scope,
+    out: [],
+    owner: null,
+    horizon: Number.POSITIVE_INFINITY,
+    loops: 0,
+    topLevel: true,
+    conditional: false,
+    branch: null,
+    exported: false,
+    target: '',
+  }
+}
+
+export function isLoopDependent(here: Place, variable: Variable): boolean {
+  return variable.mode === 'loop' || here.check.loopDependent.has(variable)
 }

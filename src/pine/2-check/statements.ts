@@ -1,73 +1,19 @@
-// Statements: declarations, assignments, and blocks of them.
+// Statements: declarations and assignments.
 
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
-import type { Range } from '../source.ts'
 import { fold } from './constant.ts'
-import { Scope, declare, errorExpr, markReassigned } from './place.ts'
-import type { Place, Mutable, Use } from './place.ts'
 import { coerce, describe, fits } from './convert.ts'
-import {
-  expression,
-  field,
-  findVariable,
-  namesInSight,
-  oneValue,
-  operation,
-  value,
-  variableExpr,
-} from './expressions.ts'
+import { expression } from './expressions.ts'
 import * as messages from './messages.ts'
-import { atTop, typeOf } from './top-level.ts'
-import type { Block, Expr, Variable } from './program.ts'
-import { ERROR, FLOAT, VOID, isLater, isPrimitive, latest, typeText } from './types.ts'
-import type { Qualifier, Type } from './types.ts'
+import { field, findVariable, namesInSight } from './names.ts'
+import { operation } from './operators.ts'
+import { declare, errorExpr, isLoopDependent, markReassigned, type Mutable, type Place } from './place.ts'
+import type { Expr, Variable } from './program.ts'
+import { typeOf } from './type-names.ts'
+import { ERROR, FLOAT, isLater, isPrimitive, latest, typeText, type Qualifier, type Type } from './types.ts'
+import { oneValue, temporary, value, variableExpr } from './values.ts'
 import { walkExpr } from './walk.ts'
-
-/** A block inside what stands here, with names of its own. */
-export function block(here: Place, node: tree.Block, use: Use): Block {
-  return body(inner(here, node, {}), node.statements, use)
-}
-
-export function inner(here: Place, node: tree.Block, change: Partial<Place>): Place {
-  return {
-    ...here,
-    scope: new Scope(here.scope, assignedNames(node)),
-    out: [],
-    topLevel: false,
-    conditional: true,
-    ...change,
-  }
-}
-
-/** The statements of the script, of a function or of a block; the last one's value is the result. */
-export function body(here: Place, statements: readonly tree.Statement[], use: Use): Block {
-  const last = statements.at(-1)
-  for (const one of statements) if (one !== last || use === 'statement') statement(here, one)
-  const result = last === undefined || use === 'statement' ? null : lastStatement(here, last, use)
-  return { statements: here.out, result }
-}
-
-function lastStatement(here: Place, node: tree.Statement, use: Use): Expr | null {
-  if (node.kind === 'ExpressionStatement') {
-    const expr = expression({ ...here, target: '' }, node.expression, use)
-    if (expr.type.kind !== 'void') return expr
-    here.out.push({ kind: 'Expression', value: expr, start: node.start })
-    return null
-  }
-  const variables = statement(here, node)
-  const [only] = variables
-  if (only === undefined) return null
-  if (node.kind !== 'TupleDeclaration') return oneValue(here, node, variableExpr(only, node))
-  return {
-    kind: 'Tuple',
-    items: variables.map((variable) => variableExpr(variable, node)),
-    type: { kind: 'tuple', items: variables.map((variable) => variable.type) },
-    qualifier: 'series',
-    start: node.start,
-    end: node.end,
-  }
-}
 
 /** Gives the variables it sets, for a block that ends with it. */
 export function statement(here: Place, node: tree.Statement): readonly Variable[] {
@@ -175,10 +121,6 @@ function followLoop(here: Place, variable: Variable, value: Expr): void {
   })
 }
 
-export function isLoopDependent(here: Place, variable: Variable): boolean {
-  return variable.mode === 'loop' || here.check.loopDependent.has(variable)
-}
-
 /** A block may hide a name of an outer one, but declare each once. */
 function isDeclaredHere(here: Place, name: string): boolean {
   return name !== '_' && here.scope.names.has(name)
@@ -226,15 +168,6 @@ function tupleQualifiers(here: Place, expr: Expr, length: number): readonly Qual
     if (known !== undefined) return known
   }
   return Array.from({ length }, () => expr.qualifier)
-}
-
-export function declareLoopVariable(
-  here: Place,
-  name: tree.Name,
-  type: Type,
-  qualifier: Qualifier = 'series',
-): Variable {
-  return declare(here, name.name, name.start, type, qualifier, 'loop')
 }
 
 function assignment(here: Place, node: tree.Assignment): readonly Variable[] {
@@ -316,72 +249,6 @@ function fieldAssignment(here: Place, node: tree.Assignment, target: tree.Member
   }
 }
 
-/** Evaluates an expression now, before the statement being written, and gives a variable that holds it. */
-export function temporary(here: Place, expr: Expr): Expr {
-  const variable = declare(
-    here,
-    `·${here.check.variableCount}`,
-    expr.start,
-    expr.type,
-    expr.qualifier,
-    'plain',
-  )
-  here.out.push({ kind: 'Declare', variable, value: expr, start: expr.start })
-  return variableExpr(variable, expr)
-}
-
-/** The names that `:=` changes in these statements or deeper. */
-export function assignedNames(node: tree.Block): ReadonlySet<string> {
-  const known = ASSIGNED.get(node)
-  if (known !== undefined) return known
-  const names = new Set<string>()
-  for (const one of node.statements) collectAssigned(one, names)
-  ASSIGNED.set(node, names)
-  return names
-}
-/** A pure function of the tree, remembered: each block is asked for by every block around it. */
-const ASSIGNED = new WeakMap<tree.Block, ReadonlySet<string>>()
-
-export function collectAssigned(node: tree.Statement, names: Set<string>): void {
-  switch (node.kind) {
-    case 'Assignment':
-      if (node.target.kind === 'Identifier') names.add(node.target.name)
-      collectFromExpression(node.value, names)
-      break
-    case 'VariableDeclaration':
-    case 'TupleDeclaration':
-      collectFromExpression(node.value, names)
-      break
-    case 'ExpressionStatement':
-      collectFromExpression(node.expression, names)
-      break
-    default:
-  }
-}
-
-/** Only blocks have statements, and they stand where a whole value does. */
-function collectFromExpression(node: tree.Expression, names: Set<string>): void {
-  const take = (block: tree.Block): void => {
-    for (const name of assignedNames(block)) names.add(name)
-  }
-  switch (node.kind) {
-    case 'If':
-      take(node.consequent)
-      if (node.alternate !== null) take(node.alternate)
-      break
-    case 'Switch':
-      for (const { body: one } of node.cases) take(one)
-      break
-    case 'For':
-    case 'ForIn':
-    case 'While':
-    case 'Once':
-      take(node.body)
-      break
-    default:
-  }
-}
-
 /**
  * What `:=` leaves of a variable's qualifier, for the lines below: it is known as late as what is written to it, and as the
  * conditions on the way from its declaration. TradingView judges a script line by line like that, so a length may come
@@ -393,24 +260,4 @@ function raiseQualifier(here: Place, variable: Variable, given: Qualifier): void
   for (let branch = here.branch; branch !== null && branch !== declared; branch = branch.outer)
     qualifier = latest(qualifier, branch.qualifier)
   ;(variable as Mutable<Variable>).qualifier = qualifier
-}
-
-/** A global of a library is taken into the program when something first needs it. */
-export function libraryGlobal(here: Place, name: string): Variable | null {
-  const { unit } = here
-  const known = unit.scope.names.get(name)
-  if (known !== undefined) return known
-  const node = unit.globals.get(name)
-  if (node === undefined || unit.pending.has(name)) return null
-  unit.pending.add(name)
-  const at: Place = { ...atTop(here.check, unit), out: here.check.prologue, horizon: node.start }
-  if (node.kind === 'VariableDeclaration') variableDeclaration(at, node)
-  else tupleDeclaration(at, node)
-  unit.pending.delete(name)
-  return unit.scope.names.get(name) ?? null
-}
-
-/** A statement's place holder where nothing is left to run (the declaration of the script). */
-export function nothing(node: Range): Expr {
-  return { kind: 'Const', value: null, type: VOID, qualifier: 'const', start: node.start, end: node.end }
 }

@@ -1,57 +1,13 @@
 // What stands at the top of a script or library and may be used anywhere in it: imports, types, enums, functions.
 
-import type * as tree from '../1-parse/tree.ts'
 import { parse } from '../1-parse/parser.ts'
-import { Source } from '../source.ts'
-import type { Range } from '../source.ts'
+import type * as tree from '../1-parse/tree.ts'
+import { Source, type Range } from '../source.ts'
 import { MEMBERS_MAX, OVERLOADS_MAX, PARAMETERS_MAX } from './caps.ts'
-import { Scope, errorExpr } from './place.ts'
-import type { Check, Place, Unit, Mutable } from './place.ts'
 import * as messages from './messages.ts'
-import type { Expr } from './program.ts'
-import type { PineVersion } from '../runtime/runtime.ts'
-import { collectAssigned } from './statements.ts'
-import { ERROR, FLOAT, HANDLES, INT, PRIMITIVES, isPrimitive, sameType, typeText } from './types.ts'
-import type { EnumMemberValue, EnumType, Type, Udt } from './types.ts'
-import { versionTable } from './version.ts'
-
-export function newUnit(script: tree.Script, version: PineVersion, prefix: string, isLibrary: boolean): Unit {
-  const assigned = new Set<string>()
-  for (const one of script.statements) collectAssigned(one, assigned)
-  return {
-    version,
-    names: versionTable(version),
-    prefix,
-    diagnostics: [],
-    functions: new Map(),
-    types: new Map(),
-    enums: new Map(),
-    imports: new Map(),
-    missing: new Set(),
-    scope: new Scope(null, assigned),
-    globals: new Map(),
-    isLibrary,
-    pending: new Set(),
-  }
-}
-
-/** Where the statements of a unit's top are checked. */
-export function atTop(check: Check, unit: Unit): Place {
-  return {
-    check,
-    unit,
-    scope: unit.scope,
-    out: [],
-    owner: null,
-    horizon: Number.POSITIVE_INFINITY,
-    loops: 0,
-    topLevel: true,
-    conditional: false,
-    branch: null,
-    exported: false,
-    target: '',
-  }
-}
+import { Check, atTop, newUnit, type Mutable, type Place, type Unit } from './place.ts'
+import { typeOf } from './type-names.ts'
+import { ERROR, sameType, type EnumMemberValue, type EnumType, type Type, type Udt } from './types.ts'
 
 export function collect(here: Place, statements: readonly tree.Statement[]): void {
   const { unit } = here
@@ -209,7 +165,7 @@ function readLibrary(here: Place, node: tree.Import, path: string, alias: string
   check.libraries.set(path, null)
   const { script, diagnostics } = parse(source)
   const version = script.version === 4 || script.version === 5 ? script.version : 6
-  const library = newUnit(script, version, `${alias}.`, true)
+  const library = newUnit(check, script, version, `${alias}.`, true)
   const inside = { ...atTop(check, library), out: check.prologue }
   collect(inside, script.statements)
   library.diagnostics.push(...diagnostics)
@@ -224,100 +180,5 @@ export function reportBrokenLibraries(check: Check): void {
     if (broken === undefined) continue
     const { line } = new Source(source).position(broken.start)
     check.report(at.here, at.node, messages.libraryBroken(path, line, broken.message))
-  }
-}
-
-// Types
-
-/** null = none said (`simple length`). */
-export function typeOf(here: Place, node: tree.TypeNode): Type | null {
-  const { name } = node
-  if (name === '') return null
-  if (name === 'array' || name === 'matrix') {
-    return expectArguments(here, node, 1) ? { kind: name, of: item(here, node, 0) } : ERROR
-  }
-  if (name === 'map') return expectArguments(here, node, 2) ? mapType(here, node) : ERROR
-  if (here.unit.missing.has(name.slice(0, Math.max(0, name.indexOf('.'))))) return ERROR
-  const own = namedType(here, name, node)
-  if (own !== null) return own
-  const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
-  if (simple !== undefined) return { kind: simple }
-  here.check.report(here, node, messages.unknownType(name, here.check.suggest(name, typesInSight(here))))
-  return ERROR
-}
-
-function* typesInSight({ unit }: Place): Generator<string> {
-  yield* unit.types.keys()
-  yield* unit.enums.keys()
-  yield* [...PRIMITIVES, ...HANDLES]
-}
-
-function mapType(here: Place, node: tree.TypeNode): Type {
-  const key = argument(here, node, 0)
-  if (!isPrimitive(key) && key.kind !== 'enum' && key.kind !== 'error')
-    here.check.report(here, node.arguments[0] ?? node, messages.mapKey(typeText(key)))
-  return { kind: 'map', key, value: item(here, node, 1) }
-}
-
-function namedType(here: Place, name: string, node: tree.TypeNode): Type | null {
-  const dot = name.indexOf('.')
-  const library = dot < 0 ? undefined : here.unit.imports.get(name.slice(0, dot))
-  const unit = library ?? here.unit
-  const own = library === undefined ? name : name.slice(dot + 1)
-  const info = unit.types.get(own)
-  const enumeration = unit.enums.get(own)
-  if (library !== undefined && (info ?? enumeration)?.exported === false)
-    here.check.report(here, node, messages.notExported(name.slice(0, dot), own))
-  if (info !== undefined) return { kind: 'udt', udt: info.udt }
-  return enumeration === undefined ? null : { kind: 'enum', enum: enumeration.type }
-}
-
-function expectArguments(here: Place, node: tree.TypeNode, count: number): boolean {
-  if (node.arguments.length === count) return true
-  here.check.report(here, node, messages.typeArgumentCount(node.name, count, node.arguments.length))
-  return false
-}
-
-function argument(here: Place, node: tree.TypeNode, i: number): Type {
-  const one = node.arguments[i]
-  return (one === undefined ? null : typeOf(here, one)) ?? ERROR
-}
-
-/** What a collection holds: collections too, here. */
-function item(here: Place, node: tree.TypeNode, i: number): Type {
-  const type = argument(here, node, i)
-  if (isCollection(type))
-    here.check.report(here, node, messages.nestedCollection(`${node.name}<${typeText(type)}>`))
-  return type
-}
-
-export function isCollection({ kind }: Type): boolean {
-  return kind === 'array' || kind === 'matrix' || kind === 'map'
-}
-
-/** A field of an object; null = there is none of that name. */
-export function fieldType(type: Type, name: string): Type | null {
-  if (type.kind === 'udt') return type.udt.fields.find((one) => one.name === name)?.type ?? null
-  if (type.kind !== 'chart.point') return null
-  return name === 'price' ? FLOAT : name === 'index' || name === 'time' ? INT : null
-}
-
-export function enumMember(here: Place, type: EnumType, name: string, node: Range): Expr {
-  const member = type.members.find((one) => one.name === name)
-  if (member === undefined) {
-    const near = here.check.suggest(
-      name,
-      type.members.map((one) => one.name),
-    )
-    here.check.report(here, node, messages.unknownMember(type.name, name, near))
-    return errorExpr(node)
-  }
-  return {
-    kind: 'Const',
-    value: member,
-    type: { kind: 'enum', enum: type },
-    qualifier: 'const',
-    start: node.start,
-    end: node.end,
   }
 }

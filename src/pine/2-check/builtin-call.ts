@@ -1,0 +1,191 @@
+// Calls of built-ins: where they may stand, what they count for, and what TradingView would not take of them.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { BuiltinFunction } from '../builtins/registry.ts'
+import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import { argumentOf } from './argument.ts'
+import { chosenCall } from './chosen-call.ts'
+import { fold } from './constant.ts'
+import { declarationCall } from './declaration.ts'
+import { inputCall } from './inputs.ts'
+import { adapt } from './legacy.ts'
+import { countPlots, countRequests, countTupleElements } from './limits.ts'
+import * as messages from './messages.ts'
+import { isLoopDependent, type Place } from './place.ts'
+import type { BuiltinCallExpr, Expr } from './program.ts'
+import { isCollection, typeOf } from './type-names.ts'
+import { ERROR, QUOTIENT, typeText, type Type } from './types.ts'
+import { condition, givenArguments, temporary } from './values.ts'
+import { walkExpr } from './walk.ts'
+
+export function builtinCall(
+  here: Place,
+  node: tree.Call,
+  builtin: BuiltinFunction,
+  receiver: Expr | null,
+): Expr {
+  const { name } = builtin
+  if (TOP_ONLY.has(name) && (here.owner !== null || !here.topLevel))
+    here.check.report(here, node.callee, messages.notInLocalScope(name))
+  if (name === 'strategy' || name === 'indicator' || name === 'library')
+    return declarationCall(here, node, builtin)
+  if (name === 'input' || name.startsWith('input.')) {
+    if (here.exported) here.check.report(here, node, messages.inputInExport())
+    return inputCall(here, node, builtin)
+  }
+  if ((ORDERS.has(name) || name.startsWith('strategy.risk.')) && here.check.declaration?.kind === 'indicator')
+    here.check.report(here, node.callee, messages.strategyOnly(name))
+  if (builtin.status === 'source') here.check.report(here, node, messages.noDataSource(name))
+  const written = givenArguments(here, node)
+  if (receiver !== null) written.unshift({ name: null, expr: receiver })
+  const [first] = written
+  if (here.unit.version === 6 && NEVER_NA.has(name) && first?.expr.type.kind === 'bool')
+    here.check.report(here, first.expr, messages.boolIsNeverNa(name))
+  // v4's `rsi(x, y)` of two series is the index of a rise `x` and a fall `y`.
+  const ratio = here.unit.version < 5 && name === 'ta.rsi' ? BUILTIN_FUNCTIONS.get('·rsi') : undefined
+  if (ratio !== undefined && written[1] !== undefined && isFraction(written[1].expr.type))
+    return chosenCall(here, ratio, written, [], node)
+  const adapted = adapt(here, builtin, written, node)
+  const typeArguments = node.typeArguments.map((one) => typeOf(here, one) ?? ERROR)
+  const given =
+    adapted.when === null
+      ? adapted.given
+      : adapted.given.map((one) => ({ ...one, expr: steady(here, one.expr) }))
+  const call = chosenCall(here, builtin, given, typeArguments, node)
+  if (OUTPUT.test(name)) here.check.hasOutput = true
+  if (call.kind === 'BuiltinCall') {
+    reportRefusedThere(here, call, node)
+    countPlots(here, call)
+    notePlot(here, call)
+    countTupleElements(here, call)
+    countRequests(here, call)
+    reportWanted(here, call)
+  }
+  if (adapted.when === null) return call
+  const test = condition(here, adapted.when, adapted.when)
+  const consequent = {
+    statements: [{ kind: 'Expression' as const, value: call, start: node.start }],
+    result: null,
+  }
+  return {
+    kind: 'If',
+    test,
+    consequent,
+    alternate: null,
+    type: { kind: 'void' },
+    qualifier: 'series',
+    start: node.start,
+    end: node.end,
+  }
+}
+
+/** They draw on every bar or belong to the script as a whole. */
+const TOP_ONLY: ReadonlySet<string> = new Set([
+  'plot',
+  'plotshape',
+  'plotchar',
+  'plotarrow',
+  'plotcandle',
+  'plotbar',
+  'hline',
+  'fill',
+  'bgcolor',
+  'barcolor',
+  'alertcondition',
+  'indicator',
+  'strategy',
+  'library',
+])
+
+/** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
+const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])
+
+/** What a script shows or tells. */
+const OUTPUT =
+  /^(?:plot|hline|fill|bgcolor|barcolor|alert|log\.|runtime\.error|(?:label|line|box|table|linefill|polyline)\.new)/
+
+/** What an indicator has no broker for. */
+const ORDERS: ReadonlySet<string> = new Set([
+  'strategy.entry',
+  'strategy.order',
+  'strategy.exit',
+  'strategy.close',
+  'strategy.close_all',
+  'strategy.cancel',
+  'strategy.cancel_all',
+])
+
+/** What TradingView does not take of a built-in. */
+function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call): void {
+  const { name } = call.builtin
+  if (here.unit.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
+    here.check.report(here, node, messages.naOfBool())
+  if (name === 'map.new' && node.typeArguments.length === 0)
+    here.check.report(here, node, messages.mapWithoutTypes())
+  const { type } = call
+  if (!MAKES_COLLECTION.test(name) || !isCollection(type)) return
+  const of =
+    type.kind === 'map' ? type.value : type.kind === 'array' || type.kind === 'matrix' ? type.of : type
+  if (isCollection(of)) here.check.report(here, node, messages.nestedCollection(typeText(type)))
+}
+
+const MAKES_COLLECTION = /^(?:array\.from|(?:array|matrix|map)\.new)$/
+
+/**
+ * What a request evaluates is the same in every round of a loop (other timeframes and data, "In local scopes"), and for
+ * all who import the function it stands in.
+ */
+function reportWanted(here: Place, call: BuiltinCallExpr): void {
+  if (!call.builtin.name.startsWith('request.')) return
+  const wanted = argumentOf(call, 'expression')
+  if (wanted === null) return
+  walkExpr(wanted, (expr) => {
+    if (expr.kind !== 'Variable') return
+    const { variable } = expr
+    if (here.exported && variable.mode === 'parameter' && variable.owner === here.owner)
+      here.check.report(here, wanted, messages.parameterInExportedRequest())
+    if (isLoopDependent(here, variable))
+      here.check.report(here, wanted, messages.loopInRequest(variable.name))
+  })
+}
+
+/** The plots of a script, for offering them without running it. */
+function notePlot(here: Place, call: BuiltinCallExpr): void {
+  if (call.builtin.name !== 'plot') return
+  const given = argumentOf(call, 'title')
+  const title = given ? fold(here.check, given) : ''
+  here.check.plotTitles.push(typeof title === 'string' ? title : '')
+}
+
+function isFraction(type: Type): boolean {
+  return type.kind === 'float' && type !== QUOTIENT
+}
+
+/** An argument that runs whether the order is sent or not, so that what has state in it advances on every bar. */
+export function steady(here: Place, expr: Expr): Expr {
+  return hasState(expr) ? temporary(here, expr) : expr
+}
+
+function hasState(expr: Expr): boolean {
+  switch (expr.kind) {
+    case 'Const':
+    case 'Variable':
+    case 'BuiltinVariable':
+    case 'Input':
+      return false
+    case 'Unary':
+    case 'Convert':
+      return hasState(expr.operand)
+    case 'Binary':
+      return hasState(expr.left) || hasState(expr.right)
+    case 'Ternary':
+      return hasState(expr.test) || hasState(expr.consequent) || hasState(expr.alternate)
+    case 'BuiltinCall':
+      return (
+        !('fn' in expr.overload.implementation && expr.overload.implementation.pure === true) ||
+        expr.args.some((arg) => arg !== null && hasState(arg))
+      )
+    default:
+      return true
+  }
+}

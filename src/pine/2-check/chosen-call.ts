@@ -1,0 +1,58 @@
+// A call of a built-in whose arguments are known: the overload that takes them.
+
+import { assert } from '../../lib/assert.ts'
+import type { BuiltinFunction } from '../builtins/registry.ts'
+import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import type { Range } from '../source.ts'
+import * as messages from './messages.ts'
+import { choose } from './overloads.ts'
+import { errorExpr, type Place } from './place.ts'
+import type { Expr } from './program.ts'
+import type { Type } from './types.ts'
+import type { Given } from './values.ts'
+
+export function chosenCall(
+  here: Place,
+  builtin: BuiltinFunction,
+  given: readonly Given[],
+  typeArguments: readonly Type[],
+  node: Range,
+): Expr {
+  const chosen = choose(here, builtin, given, typeArguments, node)
+  if (chosen === null) return errorExpr(node)
+  if ('state' in chosen.overload.implementation) {
+    if (here.conditional) here.check.report(here, node, messages.conditionalCall(builtin.name))
+    if (here.owner !== null) here.check.lookingBack.add(here.owner)
+  }
+  return {
+    kind: 'BuiltinCall',
+    builtin,
+    overload: chosen.overload,
+    args: FORMATTING.test(builtin.name) ? chosen.args.map((arg, i) => formatted(here, arg, i)) : chosen.args,
+    typeArguments,
+    site: here.check.site(),
+    type: arrayOfTuple(chosen.type),
+    qualifier: chosen.qualifier,
+    start: node.start,
+    end: node.end,
+  }
+}
+
+const FORMATTING = /^(?:str\.format|log\.\w+)$/
+
+/**
+ * An argument for a pattern of str.format(). Java asks an array for its text, and a float in it says `1.0` where an int
+ * says `1`: only the types know which it is.
+ */
+function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
+  if (i === 0 || arg?.type.kind !== 'array' || arg.type.of.kind !== 'float') return arg
+  const tostring = BUILTIN_FUNCTIONS.get('str.tostring')
+  assert(tostring, 'str.tostring() is a built-in')
+  return chosenCall(here, tostring, [{ name: null, expr: arg }], [], arg)
+}
+
+/** request.security_lower_tf of a tuple gives a tuple of arrays. */
+function arrayOfTuple(type: Type): Type {
+  if (type.kind !== 'array' || type.of.kind !== 'tuple') return type
+  return { kind: 'tuple', items: type.of.items.map((of) => ({ kind: 'array', of })) }
+}

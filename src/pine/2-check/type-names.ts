@@ -1,0 +1,111 @@
+// What a type is called in a text, and what can be found by name in a value of it.
+
+import type * as tree from '../1-parse/tree.ts'
+import type { Range } from '../source.ts'
+import * as messages from './messages.ts'
+import { errorExpr, type Place } from './place.ts'
+import type { Expr } from './program.ts'
+import {
+  ERROR,
+  FLOAT,
+  HANDLES,
+  INT,
+  PRIMITIVES,
+  isPrimitive,
+  typeText,
+  type EnumType,
+  type Type,
+} from './types.ts'
+
+/** null = none said (`simple length`). */
+export function typeOf(here: Place, node: tree.TypeNode): Type | null {
+  const { name } = node
+  if (name === '') return null
+  if (name === 'array' || name === 'matrix') {
+    return expectArguments(here, node, 1) ? { kind: name, of: item(here, node, 0) } : ERROR
+  }
+  if (name === 'map') return expectArguments(here, node, 2) ? mapType(here, node) : ERROR
+  if (here.unit.missing.has(name.slice(0, Math.max(0, name.indexOf('.'))))) return ERROR
+  const own = namedType(here, name, node)
+  if (own !== null) return own
+  const simple = [...PRIMITIVES, ...HANDLES].find((kind) => kind === name)
+  if (simple !== undefined) return { kind: simple }
+  here.check.report(here, node, messages.unknownType(name, here.check.suggest(name, typesInSight(here))))
+  return ERROR
+}
+
+function* typesInSight({ unit }: Place): Generator<string> {
+  yield* unit.types.keys()
+  yield* unit.enums.keys()
+  yield* [...PRIMITIVES, ...HANDLES]
+}
+
+function mapType(here: Place, node: tree.TypeNode): Type {
+  const key = argument(here, node, 0)
+  if (!isPrimitive(key) && key.kind !== 'enum' && key.kind !== 'error')
+    here.check.report(here, node.arguments[0] ?? node, messages.mapKey(typeText(key)))
+  return { kind: 'map', key, value: item(here, node, 1) }
+}
+
+function namedType(here: Place, name: string, node: tree.TypeNode): Type | null {
+  const dot = name.indexOf('.')
+  const library = dot < 0 ? undefined : here.unit.imports.get(name.slice(0, dot))
+  const unit = library ?? here.unit
+  const own = library === undefined ? name : name.slice(dot + 1)
+  const info = unit.types.get(own)
+  const enumeration = unit.enums.get(own)
+  if (library !== undefined && (info ?? enumeration)?.exported === false)
+    here.check.report(here, node, messages.notExported(name.slice(0, dot), own))
+  if (info !== undefined) return { kind: 'udt', udt: info.udt }
+  return enumeration === undefined ? null : { kind: 'enum', enum: enumeration.type }
+}
+
+function expectArguments(here: Place, node: tree.TypeNode, count: number): boolean {
+  if (node.arguments.length === count) return true
+  here.check.report(here, node, messages.typeArgumentCount(node.name, count, node.arguments.length))
+  return false
+}
+
+function argument(here: Place, node: tree.TypeNode, i: number): Type {
+  const one = node.arguments[i]
+  return (one === undefined ? null : typeOf(here, one)) ?? ERROR
+}
+
+/** What a collection holds: collections too, here. */
+function item(here: Place, node: tree.TypeNode, i: number): Type {
+  const type = argument(here, node, i)
+  if (isCollection(type))
+    here.check.report(here, node, messages.nestedCollection(`${node.name}<${typeText(type)}>`))
+  return type
+}
+
+export function isCollection({ kind }: Type): boolean {
+  return kind === 'array' || kind === 'matrix' || kind === 'map'
+}
+
+/** A field of an object; null = there is none of that name. */
+export function fieldType(type: Type, name: string): Type | null {
+  if (type.kind === 'udt') return type.udt.fields.find((one) => one.name === name)?.type ?? null
+  if (type.kind !== 'chart.point') return null
+  return name === 'price' ? FLOAT : name === 'index' || name === 'time' ? INT : null
+}
+
+export function enumMember(here: Place, type: EnumType, name: string, node: Range): Expr {
+  const member = type.members.find((one) => one.name === name)
+  if (member === undefined) {
+    const near = here.check.suggest(
+      name,
+      type.members.map((one) => one.name),
+    )
+    here.check.report(here, node, messages.unknownMember(type.name, name, near))
+    return errorExpr(node)
+  }
+  return {
+    kind: 'Const',
+    value: member,
+    type: { kind: 'enum', enum: type },
+    qualifier: 'const',
+    start: node.start,
+    end: node.end,
+  }
+}
