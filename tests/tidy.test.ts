@@ -113,6 +113,8 @@ interface Import {
   readonly file: string
   readonly target: string
   readonly typeOnly: boolean
+  /** `import()`: a part that is loaded when it is asked for, when what asks has long been loaded. */
+  readonly later: boolean
 }
 
 const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(`${root}/src`)].sort()
@@ -122,7 +124,12 @@ const imports: Import[] = files.flatMap((file) => {
   for (const match of text.matchAll(
     /^(?:import|export)\s+(type\s)?[^'"]*?from\s+['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|^import\s+['"]([^'"]+)['"]/gm,
   ))
-    found.push({ file, target: match[2] ?? match[3] ?? match[4] ?? '', typeOnly: Boolean(match[1]) })
+    found.push({
+      file,
+      target: match[2] ?? match[3] ?? match[4] ?? '',
+      typeOnly: Boolean(match[1]),
+      later: match[3] !== undefined,
+    })
   return found
 })
 
@@ -177,6 +184,27 @@ describe('rooms', () => {
       return [`${file} imports ${target}`]
     })
     expect(broken).toEqual([])
+  })
+
+  test('files import one way only: none imports itself by a detour', () => {
+    const importsOf = Map.groupBy(
+      imports.filter(({ typeOnly, later }) => !typeOnly && !later),
+      ({ file }) => file,
+    )
+    const circles: string[] = []
+    const done = new Set<string>()
+    const follow = (file: string, path: readonly string[]): void => {
+      const start = path.indexOf(file)
+      if (start >= 0) circles.push([...path.slice(start), file].join(' → '))
+      if (start >= 0 || done.has(file)) return
+      for (const { target } of importsOf.get(file) ?? []) {
+        const next = resolve(file, target)
+        if (next !== null) follow(next, [...path, file])
+      }
+      done.add(file)
+    }
+    for (const file of files) follow(file, [])
+    expect(circles).toEqual([])
   })
 
   test('packages stay where they belong', () => {

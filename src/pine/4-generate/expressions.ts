@@ -3,28 +3,21 @@
 import { assert, unreachable } from '../../lib/assert.ts'
 import type {
   BinaryExpr,
-  BuiltinCallExpr,
   BuiltinVariableExpr,
   ConvertExpr,
   Expr,
   HistoryExpr,
   InputExpr,
-  UserCallExpr,
   Variable,
 } from '../2-check/program.ts'
 import type { Type, Udt } from '../2-check/types.ts'
-import type { Implicit } from '../builtins/registry.ts'
-import { type Column } from '../3-plan/plan.ts'
 import { History } from '../runtime/history.ts'
 import { OBJECT } from '../runtime/reach.ts'
-import { PerExecution } from '../runtime/per-execution.ts'
 import {
   concatenate,
-  decodeBool,
   differs,
   differsBool,
   differsColor,
-  encodeBool,
   historyOffset,
   objectOf,
   same,
@@ -33,14 +26,12 @@ import {
   shallowCopy,
   strictAnd,
   strictOr,
-  truthy,
-  truthyOrNa,
 } from '../runtime/operators.ts'
 import type { Runtime } from '../runtime/runtime.ts'
-import { Entry, indexOf, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
+import { Entry, js, sequence, simple, type Back, type Code, type Part } from './code.ts'
 import { literal, variableName, Writer, type Module, type Body } from './module.ts'
-import { special } from './special.ts'
-import { block, functionOf } from './statements.ts'
+import { boolOf, builtinCall, userCall } from './calls.ts'
+import { barColumn, decode, entry } from './columns.ts'
 
 export function expression(module: Module, expr: Expr, into: Body): Code {
   switch (expr.kind) {
@@ -97,7 +88,9 @@ function objectBytes({ fields }: Udt): number {
 function inPlace(module: Module, expr: Expr, into: Body): Code {
   const out = new Writer()
   const inner = { ...into, out }
-  block(module, { statements: [], result: expr }, inner, (code) => out.line(js`return ${code};`, expr.start))
+  module.writers.block(module, { statements: [], result: expr }, inner, (code) =>
+    out.line(js`return ${code};`, expr.start),
+  )
   return js`(()=>{${sequence(out.lines.map((line) => line.code))}return ${module.naOf(expr.type)}})()`
 }
 
@@ -133,48 +126,6 @@ function variable(module: Module, variable: Variable, into: Body): Code {
     default:
       throw new Error(`assertion failed: ${variable.name} was dropped but is read`)
   }
-}
-
-/** An entry of a column of the plan's, on the bar being executed or before it. */
-export function entry(module: Module, column: Column, back: Back = 0): Entry {
-  if (back !== 0) module.keep(column, back === 'o' ? Infinity : back)
-  return new Entry(`c${column.index}`, column.kind, back, () => module.maskOf(column.index))
-}
-
-/** An entry of a column as a value. */
-function decode(module: Module, of: Entry, type: Type): Code {
-  if (of.kind === 'u8') return module.threeState ? js`${module.constant(decodeBool)}(${of})` : js`(${of}===1)`
-  if (of.kind === 'any') return type.kind === 'bool' ? of : js`(${of}??null)`
-  return of
-}
-
-/** Enters a value in a column on the bar being executed. */
-export function assignment(module: Module, column: Column, value: Part): Code {
-  return js`${entry(module, column)}=${encode(module, column, value)}`
-}
-
-function encode(module: Module, column: Column, value: Part): Part {
-  if (column.kind !== 'u8') return value
-  return module.threeState ? js`${module.constant(encodeBool)}(${value})` : js`(${value}?1:0)`
-}
-
-const DERIVED: Readonly<Record<string, (bar: (name: string) => Entry) => Code>> = {
-  hl2: (bar) => js`((${bar('high')}+${bar('low')})/2)`,
-  hlc3: (bar) => js`((${bar('high')}+${bar('low')}+${bar('close')})/3)`,
-  ohlc4: (bar) => js`((${bar('open')}+${bar('high')}+${bar('low')}+${bar('close')})/4)`,
-  hlcc4: (bar) => js`((${bar('high')}+${bar('low')}+2*${bar('close')})/4)`,
-}
-const BAR_COLUMNS = new Set(['open', 'high', 'low', 'close', 'volume', 'time'])
-
-/** A bar column's entry at an index known to be in range. */
-export function barColumn(module: Module, name: string, back: Back = 0): Code {
-  const bar = (field: string) => new Entry(module.bar(field), 'f64', back)
-  if (BAR_COLUMNS.has(name)) return bar(name)
-  if (name === 'time_close') return bar('timeClose')
-  if (name === 'bar_index' || name === 'n') return simple(indexOf(back))
-  const derived = DERIVED[name]
-  assert(derived, `bar column ${name} is known`)
-  return derived(bar)
 }
 
 function builtinVariable(module: Module, expr: BuiltinVariableExpr): Code {
@@ -361,97 +312,4 @@ export function convert<Operand extends Part>(
   const isNumber = from === 'int' || from === 'float'
   if (expr.type.kind === 'bool' && isNumber) return boolOf(module, operand)
   return expr.type.kind === 'int' && from === 'float' ? js`Math.trunc(${operand})` : operand
-}
-
-/** A number as a bool, by the version's rule. */
-function boolOf(module: Module, number: Part): Code {
-  return js`${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
-}
-
-export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): Code {
-  const [only] = expr.args
-  // A constant is not rounded [measured by PyneCore], which is what the built-in itself does.
-  if (expr.builtin.name === 'bool' && only && only.kind !== 'Const' && only.type.kind !== 'bool')
-    return boolOf(module, expression(module, only, into))
-  const { implementation } = expr.overload
-  if ('special' in implementation) return special(module, expr, into)
-  const columns = 'state' in implementation ? module.plan.columnsOf(expr) : null
-  if (columns) {
-    const items = expr.type.kind === 'tuple' ? expr.type.items : [expr.type]
-    const values = columns.map((column, i) => decode(module, entry(module, column), items[i] ?? expr.type))
-    return expr.type.kind === 'tuple' ? js`[${values}]` : (values[0] ?? simple('NaN'))
-  }
-  const args = argumentsOf(module, expr, into)
-  args.push(...implicits(module, implementation.implicit ?? []))
-  if ('state' in implementation) {
-    const { state } = implementation
-    if (module.repeated.has(expr) && isRederived(expr.builtin.name)) {
-      const field = into.frame.field(
-        `s${expr.site}`,
-        `new ${module.constant(PerExecution)}(${module.constant(state)},R)`,
-      )
-      return js`${into.state}.${field}.on(i).next(${args})`
-    }
-    const field = into.frame.field(`s${expr.site}`, newState(module, state))
-    return js`${into.state}.${field}.next(${args})`
-  }
-  if (implementation.inline === '') return args[0] ?? simple('NaN')
-  if (implementation.inline !== undefined) return js`${implementation.inline}(${args})`
-  const given = implementation.named ? [namedArguments(expr, args)] : args
-  if (implementation.runtime) given.unshift(simple('R'))
-  if (implementation.site) given.push(simple(expr.site))
-  const made = js`${module.constant(implementation.fn)}(${given})`
-  // What knows the run counts by itself.
-  return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made
-}
-
-function namedArguments(expr: BuiltinCallExpr, args: readonly Code[]): Code {
-  const fields = expr.overload.parameters.map(({ name }, i) => js`${camelCase(name)}:${args[i] ?? 'NaN'}`)
-  return js`{${fields},site:${expr.site}}`
-}
-
-function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-/** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */
-function isRederived(name: string): boolean {
-  return (name.startsWith('ta.') && !name.startsWith('ta.percentile_')) || name === 'math.sum'
-}
-
-export function newState(module: Module, state: { runtime?: unknown } | (new () => unknown)): string {
-  const wantsRuntime = (state as { runtime?: unknown }).runtime === true
-  return `new ${module.constant(state)}(${wantsRuntime ? 'R' : ''})`
-}
-
-/** In parameter order; what was not given is na of its type. */
-export function argumentsOf(module: Module, expr: BuiltinCallExpr, into: Body): Code[] {
-  return expr.args.map((arg, i) => (arg ? expression(module, arg, into) : simple(missing(module, expr, i))))
-}
-
-export function missing(module: Module, expr: BuiltinCallExpr, index: number): string {
-  const type = expr.overload.parameters[index]?.types[0]
-  if (!type) return 'null'
-  if (type.kind === 'variable') {
-    const given = expr.typeArguments[type.name === 'V' ? 1 : 0]
-    return given ? module.naOf(given) : 'null'
-  }
-  if (type.kind === 'bool') return 'null'
-  return type.kind === 'any' ? 'null' : module.naOf(type as Type)
-}
-
-export function implicits(module: Module, names: readonly Implicit[]): Code[] {
-  return names.map((name) => {
-    const past = name.endsWith('[1]')
-    const column = past ? name.slice(0, -3) : name
-    return past ? js`(i>=1?${barColumn(module, column, 1)}:NaN)` : barColumn(module, column)
-  })
-}
-
-function userCall(module: Module, expr: UserCallExpr, into: Body): Code {
-  const { name, frame } = functionOf(module, expr.fn)
-  const args = expr.args.map((arg) => expression(module, arg, into))
-  if (frame.fields.length === 0) return js`${name}(${['i', ...args]})`
-  const field = into.frame.child(expr.site, frame)
-  return js`${name}(${['i', `${into.state}.${field}`, ...args]})`
 }

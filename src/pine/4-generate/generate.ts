@@ -13,9 +13,11 @@ import type { Executable, Instantiate } from '../runtime/executable.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { Entry, js, sequence, type Code, type Part } from './code.ts'
-import { argumentsOf, assignment, entry, expression, implicits, missing, newState } from './expressions.ts'
+import { argumentsOf, implicits, newState } from './calls.ts'
+import { assignment, entry } from './columns.ts'
+import { expression } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Body } from './module.ts'
-import { block } from './statements.ts'
+import { block, functionOf } from './statements.ts'
 
 /** All of what a run is handed that can be said of the program alone. */
 export interface Generated extends Omit<Executable, 'program' | 'slice' | 'requestKey'> {
@@ -25,7 +27,7 @@ export interface Generated extends Omit<Executable, 'program' | 'slice' | 'reque
 
 /** `trades: false`: of a slice, which runs on bars that are not the broker's. */
 export function generate(plan: Plan, { trades = true } = {}): Generated {
-  const module = new Module(plan)
+  const module = new Module(plan, { expression, block, functionOf })
   const out = new Writer()
   const main: Body = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
   block(module, plan.program.body, main, null)
@@ -176,7 +178,7 @@ function fillOf(module: Module, hoist: Hoist): Fill | null {
   const fixed = (arg: Expr) => (module.plan.rankOf(arg) === 'fixed' ? expression(module, arg, into) : null)
   const source = column(first)
   const other = ofLength ? fixed(second) : (column(second)?.withMask ?? null)
-  const rest: (Part | null)[] = more.map((arg, i) => (arg ? fixed(arg) : missing(module, call, i + 2)))
+  const rest: (Part | null)[] = more.map((arg, i) => (arg ? fixed(arg) : module.missing(call, i + 2)))
   if (source === null || other === null || !rest.every((part) => part !== null)) return null
   const state = `H.${module.hoistFrame.field(`a${filled.index}`, newState(module, of))}`
   const target = entry(module, filled)

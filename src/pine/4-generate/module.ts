@@ -3,11 +3,11 @@
 //
 // Nothing of the script's own spelling gets into the text: variables are v12, functions f7, columns c3, constants k5.
 
-import type { Block, Expr, FunctionInstance, Program, Variable } from '../2-check/program.ts'
+import type { Block, BuiltinCallExpr, Expr, FunctionInstance, Program, Variable } from '../2-check/program.ts'
 import type { Type, Udt } from '../2-check/types.ts'
 import { walkBlock } from '../2-check/walk.ts'
 import { repeatedCalls } from '../3-plan/repeated.ts'
-import { WHOLE, type Code } from './code.ts'
+import { WHOLE, type Code, type Part } from './code.ts'
 import { BLOCK, type TrackSpec } from '../runtime/executable.ts'
 import { columnKind, type Column, type Plan } from '../3-plan/plan.ts'
 
@@ -103,7 +103,21 @@ function callsABar({ functions, body }: Program): number {
   return countIn(body)
 }
 
+/** Takes a block's value and writes the line that uses it; `offset` is where the value itself stands. */
+export type Sink = (value: Part, offset?: number) => void
+
+/**
+ * What all else leads back to: a call has expressions in it, an expression calls functions or has blocks, and these have
+ * expressions. Files import what stands below them, and reach these three through the module.
+ */
+export interface Writers {
+  readonly expression: (module: Module, expr: Expr, into: Body) => Code
+  readonly block: (module: Module, block: Block, into: Body, sink: Sink | null) => void
+  readonly functionOf: (module: Module, fn: FunctionInstance) => EmittedFunction
+}
+
 export class Module {
+  readonly writers: Writers
   readonly program: Program
   readonly plan: Plan
   readonly constants: unknown[] = []
@@ -123,11 +137,11 @@ export class Module {
   readonly udts = new Map<Udt, string>()
   readonly tracks: TrackSpec[] = []
   readonly trackOfSite = new Map<number, number>()
-  /** Values computed once a run, by what they are. */
   /** Calls of request.security(), each of which needs a slice of the script. */
   readonly requests: RequestSpec[] = []
   /** Of a slice: the columns of the values wanted. */
   readonly results: Column[] = []
+  /** Values computed once a run, by what they are. */
   readonly once = new Map<string, string>()
   usesLoops = false
   /** Functions that call functions that call functions make a loop too: a bar of them may never end. */
@@ -136,7 +150,8 @@ export class Module {
   functionCount = 0
   #temporaries = 0
 
-  constructor(plan: Plan) {
+  constructor(plan: Plan, writers: Writers) {
+    this.writers = writers
     this.plan = plan
     this.program = plan.program
     this.columns = [...plan.columns]
@@ -206,6 +221,17 @@ export class Module {
       default:
         return 'null'
     }
+  }
+
+  /** What stands for an argument that was not given: na of its type. */
+  missing(expr: BuiltinCallExpr, index: number): string {
+    const type = expr.overload.parameters[index]?.types[0]
+    if (!type) return 'null'
+    if (type.kind === 'variable') {
+      const given = expr.typeArguments[type.name === 'V' ? 1 : 0]
+      return given ? this.naOf(given) : 'null'
+    }
+    return type.kind === 'bool' || type.kind === 'any' ? 'null' : this.naOf(type as Type)
   }
 
   udt(udt: Udt): string {

@@ -5,14 +5,14 @@ import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
 import { handedOut, Request } from '../runtime/request.ts'
 import { js, simple, type Code, type Part } from './code.ts'
-import { assignment, expression } from './expressions.ts'
+import { assignment } from './columns.ts'
 import type { Module, Body } from './module.ts'
 
 export function request(module: Module, expr: BuiltinCallExpr, into: Body): Code {
   const { name } = expr.builtin
   const arg = (parameter: string): Part => {
     const given = argumentOf(expr, parameter)
-    return given ? expression(module, given, into) : 'null'
+    return given ? module.writers.expression(module, given, into) : 'null'
   }
   switch (name) {
     case 'request.result':
@@ -58,7 +58,7 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], into: Bo
     if (!item) continue
     if (item.type.kind === 'tuple') {
       const list = module.temporary()
-      into.out.line(js`const ${list}=${expression(module, item, into)};`, item.start)
+      into.out.line(js`const ${list}=${module.writers.expression(module, item, into)};`, item.start)
       for (const [i, type] of item.type.items.entries()) {
         const column = module.newColumn(type)
         writes.push(assignment(module, column, ownCopy(module, type, `${list}[${i}]`)))
@@ -74,7 +74,9 @@ function resultColumns(module: Module, items: readonly (Expr | null)[], into: Bo
       continue
     }
     const column = module.newColumn(item.type)
-    writes.push(assignment(module, column, ownCopy(module, item.type, expression(module, item, into))))
+    writes.push(
+      assignment(module, column, ownCopy(module, item.type, module.writers.expression(module, item, into))),
+    )
     module.keep(column, RESULT_BACK)
     module.results.push(column)
   }

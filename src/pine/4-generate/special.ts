@@ -4,7 +4,7 @@ import { placeOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
 import { js, simple, type Code, type Part } from './code.ts'
-import { assignment, expression, missing } from './expressions.ts'
+import { assignment } from './columns.ts'
 import { literal, type Module, type Body } from './module.ts'
 import type { TrackSpec } from '../runtime/executable.ts'
 import { request } from './request.ts'
@@ -24,8 +24,8 @@ export function special(module: Module, expr: BuiltinCallExpr, into: Body): Code
 function argument(module: Module, expr: BuiltinCallExpr, into: Body, parameter: string): Part {
   const index = placeOf(expr, parameter)
   const given = expr.args[index]
-  if (given) return expression(module, given, into)
-  return missing(module, expr, index)
+  if (given) return module.writers.expression(module, given, into)
+  return module.missing(expr, index)
 }
 
 /** Built-in → the kind of track it records. */
@@ -75,7 +75,7 @@ function track(module: Module, expr: BuiltinCallExpr, into: Body, kind: string):
 }
 
 function optionOf(module: Module, expr: Expr, into: Body): Part {
-  const value = expression(module, expr, { ...into, out: module.fixed })
+  const value = module.writers.expression(module, expr, { ...into, out: module.fixed })
   return ['int', 'float', 'bool', 'string', 'color', 'na'].includes(expr.type.kind) ? value : 'null'
 }
 
@@ -88,7 +88,7 @@ function record(module: Module, expr: Expr, into: Body, writes: Code[]): number 
   }
   const column: Column = module.newColumn(expr.type.kind === 'int' ? { kind: 'float' } : expr.type)
   module.keep(column)
-  writes.push(assignment(module, column, expression(module, expr, into)))
+  writes.push(assignment(module, column, module.writers.expression(module, expr, into)))
   return column.index
 }
 

@@ -15,11 +15,17 @@ import { History } from '../runtime/history.ts'
 import { itemsOf, keysOf, rowOf, rowsOf } from '../runtime/iterate.ts'
 import { loopStep, objectOf } from '../runtime/operators.ts'
 import { js, type Code, type Part } from './code.ts'
-import { assignment, convert, expression, fieldName } from './expressions.ts'
-import { Frame, variableName, Writer, type EmittedFunction, type Module, type Body } from './module.ts'
-
-/** Takes a block's value and writes the line that uses it; `offset` is where the value itself stands. */
-type Sink = (value: Part, offset?: number) => void
+import { assignment } from './columns.ts'
+import { convert, expression, fieldName } from './expressions.ts'
+import {
+  Frame,
+  variableName,
+  Writer,
+  type EmittedFunction,
+  type Body,
+  type Module,
+  type Sink,
+} from './module.ts'
 
 export function block(module: Module, block: Block, into: Body, sink: Sink | null): void {
   for (const each of block.statements) statement(module, each, into)

@@ -1,0 +1,94 @@
+// Calls: of built-ins, by the implementation each has, and of the script's own functions.
+
+import type { BuiltinCallExpr, UserCallExpr } from '../2-check/program.ts'
+import type { Implicit } from '../builtins/registry.ts'
+import { PerExecution } from '../runtime/per-execution.ts'
+import { truthy, truthyOrNa } from '../runtime/operators.ts'
+import { js, simple, type Code, type Part } from './code.ts'
+import { barColumn, decode, entry } from './columns.ts'
+import type { Body, Module } from './module.ts'
+import { special } from './special.ts'
+
+export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): Code {
+  const [only] = expr.args
+  // A constant is not rounded [measured by PyneCore], which is what the built-in itself does.
+  if (expr.builtin.name === 'bool' && only && only.kind !== 'Const' && only.type.kind !== 'bool')
+    return boolOf(module, module.writers.expression(module, only, into))
+  const { implementation } = expr.overload
+  if ('special' in implementation) return special(module, expr, into)
+  const columns = 'state' in implementation ? module.plan.columnsOf(expr) : null
+  if (columns) {
+    const items = expr.type.kind === 'tuple' ? expr.type.items : [expr.type]
+    const values = columns.map((column, i) => decode(module, entry(module, column), items[i] ?? expr.type))
+    return expr.type.kind === 'tuple' ? js`[${values}]` : (values[0] ?? simple('NaN'))
+  }
+  const args = argumentsOf(module, expr, into)
+  args.push(...implicits(module, implementation.implicit ?? []))
+  if ('state' in implementation) {
+    const { state } = implementation
+    if (module.repeated.has(expr) && isRederived(expr.builtin.name)) {
+      const field = into.frame.field(
+        `s${expr.site}`,
+        `new ${module.constant(PerExecution)}(${module.constant(state)},R)`,
+      )
+      return js`${into.state}.${field}.on(i).next(${args})`
+    }
+    const field = into.frame.field(`s${expr.site}`, newState(module, state))
+    return js`${into.state}.${field}.next(${args})`
+  }
+  if (implementation.inline === '') return args[0] ?? simple('NaN')
+  if (implementation.inline !== undefined) return js`${implementation.inline}(${args})`
+  const given = implementation.named ? [namedArguments(expr, args)] : args
+  if (implementation.runtime) given.unshift(simple('R'))
+  if (implementation.site) given.push(simple(expr.site))
+  const made = js`${module.constant(implementation.fn)}(${given})`
+  // What knows the run counts by itself.
+  return expr.type.kind === 'string' && implementation.runtime !== true ? js`M.text(${made})` : made
+}
+
+/** A number as a bool, by the version's rule. */
+export function boolOf(module: Module, number: Part): Code {
+  return js`${module.constant(module.threeState ? truthyOrNa : truthy)}(${number})`
+}
+
+function namedArguments(expr: BuiltinCallExpr, args: readonly Code[]): Code {
+  const fields = expr.overload.parameters.map(({ name }, i) => js`${camelCase(name)}:${args[i] ?? 'NaN'}`)
+  return js`{${fields},site:${expr.site}}`
+}
+
+function camelCase(name: string): string {
+  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */
+function isRederived(name: string): boolean {
+  return (name.startsWith('ta.') && !name.startsWith('ta.percentile_')) || name === 'math.sum'
+}
+
+export function newState(module: Module, state: { runtime?: unknown } | (new () => unknown)): string {
+  const wantsRuntime = (state as { runtime?: unknown }).runtime === true
+  return `new ${module.constant(state)}(${wantsRuntime ? 'R' : ''})`
+}
+
+/** In parameter order; what was not given is na of its type. */
+export function argumentsOf(module: Module, expr: BuiltinCallExpr, into: Body): Code[] {
+  return expr.args.map((arg, i) =>
+    arg ? module.writers.expression(module, arg, into) : simple(module.missing(expr, i)),
+  )
+}
+
+export function implicits(module: Module, names: readonly Implicit[]): Code[] {
+  return names.map((name) => {
+    const past = name.endsWith('[1]')
+    const column = past ? name.slice(0, -3) : name
+    return past ? js`(i>=1?${barColumn(module, column, 1)}:NaN)` : barColumn(module, column)
+  })
+}
+
+export function userCall(module: Module, expr: UserCallExpr, into: Body): Code {
+  const { name, frame } = module.writers.functionOf(module, expr.fn)
+  const args = expr.args.map((arg) => module.writers.expression(module, arg, into))
+  if (frame.fields.length === 0) return js`${name}(${['i', ...args]})`
+  const field = into.frame.child(expr.site, frame)
+  return js`${name}(${['i', `${into.state}.${field}`, ...args]})`
+}
