@@ -320,6 +320,24 @@ describe('rooms', () => {
     expect(citing).toEqual([])
   })
 
+  test('tables and forms of the dashboard are made by its data table and its form', () => {
+    /** Cells that are buttons in a grid; a table in a text; what is typed is no field of the wire. */
+    const byHand = [
+      'sweeps/heat-map.tsx',
+      'ui/markdown-view.tsx',
+      'chart/date-dialog.tsx',
+      'replay/replay-drawer.tsx',
+      'watchlists/add-symbol.tsx',
+    ]
+    const made = files.filter(
+      (file) =>
+        file.startsWith('dashboard/') &&
+        !/\/ui\/(data-table|form)\.tsx$/.test(file) &&
+        /<(table|form)\b/.test(readFileSync(`${root}/src/${file}`, 'utf8')),
+    )
+    expect(made).toEqual(byHand.map((file) => `dashboard/${file}`).toSorted())
+  })
+
   test('the lock file names no registry', () => {
     expect(readFileSync(`${root}/bun.lock`, 'utf8')).not.toContain('://')
   })

@@ -6,8 +6,8 @@ import { Logo } from '../frame/app.tsx'
 import { navigate, path, query } from '../router.ts'
 import { signIn, signUp, signUpNeedsCode, signUpState } from '../session.ts'
 import { PASSWORD_HINT } from '../ui/field-words.ts'
-import { FormProblem, useForm } from '../ui/form.tsx'
-import { Button, Field } from '../ui/ui.tsx'
+import { Form, useForm } from '../ui/form.tsx'
+import { Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './sign-in.module.css'
 
@@ -40,7 +40,27 @@ export function SignIn() {
   return (
     <div class={s.screen}>
       <main class={s.side} id="main">
-        <form class={s.form} noValidate onSubmit={form.submit} aria-labelledby="sign-in-title">
+        <Form
+          of={form}
+          action={busy ? 'One moment…' : signingUp ? 'Create account' : 'Sign in'}
+          variant="primary"
+          class={s.form}
+          actionClass={s.submit}
+          labelledBy="sign-in-title"
+          beside={
+            <p class={s.switch}>
+              {signingUp ? 'There is an account already?' : 'New here?'}{' '}
+              <button
+                type="button"
+                onClick={() => {
+                  navigate(signingUp ? '/sign-in' : '/sign-up')
+                }}
+              >
+                {signingUp ? 'Sign in' : 'Create an account'}
+              </button>
+            </p>
+          }
+        >
           <div class={s.brand}>
             <Logo size={26} />
             Chartroom
@@ -86,22 +106,7 @@ export function SignIn() {
           {signingUp && needsCode && (
             <Field label="Setup or invitation code" autocomplete="off" {...form.field('invitation')} />
           )}
-          <FormProblem error={error} shown={form.shown} />
-          <Button type="submit" variant="primary" class={s.submit ?? ''} disabled={busy}>
-            {busy ? 'One moment…' : signingUp ? 'Create account' : 'Sign in'}
-          </Button>
-          <p class={s.switch}>
-            {signingUp ? 'There is an account already?' : 'New here?'}{' '}
-            <button
-              type="button"
-              onClick={() => {
-                navigate(signingUp ? '/sign-in' : '/sign-up')
-              }}
-            >
-              {signingUp ? 'Sign in' : 'Create an account'}
-            </button>
-          </p>
-        </form>
+        </Form>
       </main>
       <aside class={s.picture} aria-label="About Chartroom">
         <Picture />

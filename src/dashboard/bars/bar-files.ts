@@ -1,13 +1,10 @@
 // Sending a file of bars, with progress.
 
+import type { Answer } from '../../wire/operations.ts'
 import { ApiError, apiUrl } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
 
-export interface Imported {
-  readonly rows: number
-  readonly inserted: number
-  readonly updated: number
-}
+export type Imported = Answer<'POST /api/platform/bars/import'>
 
 /** fetch cannot tell how much has been sent; XMLHttpRequest can. */
 export function importBarsFile(

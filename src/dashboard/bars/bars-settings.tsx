@@ -8,28 +8,18 @@ import { count, time } from '../format.ts'
 import { SYMBOL_TYPES } from '../../market/symbol.ts'
 import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
-import { Form, FormDialog, FormProblem, useForm } from '../ui/form.tsx'
+import { Form, FormDialog, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Field, Progress, Select, toast } from '../ui/ui.tsx'
 import { bodyFields, rowFields, seriesFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { marketOfFile } from './bar-file-name.ts'
 import { importBarsFile, type Imported } from './bar-files.ts'
-import {
-  attempt,
-  Confirm,
-  DropZone,
-  pageStyles as p,
-  problemAt,
-  Show,
-  useLoad,
-  useSubmit,
-} from '../frame/page.tsx'
+import { attempt, Confirm, DropZone, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { forgetSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
 import s from '../account/settings.module.css'
 import { showOnChart } from '../frame/show-on-chart.ts'
 
 const FACT_FIELDS = bodyFields('PUT /api/platform/symbols/{exchange}/{symbol}')
 const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
-const SERIES_NAMES = new Set(['exchange', 'symbol', 'interval'])
 const SERIES_FIELDS = seriesFields()
 const FEED_FIELDS = rowFields('GET /api/platform/feeds', 'feeds')
 
@@ -189,35 +179,65 @@ interface ImportFileProps {
 }
 
 function ImportFile({ file, onImported, onClose }: ImportFileProps) {
-  const [market, setMarket] = useState(marketOfFile(file.name))
   const [sent, setSent] = useState<number | null>(null)
   const [done, setDone] = useState<Imported | null>(null)
   const abort = useRef<AbortController | null>(null)
   useEffect(() => () => abort.current?.abort(), [])
-  const { busy, error, submit } = useSubmit(async () => {
-    abort.current = new AbortController()
-    setSent(0)
-    try {
-      setDone(await importBarsFile(file, market, setSent, abort.current.signal))
-      onImported()
-    } catch (failure) {
-      if (!(failure instanceof DOMException)) throw failure
-    } finally {
-      setSent(null)
-    }
+  const form = useForm({
+    wire: SERIES_BODY,
+    start: marketOfFile(file.name),
+    async send(market) {
+      abort.current = new AbortController()
+      setSent(0)
+      try {
+        setDone(await importBarsFile(file, market, setSent, abort.current.signal))
+        onImported()
+      } catch (failure) {
+        if (!(failure instanceof DOMException)) throw failure
+      } finally {
+        setSent(null)
+      }
+    },
   })
-  const part = (name: 'exchange' | 'symbol' | 'interval', label: string, hint?: string) => (
-    <Field
-      label={label}
-      value={market[name]}
-      onInput={(value) => setMarket({ ...market, [name]: value })}
-      disabled={busy}
-      {...(hint !== undefined && { hint })}
-      problem={problemAt(error, `/${name}`)}
-    />
-  )
+  const { busy, values: market } = form
+  const isSending = sent !== null && sent < 1
+  const foot = done ? (
+    <div class={p['formFoot']}>
+      <Button size="small" icon="candles" onClick={() => showOnChart(market)}>
+        Show on the chart
+      </Button>
+      <Button size="small" variant="quiet" onClick={onClose}>
+        Close
+      </Button>
+    </div>
+  ) : busy ? (
+    <div class={p['formFoot']}>
+      <Button size="small" onClick={() => abort.current?.abort()}>
+        Cancel
+      </Button>
+      <span class="muted" role="status">
+        {isSending ? `Sending, ${Math.round(sent * 100)}%` : 'Storing'}
+      </span>
+    </div>
+  ) : undefined
   return (
-    <form class={s.file} onSubmit={submit} aria-label={file.name}>
+    <Form
+      of={form}
+      label={file.name}
+      action="Import"
+      variant="primary"
+      class={s.file}
+      disabled={market.symbol === '' || market.exchange === ''}
+      beside={
+        <>
+          <Button variant="quiet" onClick={onClose}>
+            Remove
+          </Button>
+          {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
+        </>
+      }
+      foot={foot}
+    >
       <div class={s.fileHead}>
         <strong>{file.name}</strong>
         <span class="muted num">{(file.size / 1e6).toFixed(1)} MB</span>
@@ -228,55 +248,18 @@ function ImportFile({ file, onImported, onClose }: ImportFileProps) {
         </div>
       ) : (
         <div class={p['row']}>
-          {part('exchange', 'Exchange')}
-          {part('symbol', 'Symbol')}
-          {part('interval', 'Interval')}
+          <Field label="Exchange" disabled={busy} {...form.field('exchange')} />
+          <Field label="Symbol" disabled={busy} {...form.field('symbol')} />
+          <Field label="Interval" disabled={busy} {...form.field('interval')} />
         </div>
       )}
       {sent !== null && (
         <Progress
-          fraction={sent < 1 ? sent : null}
-          label={sent < 1 ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
+          fraction={isSending ? sent : null}
+          label={isSending ? `Sending ${file.name}` : `Storing the bars of ${file.name}`}
         />
       )}
-      <FormProblem error={error} shown={SERIES_NAMES} />
-      <div class={p['formFoot']}>
-        {done ? (
-          <>
-            <Button size="small" icon="candles" onClick={() => showOnChart(market)}>
-              Show on the chart
-            </Button>
-            <Button size="small" variant="quiet" onClick={onClose}>
-              Close
-            </Button>
-          </>
-        ) : busy ? (
-          <>
-            <Button size="small" onClick={() => abort.current?.abort()}>
-              Cancel
-            </Button>
-            <span class="muted" role="status">
-              {sent !== null && sent < 1 ? `Sending, ${Math.round(sent * 100)}%` : 'Storing'}
-            </span>
-          </>
-        ) : (
-          <>
-            <Button
-              size="small"
-              variant="primary"
-              type="submit"
-              disabled={market.symbol === '' || market.exchange === ''}
-            >
-              Import
-            </Button>
-            <Button size="small" variant="quiet" onClick={onClose}>
-              Remove
-            </Button>
-            {market.exchange === '' && <span class="muted">Which exchange is it from?</span>}
-          </>
-        )}
-      </div>
-    </form>
+    </Form>
   )
 }
 

@@ -1,12 +1,10 @@
-// What pages are made of: a head, data that loads, fields that know what the API said of them, secrets, drop zones.
+// What pages are made of: a head, data that loads, secrets, questions before what cannot be undone, drop zones.
 
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api-client.ts'
 import { href } from '../router.ts'
 import { copyText } from '../ui/copy-text.ts'
-import { refusalOf } from '../ui/field-words.ts'
-import { FormProblem } from '../ui/form.tsx'
+import { FormProblem, useForm } from '../ui/form.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Button, cx, Dialog, Failure, Skeleton, toastError } from '../ui/ui.tsx'
 import s from './page.module.css'
@@ -105,41 +103,6 @@ export function Show<T>({
   )
 }
 
-/** `problemAt(error, '/email')`: what the API said of that field, if it did. */
-export function problemAt(error: unknown, path: string): string | undefined {
-  const problem = error instanceof ApiError ? error.fields.find((field) => field.path === path) : undefined
-  return problem && refusalOf(problem)
-}
-
-export interface Submission {
-  readonly busy: boolean
-  readonly error: unknown
-  readonly submit: (event?: Event) => void
-  readonly clear: () => void
-}
-
-/** One form's sending: busy while it runs, its failure afterwards. */
-export function useSubmit(send: () => Promise<void>): Submission {
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>(null)
-  const submit = (event?: Event) => {
-    event?.preventDefault()
-    if (busy) return
-    setBusy(true)
-    send().then(
-      () => {
-        setBusy(false)
-        setError(null)
-      },
-      (failure: unknown) => {
-        setBusy(false)
-        setError(failure)
-      },
-    )
-  }
-  return { busy, error, submit, clear: () => setError(null) }
-}
-
 /** Runs something; what goes wrong becomes a toast. */
 export function attempt(work: Promise<unknown>): void {
   work.catch(toastError)
@@ -184,9 +147,12 @@ interface ConfirmProps {
 
 /** Asks before what cannot be undone. The button says what it does. */
 export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
-  const { busy, error, submit } = useSubmit(async () => {
-    await onConfirm()
-    onClose()
+  const { busy, error, submit } = useForm({
+    start: {},
+    async send() {
+      await onConfirm()
+      onClose()
+    },
   })
   return (
     <Dialog

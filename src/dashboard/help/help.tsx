@@ -1,20 +1,19 @@
 // Help: the articles that come with Chartroom, a question to them, and a message to the owner.
 
-import type { ChatAnswer as Answer } from '../../wire/support.ts'
-import type { ArticleHead } from '../../wire/support.ts'
+import type { ArticleHead, ChatAnswer as Answer } from '../../wire/support.ts'
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { href } from '../router.ts'
 import { user } from '../session.ts'
-import { Form, FormProblem, useForm } from '../ui/form.tsx'
-import { Button, Field, toast } from '../ui/ui.tsx'
+import { Form, useForm } from '../ui/form.tsx'
+import { Field, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './help.module.css'
 import { Markdown } from '../ui/markdown-view.tsx'
-import { Page, pageStyles as p, problemAt, Show, useLoad, useSubmit } from '../frame/page.tsx'
+import { Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 
 const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
-const ASKED = new Set(['query'])
+const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 
 /** In the order of a first week. What is in none of them stands under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
@@ -141,32 +140,27 @@ const withArticleLinks = (text: string): string => text.replace(/\]\(([a-z][a-z0
 
 /** Answers are articles, found by their words. Nothing is made up. */
 function Ask() {
-  const [query, setQuery] = useState('')
   const [answers, setAnswers] = useState<readonly Answer[] | null>(null)
-  const { busy, error, submit } = useSubmit(async () => {
-    if (query.trim() === '') return
-    setAnswers(
-      (await call('POST /api/support/chat', { body: { query: query.trim().slice(0, 1000) } })).answers,
-    )
+  const form = useForm({
+    wire: QUESTION_FIELDS,
+    start: { query: '' },
+    async send({ query }) {
+      setAnswers((await call('POST /api/support/chat', { body: { query: query.trim() } })).answers)
+    },
   })
+  const { query } = form.values
   useEffect(() => {
     if (query === '') setAnswers(null)
   }, [query])
   return (
     <div class={s.ask}>
-      <form class={s.askForm} onSubmit={submit} role="search">
+      <Form of={form} action="Ask" variant="primary" role="search" class={s.askForm}>
         <Field
           label="Ask a question"
-          value={query}
-          onInput={setQuery}
           placeholder="Why was my limit order not filled?"
-          problem={problemAt(error, '/query')}
+          {...form.field('query')}
         />
-        <Button type="submit" variant="primary" disabled={busy}>
-          Ask
-        </Button>
-      </form>
-      <FormProblem error={error} shown={ASKED} />
+      </Form>
       <div role="status">
         {answers?.length === 0 && (
           <p class="muted">No article fits. Try other words, or write to the owner of this server below.</p>

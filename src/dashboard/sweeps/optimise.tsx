@@ -3,9 +3,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count } from '../format.ts'
-import { FormProblem } from '../ui/form.tsx'
+import { Form, useForm } from '../ui/form.tsx'
 import { Button, cx, Empty, Field, Select, uiStyles as ui } from '../ui/ui.tsx'
-import { Page, problemAt, Show, useLoad, useSubmit } from '../frame/page.tsx'
+import { Page, Show, useLoad } from '../frame/page.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { navigate } from '../router.ts'
 import { runBars } from '../run-script.ts'
 import { titleOf } from '../editor/title-of.ts'
@@ -36,8 +37,8 @@ const OBJECTIVES = [
   '-maxDrawdownPct',
 ] as const
 
-/** At most in the time that somebody is willing to wait. */
-const TRIALS_MAX = 20_000
+const SWEEP_FIELDS = bodyFields('POST /api/platform/sweeps')
+const TRIALS_MAX = SWEEP_FIELDS.trials.max ?? Infinity
 
 export function Optimise() {
   const { source } = script.value
@@ -81,44 +82,50 @@ function NoScript({ kind }: { readonly kind?: string }) {
 
 function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
   const [rows, setRows] = useState(start)
-  const [where, setWhere] = useState('')
-  const [objective, setObjective] = useState<string>('netProfit')
-  const [constraint, setConstraint] = useState('trades >= 30')
   const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
-  const [trials, setTrials] = useState('1000')
   const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
   const chosen = rows.filter(({ on }) => on)
   const size = choicesOf(rows)
   const problem = chosen.length === 0 ? 'Choose at least one input.' : null
   const isGrid = sampler === 'grid' || (sampler === 'auto' && size !== null && size <= 1000)
-  const tries = isGrid ? size : Number(trials)
   const faulty = chosen.some((row) => rowProblem(row) !== null)
-  useEffect(() => setWhere(conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
-  const sending = useSubmit(async () => {
-    const { source, name } = script.peek()
-    const others = inputs.peek()
-    const { id } = await call('POST /api/platform/sweeps', {
-      body: {
-        name: name || titleOf(source) || 'Untitled',
-        ...market.peek(),
-        bars: runBars.peek(),
-        source,
-        inputs: others,
-        space: chosen.map(variedOf),
-        where: where.trim() === '' ? [] : [where],
-        ...(objective.trim() !== '' && { objective }),
-        constraints: constraint.trim() === '' ? [] : [constraint],
-        windows: { kind: windows },
-        sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
-        ...(!isGrid && { trials: Number(trials) }),
-      },
-    })
-    navigate(`/sweeps/${id}`)
+  const form = useForm({
+    wire: SWEEP_FIELDS,
+    start: { where: '', objective: 'netProfit', constraints: 'trades >= 30', trials: '1000' },
+    async send({ where, objective, constraints, trials }) {
+      const { source, name } = script.peek()
+      const others = inputs.peek()
+      const { id } = await call('POST /api/platform/sweeps', {
+        body: {
+          name: name || titleOf(source) || 'Untitled',
+          ...market.peek(),
+          bars: runBars.peek(),
+          source,
+          inputs: others,
+          space: chosen.map(variedOf),
+          where: where.trim() === '' ? [] : [where],
+          ...(objective.trim() !== '' && { objective }),
+          constraints: constraints.trim() === '' ? [] : [constraints],
+          windows: { kind: windows },
+          sampler: isGrid ? 'grid' : sampler === 'auto' ? 'sobol' : sampler,
+          ...(!isGrid && { trials: Number(trials) }),
+        },
+      })
+      navigate(`/sweeps/${id}`)
+    },
   })
+  const tries = isGrid ? size : Number(form.values.trials)
+  useEffect(() => form.set('where', conditionFor(chosen)), [chosen.map(({ input }) => input.label).join()])
   const set = (at: number, part: Partial<Row>) =>
     setRows(rows.map((row, i) => (i === at ? { ...row, ...part } : row)))
   return (
-    <form class={s.form} onSubmit={sending.submit}>
+    <Form
+      of={form}
+      class={s.form}
+      action={form.busy ? 'Starting' : 'Optimise'}
+      variant="primary"
+      disabled={problem !== null || faulty || !(tries !== null && tries >= 1 && tries <= TRIALS_MAX)}
+    >
       <fieldset class={s.inputs}>
         <legend>Inputs to vary</legend>
         {rows.map((row, at) => (
@@ -128,37 +135,20 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
       <div class={s.fields}>
         <Field
           label="Condition between them"
-          value={where}
-          onInput={setWhere}
           placeholder="Fast < Slow"
+          {...form.field('where')}
           hint={'Names with blanks in double quotes: "Fast length" < "Slow length"'}
-          problem={problemAt(sending.error, '/where/0')}
         />
         <Field
           label="Wanted as large as possible"
-          value={objective}
-          onInput={setObjective}
           offered={OBJECTIVES}
+          {...form.field('objective')}
           hint="A figure of the report, or an expression of some"
-          problem={problemAt(sending.error, '/objective')}
         />
-        <Field
-          label="A trial counts if"
-          value={constraint}
-          onInput={setConstraint}
-          problem={problemAt(sending.error, '/constraints/0')}
-        />
+        <Field label="A trial counts if" {...form.field('constraints')} />
         <Select label="Test" value={windows} options={WINDOWS} onChange={setWindows} />
         <Select label="What to try" value={sampler} options={SAMPLERS} onChange={setSampler} />
-        {!isGrid && (
-          <Field
-            label="Trials"
-            type="number"
-            value={trials}
-            onInput={setTrials}
-            problem={problemAt(sending.error, '/trials')}
-          />
-        )}
+        {!isGrid && <Field label="Trials" {...form.field('trials')} />}
       </div>
       <p class={s.summary} role="status">
         {problem ??
@@ -166,27 +156,9 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
             ? 'A range is not complete.'
             : `${count(tries)} ${tries === 1 ? 'trial' : 'trials'}${size !== null && !isGrid ? ` of ${count(size)} combinations` : ''}, on the last ${count(runBars.value)} bars.`)}
       </p>
-      <FormProblem error={sending.error} shown={SHOWN} />
-      <div>
-        <Button
-          type="submit"
-          variant="primary"
-          icon="play"
-          disabled={
-            sending.busy ||
-            problem !== null ||
-            faulty ||
-            !(tries !== null && tries >= 1 && tries <= TRIALS_MAX)
-          }
-        >
-          {sending.busy ? 'Starting' : 'Optimise'}
-        </Button>
-      </div>
-    </form>
+    </Form>
   )
 }
-
-const SHOWN: ReadonlySet<string> = new Set(['where', 'objective', 'constraints', 'trials'])
 
 /** The usual one, where two inputs are named like a fast and a slow average. */
 function conditionFor(rows: readonly Row[]): string {

@@ -58,6 +58,8 @@ export interface FormOf<V> {
   readonly submit: (event?: Event) => void
   /** Throws away what was typed, the draft too. */
   readonly reset: () => void
+  /** What was refused is no longer what would be sent. */
+  readonly forgive: () => void
 }
 
 export function useForm<V extends object>({
@@ -170,6 +172,7 @@ export function useForm<V extends object>({
       kept?.forget()
       startAgain()
     },
+    forgive: () => setFailure(null),
   }
 }
 
@@ -235,6 +238,17 @@ interface FormProps<V> {
   readonly class?: string | undefined
 }
 
+interface PageFormProps<V> extends FormProps<V> {
+  /** What the form is called, where no heading says so. */
+  readonly label?: string
+  readonly labelledBy?: string
+  readonly role?: 'search'
+  /** Classes of the button, where it is no ordinary one. */
+  readonly actionClass?: string | undefined
+  /** Instead of the button and what is beside it. */
+  readonly foot?: ComponentChildren
+}
+
 /** A form on a page. */
 export function Form<V>({
   of,
@@ -243,18 +257,33 @@ export function Form<V>({
   disabled = false,
   children,
   beside,
-  class: more,
-}: FormProps<V>) {
+  foot,
+  ...rest
+}: PageFormProps<V>) {
   return (
-    <form class={cx(s.form, more)} noValidate onSubmit={of.submit}>
+    <form
+      class={cx(s.form, rest.class)}
+      noValidate
+      onSubmit={of.submit}
+      role={rest.role}
+      aria-label={rest.label}
+      aria-labelledby={rest.labelledBy}
+    >
       {children}
       <FormProblem error={of.error} shown={of.shown} />
-      <div class={s.foot}>
-        <Button type="submit" {...(variant && { variant })} disabled={of.busy || disabled}>
-          {action}
-        </Button>
-        {beside}
-      </div>
+      {foot ?? (
+        <div class={s.foot}>
+          <Button
+            type="submit"
+            {...(variant && { variant })}
+            class={rest.actionClass ?? ''}
+            disabled={of.busy || disabled}
+          >
+            {action}
+          </Button>
+          {beside}
+        </div>
+      )}
     </form>
   )
 }

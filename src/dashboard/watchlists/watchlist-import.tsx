@@ -4,33 +4,38 @@ import { useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { refusalOf } from '../ui/field-words.ts'
-import { FormProblem } from '../ui/form.tsx'
+import { FormProblem, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Field, toast } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { importList } from './lists.ts'
-import { DropZone, pageStyles as p, problemAt, useSubmit } from '../frame/page.tsx'
+import { DropZone, pageStyles as p } from '../frame/page.tsx'
 import { parseWatchlist, type ParsedWatchlist } from './watchlist-files.ts'
 import s from './watchlists.module.css'
 
 const SHOWN = 100
-const SHOWN_FIELDS = new Set(['name'])
+const LIST_FIELDS = bodyFields('POST /api/platform/watchlists/import')
 
 export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
-  const [name, setName] = useState('')
   const [parsed, setParsed] = useState<ParsedWatchlist | null>(null)
   const rows = parsed?.rows ?? []
-  const { busy, error, submit, clear } = useSubmit(async () => {
-    const items = rows.map(({ symbol, exchange, note }) => ({ symbol, exchange, note }))
-    const { list, duplicates } = await importList(name.trim() || 'Watchlist', items)
-    const left =
-      duplicates > 0 ? `, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'} left out` : ''
-    toast(`${list.items.length} symbols imported${left}`, { tone: 'up' })
-    onClose()
+  const form = useForm({
+    wire: LIST_FIELDS,
+    start: { name: '' },
+    async send({ name }) {
+      const items = rows.map(({ symbol, exchange, note }) => ({ symbol, exchange, note }))
+      const { list, duplicates } = await importList(name.trim() || 'Watchlist', items)
+      const left =
+        duplicates > 0 ? `, ${duplicates} ${duplicates === 1 ? 'duplicate' : 'duplicates'} left out` : ''
+      toast(`${list.items.length} symbols imported${left}`, { tone: 'up' })
+      onClose()
+    },
   })
+  const { error } = form
   const read = (files: File[]) => {
     const file = files[0]
     if (!file) return
-    clear()
-    if (name === '') setName(file.name.replace(/\.[^.]*$/, '').slice(0, 200))
+    form.forgive()
+    if (form.values.name === '') form.set('name', file.name.replace(/\.[^.]*$/, '').slice(0, 200))
     void file.text().then((text) => setParsed(parseWatchlist(text)))
   }
   const wrong = new Map<number, string>()
@@ -48,7 +53,7 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
       footer={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" disabled={busy || rows.length === 0} onClick={submit}>
+          <Button variant="primary" disabled={form.busy || rows.length === 0} onClick={form.submit}>
             Import {rows.length > 0 ? `${rows.length} symbols` : ''}
           </Button>
         </>
@@ -65,14 +70,14 @@ export function ImportWatchlist({ onClose }: { readonly onClose: () => void }) {
       )}
       {rows.length > 0 && (
         <>
-          <Field label="Name" value={name} onInput={setName} problem={problemAt(error, '/name')} />
+          <Field label="Name" {...form.field('name', { required: false })} />
           {wrong.size > 0 ? (
             <div class={p['note']} data-tone="down" role="alert">
               {wrong.size} of {rows.length} rows cannot be read, so nothing was imported. Mend them in the
               file and drop it again.
             </div>
           ) : (
-            <FormProblem error={error} shown={SHOWN_FIELDS} />
+            <FormProblem error={error} shown={form.shown} />
           )}
           <div class={s.bad}>
             <DataTable
