@@ -71,8 +71,8 @@ function finder<C extends Owned>(kv: Kv, credentials: Collection<C>) {
     const kept = known.get(hash)
     if (!kept) return look(hash)
     known.delete(hash)
-    const entries = await kv.getMany(kept.keys)
-    if (!kept.versions.every((version, i) => entries[i]?.version === version)) return look(hash)
+    const versions = await kv.versions(kept.keys)
+    if (!kept.versions.every((version, i) => versions[i] === version)) return look(hash)
     known.set(hash, kept)
     return kept.found
   }

@@ -208,8 +208,12 @@ export function createAlerts(all: AlertDeps) {
     change,
     remove,
     get: owned,
+    /** Changes when the alert does. */
+    stamp: (id: string): Promise<string> => alerts.stamp(id),
     list: (ownerId: string, options: PageOptions): Promise<Page<Alert>> =>
       alerts.list('owner', [ownerId], options),
+    /** Changes when one of the owner's alerts does. */
+    listStamp: (ownerId: string): Promise<string> => alerts.listStamp('owner', [ownerId]),
     firings: async (ownerId: string, id: string, options: PageOptions): Promise<Page<Firing>> => {
       await owned(ownerId, id)
       return firings.list('alert', [id], options)

@@ -30,6 +30,7 @@ export function alertRecords(kv: Kv, max: number): AlertRecords {
       expiring: (alert) =>
         alert.expiresAt === null ? null : plain(alert, false) && [...partsOf(alert), alert.expiresAt],
     },
+    stamped: ['owner'],
     counts: { owner: { of: (alert) => [alert.ownerId], ...(max > 0 && { max }), noun: 'alerts' } },
   })
   const firings = collection<Firing>(kv, 'firings', {

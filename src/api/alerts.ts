@@ -5,7 +5,7 @@ import { withoutMemory, type Alert, type Firing } from '../alerts/alert.ts'
 import type { Letter } from '../mail/mail.ts'
 import type { Alert as AlertWire, Firing as FiringWire, Letter as LetterWire } from '../wire/alert.ts'
 import { access, type ApiDeps } from './access.ts'
-import { instantOf, listed, pageOf } from './fields.ts'
+import { instantOf, listed, pageName, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 const letterWire = ({ ownerId: _owner, ...shown }: Letter): LetterWire => shown
@@ -13,6 +13,7 @@ const wire = (alert: Alert): AlertWire => withoutMemory(alert)
 const firingWire = ({ ownerId: _owner, ...shown }: Firing): FiringWire => shown
 
 export function alertRoutes(deps: ApiDeps) {
+  const { kept } = deps
   const { alerts, mail } = deps.rooms
   /** Without a mail server letters wait in the outbox, which the caller should know. */
   const warningsFor = (alert: Alert) =>
@@ -43,8 +44,12 @@ export function alertRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      async ({ caller, query }) =>
-        listed('alerts', await alerts.list(caller.user.id, pageOf(query, alerts.pageMax)), wire),
+      async ({ caller: { user }, query }) => {
+        const page = pageOf(query, alerts.pageMax)
+        return kept.answer(pageName('alerts', user.id, page), await alerts.listStamp(user.id), async () =>
+          listed('alerts', await alerts.list(user.id, page), wire),
+        )
+      },
       route('GET /api/platform/alerts'),
     )
     .get(
@@ -61,7 +66,10 @@ export function alertRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id',
-      async ({ caller, params }) => ({ alert: wire(await alerts.get(caller.user.id, params.id)) }),
+      async ({ caller: { user }, params: { id } }) =>
+        kept.answer(`alert ${user.id} ${id}`, await alerts.stamp(id), async () => ({
+          alert: wire(await alerts.get(user.id, id)),
+        })),
       route('GET /api/platform/alerts/{id}', { etag: true }),
     )
     .get(

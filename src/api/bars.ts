@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { barsNotFound, isSameSymbol } from '../market/bar-cache.ts'
-import { seriesKey, type SeriesInfo } from '../market/bar-store.ts'
+import { ownerOf, seriesKey, seriesName, type SeriesInfo, type SeriesKey } from '../market/bar-store.ts'
 import { parseTime } from '../market/bar-time.ts'
 import { importBars } from '../market/import.ts'
 import { requireInterval } from '../market/interval.ts'
@@ -26,7 +26,7 @@ const IMPORT_BYTES = { csv: 512 << 20, json: 32 << 20 }
 const BARS_MAX = 50_000
 
 export function barRoutes(deps: ApiDeps) {
-  const { bars: cache } = deps
+  const { bars: cache, kept } = deps
 
   return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
     .use(access(deps))
@@ -93,14 +93,20 @@ export function barRoutes(deps: ApiDeps) {
         const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
         // With a start alone one reads forwards, else the newest.
         const isForwards = from !== undefined && end === undefined
-        const found = await seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
-        return {
-          ...key,
-          builtFrom: source.interval === key.interval ? null : source.interval,
-          bars: wantsColumns(request)
-            ? await packedBars(found, barsTag(found))
-            : new JsonText([barColumns(found)], { tag: barsTag(found) }),
+        const read = () => seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
+        if (wantsColumns(request)) {
+          const found = await read()
+          return { ...key, ...builtFrom(key, source), bars: await packedBars(found, barsTag(found)) }
         }
+        const answer = async () => {
+          const found = await read()
+          const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
+          return { ...key, ...builtFrom(key, source), bars }
+        }
+        // What is built hangs on the symbol's facts too.
+        if (source.interval !== key.interval) return answer()
+        const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
+        return kept.answer(name, String(source.change), answer)
       },
       route('GET /api/platform/bars', { etag: true, columns: true }),
     )
@@ -137,6 +143,10 @@ export function barRoutes(deps: ApiDeps) {
       },
       route('PUT /api/platform/symbols/{exchange}/{symbol}'),
     )
+}
+
+function builtFrom({ interval }: SeriesKey, source: SeriesInfo): { readonly builtFrom: string | null } {
+  return { builtFrom: source.interval === interval ? null : source.interval }
 }
 
 const writerOf = ({ user }: Caller): Writer => ({ userId: user.id, keeper: mayChangeShared(user) })

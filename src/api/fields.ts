@@ -29,6 +29,15 @@ export function pageOf(
   return { limit, ...(query.cursor !== undefined && { cursor: query.cursor }) }
 }
 
+/** What a page is kept under: which list, of whom, for whom, and which part of it. */
+export function pageName(
+  list: string,
+  reader: string | null,
+  { limit, cursor = '' }: { readonly limit: number; readonly cursor?: string },
+): string {
+  return `${list} ${reader ?? ''} ${limit} ${cursor}`
+}
+
 /** The answer of a list. */
 export function listed<N extends string, T, W>(noun: N, page: Page<T>, wire: (item: T) => W) {
   return { [noun]: page.items.map(wire), nextCursor: page.nextCursor } as Record<N, W[]> & {

@@ -6,10 +6,11 @@ import { requireInterval } from '../market/interval.ts'
 import type { Idea as IdeaWire } from '../wire/idea.ts'
 import { access, type ApiDeps } from './access.ts'
 import { ideaItem } from './search-items.ts'
-import { listed, pageOf } from './fields.ts'
+import { listed, pageName, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 export function ideaRoutes(deps: ApiDeps) {
+  const { kept } = deps
   const { ideas, search } = deps.rooms
   const wireFor =
     (userId: string | null) =>
@@ -46,20 +47,27 @@ export function ideaRoutes(deps: ApiDeps) {
       '',
       async ({ visitor, query }) => {
         const userId = visitor?.user.id ?? null
-        const page = pageOf(query, query.feed === 'public' || userId === null ? 100 : IDEAS_PER_USER)
-        const list =
-          query.feed === 'public' || userId === null
-            ? await ideas.feed(page)
-            : await ideas.listOf(userId, page)
-        return listed('ideas', list, wireFor(userId))
+        if (query.feed === 'public' || userId === null) {
+          const page = pageOf(query, 100)
+          return kept.answer(pageName('feed', userId, page), await ideas.feedStamp(), async () =>
+            listed('ideas', await ideas.feed(page), wireFor(userId)),
+          )
+        }
+        const page = pageOf(query, IDEAS_PER_USER)
+        return kept.answer(pageName('ideas', userId, page), await ideas.listStamp(userId), async () =>
+          listed('ideas', await ideas.listOf(userId, page), wireFor(userId)),
+        )
       },
       route('GET /api/platform/ideas'),
     )
     .get(
       '/:id',
-      async ({ visitor, params }) => ({
-        idea: wireFor(visitor?.user.id ?? null)(await ideas.get(params.id, visitor?.user.id ?? null)),
-      }),
+      async ({ visitor, params: { id } }) => {
+        const userId = visitor?.user.id ?? null
+        return kept.answer(`idea ${userId ?? ''} ${id}`, await ideas.stamp(id), async () => ({
+          idea: wireFor(userId)(await ideas.get(id, userId)),
+        }))
+      },
       route('GET /api/platform/ideas/{id}', { etag: true }),
     )
     .patch(

@@ -39,6 +39,7 @@
 import { isIP } from 'node:net'
 import type { TSchema } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { memo } from '../lib/memo.ts'
 import { Problem } from '../lib/problem.ts'
 import { Gate, type ApiDeps, type Visit } from './access.ts'
 import { authRoutes } from './auth.ts'
@@ -53,6 +54,7 @@ import { feedRoutes } from './feeds.ts'
 import { healthRoutes } from './health.ts'
 import { ideaRoutes } from './ideas.ts'
 import { mcpRoutes, type Handle } from './mcp.ts'
+import { KeptAnswers } from './kept-answers.ts'
 import { Metrics } from './metrics.ts'
 import type { Route } from './openapi.ts'
 import { hostName } from './peer.ts'
@@ -95,7 +97,7 @@ export function createApi(services: Services) {
   const { log, clock, settings } = services
   const metrics = new Metrics()
   const streams = new StreamSlots()
-  const deps: ApiDeps = { ...services, gate: new Gate(services), streams }
+  const deps: ApiDeps = { ...services, gate: new Gate(services), streams, kept: new KeptAnswers() }
   const { gate } = deps
   const allowedHosts = hostCheck(settings)
   // Filled below, once they are known; read when a request asks.
@@ -106,9 +108,13 @@ export function createApi(services: Services) {
   const inner: Handle = (request) => handle(request)
   let handle: Handle = () => Promise.reject(new Error('assertion failed: the app is not there yet'))
 
+  // Elysia would define it anew on each request's context.
+  const listening = (): Elysia['server'] => app.server
+
   const app = new Elysia({ normalize: false })
-    .onRequest(({ request, server, set }) => {
+    .onRequest(({ request, set }) => {
       // Without a server this is a test. With one, an address that it does not know means the client has gone.
+      const server = listening()
       const address = server ? (server.requestIP(request)?.address ?? '') : '127.0.0.1'
       const visit = gate.open(request, address)
       Object.assign(set.headers, commonHeaders(visit))
@@ -213,18 +219,19 @@ const PREFLIGHT = {
   'access-control-max-age': '7200',
 }
 
+const COMMON_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const
+const HTTPS_HEADERS = { ...COMMON_HEADERS, 'strict-transport-security': 'max-age=31536000' } as const
+
 function commonHeaders({ requestId, peer }: Visit): Record<string, string> {
-  return {
-    'x-request-id': requestId,
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    'referrer-policy': 'no-referrer',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-    ...(peer.https && { 'strict-transport-security': 'max-age=31536000' }),
-  }
+  return { 'x-request-id': requestId, ...(peer.https ? HTTPS_HEADERS : COMMON_HEADERS) }
 }
 
 /** Pages of these origins may read answers; cookies are never theirs to send. */
@@ -244,13 +251,16 @@ function corsHeaders(request: Request, origins: readonly string[]): Record<strin
 function hostCheck({ allowedHosts, publicUrl }: Services['settings']): (host: string) => boolean {
   const names = new Set(['localhost', ...allowedHosts.map((name) => name.toLowerCase())])
   if (publicUrl !== null) names.add(new URL(publicUrl).hostname)
-  return (host) => {
+  return memo(HOSTS_MAX, (host) => {
     const name = hostName(host)
     return (
       names.has('*') || names.has(name) || names.has(host) || isIP(name) > 0 || name.endsWith('.localhost')
     )
-  }
+  })
 }
+
+/** Answers to so many names are kept: mostly they are one. */
+const HOSTS_MAX = 100
 
 function errorText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)

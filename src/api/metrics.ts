@@ -3,15 +3,17 @@
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const
 
-interface Series {
+/** What is counted of one route. */
+interface Counted {
+  readonly labels: string
+  readonly statuses: Map<number, number>
   count: number
   sum: number
   readonly buckets: number[]
 }
 
 export class Metrics {
-  readonly #requests = new Map<string, number>()
-  readonly #durations = new Map<string, Series>()
+  readonly #counted = new Map<string, Counted>()
   readonly #gauges: (() => readonly (readonly [name: string, help: string, value: number])[])[] = []
 
   /** `read` is called whenever somebody scrapes. */
@@ -20,16 +22,19 @@ export class Metrics {
   }
 
   request(method: string, route: string, status: number, seconds: number): void {
+    const counted = this.#counted.get(`${method} ${route}`) ?? this.#first(method, route)
+    counted.statuses.set(status, (counted.statuses.get(status) ?? 0) + 1)
+    counted.count += 1
+    counted.sum += seconds
+    for (let i = 0; i < SECONDS.length; i++)
+      if (seconds <= (SECONDS[i] ?? 0)) counted.buckets[i] = (counted.buckets[i] ?? 0) + 1
+  }
+
+  #first(method: string, route: string): Counted {
     const labels = `method="${method}",route="${route.replace(/["\\\n]/g, '')}"`
-    const counted = `${labels},status="${status}"`
-    this.#requests.set(counted, (this.#requests.get(counted) ?? 0) + 1)
-    const series = this.#durations.get(labels) ?? { count: 0, sum: 0, buckets: SECONDS.map(() => 0) }
-    this.#durations.set(labels, series)
-    series.count += 1
-    series.sum += seconds
-    SECONDS.forEach((bound, i) => {
-      if (seconds <= bound) series.buckets[i] = (series.buckets[i] ?? 0) + 1
-    })
+    const counted: Counted = { labels, statuses: new Map(), count: 0, sum: 0, buckets: SECONDS.map(() => 0) }
+    this.#counted.set(`${method} ${route}`, counted)
+    return counted
   }
 
   text(): string {
@@ -37,13 +42,14 @@ export class Metrics {
       '# HELP chartroom_http_requests_total Requests answered.',
       '# TYPE chartroom_http_requests_total counter',
     ]
-    for (const [labels, count] of this.#requests)
-      lines.push(`chartroom_http_requests_total{${labels}} ${count}`)
+    for (const { labels, statuses } of this.#counted.values())
+      for (const [status, count] of statuses)
+        lines.push(`chartroom_http_requests_total{${labels},status="${status}"} ${count}`)
     lines.push(
       '# HELP chartroom_http_request_seconds Time from the first byte to the answer.',
       '# TYPE chartroom_http_request_seconds histogram',
     )
-    for (const [labels, { count, sum, buckets }] of this.#durations) {
+    for (const { labels, count, sum, buckets } of this.#counted.values()) {
       const name = 'chartroom_http_request_seconds'
       SECONDS.forEach((bound, i) => lines.push(`${name}_bucket{${labels},le="${bound}"} ${buckets[i] ?? 0}`))
       lines.push(`${name}_bucket{${labels},le="+Inf"} ${count}`)

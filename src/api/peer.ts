@@ -3,6 +3,7 @@
 // `X-Forwarded-*` counts only from a trusted proxy, and of the addresses in it the last one that is not a proxy.
 
 import { BlockList, isIP } from 'node:net'
+import { memo } from '../lib/memo.ts'
 
 export interface Peer {
   readonly ip: string
@@ -35,27 +36,44 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 }
 const LOOPBACK = addressList(['loopback'])
 
-export function peerOf(request: Request, address: string, trusted: BlockList): Peer {
-  const direct = plainAddress(address)
-  const believed = contains(trusted, direct)
-  const forwarded = (name: string) => (believed ? request.headers.get(name) : null)
-  const hops = (forwarded('x-forwarded-for') ?? '').split(',').map((hop) => plainAddress(hop.trim()))
-  const client = hops.findLast((hop) => isIP(hop) > 0 && !contains(trusted, hop))
-  const ip = client ?? direct
-  const proto = forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
-  const host =
-    forwarded('x-forwarded-host')?.split(',')[0]?.trim() ??
-    request.headers.get('host') ??
-    URL.parse(request.url)?.host ??
-    ''
+/** How peers are seen through these proxies. What an address is needs looking up in lists, and most requests come from few. */
+export function peersBehind(trusted: BlockList): (request: Request, address: string) => Peer {
+  const place = memo(PLACES_MAX, (address) => placeOf(address, trusted))
+  return (request, address) => {
+    const direct = place(address)
+    const forwarded = (name: string) => (direct.isTrusted ? request.headers.get(name) : null)
+    const client = forwarded('x-forwarded-for')
+      ?.split(',')
+      .map((hop) => place(hop.trim()))
+      .findLast(({ ip, isTrusted }) => isIP(ip) > 0 && !isTrusted)
+    const { ip, network, isLoopback } = client ?? direct
+    const proto = forwarded('x-forwarded-proto')?.split(',')[0]?.trim().toLowerCase()
+    const host =
+      forwarded('x-forwarded-host')?.split(',')[0]?.trim() ??
+      request.headers.get('host') ??
+      URL.parse(request.url)?.host ??
+      ''
+    return {
+      ip,
+      network,
+      // A proxy on this machine makes everybody look local, so a request that came through one is not.
+      local: isLoopback && !request.headers.has('x-forwarded-for') && !request.headers.has('forwarded'),
+      https: proto === undefined ? request.url.startsWith('https:') : proto === 'https',
+      host: host.toLowerCase(),
+    }
+  }
+}
+
+const PLACES_MAX = 10_000
+
+/** What an address says by itself. */
+function placeOf(address: string, trusted: BlockList) {
+  const ip = plainAddress(address)
   return {
     ip,
     network: isIP(ip) === 6 ? `${ipv6Groups(ip).slice(0, 4).join(':')}::/64` : ip,
-    // A proxy on this machine makes everybody look local, so a request that came through one is not.
-    local:
-      contains(LOOPBACK, ip) && !request.headers.has('x-forwarded-for') && !request.headers.has('forwarded'),
-    https: proto === undefined ? request.url.startsWith('https:') : proto === 'https',
-    host: host.toLowerCase(),
+    isTrusted: contains(trusted, ip),
+    isLoopback: contains(LOOPBACK, ip),
   }
 }
 

@@ -19,6 +19,7 @@ import { Warning, type Unchanged, type Wire } from '../wire/schema.ts'
 import type { AccessOptions } from './access.ts'
 import type { Columns } from './columns.ts'
 import type { JsonText } from './json-text.ts'
+import type { Kept } from './kept-answers.ts'
 
 /** As the OpenAPI document has it. */
 interface RequestBody {
@@ -26,8 +27,9 @@ interface RequestBody {
   readonly content: Readonly<Record<string, { schema: object }>>
 }
 
-/** What a handler returns: fields may be JSON text or columns already, and `ok` is the frame's. */
-type Sent<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
+/** What a handler returns: fields may be JSON text or columns already, and `ok` is the frame's. It may be a text that was kept. */
+type Sent<K extends OperationName> = Fields<K> | Kept<Fields<K>>
+type Fields<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
   readonly warnings?: readonly Wire<typeof Warning>[]
 }
 type OrText<T> = T extends unknown ? { readonly [F in keyof T]: T[F] | JsonText | Columns } : never

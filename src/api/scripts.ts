@@ -6,12 +6,13 @@ import type { Script as ScriptWire } from '../wire/script.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
 import { scriptItem } from './search-items.ts'
-import { listed, pageOf } from './fields.ts'
+import { listed, pageName, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 const BODY_BYTES = 1024 * 1024
 
 export function scriptRoutes(deps: ApiDeps) {
+  const { kept } = deps
   const { scripts, search, texts } = deps.rooms
   const wireFor =
     (userId: string | null) =>
@@ -61,21 +62,27 @@ export function scriptRoutes(deps: ApiDeps) {
       '',
       async ({ visitor, query }) => {
         const userId = visitor?.user.id ?? null
-        const everybodys = query.feed === 'public' || userId === null
-        const page = pageOf(query, everybodys ? 100 : SCRIPTS_PER_USER)
-        return listed(
-          'scripts',
-          everybodys ? await scripts.listPublic(page) : await scripts.listOf(userId, page),
-          wireFor(userId),
+        if (query.feed === 'public' || userId === null) {
+          const page = pageOf(query, 100)
+          return kept.answer(pageName('library', userId, page), await scripts.publicStamp(), async () =>
+            listed('scripts', await scripts.listPublic(page), wireFor(userId)),
+          )
+        }
+        const page = pageOf(query, SCRIPTS_PER_USER)
+        return kept.answer(pageName('scripts', userId, page), await scripts.listStamp(userId), async () =>
+          listed('scripts', await scripts.listOf(userId, page), wireFor(userId)),
         )
       },
       route('GET /api/platform/scripts'),
     )
     .get(
       '/:id',
-      async ({ visitor, params }) => ({
-        script: wireFor(visitor?.user.id ?? null)(await scripts.get(params.id, visitor?.user.id ?? null)),
-      }),
+      async ({ visitor, params: { id } }) => {
+        const userId = visitor?.user.id ?? null
+        return kept.answer(`script ${userId ?? ''} ${id}`, await scripts.stamp(id), async () => ({
+          script: wireFor(userId)(await scripts.get(id, userId)),
+        }))
+      },
       route('GET /api/platform/scripts/{id}', { etag: true }),
     )
     .get(

@@ -11,7 +11,7 @@ import {
 import type { Watchlist as WatchlistWire } from '../wire/watchlist.ts'
 import { access, type ApiDeps } from './access.ts'
 import { watchlistItem } from './search-items.ts'
-import { listed, pageOf } from './fields.ts'
+import { listed, pageName, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 const BODY_BYTES = 2 * 1024 * 1024
@@ -31,6 +31,7 @@ const explained = (warnings: readonly ImportWarning[]) =>
       }
 
 export function watchlistRoutes(deps: ApiDeps) {
+  const { kept } = deps
   const { watchlists, search } = deps.rooms
   return new Elysia({ prefix: '/api/platform/watchlists', tags: ['Watchlists'], normalize: false })
     .use(access(deps))
@@ -53,13 +54,21 @@ export function watchlistRoutes(deps: ApiDeps) {
     )
     .get(
       '',
-      async ({ caller, query }) =>
-        listed('watchlists', await watchlists.list(caller.user.id, pageOf(query, WATCHLISTS_PER_USER)), wire),
+      async ({ caller: { user }, query }) => {
+        const page = pageOf(query, WATCHLISTS_PER_USER)
+        const stamp = await watchlists.listStamp(user.id)
+        return kept.answer(pageName('watchlists', user.id, page), stamp, async () =>
+          listed('watchlists', await watchlists.list(user.id, page), wire),
+        )
+      },
       route('GET /api/platform/watchlists'),
     )
     .get(
       '/:id',
-      async ({ caller, params }) => ({ watchlist: wire(await watchlists.get(caller.user.id, params.id)) }),
+      async ({ caller: { user }, params: { id } }) =>
+        kept.answer(`watchlist ${user.id} ${id}`, await watchlists.stamp(id), async () => ({
+          watchlist: wire(await watchlists.get(user.id, id)),
+        })),
       route('GET /api/platform/watchlists/{id}', { etag: true }),
     )
     .get(

@@ -60,6 +60,7 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
       owner: (idea) => [idea.ownerId],
       feed: (idea) => (idea.visibility === 'public' ? [] : null),
     },
+    stamped: ['owner', 'feed'],
     counts: { owner: { of: (idea) => [idea.ownerId], max: IDEAS_PER_USER, noun: 'ideas' } },
   })
   const notFound = () => new Problem(404, 'idea_not_found', 'There is no such idea.')
@@ -91,9 +92,14 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
       if (!idea || (idea.visibility === 'private' && idea.ownerId !== readerId)) throw notFound()
       return idea
     },
+    /** Changes when the idea does. */
+    stamp: (id: string): Promise<string> => ideas.stamp(id),
     feed: (options: PageOptions): Promise<Page<Idea>> => ideas.list('feed', [], options),
+    /** Changes when a public idea does, or one becomes public, or is no more. */
+    feedStamp: (): Promise<string> => ideas.listStamp('feed', []),
     listOf: (ownerId: string, options: PageOptions): Promise<Page<Idea>> =>
       ideas.list('owner', [ownerId], options),
+    listStamp: (ownerId: string): Promise<string> => ideas.listStamp('owner', [ownerId]),
     each: (): AsyncGenerator<Idea> => ideas.each(),
     eachOf: (ownerId: string): AsyncGenerator<Idea> => ideas.each('owner', [ownerId]),
     /** An idea that becomes unlisted gets a new id if the old one was ever public; the answer's `id` tells. */

@@ -78,6 +78,7 @@ const scriptsIn = collectionIn<Script>('scripts', {
     public: (script) => (script.visibility === 'public' ? [] : null),
     library: (script) => (script.kind === 'library' ? [script.name.toLowerCase()] : null),
   },
+  stamped: ['owner', 'public'],
   counts: { owner: { of: (script) => [script.ownerId], max: SCRIPTS_PER_USER, noun: 'scripts' } },
 })
 
@@ -170,9 +171,15 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
       if (!script || (script.visibility !== 'public' && script.ownerId !== readerId)) throw notFound()
       return script
     },
+    /** Changes when the script does. */
+    stamp: (id: string): Promise<string> => scripts.stamp(id),
     listOf: (ownerId: string, options: PageOptions): Promise<Page<Script>> =>
       scripts.list('owner', [ownerId], options),
+    /** Changes when one of the owner's scripts does. */
+    listStamp: (ownerId: string): Promise<string> => scripts.listStamp('owner', [ownerId]),
     listPublic: (options: PageOptions): Promise<Page<Script>> => scripts.list('public', [], options),
+    /** Changes when a public script does, or one becomes public, or is no more. */
+    publicStamp: (): Promise<string> => scripts.listStamp('public', []),
     each: (): AsyncGenerator<Script> => scripts.each(),
     eachOf: (ownerId: string): AsyncGenerator<Script> => scripts.each('owner', [ownerId]),
     /** A changed text makes a new revision; the oldest beyond 50 are forgotten. */

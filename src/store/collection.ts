@@ -13,7 +13,7 @@
 // together or not at all, and every index can be rebuilt from the records. A plan reads `alerts.at(tx)`.
 //
 // Keys: [name, 'id', id] the record · [name, 'by', index, …parts, id] · [name, 'unique', index, …parts] → id ·
-// [name, 'count', counter, …parts] → number.
+// [name, 'count', counter, …parts] → number · [name, 'stamp', index, …parts], whose version is the stamp.
 
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
@@ -41,6 +41,8 @@ export interface PageOptions {
 export interface CollectionSpec<T> {
   /** Where a record is listed; null = not in this index. The id is appended, so equal parts list in order of making. */
   readonly indexes?: Readonly<Record<string, (record: T) => Key | null>>
+  /** Indexes whose lists have a stamp. */
+  readonly stamped?: readonly string[]
   /** Names no two records may share; null = none taken. */
   readonly unique?: Readonly<Record<string, (record: T) => Key | null>>
   /** Numbers kept in step with the records; `max` makes one a quota. */
@@ -72,7 +74,18 @@ export interface Records<T> {
   count(counter: string, parts: Key): Promise<number>
 }
 
-export interface Collection<T extends { readonly id: string }> extends Records<T> {
+/**
+ * What changes with every write: whoever reads a stamp and then what it is of, and finds the same stamp later, has read what
+ * stands there. '' before the first write.
+ */
+export interface Stamps {
+  /** Of one record. */
+  stamp(id: string): Promise<string>
+  /** Of the list of a stamped index: changes with any record that is, or was, in it. */
+  listStamp(index: string, parts: Key): Promise<string>
+}
+
+export interface Collection<T extends { readonly id: string }> extends Records<T>, Stamps {
   /** Where a record stands in the store. */
   keyOf(id: string): Key
   /** As a plan reads it. */
@@ -107,7 +120,7 @@ export function collectionIn<T extends { readonly id: string }>(
 export function collection<T extends { readonly id: string }>(
   kv: Kv,
   name: string,
-  { indexes = {}, unique = {}, counts = {} }: CollectionSpec<T> = {},
+  { indexes = {}, stamped = [], unique = {}, counts = {} }: CollectionSpec<T> = {},
 ): Collection<T> {
   const recordKey = (id: string): Key => [name, 'id', id]
 
@@ -116,6 +129,14 @@ export function collection<T extends { readonly id: string }>(
       const parts = of(record)
       return parts ? [[name, 'by', index, ...parts, record.id]] : []
     })
+  const stampKey = (index: string, parts: Key): Key => [name, 'stamp', index, ...parts]
+  const stampsOf = (...records: readonly T[]) =>
+    records.flatMap((record) =>
+      stamped.flatMap((index) => {
+        const parts = indexes[index]?.(record)
+        return parts ? [stampKey(index, parts)] : []
+      }),
+    )
   const namesOf = (record: T) =>
     Object.entries(unique).flatMap(([index, of]): Name[] => {
       const parts = of(record)
@@ -210,9 +231,16 @@ export function collection<T extends { readonly id: string }>(
     return self
   }
 
+  const stampAt = async (key: Key) => (await kv.versions([key]))[0] ?? ''
+
   const self: Collection<T> = {
     ...recordsIn(kv),
     keyOf: recordKey,
+    stamp: (id) => stampAt(recordKey(id)),
+    listStamp(index, parts) {
+      assert(stamped.includes(index), `the lists of ${name} by ${index} have no stamps`)
+      return stampAt(stampKey(index, parts))
+    },
     at: recordsIn,
     insert(record) {
       const names = namesOf(record)
@@ -225,6 +253,7 @@ export function collection<T extends { readonly id: string }>(
           ...indexKeys(record).map((key) => ({ key, value: 'null' })),
         ],
         sums: countSteps(record, 1),
+        stamps: stampsOf(record),
       }
     },
     replace({ record: before, version }, record) {
@@ -247,6 +276,7 @@ export function collection<T extends { readonly id: string }>(
           ...without(oldKeys, newKeys),
         ],
         sums: [...countSteps(before, -1), ...countSteps(record, 1)],
+        stamps: stampsOf(before, record),
       }
     },
     remove({ record, version }) {
@@ -254,6 +284,7 @@ export function collection<T extends { readonly id: string }>(
         checks: [{ key: recordKey(record.id), version }],
         deletes: [recordKey(record.id), ...namesOf(record).map(({ key }) => key), ...indexKeys(record)],
         sums: countSteps(record, -1),
+        stamps: stampsOf(record),
       }
     },
     async update(id, change, also) {

@@ -72,7 +72,8 @@ function encodeParts(key: Key): Buffer {
       bytes[at++] = 0
     }
   }
-  return bytes.subarray(0, at)
+  // A view of the whole takes as long as writing it.
+  return at === room ? bytes : bytes.subarray(0, at)
 }
 
 function encodePart(part: KeyPart): Buffer {

@@ -77,6 +77,8 @@ export interface Reader {
 }
 
 export interface Kv extends Reader {
+  /** Of each key, null where it is absent: whether what was read still stands, without reading it again. */
+  versions(keys: readonly Key[]): Promise<(Version | null)[]>
   /**
    * All or nothing. Resolves when the commit is flushed to disk: `true`, or `false` when a check failed and
    * nothing was written. Rejects with `AboveMax`, and with Problem 507 `storage_full` when the disk or the map is full.

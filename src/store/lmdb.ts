@@ -5,11 +5,11 @@
 // transaction that wrote the key: it never repeats, and commits that share a transaction see each other's writes
 // while nobody else does, so no version is ever seen with two values.
 
-import { open, type Database, type RootDatabase } from 'lmdb'
+import { getLastVersion, open, type Database, type RootDatabase } from 'lmdb'
 import { Problem } from '../lib/problem.ts'
 import { DataRefused } from './data-refused.ts'
 import { decodeKey, encodeKey } from './key.ts'
-import type { Commit, Entry, Key, Kv } from './kv.ts'
+import type { Commit, Entry, Key, Kv, Version } from './kv.ts'
 import { pageRange, storageFull } from './memory.ts'
 import { mayUseReserve, type Reserve, RESERVE_BYTES } from './reserve.ts'
 import { withoutSums } from './sums.ts'
@@ -113,6 +113,11 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     return found ? { key, value: found.value, version: String(found.version) } : null
   }
 
+  /** Reading makes no text of the value, which is most of what an entry takes. */
+  function versionOf(key: Key): Version | null {
+    return documents.getBinaryFast(encodeKey(key)) === undefined ? null : String(getLastVersion())
+  }
+
   /** Inside a transaction. */
   function assertRoomFor(commit: Commit): void {
     if (!isDiskFull() && !isAbove(maxBytes)) return
@@ -138,6 +143,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     durable: written,
     get: async (key) => entryOf(key),
     getMany: async (keys) => keys.map(entryOf),
+    versions: async (keys) => keys.map(versionOf),
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options

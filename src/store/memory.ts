@@ -49,6 +49,7 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
   return {
     get: async (key) => found(key),
     getMany: async (keys) => keys.map(found),
+    versions: async (keys) => keys.map((key) => found(key)?.version ?? null),
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const from = lowerBound(sorted, start.toString('latin1'))

@@ -21,6 +21,8 @@ export interface Changes extends Commit {
   readonly sums?: readonly CountStep[]
   /** Keys that nothing may stand at yet; else the plan ends with `NameTaken`. */
   readonly names?: readonly Name[]
+  /** Keys that get a new version, for those who watch them; the same one may come up more than once. */
+  readonly stamps?: readonly Key[]
 }
 
 export interface CountStep extends Sum {
@@ -142,18 +144,25 @@ function merged(parts: readonly Changes[]): Changes {
     steps.set(text, { ...step, step: step.step + (steps.get(text)?.step ?? 0) })
   }
   const names = parts.flatMap((part) => part.names ?? [])
+  const stamps = new Map(parts.flatMap((part) => part.stamps ?? []).map((key) => [JSON.stringify(key), key]))
   return {
     checks: [
       ...parts.flatMap(({ checks = [] }) => checks),
       ...names.map(({ key }): Check => ({ key, version: null })),
     ],
-    sets: parts.flatMap(({ sets = [] }) => sets),
+    sets: [
+      ...parts.flatMap(({ sets = [] }) => sets),
+      ...stamps.values().map((key) => ({ key, value: STAMP })),
+    ],
     deletes: parts.flatMap(({ deletes = [] }) => deletes),
     sums: [...steps.values()].filter(({ step }) => step !== 0),
     names,
     essential: parts.some(({ essential }) => essential),
   }
 }
+
+/** What stands at a stamp's key says nothing; its version does. */
+const STAMP = '0'
 
 async function committed(kv: Kv, { names: _names, ...changes }: Changes, tx: Tx): Promise<boolean> {
   try {

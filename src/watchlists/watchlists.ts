@@ -106,6 +106,7 @@ export type Watchlists = ReturnType<typeof createWatchlists>
 export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
   const watchlists = collection<Watchlist>(kv, 'watchlists', {
     indexes: { owner: (list) => [list.ownerId] },
+    stamped: ['owner'],
     counts: { owner: { of: (list) => [list.ownerId], max: WATCHLISTS_PER_USER, noun: 'watchlists' } },
   })
   const notFound = () => new Problem(404, 'watchlist_not_found', 'There is no such watchlist.')
@@ -129,8 +130,12 @@ export function createWatchlists({ kv, clock, newId }: WatchlistDeps) {
       return made
     },
     get: owned,
+    /** Changes when the list does. */
+    stamp: (id: string): Promise<string> => watchlists.stamp(id),
     list: (ownerId: string, options: PageOptions): Promise<Page<Watchlist>> =>
       watchlists.list('owner', [ownerId], options),
+    /** Changes when one of the owner's lists does. */
+    listStamp: (ownerId: string): Promise<string> => watchlists.listStamp('owner', [ownerId]),
     each: (): AsyncGenerator<Watchlist> => watchlists.each(),
     eachOf: (ownerId: string): AsyncGenerator<Watchlist> => watchlists.each('owner', [ownerId]),
     async change(

@@ -20,6 +20,7 @@ function counted(kv: Kv) {
   const counting: Kv = {
     get: (key) => (read.push(key), kv.get(key)),
     getMany: (keys) => (read.push(...keys), kv.getMany(keys)),
+    versions: (keys) => (read.push(...keys), kv.versions(keys)),
     list: (selector, options) => kv.list(selector, options),
     commit: (commit) => kv.commit(commit),
     close: () => kv.close(),

@@ -412,3 +412,9 @@ test('metrics count requests by route, for whoever is on this machine', async ()
   while (!(await call('GET', '/metrics')).text.includes(counted)) await new Promise(setImmediate)
   expect((await call('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status).toBe(404)
 })
+
+test('a request costs no more parsing than it needs: Elysia prepares cookies for a hook that hands its context on', () => {
+  const { app } = testServer()
+  const parsing = app.routes.filter((route) => String(route.compile()).includes('parseCookie'))
+  expect(parsing.map(({ path }) => path)).toEqual([])
+})

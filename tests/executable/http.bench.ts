@@ -1,10 +1,15 @@
-// What requests cost the server in time of its processor, beside other versions of it:
+// What requests cost the server in time of its processor, beside a bare route and other versions of it:
 //
-//     bun run bench http                       this source, and what it answers health with
+//     bun run bench http                       this source
 //     bun run bench http OTHER … --rounds 20   beside the executables or source folders OTHER
+//     bun run bench http --only alert          rows whose name has the word
 //
 // A round asks each server the same in turn; what counts is the median over the rounds, in µs of the process a request (all of
 // its threads), and how it stands to the last one named. Unlike time by the clock that hardly moves on a busy machine. Linux only.
+//
+// The limit is an Elysia route that answers the very bytes from memory, and `of the limit` how much of our time it takes.
+// Rows that ask for the same again are answered from kept texts; those that ask for other things each time are not.
+// Nobody is asked to compress, but in the row that says so.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,42 +19,73 @@ import { OWNER, csvOf } from './server.ts'
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),
   allowPositionals: true,
-  options: { rounds: { type: 'string', default: '10' } },
+  options: { rounds: { type: 'string', default: '10' }, only: { type: 'string', default: '' } },
 })
 const here = `${import.meta.dir}/../..`
 const rounds = Number(values.rounds)
+const LIMIT = 'limit'
 
 interface Running {
   readonly name: string
   readonly child: Bun.Subprocess
-  readonly folder: string
   readonly address: string
   readonly cookie: string
   readonly alert: string
+  /** Ids, the newest last. */
+  readonly ideas: readonly string[]
+  /** null = it has none. */
+  readonly folder: string | null
 }
 
 interface Row {
   readonly name: string
   readonly requests: number
   readonly ask: (server: Running, i: number) => Promise<Response>
+  /** Of what the limit answers; null = there is none. */
+  readonly limit: string | null
 }
 
-const path = (of: string | ((server: Running) => string), requests: number, name: string): Row => ({
-  name,
-  requests,
-  ask: (server) => get(server, typeof of === 'string' ? of : of(server)),
-})
-const CSV = csvOf(100_000)
+const PLAIN = { 'accept-encoding': 'identity' }
 
-const ROWS: readonly Row[] = [
+function path(
+  of: string | ((server: Running, i: number) => string),
+  requests: number,
+  name: string,
+  headers: Readonly<Record<string, string>> = PLAIN,
+): Row {
+  const limit = `/${name.replace(/\W+/g, '-')}`
+  return {
+    name,
+    requests,
+    limit,
+    ask: (server, i) =>
+      get(server, server.name === LIMIT ? limit : typeof of === 'string' ? of : of(server, i), headers),
+  }
+}
+const CSV = csvOf(100_000)
+const IDEAS = '/api/platform/ideas?feed=public&limit=100'
+const behind = (id = '') => Buffer.from(JSON.stringify([id])).toString('base64url')
+const BARS = '/api/platform/bars?exchange=SP&symbol=SPX&interval=1d'
+
+const ALL: readonly Row[] = [
   path('/api/health', 300, 'health'),
   path('/api/auth/session', 300, 'session'),
   path(({ alert }) => `/api/platform/alerts/${alert}`, 300, 'one alert'),
-  path('/api/platform/alerts?limit=100', 60, 'list of 100 alerts'),
-  path('/api/platform/bars?exchange=SP&symbol=SPX&interval=1d&limit=5000', 20, '5,000 bars'),
+  path('/api/platform/alerts?limit=100', 100, 'list of 100 alerts'),
+  path('/api/platform/alerts?limit=100', 100, 'list of 100 alerts, compressed', {}),
+  path(IDEAS, 100, 'list of 100 ideas'),
+  path(
+    ({ ideas }, i) => `${IDEAS}&cursor=${behind(ideas[ideas.length - 1 - i])}`,
+    20,
+    'other 100 ideas each time',
+  ),
+  path(`${BARS}&limit=5000`, 50, '5,000 bars'),
+  path((_, i) => `${BARS}&limit=${5000 - i}`, 20, 'other 5,000 bars each time'),
+  path(`${BARS}&limit=5000`, 50, '5,000 bars, compressed', {}),
   {
     name: 'import of 100,000 bars',
     requests: 1,
+    limit: null,
     ask: ({ address, cookie }, i) =>
       fetch(`${address}/api/platform/bars/import?exchange=B&symbol=S${i}&interval=1m`, {
         method: 'POST',
@@ -58,9 +94,10 @@ const ROWS: readonly Row[] = [
       }),
   },
 ]
+const ROWS = ALL.filter(({ name }) => name.includes(values.only))
 
-function get({ address, cookie }: Running, of: string): Promise<Response> {
-  return fetch(address + of, { headers: { cookie } })
+function get({ address, cookie }: Running, of: string, headers: Readonly<Record<string, string>>) {
+  return fetch(address + of, { headers: { cookie, ...headers } })
 }
 
 async function start(place: string): Promise<Running> {
@@ -96,7 +133,29 @@ async function start(place: string): Promise<Running> {
     )
     alert = ((await made.json()) as { id: string }).id
   }
-  return { name: place, child, folder, address, cookie, alert }
+  const ideas: string[] = []
+  const body = 'What the market did since, and why it may do it again. '.repeat(10)
+  for (let i = 0; i < 100 + 20 * (rounds + 1); i++) {
+    const made = await post('/api/platform/ideas', { title: `Idea ${i}`, body, visibility: 'public' }, cookie)
+    ideas.push(((await made.json()) as { id: string }).id)
+  }
+  return { name: place, child, folder, address, cookie, alert, ideas }
+}
+
+/** The limit, which answers what `server` does. */
+async function startLimit(server: Running): Promise<Running> {
+  const texts: Record<string, string> = {}
+  for (const row of ROWS) if (row.limit) texts[row.limit] = await (await row.ask(server, 0)).text()
+  const child = Bun.spawn([process.execPath, `${import.meta.dir}/bare-child.ts`], {
+    stdin: new Response(JSON.stringify(texts)),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  for await (const chunk of child.stdout) {
+    const address = `http://127.0.0.1:${new TextDecoder().decode(chunk).trim()}`
+    return { name: LIMIT, child, folder: null, address, cookie: server.cookie, alert: '', ideas: [] }
+  }
+  throw new Error('the limit did not start')
 }
 
 /** Time of all threads of the process so far. */
@@ -114,7 +173,7 @@ function spentUs({ child }: Running): number {
 async function cost(server: Running, row: Row, round: number): Promise<number> {
   const before = spentUs(server)
   for (let i = 0; i < row.requests; i++) {
-    const answer = await row.ask(server, round)
+    const answer = await row.ask(server, round * row.requests + i)
     await answer.arrayBuffer()
     if (!answer.ok) throw new Error(`${row.name}: ${answer.status}`)
   }
@@ -128,21 +187,27 @@ function median(numbers: readonly number[]): number {
 const servers: Running[] = []
 try {
   for (const place of [here, ...positionals]) servers.push(await start(place))
+  const [own] = servers
+  const limit = own && (await startLimit(own))
+  if (limit) servers.unshift(limit)
   for (const row of ROWS) {
-    const costs = servers.map((): number[] => [])
+    const costs = new Map(servers.map((server): [Running, number[]] => [server, []]))
     // One round more, which warms up.
     for (let round = 0; round <= rounds; round++)
-      for (const [k, server] of servers.entries()) {
+      for (const [server, all] of costs) {
+        if (server === limit && row.limit === null) continue
         const us = await cost(server, row, round)
-        if (round > 0) costs[k]?.push(us)
+        if (round > 0) all.push(us)
       }
-    const base = costs.at(-1) ?? []
-    for (const [k, server] of servers.entries()) {
-      const own = costs[k] ?? []
-      const ratios = own.map((us, round) => us / (base[round] ?? Number.NaN)).toSorted((a, b) => a - b)
-      const spread = `${(ratios[0] ?? 0).toFixed(2)} to ${(ratios.at(-1) ?? 0).toFixed(2)}`
+    const least = limit ? median(costs.get(limit) ?? []) : Number.NaN
+    const base = [...costs.values()].at(-1) ?? []
+    for (const [server, all] of costs) {
+      if (all.length === 0) continue
+      const ratios = all.map((us, round) => us / (base[round] ?? Number.NaN)).toSorted((a, b) => a - b)
+      const spread = `×${median(ratios).toFixed(2)} (${(ratios[0] ?? 0).toFixed(2)} to ${(ratios.at(-1) ?? 0).toFixed(2)})`
+      const share = Number.isNaN(least) ? '' : `${(least / median(all)).toFixed(2)} of the limit`
       console.log(
-        `${row.name.padEnd(24)} ${median(own).toFixed(0).padStart(8)} µs  ×${median(ratios).toFixed(2)} (${spread})  ${server.name}`,
+        `${row.name.padEnd(34)} ${median(all).toFixed(0).padStart(8)} µs  ${share.padEnd(18)} ${spread}  ${server.name}`,
       )
     }
   }
@@ -150,6 +215,6 @@ try {
   for (const { child, folder } of servers) {
     child.kill()
     await child.exited
-    rmSync(folder, { recursive: true, force: true })
+    if (folder !== null) rmSync(folder, { recursive: true, force: true })
   }
 }

@@ -40,6 +40,9 @@ describe.each(stores)('%s', (_name, open) => {
     const entries = await kv.getMany([['c'], ['b'], ['a'], ['c']])
     expect(entries.map((entry) => entry?.value ?? null)).toEqual(['c', null, 'a', 'c'])
     expect(entries[0]?.version).toBe((await kv.get(['c']))?.version ?? '')
+    expect(await kv.versions([['c'], ['b'], ['a']])).toEqual(
+      [0, 1, 2].map((i) => entries[i]?.version ?? null),
+    )
     await kv.close()
   })
 

@@ -30,6 +30,7 @@ export function delayedKv(kv: Kv, seed: number): Kv {
   return {
     get: (key) => late(() => kv.get(key)),
     getMany: (keys) => late(() => kv.getMany(keys)),
+    versions: (keys) => late(() => kv.versions(keys)),
     list: (selector, options) => late(() => kv.list(selector, options)),
     commit: (commit) => late(() => kv.commit(commit)),
     close: () => kv.close(),
