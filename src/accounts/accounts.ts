@@ -19,8 +19,7 @@ export interface AccountDeps {
 }
 
 /** There is one owner, the first user. Series that owner and admins import are shared, a member's are private. */
-export const ROLES = ['owner', 'admin', 'member'] as const
-export type Role = (typeof ROLES)[number]
+export type Role = 'owner' | 'admin' | 'member'
 /** Roles that the owner can give. */
 export const GIVEN_ROLES = ['admin', 'member'] as const
 export type GivenRole = (typeof GIVEN_ROLES)[number]

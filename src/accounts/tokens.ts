@@ -11,8 +11,7 @@ import type { Credentials } from './credentials.ts'
 
 const DEFAULT_SCOPES: readonly Scope[] = ['replay:read', 'replay:write']
 
-export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const
-export type TokenStatus = (typeof TOKEN_STATUSES)[number]
+export type TokenStatus = 'active' | 'expired' | 'revoked'
 
 const PREFIX = 'crm_pat_'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -39,7 +39,7 @@ export interface SignUpPolicy {
 }
 
 /** Characters. */
-export const PASSWORD_MAX = 1000
+const PASSWORD_MAX = 1000
 const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 
 /** Makes a user of the checked sign-up; the caller starts the session. */

@@ -11,8 +11,7 @@ import {
   type Operator,
 } from './condition.ts'
 
-export const KINDS = ['price', 'volume', 'change', 'indicator', 'script', 'strategy'] as const
-export type Kind = (typeof KINDS)[number]
+export type Kind = 'price' | 'volume' | 'change' | 'indicator' | 'script' | 'strategy'
 /** Kinds that run a stored script; `indicator` compares one of its plots, the others wait for its own calls. */
 export const SCRIPT_KINDS: readonly Kind[] = ['indicator', 'script', 'strategy']
 
@@ -25,11 +24,9 @@ export const FREQUENCIES = [
 ] as const
 export type Frequency = (typeof FREQUENCIES)[number]
 
-export const CHANNELS = ['email', 'webhook'] as const
-export type Channel = (typeof CHANNELS)[number]
+type Channel = 'email' | 'webhook'
 
-export const STATES = ['active', 'triggered', 'paused', 'expired', 'throttled', 'error'] as const
-export type AlertState = (typeof STATES)[number]
+export type AlertState = 'active' | 'triggered' | 'paused' | 'expired' | 'throttled' | 'error'
 
 /** The default of `MAX_ALERTS`. */
 export const ALERTS_PER_USER = 400

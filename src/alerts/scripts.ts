@@ -30,7 +30,7 @@ export interface ScriptLookDeps extends LookDeps {
   readonly quiet: Map<string, Quiet>
 }
 
-export interface Quiet {
+interface Quiet {
   readonly updatedAt: number
   readonly seenBar: number
 }

@@ -179,7 +179,7 @@ function ownSession(caller: Caller): Session {
   throw new Problem(403, 'session_required', 'An access token has no session.')
 }
 
-export function userWire({ id, email, name, role, createdAt }: User): UserWire {
+function userWire({ id, email, name, role, createdAt }: User): UserWire {
   return { id, email, name, role, createdAt }
 }
 

@@ -19,7 +19,7 @@ export const RATES = [
 ] as const
 export type Rate = (typeof RATES)[number]
 
-export interface RatePolicy {
+interface RatePolicy {
   /** Requests a window; 0 = no limit. */
   readonly quota: number
   readonly windowSeconds: number

@@ -46,7 +46,7 @@ export interface Advanced {
   readonly kept: Kept | null
 }
 
-export interface FillEvent {
+interface FillEvent {
   readonly bar: number
   readonly id: string
   readonly price: number

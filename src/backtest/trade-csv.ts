@@ -18,7 +18,7 @@ export interface ExportedTrade {
   readonly open: boolean
 }
 
-export interface ExportedFill {
+interface ExportedFill {
   /** Minutes of wall clock as if they were UTC, in ms. */
   readonly wall: number
   /** The row has a date only (daily bars). */

@@ -13,7 +13,7 @@ import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
 import { trialName } from './trial-name.ts'
 
-export interface TrialSpan {
+interface TrialSpan {
   readonly from: number
   readonly to: number
 }
@@ -281,7 +281,7 @@ function sumsOf(returns: Float64Array, { from, to }: TrialSpan): readonly [sum: 
 }
 
 /** The bars of one of so many blocks of a span. */
-export function blockOf({ from, to }: TrialSpan, block: number, blocks: number): TrialSpan {
+function blockOf({ from, to }: TrialSpan, block: number, blocks: number): TrialSpan {
   const bound = (at: number) => from + Math.floor((at * (to - from)) / blocks)
   return { from: bound(block), to: bound(block + 1) }
 }

@@ -121,7 +121,7 @@ async function exchangeOf(cache: BarCache, ticker: string): Promise<string> {
   return (await cache.store.list()).find(({ symbol }) => symbol === marketName(ticker))?.exchange ?? ''
 }
 
-export async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
+async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
   const file = Bun.file(path)
   if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
   return readBars(file.stream(), { format: path.endsWith('.json') ? 'json' : 'csv', symbol })

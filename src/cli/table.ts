@@ -1,6 +1,6 @@
 // Text tables and numbers for people at a terminal.
 
-export type Align = 'left' | 'right'
+type Align = 'left' | 'right'
 
 export interface Column {
   readonly title: string

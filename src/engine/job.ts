@@ -183,7 +183,7 @@ export interface ScriptHost {
   finer(): FinerBars | null | Promise<FinerBars | null>
 }
 
-export interface ImportHost {
+interface ImportHost {
   /** The next piece of what is read; null = it is over. */
   piece(): Promise<Uint8Array | null>
   /** Bars for a draft of the store; drafts are numbered by the job. */

@@ -97,12 +97,7 @@ function indexOfBest(scores: Float64Array): number {
   return best
 }
 
-export function verdictOf(
-  job: JudgeJob,
-  scores: Float64Array,
-  best: number,
-  trades: BestTrades | null,
-): Verdict {
+function verdictOf(job: JudgeJob, scores: Float64Array, best: number, trades: BestTrades | null): Verdict {
   const { counted, failed, bars, measured } = job
   const tried = {
     trials: scores.length,
@@ -343,7 +338,7 @@ function mostRobust(job: JudgeJob, scores: Float64Array): Verdict['robust'] {
 }
 
 /** What a trader reads first. */
-export function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
+function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
   const { best, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
   const count = counted.toLocaleString('en')
   if (!best || !sharpe) return `${count} tried, and none meets the objective and its constraints.`

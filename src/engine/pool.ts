@@ -51,7 +51,7 @@ export interface PoolOptions {
  * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, and are nobody's one running job: they are
  * small, and whoever sends them sends the next when one is done.
  */
-export const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports'] as const
+const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports'] as const
 export type Lane = (typeof LANES)[number]
 
 /** What a job may take. */
@@ -95,7 +95,7 @@ interface Running {
 }
 
 /** Jobs of a lane that a user may have waiting behind the one that runs. */
-export const WAITING_MAX = 10
+const WAITING_MAX = 10
 /** Checks come as fast as somebody types, in every tab. */
 const QUICK_WAITING_MAX = 40
 /** Imports that go on at a time, but for one of each user beyond them; each may keep 15 MB in memory. */
@@ -464,7 +464,7 @@ function limitExceeded(message: string): Problem {
   return new Problem(422, 'script_limit_exceeded', message)
 }
 
-export function shuttingDown(): Problem {
+function shuttingDown(): Problem {
   return new Problem(503, 'shutting_down', 'The server is stopping. Try again when it is back.', {
     retryAfter: 5,
   })

@@ -10,8 +10,7 @@ import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
-export const VISIBILITIES = ['public', 'unlisted', 'private'] as const
-export type Visibility = (typeof VISIBILITIES)[number]
+type Visibility = 'public' | 'unlisted' | 'private'
 
 export const IDEAS_PER_USER = 2000
 

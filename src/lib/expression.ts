@@ -5,7 +5,7 @@
 // closure, never run as code. What is not known counts as no number: every comparison with it is false.
 
 export type Value = number | string | boolean | null
-export type Lookup = (name: string) => Value
+type Lookup = (name: string) => Value
 
 export interface Expression {
   /** The names in it, each once. */

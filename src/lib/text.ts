@@ -4,8 +4,7 @@
 // JavaScript's units. What is cut is cut between code points, since half a pair can be neither stored nor sent on.
 
 /** A `line` (a name, a title, a tag) stands on one; `prose` may break it; `raw` is code, addresses and files. */
-export const TEXT_FORMS = ['line', 'prose', 'raw'] as const
-export type TextForm = (typeof TEXT_FORMS)[number]
+type TextForm = 'line' | 'prose' | 'raw'
 
 export interface TextBounds {
   readonly form: TextForm

@@ -17,7 +17,7 @@ import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import { transact, type Changes } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
-export const LETTER_STATES = ['waiting', 'sent', 'failed'] as const
+const LETTER_STATES = ['waiting', 'sent', 'failed'] as const
 
 export interface Letter {
   readonly id: string

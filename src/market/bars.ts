@@ -15,7 +15,7 @@ export interface Bars {
 }
 
 export const BAR_FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
-export type BarField = (typeof BAR_FIELDS)[number]
+type BarField = (typeof BAR_FIELDS)[number]
 
 /** `length` bars of zeros; `shared` puts the columns in shared memory, so that worker threads can read them. */
 export function emptyBars(length: number, { shared = false } = {}): Bars {

@@ -43,7 +43,7 @@ export interface ReadBarsOptions {
 type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /** Bars that were read and are good. */
-export interface StagedBars {
+interface StagedBars {
   /** Sorted by time: all, or the last of them. */
   readonly bars: Bars
   /** The draft with the bars before them; null = there are no others. */

@@ -6,8 +6,7 @@
 
 import { Problem } from '../lib/problem.ts'
 
-export const INTERVAL_UNITS = ['s', 'm', 'h', 'd', 'w', 'M'] as const
-export type IntervalUnit = (typeof INTERVAL_UNITS)[number]
+type IntervalUnit = 's' | 'm' | 'h' | 'd' | 'w' | 'M'
 
 export interface Interval {
   readonly count: number

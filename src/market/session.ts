@@ -23,7 +23,7 @@ export interface Session {
 }
 
 const MINUTES_A_DAY = 1440
-export const WEEKDAYS_ONLY = '23456'
+const WEEKDAYS_ONLY = '23456'
 export const EVERY_DAY = '1234567'
 
 /** null where the text is no session. `defaultDays`: Monday to Friday for a symbol, every day for Pine's `time()`. */

@@ -216,7 +216,7 @@ function divisor(a: number, b: number): number {
 }
 
 /** Fields of a symbol that may be set, as a PUT sends them. */
-export const SYMBOL_FIELDS = [
+const SYMBOL_FIELDS = [
   'description',
   'type',
   'currency',
@@ -228,7 +228,7 @@ export const SYMBOL_FIELDS = [
   'session',
   'volumeType',
 ] as const
-export type SymbolField = (typeof SYMBOL_FIELDS)[number]
+type SymbolField = (typeof SYMBOL_FIELDS)[number]
 
 const VOLUME_TYPES = ['base', 'quote', 'tick', 'n/a']
 

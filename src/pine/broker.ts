@@ -1,8 +1,7 @@
 // The broker as a script sees it: `pine` declares this port, `backtest/` implements it, and neither knows more of
 // the other. Numbers: NaN = not given. Strings and switches: null = not given.
 
-export const OCA_TYPES = ['none', 'cancel', 'reduce'] as const
-export type OcaType = (typeof OCA_TYPES)[number]
+export type OcaType = 'none' | 'cancel' | 'reduce'
 
 /** A trade as strategy.opentrades.* and strategy.closedtrades.* read it. Prices in symbol currency, money in account currency. */
 export interface TradeView {

@@ -3,8 +3,7 @@
 // Offsets count UTF-16 units from the start of the source; `source.ts` turns them into lines and columns when
 // somebody asks. Messages say what was expected and what was found, hints what to write instead.
 
-export const SEVERITIES = ['error', 'warning'] as const
-export type Severity = (typeof SEVERITIES)[number]
+export type Severity = 'error' | 'warning'
 
 export interface Diagnostic {
   readonly severity: Severity

@@ -14,7 +14,7 @@ import type { PineVersion } from './runtime/runtime.ts'
 import { type Chart, type NamedSeries, seriesAsked } from './series-asked.ts'
 import { argumentValue, dotted, statementsBelow } from './tree-walk.ts'
 
-export interface ImportPath {
+interface ImportPath {
   readonly user: string
   readonly library: string
   readonly version: number

@@ -15,20 +15,18 @@ import {
   statementsBelow,
 } from './tree-walk.ts'
 
-export const REPAINT_CAUSES = [
-  'lookahead_on',
-  'last_bar',
-  'last_box',
-  'negative_offset',
-  'calc_on_order_fills',
-  'barstate',
-  'higher_interval',
-  'lower_interval',
-  'varip',
-  'calc_on_every_tick',
-  'timenow',
-] as const
-export type RepaintCause = (typeof REPAINT_CAUSES)[number]
+type RepaintCause =
+  | 'lookahead_on'
+  | 'last_bar'
+  | 'last_box'
+  | 'negative_offset'
+  | 'calc_on_order_fills'
+  | 'barstate'
+  | 'higher_interval'
+  | 'lower_interval'
+  | 'varip'
+  | 'calc_on_every_tick'
+  | 'timenow'
 
 export interface Suspect {
   readonly cause: RepaintCause

@@ -18,7 +18,7 @@ import { NameTaken, transact, type Changes, type Tx } from '../store/transaction
 import type { Kv } from '../store/kv.ts'
 import type { LargeText } from '../store/large-text.ts'
 
-export const REPLAY_SOURCES = ['market', 'backtest'] as const
+const REPLAY_SOURCES = ['market', 'backtest'] as const
 
 /** Most bars of a session. */
 export const REPLAY_BARS_MAX = 50_000

@@ -29,16 +29,13 @@ import { transact, type Also, type Changes, type Tx } from '../store/transaction
 import type { Key, Kv, Reader } from '../store/kv.ts'
 import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
 
-export const RUN_STATES = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
-export type RunState = (typeof RUN_STATES)[number]
+type RunState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** Most runs a user may keep, if the server's owner does not say otherwise. */
 export const RUNS_MAX = 5000
 const LIST_MAX = 9999
 /** Characters of a source by which its runs are found. */
 const BEGINNING = 500
-/** Most that are removed by one request. */
-export const REMOVED_MAX = 500
 /** When the limit was lowered, this many make room for one. */
 const MADE_WAY_MAX = 100
 
@@ -59,7 +56,7 @@ export interface RunRequest extends RunScript {
   readonly bars: number
 }
 
-export interface RunError {
+interface RunError {
   readonly code: string
   readonly message: string
   readonly diagnostics?: readonly unknown[]

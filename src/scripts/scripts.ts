@@ -7,8 +7,7 @@ import { collection, collectionIn, type Page, type PageOptions } from '../store/
 import { NameTaken, transact, type Also } from '../store/transaction.ts'
 import type { Kv, Reader } from '../store/kv.ts'
 
-export const SCRIPT_VISIBILITIES = ['public', 'private'] as const
-export type ScriptVisibility = (typeof SCRIPT_VISIBILITIES)[number]
+type ScriptVisibility = 'public' | 'private'
 
 export const SCRIPTS_PER_USER = 2000
 /** How many older texts of a script are kept. */
@@ -45,7 +44,7 @@ export interface ScriptFields {
 }
 
 /** What compiling tells. */
-export interface Examined {
+interface Examined {
   /** `draft` where it does not compile. */
   readonly kind: Script['kind']
   readonly pineVersion: number | null

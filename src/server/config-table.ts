@@ -6,7 +6,7 @@ const README = `${import.meta.dir}/../../README.md`
 const BEGIN = '<!-- settings -->'
 const END = '<!-- /settings -->'
 
-export function configTable(): string {
+function configTable(): string {
   const rows = configRows().map(
     ({ name, flag, default: fallback, help }) =>
       `| \`${name}\` | \`${flag}\` | ${fallback === '' ? '' : `\`${fallback}\``} | ${help} |`,

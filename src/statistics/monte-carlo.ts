@@ -6,7 +6,7 @@
 import { seededRandom } from '../lib/seeded-random.ts'
 import { quantile } from './moments.ts'
 
-export interface Spread {
+interface Spread {
   readonly low: number
   readonly middle: number
   readonly high: number

@@ -15,8 +15,7 @@ export interface WalkForwardRun {
   readonly outDrawdownPct: number
 }
 
-export const WALK_FORWARD_RULES = ['profit', 'efficiency', 'runs', 'spread', 'drawdown'] as const
-export type WalkForwardRule = (typeof WALK_FORWARD_RULES)[number]
+type WalkForwardRule = 'profit' | 'efficiency' | 'runs' | 'spread' | 'drawdown'
 
 export interface WalkForward {
   /** Null where nothing was earned in sample, so that there is nothing to keep. */

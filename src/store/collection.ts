@@ -20,7 +20,7 @@ import { Problem } from '../lib/problem.ts'
 import type { Check, Entry, Key, KeyPart, Kv, Reader, Selector, Version } from './kv.ts'
 import { transact, type Also, type Changes, type CountStep, type Name } from './transaction.ts'
 
-export interface Stored<T> {
+interface Stored<T> {
   readonly record: T
   readonly version: Version
 }
@@ -52,7 +52,7 @@ export interface CollectionSpec<T> {
 }
 
 /** What can be asked of a collection. */
-export interface Records<T> {
+interface Records<T> {
   get(id: string): Promise<T | null>
   /** Those that there are of these, in their order. */
   getMany(ids: readonly string[]): Promise<T[]>

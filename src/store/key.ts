@@ -17,7 +17,7 @@ const END = 0xff
 const NUMBER_BYTES = 9
 
 /** LMDB's own limit for pages of 4 KiB. */
-export const KEY_BYTES_MAX = 1978
+const KEY_BYTES_MAX = 1978
 
 export function encodeKey(key: Key): Buffer {
   const bytes = encodeParts(key)

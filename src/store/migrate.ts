@@ -14,7 +14,7 @@ export interface Migration {
 }
 
 /** Layout changes so far. */
-export const MIGRATIONS: readonly Migration[] = [
+const MIGRATIONS: readonly Migration[] = [
   { to: 2, run: toLayout2 },
   { to: 3, run: toLayout3 },
 ]

@@ -67,7 +67,7 @@ export interface Batch {
 }
 
 /** Kept of one user. */
-export const SWEEPS_MAX = 100
+const SWEEPS_MAX = 100
 
 export const sweeps = (kv: Kv): Collection<Sweep> =>
   collection<Sweep>(kv, 'sweeps', {

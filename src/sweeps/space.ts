@@ -24,12 +24,11 @@ export interface Varied {
 }
 
 /** What one trial is run with. */
-export interface Point {
+interface Point {
   readonly inputs: Readonly<Record<string, Choice>>
   readonly overrides: Readonly<Record<string, Choice>>
 }
 
-export const AXES_MAX = 20
 const VALUES_MAX = 100_000
 /** On a logarithmic scale they are listed one by one, on the server's own thread. */
 const LOG_VALUES_MAX = 5000

@@ -5,8 +5,7 @@
 
 import { invalidField } from '../lib/problem.ts'
 
-export const WINDOW_KINDS = ['none', 'holdout', 'rolling', 'anchored', 'matrix'] as const
-export type WindowKind = (typeof WINDOW_KINDS)[number]
+type WindowKind = 'none' | 'holdout' | 'rolling' | 'anchored' | 'matrix'
 
 export interface Windows {
   readonly kind: WindowKind

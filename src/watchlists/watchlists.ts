@@ -11,7 +11,6 @@ import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const WATCHLISTS_PER_USER = 200
-export const ITEMS_MAX = 5000
 /** A list shows last price and change of such bars. */
 export const WATCHED_INTERVAL = '1d'
 

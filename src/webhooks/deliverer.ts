@@ -36,8 +36,6 @@ export interface DelivererDeps {
   readonly log: Log
 }
 
-export type Deliverer = ReturnType<typeof createDeliverer>
-
 /** At most this many receivers are served at a time. */
 const SLOTS = 64
 /** Longest nap between looks at the outbox, so that a changed clock is noticed. */

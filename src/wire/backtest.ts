@@ -66,7 +66,7 @@ const Backtest = Type.Object(
 export type Backtest = Wire<typeof Backtest>
 
 const Result = Type.Object({ report: Report, tracks: Type.Array(Track) }, { $id: 'BacktestResult' })
-export type Result = Wire<typeof Result>
+type Result = Wire<typeof Result>
 
 const Verification = Type.Object(
   {

@@ -16,7 +16,7 @@ const ClientError = Type.Object(
   },
   { $id: 'ClientError' },
 )
-export type ClientError = Wire<typeof ClientError>
+type ClientError = Wire<typeof ClientError>
 
 export const CLIENT_ERRORS = {
   'POST /api/errors': {

@@ -16,9 +16,9 @@
 export const COLUMNS_TYPE = 'application/vnd.chartroom.columns'
 
 export type Path = readonly (string | number)[]
-export type ColumnType = 'f64' | 'i32' | 'i16' | 'i8'
+type ColumnType = 'f64' | 'i32' | 'i16' | 'i8'
 
-export interface Column {
+interface Column {
   readonly at: Path
   readonly type: ColumnType
   readonly length: number
@@ -27,7 +27,7 @@ export interface Column {
   readonly values?: readonly unknown[]
 }
 
-export interface Table {
+interface Table {
   readonly at: Path
   readonly length: number
   readonly fields: readonly Column[]

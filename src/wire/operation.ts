@@ -6,13 +6,13 @@
 import type { TObject, TProperties, TSchema } from '@sinclair/typebox'
 import type { Scope } from './token.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The credential that is sure to be let in: `session`, `api-token` or `none` needed. */
-export type AccessLabel = 'session' | 'api-token' | 'none'
+type AccessLabel = 'session' | 'api-token' | 'none'
 
 /** The label, and the scopes that a token needs as well; `session only` lets no token in. */
-export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
+type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
 
 export interface Operation {
   readonly access: Access

@@ -261,13 +261,13 @@ const ReportLog = Type.Object(
   },
   { $id: 'ReportLog' },
 )
-export type ReportLog = Wire<typeof ReportLog>
+type ReportLog = Wire<typeof ReportLog>
 
 const ReportAlert = Type.Object(
   { bar: bar('It was called on.'), time: time('Of that bar.'), title: Type.String(), message: Type.String() },
   { $id: 'ReportAlert', description: 'One call of `alert()` or `alertcondition()`.' },
 )
-export type ReportAlert = Wire<typeof ReportAlert>
+type ReportAlert = Wire<typeof ReportAlert>
 
 const ReportScript = Type.Object(
   {

@@ -75,7 +75,7 @@ const Input = Type.Object(
 export type Input = Wire<typeof Input>
 
 const Revision = Type.Object({ revision: Type.Integer(), source: Type.String(), savedAt: Time })
-export type Revision = Wire<typeof Revision>
+type Revision = Wire<typeof Revision>
 
 const Source = Raw(500_000, 0)
 const ScriptBody = Type.Object({

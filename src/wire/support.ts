@@ -15,7 +15,7 @@ const Ticket = Type.Object(
   },
   { $id: 'Ticket' },
 )
-export type Ticket = Wire<typeof Ticket>
+type Ticket = Wire<typeof Ticket>
 
 const ChatAnswer = Type.Object(
   {

@@ -52,7 +52,6 @@ const Plot = plotOf('plot', {
   colors,
   data: Column,
 })
-export type PlotTrack = Wire<typeof Plot>
 
 const marked = {
   ...formatted,
@@ -106,7 +105,6 @@ const Bar = plotOf('bar', barred)
 export type CandleTrack = Wire<typeof Candle> | Wire<typeof Bar>
 
 const Level = plotOf('hline', { price: amount, color, linestyle: word, linewidth: amount })
-export type LevelTrack = Wire<typeof Level>
 
 const Fill = plotOf('fill', {
   between: Type.Array(Type.String(), {
@@ -137,7 +135,6 @@ const ground = {
 }
 const Background = plotOf('bgcolor', ground)
 const BarColor = plotOf('barcolor', ground)
-export type GroundTrack = Wire<typeof Background> | Wire<typeof BarColor>
 
 const drawingsOf = <K extends string>(kind: K) =>
   Type.Object(

@@ -39,7 +39,7 @@ export class FakeClock {
 }
 
 /** xorshift32: bytes that are the same on every run. */
-export function fakeRandom(seed = 1) {
+function fakeRandom(seed = 1) {
   let state = seed
   return {
     bytes(length: number): Uint8Array {

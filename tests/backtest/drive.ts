@@ -54,7 +54,7 @@ interface OrderCall {
 }
 
 /** The commands with named arguments, as a script would write them. */
-export interface Orders {
+interface Orders {
   readonly broker: BrokerEmulator
   readonly bar: number
   long(id: string, call?: OrderCall): void

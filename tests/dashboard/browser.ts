@@ -37,7 +37,7 @@ export interface Site {
   }): Promise<OpenPage>
   close(): Promise<void>
 }
-export interface OpenPage {
+interface OpenPage {
   readonly page: Page
   /** Everything the console and the policy complained about, and uncaught errors. */
   readonly complaints: readonly string[]

@@ -13,7 +13,7 @@ import type { BrokerSettings } from './settings.ts'
 export type Direction = 1 | -1
 
 /** `entry` flips a position and minds pyramiding, `order` nets, `close` only reduces. */
-export type OrderKind = 'entry' | 'order' | 'close'
+type OrderKind = 'entry' | 'order' | 'close'
 
 export interface Order {
   readonly kind: OrderKind

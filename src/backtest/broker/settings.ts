@@ -2,8 +2,8 @@
 
 import type { SymbolInfo } from '../../market/symbol.ts'
 
-export type DefaultQuantity = 'fixed' | 'cash' | 'percent_of_equity'
-export type CommissionType = 'percent' | 'cash_per_contract' | 'cash_per_order'
+type DefaultQuantity = 'fixed' | 'cash' | 'percent_of_equity'
+type CommissionType = 'percent' | 'cash_per_contract' | 'cash_per_order'
 export type CloseRule = 'FIFO' | 'ANY'
 
 export interface BrokerSettings {

@@ -108,7 +108,7 @@ export function Profile() {
 }
 
 /** `Firefox on Linux`, as well as a user agent tells. */
-export function browserOf(userAgent: string): string {
+function browserOf(userAgent: string): string {
   const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|HeadlessChrome)[/ ]/.exec(userAgent)?.[1]
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux)/.exec(userAgent)?.[1]
   const name = { Edg: 'Edge', OPR: 'Opera', HeadlessChrome: 'Chrome' }[browser ?? ''] ?? browser

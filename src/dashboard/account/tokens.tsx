@@ -127,7 +127,7 @@ function expiryOf({ status, expiresAt }: Token) {
 }
 
 /** `backtests, replay (read)`: both rights without saying so. */
-export function scopesText(scopes: readonly string[]): string {
+function scopesText(scopes: readonly string[]): string {
   const names = RESOURCES.flatMap((name) => {
     const read = scopes.includes(`${name}:read`)
     const write = scopes.includes(`${name}:write`)

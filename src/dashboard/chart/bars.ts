@@ -6,7 +6,7 @@ import { call } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
 
 /** As many as a chart holds; the first page is small so that it is drawn soon. */
-export const BARS_SHOWN = 200_000
+const BARS_SHOWN = 200_000
 const FIRST_PAGE = 10_000
 const PAGE = 50_000
 
@@ -55,7 +55,7 @@ export async function loadNewer(market: Market, bars: Bars, signal: AbortSignal)
   return joined([sliceBars(bars, 0, bars.length - 1), newer], bars.length - 1 + newer.length)
 }
 
-export function toBars(columns: Columns): Bars {
+function toBars(columns: Columns): Bars {
   return {
     length: columns.time.length,
     time: Float64Array.from(columns.time),

@@ -96,11 +96,9 @@ export type Mark =
   PlotMark | LevelMark | FillMark | ShapeMark | ArrowMark | CandleMark | GroundMark | DrawingsMark
 
 /** A drawing as the API sends it: colours as text, another drawing by its place among its kind. */
-export type WireDrawing = { readonly [Field in keyof Drawing]: Drawing[Field] } & Readonly<
-  Record<string, unknown>
->
+type WireDrawing = { readonly [Field in keyof Drawing]: Drawing[Field] } & Readonly<Record<string, unknown>>
 
-export interface ScenePane {
+interface ScenePane {
   /** `price`, or the script's own pane. */
   readonly name: string
   readonly marks: readonly Mark[]

@@ -293,7 +293,7 @@ export function mountCodeReader(parent: HTMLElement, text: string): () => void {
 }
 
 /** The difference of two texts: replacing only that, a format keeps undo and the cursor. */
-export function smallestChange(before: string, after: string): { from: number; to: number; insert: string } {
+function smallestChange(before: string, after: string): { from: number; to: number; insert: string } {
   let from = 0
   const shorter = Math.min(before.length, after.length)
   while (from < shorter && before[from] === after[from]) from++

@@ -11,7 +11,6 @@ import { bottom, diagnostics, inputs, run, script, type OpenScript } from '../wo
 
 export type { StoredScript }
 export type Checked = Answer<'POST /api/platform/scripts/check'>
-export type ScriptKind = StoredScript['kind']
 
 /** The text and name as they are stored; null = never stored, or not known yet. */
 const saved = remembered<Pick<StoredScript, 'id' | 'name' | 'source' | 'visibility'> | null>(
@@ -28,7 +27,7 @@ export const unsaved = computed(() => {
 })
 
 export const checked = signal<Checked | null>(null)
-export const checking = signal(false)
+const checking = signal(false)
 /** The last run's diagnostics, else those of the last check. */
 export const problems = computed(() =>
   diagnostics.value.length > 0 ? diagnostics.value : (checked.value?.diagnostics ?? []),

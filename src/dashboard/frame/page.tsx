@@ -275,18 +275,4 @@ export function Segments<T extends string>({
   )
 }
 
-/** Every page of a list. */
-export async function all<T>(
-  read: (cursor: string | null) => Promise<{ items: readonly T[]; nextCursor: string | null }>,
-): Promise<T[]> {
-  const found: T[] = []
-  let cursor: string | null = null
-  do {
-    const page: { items: readonly T[]; nextCursor: string | null } = await read(cursor)
-    found.push(...page.items)
-    cursor = page.nextCursor
-  } while (cursor !== null && found.length < 10_000)
-  return found
-}
-
 export { s as pageStyles }

@@ -77,7 +77,7 @@ export function fillsAt(
 }
 
 /** In words: which order it was, how long it had waited, and what the bar did. */
-export function reasonOf(
+function reasonOf(
   order: ReportOrder,
   report: Report,
   tracks: readonly Track[],

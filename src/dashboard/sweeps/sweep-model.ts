@@ -115,7 +115,7 @@ export interface Heat {
   readonly least: number
   readonly most: number
 }
-export interface Cell {
+interface Cell {
   readonly score: number
   /** The best trial in it. */
   readonly trial: number

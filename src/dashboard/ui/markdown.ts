@@ -143,7 +143,7 @@ const PAIRS = [
   ['_', 'em'],
 ] as const
 
-export function parseSpans(text: string, depth = 0): Span[] {
+function parseSpans(text: string, depth = 0): Span[] {
   const spans: Span[] = []
   let plain = ''
   const push = (span: Span) => {

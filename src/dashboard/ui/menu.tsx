@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icon.tsx'
 import s from './menu.module.css'
 import { Button } from './ui.tsx'
 
-export interface MenuItem {
+interface MenuItem {
   readonly text: string
   readonly note?: string
   readonly icon?: IconName

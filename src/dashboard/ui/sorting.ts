@@ -6,7 +6,7 @@ export interface Order {
 }
 
 /** What rows are put in order by; undefined and null come last. */
-export type SortKey = string | number | null | undefined
+type SortKey = string | number | null | undefined
 
 export interface Sortable<R> {
   readonly of: string

@@ -1,6 +1,6 @@
 // Watchlist files as people have them: CSV with or without a header, and TradingView's .txt (`###Tech,NASDAQ:AAPL,SP:SPX`).
 
-export interface WatchlistRow {
+interface WatchlistRow {
   readonly symbol: string
   readonly exchange: string
   readonly note: string | null

@@ -11,8 +11,7 @@ import { intervalMs, parseInterval } from '../interval.ts'
 import { fetchSeries, providerOf } from './fetch-bars.ts'
 import { type Http, ProviderError } from './provider.ts'
 
-export const FEED_STATES = ['waiting', 'fresh', 'retrying', 'stopped'] as const
-export type FeedState = (typeof FEED_STATES)[number]
+type FeedState = 'waiting' | 'fresh' | 'retrying' | 'stopped'
 
 /** How a followed series is doing. */
 export interface FeedStatus {

@@ -27,7 +27,7 @@ export type BarRow = readonly [
   volume: number,
 ]
 
-export interface BarPage {
+interface BarPage {
   readonly rows: readonly BarRow[]
   /** Where the next page starts; null = there is no more. */
   readonly next: number | null
@@ -48,15 +48,8 @@ export interface Provider {
   readonly gapMs: number
 }
 
-export const PROVIDER_ERRORS = [
-  'unknown_symbol',
-  'unsupported_interval',
-  'rate_limited',
-  'banned',
-  'unavailable',
-  'malformed',
-] as const
-export type ProviderErrorKind = (typeof PROVIDER_ERRORS)[number]
+export type ProviderErrorKind =
+  'unknown_symbol' | 'unsupported_interval' | 'rate_limited' | 'banned' | 'unavailable' | 'malformed'
 
 export class ProviderError extends Error {
   readonly kind: ProviderErrorKind

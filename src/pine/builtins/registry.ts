@@ -22,7 +22,7 @@ import type { StateClass } from '../runtime/state-class.ts'
 import type { Runtime } from '../runtime/runtime.ts'
 
 /** A value a bar that an implementation reads besides its arguments; the generator appends them, in this order. */
-export const IMPLICITS = [
+const IMPLICITS = [
   'open',
   'high',
   'low',

@@ -203,7 +203,7 @@ function grow<T>(array: PineArray<T>, by: number): void {
     view.count += by
 }
 
-export function outOfBounds(index: number, size: number): ScriptError {
+function outOfBounds(index: number, size: number): ScriptError {
   return new ScriptError(`Index ${index} is out of bounds, array size is ${size}.`)
 }
 

@@ -12,8 +12,7 @@
 
 import type { Limits } from './runtime.ts'
 
-export const DRAWING_KINDS = ['line', 'label', 'box', 'table', 'polyline', 'linefill'] as const
-export type DrawingKind = (typeof DRAWING_KINDS)[number]
+export type DrawingKind = 'line' | 'label' | 'box' | 'table' | 'polyline' | 'linefill'
 
 const DELETED_MAX = 5000
 /** Letters that deleted drawings may be in an answer, about; 5,000 plain ones are a tenth of it. */
@@ -38,7 +37,7 @@ export class ChartPoint {
 }
 
 /** What was in the fields named until `bar`, on which they changed. */
-export type DrawingChange = { bar: number } & Record<string, unknown>
+type DrawingChange = { bar: number } & Record<string, unknown>
 
 interface Life {
   readonly createdBar: number

@@ -65,11 +65,11 @@ export interface ResolvedInputs {
   readonly shown: Readonly<Record<string, unknown>>
 }
 
-export function labelOf(input: InputSpec): string {
+function labelOf(input: InputSpec): string {
   return input.title || input.name || `Input ${input.index + 1}`
 }
 
-export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
+const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 'hlcc4', 'volume'] as const
 
 /** An input as a form needs it: values as a report shows them. */
 export interface InputView {

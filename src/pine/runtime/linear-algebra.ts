@@ -16,7 +16,7 @@ export function identity(size: number): Rows {
   return Array.from({ length: size }, (_, i) => Array.from({ length: size }, (_, j) => (i === j ? 1 : 0)))
 }
 
-export function transpose(a: Rows): Rows {
+function transpose(a: Rows): Rows {
   const columns: Rows = []
   const count = a[0]?.length ?? 0
   for (let j = 0; j < count; j++) {
@@ -163,7 +163,7 @@ export function pseudoInverse(matrix: Rows, work = unwatched): Rows {
   )
 }
 
-export function isSymmetric(a: Rows): boolean {
+function isSymmetric(a: Rows): boolean {
   // Not by every(): with a closure a row it took longer than the rotations.
   for (let i = 0; i < a.length; i++) for (let j = 0; j < i; j++) if (a[i]![j] !== a[j]![i]) return false
   return a.every((row, i) => row[i] === row[i])

@@ -1,7 +1,7 @@
 // Statistics over the elements of an array or a matrix, as TradingView reduces them: na elements do not count, and
 // nothing left to count is na. Sums run from left to right, so that results agree to the last bit.
 
-export function withoutNa(values: readonly number[]): number[] {
+function withoutNa(values: readonly number[]): number[] {
   const kept: number[] = []
   for (const value of values) if (!Number.isNaN(value)) kept.push(value)
   return kept

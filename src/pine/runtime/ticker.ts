@@ -3,7 +3,7 @@
 // To a script they are just text, to be handed to request.security(). Modifiers travel in the text, the way
 // TradingView does it: `={"symbol":"NASDAQ:AAPL","chart":{"kind":"heikinashi"}}`. `decodeTicker` reads both.
 
-export const CHART_KINDS = ['heikinashi', 'renko', 'linebreak', 'kagi', 'pointfigure'] as const
+const CHART_KINDS = ['heikinashi', 'renko', 'linebreak', 'kagi', 'pointfigure'] as const
 export type ChartKind = (typeof CHART_KINDS)[number]
 
 /** How a non-standard chart is built; parameters by Pine's names. */
@@ -22,7 +22,7 @@ export interface TickerId {
   readonly chart: ChartType | null
 }
 
-export function plainTicker(text: string): TickerId {
+function plainTicker(text: string): TickerId {
   const colon = text.indexOf(':')
   return {
     exchange: colon < 0 ? '' : text.slice(0, colon).toUpperCase(),

@@ -21,7 +21,7 @@ const JOE_KUO =
   '229:1,3,1,3,5,53,69 239:1,1,5,5,23,33,13 241:1,1,7,7,1,61,123 247:1,1,7,9,13,61,49 253:1,3,3,5,3,55,33 ' +
   '285:1,3,1,15,31,13,49,245 299:1,3,5,15,31,59,63,97 301:1,3,1,11,11,11,77,249'
 
-export const SOBOL_AXES_MAX = 40
+const SOBOL_AXES_MAX = 40
 
 export function sobolSampler(axes: readonly Axis[], seed: number | null): Sampler {
   assert(axes.length <= SOBOL_AXES_MAX, 'no direction numbers for so many axes')

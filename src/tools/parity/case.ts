@@ -19,7 +19,7 @@ export interface ParityCase {
   check(ran: Ran): Verdict
 }
 
-export interface Ran {
+interface Ran {
   readonly trades: readonly ReportTrade[]
   readonly plots: ReadonlyMap<string, Float64Array>
   readonly positions: readonly number[]

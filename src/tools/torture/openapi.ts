@@ -20,7 +20,7 @@ export interface Schema {
   readonly $ref?: string
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean

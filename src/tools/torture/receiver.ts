@@ -67,7 +67,7 @@ export class Receiver {
 }
 
 /** `alert.triggered al_1 2024-01-01T00:00:00.000Z`, `backtest.reportReady bt_1`. */
-export function keyOf(event: string, data: Readonly<Record<string, unknown>>): string {
+function keyOf(event: string, data: Readonly<Record<string, unknown>>): string {
   return event === 'alert.triggered'
     ? `${event} ${String(data['alertId'])} ${String(data['barTime'])}`
     : `${event} ${String(data['backtestId'] ?? data['webhookId'])}`

@@ -196,25 +196,25 @@ export class LowestBars {
 }
 
 /** The overloads without a source. */
-export class HighestOfBars {
+class HighestOfBars {
   private readonly state = new Highest()
   next(length: number, bar: number, high: number): number {
     return this.state.next(high, length, bar)
   }
 }
-export class LowestOfBars {
+class LowestOfBars {
   private readonly state = new Lowest()
   next(length: number, bar: number, low: number): number {
     return this.state.next(low, length, bar)
   }
 }
-export class HighestBarsOfBars {
+class HighestBarsOfBars {
   private readonly state = new HighestBars()
   next(length: number, bar: number, high: number): number {
     return this.state.next(high, length, bar)
   }
 }
-export class LowestBarsOfBars {
+class LowestBarsOfBars {
   private readonly state = new LowestBars()
   next(length: number, bar: number, low: number): number {
     return this.state.next(low, length, bar)
@@ -233,7 +233,7 @@ export class Range {
 }
 
 /** The highest value of all so far. */
-export class AllTimeMax {
+class AllTimeMax {
   private value = NaN
   next(source: number): number {
     if (!(this.value >= source) && source === source) this.value = source
@@ -241,7 +241,7 @@ export class AllTimeMax {
   }
 }
 
-export class AllTimeMin {
+class AllTimeMin {
   private value = NaN
   next(source: number): number {
     if (!(this.value <= source) && source === source) this.value = source

@@ -40,7 +40,7 @@ export class Stoch {
   }
 }
 
-export class Wpr {
+class Wpr {
   private readonly highest = new Highest()
   private readonly lowest = new Lowest()
 

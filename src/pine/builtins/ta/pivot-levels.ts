@@ -8,8 +8,8 @@ import { type Runtime, ScriptError } from '../../runtime/runtime.ts'
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 
-export const PIVOT_TYPES = ['Traditional', 'Fibonacci', 'Woodie', 'Classic', 'DM', 'Camarilla'] as const
-export type PivotType = (typeof PIVOT_TYPES)[number]
+const PIVOT_TYPES = ['Traditional', 'Fibonacci', 'Woodie', 'Classic', 'DM', 'Camarilla'] as const
+type PivotType = (typeof PIVOT_TYPES)[number]
 
 interface Period {
   open: number
@@ -19,7 +19,7 @@ interface Period {
 }
 
 /** Writes [P, R1, S1, R2, S2, R3, S3, R4, S4, R5, S5]; na for those a type does not have. */
-export function pivotLevels(type: PivotType, before: Period, openNow: number, levels: number[]): void {
+function pivotLevels(type: PivotType, before: Period, openNow: number, levels: number[]): void {
   levels.fill(NaN)
   const { open, high, low, close } = before
   const range = high - low

@@ -31,13 +31,13 @@ export class PivotLow {
 }
 
 /** The overloads without a source. */
-export class PivotHighOfBars {
+class PivotHighOfBars {
   private readonly state = new PivotHigh()
   next(leftbars: number, rightbars: number, bar: number, high: number): number {
     return this.state.next(high, leftbars, rightbars, bar)
   }
 }
-export class PivotLowOfBars {
+class PivotLowOfBars {
   private readonly state = new PivotLow()
   next(leftbars: number, rightbars: number, bar: number, low: number): number {
     return this.state.next(low, leftbars, rightbars, bar)

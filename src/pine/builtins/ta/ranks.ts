@@ -27,7 +27,7 @@ export class Median {
 }
 
 /** Of an even number of ints the lower one of the two in the middle. */
-export class IntMedian extends Median {
+class IntMedian extends Median {
   protected override middle(values: Float64Array, n: number): number {
     return values[(n - 1) >> 1]!
   }

@@ -6,7 +6,7 @@ import { variable } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
 import { Cum } from './changes.ts'
 
-export class Accdist {
+class Accdist {
   private total = 0
 
   next(high: number, low: number, close: number, volume: number): number {
@@ -16,19 +16,19 @@ export class Accdist {
   }
 }
 
-export class Iii {
+class Iii {
   next(high: number, low: number, close: number, volume: number): number {
     return (2 * close - high - low) / ((high - low) * volume)
   }
 }
 
-export class Wvad {
+class Wvad {
   next(open: number, high: number, low: number, close: number, volume: number): number {
     return ((close - open) / (high - low)) * volume
   }
 }
 
-export class Obv {
+class Obv {
   private readonly total = new Cum()
 
   next(close: number, volume: number, closeBefore: number): number {
@@ -36,7 +36,7 @@ export class Obv {
   }
 }
 
-export class Pvt {
+class Pvt {
   private readonly total = new Cum()
 
   next(close: number, volume: number, closeBefore: number): number {
@@ -44,7 +44,7 @@ export class Pvt {
   }
 }
 
-export class Wad {
+class Wad {
   private readonly total = new Cum()
 
   next(high: number, low: number, close: number, closeBefore: number): number {
@@ -55,7 +55,7 @@ export class Wad {
   }
 }
 
-export class Nvi {
+class Nvi {
   private value = 1
 
   next(close: number, volume: number, closeBefore: number, volumeBefore: number): number {
@@ -65,7 +65,7 @@ export class Nvi {
   }
 }
 
-export class Pvi {
+class Pvi {
   private value = 1
 
   next(close: number, volume: number, closeBefore: number, volumeBefore: number): number {
