@@ -10,7 +10,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import { Problem, invalidField } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { InputError, compile, type CompiledScript } from '../pine/compile.ts'
-import type { ScriptRun, Series } from '../pine/environment.ts'
+import type { ScriptRun, Series, SharedColumns } from '../pine/environment.ts'
 import type { Diagnostic } from '../pine/diagnostic.ts'
 import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
@@ -42,6 +42,8 @@ export interface BacktestRequest {
   readonly stepwise?: boolean
   /** Nothing is noted that only a chart shows: for `results` alone. */
   readonly figuresOnly?: boolean
+  /** Of trials, which have the columns in common that their choice of inputs leaves equal. */
+  readonly shared?: SharedColumns
   /** On the last bar a coarser interval is shown as it is forming, as a live chart does. */
   readonly developing?: boolean
   /** Told now and then how many bytes the run counts as its own. */
@@ -195,6 +197,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       series: find,
       stepwise: request.stepwise ?? false,
       ...(developing ? { ticks: developing } : {}),
+      ...(request.shared ? { shared: request.shared } : {}),
       ...(request.developing ? { developing: true } : {}),
       ...(request.progress ? { progress: request.progress } : {}),
       ...(request.used ? { used: request.used } : {}),

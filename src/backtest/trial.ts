@@ -7,10 +7,11 @@
 
 import { Problem } from '../lib/problem.ts'
 import { isTrue, numberIn, parseExpression, type Expression } from '../lib/expression.ts'
-import { momentsOf } from '../statistics/moments.ts'
+import { momentsOfPowers } from '../statistics/moments.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
+import { TrialColumns } from './trial-columns.ts'
 import { trialName } from './trial-name.ts'
 
 interface TrialSpan {
@@ -120,8 +121,10 @@ export function runTrials(
 ): TrialBatch {
   const judge = new Judge(measured)
   // A run that needs another series is begun again when it is there; the trials before it are kept in `started`.
+  const shared = new TrialColumns(request.bars.length, points)
   for (let i = started.length; i < points.length; i++) {
-    started.push(numbersOf(request, points[i]!, judge))
+    started.push(numbersOf({ ...request, shared }, points[i]!, judge))
+    shared.next()
     done?.(i + 1)
   }
   const { width } = judge.layout
@@ -184,6 +187,7 @@ class Judge {
   readonly #asksDrawdown: boolean
   /** Of each window the best score so far: what is not better need not be judged out of sample. */
   readonly #best: Float64Array
+  #room = { equity: new Float64Array(0), returns: new Float64Array(0) }
 
   constructor(measured: Measured) {
     this.#measured = measured
@@ -201,28 +205,22 @@ class Judge {
     const results = backtest.results()
     const isWhole = inside.from === 0 && inside.to === backtest.bars.length
     const initial = results.figures.initialCapital
-    const returns = returnsOf(results.columns.equity, initial)
+    const row = new Float64Array(layout.width).fill(NaN)
+    const { equity, returns } = this.#roomFor(backtest.bars.length)
+    results.readEquity(equity)
+    this.#returns(row, equity, returns, initial)
     const needsSpans = !isWhole || outside !== null || windows.length > 0
-    const spans = needsSpans
-      ? new SpanFigures(backtest.broker.position, results.columns.equity, returns, initial)
-      : null
+    const spans = needsSpans ? new SpanFigures(backtest.broker.position, equity, returns, initial) : null
     const within = isWhole || spans === null ? null : spans.of(inside)
     const figure = (name: string) =>
       within === null ? figureNamed(results, name) : (within[name as keyof SpanRecord] ?? null)
-    const row = new Float64Array(layout.width).fill(NaN)
     row[layout.score] = this.#scoreOf(figure)
-    const moments = momentsOf(returns.subarray(inside.from, inside.to))
-    row[layout.bars] = moments.count
-    row[layout.sharpe] = moments.sharpe
-    row[layout.skewness] = moments.skewness
-    row[layout.kurtosis] = moments.kurtosis
     for (const [i, name] of figures.entries()) row[layout.figures + i] = figure(name) ?? NaN
     if (outside && spans) {
       const found = spans.of(outside)
       row[layout.outside] = this.#scoreOf((name) => found[name as keyof SpanRecord] ?? null)
       for (const [i, name] of OUTSIDE_FIGURES.entries()) row[layout.outside + 1 + i] = found[name]
     }
-    this.#sums(row, returns)
     return { row, windows: spans === null ? [] : windows.map((_, window) => this.#windowOf(spans, window)) }
   }
 
@@ -246,21 +244,44 @@ class Judge {
     }
   }
 
-  /** One pass over the finer of the two: where blocks are so many whole pieces, their bounds are the same bars. */
-  #sums(row: Float64Array, returns: Float64Array): void {
+  /** Equity and returns of the trial at hand: new room for each would cost as much as its numbers. */
+  #roomFor(bars: number): { readonly equity: Float64Array; readonly returns: Float64Array } {
+    if (this.#room.equity.length !== bars)
+      this.#room = { equity: new Float64Array(bars), returns: new Float64Array(bars) }
+    return this.#room
+  }
+
+  /**
+   * Returns, their moments and the sums of blocks and pieces in one pass, piece by piece: where blocks are so many whole
+   * pieces, their bounds are the same bars.
+   */
+  #returns(row: Float64Array, equity: Float64Array, returns: Float64Array, initial: number): void {
     const { inside, blocks, pieces } = this.#measured
     const { layout } = this
+    const powers = new Float64Array(4)
+    const before = (bar: number) => (bar === 0 ? initial : equity[bar - 1]!)
+    returnsBetween(equity, returns, before(0), 0, inside.from, powers)
+    powers.fill(0)
     const each = pieces % blocks === 0 ? pieces / blocks : 0
+    const sum = new Float64Array(4)
     for (let piece = 0; piece < pieces; piece++) {
-      const [sum, square] = sumsOf(returns, blockOf(inside, piece, pieces))
-      row[layout.pieces + piece] = sum
-      if (each > 0) addTo(row, layout, Math.floor(piece / each), sum, square)
+      const { from, to } = blockOf(inside, piece, pieces)
+      returnsBetween(equity, returns, before(from), from, to, sum)
+      row[layout.pieces + piece] = sum[0]!
+      if (each > 0) addTo(row, layout, Math.floor(piece / each), sum[0]!, sum[1]!)
+      for (let power = 0; power < 4; power++) powers[power]! += sum[power]!
     }
-    if (each > 0) return
-    for (let block = 0; block < blocks; block++) {
-      const [sum, square] = sumsOf(returns, blockOf(inside, block, blocks))
-      addTo(row, layout, block, sum, square)
-    }
+    returnsBetween(equity, returns, before(inside.to), inside.to, equity.length, sum)
+    if (each === 0)
+      for (let block = 0; block < blocks; block++) {
+        const [first, second] = sumsOf(returns, blockOf(inside, block, blocks))
+        addTo(row, layout, block, first, second)
+      }
+    const moments = momentsOfPowers(inside.to - inside.from, [powers[0]!, powers[1]!, powers[2]!, powers[3]!])
+    row[layout.bars] = moments.count
+    row[layout.sharpe] = moments.sharpe
+    row[layout.skewness] = moments.skewness
+    row[layout.kurtosis] = moments.kurtosis
   }
 }
 
@@ -268,6 +289,34 @@ function addTo(row: Float64Array, layout: RowLayout, block: number, sum: number,
   const [at, squares] = [layout.sums + block, layout.squares + block]
   row[at] = Number.isNaN(row[at]!) ? sum : row[at]! + sum
   row[squares] = Number.isNaN(row[squares]!) ? square : row[squares]! + square
+}
+
+/** Of equity from close to close; 0 once everything is lost. Into `powers` the sums of their first four powers. */
+function returnsBetween(
+  equity: Float64Array,
+  returns: Float64Array,
+  start: number,
+  from: number,
+  to: number,
+  powers: Float64Array,
+): void {
+  let before = start
+  let [first, second, third, fourth] = [0, 0, 0, 0]
+  for (let i = from; i < to; i++) {
+    const now = equity[i]!
+    const value = before > 0 ? now / before - 1 : 0
+    before = now
+    returns[i] = value
+    const square = value * value
+    first += value
+    second += square
+    third += square * value
+    fourth += square * square
+  }
+  powers[0] = first
+  powers[1] = second
+  powers[2] = third
+  powers[3] = fourth
 }
 
 function sumsOf(returns: Float64Array, { from, to }: TrialSpan): readonly [sum: number, square: number] {
@@ -284,16 +333,4 @@ function sumsOf(returns: Float64Array, { from, to }: TrialSpan): readonly [sum: 
 function blockOf({ from, to }: TrialSpan, block: number, blocks: number): TrialSpan {
   const bound = (at: number) => from + Math.floor((at * (to - from)) / blocks)
   return { from: bound(block), to: bound(block + 1) }
-}
-
-/** Of equity from close to close; 0 once everything is lost. */
-function returnsOf(equity: Float64Array, initial: number): Float64Array {
-  const returns = new Float64Array(equity.length)
-  let before = initial
-  for (let i = 0; i < equity.length; i++) {
-    const now = equity[i]!
-    returns[i] = before > 0 ? now / before - 1 : 0
-    before = now
-  }
-  return returns
 }

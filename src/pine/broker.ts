@@ -44,6 +44,8 @@ export interface Broker {
    * calc_on_every_history_tick it calls it on each tick but the last, and has to be called on every bar.
    */
   onBar(bar: number, rerun: () => void): void
+  /** The first bar from `bar` on, and before `to`, on which `onBar` would do anything; `to` = none. */
+  calmUntil(bar: number, to: number): number
   /** After the script's body on `bar`: process_orders_on_close, immediate closes. Need not be called when not `dirty`. */
   afterScript(bar: number): void
 }

@@ -12,6 +12,7 @@ import { check } from './2-check/check.ts'
 import { moreDiagnostics, noOutput } from './2-check/messages.ts'
 import type { Program } from './2-check/program.ts'
 import { atTimeframe, leftOutOf, type LeftOut } from './3-plan/timeframe.ts'
+import { withoutPictures } from './3-plan/pictures.ts'
 import { executable } from './executable.ts'
 import type { Executable } from './runtime/executable.ts'
 import type { RunEnvironment, ScriptRun } from './environment.ts'
@@ -95,6 +96,8 @@ class Script implements CompiledScript {
   #executable: Executable | null = null
   /** On the timeframe that its declaration names. */
   #elsewhere: Executable | null = null
+  /** For runs that have columns in common, and of which only the numbers are looked at. */
+  #apart: Executable | null = null
 
   constructor(program: Program) {
     this.program = program
@@ -109,6 +112,11 @@ class Script implements CompiledScript {
       for (const kind of leftOutOf(this.program))
         run.context.warn(`${kind}-of-timeframe`, LEFT_OUT_TEXTS[kind])
       return run
+    }
+    // On ticks its bars are still being made.
+    if (env.shared && !env.ticks) {
+      this.#apart ??= runnable(withoutPictures(this.program), { apart: true })
+      return new Run(this.#apart, env)
     }
     this.#executable ??= runnable(this.program)
     return new Run(this.#executable, env)
@@ -132,9 +140,9 @@ function timeframeOf({ declaration }: Program, interval: string): string | null 
 }
 
 /** JavaScript has limits of its own to how long and how deep a text may be. */
-function runnable(program: Program): Executable {
+function runnable(program: Program, options: Parameters<typeof executable>[1] = {}): Executable {
   try {
-    return executable(program)
+    return executable(program, options)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new ScriptError(

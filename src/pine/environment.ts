@@ -6,6 +6,7 @@ import type { Broker } from './broker.ts'
 import type { Budget } from './runtime/budget.ts'
 import type { Drawings } from './runtime/drawings.ts'
 import type { PlotTrack } from './runtime/plots.ts'
+import type { ColumnShare } from './runtime/executable.ts'
 import type { Limits } from './runtime/runtime.ts'
 
 /** A named series that request.* may read. */
@@ -15,7 +16,21 @@ export interface Series {
   readonly interval: string
 }
 
+/** Columns of runs of one script over the same bars, handed from one to the next. */
+export interface SharedColumns {
+  /** Those of a share, where a run before has computed them for these values of its inputs. */
+  find(share: ColumnShare, values: readonly unknown[]): readonly SharedColumn[] | null
+  /** Room for a column, whatever stands in it. */
+  room(column: number, kind: 'f64' | 'u8'): SharedColumn
+  /** Told of columns that are computed to the last bar. */
+  keep(share: ColumnShare, values: readonly unknown[], columns: readonly SharedColumn[]): void
+}
+
+export type SharedColumn = Float64Array | Uint8Array
+
 export interface RunEnvironment extends Series {
+  /** Only figures are made of this run and its like: nothing is plotted, and all bars are run in one go. */
+  readonly shared?: SharedColumns
   /** The script's own symbol and interval, for runs that request.* opens on others; without it these are its own. */
   readonly main?: Pick<Series, 'symbol' | 'interval'>
   /** By title or variable name. */

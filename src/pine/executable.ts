@@ -8,9 +8,12 @@ import { callsOn, sliceProgram } from './3-plan/slice.ts'
 import { generate } from './4-generate/generate.ts'
 import type { Executable } from './runtime/executable.ts'
 
-/** `trades: false`: of a slice, which runs on bars that are not the broker's. */
-export function executable(program: Program, { trades = true, hoist = true } = {}): Executable {
-  const generated = generate(planProgram(program, { hoist }), { trades })
+/** `trades: false`: of a slice, which runs on bars that are not the broker's. `apart`: its columns can be shared by runs. */
+export function executable(
+  program: Program,
+  { trades = true, hoist = true, apart = false } = {},
+): Executable {
+  const generated = generate(planProgram(program, { hoist, guard: apart }), { trades, apart })
   const slices = new Map<string, Executable>()
   const wantedBy = (site: number): Expr => {
     const wanted = generated.requests.find((request) => request.site === site)?.wanted

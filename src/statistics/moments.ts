@@ -43,6 +43,30 @@ export function momentsOf(values: ArrayLike<number>): Moments {
   }
 }
 
+/** The same of sums of the values' first four powers: of returns, whose mean is small beside their deviation. */
+export function momentsOfPowers(
+  count: number,
+  [first, second, third, fourth]: readonly [number, number, number, number],
+): Moments {
+  if (count === 0) return { count, mean: 0, deviation: 0, skewness: 0, kurtosis: 3, sharpe: 0 }
+  const mean = first / count
+  const square = second / count
+  const variance = square - mean * mean
+  if (!(variance > ROUNDING * square))
+    return { count, mean, deviation: 0, skewness: 0, kurtosis: 3, sharpe: 0 }
+  const cube = third / count
+  const deviation = count > 1 ? Math.sqrt((variance * count) / (count - 1)) : 0
+  return {
+    count,
+    mean,
+    deviation,
+    skewness: (cube - 3 * mean * square + 2 * mean ** 3) / variance ** 1.5,
+    kurtosis:
+      (fourth / count - 4 * mean * cube + 6 * mean * mean * square - 3 * mean ** 4) / (variance * variance),
+    sharpe: deviation > 0 ? mean / deviation : 0,
+  }
+}
+
 /** What rounding leaves of the variance of a constant is no risk. */
 const ROUNDING = 1e-12
 

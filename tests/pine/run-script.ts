@@ -74,6 +74,7 @@ export function recordingBroker(orders: Order[] = [], more: Partial<Broker> = {}
     account,
     desk,
     onBar: () => undefined,
+    calmUntil: (_, to) => to,
     afterScript: () => undefined,
     ...more,
   }

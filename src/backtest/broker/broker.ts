@@ -117,6 +117,11 @@ export class BrokerEmulator implements Broker {
     else this.notes?.same(bar)
   }
 
+  calmUntil(bar: number, to: number): number {
+    if (this.book.active || (this.notes !== null && !this.notes.isEmpty)) return Math.min(bar, to)
+    return this.watch.safeUntil(bar, to)
+  }
+
   afterScript(bar: number): void {
     this.walk.afterScript(bar)
   }

@@ -30,6 +30,8 @@ export interface Results {
   closed(): TradeRow[]
   /** A value a bar; each column is made when it is first read. */
   readonly columns: EquityColumns
+  /** `columns.equity` into room that the caller has. */
+  readEquity(into: Float64Array): void
   /** The trade that was entered first. */
   readonly first: { readonly bar: number; readonly price: number } | null
 }
@@ -112,6 +114,8 @@ export function buildResults(
         exitBar: trades.exitBar[k]!,
       })),
     columns: equityColumns(bars, fills, pointValue, initialCapital, rates),
+    readEquity: (into) =>
+      new EquityCurve(bars, fills, pointValue, initialCapital, rates).read(0, bars.length, into),
     first,
   }
 }

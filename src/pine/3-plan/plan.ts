@@ -78,11 +78,21 @@ export interface Plan {
   hasEffects(expr: Expr): boolean
   /** The call a plot handle comes from (`p1 = plot(…)`). */
   originOf(variable: Variable): Expr | null
+  /**
+   * Columns of bools of which one is true on every bar on which the script's body does anything: it is made of nothing but ifs
+   * at its top. null = it may do something on any bar.
+   */
+  readonly guards: readonly Column[] | null
+  /** What a variable is on every bar, where that is computed ahead; null = the script's body says it. */
+  definitionOf(variable: Variable): Expr | null
 }
 
-/** `hoist: false` computes everything where it stands: slow and obvious, for tests to compare with. */
-export function planProgram(program: Program, { hoist = true } = {}): Plan {
-  return new Planner(program).run(hoist)
+/**
+ * `hoist: false` computes everything where it stands: slow and obvious, for tests to compare with. `guard`: looks for guards,
+ * each of which is a column more.
+ */
+export function planProgram(program: Program, { hoist = true, guard = false } = {}): Plan {
+  return new Planner(program).run(hoist, guard)
 }
 
 /** How a value of a type is kept in a column. */
@@ -154,10 +164,11 @@ class Planner {
     this.#program = program
   }
 
-  run(hoist: boolean): Plan {
+  run(hoist: boolean, guard: boolean): Plan {
     const { body, functions } = this.#program
     this.#rankBlock(body, { fn: null, always: hoist }, true)
     for (const fn of functions) this.#rankBlock(fn.body, { fn, always: false }, false)
+    const guards = guard ? this.#guardsOf(body) : null
     this.#markBlock(body, 'body')
     for (const variable of this.#globals)
       if (variable.historyRead && !this.#candidates.has(variable) && !this.#aliases.has(variable))
@@ -168,12 +179,15 @@ class Planner {
       program: this.#program,
       columns: this.#columns,
       hoists,
+      guards: this.#recorded.size === 0 ? guards : null,
       recorded: this.#recorded,
       rankOf: (expr) => this.#rank(expr),
       hasEffects: (expr) => this.#effect(expr),
       columnsOf: (expr) => this.#callColumns.get(expr) ?? null,
       valueColumnOf: (expr) => this.#values.get(expr) ?? null,
       originOf: (variable) => this.#origins.get(variable) ?? null,
+      definitionOf: (variable) =>
+        this.#candidates.get(variable)?.value ?? this.#aliases.get(variable)?.call ?? null,
       storageOf: (variable) => {
         let storage = storages.get(variable)
         if (!storage) storages.set(variable, (storage = this.#storage(variable)))
@@ -413,6 +427,35 @@ class Planner {
     const candidate = this.#candidates.get(variable)
     if (candidate) return this.#rank(candidate.value)
     return this.#aliases.has(variable) ? 'column' : 'dynamic'
+  }
+
+  // Guards: what must be true for the body to do anything.
+
+  #guardsOf({ statements, result }: Block): Column[] | null {
+    const guards: Column[] = []
+    for (const statement of statements)
+      if (statement.kind === 'Expression') {
+        if (!this.#guard(statement.value, guards)) return null
+      } else if (!this.#isAhead(statement)) return null
+    return result === null || this.#guard(result, guards) ? guards : null
+  }
+
+  /** Computed ahead as a whole. */
+  #isAhead(statement: Stmt): boolean {
+    if (statement.kind === 'Declare') return this.#candidates.has(statement.variable)
+    if (statement.kind !== 'DeclareTuple') return false
+    return statement.variables.every((variable) => variable === null || this.#aliases.has(variable))
+  }
+
+  #guard(expr: Expr, guards: Column[]): boolean {
+    if (!this.#effect(expr)) return true
+    if (expr.kind !== 'If' || expr.alternate !== null) return false
+    if (this.#rank(expr.test) !== 'column' || columnKind(expr.test.type) !== 'u8') return false
+    this.#markValue(expr.test)
+    const column = this.#values.get(expr.test)
+    if (!column) return false
+    guards.push(column)
+    return true
   }
 
   // Second pass: what is read, and from where.

@@ -8,8 +8,9 @@
 
 import { assert } from '../../lib/assert.ts'
 import type { Expr } from '../2-check/program.ts'
-import type { Hoist, Plan } from '../3-plan/plan.ts'
-import type { Executable, Instantiate } from '../runtime/executable.ts'
+import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
+import { inputsBehind } from '../3-plan/shared.ts'
+import type { ColumnShare, Executable, Instantiate } from '../runtime/executable.ts'
 import type { StateClass } from '../runtime/state-class.ts'
 import { GENERATED_NAME } from '../runtime/locate.ts'
 import { Entry, js, sequence, type Code, type Part } from './code.ts'
@@ -25,16 +26,21 @@ export interface Generated extends Omit<Executable, 'program' | 'slice' | 'reque
   readonly requests: readonly RequestSpec[]
 }
 
-/** `trades: false`: of a slice, which runs on bars that are not the broker's. */
-export function generate(plan: Plan, { trades = true } = {}): Generated {
+/**
+ * `trades: false`: of a slice, which runs on bars that are not the broker's. `apart`: each column is computed by itself, as some
+ * are handed to the run.
+ */
+export function generate(plan: Plan, { trades = true, apart = false } = {}): Generated {
   const module = new Module(plan, { expression, block, functionOf })
+  const shares = apart ? sharesOf(plan) : []
+  for (const { columns } of shares) for (const column of columns) module.wholeAnyway.add(column)
   const out = new Writer()
   const main: Body = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
   block(module, plan.program.body, main, null)
   const recorded = [...plan.recorded.values()].map(
     ({ expr, column }) => js`${assignment(module, column, expression(module, expr, main))};`,
   )
-  const hoists = hoistLoops(module)
+  const hoists = apart ? hoistsApart(module, shares) : hoistLoops(module)
 
   const text = new Writer()
   text.line('"use strict";')
@@ -77,7 +83,11 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
   const bar = trades
     ? 'R.bar=i;A.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);'
     : 'R.bar=i;body(i);'
-  text.line(`function run(from,to){for(let i=from;i<to;i++){${bar}}}`)
+  text.line(
+    trades && plan.guards !== null
+      ? guardedRun(module, plan.guards, bar)
+      : `function run(from,to){for(let i=from;i<to;i++){${bar}}}`,
+  )
   const options = module.tracks.map((_, i) => `p${i}`).join(',')
   text.line(
     `return {state:G,hoisted:H,types:[${[...module.udts.values()].join(',')}],options:[${options}],bind,hoist,body,run};`,
@@ -101,9 +111,17 @@ export function generate(plan: Plan, { trades = true } = {}): Generated {
     tracks: module.tracks,
     requests: module.requests,
     results: module.results,
+    shares,
     frameCount: module.main.size,
     instantiate: factory(module.constants),
   }
+}
+
+/** From one bar on which a guard is true, or the broker has something to do, to the next. */
+function guardedRun(module: Module, guards: readonly Column[], bar: string): Code {
+  const conditions = guards.map((column) => js`&&${entry(module, column)}!==1`)
+  const next = js`function next(i,to){while(i<to${sequence(conditions)})i++;return i;}`
+  return js`${next}function run(from,to){let g=-1;for(let i=from;;i++){if(g<i)g=next(i,to);i=B.busy?B.calmUntil(i,g):g;if(i>=to)break;${bar}}R.bar=to-1;A.bar=to-1;}`
 }
 
 function frameClass(out: Writer, frame: Frame): void {
@@ -111,6 +129,43 @@ function frameClass(out: Writer, frame: Frame): void {
   for (const { name, init } of frame.fields) out.line(js`this.${name}=${init};`)
   out.line('}}')
   if (frame.varip.length > 0) out.line(`${frame.name}.varip=${JSON.stringify(frame.varip)};`)
+}
+
+function sharesOf(plan: Plan): ColumnShare[] {
+  return plan.hoists.flatMap((hoist, at) => {
+    const inputs = inputsBehind(plan, hoist)
+    const columns = hoist.kind === 'call' ? hoist.columns : [hoist.column]
+    return inputs === null
+      ? []
+      : [
+          {
+            hoist: at,
+            inputs: inputs.map((index) => plan.program.inputs[index]!),
+            columns: columns.map(({ index }) => index),
+          },
+        ]
+  })
+}
+
+/** Each hoist with a line of its own, which the run skips where it was handed what the line would compute. */
+function hoistsApart(module: Module, shares: readonly ColumnShare[]): { functions: Writer; calls: Writer } {
+  const functions = new Writer()
+  const calls = new Writer()
+  const shared = new Map(shares.map(({ hoist }, i) => [hoist, i]))
+  for (const [at, hoist] of module.plan.hoists.entries()) {
+    const call = new Writer()
+    const fill = fillOf(module, hoist)
+    if (fill)
+      call.line(
+        js`${fill.state}.fillBlock(from,to,[${fill.columns}]);`,
+        hoist.kind === 'call' ? hoist.call.start : -1,
+      )
+    else hoistLoop(module, [hoist], at, functions, call)
+    const share = shared.get(at)
+    for (const { code, offset } of call.lines)
+      calls.line(share === undefined ? code : js`if(R.computes[${share}]===1)${code}`, offset)
+  }
+  return { functions, calls }
 }
 
 /** Loops a function takes: chains of additions that do not wait for each other run side by side in the processor. */

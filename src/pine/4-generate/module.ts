@@ -160,6 +160,8 @@ export class Module {
   }
 
   readonly #kept = new Map<number, number>()
+  /** Columns that are there as a whole though nobody reads their past. */
+  readonly wholeAnyway = new Set<number>()
 
   /** Somebody reads the column's past, `back` bars of it at most, or shows it: it has to be there as a whole. */
   keep(column: Column, back = 0): void {
@@ -170,7 +172,7 @@ export class Module {
   }
   /** What an index into the column is masked with. Not known before everything has been written. */
   maskOf(index: number): number {
-    return this.isKept(index) ? WHOLE : BLOCK - 1
+    return this.isKept(index) || this.wholeAnyway.has(index) ? WHOLE : BLOCK - 1
   }
   /** How far back the script reads a column, in bars; Infinity = nobody knows. */
   backOf(index: number): number {

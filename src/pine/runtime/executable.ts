@@ -26,11 +26,20 @@ export interface Executable {
   readonly frameCount: number
   /** Of a slice: the columns of the values wanted. */
   readonly results: readonly Pick<RunColumn, 'index' | 'kind'>[]
+  /** What the run may be handed instead of computing it; none where it was not generated `apart`. */
+  readonly shares: readonly ColumnShare[]
   readonly instantiate: Instantiate
   /** The part of the script that the request at a call site evaluates; `path` leads to it. The same each time it is asked for. */
   slice(site: number, path: string): Executable
   /** What a request evaluates, as a text: two that ask for the same are one. */
   requestKey(site: number, path: string): string
+}
+
+/** Columns that one hoist fills, and the inputs they hang on: runs that agree on these have the same. */
+export interface ColumnShare {
+  readonly hoist: number
+  readonly inputs: readonly InputSpec[]
+  readonly columns: readonly number[]
 }
 
 /** `kept`: all of it is there; else only the block at work. `back`: how many bars back it is read at most. */

@@ -65,7 +65,7 @@ export interface ResolvedInputs {
   readonly shown: Readonly<Record<string, unknown>>
 }
 
-function labelOf(input: InputSpec): string {
+export function labelOf(input: InputSpec): string {
   return input.title || input.name || `Input ${input.index + 1}`
 }
 

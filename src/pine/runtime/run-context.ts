@@ -70,6 +70,10 @@ export class RunContext implements Runtime {
   loopsFrom = 0
   /** Rounds of loops from one look at the clock to the next. */
   stride = ROUNDS_A_CALL
+  /** By number of a share: 1 = the run computes its columns itself. */
+  readonly computes: Uint8Array
+  /** Columns that are not this run's own, or are kept by who handed them over. */
+  readonly #lent = new Set<number>()
   #rounds = 0
   /** Bytes of what the alerts and log lines say, which are all written into the answer. */
   said = 0
@@ -92,7 +96,7 @@ export class RunContext implements Runtime {
   #alertedOn = -1
 
   constructor(
-    { program, columns }: Pick<Executable, 'program' | 'columns'>,
+    { program, columns, shares }: Pick<Executable, 'program' | 'columns' | 'shares'>,
     env: RunEnvironment,
     drawings: Drawings,
     budget: Budget,
@@ -110,6 +114,7 @@ export class RunContext implements Runtime {
     this.limits = env.limits
     this.budget = budget
     this.drawings = drawings
+    this.computes = new Uint8Array(shares.length).fill(1)
     this.columns = columns.map(({ kind, kept }) => {
       const length = kept ? 0 : BLOCK
       return kind === 'f64' ? new Float64Array(length) : kind === 'u8' ? new Uint8Array(length) : []
@@ -185,12 +190,18 @@ export class RunContext implements Runtime {
       const old = this.columns[i]
       if (!kept) continue
       this.budget.take((kind === 'u8' ? 1 : 8) * capacity)
-      if (kind === 'any') continue
+      if (kind === 'any' || this.#lent.has(i)) continue
       const grown = kind === 'f64' ? new Float64Array(capacity) : new Uint8Array(capacity)
       if (this.#capacity > 0) grown.set(old as Float64Array)
       this.columns[i] = grown
     }
     this.#capacity = capacity
+  }
+
+  /** A whole column that the run need not make room for. */
+  lend(column: number, data: ColumnData): void {
+    this.columns[column] = data
+    this.#lent.add(column)
   }
 
   /** Two calls that ask for the same are one, and what a request needs of others is not counted. */

@@ -8,7 +8,15 @@ import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Bars } from '../../market/bars.ts'
 import { BLOCK, type Executable, type Instance } from './executable.ts'
 import type { StateClass } from './state-class.ts'
-import type { AlertEvent, LogEntry, RunEnvironment, ScriptRun, Series } from '../environment.ts'
+import type {
+  AlertEvent,
+  LogEntry,
+  RunEnvironment,
+  ScriptRun,
+  Series,
+  SharedColumn,
+  SharedColumns,
+} from '../environment.ts'
 import { Checkpoint } from './checkpoint.ts'
 import { PineArray, PineMap } from './collections.ts'
 import { Budget } from './budget.ts'
@@ -132,6 +140,7 @@ export class Run implements ScriptRun {
     assert(end <= env.bars.length, 'a run goes no further than its bars')
     if (end <= this.#position) return
     this.context.grow(end)
+    const computed = env.shared && this.#executable.shares.length > 0 ? this.#share(env.shared, end) : null
     this.#readSources(this.#position, end)
     this.#instance.bind()
     this.#located(() => {
@@ -148,6 +157,30 @@ export class Run implements ScriptRun {
         env.progress?.(to)
       }
     })
+    computed?.()
+  }
+
+  /** Takes what runs before have computed; what is answered hands on what this one does. */
+  #share(shared: SharedColumns, end: number): () => void {
+    const { context } = this
+    const { values } = this.#resolved
+    assert(this.#position === 0 && end === context.bars.length, 'runs share columns of all their bars')
+    const { shares, columns } = this.#executable
+    for (const [at, share] of shares.entries()) {
+      const found = shared.find(share, values)
+      context.computes[at] = found ? 0 : 1
+      for (const [i, column] of share.columns.entries())
+        context.lend(column, found?.[i] ?? shared.room(column, columns[column]?.kind === 'u8' ? 'u8' : 'f64'))
+    }
+    return () => {
+      for (const [at, share] of shares.entries())
+        if (context.computes[at] === 1)
+          shared.keep(
+            share,
+            values,
+            share.columns.map((column) => context.columns[column] as SharedColumn),
+          )
+    }
   }
 
   /** A run whose time is over does its last bar once more up to a loop, if it has one, whose line the error names then. */

@@ -1,0 +1,92 @@
+// The columns that trials of one batch have in common.
+//
+// A grid of 20 fast and 10 slow averages has 200 trials and 30 averages. What a column hangs on is known of the script
+// (`pine/3-plan/shared.ts`); here the columns are kept by the values of those inputs, as many as there is room for, the ones
+// that were of no use longest going first. A column that hangs on all that the batch varies is of use to no other trial:
+// its room is used again by the next.
+
+import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
+import type { ColumnShare } from '../pine/runtime/executable.ts'
+import { labelOf } from '../pine/runtime/inputs.ts'
+import type { TrialInputs } from './trial.ts'
+
+/** For one worker: 160 columns of 50,000 bars. */
+const KEPT_BYTES_MAX = 64 * 2 ** 20
+
+export class TrialColumns implements SharedColumns {
+  readonly #bars: number
+  readonly #most: number
+  /** Names of inputs that differ among the trials; `settings`: arguments of the declaration do. */
+  readonly #varied: readonly string[]
+  readonly #settingsVary: boolean
+  readonly #kept = new Map<string, readonly SharedColumn[]>()
+  #bytes = 0
+  readonly #spare = { f64: [] as Float64Array[], u8: [] as Uint8Array[] }
+  /** What the trial under way was given. */
+  #given = new Set<SharedColumn>()
+
+  constructor(bars: number, points: readonly TrialInputs[], most = KEPT_BYTES_MAX) {
+    this.#bars = bars
+    this.#most = most
+    this.#varied = variedOf(points.map(({ inputs }) => inputs))
+    this.#settingsVary = variedOf(points.map(({ overrides }) => overrides)).length > 0
+  }
+
+  find(share: ColumnShare, values: readonly unknown[]): readonly SharedColumn[] | null {
+    const key = keyOf(share, values)
+    const found = this.#kept.get(key)
+    if (!found) return null
+    this.#kept.delete(key)
+    this.#kept.set(key, found)
+    return found
+  }
+
+  room(_: number, kind: 'f64' | 'u8'): SharedColumn {
+    const room =
+      this.#spare[kind].pop() ?? (kind === 'u8' ? new Uint8Array(this.#bars) : new Float64Array(this.#bars))
+    this.#given.add(room)
+    return room
+  }
+
+  keep(share: ColumnShare, values: readonly unknown[], columns: readonly SharedColumn[]): void {
+    if (!this.#isOfUse(share)) return
+    for (const column of columns) {
+      this.#given.delete(column)
+      this.#bytes += column.byteLength
+    }
+    this.#kept.set(keyOf(share, values), columns)
+    for (const [oldest, dropped] of this.#kept) {
+      if (this.#bytes <= this.#most) break
+      this.#kept.delete(oldest)
+      for (const column of dropped) {
+        this.#bytes -= column.byteLength
+        this.#given.add(column)
+      }
+    }
+  }
+
+  /** A trial is over, and its figures are made. */
+  next(): void {
+    for (const room of this.#given) {
+      if (room instanceof Float64Array) this.#spare.f64.push(room)
+      else this.#spare.u8.push(room)
+    }
+    this.#given.clear()
+  }
+
+  #isOfUse({ inputs }: ColumnShare): boolean {
+    if (this.#settingsVary || this.#varied.length === 0) return true
+    return !this.#varied.every((name) =>
+      inputs.some((input) => labelOf(input) === name || input.name === name),
+    )
+  }
+}
+
+function variedOf(choices: readonly Readonly<Record<string, unknown>>[]): string[] {
+  const names = new Set(choices.flatMap((choice) => Object.keys(choice)))
+  return [...names].filter((name) => new Set(choices.map((choice) => JSON.stringify(choice[name]))).size > 1)
+}
+
+function keyOf({ hoist, inputs }: ColumnShare, values: readonly unknown[]): string {
+  return `${hoist} ${JSON.stringify(inputs.map(({ index }) => values[index]))}`
+}

@@ -1,0 +1,68 @@
+// A program without what it only shows: for runs of which nobody looks at anything but the trades.
+//
+// Plots and what belongs to them stand at the top of a script and give nothing back but a handle for fill(). They are left out
+// where their arguments do nothing else; a call of the script's own function might trade, and stays.
+
+import { walkBlock, walkExpr } from '../2-check/walk.ts'
+import type { Expr, Program, Stmt, Variable } from '../2-check/program.ts'
+
+const SHOWN = new Set([
+  'plot',
+  'plotshape',
+  'plotchar',
+  'plotarrow',
+  'plotbar',
+  'plotcandle',
+  'hline',
+  'fill',
+  'bgcolor',
+  'barcolor',
+  'alertcondition',
+])
+
+export function withoutPictures(program: Program): Program {
+  const { body, functions } = program
+  const kept = body.statements.filter((statement) => !isPicture(statement))
+  // A handle is of no use to anybody but fill(), which may have to stay.
+  const read = new Set<Variable>()
+  const note = (expr: Expr) => {
+    if (expr.kind === 'Variable') read.add(expr.variable)
+  }
+  walkBlock({ statements: kept, result: body.result }, note)
+  for (const fn of functions) walkBlock(fn.body, note)
+  const statements = body.statements.filter(
+    (statement) => !isPicture(statement) || (statement.kind === 'Declare' && read.has(statement.variable)),
+  )
+  return { ...program, body: { ...body, statements } }
+}
+
+function isPicture(statement: Stmt): boolean {
+  if (statement.kind !== 'Expression' && statement.kind !== 'Declare') return false
+  const { value } = statement
+  if (value.kind !== 'BuiltinCall' || !SHOWN.has(value.builtin.name)) return false
+  let isQuiet = true
+  walkExpr(value, (part) => {
+    if (part !== value && !onlyGives(part)) isQuiet = false
+  })
+  return isQuiet
+}
+
+/** Does nothing but give a value. */
+function onlyGives(expr: Expr): boolean {
+  if (expr.kind !== 'BuiltinCall') return QUIET.has(expr.kind)
+  const { implementation } = expr.overload
+  if (expr.builtin.name.startsWith('request.')) return false
+  return 'state' in implementation || ('fn' in implementation && implementation.pure === true)
+}
+
+const QUIET: ReadonlySet<Expr['kind']> = new Set([
+  'Const',
+  'Variable',
+  'BuiltinVariable',
+  'Input',
+  'Unary',
+  'Binary',
+  'Ternary',
+  'Convert',
+  'History',
+])
