@@ -109,6 +109,34 @@ const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
   jstat: ['statistics/normal.ts'],
 }
 
+/** What stands in a module all the same: there is one of it in a process or in a page, by its nature. */
+const MODULE_STATE: Readonly<Record<string, string>> = {
+  'dashboard/api-client.ts watch': 'who is told when a call finds the server gone or the session over',
+  'dashboard/chart/chart.tsx onScreen': 'the one chart of the page',
+  'dashboard/editor/code-editor.ts typedInto': 'editors of the page that were typed into',
+  'dashboard/editor/documents.ts last': 'the check under way, which the next one ends',
+  'dashboard/editor/help.ts language': 'the part of the language that is loaded when it is first asked for',
+  'dashboard/live.ts listeners': 'who of the page listens to the one stream',
+  'dashboard/live.ts say': 'the way to the worker that holds the stream',
+  'dashboard/replay/replay-session.ts saving': 'the timer of the one replay of the page',
+  'dashboard/replay/replay-session.ts unsaved': 'whether its cursor is still to be saved',
+  'dashboard/report-errors.ts recently': 'errors that were reported a moment ago',
+  'dashboard/report/repaint.tsx known': 'what was found of the report looked at last',
+  'dashboard/run-script.ts current': 'the run under way, which the next one ends',
+  'dashboard/run-script.ts asked': 'what was asked for last',
+  'dashboard/run-script.ts following': 'whether it is run again when bars come',
+  'dashboard/session.ts waiting': 'the one dialog to sign in again',
+  'dashboard/session.ts declined': 'that it was closed without',
+  'dashboard/ui/ui.tsx nextToast': 'the number of the next message',
+  'dashboard/watchlists/lists.ts settled': 'the change under way, which the next one waits for',
+  'dashboard/watchlists/lists.ts newest': 'arrangements on their way to the server',
+  'dashboard/watchlists/quotes.ts symbols': 'symbols that were asked for a moment ago',
+  'dashboard/watchlists/quotes.ts symbolsAt': 'when that was',
+  'dashboard/watchlists/quotes.ts asked': 'quotes that were asked for a moment ago',
+  'lib/turn.ts waiting': 'a thread has one event loop, and so one row of those who wait for it',
+  'tools/torture/server.ts alive': 'processes that have to be ended with this one',
+}
+
 interface Import {
   readonly file: string
   readonly target: string
@@ -205,6 +233,18 @@ describe('rooms', () => {
     }
     for (const file of files) follow(file, [])
     expect(circles).toEqual([])
+  })
+
+  test('what changes belongs to an owner: no module keeps state', () => {
+    // Caches of pure functions are made by `lib/memo.ts`; tables are typed so that nobody can change them.
+    const state =
+      /^(?:export )?(?:let|var) (\w+)|^(?:export )?const (\w+)(?:: (?!Readonly)[^=\n]*)? = new (?:Weak)?(?:Map|Set)\b|^(?:export )?const (\w+)(?:: (?!readonly)[^\n]*?)? = \[\]$/gm
+    const found = files.flatMap((file) =>
+      [...readFileSync(`${root}/src/${file}`, 'utf8').matchAll(state)].map(
+        (match) => `${file} ${match[1] ?? match[2] ?? match[3]}`,
+      ),
+    )
+    expect(found).toEqual(Object.keys(MODULE_STATE))
   })
 
   test('packages stay where they belong', () => {

@@ -4,6 +4,7 @@
 // the console printed. After that sign-up is closed, unless the operator opened it (`SIGNUP=open`) or the owner sent an
 // invitation.
 
+import { memoOf } from '../lib/memo.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import { longerThan } from '../lib/text.ts'
 import { sha256 } from '../lib/sha256.ts'
@@ -190,7 +191,7 @@ export async function authenticate(deps: AccountDeps, email: string, password: s
     // In a full store a stranger's failure is not counted, and answered like any other.
     if (user || !(error instanceof Problem) || error.code !== 'storage_full') throw error
   })
-  const right = await deps.passwords.verify(password, user?.passwordHash ?? (await decoy(deps)))
+  const right = await deps.passwords.verify(password, user?.passwordHash ?? (await decoyOf(deps.passwords)))
   if (user && right) {
     await forgetFailures(deps, key)
     return user
@@ -264,11 +265,5 @@ async function checkPassword(password: string, path = '/password'): Promise<void
     throw refused('This password is one of the 10,000 most used, which are tried first. Choose another.')
 }
 
-const decoys = new WeakMap<object, Promise<string>>()
-
-/** A hash that nobody's password has, made once a hasher, so that an unknown user costs what a known one does. */
-function decoy({ passwords, random }: AccountDeps): Promise<string> {
-  const made = decoys.get(passwords) ?? passwords.hash(Buffer.from(random.bytes(16)).toString('hex'))
-  decoys.set(passwords, made)
-  return made
-}
+/** A hash that is nobody's, made once a hasher, so that an unknown user costs what a known one does. */
+const decoyOf = memoOf((passwords: AccountDeps['passwords']) => passwords.hash('the password of nobody'))

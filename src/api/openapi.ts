@@ -200,7 +200,7 @@ export function standingAlone(schema: TSchema): { readonly type: 'object' } & Re
 }
 
 /** Not of JSON Schema. */
-const OURS = new Set(['$id', 'expected', 'form', 'unit', 'means'])
+const OURS: ReadonlySet<string> = new Set(['$id', 'expected', 'form', 'unit', 'means'])
 
 /** Elysia forbids unknown fields in a body's schema when it is first used; here they are let through with a warning. */
 function isElysias(name: string, value: unknown): boolean {

@@ -6,6 +6,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler'
 import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
+import { memoOf } from '../lib/memo.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
 import { textFault, type TextFault } from '../lib/text.ts'
 import { textBounds } from '../wire/schema.ts'
@@ -13,13 +14,13 @@ import { textBounds } from '../wire/schema.ts'
 /** At most this many wrong fields are named. */
 const FIELDS_MAX = 50
 
-const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>()
+/** Schemas are made once, so each is compiled once. */
+const checkOf = memoOf((schema: TSchema): TypeCheck<TSchema> => TypeCompiler.Compile(schema))
 
 /** `value` without fields the schema does not know; their JSON Pointers go to `unknown`. Throws 422 when it does not fit. */
 export function checkBody(schema: TSchema, value: unknown, unknown: string[]): unknown {
   const known = stripUnknown(schema, value, '', unknown)
-  const check = compiled.get(schema) ?? TypeCompiler.Compile(schema)
-  compiled.set(schema, check)
+  const check = checkOf(schema)
   if (check.Check(known)) return known
   throw validationFailed(fieldProblems('body', check.Errors(known)))
 }

@@ -17,6 +17,7 @@ import { Source } from '../pine/source.ts'
 import { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
 import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
+import type { CompiledScripts } from './compiled-scripts.ts'
 import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
 import { buildResults, type Results } from './report/build.ts'
@@ -37,6 +38,8 @@ export interface BacktestRequest {
   readonly limits: Limits
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   readonly library?: (user: string, library: string, version: number) => string | null
+  /** Where the script may stand compiled already, for whoever runs it more than once. */
+  readonly scripts?: CompiledScripts
   readonly progress?: (bar: number) => void
   /** Bar by bar with kept state (see `advance.ts`): no report or tracks are made of it. */
   readonly stepwise?: boolean
@@ -348,7 +351,11 @@ function compiled(
   request: BacktestRequest,
   source: Source,
 ): { script: CompiledScript; warnings: { code: string; message: string }[] } {
-  const { script, diagnostics } = remembered(request)
+  const { library, scripts } = request
+  const options = library ? { library } : {}
+  const { script, diagnostics } = scripts
+    ? scripts.compile(request.source, options)
+    : compile(request.source, options)
   const wire = diagnostics.map((diagnostic) => wireDiagnostic(diagnostic, source))
   if (!script) throw new Problem(422, 'script_invalid', 'The script does not compile.', { diagnostics: wire })
   if (script.program.declaration.kind === 'library')
@@ -359,32 +366,6 @@ function compiled(
     script,
     warnings: wire.map(({ code, line, message }) => ({ code, message: `Line ${line}: ${message}` })),
   }
-}
-
-/** Scripts compiled last. */
-const known = new Map<string, ReturnType<typeof compile>>()
-/** Characters of source and so many besides a script; each is some 50 bytes of memory. Alerts run a thousand in turn. */
-const KNOWN_MAX = 2_000_000
-const KNOWN_EACH = 1000
-let knownSize = 0
-
-/**
- * A script whose inputs are tried runs again and again; compiled once, its machine code is warm too: 50,000 bars take
- * 2.5 ms instead of 4.1. One that imports is not kept, for what it imports may change.
- */
-function remembered({ source, library }: BacktestRequest): ReturnType<typeof compile> {
-  const found = known.get(source)
-  if (known.delete(source)) knownSize -= source.length + KNOWN_EACH
-  const result = found ?? compile(source, library ? { library } : {})
-  if (/\bimport\b/.test(source)) return result
-  known.set(source, result)
-  knownSize += source.length + KNOWN_EACH
-  for (const [oldest] of known) {
-    if (knownSize <= KNOWN_MAX) break
-    known.delete(oldest)
-    knownSize -= oldest.length + KNOWN_EACH
-  }
-  return result
 }
 
 export function wireDiagnostic(diagnostic: Diagnostic, source: Source): WireDiagnostic {

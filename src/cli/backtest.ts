@@ -1,5 +1,6 @@
 // `chartroom backtest`: runs one script and shows, or writes, what came of it.
 
+import { CompiledScripts } from '../backtest/compiled-scripts.ts'
 import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest } from '../backtest/run.ts'
 import { withSeries } from '../engine/asked-series.ts'
@@ -73,6 +74,7 @@ export const backtestCommand: Command = {
           finer,
           library: librariesBeside(path, flags.libraries),
           limits: DEFAULT_LIMITS,
+          scripts: new CompiledScripts(),
           now: () => performance.now(),
           ...(progress && { progress: (bar: number) => progress(progressBar(bar / bars.length)) }),
         }

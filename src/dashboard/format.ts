@@ -1,14 +1,12 @@
 // Numbers and times as a trader reads them: sign and unit always, thousands separated, price by tick, zone named.
 
-const cache = new Map<number, Intl.NumberFormat>()
-function decimals(places: number): Intl.NumberFormat {
-  let format = cache.get(places)
-  if (!format) {
-    format = new Intl.NumberFormat('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })
-    cache.set(places, format)
-  }
-  return format
-}
+import { memo } from '../lib/memo.ts'
+
+const decimalsNamed = memo(100, (text): Intl.NumberFormat => {
+  const places = Number(text)
+  return new Intl.NumberFormat('en-US', { minimumFractionDigits: places, maximumFractionDigits: places })
+})
+const decimals = (places: number): Intl.NumberFormat => decimalsNamed(String(places))
 
 /** U+2212, as wide as a plus in tabular figures. */
 const MINUS = '−'
@@ -77,27 +75,21 @@ export function time(ms: number | null | undefined, zone: string, withClock: boo
   return withClock ? `${day} ${part('hour')}:${part('minute')}` : day
 }
 
-const zones = new Map<string, Intl.DateTimeFormat>()
-function formatter(zone: string): Intl.DateTimeFormat {
-  let format = zones.get(zone)
-  if (!format) {
-    const options: Intl.DateTimeFormatOptions = {
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    }
-    try {
-      format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone || 'UTC' })
-    } catch {
-      format = new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
-    }
-    zones.set(zone, format)
+const formatter = memo(100, (zone): Intl.DateTimeFormat => {
+  const options: Intl.DateTimeFormatOptions = {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
   }
-  return format
-}
+  try {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: zone || 'UTC' })
+  } catch {
+    return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' })
+  }
+})
 
 /** `3 minutes ago`, `in 2 days`. */
 export function ago(ms: number, now = Date.now()): string {

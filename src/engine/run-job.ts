@@ -109,6 +109,7 @@ export async function withAllItAsks<Answer>(
           library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
           progress: desk.progress,
           used: desk.used,
+          ...(desk.scripts && { scripts: desk.scripts }),
           collect: () => Bun.gc(true),
           now: () => performance.now(),
           spent: ownThreadMs,

@@ -2,6 +2,7 @@
 //
 // The pool gives a worker one job at a time, but for imports: those wait for bytes most of the time, and share one.
 
+import { CompiledScripts } from '../backtest/compiled-scripts.ts'
 import { Problem } from '../lib/problem.ts'
 import {
   UNKNOWN_THREAD,
@@ -25,6 +26,8 @@ export interface Desk {
   }
   readonly progress: (bar: number) => void
   readonly used: (bytes: number) => void
+  /** What this thread compiled last. */
+  readonly scripts?: CompiledScripts
 }
 
 export type Kinds = {
@@ -47,6 +50,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
   const thread = ownThread() ?? UNKNOWN_THREAD
+  const scripts = new CompiledScripts()
 
   self.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if (data.to === 'job') {
@@ -79,7 +83,7 @@ export function serveJobs(kinds: Partial<Kinds>): void {
         askers.set(id, { resolve, reject })
         tell({ from: 'question', id, name, args })
       })
-    tell(await answer(kinds, data, deskFor(data, tell, ask)))
+    tell(await answer(kinds, data, { ...deskFor(data, tell, ask), scripts }))
     tasks.delete(task)
   }
 }

@@ -1,4 +1,5 @@
-// Answers that are kept because they are asked for again: what a text means, worked out once.
+// Answers that are kept because they are asked for again: what a text means, or what follows from an object that nobody
+// changes, worked out once.
 
 /**
  * `make`, which remembers what it answered to the last `max` different texts or so. Only for functions that answer the same
@@ -17,6 +18,16 @@ export function memo<V>(max: number, make: (text: string) => V): (text: string) 
       recent = new Map()
     }
     recent.set(text, value)
+    return value
+  }
+}
+
+/** The same of objects: an answer is forgotten together with what it was asked of, so they need no bound. */
+export function memoOf<Subject extends object, V>(make: (subject: Subject) => V): (subject: Subject) => V {
+  const known = new WeakMap<Subject, V>()
+  return (subject) => {
+    let value = known.get(subject)
+    if (value === undefined) known.set(subject, (value = make(subject)))
     return value
   }
 }

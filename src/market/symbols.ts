@@ -84,7 +84,7 @@ const VENUES: readonly (readonly [names: string, Venue])[] = [
   ['ASX', stocks('Australia/Sydney', '1000-1600', 'AUD')],
   ['BMFBOVESPA', stocks('America/Sao_Paulo', '1000-1700', 'BRL')],
 ]
-const VENUE_BY_NAME = new Map(
+const VENUE_BY_NAME: ReadonlyMap<string, (typeof VENUES)[number][1]> = new Map(
   VENUES.flatMap(([names, venue]) => names.split(' ').map((name) => [name, venue])),
 )
 

@@ -31,7 +31,7 @@ export interface NamedSeries {
 
 /** Texts an expression may be worth, or the elements of an array; null among them = something else, which nobody knows. */
 type Texts = ReadonlySet<string | null>
-const UNKNOWN: Texts = new Set([null])
+const UNKNOWN: ReadonlySet<string | null> = new Set([null])
 /** Of one expression; more are hardly what a script may ask for, and sums of sums multiply. */
 const TEXTS_MAX = 256
 /** No symbol is that long. */

@@ -36,7 +36,7 @@ export interface Ticket {
 }
 
 /** Words that tell nothing about what a question is about. */
-const STOP_WORDS = new Set(
+const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an and are as at be by can do does for from how i if in is it me my not of on or that the this to was what when where which why will with you your'.split(
     ' ',
   ),

@@ -1,22 +1,17 @@
 // The fingerprint of a run: SHA-256 over the canonical JSON of everything its numbers depend on.
 
+import { memoOf } from '../../lib/memo.ts'
 import { BAR_FIELDS, type Bars } from '../../market/bars.ts'
 
-const known = new WeakMap<Bars, string>()
-
 /** Hash of the columns' bytes; remembered, because a sweep runs over the same bars many times. */
-export function barsHash(bars: Bars): string {
-  const cached = known.get(bars)
-  if (cached !== undefined) return cached
+export const barsHash = memoOf((bars: Bars): string => {
   const hasher = new Bun.CryptoHasher('sha256')
   for (const field of BAR_FIELDS) {
     const column = bars[field]
     hasher.update(new Uint8Array(column.buffer, column.byteOffset, column.byteLength))
   }
-  const hash = hasher.digest('hex')
-  known.set(bars, hash)
-  return hash
-}
+  return hasher.digest('hex')
+})
 
 /** JSON with sorted keys and without white space: equal values, equal text. */
 export function canonicalJson(value: unknown): string {

@@ -3,6 +3,8 @@
 // The library's own conversions cost a search a point. Over one frame both are affine (but for a log scale), so a frame
 // asks twice and multiplies from then on.
 
+import { memo } from '../../lib/memo.ts'
+
 export interface Paint {
   readonly ctx: CanvasRenderingContext2D
   /** Visible bars, whole numbers, both drawn. */
@@ -78,7 +80,6 @@ export const PAGE = {
 } as const
 /** The contrast that WCAG AA asks of text. */
 const CONTRAST_MIN = 4.5
-const legibleKnown = new Map<string, string>()
 
 /**
  * The colour as text on the page: moved towards the page's ink as far as it takes to be read. Scripts are written for one
@@ -87,16 +88,19 @@ const legibleKnown = new Map<string, string>()
 export function legible(color: string, theme: 'dark' | 'light'): string {
   // What is see-through, or no colour at all, is meant so.
   if (!/^#[0-9a-f]{6}(?:ff)?$/i.test(color)) return color
-  const key = `${theme}${color.slice(0, 7)}`
-  let found = legibleKnown.get(key)
-  if (found === undefined) {
-    const { ground, ink } = PAGE[theme]
-    found = mixed(color, ink, 0)
+  return LEGIBLE[theme](color.slice(0, 7))
+}
+
+const LEGIBLE = { dark: legibleOn(PAGE.dark), light: legibleOn(PAGE.light) }
+
+/** Painted again and again: the same few colours of a script. */
+function legibleOn({ ground, ink }: { readonly ground: string; readonly ink: string }) {
+  return memo(1000, (color): string => {
+    let found = mixed(color, ink, 0)
     for (let tenths = 1; tenths <= 10 && contrast(found, ground) < CONTRAST_MIN; tenths++)
       found = mixed(color, ink, tenths / 10)
-    legibleKnown.set(key, found)
-  }
-  return found
+    return found
+  })
 }
 
 function mixed(color: string, other: string, share: number): string {

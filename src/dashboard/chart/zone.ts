@@ -3,19 +3,17 @@
 // Intl takes microseconds a question and a chart asks for 200,000 bars. Offsets change twice a year, so a week whose two
 // ends agree is answered once; only in a week with a change is each hour asked for.
 
+import { memo } from '../../lib/memo.ts'
+
 const HOUR = 3_600_000
 const WEEK = 168 * HOUR
 
 /** Wall clock minus UTC, in ms, at an instant. An unknown zone counts as UTC. */
 export type OffsetAt = (time: number) => number
 
-const known = new Map<string, OffsetAt>()
-
-export function offsetsOf(zone: string): OffsetAt {
-  let offsets = known.get(zone)
-  if (!offsets) known.set(zone, (offsets = zone === '' || zone === 'UTC' ? () => 0 : remembering(zone)))
-  return offsets
-}
+export const offsetsOf = memo(100, (zone): OffsetAt =>
+  zone === '' || zone === 'UTC' ? () => 0 : remembering(zone),
+)
 
 /** The instant at which the zone's wall clock shows `local`. */
 export function toUtc(local: number, zone: string): number {

@@ -11,19 +11,19 @@ interface State {
   inside: '' | '*/' | '"""' | "'''"
 }
 
-const KEYWORDS = new Set(
+const KEYWORDS: ReadonlySet<string> = new Set(
   'if else for while once switch to by in import as export method type enum var varip and or not break continue return const simple series'.split(
     ' ',
   ),
 )
-const ATOMS = new Set(['true', 'false', 'na'])
-const TYPES = new Set(
+const ATOMS: ReadonlySet<string> = new Set(['true', 'false', 'na'])
+const TYPES: ReadonlySet<string> = new Set(
   'int float bool string color line label box table linefill polyline array matrix map chart.point footprint volume_row'.split(
     ' ',
   ),
 )
 /** Variables every script has; the coloured ones a reader looks for. */
-const SERIES = new Set(
+const SERIES: ReadonlySet<string> = new Set(
   'open high low close volume time time_close hl2 hlc3 ohlc4 hlcc4 bar_index last_bar_index last_bar_time timenow n'.split(
     ' ',
   ),

@@ -5,7 +5,7 @@ import { formatInterval } from '../interval.ts'
 import { asList, asRecord, type BarRow, malformed, type Provider } from './provider.ts'
 
 /** Its 3d counts from 1970, ours from the year's start. */
-const INTERVALS = new Set('1s 1m 3m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1w 1M'.split(' '))
+const INTERVALS: ReadonlySet<string> = new Set('1s 1m 3m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1w 1M'.split(' '))
 const PAGE = 1000
 
 export const binance: Provider = {

@@ -4,7 +4,7 @@
 import { intervalMs } from '../interval.ts'
 import { asList, type BarRow, malformed, type Provider } from './provider.ts'
 
-const GRANULARITIES = new Set([60, 300, 900, 3600, 21_600, 86_400])
+const GRANULARITIES: ReadonlySet<number> = new Set([60, 300, 900, 3600, 21_600, 86_400])
 const PAGE = 300
 const QUOTES = /(USDT|USDC|USD|EUR|GBP|BTC|ETH)$/
 

@@ -5,7 +5,7 @@ import { intervalMs } from '../interval.ts'
 import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
 
 /** Its weeks begin on Thursday, so ours are built from its days. */
-const MINUTES = new Set([1, 5, 15, 30, 60, 240, 1440])
+const MINUTES: ReadonlySet<number> = new Set([1, 5, 15, 30, 60, 240, 1440])
 /** Kraken's own tickers. */
 const RENAMED: Readonly<Record<string, string>> = { BTC: 'XBT', DOGE: 'XDG' }
 

@@ -70,11 +70,10 @@ const INVISIBLES = codesOf('\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad')
 /** Longest first. Those that Pine does not have are read whole, so that one message names them. */
 const OPERATORS =
   '=== !== := += -= *= /= %= == != <= >= => =< || && <> ** ++ -- + - * / % < > = ? : , . ( ) [ ] ! ; { } & | ^'
-const OPERATORS_BY_FIRST: (readonly string[] | undefined)[] = []
-for (const operator of OPERATORS.split(' ')) {
-  const code = operator.charCodeAt(0)
-  OPERATORS_BY_FIRST[code] = [...(OPERATORS_BY_FIRST[code] ?? []), operator]
-}
+const OPERATORS_BY_FIRST: readonly (readonly string[] | undefined)[] = Object.assign(
+  [],
+  Object.groupBy(OPERATORS.split(' '), (operator) => operator.charCodeAt(0)),
+)
 const QUOTES = codesOf('"\'\u201c\u201d\u2018\u2019')
 /** Letters of a word that means nothing. */
 const SHOWN_MAX = 40

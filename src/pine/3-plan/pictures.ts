@@ -6,7 +6,7 @@
 import { walkBlock, walkExpr } from '../2-check/walk.ts'
 import type { Expr, Program, Stmt, Variable } from '../2-check/program.ts'
 
-const SHOWN = new Set([
+const SHOWN: ReadonlySet<string> = new Set([
   'plot',
   'plotshape',
   'plotchar',

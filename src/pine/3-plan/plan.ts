@@ -113,7 +113,7 @@ export function columnKind(type: Type): ColumnKind {
 }
 
 /** Built-in functions whose call is a series to be drawn: their main argument is worth a column of its own. */
-const DRAWN = new Set(['plot', 'plotshape', 'plotchar', 'plotarrow'])
+const DRAWN: ReadonlySet<string> = new Set(['plot', 'plotshape', 'plotchar', 'plotarrow'])
 
 /** Where the pass that ranks stands. */
 interface Where {

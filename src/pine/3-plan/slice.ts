@@ -234,7 +234,7 @@ function changes(call: BuiltinCallExpr, needed: ReadonlySet<Variable>): boolean 
   return CHANGERS.test(call.builtin.name) && call.args.some((arg) => arg !== null && holds(arg, needed))
 }
 
-const REFERENCES = new Set(['array', 'matrix', 'map', 'udt', 'chart.point'])
+const REFERENCES: ReadonlySet<string> = new Set(['array', 'matrix', 'map', 'udt', 'chart.point'])
 
 function holds(expr: Expr, needed: ReadonlySet<Variable>): boolean {
   return REFERENCES.has(expr.type.kind) && reaches(expr, needed)

@@ -48,4 +48,4 @@ const DERIVED: Readonly<Record<string, (bar: (name: string) => Entry) => Code>> 
   hlcc4: (bar) => js`((${bar('high')}+${bar('low')}+2*${bar('close')})/4)`,
 }
 
-const BAR_COLUMNS = new Set(['open', 'high', 'low', 'close', 'volume', 'time'])
+const BAR_COLUMNS: ReadonlySet<string> = new Set(['open', 'high', 'low', 'close', 'volume', 'time'])

@@ -41,8 +41,16 @@ const TRACKS: Readonly<Record<string, string>> = {
   bgcolor: 'bgcolor',
   barcolor: 'barcolor',
 }
-const VALUES = new Set(['series', 'open', 'high', 'low', 'close', 'top_value', 'bottom_value'])
-const HANDLES = new Set(['hline1', 'hline2', 'plot1', 'plot2'])
+const VALUES: ReadonlySet<string> = new Set([
+  'series',
+  'open',
+  'high',
+  'low',
+  'close',
+  'top_value',
+  'bottom_value',
+])
+const HANDLES: ReadonlySet<string> = new Set(['hline1', 'hline2', 'plot1', 'plot2'])
 
 /** Records a bar's values; as an expression it is the track's number, which is what a plot handle is. */
 function track(module: Module, expr: BuiltinCallExpr, into: Body, kind: string): Code {

@@ -10,20 +10,20 @@ import { MESSAGE_PATTERN, formatNumber } from './number-format.ts'
 import { ScriptError } from './runtime.ts'
 import { valueText } from './value-text.ts'
 
-const NUMBER_STYLES = new Map([
+const NUMBER_STYLES: ReadonlyMap<string, string> = new Map([
   ['', MESSAGE_PATTERN],
   ['integer', '#,##0'],
   ['currency', '$#,##0.00;-$#,##0.00'],
   ['percent', '#,##0%'],
 ])
-const DATE_STYLES = new Map([
+const DATE_STYLES: ReadonlyMap<string, string> = new Map([
   ['', 'MMM d, yyyy'],
   ['short', 'M/d/yy'],
   ['medium', 'MMM d, yyyy'],
   ['long', 'MMMM d, yyyy'],
   ['full', 'EEEE, MMMM d, yyyy'],
 ])
-const TIME_STYLES = new Map([
+const TIME_STYLES: ReadonlyMap<string, string> = new Map([
   ['', 'h:mm:ss a'],
   ['short', 'h:mm a'],
   ['medium', 'h:mm:ss a'],

@@ -39,22 +39,45 @@ class Grid {
   }
 }
 
-/** A symbol object belongs to one run. */
-const GRIDS = new WeakMap<SymbolInfo, Grid>()
-/** By session, then zone. What they remember speeds answers up and never changes them. */
-const SESSION_GRIDS = new Map<string, Map<string, Grid>>()
+type Hours = Pick<SymbolInfo, 'timezone' | 'session'>
+
+/** The grids of one run: of its symbol, and of the sessions that its script names. What they remember never changes an answer. */
+export class Grids {
+  readonly #symbol: Hours
+  #own: Grid | null = null
+  /** By session and zone. */
+  readonly #sessions = new Map<string, Grid>()
+
+  constructor(symbol: Hours) {
+    this.#symbol = symbol
+  }
+
+  /** Of the symbol's own hours. */
+  get own(): Grid {
+    return (this.#own ??= new Grid(calendarOf(this.#symbol)))
+  }
+
+  session(session: string, zone: string): Grid {
+    const key = `${session} ${zone}`
+    let grid = this.#sessions.get(key)
+    if (grid === undefined) {
+      const parsed = parseSession(session, EVERY_DAY)
+      if (parsed === null)
+        throw new ScriptError(
+          `Cannot read the session '${session}'. Write it as "0930-1600" or, with days from 1 (Sunday) to 7, "0930-1600:23456".`,
+        )
+      grid = new Grid(new Calendar(zoneNamed(zone), parsed))
+      // A script may make up a session on each bar.
+      if (this.#sessions.size === SESSIONS_MAX) this.#sessions.clear()
+      this.#sessions.set(key, grid)
+    }
+    return grid
+  }
+}
+const SESSIONS_MAX = 500
 
 export function symbolCalendar(runtime: Runtime): Calendar {
-  return symbolGrid(runtime).calendar
-}
-
-function symbolGrid(runtime: Runtime): Grid {
-  let grid = GRIDS.get(runtime.symbol)
-  if (grid === undefined) {
-    grid = new Grid(calendarOf(runtime.symbol))
-    GRIDS.set(runtime.symbol, grid)
-  }
-  return grid
+  return runtime.grids.own.calendar
 }
 
 export function chartInterval(runtime: Runtime): Interval {
@@ -95,14 +118,14 @@ export function periodOf(
   if (Number.isNaN(time)) return null
   const name = timeframe === null || timeframe === '' ? runtime.interval : timeframe
   if (session !== null && namesHours(runtime, session)) {
-    const grid = sessionGrid(session, zone ?? runtime.timezone)
+    const grid = runtime.grids.session(session, zone ?? runtime.timezone)
     return grid.calendar.isOpen(time) ? grid.period(time, name) : null
   }
   const own = chartInterval(runtime)
   const interval = intervalNamed(name)
   if (own.unit === interval.unit && own.count === interval.count)
     return { start: runtime.bars.time[bar]!, end: runtime.timeClose[bar]! }
-  return symbolGrid(runtime).period(time, name)
+  return runtime.grids.own.period(time, name)
 }
 
 /**
@@ -117,24 +140,4 @@ function namesHours(runtime: Runtime, session: string): boolean {
       `'${session}' names no hours of a session: the symbol's own session counts.`,
     )
   return false
-}
-
-function sessionGrid(session: string, zone: string): Grid {
-  let zones = SESSION_GRIDS.get(session)
-  if (zones === undefined) {
-    if (SESSION_GRIDS.size > 500) SESSION_GRIDS.clear()
-    zones = new Map()
-    SESSION_GRIDS.set(session, zones)
-  }
-  let grid = zones.get(zone)
-  if (grid === undefined) {
-    const parsed = parseSession(session, EVERY_DAY)
-    if (parsed === null)
-      throw new ScriptError(
-        `Cannot read the session '${session}'. Write it as "0930-1600" or, with days from 1 (Sunday) to 7, "0930-1600:23456".`,
-      )
-    grid = new Grid(new Calendar(zoneNamed(zone), parsed))
-    zones.set(zone, grid)
-  }
-  return grid
 }

@@ -10,6 +10,7 @@ import type { Broker } from '../broker.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../environment.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
+import { Grids } from './periods.ts'
 import type { ChildRun, Feed, Request } from './request.ts'
 import { ScriptError, SeriesNeeded, type Limits, type PineVersion, type Runtime } from './runtime.ts'
 
@@ -42,6 +43,7 @@ export class RunContext implements Runtime {
   bar = 0
   readonly symbol: SymbolInfo
   readonly interval: string
+  readonly grids: Grids
   readonly timezone: string
   readonly broker: Broker
   readonly drawings: Drawings
@@ -109,6 +111,7 @@ export class RunContext implements Runtime {
     this.declaration = program.declaration.args
     this.symbol = env.symbol
     this.interval = env.interval
+    this.grids = new Grids(env.symbol)
     this.timezone = env.symbol.timezone
     this.broker = env.broker
     this.limits = env.limits

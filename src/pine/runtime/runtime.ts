@@ -8,6 +8,7 @@ import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Broker } from '../broker.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
+import type { Grids } from './periods.ts'
 
 export type PineVersion = 4 | 5 | 6
 
@@ -27,6 +28,8 @@ export interface Runtime {
   readonly interval: string
   /** The script's own, also where request.* evaluates on others. */
   readonly main: { readonly symbol: SymbolInfo; readonly interval: string }
+  /** What periods of time bars are in. */
+  readonly grids: Grids
   /** IANA zone of the exchange. */
   readonly timezone: string
   /** What `timenow` answers: the close of the last bar, since a run never reads the clock. */

@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import Papa from 'papaparse'
+import { memo } from '../../lib/memo.ts'
 import { emptyBars, type Bars } from '../../market/bars.ts'
 
 export type Row = Readonly<Record<string, string>>
@@ -10,21 +11,16 @@ export function rowsOf(file: string): Row[] {
   return Papa.parse<Record<string, string>>(readFileSync(file, 'utf8').trim(), { header: true }).data
 }
 
-const loaded = new Map<string, Bars>()
-
-export function readBars(file: string): Bars {
-  const known = loaded.get(file)
-  if (known) return known
+/** Remembered, since many cases run on the same bars. */
+export const readBars = memo(100, (file): Bars => {
   const rows = Papa.parse<Record<string, string>>(readFileSync(file, 'utf8').trim(), { header: true }).data
-  const bars = barsOf(
+  return barsOf(
     rows.map((row) => [
       timeOf(row['time'] ?? row['timestamp'] ?? ''),
       ...[row['open'], row['high'], row['low'], row['close'], row['volume']].map(Number),
     ]),
   )
-  loaded.set(file, bars)
-  return bars
-}
+})
 
 /** UTC milliseconds, seconds as TradingView's chart export has them, or ISO 8601. */
 function timeOf(text: string): number {

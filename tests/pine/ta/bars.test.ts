@@ -8,10 +8,16 @@ import { PivotLevels } from '../../../src/pine/builtins/ta/pivot-levels.ts'
 import { Cmo, Mfi, Tsi } from '../../../src/pine/builtins/ta/oscillators.ts'
 import { Dmi, Sar } from '../../../src/pine/builtins/ta/trend.ts'
 import { SessionVwap, Vwap, VwapBands } from '../../../src/pine/builtins/ta/vwap.ts'
+import { Grids } from '../../../src/pine/runtime/periods.ts'
 import { SEED, seriesOf } from './series.ts'
 
 const runtime = (timezone: string, session: string, interval: string) =>
-  ({ symbol: { timezone, session }, interval, budget: new Budget(DEFAULT_LIMITS) }) as unknown as Runtime
+  ({
+    symbol: { timezone, session },
+    grids: new Grids({ timezone, session }),
+    interval,
+    budget: new Budget(DEFAULT_LIMITS),
+  }) as unknown as Runtime
 
 const HOUR = 3_600_000
 
