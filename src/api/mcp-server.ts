@@ -13,6 +13,7 @@ import {
   type CallToolResult,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { Picked } from '../engine/job.ts'
+import type { ShownAnswer } from '../engine/pick-job.ts'
 import type { ApiDeps } from './access.ts'
 import type { Handle } from './mcp.ts'
 import { standingAlone, type Hooks, type Route } from './openapi.ts'
@@ -237,10 +238,9 @@ async function compare(args: Json, report: (id: string) => Promise<Performed>): 
   const failed = reports.find(({ ok }) => !ok)
   if (failed) return answerOf(failed)
   const rows = reports.map(({ id, text }) => {
-    const answer = JSON.parse(text) as Json
-    const { name } = answer['backtest'] as { name: string }
-    const { summary, inputs, range, symbol, interval, equity } = answer['report'] as Json
-    return { id, name, symbol, interval, range, inputs, summary, equity }
+    const { backtest, report } = JSON.parse(text) as ShownAnswer
+    const { summary, inputs, range, symbol, interval, equity } = report ?? {}
+    return { id, name: backtest?.name, symbol, interval, range, inputs, summary, equity }
   })
   return answerOf({ ok: true, text: JSON.stringify({ backtests: rows }) })
 }

@@ -11,7 +11,7 @@ import { Problem, invalidField } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { InputError, compile, type CompiledScript } from '../pine/compile.ts'
 import type { ScriptRun, Series, SharedColumns } from '../pine/environment.ts'
-import type { Diagnostic } from '../pine/diagnostic.ts'
+import type { Diagnostic as Found } from '../pine/diagnostic.ts'
 import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
 import { Source } from '../pine/source.ts'
 import { BrokerEmulator } from './broker/broker.ts'
@@ -24,6 +24,7 @@ import { buildResults, type Results } from './report/build.ts'
 import { barsHash, canonicalJson } from './report/hash.ts'
 import type { Rows } from '../wire/columns.ts'
 import type { Report, ReportOrder, ReportTrade } from '../wire/report.ts'
+import type { Diagnostic } from '../wire/script.ts'
 import type { Track } from '../wire/track.ts'
 import { buildTracks, columnTracks, trackTexts, type StrategyTracks, type TrackKinds } from './tracks.ts'
 
@@ -70,18 +71,6 @@ export interface BacktestResult {
   trackTexts(kinds?: TrackKinds): Iterable<string>
   /** Report and tracks with their columns as the run left them, for `packGiven`. */
   columns(kinds?: TrackKinds): { readonly report: object; readonly tracks: readonly object[] }
-}
-
-/** A script that cannot run: diagnostics in wire form. */
-export interface WireDiagnostic {
-  readonly severity: 'error' | 'warning'
-  readonly line: number
-  readonly column: number
-  readonly endLine: number
-  readonly endColumn: number
-  readonly code: string
-  readonly message: string
-  readonly hint: string | null
 }
 
 export interface Snapshot {
@@ -368,7 +357,7 @@ function compiled(
   }
 }
 
-export function wireDiagnostic(diagnostic: Diagnostic, source: Source): WireDiagnostic {
+export function wireDiagnostic(diagnostic: Found, source: Source): Diagnostic {
   const start = source.position(diagnostic.start)
   const end = source.position(diagnostic.end)
   return {

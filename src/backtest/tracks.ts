@@ -33,7 +33,11 @@ export interface TrackSource {
 }
 
 /** A track whose items, if it has any, are made one by one: as objects they take ten times what they do as text. */
-type Draft = Readonly<Record<string, unknown>> & { readonly items?: Iterable<object> | Rows }
+interface Draft extends Readonly<Record<string, unknown>> {
+  readonly id: string
+  readonly kind: Track['kind']
+  readonly items?: Iterable<object> | Rows
+}
 
 export function buildTracks(source: TrackSource): Track[] {
   return wholeTracks(drafts(source, AS_LISTS)) as unknown as Track[]
@@ -55,7 +59,7 @@ export type TrackKinds = readonly string[] | null
 
 function* chosen(tracks: Iterable<Draft>, kinds: TrackKinds): Generator<Draft> {
   if (kinds?.length === 0) return
-  for (const track of tracks) if (!kinds || kinds.includes(String(track['kind']))) yield track
+  for (const track of tracks) if (!kinds || kinds.includes(track.kind)) yield track
 }
 
 /** JSON text of the tracks, in pieces; a track or an item is let go of as soon as it is text. */
@@ -191,13 +195,11 @@ function runsOf(column: Float64Array): {
 
 // ——— drawings ———
 
-function* drawingTracks(
-  items: ScriptRun['drawings']['items'],
-  overlay: boolean,
-  ids: Set<string>,
-): Generator<Draft> {
+type Drawing = ScriptRun['drawings']['items'][number]
+
+function* drawingTracks(items: readonly Drawing[], overlay: boolean, ids: Set<string>): Generator<Draft> {
   const numbers = new Map<object, number>()
-  const groups = new Map<string, ScriptRun['drawings']['items'][number][]>()
+  const groups = new Map<Drawing['kind'], Drawing[]>()
   for (const item of items) {
     const group = groups.get(item.kind)
     if (group) {
@@ -251,46 +253,23 @@ function* strategyTracks(
   form: Form,
 ): Generator<Draft> {
   const { columns, first, initialCapital } = strategy
-  const pane = { pane: 'equity', overlay: false }
-  yield {
-    id: uniqueId(ids, 'equity'),
-    kind: 'equity',
-    title: 'Equity',
-    ...pane,
-    data: form.column(columns.equity),
-  }
-  yield {
-    id: uniqueId(ids, 'drawdown'),
-    kind: 'drawdown',
-    title: 'Drawdown',
-    ...pane,
-    data: form.column(drawdownOf(columns.equity, bars, initialCapital)),
-  }
-  yield {
-    id: uniqueId(ids, 'buyhold'),
-    kind: 'buyhold',
-    title: 'Buy & hold',
-    ...pane,
-    data: form.column(buyHoldOf(first, bars, initialCapital)),
-  }
-  yield {
-    id: uniqueId(ids, 'position'),
-    kind: 'position',
-    title: 'Position',
-    pane: 'position',
-    overlay: false,
-    data: form.column(columns.position),
-  }
-  yield {
-    id: uniqueId(ids, 'markers'),
-    kind: 'markers',
-    title: 'Orders',
-    pane: 'price',
-    overlay: true,
-    items: form.markers(strategy),
-  }
+  const track = (kind: Track['kind'], title: string, pane: string, rest: object): Draft => ({
+    id: uniqueId(ids, kind),
+    kind,
+    title,
+    pane,
+    overlay: pane === 'price',
+    ...rest,
+  })
+  const curve = (kind: Track['kind'], title: string, values: Float64Array, pane = 'equity') =>
+    track(kind, title, pane, { data: form.column(values) })
+  yield curve('equity', 'Equity', columns.equity)
+  yield curve('drawdown', 'Drawdown', drawdownOf(columns.equity, bars, initialCapital))
+  yield curve('buyhold', 'Buy & hold', buyHoldOf(first, bars, initialCapital))
+  yield curve('position', 'Position', columns.position, 'position')
+  yield track('markers', 'Orders', 'price', { items: form.markers(strategy) })
   if (strategy.resting.length > 0)
-    yield { id: uniqueId(ids, 'resting'), kind: 'resting', ...restingColumns(strategy.resting) }
+    yield track('resting', 'Resting orders', 'price', restingColumns(strategy.resting))
 }
 
 function drawdownOf(equity: Float64Array, bars: Bars, initialCapital: number): Float64Array {
@@ -314,7 +293,9 @@ function buyHoldOf(first: StrategyTracks['first'], bars: Bars, initialCapital: n
 }
 
 /** Orders while they wait, a row each, as columns: names and types are indexes. `to` -1 = to the end. */
-function restingColumns(resting: readonly RestingOrder[]): Omit<RestingTrack, 'id' | 'kind'> {
+function restingColumns(
+  resting: readonly RestingOrder[],
+): Omit<RestingTrack, 'id' | 'kind' | 'title' | 'pane' | 'overlay'> {
   const names: string[] = []
   const known = new Map<string, number>()
   const name = resting.map(({ id }) => {
@@ -326,9 +307,6 @@ function restingColumns(resting: readonly RestingOrder[]): Omit<RestingTrack, 'i
     return at
   })
   return {
-    title: 'Resting orders',
-    pane: 'price',
-    overlay: true,
     names,
     types: RESTING_TYPES,
     name,

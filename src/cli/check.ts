@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { withSeries } from '../engine/asked-series.ts'
-import { runBacktest, wireDiagnostic, type WireDiagnostic } from '../backtest/run.ts'
+import { runBacktest, wireDiagnostic } from '../backtest/run.ts'
+import type { Diagnostic } from '../wire/script.ts'
 import { Problem } from '../lib/problem.ts'
 import { emptyBars } from '../market/bars.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../pine/builtins/table.ts'
@@ -36,7 +37,7 @@ export interface CheckResult {
   readonly compiled: boolean
   /** null where it was not tried: no bars, a library, or it did not compile. */
   readonly ran: boolean | null
-  readonly diagnostics: readonly WireDiagnostic[]
+  readonly diagnostics: readonly Diagnostic[]
   /** What stopped the run. */
   readonly error: { readonly code: string; readonly message: string } | null
   /** Series that request.* asked for and that are missing here; the script got na. */
@@ -219,7 +220,7 @@ function resultLines(result: CheckResult, source: string): string[] {
   return [...head, ...error, ...diagnosticLines(result.file, source, shown)]
 }
 
-function isError({ severity }: WireDiagnostic): boolean {
+function isError({ severity }: Diagnostic): boolean {
   return severity === 'error'
 }
 

@@ -1,13 +1,9 @@
 // Diagnostics as compilers show them: place, message, the line with the spot marked, and the hint.
 
-import type { WireDiagnostic } from '../backtest/run.ts'
+import type { Diagnostic } from '../wire/script.ts'
 import { Problem } from '../lib/problem.ts'
 
-export function diagnosticLines(
-  file: string,
-  source: string,
-  diagnostics: readonly WireDiagnostic[],
-): string[] {
+export function diagnosticLines(file: string, source: string, diagnostics: readonly Diagnostic[]): string[] {
   const lines = source.split(/\r\n|\r|\n/)
   return diagnostics.flatMap((diagnostic) => {
     const { line, column, endLine, endColumn, severity, message, code, hint } = diagnostic
@@ -32,6 +28,6 @@ export function diagnosticLines(
 }
 
 /** The diagnostics a Problem carries; none where it is another kind. */
-export function diagnosticsOf(error: unknown): readonly WireDiagnostic[] {
-  return error instanceof Problem ? ((error.details.diagnostics ?? []) as readonly WireDiagnostic[]) : []
+export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
+  return error instanceof Problem ? ((error.details.diagnostics ?? []) as readonly Diagnostic[]) : []
 }

@@ -8,7 +8,7 @@ import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { Measured, TrialBatch, TrialInputs } from '../backtest/trial.ts'
 import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
-import type { Verification } from '../backtest/report/difference.ts'
+import type { Verified } from '../backtest/report/difference.ts'
 import type { TrackKinds } from '../backtest/tracks.ts'
 import type { Packed, Path } from '../wire/columns.ts'
 import type { ReportSummary } from '../wire/report.ts'
@@ -148,7 +148,7 @@ export interface CompareOutput {
   readonly unknown: readonly string[]
 }
 
-export interface VerifyOutput extends Verification {
+export interface VerifyOutput extends Verified {
   /** Bars, symbol or engine are not what they were. */
   readonly ranOnOther: boolean
 }

@@ -1,9 +1,16 @@
 // What an agent is shown of a report: its equity curve and a hundred thousand trades would fill any context.
 
+import type { Answer } from '../wire/operations.ts'
+import type { Report } from '../wire/report.ts'
 import type { PickJob } from './job.ts'
 import type { Desk } from './worker-loop.ts'
 
-type Json = Readonly<Record<string, unknown>>
+/** What an answer with a backtest has in common with a preview's, which has no `backtest`. */
+type Answered = Partial<Answer<'GET /api/platform/backtests/{id}'>> & { readonly ok?: true }
+/** The answer without tracks, its report without long lists. */
+export interface ShownAnswer extends Omit<Answered, 'ok' | 'result'> {
+  readonly report?: ReturnType<typeof figures>
+}
 
 /** The newest; more would fill any context. */
 const TRADES_MAX = 2000
@@ -12,23 +19,28 @@ const TRADES_MAX = 2000
 export async function pickJob({ what }: PickJob, { host }: Desk): Promise<string> {
   const pieces: Uint8Array[] = []
   for (let piece = await host.piece(); piece !== null; piece = await host.piece()) pieces.push(piece)
-  const { result, ok: _ok, ...answer } = JSON.parse(new TextDecoder().decode(Buffer.concat(pieces))) as Json
-  const report = (result as { readonly report: Json } | null | undefined)?.report
+  const {
+    result,
+    ok: _ok,
+    ...answer
+  } = JSON.parse(new TextDecoder().decode(Buffer.concat(pieces))) as Answered
   if (what === 'trades') {
-    const trades = (report?.['trades'] ?? []) as readonly unknown[]
+    const trades = result?.report.trades ?? []
     return JSON.stringify({ trades: trades.slice(-TRADES_MAX), tradeCount: trades.length })
   }
-  return JSON.stringify({ ...answer, ...(report && { report: figures(report) }) })
+  const picked: ShownAnswer = { ...answer, ...(result && { report: figures(result.report) }) }
+  return JSON.stringify(picked)
 }
 
-/** A report without its long lists. */
-function figures({ trades, orders, logs, alerts, ...shown }: Json): Json {
-  const length = (list: unknown) => (Array.isArray(list) ? list.length : 0)
+/** A report that an earlier version stored may lack a list. */
+const lengthOf = (list: readonly unknown[] | undefined): number => list?.length ?? 0
+
+function figures({ trades, orders, logs, alerts, ...shown }: Report) {
   return {
     ...shown,
-    tradeCount: length(trades),
-    orderCount: length(orders),
-    logCount: length(logs),
-    alertCount: length(alerts),
+    tradeCount: lengthOf(trades),
+    orderCount: lengthOf(orders),
+    logCount: lengthOf(logs),
+    alertCount: lengthOf(alerts),
   }
 }

@@ -9,6 +9,7 @@ import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
 import { goneRuns, whyGone, type WhyGone } from './gone.ts'
+import type { Backtest } from '../wire/backtest.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import type { Verdict } from '../wire/sweep.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -28,8 +29,6 @@ import { collectionIn } from '../store/collection.ts'
 import { transact, type Also, type Changes, type Tx } from '../store/transaction.ts'
 import type { Key, Kv, Reader } from '../store/kv.ts'
 import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } from '../store/large-text.ts'
-
-type RunState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
 
 /** Most runs a user may keep, if the server's owner does not say otherwise. */
 export const RUNS_MAX = 5000
@@ -56,20 +55,14 @@ export interface RunRequest extends RunScript {
   readonly bars: number
 }
 
-interface RunError {
-  readonly code: string
-  readonly message: string
-  readonly diagnostics?: readonly unknown[]
-}
-
 export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly id: string
   readonly userId: string
-  readonly state: RunState
+  readonly state: Backtest['state']
   readonly createdAt: number
   readonly startedAt: number | null
   readonly finishedAt: number | null
-  readonly error: RunError | null
+  readonly error: Backtest['error']
   readonly summary: ReportSummary | null
   /** Whose series it ran on: the user's own, or '' for everybody's. Missing in records from when there were no others. */
   readonly seriesOwner?: string
@@ -80,7 +73,7 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   /** By which the ledger of trials knows its script; missing in records from before there was one. */
   readonly tried?: string
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
-  readonly range: { readonly from: number; readonly to: number; readonly bars: number } | null
+  readonly range: Backtest['range']
 }
 
 export type Library = (user: string, library: string, version: number) => Promise<string | null>
@@ -120,7 +113,7 @@ export interface RunWarning {
 
 /** How far a run is, as its watchers are told. */
 export interface RunProgress {
-  readonly state: RunState
+  readonly state: Backtest['state']
   readonly bar: number
   readonly bars: number
 }
@@ -644,7 +637,7 @@ export class Runs {
   }
 }
 
-const INTERRUPTED: RunError = {
+const INTERRUPTED: NonNullable<Backtest['error']> = {
   code: 'interrupted',
   message: 'The server stopped while this ran. Run it again.',
 }

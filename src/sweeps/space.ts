@@ -6,22 +6,11 @@
 
 import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
 import { invalidField, type Problem } from '../lib/problem.ts'
+import type { SweepBody } from '../wire/sweep.ts'
 import type { Axis } from './samplers/sampler.ts'
 
-export type Choice = number | string | boolean
-
-/** `input` by title or variable name, or a `property` of strategy(); over `values`, or from `min` to `max`. */
-export interface Varied {
-  readonly input?: string
-  readonly property?: string
-  readonly values?: readonly Choice[]
-  readonly min?: number
-  readonly max?: number
-  /** Without it every number between the ends may be tried. */
-  readonly step?: number
-  /** Steps grow with the value: as many from 1 to 10 as from 10 to 100. */
-  readonly log?: boolean
-}
+export type Varied = SweepBody['space'][number]
+export type Choice = NonNullable<Varied['values']>[number]
 
 /** What one trial is run with. */
 interface Point {

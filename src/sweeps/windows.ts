@@ -4,16 +4,9 @@
 // every window begins at the first bar. Matrix: TradeStation's thirty pairs of out-of-sample share and number of runs.
 
 import { invalidField } from '../lib/problem.ts'
+import type { SweepBody } from '../wire/sweep.ts'
 
-type WindowKind = 'none' | 'holdout' | 'rolling' | 'anchored' | 'matrix'
-
-export interface Windows {
-  readonly kind: WindowKind
-  /** Out-of-sample part of a window, .05 to .5. */
-  readonly share?: number
-  /** Windows, 2 to 50. */
-  readonly runs?: number
-}
+export type Windows = NonNullable<SweepBody['windows']>
 
 /** Indices of bars; `to` is the first behind it. */
 export interface Span {

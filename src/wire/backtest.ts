@@ -72,7 +72,7 @@ const Verification = Type.Object(
   {
     equal: Type.Boolean(),
     hash: Type.String(),
-    difference: nullable(Type.String()),
+    difference: nullable(Type.String({ description: 'JSON Pointer to the first value that differs.' })),
     ranOnOther: Type.Boolean(),
   },
   { $id: 'Verification' },

@@ -9,20 +9,32 @@ const number = (description: string) => Type.Number({ description })
 
 const Choice = Type.Union([Type.Number(), Type.String({ maxLength: 200 }), Type.Boolean()])
 
-const Varied = Type.Object({
-  input: Type.Optional(Text(200)),
-  property: Type.Optional(Text(64)),
-  values: Type.Optional(Type.Array(Choice, { minItems: 1, maxItems: 10_000 })),
-  min: Type.Optional(Type.Number()),
-  max: Type.Optional(Type.Number()),
-  step: Type.Optional(Type.Number()),
-  log: Type.Optional(Type.Boolean()),
-})
+const Varied = Type.Object(
+  {
+    input: Type.Optional(Text(200)),
+    property: Type.Optional(Text(64)),
+    values: Type.Optional(Type.Array(Choice, { minItems: 1, maxItems: 10_000 })),
+    min: Type.Optional(Type.Number()),
+    max: Type.Optional(Type.Number()),
+    step: Type.Optional(
+      Type.Number({ description: 'Without it every number between the ends may be tried.' }),
+    ),
+    log: Type.Optional(
+      Type.Boolean({ description: 'Steps grow with the value: as many from 1 to 10 as from 10 to 100.' }),
+    ),
+  },
+  {
+    description:
+      'An `input` by its title or the name of its variable, or a `property` of strategy(); over `values`, or from `min` to `max`.',
+  },
+)
 
 const Windows = Type.Object({
   kind: oneOf(['none', 'holdout', 'rolling', 'anchored', 'matrix']),
-  share: Type.Optional(Type.Number({ minimum: 0.05, maximum: 0.5 })),
-  runs: Type.Optional(Type.Integer({ minimum: 2, maximum: 50 })),
+  share: Type.Optional(
+    Type.Number({ minimum: 0.05, maximum: 0.5, description: 'Of a window, what is out of sample.' }),
+  ),
+  runs: Type.Optional(Type.Integer({ minimum: 2, maximum: 50, description: 'How many windows.' })),
 })
 
 const SweepBody = Type.Object({

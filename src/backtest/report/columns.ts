@@ -2,13 +2,13 @@
 
 import { directionOf, labelOf, type Fills } from '../broker/ledger.ts'
 import { MARGIN_CALL } from '../broker/margin.ts'
-import type { ReportColumn } from '../../wire/report.ts'
+import type { Report, ReportColumn } from '../../wire/report.ts'
 import { barsOf, shareOf, type TradeTable } from './trades.ts'
 
 export interface ColumnFacts {
   readonly initialCapital: number
   /** Contracts, the most at one time. */
-  readonly held: { readonly all: number; readonly long: number; readonly short: number }
+  readonly held: Readonly<Record<'all' | 'long' | 'short', number>>
 }
 
 /** One pass for the three: a strategy that trades often has tens of thousands of rows. */
@@ -16,7 +16,7 @@ export function reportColumns(
   trades: TradeTable,
   fills: Fills,
   { initialCapital, held }: ColumnFacts,
-): { readonly all: ReportColumn; readonly long: ReportColumn; readonly short: ReportColumn } {
+): Pick<Report, 'all' | 'long' | 'short'> {
   const all = new Side()
   const long = new Side()
   const short = new Side()

@@ -1,17 +1,13 @@
 // Where two reports of one thing differ: every byte counts but the timings.
 
 import { canonicalJson } from './hash.ts'
+import type { Verification } from '../../wire/backtest.ts'
 import type { Report } from '../../wire/report.ts'
 
-export interface Verification {
-  readonly equal: boolean
-  readonly hash: string
-  /** Path of the first value that differs, as a JSON Pointer; null = none. */
-  readonly difference: string | null
-}
+export type Verified = Omit<Verification, 'ranOnOther'>
 
 /** `stored` is the report as it was kept, `again` that of the same run today. */
-export function compareReports(stored: Report, again: Report): Verification {
+export function compareReports(stored: Report, again: Report): Verified {
   const difference = firstDifference(JSON.parse(reportText(stored)), JSON.parse(reportText(again)), '')
   return { equal: difference === null, hash: again.hash, difference }
 }

@@ -2,14 +2,12 @@
 // their population deviation (Sortino: the deviation below the rate), not annualised. Periods are UTC months of
 // realised equity, or days where the range is shorter than three months.
 
+import type { ReportEquity } from '../../wire/report.ts'
+
 const MONTHS_A_YEAR = 12
 const DAYS_A_YEAR = 365
 
-export interface RiskRatios {
-  readonly sharpe: number | null
-  readonly sharpeAnnualized: number | null
-  readonly sortino: number | null
-}
+type RiskRatios = Pick<ReportEquity, 'sharpe' | 'sharpeAnnualized' | 'sortino'>
 
 /** `riskFree` in percent a year. */
 export function riskRatios(

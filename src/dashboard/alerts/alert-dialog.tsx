@@ -14,7 +14,7 @@ import { user } from '../session.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { inputs as editorInputs, market, script as editorScript } from '../workspace.ts'
+import { inputs as editorInputs, market, script as editorScript, type Market } from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
@@ -32,10 +32,7 @@ import { Check, pageStyles as p, Segments, useLoad, type Loaded } from '../frame
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 
-export interface AlertStart {
-  readonly symbol?: string
-  readonly exchange?: string
-  readonly interval?: string
+export interface AlertStart extends Partial<Market> {
   readonly price?: number
 }
 

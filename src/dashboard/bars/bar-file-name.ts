@@ -1,13 +1,9 @@
 // What a file of bars says of itself in its name.
 
-export interface NamedMarket {
-  readonly exchange: string
-  readonly symbol: string
-  readonly interval: string
-}
+import type { Market } from '../workspace.ts'
 
 /** `BINANCE_BTCUSDT, 60.csv` (TradingView), `BTCUSDT-1h-2024-01.csv` (Binance), `NASDAQ_AAPL_1D.csv`; '' where it does not say. */
-export function marketOfFile(name: string): NamedMarket {
+export function marketOfFile(name: string): Market {
   const stem = name.replace(/\.(csv|txt|json)$/i, '')
   const tradingView = /^([A-Z0-9]+)_([A-Z0-9.!&-]+)[,_ ]+\s*(\d*[SHDWM]?)(?:[_ (].*)?$/i.exec(stem)
   if (tradingView) {

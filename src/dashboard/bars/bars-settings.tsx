@@ -2,6 +2,7 @@
 
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Series } from '../../wire/bars.ts'
 import type { Feed } from '../../wire/feed.ts'
 import { call } from '../api-client.ts'
 import { count, time } from '../format.ts'
@@ -15,6 +16,7 @@ import { marketOfFile } from './bar-file-name.ts'
 import { importBarsFile, type Imported } from './bar-files.ts'
 import { attempt, Confirm, DropZone, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 import { forgetSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
+import type { Market } from '../workspace.ts'
 import s from '../account/settings.module.css'
 import { showOnChart } from '../frame/show-on-chart.ts'
 
@@ -23,12 +25,7 @@ const SERIES_BODY = bodyFields('POST /api/platform/bars/fetch')
 const SERIES_FIELDS = seriesFields()
 const FEED_FIELDS = rowFields('GET /api/platform/feeds', 'feeds')
 
-interface CachedSeries {
-  readonly exchange: string
-  readonly symbol: string
-  readonly interval: string
-  readonly count: number
-}
+type CachedSeries = Market & Pick<Series, 'count'>
 
 export function BarsSettings() {
   const symbols = useLoad(async (signal) => (await call('GET /api/platform/symbols', { signal })).symbols, [])

@@ -9,7 +9,7 @@ import {
   parseInterval,
   type Interval,
 } from '../../market/interval.ts'
-import type { SymbolInfo } from '../../market/symbol.ts'
+import type { SymbolFacts } from '../../wire/bars.ts'
 import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'
 import { remembered, timezone } from '../settings.ts'
@@ -24,15 +24,7 @@ export const showVolume = remembered('chart.volume', true)
 export const showTrades = remembered('chart.trades', true)
 export const showScript = signal(true)
 
-export interface ListedSymbol extends SymbolInfo {
-  readonly series: readonly {
-    readonly interval: string
-    readonly count: number
-    readonly first: number
-    readonly last: number
-  }[]
-}
-export const symbols = signal<readonly ListedSymbol[] | null>(null)
+export const symbols = signal<readonly SymbolFacts[] | null>(null)
 export const symbol = computed(
   () =>
     symbols.value?.find(
@@ -81,7 +73,7 @@ export function showMarket(next: Market): void {
 const USUAL = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '1d', '1w', '1M']
 
 /** Intervals that the symbol has bars of, or that can be built from those, finest first. */
-export function intervalsOf(listed: ListedSymbol | null): readonly string[] {
+export function intervalsOf(listed: SymbolFacts | null): readonly string[] {
   if (!listed) return [market.value.interval]
   const cached = listed.series.map((one) => one.interval)
   const fine = cached.map(parseInterval).filter((one): one is Interval => one !== null)

@@ -1,20 +1,13 @@
 // Which market: type a few letters, arrow to it, Enter. Opens from the bar, with `/`, and when one types on the chart.
 
+import type { SymbolFacts } from '../../wire/bars.ts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
 import { market } from '../workspace.ts'
 import s from './chart.module.css'
-import {
-  intervalsOf,
-  intervalText,
-  loadSymbols,
-  showMarket,
-  symbols,
-  symbolSearch,
-  type ListedSymbol,
-} from './chart-state.ts'
+import { intervalsOf, intervalText, loadSymbols, showMarket, symbols, symbolSearch } from './chart-state.ts'
 
 export function SymbolDialog() {
   const text = symbolSearch.value ?? ''
@@ -33,7 +26,7 @@ export function SymbolDialog() {
   }, [])
   const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])
   const close = () => (symbolSearch.value = null)
-  const choose = (one: ListedSymbol) => {
+  const choose = (one: SymbolFacts) => {
     close()
     const known = intervalsOf(one)
     const interval = known.includes(market.value.interval)
@@ -135,9 +128,9 @@ export function SymbolDialog() {
 }
 
 /** Symbols that start with the text first, then those that have it in their name. */
-function matching(all: readonly ListedSymbol[], text: string): readonly ListedSymbol[] {
+function matching(all: readonly SymbolFacts[], text: string): readonly SymbolFacts[] {
   const wanted = text.trim().toUpperCase()
-  const rank = (one: ListedSymbol): number => {
+  const rank = (one: SymbolFacts): number => {
     const full = `${one.exchange}:${one.symbol}`
     if (one.symbol === wanted || full === wanted) return 0
     if (one.symbol.startsWith(wanted)) return 1

@@ -198,11 +198,8 @@ function Reader({ id }: { readonly id: string }) {
   )
 }
 
-interface IdeaDraft {
-  readonly title: string
-  readonly body: string
+interface IdeaDraft extends Pick<Idea, 'title' | 'body' | 'visibility'> {
   readonly tags: string
-  readonly visibility: Idea['visibility']
   readonly withChart: boolean
 }
 

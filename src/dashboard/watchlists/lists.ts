@@ -7,11 +7,7 @@ import { remembered } from '../settings.ts'
 
 export type { Watchlist }
 
-export interface WatchlistItem {
-  readonly symbol: string
-  readonly exchange: string
-  readonly note: string | null
-}
+export type WatchlistItem = Watchlist['items'][number]
 export const watchlists = signal<readonly Watchlist[] | null>(null)
 export const listsProblem = signal<unknown>(null)
 const chosenId = remembered('watchlist', '')
