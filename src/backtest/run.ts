@@ -7,6 +7,7 @@ import { type Bars, selectBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
 import { exchangeRate, seriesOfRate } from '../market/exchange-rates.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
+import { jsonPieces } from '../lib/json-pieces.ts'
 import { Problem, invalidField } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { InputError, compile, type CompiledScript } from '../pine/compile.ts'
@@ -32,6 +33,8 @@ export interface BacktestRequest {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly bars: Bars
+  /** Of all these, where it is known: of a million it takes 30 ms. */
+  readonly barsHash?: string | null
   readonly symbol: SymbolInfo
   readonly interval: string
   /** For the bar magnifier and security_lower_tf; null = none cached. */
@@ -65,9 +68,12 @@ export interface BacktestRequest {
 export interface BacktestResult {
   /** Its `trades` and `orders` are rows made when first read; spread it before you make JSON of it: getters are slow there. */
   readonly report: Report
+  /** Hash of the request's bars; null where it ran on a part of them. */
+  readonly barsHash: string | null
   /** Made when first read: of a million bars they take longer than the run. */
   readonly tracks: readonly Track[]
-  /** JSON text of the tracks, made piece by piece. */
+  /** JSON texts of both, made piece by piece: of no list is there more than an item at a time. */
+  reportTexts(): Iterable<string>
   trackTexts(kinds?: TrackKinds): Iterable<string>
   /** Report and tracks with their columns as the run left them, for `packGiven`. */
   columns(kinds?: TrackKinds): { readonly report: object; readonly tracks: readonly object[] }
@@ -240,6 +246,8 @@ export function openBacktest(request: BacktestRequest): Backtest {
       const { symbol } = request
       const found = results()
       const { kind } = program.declaration
+      const ranOnAll = bars === request.bars
+      const hash = (ranOnAll ? request.barsHash : null) ?? barsHash(bars)
       const title = text(args['title'])
       const overlay = args['overlay'] === true
       let trades: readonly ReportTrade[] | null = null
@@ -253,7 +261,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
             inputs: run.inputs,
             symbol,
             interval: request.interval,
-            barsHash: barsHash(bars),
+            barsHash: hash,
             finer: settings.barMagnifier && request.finer ? barsHash(request.finer.bars) : null,
             series: Object.fromEntries(Array.from(read, ([name, others]) => [name, barsHash(others)])),
             settings: args,
@@ -283,24 +291,30 @@ export function openBacktest(request: BacktestRequest): Backtest {
         },
         ...found.figures,
         get trades() {
-          return (trades ??= found.trades())
+          return (trades ??= [...found.trades()])
         },
         get orders() {
-          return (orders ??= found.orders())
+          return (orders ??= [...found.orders()])
         },
         warnings: [...warnings, ...run.warnings],
         logs: run.logs,
         alerts: run.alerts,
         timings: { compileMs, runMs, bars: bars.length },
       }
+      /** The report with other lists, in their places; its own are not read, which would make all their objects. */
+      const reportWith = (lists: Readonly<Record<'trades' | 'orders', object>>) =>
+        Object.fromEntries(
+          (Object.keys(report) as (keyof Report)[]).map((name) => [
+            name,
+            name === 'trades' || name === 'orders' ? lists[name] : report[name],
+          ]),
+        )
       let orderColumns: Rows | null = null
       const strategy: StrategyTracks | null =
         kind === 'strategy'
           ? {
               columns: found.columns,
-              get orders() {
-                return report.orders
-              },
+              orders: () => orders ?? found.orders(),
               get orderColumns() {
                 return (orderColumns ??= found.orderColumns())
               },
@@ -315,19 +329,16 @@ export function openBacktest(request: BacktestRequest): Backtest {
       let tracks: readonly Track[] | null = null
       return {
         report,
+        barsHash: ranOnAll ? hash : null,
         get tracks() {
           return (tracks ??= buildTracks(drawn))
         },
+        reportTexts: () => jsonPieces(reportWith({ trades: found.trades(), orders: found.orders() })),
         trackTexts: (kinds) => trackTexts(drawn, kinds),
         columns(kinds = null) {
-          const rows: Partial<Record<string, Rows>> = {
-            trades: found.tradeColumns(),
-            orders: (orderColumns ??= found.orderColumns()),
-          }
-          // The lists are not read: that would make their objects.
-          const names = Object.keys(report) as (keyof Report)[]
+          orderColumns ??= found.orderColumns()
           return {
-            report: Object.fromEntries(names.map((name) => [name, rows[name] ?? report[name]])),
+            report: reportWith({ trades: found.tradeColumns(), orders: orderColumns }),
             tracks: columnTracks(drawn, kinds),
           }
         },

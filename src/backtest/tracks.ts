@@ -16,7 +16,7 @@ import type { ReportOrder } from '../wire/report.ts'
 
 export interface StrategyTracks {
   readonly columns: EquityColumns
-  readonly orders: readonly ReportOrder[]
+  readonly orders: () => Iterable<ReportOrder>
   /** The same, as columns. */
   readonly orderColumns: Rows
   readonly resting: readonly RestingOrder[]
@@ -79,7 +79,10 @@ interface Form {
   readonly markers: (strategy: StrategyTracks) => Iterable<object> | Rows
 }
 
-const AS_LISTS: Form = { column: (values) => listOf(values), markers: ({ orders }) => mapped(orders, marker) }
+const AS_LISTS: Form = {
+  column: (values) => listOf(values),
+  markers: ({ orders }) => mapped(orders(), marker),
+}
 /** A column is read where it stands, and its text made piece by piece. */
 const AS_TEXTS: Form = { ...AS_LISTS, column: (values) => values }
 const AS_COLUMNS: Form = { ...AS_TEXTS, markers: ({ orderColumns }) => markerColumns(orderColumns) }
@@ -221,7 +224,7 @@ function* drawingTracks(items: readonly Drawing[], overlay: boolean, ids: Set<st
     }
 }
 
-function* mapped<From, To>(items: readonly From[], make: (item: From) => To): Generator<To> {
+function* mapped<From, To>(items: Iterable<From>, make: (item: From) => To): Generator<To> {
   for (const item of items) yield make(item)
 }
 

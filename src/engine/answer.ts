@@ -10,18 +10,24 @@ const BUFFERS = [1 << 16, 1 << 18, 1 << 20] as const
 /** Letters of short pieces that are put into a buffer in one go. */
 const JOINED = 1 << 14
 
+/** Left to itself the engine lets as much garbage lie as there is text. To collect it takes some 12 ms, to write it 80. */
+const GARBAGE_BYTES = 32 << 20
+
 /** A text as UTF-8, in pieces that are whole characters each. */
 export type TextBytes = Uint8Array<ArrayBuffer>[]
 
 export class AnswerScales {
   readonly #most: number
   readonly #weighed: (bytes: number) => void
+  readonly #collect: () => void
   #bytes = 0
+  #collectAt = GARBAGE_BYTES
 
-  /** `weighed` is told how much there is so far. */
-  constructor(most: number, weighed: (bytes: number) => void) {
+  /** `weighed` is told how much there is so far; `collect` called now and then, when the texts left much garbage. */
+  constructor(most: number, weighed: (bytes: number) => void, collect: () => void = () => {}) {
     this.#most = most
     this.#weighed = weighed
+    this.#collect = collect
   }
 
   /** Puts pieces together. Throws Problem 422 `script_limit_exceeded` when all texts are more than may be. */
@@ -37,16 +43,23 @@ export class AnswerScales {
         if (rest === '') return
         full.push(buffer.subarray(0, length))
         this.add(length)
+        if (this.#bytes >= this.#collectAt) {
+          this.#collectAt = this.#bytes + GARBAGE_BYTES
+          this.#collect()
+        }
         buffer = new Uint8Array(BUFFERS[full.length] ?? BUFFERS[2])
         length = 0
       }
     }
     let short = ''
     for (const piece of pieces) {
-      short += piece
-      if (short.length < JOINED) continue
-      put(short)
-      short = ''
+      // Joined to others a long one would be copied once more.
+      if (short.length + piece.length < JOINED) short += piece
+      else {
+        put(short)
+        put(piece)
+        short = ''
+      }
     }
     put(short)
     this.add(length)

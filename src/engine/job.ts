@@ -44,6 +44,8 @@ export interface RunJob {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly bars: Bars
+  /** Of the bars, where it is known from an earlier run. */
+  readonly barsHash?: string | null
   readonly symbol: SymbolInfo
   readonly interval: string
   readonly limits: Limits
@@ -124,9 +126,11 @@ export interface BacktestOutput {
   readonly currency: string
   /** By which the ledger of trials tells scripts, and choices of their values, apart. */
   readonly tried: { readonly script: string; readonly trial: string }
+  /** Of the job's bars; null where it ran on a part of them. */
+  readonly barsHash: string | null
 }
 
-export interface PreviewOutput extends Pick<BacktestOutput, 'tried'> {
+export interface PreviewOutput extends Pick<BacktestOutput, 'tried' | 'barsHash'> {
   /** Report and tracks, as `result` of an answer. */
   readonly result: Packed
 }
@@ -214,6 +218,8 @@ export interface Question {
  */
 export const USED = { bytes: 0, thread: 1, threadMs: 2 } as const
 export const UNKNOWN_THREAD = -1
+/** A job that took so much leaves much garbage behind, which is collected before the next. */
+export const LARGE_BYTES = 64 * 2 ** 20
 
 /** Every message is of one job, by the number the pool gave it. */
 export type ToWorker = { readonly task: number } & (
@@ -247,3 +253,5 @@ export type Said =
   /** A failure of ours, not of the user's text. */
   | { readonly from: 'failure'; readonly stack: string }
   | { readonly from: 'done'; readonly answer: unknown }
+  /** After a large job was answered and its garbage collected: what is left of it on the worker's heap. */
+  | { readonly from: 'left'; readonly bytes: number }

@@ -117,8 +117,8 @@ const FREE_MS = 1000
 const SLACK_BYTES = 2 ** 30
 /** Part of all the memory there is, beyond which the last brake is pulled. */
 const MEMORY_PART = 0.9
-/** A job that took so much leaves a heap behind that is large for good: its thread is not used again. */
-const RECYCLE_BYTES = 64 * 2 ** 20
+/** Of a thread whose large job left so much behind, garbage not counted, the memory comes back only with its end. */
+const LEFT_MAX_BYTES = 96 * 2 ** 20
 
 export class JobPool {
   readonly #options: PoolOptions
@@ -132,6 +132,8 @@ export class JobPool {
   }
   readonly #running = new Map<number, Running>()
   readonly #idle: WorkerThread[] = []
+  /** Threads that end with the job they have. */
+  readonly #retired = new WeakSet<WorkerThread>()
   /** The thread that all imports share; null = there are none. */
   #importer: WorkerThread | null = null
   #tasks = 0
@@ -299,6 +301,7 @@ export class JobPool {
   #spawn(): WorkerThread {
     const worker = this.#options.spawn()
     worker.onmessage = ({ data }) => {
+      if (data.from === 'left') return this.#retire(worker, data.bytes)
       const running = this.#running.get(data.task)
       if (running) this.#hear(running, data)
     }
@@ -360,13 +363,24 @@ export class JobPool {
     const { id, worker, task } = running
     if (!this.#running.delete(id)) return
     const others = [...this.#running.values()].some((other) => other.worker === worker)
-    if (task.options.lane !== 'imports') this.#release(worker, reuse && bytesOf(running) <= RECYCLE_BYTES)
+    if (task.options.lane !== 'imports') this.#release(worker, reuse && !this.#retired.has(worker))
     else if (!others && worker === this.#importer) {
       this.#importer = null
       this.#release(worker, reuse)
     } else if (!reuse) worker.postMessage({ task: id, to: 'stop' })
     this.#watch()
     this.#next()
+  }
+
+  /** Its last large job left so much behind. It may have the next one by now. */
+  #retire(worker: WorkerThread, left: number): void {
+    if (left <= LEFT_MAX_BYTES) return
+    const idle = this.#idle.indexOf(worker)
+    if (idle < 0) this.#retired.add(worker)
+    else {
+      this.#idle.splice(idle, 1)
+      this.#release(worker, false)
+    }
   }
 
   #release(worker: WorkerThread, reuse: boolean): void {

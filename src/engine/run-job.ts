@@ -6,7 +6,6 @@ import type { Report } from '../wire/report.ts'
 import { scriptName, trialName } from '../backtest/trial-name.ts'
 import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest, type BacktestRequest, type BacktestResult } from '../backtest/run.ts'
-import { jsonPieces } from '../lib/json-pieces.ts'
 import { Problem } from '../lib/problem.ts'
 import { outline } from '../pine/outline.ts'
 import { AnswerScales } from './answer.ts'
@@ -31,11 +30,12 @@ export async function runJob(
   const { report } = result
   const { summary, currency } = report
   return {
-    report: scales.bytes(jsonPieces({ ...report })),
+    report: scales.bytes(result.reportTexts()),
     tracks: scales.bytes(result.trackTexts(job.tracks)),
     summary,
     currency,
     tried: triedBy(job, report),
+    barsHash: result.barsHash,
   }
 }
 
@@ -50,7 +50,7 @@ export async function previewJob(
   const packed = packGiven(result.columns(job.tracks), ['result'])
   scales.add(packed.text.length)
   for (const { byteLength } of packed.bytes) scales.add(byteLength)
-  return { result: packed, tried: triedBy(job, report) }
+  return { result: packed, tried: triedBy(job, report), barsHash: result.barsHash }
 }
 
 async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
@@ -60,7 +60,7 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   const { answerBytes, memoryBytes } = job.limits
   // Of a run that took all it may there is still an answer.
   const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + bytes))
-  return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed) }
+  return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed, collect) }
 }
 
 const triedBy = ({ source }: RunJob, { inputs, script }: Report): BacktestOutput['tried'] => ({
@@ -110,7 +110,7 @@ export async function withAllItAsks<Answer>(
           progress: desk.progress,
           used: desk.used,
           ...(desk.scripts && { scripts: desk.scripts }),
-          collect: () => Bun.gc(true),
+          collect,
           now: () => performance.now(),
           spent: ownThreadMs,
         },
@@ -125,3 +125,5 @@ export async function withAllItAsks<Answer>(
     },
   )
 }
+
+const collect = () => Bun.gc(true)

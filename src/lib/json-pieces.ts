@@ -19,16 +19,16 @@ export function* jsonPieces(value: unknown): Generator<string> {
 function* columnPieces(column: Float64Array): Generator<string> {
   yield '['
   for (let from = 0; from < column.length; from += NUMBERS) {
-    const text = JSON.stringify(listOf(column, from, Math.min(column.length, from + NUMBERS)))
-    yield from === 0 ? text.slice(1, -1) : `,${text.slice(1, -1)}`
+    if (from > 0) yield ','
+    yield JSON.stringify(listOf(column.subarray(from, from + NUMBERS))).slice(1, -1)
   }
   yield ']'
 }
 
 /** A million numbers one by one take 14 ms more than in a list that is known to hold doubles. */
-export function listOf(column: Float64Array, from = 0, to = column.length): number[] {
-  const list = Array<number>(to - from).fill(0.5)
-  for (let i = from; i < to; i++) list[i - from] = column[i]!
+export function listOf(column: Float64Array): number[] {
+  const list = Array<number>(column.length).fill(0.5)
+  for (let i = 0; i < column.length; i++) list[i] = column[i]!
   return list
 }
 

@@ -8,6 +8,7 @@ import { wholeRun } from '../backtest/trial.ts'
 import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
+import { BarHashes } from './bar-hashes.ts'
 import { goneRuns, whyGone, type WhyGone } from './gone.ts'
 import type { Backtest } from '../wire/backtest.ts'
 import type { ReportSummary } from '../wire/report.ts'
@@ -175,6 +176,7 @@ export async function beginningOf(kv: Kv, id: string): Promise<string | null> {
 export class Runs {
   readonly #deps: RunDeps
   readonly #live = new Map<string, Live>()
+  readonly #hashes = new BarHashes()
   /** Runs whose caller does not wait, until their outcome is stored. */
   readonly #later = new Set<Promise<unknown>>()
 
@@ -588,6 +590,7 @@ export class Runs {
         tell(live, { state: 'running', bar: 0, bars: plan.bars.length })
       },
     })
+    if (output.barsHash !== null) this.#hashes.note(plan.bars, output.barsHash)
     this.#deps.tried?.(plan.run.userId, plan.key, output.tried)
     return { output, startedAt }
   }
@@ -597,6 +600,7 @@ export class Runs {
     return {
       ...script,
       bars,
+      barsHash: this.#hashes.of(bars),
       symbol,
       interval: key.interval,
       limits,

@@ -25,6 +25,13 @@ const stoodInFor =
         tell(50 * 2 ** 20)
         progress?.(bars.length)
         for (;;) bars.close[0] = 0
+      case 'took 100 MB':
+        tell(100 * 2 ** 20)
+        return result({})
+      case 'keeps 100 MB':
+        tell(100 * 2 ** 20)
+        hoard.push(new Float64Array(100 << 17).fill(1))
+        return result({})
       case 'invalid':
         throw new Problem(422, 'script_invalid', 'no', { diagnostics: [{ line: 1 }] })
       case 'crash':
@@ -54,7 +61,9 @@ function result(fields: object): BacktestResult {
   const report = { version: 1, summary, currency: 'USD', inputs: {}, script, trades: [], ...fields }
   return {
     report: report as unknown as BacktestResult['report'],
+    barsHash: null,
     tracks: [],
+    reportTexts: () => [JSON.stringify(report)],
     trackTexts: () => ['[{"id":"time","kind":"time","data":[]}]'],
     columns: () => ({ report, tracks: [{ id: 'time', kind: 'time', data: new Float64Array(0) }] }),
   }

@@ -139,6 +139,29 @@ test('a script that counts more memory than its budget is stopped, and its threa
   expect(spawned).toBe(2)
 })
 
+test('a thread is used again after a large job, unless much of it stays on its heap', async () => {
+  const [threads, ended] = [[] as Worker[], [] as Worker[]]
+  const spawn = () => {
+    const worker = standIn()
+    const { terminate } = worker
+    worker.terminate = () => {
+      ended.push(worker)
+      terminate.call(worker)
+    }
+    threads.push(worker)
+    return worker
+  }
+  const run = open(1, { spawn })
+  await run('took 100 MB')
+  await run('sum')
+  expect([threads.length, ended.length]).toEqual([1, 0])
+  await run('keeps 100 MB')
+  // What is left it tells after its answer; it may have the next job by then.
+  while (!ended.includes(threads[0]!)) await run('sum')
+  await run('sum')
+  expect([threads.length, ended.length]).toEqual([2, 1])
+})
+
 test('somebody else’s memory stops nobody: the last brake is for the job that counts most', async () => {
   let process = 0
   const run = open(3, { memory: () => process })

@@ -18,11 +18,11 @@ import { orderColumns, orderRows, tradeColumns, tradeRows, tradeTable, type Trad
 /** A range shorter than this is judged by daily returns. */
 const MONTHS_FOR_MONTHLY = 3
 
-/** What a run came to: figures, and the rows behind them as objects, made at each call. */
+/** What a run came to: figures, and the rows behind them as objects, each made when it is asked for. */
 export interface Results {
   readonly figures: Pick<Report, 'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity'>
-  trades(): ReportTrade[]
-  orders(): ReportOrder[]
+  trades(): Iterable<ReportTrade>
+  orders(): Iterable<ReportOrder>
   /** The same rows, as columns. */
   tradeColumns(): Rows
   orderColumns(): Rows

@@ -191,12 +191,11 @@ class Excursions {
 
 // ——— rows ———
 
-/** Of the table, in its order. */
-export function tradeRows(context: TradeContext, table: TradeTable): ReportTrade[] {
+/** Of the table, in its order, each made when it is asked for. */
+export function* tradeRows(context: TradeContext, table: TradeTable): Generator<ReportTrade> {
   const { bars, fills, initialCapital } = context
-  const rows: ReportTrade[] = Array.from({ length: table.count })
   let cumProfit = 0
-  for (let k = 0; k < rows.length; k++) {
+  for (let k = 0; k < table.count; k++) {
     const isOpen = k >= table.closed
     const entry = table.entry[k]!
     const exit = table.exit[k]!
@@ -206,7 +205,7 @@ export function tradeRows(context: TradeContext, table: TradeTable): ReportTrade
     const entered = labelOf(fills, entry)
     const exited = labelOf(fills, exit)
     cumProfit += profit
-    rows[k] = {
+    yield {
       n: k + 1,
       side: directionOf(fills, entry) === 1 ? 'long' : 'short',
       qty: table.quantity[k]!,
@@ -233,15 +232,13 @@ export function tradeRows(context: TradeContext, table: TradeTable): ReportTrade
       status: isOpen ? 'open' : 'closed',
     }
   }
-  return rows
 }
 
-/** Every fill. */
-export function orderRows(fills: Fills, bars: Bars): ReportOrder[] {
-  const rows: ReportOrder[] = Array.from({ length: fills.count })
-  for (let k = 0; k < rows.length; k++) {
+/** Every fill, likewise. */
+export function* orderRows(fills: Fills, bars: Bars): Generator<ReportOrder> {
+  for (let k = 0; k < fills.count; k++) {
     const { id, comment, alertMessage } = labelOf(fills, k)
-    rows[k] = {
+    yield {
       bar: fills.bar[k]!,
       time: bars.time[fills.bar[k]!]!,
       id,
@@ -254,7 +251,6 @@ export function orderRows(fills: Fills, bars: Bars): ReportOrder[] {
       alertMessage,
     }
   }
-  return rows
 }
 
 // ——— the same rows as columns ———
