@@ -8,7 +8,12 @@ import type { ImportJob, ImportOutput } from './job.ts'
 import type { JobPool } from './pool.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** What one message carries of a file. */
+/**
+ * What one message carries of a file at most: as much as a stream gives in one go. On a busy machine a message there and
+ * back takes as long as reading a megabyte.
+ */
+const MESSAGE_BYTES = 1 << 20
+/** What is read of it before others who share the thread have their turn. */
 const PIECE_BYTES = 256 << 10
 /** Whoever sends less in a second has no use for a place. Looked at over windows of so long, but for their beginning. */
 const SLOW_BYTES = 64 << 10
@@ -40,13 +45,13 @@ export async function importJob({ format, symbol }: ImportJob, { host }: Desk): 
 }
 
 async function* pieces({ piece }: Pick<Desk['host'], 'piece'>): AsyncGenerator<Uint8Array> {
-  for (let bytes = await piece(); bytes !== null; bytes = await piece()) yield bytes
+  for (let bytes = await piece(); bytes !== null; bytes = await piece()) yield* cut([bytes], PIECE_BYTES)
 }
 
 /** Has a worker read what `importBars` is given; `user` is whose turn it takes. */
 export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal): StageBars {
   return async (input, { format, symbol }, open) => {
-    const source = cut(input)
+    const source = cut(input, MESSAGE_BYTES)
     const drafts: BarDraft[] = []
     const draftOf = (number: number) => {
       assert(open, 'a job that imports has somewhere to put bars')
@@ -111,7 +116,10 @@ class Arrivals {
   }
 }
 
-async function* cut(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* cut(
+  input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  size: number,
+): AsyncGenerator<Uint8Array> {
   for await (const chunk of input)
-    for (let at = 0; at < chunk.length; at += PIECE_BYTES) yield chunk.subarray(at, at + PIECE_BYTES)
+    for (let at = 0; at < chunk.length; at += size) yield chunk.subarray(at, at + size)
 }

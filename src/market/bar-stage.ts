@@ -101,6 +101,11 @@ export class BarStage {
     this.#length++
   }
 
+  /** The same of numbers that stand together: time, open, high, low, close, volume. */
+  addFrom(row: number, { 0: time, 1: open, 2: high, 3: low, 4: close, 5: volume }: Float64Array): void {
+    this.add(row, time ?? 0, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0)
+  }
+
   /** Writes full blocks to the draft; to be called between the pieces of a file. */
   async spill(): Promise<void> {
     const runs = this.#runs

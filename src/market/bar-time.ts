@@ -26,7 +26,8 @@ export function parseTime(value: unknown, calendar: Calendar | null): number {
   return dayOf(match) + ((hour * 60 + minute) * 60 + second) * 1000 + fraction - offsetMs(match[8])
 }
 
-function epochMs(value: number): number {
+/** A number's size tells its unit. */
+export function epochMs(value: number): number {
   const size = Math.abs(value)
   if (size < 1e11) return value * 1000
   if (size < 1e14) return value

@@ -9,6 +9,7 @@ import { turn } from '../lib/turn.ts'
 import type { BarStage } from './bar-stage.ts'
 import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
+import { PlainRows } from './plain-rows.ts'
 
 /** Column names by field, in order of preference; compared in lower case, without `<>` and spaces. */
 const NAMES = {
@@ -27,6 +28,8 @@ interface Layout {
   /** MetaTrader keeps the clock in a column of its own. */
   readonly clock: number
   readonly decimalComma: boolean
+  /** Reads rows of plain numbers; null = a time is more than one column. */
+  readonly plain: PlainRows | null
 }
 
 export interface CsvOptions {
@@ -91,16 +94,38 @@ class CsvReader {
     // A byte order mark is no part of the first name.
     const source = this.row === 0 ? text.replace(/^\uFEFF/, '') : text
     this.#delimiter ||= delimiterOf(source)
+    if (isPlain(source)) return this.#lines(source)
     const { data } = Papa.parse<string[]>(source, { delimiter: this.#delimiter })
     // The piece ends with a line end; Papa makes an empty row of what is behind it.
     if (source.endsWith('\n')) data.pop()
     for (const cells of data) {
       this.row++
-      if (cells.length === 1 && (cells[0] ?? '').trim() === '') continue
-      if (this.#layout) this.#bar(cells, this.#layout)
-      else this.#first(cells)
+      this.#cells(cells)
       if (this.broken || this.stage.full) return
     }
+  }
+
+  /** Text in which a line end ends a row, and a delimiter a cell, whatever is around them. */
+  #lines(text: string): void {
+    for (let at = 0; at < text.length;) {
+      const newline = text.indexOf('\n', at)
+      const next = newline < 0 ? text.length : newline + 1
+      let end = newline < 0 ? next : newline
+      if (end > at && text.charCodeAt(end - 1) === CARRIAGE_RETURN) end--
+      this.row++
+      const plain = this.#layout?.plain
+      if (plain?.read(text, at, end)) {
+        this.stage.addFrom(this.row, plain.values)
+      } else this.#cells(text.slice(at, end).split(this.#delimiter))
+      if (this.broken || this.stage.full) return
+      at = next
+    }
+  }
+
+  #cells(cells: readonly string[]): void {
+    if (cells.length === 1 && (cells[0] ?? '').trim() === '') return
+    if (this.#layout) this.#bar(cells, this.#layout)
+    else this.#first(cells)
   }
 
   end(): void {
@@ -114,13 +139,12 @@ class CsvReader {
       if (!/^https?:/i.test(cells[0] ?? '')) this.#fail('expected several columns, found one')
       return
     }
-    const decimalComma = this.#delimiter === ';'
     if (
       Number.isFinite(parseTime(cells[0], null)) &&
-      cells.slice(1, 5).every((cell) => isNumber(cell, decimalComma))
+      cells.slice(1, 5).every((cell) => isNumber(cell, this.#decimalComma))
     ) {
       const columns = { time: 0, open: 1, high: 2, low: 3, close: 4, volume: cells.length > 5 ? 5 : -1 }
-      this.#layout = { columns, clock: -1, decimalComma }
+      this.#layout = this.#layoutOf(columns, -1)
       return this.#bar(cells, this.#layout)
     }
     const names = cells.map((cell) => cell.toLowerCase().replace(/[<>\s_"/]/g, ''))
@@ -141,8 +165,21 @@ class CsvReader {
     const clock = names.indexOf('time')
     this.#layout =
       date >= 0 && clock >= 0 && date < clock
-        ? { columns: { ...columns, time: date }, clock, decimalComma }
-        : { columns, clock: -1, decimalComma }
+        ? this.#layoutOf({ ...columns, time: date }, clock)
+        : this.#layoutOf(columns, -1)
+  }
+
+  #layoutOf(columns: Layout['columns'], clock: number): Layout {
+    return {
+      columns,
+      clock,
+      decimalComma: this.#decimalComma,
+      plain: clock < 0 ? new PlainRows(columns, this.#delimiter) : null,
+    }
+  }
+
+  get #decimalComma(): boolean {
+    return this.#delimiter === ';'
   }
 
   #bar(cells: readonly string[], { columns, clock, decimalComma }: Layout): void {
@@ -166,6 +203,14 @@ class CsvReader {
     this.stage.fail(this.row, message)
     this.broken = true
   }
+}
+
+const CARRIAGE_RETURN = 13
+
+/** No quotes, and all lines end alike: what needs no parser. */
+function isPlain(text: string): boolean {
+  if (text.includes('"') || text.startsWith('\uFEFF')) return false
+  return !text.includes('\r') || !/\r(?!\n)|(?<!\r)\n/.test(text)
 }
 
 /** `2024.01.05` and `10:30` are one time; a time column beside an unrelated date column stays as it is. */

@@ -83,7 +83,8 @@ function pack(values: Float64Array, exponent: number, data: Uint32Array): number
   const up = exponent >= 0 ? 10 ** exponent : 1
   const down = exponent >= 0 ? 1 : 10 ** -exponent
   let base = Number.POSITIVE_INFINITY
-  for (const value of values) base = Math.min(base, value)
+  // An iterator over a typed array takes five times as long. NaN comes back as no whole number, below.
+  for (let i = 0; i < values.length; i++) base = Math.min(base, values[i] ?? 0)
   base = Math.round((base * up) / down)
   if (!Number.isSafeInteger(base)) return null
   for (let i = 0; i < values.length; i++) {

@@ -3,6 +3,7 @@ import { Problem } from '../../src/lib/problem.ts'
 import type { Bars } from '../../src/market/bars.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
 import { memoryBars, seriesKey } from '../../src/market/bar-store.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { importBars, inferInterval, readBars } from '../../src/market/import.ts'
 import { loadSamples } from '../../src/market/sample.ts'
 import { defaultSymbol } from '../../src/market/symbols.ts'
@@ -26,6 +27,14 @@ async function mistakes(text: string, format: 'csv' | 'json' = 'csv'): Promise<s
     throw error
   }
   return []
+}
+
+/** The bars, bit for bit, or what is wrong with them. */
+async function outcome(text: string): Promise<unknown> {
+  const found = await mistakes(text)
+  return found.length > 0
+    ? found
+    : rows(await readBars([Buffer.from(text)], { format: 'csv', symbol: STOCK }))
 }
 
 const EXPECTED = ['2024-03-05T10:00:00 10 12 9 11 5', '2024-03-05T10:01:00 11 13 10 12 6']
@@ -84,6 +93,80 @@ describe('CSV as it comes', () => {
       for (let at = 0; at < text.length; at += size) pieces.push(Buffer.from(text.slice(at, at + size)))
       const bars = await readBars(pieces, { format: 'csv', symbol: COIN })
       expect({ size, length: bars.length, last: bars.close[1] }).toEqual({ size, length: 2, last: 12 })
+    }
+  })
+
+  test('rows of plain numbers mean what a parser of CSV makes of them, and so does what is not plain', async () => {
+    const seed = Math.floor(Math.random() * 2 ** 32)
+    const source = seededRandom(seed)
+    const random = () => source.uniform()
+    const pick = (from: readonly string[]) => from[Math.floor(random() * from.length)] ?? ''
+    const cells = [
+      '',
+      ' ',
+      '0',
+      '-0',
+      '7',
+      ' 7',
+      '7 ',
+      '+7',
+      '7.',
+      '.7',
+      '.',
+      '-',
+      '1e2',
+      '0x10',
+      '1_0',
+      'NaN',
+      '7,5',
+    ]
+    const long = [
+      '0.1',
+      '123.45',
+      '0.000001',
+      '1234567.12345678',
+      '99999999999999999',
+      '1.0000000000000001',
+      '123456789.123456789',
+      '220.64771135518377548',
+    ]
+    const times = [
+      '1709632800',
+      '1709632800000',
+      '1709632800.5',
+      '-1709632800',
+      '20240305',
+      '2024-03-05 10:00',
+    ]
+    const others = [';', ',,', '\r', '\0', 'é', '\uFEFF', '-1.5', 'x'.repeat(20)]
+    for (let round = 0; round < 300; round++) {
+      const delimiter = pick([',', ';', '\t'])
+      const end = pick(['\n', '\n', '\r\n'])
+      const order = pick([
+        'time,open,high,low,close,volume',
+        'close,x,open,time,low,high',
+        'volume,time,open,high,low,close',
+      ])
+      // With every other text all is well, so that its bars are compared rather than its mistakes.
+      const odd = round % 2 === 0 ? 0 : 0.1
+      const row = (i: number) => {
+        const price = pick(long)
+        const cell = () => (random() >= odd ? price : pick(random() < 0.5 ? cells : others))
+        const time = () => (random() < odd ? pick(times) : String(1_709_632_800 + 60 * i))
+        const wanted = order.split(',').map((name) => (name === 'time' ? time() : cell()))
+        return (
+          wanted.slice(0, random() < odd / 2 ? 3 : 6).join(delimiter) + (random() < 0.05 ? delimiter : '')
+        )
+      }
+      const lines = Array.from({ length: 12 }, (_, i) => (random() < 0.05 ? ' ' : row(i)))
+      const ending = () => (random() < 0.02 ? pick(['\n', '\r\n', '\r']) : end)
+      const text = lines.map((line) => line + ending()).join('')
+      // A quote, and all of the text is the parser's.
+      const [plain, quoted] = [order, order.replace('time', '"time"')].map(
+        (names) => `${names.replaceAll(',', delimiter)}${end}${text}`,
+      )
+      const [ours, theirs] = await Promise.all([plain, quoted].map((one = '') => outcome(one)))
+      expect({ seed, round, ours }).toEqual({ seed, round, ours: theirs })
     }
   })
 
