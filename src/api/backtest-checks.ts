@@ -13,6 +13,22 @@ const CSV_BYTES = 32 * 1024 * 1024
 export function backtestCheckRoutes(deps: ApiDeps) {
   const { runs, bars, gate } = deps
   const { texts } = deps.rooms
+  const compared = async (userId: string, id: string, request: Request) => {
+    const run = await runs.get(userId, id)
+    const report = await runs.report(userId, id)
+    if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
+    const held = gate.bodies.open(userId)
+    try {
+      const job = {
+        body: await bodyBytes(request, CSV_BYTES, { large: { clock: deps.clock, held } }),
+        bars: await runs.barsOf(userId, id),
+        exchangeTimezone: (await bars.symbol(run.exchange, run.symbol, userId)).timezone,
+      }
+      return await texts.compare(userId, job, { report: report.parts }, request.signal)
+    } finally {
+      held.release()
+    }
+  }
   return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
     .use(access(deps))
     .post(
@@ -33,34 +49,36 @@ export function backtestCheckRoutes(deps: ApiDeps) {
     )
     .post(
       '/:id/compare',
-      async ({ caller, params: { id }, request, visit }) => {
-        const run = await runs.get(caller.user.id, id)
-        const report = await runs.report(caller.user.id, id)
-        if (report === null) throw new Problem(409, 'conflict', 'The backtest is not done: it has no report.')
-        const held = gate.bodies.open(caller.user.id)
-        try {
-          const job = {
-            body: await bodyBytes(request, CSV_BYTES, { large: { clock: deps.clock, held } }),
-            bars: await runs.barsOf(caller.user.id, id),
-            exchangeTimezone: (await bars.symbol(run.exchange, run.symbol, caller.user.id)).timezone,
-          }
-          const { comparison, warnings, unknown } = await texts.compare(
-            caller.user.id,
-            job,
-            { report: report.parts },
-            request.signal,
-          )
-          visit.unknownFields.push(...unknown)
-          return {
-            id,
-            comparison: new JsonText(comparison),
-            ...(warnings.length > 0 && { warnings }),
-          }
-        } finally {
-          held.release()
+      async ({ caller, params: { id }, query, request, server, visit }) => {
+        const { comparison, exported, timezone, warnings, unknown } = await compared(
+          caller.user.id,
+          id,
+          request,
+        )
+        visit.unknownFields.push(...unknown)
+        const said = [...warnings]
+        let explanation = 'null'
+        if (exported !== '' && query.explain !== 'false') {
+          server?.timeout(request, 0)
+          explanation = await runs
+            .explain(caller.user.id, id, { exported, timezone }, request.signal)
+            .catch((error: unknown) => whyNot(error, said))
+        }
+        return {
+          id,
+          comparison: new JsonText(comparison),
+          explanation: new JsonText(explanation),
+          ...(said.length > 0 && { warnings: said }),
         }
       },
       // Up to 32 MiB of one text, which are not looked into here.
       route('POST /api/platform/backtests/{id}/compare', { streams: true }),
     )
+}
+
+/** The comparison is worth its answer without an explanation too. */
+function whyNot(error: unknown, warnings: { code: string; message: string }[]): string {
+  if (!(error instanceof Problem)) throw error
+  warnings.push({ code: error.code, message: `It was not looked for why: ${error.message}` })
+  return 'null'
 }

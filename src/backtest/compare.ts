@@ -38,7 +38,7 @@ export interface CompareOptions {
 }
 
 /** Zones people set their charts to; one for each offset and daylight rule there is. */
-const ZONES = [
+export const ZONES = [
   'UTC',
   'America/New_York',
   'Europe/London',
@@ -116,9 +116,10 @@ export function compareTrades(
   }
 }
 
-type Pair = readonly [ExportedTrade | undefined, ReportTrade | undefined]
+export type Pair = readonly [ExportedTrade | undefined, ReportTrade | undefined]
 
-function pairs(expected: readonly ExportedTrade[], found: readonly ReportTrade[], zone: Zone): Pair[] {
+/** Closed trades of both, each with the one it is laid beside. */
+export function pairs(expected: readonly ExportedTrade[], found: readonly ReportTrade[], zone: Zone): Pair[] {
   const waiting = new Map<string, ReportTrade[]>()
   for (const trade of found) {
     const key = `${trade.side} ${minute(trade.entryTime)}`
@@ -162,7 +163,8 @@ function minute(time: number): number {
   return Math.floor(time / 60_000)
 }
 
-function compareTrade(
+/** In what the two differ. */
+export function compareTrade(
   want: ExportedTrade | undefined,
   got: ReportTrade | undefined,
   zone: Zone,

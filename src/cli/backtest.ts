@@ -1,12 +1,14 @@
 // `chartroom backtest`: runs one script and shows, or writes, what came of it.
 
 import { CompiledScripts } from '../backtest/compiled-scripts.ts'
+import { Explainer } from '../backtest/explain/explain.ts'
 import { findRepaint } from '../backtest/repaint.ts'
 import { runBacktest } from '../backtest/run.ts'
 import { withSeries } from '../engine/asked-series.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { parseFlags, type Command, UsageError } from './command.ts'
 import { comparisonLines } from './compare-text.ts'
+import { explanationLines } from './explanation-text.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { reportLines } from './report-text.ts'
 import { repaintLines } from './repaint-text.ts'
@@ -44,7 +46,7 @@ export const backtestCommand: Command = {
       '  --json                Report and tracks as JSON on standard output',
       '  --trades OUT.csv      Write the list of trades',
       '  --plots OUT.csv       Write the plots, a row a bar',
-      "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; exit status 1 where they differ",
+      "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; where they differ say why, with exit status 1",
       '  --timezone ZONE       Of the times in the export: America/New_York, UTC+8; found out where it is not given',
       '  --repaint             Instead: find out whether the script sees the future; exit status 1 where it does',
       '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
@@ -61,7 +63,7 @@ export const backtestCommand: Command = {
     const script = await readScript(context, path)
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
     const overrides = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
-    return withScriptBars(context, flags, async ({ bars, symbol, interval, finer, series }) => {
+    return withScriptBars(context, flags, async ({ bars, all, symbol, interval, finer, series }) => {
       const { print, warn, progress } = context
       try {
         const request = {
@@ -93,9 +95,17 @@ export const backtestCommand: Command = {
         else for (const line of reportLines(result.report)) print(line)
         if (flags.compare === undefined) return 0
         const csv = await Bun.file(flags.compare).text()
-        const { agrees, lines } = comparisonLines(csv, result.report, bars, flags.timezone ?? null)
+        const timezone = flags.timezone ?? null
+        const { agrees, lines, exported } = comparisonLines(csv, result.report, bars, timezone)
         for (const line of lines) print(line)
-        return agrees ? 0 : 1
+        if (agrees) return 0
+        const earlier = all.length > bars.length ? all : null
+        // One search, however often it is begun again for a series.
+        const explainer = new Explainer({ exported, timezone, earlier, finer })
+        const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
+        progress?.(null)
+        if (why) for (const line of explanationLines(why)) print(line)
+        return 1
       } catch (error) {
         progress?.(null)
         for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(error))) warn(line)

@@ -2,7 +2,7 @@
 
 import { compareTrades, type ComparedTrade } from '../backtest/compare.ts'
 import type { Report } from '../wire/report.ts'
-import { parseTradeList } from '../backtest/trade-csv.ts'
+import { parseTradeList, type ExportedTrade } from '../backtest/trade-csv.ts'
 import type { Bars } from '../market/bars.ts'
 import { UsageError } from './command.ts'
 
@@ -12,7 +12,11 @@ export function comparisonLines(
   report: Report,
   bars: Bars,
   timezone: string | null,
-): { readonly agrees: boolean; readonly lines: readonly string[] } {
+): {
+  readonly agrees: boolean
+  readonly lines: readonly string[]
+  readonly exported: readonly ExportedTrade[]
+} {
   const { trades, problems } = parseTradeList(csv)
   if (trades.length === 0)
     throw new UsageError(
@@ -37,7 +41,7 @@ export function comparisonLines(
       `First divergence: trade ${first.n}, bar ${first.bar}, ${new Date(first.time).toISOString()}`,
       ...differenceLines(first),
     )
-  return { agrees, lines }
+  return { agrees, lines, exported: trades }
 }
 
 function differenceLines({ differences }: ComparedTrade): string[] {

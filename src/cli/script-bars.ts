@@ -40,6 +40,8 @@ export type BarsFlags = { readonly [Flag in keyof typeof BARS_FLAGS]?: string | 
 
 export interface ScriptBars extends Series {
   readonly key: SeriesKey
+  /** All there are, of which `bars` are the last. */
+  readonly all: Bars
   readonly finer: { readonly bars: Bars; readonly interval: string } | null
   /** For request.*: every series of the file or the cache, coarser intervals included. */
   readonly series: FetchSeries
@@ -59,9 +61,10 @@ export async function withScriptBars<T>(
   return withData(context, flags, async ({ bars: cache }) => {
     await loadSamples(cache)
     const info = await symbolOf(flags, await cache.symbol(key.exchange, key.symbol))
-    const bars = lastOf(await cache.read(key), flags.last)
-    if (bars.length === 0) throw await nothingCached(cache, key)
-    return work(scriptBars(cache, key, info, bars, await finerOf(flags, info)))
+    const all = await cache.read(key)
+    if (all.length === 0) throw await nothingCached(cache, key)
+    const bars = lastOf(all, flags.last)
+    return work({ ...scriptBars(cache, key, info, bars, await finerOf(flags, info)), all })
   })
 }
 
@@ -82,7 +85,7 @@ async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
   await cache.upsert(key, bars)
   const finer = await finerOf(flags, info)
   if (finer) await cache.upsert({ ...key, interval: finer.interval }, finer.bars)
-  return scriptBars(cache, key, info, bars, finer)
+  return { ...scriptBars(cache, key, info, bars, finer), all }
 }
 
 function scriptBars(
@@ -91,7 +94,7 @@ function scriptBars(
   symbol: SymbolInfo,
   bars: Bars,
   finer: ScriptBars['finer'],
-): ScriptBars {
+): Omit<ScriptBars, 'all'> {
   return {
     key,
     bars,

@@ -137,6 +137,30 @@ export async function openBacktest(
   return true
 }
 
+/** The run on screen once more with other settings, on so many bars (null = as many), and kept. */
+export async function rerunWith(
+  overrides: NonNullable<Asked['overrides']>,
+  bars: number | null,
+): Promise<void> {
+  const path = { id: (await keptRun()) ?? '' }
+  const { backtest } = await call('GET /api/platform/backtests/{id}', { path })
+  const { name, exchange, symbol, interval, source = '', inputs: given = {} } = backtest
+  const body: Asked = {
+    name,
+    exchange,
+    symbol,
+    interval,
+    bars: bars ?? backtest.bars,
+    source,
+    inputs: given,
+    overrides: { ...(backtest.overrides as Asked['overrides']), ...overrides },
+  }
+  const { id, result } = await call('POST /api/platform/backtests', { body })
+  asked = body
+  run.value = { id, name, source, report: result.report, tracks: result.tracks }
+  lastRun.value = id
+}
+
 /** Runs again when an input or the market changes, once there is a result to replace. Returns what ends it. */
 export function rerunOnChange(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined

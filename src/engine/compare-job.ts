@@ -15,6 +15,8 @@ const ZONE_CHARACTERS = 60
 /** The body is an object of two texts. */
 const BOUNDS = { depth: 8, values: 1000 }
 const WARNINGS_MAX = 20
+/** TradingView keeps 9,000. */
+const EXPLAINED_MAX = 20_000
 
 export async function compareJob(
   { body, bars, exchangeTimezone }: CompareJob,
@@ -45,7 +47,15 @@ export async function compareJob(
     .slice(0, WARNINGS_MAX)
     .map(({ row, message }) => ({ code: 'unreadable_row', message: `Row ${row}: ${message}` }))
   const unknown = Object.keys(fields).filter((name) => !FIELDS.includes(name))
-  return { comparison: JSON.stringify(comparison), warnings, unknown: unknown.map((name) => `/${name}`) }
+  const { exact, expected, found } = comparison
+  const isExplained = (exact !== expected || found !== expected) && trades.length <= EXPLAINED_MAX
+  return {
+    comparison: JSON.stringify(comparison),
+    exported: isExplained ? JSON.stringify(trades) : '',
+    timezone,
+    warnings,
+    unknown: unknown.map((name) => `/${name}`),
+  }
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Jobs {
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
   /** Answers JSON text. */
   readonly repaint: { readonly job: RunJob; readonly answer: string }
+  /** Answers JSON text, `null` where there is nothing to explain. */
+  readonly explain: { readonly job: ExplainJob; readonly answer: string }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
@@ -52,6 +54,16 @@ export interface RunJob {
   readonly overrides: Readonly<Record<string, number | string | boolean>>
   /** Kinds of tracks to answer; all if not said. */
   readonly tracks?: TrackKinds
+}
+
+/** A run, and the list of trades that it differs from. */
+export interface ExplainJob extends RunJob {
+  /** JSON text of the list. */
+  readonly exported: string
+  /** Of its times; null = to be found out. */
+  readonly timezone: string | null
+  /** All bars up to the run's last, where it did not have them all. */
+  readonly earlier: Bars | null
 }
 
 /** Some of a sweep's trials: the same script and bars, with other inputs and settings each. */
@@ -147,6 +159,10 @@ export interface CheckOutput {
 export interface CompareOutput {
   /** JSON text. */
   readonly comparison: string
+  /** The export as JSON text, should its lists differ; '' where they agree or are too long to be explained. */
+  readonly exported: string
+  /** As it was given. */
+  readonly timezone: string | null
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
   /** JSON Pointers of unknown fields of the body. */
   readonly unknown: readonly string[]

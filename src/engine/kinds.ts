@@ -2,6 +2,7 @@
 
 import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'
+import { explainJob } from './explain-job.ts'
 import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { packJob } from './pack-job.ts'
@@ -20,6 +21,7 @@ export const KINDS: Kinds = {
   advance: advanceJob,
   verify: verifyJob,
   repaint: repaintJob,
+  explain: explainJob,
   check: checkJob,
   format: formatJob,
   compare: compareJob,

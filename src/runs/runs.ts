@@ -36,6 +36,8 @@ export const RUNS_MAX = 5000
 const LIST_MAX = 9999
 /** Characters of a source by which its runs are found. */
 const BEGINNING = 500
+/** Bars before a run's first that are tried for it. */
+const EARLIER_MAX = 100_000
 /** When the limit was lowered, this many make room for one. */
 const MADE_WAY_MAX = 100
 
@@ -310,6 +312,28 @@ export class Runs {
     return this.#attended(plan, signal, (live) =>
       this.#deps.pool.do('repaint', this.#jobOf(plan), this.#optionsFor(live, plan, 'long')),
     )
+  }
+
+  /** JSON text of why a finished backtest differs from an export; `null` where it does not. Keeps nothing. */
+  async explain(
+    userId: string,
+    id: string,
+    list: { readonly exported: string; readonly timezone: string | null },
+    signal: AbortSignal,
+  ): Promise<string> {
+    const plan = await this.#planAgain(userId, id)
+    const earlier = await this.#earlierBars(plan)
+    return this.#attended(plan, signal, (live) => {
+      const job = { ...this.#jobOf(plan), ...list, earlier }
+      return this.#deps.pool.do('explain', job, this.#optionsFor(live, plan, 'long'))
+    })
+  }
+
+  /** All bars up to a run's last; null where it had them all. */
+  async #earlierBars({ key, bars, symbol }: Plan): Promise<Bars | null> {
+    const to = (bars.time.at(-1) ?? 0) + 1
+    const all = await this.#deps.bars.read(key, { to, last: bars.length + EARLIER_MAX }, symbol)
+    return all.length > bars.length ? all : null
   }
 
   /** A finished backtest as a plan for the same bars. */

@@ -1,6 +1,7 @@
 // Stored backtests, and what can be asked of one.
 
 import { Type } from '@sinclair/typebox'
+import { Explanation } from './explanation.ts'
 import { Repaint } from './repaint.ts'
 import { Replay } from './replay.ts'
 import { Report, ReportSummary } from './report.ts'
@@ -210,8 +211,9 @@ export const BACKTESTS = {
     access: 'session backtests:read',
     summary: "Compare with TradingView's list of trades",
     description:
-      'The CSV as it was exported, in any language; its time zone is detected unless it is given. At most 32 MiB.',
+      'The CSV as it was exported, in any language; its time zone is detected unless it is given. At most 32 MiB. Where the lists differ, `explanation` says why: what the script does not state and TradingView’s dialog does (capital, order size, pyramiding, commission, slippage, margin, when orders fill, the magnifier), facts of the symbol and how far the bars go back are tried, one at a time and then together, and what makes the lists agree is answered as `overrides`, `symbol` and `bars`. That takes as long as a run may at most; `complete` is false where the time was over before. `explain=false` leaves it away. It is null where the lists agree, and where it could not be looked for, with a warning that says why.',
+    query: Type.Object({ explain: Type.Optional(oneOf(['true', 'false'])) }),
     body: compareBody,
-    answer: { id: Type.String(), comparison: Comparison },
+    answer: { id: Type.String(), comparison: Comparison, explanation: nullable(Explanation) },
   },
 } as const satisfies OperationTable

@@ -14,6 +14,28 @@ const day = (i: number) => Date.UTC(2024, 0, 1 + i)
 const csv = (close: (i: number) => number) =>
   `time,open,high,low,close,volume\n${Array.from({ length: 30 }, (_, i) => `${day(i)},${close(i)},${close(i) + 1},${close(i) - 1},${close(i)},5`).join('\n')}`
 
+interface Traded {
+  readonly entryTime: number
+  readonly exitTime: number
+  readonly entryPrice: number
+  readonly exitPrice: number
+  readonly profit: number
+  readonly qty: number
+  readonly status: string
+}
+
+/** Of closed longs, as TradingView writes them. */
+function exportOf(trades: readonly Traded[]): string {
+  const date = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
+  const rows = trades
+    .filter(({ status }) => status === 'closed')
+    .flatMap((one, i) => [
+      `${i + 1},Exit long,${date(one.exitTime)},Close entry(s) order L,${one.exitPrice},${one.qty},${one.profit.toFixed(2)}`,
+      `${i + 1},Entry long,${date(one.entryTime)},L,${one.entryPrice},${one.qty},${one.profit.toFixed(2)}`,
+    ])
+  return ['Trade #,Type,Date/Time,Signal,Price USD,Quantity,Net P&L USD', ...rows].join('\n')
+}
+
 async function world() {
   const server = testServer(undefined, { engine: 'real' })
   const cookie = await server.signUp()
@@ -69,22 +91,8 @@ test('a script that looks ahead is named with its line and cause', async () => {
 
 test("TradingView's list is compared trade by trade", async () => {
   const { made, ask, pool } = await world()
-  interface Trade {
-    entryTime: number
-    exitTime: number
-    entryPrice: number
-    exitPrice: number
-    profit: number
-    qty: number
-    status: string
-  }
-  const trades = (made.json.result.report.trades as Trade[]).filter((trade) => trade.status === 'closed')
-  const date = (ms: number) => new Date(ms).toISOString().slice(0, 16).replace('T', ' ')
-  const rows = trades.flatMap((trade, i) => [
-    `${i + 1},Exit long,${date(trade.exitTime)},Close entry(s) order L,${trade.exitPrice},${trade.qty},${trade.profit.toFixed(2)}`,
-    `${i + 1},Entry long,${date(trade.entryTime)},L,${i === 2 ? trade.entryPrice + 5 : trade.entryPrice},${trade.qty},${trade.profit.toFixed(2)}`,
-  ])
-  const list = ['Trade #,Type,Date/Time,Signal,Price USD,Quantity,Net P&L USD', ...rows].join('\n')
+  const trades = (made.json.result.report.trades as Traded[]).filter(({ status }) => status === 'closed')
+  const list = exportOf(trades.map((one, i) => (i === 2 ? { ...one, entryPrice: one.entryPrice + 5 } : one)))
   const { comparison } = (await ask('compare', { csv: list, timezone: 'UTC' })).json
   expect(comparison).toMatchObject({
     expected: trades.length,
@@ -92,6 +100,51 @@ test("TradingView's list is compared trade by trade", async () => {
     exact: trades.length - 1,
   })
   expect(comparison.firstDivergence).toMatchObject({ n: 3, differences: [{ field: 'entryPrice' }] })
+  pool.close()
+})
+
+test('an export that was made with other settings is explained, unless nobody wants it', async () => {
+  const { call, cookie: headers, ask, made, pool } = await world()
+  const body = {
+    name: 'n',
+    symbol: 'ABC',
+    exchange: 'X',
+    interval: '1d',
+    bars: 30,
+    source: SCRIPT,
+    inputs: {},
+  }
+  const overrides = { commission_value: 0.25 }
+  const there = await call('POST', '/api/platform/backtests/preview', {
+    headers,
+    body: { ...body, overrides },
+  })
+  const list = exportOf(there.json.result.report.trades)
+  const { comparison, explanation } = (await ask('compare', { csv: list })).json
+  expect(comparison.exact).toBe(0)
+  expect(explanation).toMatchObject({
+    agrees: true,
+    exact: comparison.expected,
+    causes: [{ kind: 'commission', overrides }],
+    overrides,
+    symbol: {},
+    bars: null,
+    complete: true,
+  })
+  expect((await ask('compare?explain=false', { csv: list })).json).toMatchObject({ explanation: null })
+  const own = exportOf(made.json.result.report.trades)
+  expect((await ask('compare', { csv: own })).json).toMatchObject({ explanation: null })
+  expect((await ask('compare?explain=maybe', { csv: own })).status).toBe(422)
+  pool.close()
+})
+
+test('without its bars a run is compared, and says why nothing was looked for', async () => {
+  const { call, cookie: headers, ask, made, pool } = await world()
+  await call('DELETE', '/api/platform/bars?symbol=ABC&exchange=X&interval=1d', { headers })
+  const trades = (made.json.result.report.trades as Traded[]).map((one) => ({ ...one, qty: one.qty + 1 }))
+  const { status, json } = await ask('compare', { csv: exportOf(trades) })
+  expect(status).toBe(200)
+  expect(json).toMatchObject({ explanation: null, warnings: [{ code: 'bars_not_found' }] })
   pool.close()
 })
 

@@ -73,7 +73,18 @@ describe('backtest', () => {
     const other = await chartroom(temporaryFolder(), ...base, '--compare', `${folder}/other.csv`)
     expect(other.out).toContain('First divergence: trade 3,')
     expect(other.out).toContain('entryPrice:')
+    expect(other.out).toContain('Why: Nothing that was tried explains it.')
     expect(other.code).toBe(1)
+    const slipped = await chartroom(
+      temporaryFolder(),
+      ...base,
+      '--set',
+      '{"slippage":3}',
+      '--compare',
+      `${folder}/same.csv`,
+    )
+    expect(slipped.out).toContain('Why: All')
+    expect(slipped.out).toContain(`--set '{"slippage":0}'`)
   })
   test('shows a report, and writes trades and plots', async () => {
     const folder = scripts({ 'cross.pine': CROSS })

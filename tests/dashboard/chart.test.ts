@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
+import type { Report } from '../../src/wire/report.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
 const STRATEGY = `//@version=6
@@ -17,6 +18,20 @@ if barstate.islast
     t = table.new(position.top_right, 1, 1)
     table.cell(t, 0, 0, "<img src=x onerror=alert(1)>")
 `
+/** As TradingView exports daily bars: without minutes. */
+function exportOf(trades: Report['trades']): string {
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const rows = trades.flatMap((one) => {
+    const tail = `${one.qty},${one.profit.toFixed(2)}`
+    const out = one.status === 'open' ? 'Open' : one.exitComment || one.exitId
+    return [
+      `${one.n},Exit ${one.side},${day(one.exitTime)},${out},${one.exitPrice},${tail}`,
+      `${one.n},Entry ${one.side},${day(one.entryTime)},${one.entryComment || one.entryId},${one.entryPrice},${tail}`,
+    ]
+  })
+  return ['Trade #,Type,Date/Time,Signal,Price USD,Contracts,Profit USD', ...rows].join('\n')
+}
+
 const withScript = (more: Record<string, unknown> = {}) => ({
   script: { id: null, name: 'Cross', source: STRATEGY },
   side: '',
@@ -296,6 +311,29 @@ hline(0)
     await page.getByRole('button', { name: /First difference: trade 1/ }).waitFor()
     expect(complaints).toEqual([])
   }, 60_000)
+
+  test('what was set otherwise in TradingView is found, and the run is done again so', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
+    await page.goto(site.url)
+    const market = { symbol: 'SPX', exchange: 'SP', interval: '1d', bars: 5000 }
+    const overrides = { slippage: 4, commission_value: 0.05 }
+    const made = await page.request.post(`${site.url}/api/platform/backtests/preview`, {
+      data: { ...market, name: 'There', source: STRATEGY, inputs: {}, overrides },
+    })
+    const { result } = (await made.json()) as { result: { report: Report } }
+    const { trades } = result.report
+    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByLabel("TradingView's list of trades, as CSV").setInputFiles({
+      name: 'trades.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from(exportOf(trades)),
+    })
+    const why = page.getByRole('region', { name: 'Why it differs' })
+    await why.getByText(/Slippage 4 ticks/).waitFor()
+    await why.getByRole('button', { name: 'Run with these settings' }).click()
+    await page.getByText('Every trade agrees').waitFor()
+    expect(complaints).toEqual([])
+  }, 90_000)
 
   test('a drawdown that is deeper than the other run’s differs by less than nothing', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })

@@ -14,6 +14,8 @@ import type { WireField } from '../ui/wire-fields.ts'
 import { Badge, Button, Empty, Failure, Progress, Select, Skeleton } from '../ui/ui.tsx'
 import { keptRun } from '../run-script.ts'
 import { compareWith, lookAt, type Run } from '../workspace.ts'
+import type { Explanation } from '../../wire/explanation.ts'
+import { WhyItDiffers } from './explanation.tsx'
 import { EquityChart } from './equity-chart.tsx'
 import { asRead, FIGURES, figureName, figureText } from './figure-text.ts'
 import s from './report.module.css'
@@ -210,27 +212,39 @@ function WithExport({ run }: { readonly run: Run }) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
   const [result, setResult] = useState<Comparison | null>(null)
+  const [csv, setCsv] = useState('')
+  const [why, setWhy] = useState<Explanation | 'looking' | null>(null)
   const [over, setOver] = useState(false)
   const clock = showsClock(run.report.interval)
-  const compare = async (file: File | undefined) => {
-    if (!file) return
+  const compare = async (text: string) => {
     setBusy(true)
     setProblem(null)
+    setWhy(null)
+    setCsv(text)
     try {
+      const path = { id: (await keptRun()) ?? '' }
+      const options = { path, body: { csv: text } }
       const answer = await call('POST /api/platform/backtests/{id}/compare', {
-        path: { id: (await keptRun()) ?? '' },
-        body: {
-          csv: await file.text(),
-        },
+        ...options,
+        query: { explain: 'false' },
       })
-      setResult(answer.comparison)
-      const first = answer.comparison.firstDivergence
-      if (first) lookAt.value = { time: first.time, trade: first.n }
+      const { comparison } = answer
+      setResult(comparison)
+      setBusy(false)
+      const first = comparison.firstDivergence
+      if (!first) return
+      lookAt.value = { time: first.time, trade: first.n }
+      setWhy('looking')
+      setWhy((await call('POST /api/platform/backtests/{id}/compare', options)).explanation)
     } catch (error) {
       setProblem(error)
+      setWhy(null)
     } finally {
       setBusy(false)
     }
+  }
+  const compareFile = async (file: File | undefined) => {
+    if (file) await compare(await file.text())
   }
   const first = result?.firstDivergence
   return (
@@ -247,7 +261,7 @@ function WithExport({ run }: { readonly run: Run }) {
         onDrop={(event) => {
           event.preventDefault()
           setOver(false)
-          void compare(event.dataTransfer?.files[0])
+          void compareFile(event.dataTransfer?.files[0])
         }}
       >
         <input
@@ -255,7 +269,7 @@ function WithExport({ run }: { readonly run: Run }) {
           type="file"
           accept=".csv,text/csv"
           aria-label="TradingView's list of trades, as CSV"
-          onChange={(event) => void compare((event.target as HTMLInputElement).files?.[0])}
+          onChange={(event) => void compareFile((event.target as HTMLInputElement).files?.[0])}
         />
         <span>
           Drop the <b>List of trades</b> exported from TradingView here, or{' '}
@@ -289,6 +303,11 @@ function WithExport({ run }: { readonly run: Run }) {
               >
                 First difference: trade {first.n}, {timeText(first.time, zone.value, clock)}
               </Button>
+              {why === 'looking' ? (
+                <Progress fraction={null} label="Looking for what was set otherwise" />
+              ) : (
+                why && <WhyItDiffers found={why} onRun={() => void compare(csv)} />
+              )}
               <DifferenceTable trades={result.trades} report={run.report} />
             </>
           ) : (

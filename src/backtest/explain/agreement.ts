@@ -1,0 +1,70 @@
+// How far a run agrees with an export, as one number that a change can make larger.
+
+import type { Zone } from '../../market/zone.ts'
+import type { Report, ReportTrade } from '../../wire/report.ts'
+import { COMPARED_FIELDS, compareTrade, pairs, type Pair } from '../compare.ts'
+import type { ExportedTrade } from '../trade-csv.ts'
+
+export interface Agreement {
+  readonly exact: number
+  readonly found: number
+  /** Trades of the run before the export begins, or after it ends. */
+  readonly outside: number
+  /** Part of all fields of all trades that agree, a number that is nearly right counting some: 0 to 1. */
+  readonly score: number
+  /** Nothing is missing, too many or different, but for what lies outside. */
+  readonly agrees: boolean
+}
+
+const MINUTE = 60_000
+/** What a number counts that is as good as right. */
+const NEARLY = 0.6
+
+export function agreementOf(
+  expected: readonly ExportedTrade[],
+  report: Pick<Report, 'trades' | 'mintick'>,
+  zone: Zone,
+): Agreement & { readonly pairs: readonly Pair[] } {
+  const found = report.trades.filter(({ status }) => status === 'closed')
+  const paired = pairs(expected, found, zone)
+  const isOutside = outsideOf(expected, zone)
+  let exact = 0
+  let fields = 0
+  let outside = 0
+  for (const [want, got] of paired) {
+    if (want && got) {
+      const differences = compareTrade(want, got, zone, report.mintick, COMPARED_FIELDS)
+      if (differences.length === 0) exact++
+      fields += COMPARED_FIELDS.length
+      for (const { expected: wanted, found: had } of differences) fields -= 1 - nearness(wanted, had)
+    } else if (got && isOutside(got)) outside++
+  }
+  const most = Math.max(expected.length, found.length - outside)
+  return {
+    exact,
+    found: found.length,
+    outside,
+    score: most === 0 ? 1 : fields / (COMPARED_FIELDS.length * most),
+    agrees: exact === expected.length && found.length - outside === expected.length,
+    pairs: paired,
+  }
+}
+
+/** Quantities grow from trade to trade: with the right capital all are nearly right before one is. */
+function nearness(a: unknown, b: unknown): number {
+  if (typeof a !== 'number' || typeof b !== 'number') return 0
+  const apart = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b))
+  return apart >= 0 ? NEARLY / (1 + 100 * apart) : 0
+}
+
+function outsideOf(expected: readonly ExportedTrade[], zone: Zone): (trade: ReportTrade) => boolean {
+  let from = Infinity
+  let to = -Infinity
+  for (const { entry, exit } of expected) {
+    from = Math.min(from, zone.toUtc(entry.wall))
+    to = Math.max(to, zone.toUtc(exit.wall))
+  }
+  // Exports of daily bars carry no minutes.
+  if (expected.some(({ entry }) => entry.dateOnly)) to += 1440 * MINUTE - MINUTE
+  return ({ entryTime, exitTime }) => entryTime < from || exitTime > to + MINUTE
+}

@@ -1,0 +1,78 @@
+// A change to a run that might bring it nearer to an export: settings of the declaration, facts of the symbol, or how many
+// bars there are.
+
+import { selectBars, type Bars } from '../../market/bars.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { ExplanationCause } from '../../wire/explanation.ts'
+import type { BacktestRequest } from '../run.ts'
+
+export type SymbolChange = Partial<
+  Pick<
+    SymbolInfo,
+    'mintick' | 'priceScale' | 'minMove' | 'minQuantity' | 'pointValue' | 'session' | 'timezone'
+  >
+>
+export type Kind = ExplanationCause['kind']
+
+export interface Change {
+  readonly kind: Kind
+  /** What it is, as somebody finds it in TradingView's dialog. */
+  readonly message: string
+  readonly overrides?: Readonly<Record<string, number | string | boolean>>
+  readonly symbol?: SymbolChange
+  /** How many of the newest bars. */
+  readonly bars?: number
+}
+
+/** What a run may be changed to, beside its settings. */
+export interface Room {
+  /** All bars up to the run's last; null = it had them all. */
+  readonly earlier: Bars | null
+  /** Finer bars, should the magnifier have been on. */
+  readonly finer: NonNullable<BacktestRequest['finer']> | null
+}
+
+/** By which a run is known: two sets of changes that come to the same are one run. */
+export function nameOf(changes: readonly Change[]): string {
+  const merged = mergedOf(changes)
+  return JSON.stringify([sorted(merged.overrides), sorted(merged.symbol), merged.bars])
+}
+
+function sorted(values: Readonly<Record<string, unknown>>): readonly unknown[] {
+  return Object.keys(values)
+    .toSorted()
+    .map((name) => [name, values[name]])
+}
+
+export function mergedOf(changes: readonly Change[]) {
+  const overrides: Record<string, number | string | boolean> = {}
+  const symbol: Record<string, number | string> = {}
+  let bars: number | null = null
+  for (const change of changes) {
+    Object.assign(overrides, change.overrides)
+    Object.assign(symbol, change.symbol)
+    bars = change.bars ?? bars
+  }
+  return { overrides, symbol, bars }
+}
+
+export function changed(
+  request: BacktestRequest,
+  { earlier, finer }: Room,
+  changes: readonly Change[],
+): BacktestRequest {
+  const { overrides, symbol, bars } = mergedOf(changes)
+  const all = earlier ?? request.bars
+  return {
+    ...request,
+    overrides: { ...request.overrides, ...overrides },
+    symbol: { ...request.symbol, ...(symbol as SymbolChange) },
+    bars: bars === null ? request.bars : selectBars(all, { last: bars }),
+    finer: request.finer ?? (overrides['use_bar_magnifier'] === true ? finer : null),
+  }
+}
+
+export function asCause(change: Change): ExplanationCause {
+  const { overrides, symbol, bars } = mergedOf([change])
+  return { kind: change.kind, message: change.message, overrides, symbol, bars }
+}

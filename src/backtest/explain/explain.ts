@@ -1,0 +1,289 @@
+// Why a list of trades that TradingView exported differs from a run.
+//
+// Scripts do not state all they run with: capital, order size, commission and more are set in TradingView's dialog. So the
+// likely changes (likely.ts) are tried one at a time, then together with the best of those, as long as that brings the lists
+// nearer. What is not needed in the end is dropped again. Runs and time are bounded; where nothing explains it, it says so.
+
+import { assert } from '../../lib/assert.ts'
+import { Problem } from '../../lib/problem.ts'
+import { zoneOf, type Zone } from '../../market/zone.ts'
+import type { Explanation } from '../../wire/explanation.ts'
+import type { Report } from '../../wire/report.ts'
+import { compareTrades, ZONES } from '../compare.ts'
+import { runBacktest, type BacktestRequest } from '../run.ts'
+import type { ExportedTrade } from '../trade-csv.ts'
+import { agreementOf, type Agreement } from './agreement.ts'
+import { asCause, changed, mergedOf, nameOf, type Change, type Room } from './change.ts'
+import { likelyChanges } from './likely.ts'
+import { fitOf, notesOn, type Note } from './notes.ts'
+
+/** Runs of one search. */
+const RUNS_MAX = 400
+/** Changes that are made together, at most. */
+const DEPTH_MAX = 4
+/** Changes that alone were best, on which others are tried. */
+const WIDTH = 4
+const TRIED_SHOWN = 20
+/** A change that brings less is none. */
+const STEP = 1e-9
+/** What explains a part has to make so much more of the trades agree. */
+const PART = 0.02
+/** Fills by which the export's time zone is told. */
+const ZONE_FILLS = 400
+
+/** Without the run itself: a search has many. */
+interface Tried extends Agreement {
+  readonly changes: readonly Change[]
+}
+type Attempt = (changes: readonly Change[]) => Tried | null
+
+export interface ExplainOptions extends Room {
+  readonly exported: readonly ExportedTrade[]
+  /** Of the export's times; null = to be found out. */
+  readonly timezone: string | null
+}
+
+/** A search that may be begun again when a series it needed has come: what was run before is kept. */
+export class Explainer {
+  readonly #options: ExplainOptions
+  readonly #expected: readonly ExportedTrade[]
+  readonly #known = new Map<string, Tried | null>()
+  readonly #notes: Note[] = []
+  #runs = 0
+  #longest = 0
+  #spent = 0
+  #isComplete = true
+
+  constructor(options: ExplainOptions) {
+    this.#options = options
+    this.#expected = options.exported.filter(({ open }) => !open)
+  }
+
+  /** Throws what running the script throws. null: the lists agree. */
+  explain(request: BacktestRequest): Explanation | null {
+    const started = clockOf(request)()
+    const before = this.#spent
+    try {
+      return this.#search(request, () => {
+        this.#spent = before + clockOf(request)() - started
+        return this.#spent + 1.5 * this.#longest < request.limits.timeMs
+      })
+    } finally {
+      this.#spent = before + clockOf(request)() - started
+    }
+  }
+
+  #search(request: BacktestRequest, hasTime: () => boolean): Explanation | null {
+    const plain = runBacktest(request).report
+    const zone = this.#zone(plain, request)
+    const attempt: Attempt = (changes) => this.#attempt(request, zone, changes, hasTime)
+    const base = measured(this.#expected, plain, zone, [])
+    if (base.agrees && base.outside === 0) return null
+    this.#isComplete = true
+    const singles = base.agrees ? [] : this.#onTopOf(base, request, zone, attempt)
+    let best = bestOf([base, ...singles])
+    let wave = nearer(singles, base).slice(0, WIDTH)
+    // Two switches can hide each other: where none alone brings anything, they are tried in pairs.
+    if (wave.length === 0) wave = singles.slice(0, WIDTH)
+    for (let depth = 1; depth < DEPTH_MAX && !best.agrees && wave.length > 0; depth++) {
+      const before = best
+      const next: Tried[] = []
+      for (const one of wave) {
+        if (best.agrees || !hasTime()) break
+        next.push(...this.#onTopOf(one, request, zone, attempt))
+        best = bestOf([best, ...next])
+      }
+      wave = nearer(next, before).slice(0, 1)
+    }
+    if (best.agrees) best = this.#withoutNeedless(best, attempt)
+    return this.#told(base, best, nearer(singles, base), request, zone)
+  }
+
+  /** Each likely change made to a run that has some already. Ends with the first that makes the lists agree. */
+  #onTopOf(from: Tried, request: BacktestRequest, zone: Zone, attempt: Attempt): Tried[] {
+    const kinds = new Set(from.changes.map(({ kind }) => kind))
+    // Once more, for its trades: those of all that were tried would be too many to keep.
+    const { report } = runBacktest(changed(request, this.#options, from.changes))
+    const likely = likelyChanges({
+      expected: this.#expected,
+      pairs: agreementOf(this.#expected, report, zone).pairs,
+      report,
+      symbol: { ...request.symbol, ...mergedOf(from.changes).symbol },
+      timezone: zone.name,
+      room: this.#options,
+    })
+    const found: Tried[] = []
+    for (const change of likely) {
+      if (kinds.has(change.kind)) continue
+      const tried = attempt([...from.changes, change])
+      if (tried) found.push(tried)
+      if (tried?.agrees) break
+    }
+    return found.sort(better)
+  }
+
+  /** What agrees with fewer changes is told with fewer. */
+  #withoutNeedless(best: Tried, attempt: Attempt): Tried {
+    for (const one of best.changes) {
+      if (best.changes.length === 1) break
+      const fewer = attempt(best.changes.filter((other) => other !== one))
+      if (fewer?.agrees) return this.#withoutNeedless(fewer, attempt)
+    }
+    return best
+  }
+
+  /** null: it fails so, or there is no time for it. */
+  #attempt(
+    request: BacktestRequest,
+    zone: Zone,
+    changes: readonly Change[],
+    hasTime: () => boolean,
+  ): Tried | null {
+    const name = nameOf(changes)
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    if (this.#runs >= RUNS_MAX || !hasTime()) {
+      this.#isComplete = false
+      return null
+    }
+    const now = clockOf(request)
+    const started = now()
+    let tried: Tried | null = null
+    try {
+      const { report } = runBacktest(changed(request, this.#options, changes))
+      const missing = report.warnings.find(({ code }) => code === 'currency_rate_missing')
+      if (missing) this.#note({ code: 'rate_missing', message: missing.message })
+      else tried = measured(this.#expected, report, zone, changes)
+    } catch (error) {
+      // A setting with which the script does not run was not set.
+      if (!(error instanceof Problem)) throw error
+    }
+    this.#runs++
+    this.#longest = Math.max(this.#longest, now() - started)
+    this.#known.set(name, tried)
+    return tried
+  }
+
+  #note(note: Note): void {
+    if (!this.#notes.some(({ message }) => message === note.message)) this.#notes.push(note)
+  }
+
+  /** The one that was given or that the trades tell, unless the prices tell another. */
+  #zone(report: Report, { bars }: BacktestRequest): Zone {
+    const { timezone } = this.#options
+    const told = compareTrades(this.#options.exported, report.trades, bars, {
+      mintick: report.mintick,
+      timezone,
+      exchangeTimezone: report.timezone,
+    })
+    const zone = zoneOf(told.timezone)
+    assert(zone, 'a comparison names a zone there is')
+    if (timezone !== null) return zone
+    const every = Math.max(1, Math.floor((2 * this.#expected.length) / ZONE_FILLS))
+    const fills = this.#expected.flatMap(({ entry, exit }) => [entry, exit]).filter((_, i) => i % every === 0)
+    const slack = report.mintick
+    let best = zone
+    let most = fitOf(fills, bars, zone, slack) + 0.02 * fills.length
+    for (const name of ZONES) {
+      const other = zoneOf(name)
+      const fit = other ? fitOf(fills, bars, other, slack) : 0
+      if (other && fit > most) {
+        best = other
+        most = fit
+      }
+    }
+    return best
+  }
+
+  #told(
+    base: Tried,
+    found: Tried,
+    helpful: readonly Tried[],
+    request: BacktestRequest,
+    zone: Zone,
+  ): Explanation {
+    // Nearer is not yet an explanation.
+    const isPart = found.exact >= base.exact + Math.max(1, PART * this.#expected.length)
+    const best = found.agrees || isPart ? found : base
+    const { bars, symbol } = changed(request, this.#options, best.changes)
+    const notes = [
+      ...notesOn(this.#expected, bars, zone, symbol.mintick),
+      ...(best.agrees ? [] : this.#notes),
+    ]
+    if (!best.agrees && !this.#options.finer && !request.finer)
+      notes.push({
+        code: 'finer_bars_missing',
+        message: `No finer bars of ${symbol.exchange}:${symbol.symbol} are cached, so it was not tried with the bar magnifier.`,
+      })
+    if (best.outside > 0)
+      notes.push({
+        code: 'export_is_shorter',
+        message: `${best.outside} trades of the run lie before the first or behind the last of the export: it was made on fewer bars, or TradingView kept its last 9,000 trades.`,
+      })
+    return {
+      message: sentence(base, best, this.#expected.length, this.#isComplete),
+      expected: this.#expected.length,
+      exact: best.exact,
+      found: best.found,
+      agrees: best.agrees,
+      causes: best.changes.map(asCause),
+      ...mergedOf(best.changes),
+      tried: helpful.slice(0, TRIED_SHOWN).map(({ changes, exact, found, agrees }) => {
+        assert(changes[0], 'what was tried alone is one change')
+        return { ...asCause(changes[0]), exact, found, agrees }
+      }),
+      notes,
+      runs: this.#runs,
+      complete: this.#isComplete,
+    }
+  }
+}
+
+function measured(
+  expected: readonly ExportedTrade[],
+  report: Report,
+  zone: Zone,
+  changes: readonly Change[],
+): Tried {
+  const { pairs: _, ...agreement } = agreementOf(expected, report, zone)
+  return { ...agreement, changes }
+}
+
+function clockOf({ spent, now }: BacktestRequest): () => number {
+  return spent ?? now ?? (() => 0)
+}
+
+/** The best first. */
+function better(a: Tried, b: Tried): number {
+  return (
+    Number(b.agrees) - Number(a.agrees) ||
+    (Math.abs(b.score - a.score) > STEP ? b.score - a.score : 0) ||
+    sizeOf(a) - sizeOf(b)
+  )
+}
+
+/** Settings that are changed. */
+function sizeOf({ changes }: Tried): number {
+  const { overrides, symbol, bars } = mergedOf(changes)
+  return Object.keys(overrides).length + Object.keys(symbol).length + (bars === null ? 0 : 1)
+}
+
+function bestOf(all: readonly Tried[]): Tried {
+  const [best] = all.toSorted(better)
+  assert(best, 'there is a run without any change')
+  return best
+}
+
+function nearer(all: readonly Tried[], than: Tried): Tried[] {
+  return all.filter(({ score, agrees }) => agrees || score > than.score + STEP).sort(better)
+}
+
+function sentence(base: Tried, best: Tried, expected: number, isComplete: boolean): string {
+  const list = best.changes.map(({ message }) => message).join('; ')
+  if (best.agrees && best.changes.length === 0)
+    return `All ${expected} trades of the export agree; the run has ${best.outside} more, before or behind it.`
+  if (best.agrees) return `All ${expected} trades agree with: ${list}.`
+  if (best !== base)
+    return `With ${list}, ${best.exact} of ${expected} trades agree instead of ${base.exact}. The rest has another cause.`
+  return `Nothing that was tried explains it${isComplete ? '' : ' so far; the time was over before all was tried'}. What is left: other inputs than the script's, other bars, another version of the script, or a fault of ours.`
+}

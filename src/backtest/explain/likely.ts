@@ -1,0 +1,364 @@
+// What is likely to have been set otherwise, judged by how the lists differ. The likeliest first: what the export itself
+// tells (a commission can be worked out of prices, quantity and profit), then switches, then guesses.
+
+import { parseInterval, isIntraday } from '../../market/interval.ts'
+import type { SymbolInfo } from '../../market/symbol.ts'
+import type { Report } from '../../wire/report.ts'
+import type { Pair } from '../compare.ts'
+import type { ExportedTrade } from '../trade-csv.ts'
+import type { Change, Room } from './change.ts'
+
+export interface Facts {
+  readonly expected: readonly ExportedTrade[]
+  readonly pairs: readonly Pair[]
+  /** Of the run that is to be changed. */
+  readonly report: Report
+  readonly symbol: SymbolInfo
+  /** Of the export's times. */
+  readonly timezone: string
+  readonly room: Room
+}
+
+type Both = readonly [ExportedTrade, Report['trades'][number]]
+
+/** Wider than rounding, narrower than what people set. */
+const CLOSE = 0.003
+
+export function likelyChanges(facts: Facts): readonly Change[] {
+  const both = facts.pairs.filter((pair): pair is Both => pair[0] !== undefined && pair[1] !== undefined)
+  const qtyDiffers = both.some(([want, got]) => want.qty !== null && !near(want.qty, got.qty, 1e-6))
+  return [
+    ...slippages(facts, both),
+    ...(qtyDiffers ? [...quantities(facts, both), ...lots(facts, both), ...capitals(facts, both)] : []),
+    ...commissions(facts),
+    ...pointValues(facts),
+    ...tickSizes(facts),
+    ...switches(facts),
+    ...pyramidings(facts),
+    ...fillLimits(facts),
+    ...margins(facts),
+    ...histories(facts),
+    ...(qtyDiffers ? shares(facts, both) : capitals(facts, both)),
+    ...sessions(facts),
+    ...currencies(facts, both),
+  ].flatMap((one) => {
+    if (!one.overrides) return [one]
+    const overrides = Object.entries(one.overrides).filter(
+      ([name, value]) => word(facts.report, name) !== String(value),
+    )
+    return overrides.length === 0 ? [] : [{ ...one, overrides: Object.fromEntries(overrides) }]
+  })
+}
+
+// ——— what the export tells ———
+
+function slippages({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+  const now = setting(report, 'slippage', 0)
+  const ticks = both.flatMap(([want, got]) => {
+    const side = want.side === 'long' ? 1 : -1
+    return [
+      (side * (want.entry.price - got.entryPrice)) / symbol.mintick,
+      (side * (got.exitPrice - want.exit.price)) / symbol.mintick,
+    ].map(Math.round)
+  })
+  return mostOften(ticks.filter((one) => one !== 0))
+    .slice(0, 2)
+    .map((more) => now + more)
+    .filter((value) => value >= 0 && value <= 100_000)
+    .map((value) => change('slippage', `Slippage ${value} ticks`, { slippage: value }))
+}
+
+function quantities({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+  const first = both[0]
+  const wanted = both.flatMap(([{ qty }]) => (qty === null ? [] : [qty]))
+  if (!first || wanted.length === 0) return []
+  // Parts of a position are closed too.
+  const [fixed = 1] = mostOften(wanted)
+  const found: Change[] = []
+  const add = (type: string, value: number, says: string) => {
+    found.push(
+      change('default_qty', `Order size ${says}`, { default_qty_type: type, default_qty_value: value }),
+    )
+  }
+  if (wanted.filter((qty) => qty === fixed).length > wanted.length / 3)
+    add('fixed', fixed, `${fixed} contracts`)
+  const values = both.map(([{ qty, entry }]) => (qty ?? 0) * entry.price * symbol.pointValue)
+  const cash = middle(values)
+  if (values.filter((value) => near(value, cash, 0.05)).length > values.length / 3)
+    add('cash', nice(cash, 2), `${nice(cash, 2)} in cash`)
+  const percent = shareOf(values[0] ?? 0, setting(report, 'initial_capital', 1_000_000))
+  if (percent !== null) add('percent_of_equity', percent, `${percent} % of equity`)
+  return found
+}
+
+/** A share of another capital. */
+function shares({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+  const [first] = both
+  const value = first ? (first[0].qty ?? 0) * first[0].entry.price * symbol.pointValue : 0
+  return CAPITALS.flatMap((capital) => {
+    const percent = shareOf(value, capital)
+    if (percent === null || capital === setting(report, 'initial_capital', 1_000_000)) return []
+    return [
+      change('default_qty', `Order size ${percent} % of equity, initial capital ${capital}`, {
+        default_qty_type: 'percent_of_equity',
+        default_qty_value: percent,
+        initial_capital: capital,
+      }),
+    ]
+  })
+}
+
+/** A whole number of per cent, as people set it; null where it is none. */
+function shareOf(value: number, capital: number): number | null {
+  const exact = (100 * value) / capital
+  const percent = Math.round(exact)
+  return percent >= 1 && percent <= 1000 && near(exact, percent, 0.03) ? percent : null
+}
+
+const CAPITALS = [1000, 10_000, 100_000, 1_000_000, 100, 5000, 50_000, 25_000, 10_000_000]
+
+function capitals({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+  const now = setting(report, 'initial_capital', 1_000_000)
+  const sized = both.find(([want]) => want.qty !== null)
+  // The first trade is sized by the capital alone.
+  const scaled = sized && sized[1].qty > 0 ? (now * (sized[0].qty ?? 0)) / sized[1].qty : now
+  const guesses = [nice(scaled, 1), nice(scaled, 2), ...CAPITALS]
+  const percent = setting(report, 'default_qty_value', 1)
+  if (sized && word(report, 'default_qty_type') === 'percent_of_equity' && percent > 0)
+    guesses.unshift(nice((100 * (sized[0].qty ?? 0) * sized[0].entry.price * symbol.pointValue) / percent, 1))
+  return [...new Set(guesses)]
+    .filter((value) => value > 0 && Number.isFinite(value) && value !== now)
+    .slice(0, 9)
+    .map((value) => change('initial_capital', `Initial capital ${value}`, { initial_capital: value }))
+}
+
+/** A trade's fees are what its prices and quantity say less its profit. */
+function commissions({ expected, report, symbol }: Facts): Change[] {
+  const paid = expected.flatMap(({ qty, profit, entry, exit, side }) => {
+    if (qty === null || profit === null || qty === 0) return []
+    const gross = (side === 'long' ? 1 : -1) * (exit.price - entry.price) * qty * symbol.pointValue
+    const turnover = (entry.price + exit.price) * qty * symbol.pointValue
+    return [{ fee: gross - profit.value, qty, turnover, slack: 0.51 * 10 ** -profit.digits }]
+  })
+  if (paid.length === 0) return []
+  const now = setting(report, 'commission_value', 0)
+  if (paid.every(({ fee, slack }) => Math.abs(fee) <= slack))
+    return now === 0 ? [] : [change('commission', 'No commission', { commission_value: 0 })]
+  const kinds = [
+    ['percent', ({ turnover }: (typeof paid)[number]) => turnover / 100, '%'],
+    ['cash_per_contract', ({ qty }: (typeof paid)[number]) => 2 * qty, 'a contract'],
+    ['cash_per_order', () => 2, 'an order'],
+  ] as const
+  const ranked = kinds.map(([type, unit, says]) => {
+    const rates = paid.map((one) => one.fee / unit(one))
+    // Orders that close several trades share a fee, so the middle is not what most pay.
+    const [usual = 0] = mostOften(rates.map((one) => nice(one, 3)))
+    // The fewest digits that explain as many trades as the unrounded figure.
+    const explained = (value: number) =>
+      paid.filter((one) => Math.abs(one.fee - value * unit(one)) <= one.slack + 1e-6 * Math.abs(one.fee))
+        .length
+    const guesses = [middle(rates), usual].flatMap((rate) => [1, 2, 3, 4].map((digits) => nice(rate, digits)))
+    const value = guesses.toSorted((a, b) => explained(b) - explained(a))[0]!
+    return { type, says, value, explained: explained(value) }
+  })
+  return ranked
+    .filter(({ value }) => value > 0 && value <= 1e9)
+    .sort((a, b) => b.explained - a.explained)
+    .map(({ type, says, value }) =>
+      change('commission', `Commission ${value} ${says}`, { commission_type: type, commission_value: value }),
+    )
+}
+
+function pointValues({ expected, symbol }: Facts): Change[] {
+  const ratios = expected.flatMap(({ qty, profit, entry, exit, side }) => {
+    const points = (side === 'long' ? 1 : -1) * (exit.price - entry.price) * (qty ?? 0)
+    return profit && Math.abs(profit.value) > 20 * 10 ** -profit.digits && points !== 0
+      ? [profit.value / points]
+      : []
+  })
+  const value = nice(middle(ratios), 3)
+  const isOne =
+    ratios.length > 0 && ratios.filter((one) => near(one, value, 0.02)).length > 0.9 * ratios.length
+  if (!isOne || !(value > 0) || near(value, symbol.pointValue, 0.02)) return []
+  return [
+    {
+      kind: 'point_value',
+      message: `A point of the symbol is worth ${value}`,
+      symbol: { pointValue: value },
+    },
+  ]
+}
+
+function tickSizes({ expected, symbol }: Facts): Change[] {
+  const digits = Math.max(
+    0,
+    ...expected.flatMap(({ entry, exit }) => [decimals(entry.price), decimals(exit.price)]),
+  )
+  const scale = 10 ** Math.min(digits, 10)
+  const mintick = 1 / scale
+  if (near(mintick, symbol.mintick, 1e-9)) return []
+  const facts = { mintick, priceScale: scale, minMove: 1 }
+  return [{ kind: 'tick_size', message: `The symbol moves in steps of ${mintick}`, symbol: facts }]
+}
+
+function lots({ symbol }: Facts, both: readonly Both[]): Change[] {
+  // One size for all says nothing of the steps.
+  if (new Set(both.map(([{ qty }]) => qty)).size < 2) return []
+  const digits = Math.max(0, ...both.map(([{ qty }]) => decimals(qty ?? 0)))
+  const lot = 1 / 10 ** Math.min(digits, 8)
+  if (near(lot, symbol.minQuantity, 1e-9)) return []
+  return [
+    { kind: 'smallest_quantity', message: `The smallest quantity is ${lot}`, symbol: { minQuantity: lot } },
+  ]
+}
+
+// ——— switches and guesses ———
+
+function switches({ report, room }: Facts): Change[] {
+  const flip = (kind: Change['kind'], name: string, says: string): Change => {
+    const on = report.script.declaration[name] !== true
+    return change(kind, `${says} ${on ? 'on' : 'off'}`, { [name]: on })
+  }
+  const isAny = word(report, 'close_entries_rule').toUpperCase() === 'ANY'
+  return [
+    flip('process_orders_on_close', 'process_orders_on_close', 'Fill orders on bar close'),
+    ...(room.finer || report.script.declaration['use_bar_magnifier'] === true
+      ? [flip('bar_magnifier', 'use_bar_magnifier', 'Bar magnifier')]
+      : []),
+    flip('calc_on_order_fills', 'calc_on_order_fills', 'Recalculate after order fills'),
+    flip('calc_on_every_history_tick', 'calc_on_every_history_tick', 'Recalculate on history bar ticks'),
+    change('close_entries_rule', `Close entries ${isAny ? 'first in, first out' : 'in any order'}`, {
+      close_entries_rule: isAny ? 'FIFO' : 'ANY',
+    }),
+  ]
+}
+
+function pyramidings({ expected, report }: Facts): Change[] {
+  const now = setting(report, 'pyramiding', 0)
+  return [...new Set([mostAtOnce(expected), 1, 2, 3, 5, 10, 100])]
+    .filter((value) => value > 0 && value !== Math.max(1, now))
+    .map((value) => change('pyramiding', `Pyramiding ${value} orders`, { pyramiding: value }))
+}
+
+/** Entries that were open at one time. */
+function mostAtOnce(expected: readonly ExportedTrade[]): number {
+  const steps = expected.flatMap(({ entry, exit }) => [[entry.wall, 1] as const, [exit.wall, -1] as const])
+  let open = 0
+  let most = 0
+  for (const [, step] of steps.sort((a, b) => a[0] - b[0] || a[1] - b[1]))
+    most = Math.max(most, (open += step))
+  return most
+}
+
+function fillLimits({ report }: Facts): Change[] {
+  const now = setting(report, 'backtest_fill_limits_assumption', 0)
+  return [0, 1, 2, 3, 5, 10]
+    .filter((value) => value !== now)
+    .map((value) =>
+      change('fill_limits', `Limits fill ${value} ticks beyond their price`, {
+        backtest_fill_limits_assumption: value,
+      }),
+    )
+}
+
+function margins({ report }: Facts): Change[] {
+  const unstated = report.script.pineVersion >= 6 ? 100 : 0
+  const now = setting(report, 'margin_long', unstated)
+  return [0, 100, 50, 20, 10, 25, 5]
+    .filter((value) => value !== now)
+    .map((value) =>
+      change('margin', `Margin ${value} %, long and short`, { margin_long: value, margin_short: value }),
+    )
+}
+
+/** Bars that TradingView loads, by plan. */
+const LOADED = [20_000, 10_000, 5000, 25_000, 40_000]
+
+function histories({ report, room }: Facts): Change[] {
+  const now = report.range.bars
+  const all = room.earlier?.length ?? now
+  const changes =
+    all > now ? [history('more_history', all, `All ${all} bars, ${all - now} more than it ran on`)] : []
+  for (const bars of LOADED)
+    if (bars < all && bars !== now)
+      changes.push(history(bars < now ? 'less_history' : 'more_history', bars, `The last ${bars} bars`))
+  return changes
+}
+
+function history(kind: 'more_history' | 'less_history', bars: number, message: string): Change {
+  return { kind, message, bars }
+}
+
+function sessions({ symbol, timezone, report }: Facts): Change[] {
+  const interval = parseInterval(report.interval)
+  if (!interval || !isIntraday(interval)) return []
+  const zones = [timezone, 'America/New_York', 'UTC'].filter((zone) => zone !== symbol.timezone)
+  const hours = symbol.session === '24x7' ? ['0930-1600'] : ['24x7', '0930-1600', '0400-2000']
+  return [
+    ...[...new Set(zones)].map((zone) => session(`The exchange's time zone is ${zone}`, { timezone: zone })),
+    ...hours
+      .filter((one) => one !== symbol.session)
+      .map((one) => session(`The symbol trades ${one}, ${symbol.timezone}`, { session: one })),
+    session('The symbol trades 0930-1600, America/New_York', {
+      session: '0930-1600',
+      timezone: 'America/New_York',
+    }),
+  ]
+}
+
+function session(message: string, facts: NonNullable<Change['symbol']>): Change {
+  return { kind: 'session', message, symbol: facts }
+}
+
+function currencies({ report, symbol }: Facts, both: readonly Both[]): Change[] {
+  const isOther = both.some(
+    ([{ qty, profit, entry, exit }, got]) =>
+      near(entry.price, got.entryPrice, 1e-6) &&
+      near(exit.price, got.exitPrice, 1e-6) &&
+      (!near(qty ?? got.qty, got.qty, 0.001) ||
+        (profit !== null && Math.abs(profit.value - got.profit) > 2 * 10 ** -profit.digits)),
+  )
+  if (!isOther) return []
+  return [...new Set([symbol.currency, 'USD', 'EUR', 'USDT', 'GBP'])]
+    .filter((currency) => currency !== report.currency)
+    .map((currency) => change('currency', `Base currency ${currency}`, { currency }))
+}
+
+// ——— numbers ———
+
+function change(kind: Change['kind'], message: string, overrides: NonNullable<Change['overrides']>): Change {
+  return { kind, message, overrides }
+}
+
+function setting({ script }: Report, name: string, unstated: number): number {
+  const value = script.declaration[name]
+  return typeof value === 'number' ? value : unstated
+}
+
+function word({ script }: Report, name: string): string {
+  return String(script.declaration[name] ?? '').replace(/^strategy\./, '')
+}
+
+function near(a: number, b: number, part = CLOSE): boolean {
+  return Math.abs(a - b) <= part * Math.max(Math.abs(a), Math.abs(b))
+}
+
+function middle(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[sorted.length >> 1] ?? 0
+}
+
+/** To so many digits that count: 0.0997 is 0.1. */
+function nice(value: number, digits: number): number {
+  return Number(value.toPrecision(digits))
+}
+
+function decimals(value: number): number {
+  return /\.(\d+)$/.exec(value.toFixed(10).replace(/0+$/, ''))?.[1]?.length ?? 0
+}
+
+function mostOften(values: readonly number[]): number[] {
+  const counts = new Map<number, number>()
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value)
+}

@@ -1,0 +1,44 @@
+// Why a run differs from TradingView's list of trades, as lines for a terminal.
+
+import type { Explanation, ExplanationCause } from '../wire/explanation.ts'
+
+const OTHERS_SHOWN = 5
+
+export function explanationLines(found: Explanation): string[] {
+  const { message, causes, tried, notes, runs, complete } = found
+  const others = tried
+    .filter(({ kind }) => !causes.some((cause) => cause.kind === kind))
+    .slice(0, OTHERS_SHOWN)
+  return [
+    `Why: ${message}`,
+    ...(causes.length > 0 ? [`  Run it with ${flagsFor(found)}`] : []),
+    ...(others.length > 0 ? ['Nearer alone:'] : []),
+    ...others.map((one) => `  ${one.message}: ${one.exact} of ${found.expected} agree`),
+    ...notes.map((note) => `Note: ${note.message}`),
+    `${runs} runs tried${complete ? '' : '; the time was over before all that is likely was tried'}.`,
+  ]
+}
+
+/** What of it can be said on the command line. */
+function flagsFor({
+  overrides,
+  symbol,
+  bars,
+}: Pick<ExplanationCause, 'overrides' | 'symbol' | 'bars'>): string {
+  return [
+    ...(Object.keys(overrides).length > 0 ? [`--set '${JSON.stringify(overrides)}'`] : []),
+    ...(Object.keys(symbol).length > 0 ? [`--syminfo with ${JSON.stringify(pineNames(symbol))}`] : []),
+    ...(bars === null ? [] : [`--last ${bars}`]),
+  ].join(' ')
+}
+
+/** `--syminfo` takes facts by their names in Pine. */
+function pineNames(symbol: ExplanationCause['symbol']): Record<string, unknown> {
+  const names: Readonly<Record<string, string>> = {
+    minQuantity: 'mincontract',
+    pointValue: 'pointvalue',
+    priceScale: 'pricescale',
+    minMove: 'minmove',
+  }
+  return Object.fromEntries(Object.entries(symbol).map(([name, value]) => [names[name] ?? name, value]))
+}

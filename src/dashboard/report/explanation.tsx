@@ -1,0 +1,81 @@
+// Why a run differs from TradingView's list of trades, and the way to run it so that it does not.
+
+import { useState } from 'preact/hooks'
+import type { Explanation } from '../../wire/explanation.ts'
+import { href } from '../router.ts'
+import { count } from '../format.ts'
+import { rerunWith } from '../run-script.ts'
+import { Badge, Button, Failure } from '../ui/ui.tsx'
+import s from './report.module.css'
+
+const OTHERS_SHOWN = 5
+
+export function WhyItDiffers({ found, onRun }: { readonly found: Explanation; readonly onRun: () => void }) {
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>(null)
+  const { causes, overrides, bars, symbol, tried, notes } = found
+  const isRunnable = Object.keys(overrides).length > 0 || bars !== null
+  const others = tried.filter(({ kind }) => !causes.some((cause) => cause.kind === kind))
+  const runSo = async () => {
+    setBusy(true)
+    setProblem(null)
+    try {
+      await rerunWith(overrides, bars)
+      onRun()
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <section class={s.why} aria-label="Why it differs">
+      <h4>Why it differs</h4>
+      <p>
+        <Badge tone={found.agrees ? 'up' : causes.length > 0 ? 'accent' : 'warn'}>
+          {count(found.exact)} of {count(found.expected)} agree {causes.length > 0 ? 'so' : ''}
+        </Badge>{' '}
+        {found.message}
+      </p>
+      {isRunnable && (
+        <Button size="small" icon="play" disabled={busy} onClick={() => void runSo()}>
+          Run with these settings
+        </Button>
+      )}
+      {problem !== null && <Failure error={problem} />}
+      {Object.keys(symbol).length > 0 && (
+        <p>
+          Facts of the symbol are changed under <a href={href('/settings/bars')}>Settings, Bars</a>:{' '}
+          {Object.entries(symbol)
+            .map(([name, value]) => `${name} ${value}`)
+            .join(', ')}
+          .
+        </p>
+      )}
+      {others.length > 0 && (
+        <details>
+          <summary>What brings it nearer by itself</summary>
+          <ul>
+            {others.slice(0, OTHERS_SHOWN).map(({ message, exact }) => (
+              <li key={message}>
+                {message}: {count(exact)} agree
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {notes.length > 0 && (
+        <ul>
+          {notes.map(({ message }) => (
+            <li key={message}>{message}</li>
+          ))}
+        </ul>
+      )}
+      <p class="muted">
+        {count(found.runs)} runs tried
+        {found.complete ? '' : '; the time was over before all that is likely was tried'}. What helps is kept
+        by writing it into the script’s strategy().
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,19 @@
+// Why TradingView's list of trades differs from a run: the script is run with what else is likely to have been set.
+
+import { Explainer } from '../backtest/explain/explain.ts'
+import type { ExportedTrade } from '../backtest/trade-csv.ts'
+import type { ExplainJob } from './job.ts'
+import { withAllItAsks } from './run-job.ts'
+import type { Desk } from './worker-loop.ts'
+
+/** JSON text of what was found; `null` where the lists agree. */
+export async function explainJob(job: ExplainJob, desk: Desk): Promise<string> {
+  const explainer = new Explainer({
+    exported: JSON.parse(job.exported) as readonly ExportedTrade[],
+    timezone: job.timezone,
+    earlier: job.earlier,
+    finer: await desk.host.finer(),
+  })
+  const found = await withAllItAsks(job, desk, (request) => explainer.explain(request))
+  return JSON.stringify(found)
+}

@@ -1,0 +1,70 @@
+// Why TradingView's list of trades differs from a backtest's: what was tried, and what makes them agree.
+
+import { Type } from '@sinclair/typebox'
+import { nullable, oneOf, type Wire } from './schema.ts'
+
+const Settings = Type.Record(Type.String(), Type.Union([Type.Number(), Type.String(), Type.Boolean()]))
+
+const agreement = {
+  exact: Type.Integer({ description: 'Trades that agree then.' }),
+  found: Type.Integer({ description: 'Closed trades of the run then.' }),
+  agrees: Type.Boolean({ description: 'All trades of the export agree, and none is too many.' }),
+}
+
+const changes = {
+  overrides: Settings,
+  symbol: Type.Record(Type.String(), Type.Union([Type.Number(), Type.String()]), {
+    description: 'Facts of the symbol, by the names of `PUT /bars/symbols`.',
+  }),
+  bars: nullable(Type.Integer({ description: 'How many of the newest bars; null = as many as before.' })),
+}
+
+export const ExplanationCause = Type.Object({
+  kind: oneOf([
+    'initial_capital',
+    'default_qty',
+    'pyramiding',
+    'process_orders_on_close',
+    'calc_on_order_fills',
+    'calc_on_every_history_tick',
+    'fill_limits',
+    'bar_magnifier',
+    'margin',
+    'commission',
+    'slippage',
+    'close_entries_rule',
+    'currency',
+    'more_history',
+    'less_history',
+    'session',
+    'smallest_quantity',
+    'tick_size',
+    'point_value',
+  ]),
+  message: Type.String(),
+  ...changes,
+})
+export type ExplanationCause = Wire<typeof ExplanationCause>
+
+export const Explanation = Type.Object(
+  {
+    message: Type.String({ description: 'What was found, as a sentence or two.' }),
+    expected: Type.Integer({ description: 'Closed trades of the export.' }),
+    ...agreement,
+    causes: Type.Array(ExplanationCause, {
+      description:
+        'What has to change together for that; empty where nothing that was tried brings more trades to agree.',
+    }),
+    ...changes,
+    tried: Type.Array(Type.Object({ ...ExplanationCause.properties, ...agreement }), {
+      description: 'Changes that alone bring the lists nearer, the best first; at most 20.',
+    }),
+    notes: Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
+      description: 'What can be seen without a run.',
+    }),
+    runs: Type.Integer({ description: 'How often the script was run for it.' }),
+    complete: Type.Boolean({ description: 'false: the time was over before everything likely was tried.' }),
+  },
+  { $id: 'Explanation' },
+)
+export type Explanation = Wire<typeof Explanation>

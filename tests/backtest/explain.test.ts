@@ -1,0 +1,265 @@
+// An export that was made with other settings than the script states: which ones is found by trying.
+
+import { describe, expect, test } from 'bun:test'
+import { Explainer, type ExplainOptions } from '../../src/backtest/explain/explain.ts'
+import { runBacktest, type BacktestRequest } from '../../src/backtest/run.ts'
+import { parseTradeList } from '../../src/backtest/trade-csv.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
+import { emptyBars, selectBars, type Bars } from '../../src/market/bars.ts'
+import { defaultSymbol } from '../../src/market/symbols.ts'
+import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
+import type { Report } from '../../src/wire/report.ts'
+
+const QUARTER = 900_000
+const START = 1_700_006_400_000
+const SYMBOL = { ...defaultSymbol('TEST', 'COIN'), mintick: 0.01, priceScale: 100, minQuantity: 0.0001 }
+
+/** Two series of one market: the finer one in minutes. */
+function market(count: number): { readonly bars: Bars; readonly minutes: Bars } {
+  const random = seededRandom(7)
+  const minutes = emptyBars(count * 15)
+  const bars = emptyBars(count)
+  let price = 100
+  const cents = (value: number) => Math.round(value * 100) / 100
+  for (let i = 0; i < minutes.length; i++) {
+    const open = price
+    price = cents(Math.max(5, open * (1 + 0.0012 * random.normal())))
+    minutes.time[i] = START + i * 60_000
+    minutes.open[i] = open
+    minutes.close[i] = price
+    minutes.high[i] = cents(Math.max(open, price) * (1 + 0.0005 * random.uniform()))
+    minutes.low[i] = cents(Math.min(open, price) * (1 - 0.0005 * random.uniform()))
+    minutes.volume[i] = 1 + random.below(100)
+  }
+  for (let i = 0; i < count; i++) {
+    const [from, to] = [i * 15, i * 15 + 15]
+    bars.time[i] = START + i * QUARTER
+    bars.open[i] = minutes.open[from]!
+    bars.close[i] = minutes.close[to - 1]!
+    bars.high[i] = Math.max(...minutes.high.subarray(from, to))
+    bars.low[i] = Math.min(...minutes.low.subarray(from, to))
+    bars.volume[i] = minutes.volume.subarray(from, to).reduce((sum, one) => sum + one, 0)
+  }
+  return { bars, minutes }
+}
+
+const { bars: BARS, minutes } = market(1500)
+const FINER = { bars: minutes, interval: '1m' }
+
+/** Crossings at the market, limits that rest, brackets that a bar may reach both of, adds. */
+const SCRIPT = `//@version=6
+strategy("S", initial_capital = 100000, default_qty_type = strategy.percent_of_equity, default_qty_value = 10)
+fast = ta.ema(close, 5)
+slow = ta.ema(close, 20)
+if ta.crossover(fast, slow)
+    strategy.entry("L", strategy.long)
+if ta.crossunder(fast, slow)
+    strategy.entry("S", strategy.short, limit = close * 1.001)
+if close > slow and bar_index % 4 == 0
+    strategy.entry("L" + str.tostring(bar_index % 3), strategy.long)
+strategy.exit("X", "L", profit = 60, loss = 40)
+strategy.exit("Y", "S", profit = 50, trail_points = 40, trail_offset = 20)
+if bar_index % 50 == 0
+    strategy.close_all()
+`
+
+function request(change: Partial<BacktestRequest> = {}): BacktestRequest {
+  return {
+    source: SCRIPT,
+    inputs: {},
+    bars: BARS,
+    symbol: SYMBOL,
+    interval: '15m',
+    limits: DEFAULT_LIMITS,
+    series: () => null,
+    now: () => 0,
+    ...change,
+  }
+}
+
+/** As TradingView writes it: two rows a trade, wall clock of the chart, two decimals of profit. */
+function exportOf({ trades }: Report, shiftHours = 0): string {
+  const wall = (time: number) =>
+    new Date(time + shiftHours * 3_600_000).toISOString().slice(0, 16).replace('T', ' ')
+  const rows = trades.flatMap((one) => {
+    const word = one.side === 'long' ? 'long' : 'short'
+    const tail = `${one.qty},${(one.qty * one.entryPrice).toFixed(2)},${one.profit.toFixed(2)}`
+    const [entry, exit] = [one.entryComment || one.entryId, one.exitComment || one.exitId]
+    const price = (value: number) => Number(value.toFixed(6))
+    return [
+      `${one.n},Exit ${word},${wall(one.exitTime)},${one.status === 'open' ? 'Open' : exit},${price(one.exitPrice)},${tail}`,
+      `${one.n},Entry ${word},${wall(one.entryTime)},${entry},${price(one.entryPrice)},${tail}`,
+    ]
+  })
+  return [
+    'Trade #,Type,Date and time,Signal,Price USD,Position size (qty),Position size (value),Net P&L USD',
+    ...rows,
+  ].join('\n')
+}
+
+function explained(csv: string, own: BacktestRequest = request(), options: Partial<ExplainOptions> = {}) {
+  const { trades } = parseTradeList(csv)
+  return new Explainer({ exported: trades, timezone: null, earlier: null, finer: FINER, ...options }).explain(
+    own,
+  )
+}
+
+const made = (overrides: NonNullable<BacktestRequest['overrides']>, change: Partial<BacktestRequest> = {}) =>
+  exportOf(runBacktest(request({ overrides, ...change })).report)
+
+describe('the settings with which an export was made are found', () => {
+  const cases: readonly (readonly [kind: string, overrides: NonNullable<BacktestRequest['overrides']>])[] = [
+    ['commission', { commission_value: 0.1 }],
+    ['commission', { commission_value: 0.075 }],
+    ['commission', { commission_type: 'cash_per_order', commission_value: 2.5 }],
+    ['commission', { commission_type: 'cash_per_contract', commission_value: 0.02 }],
+    ['slippage', { slippage: 3 }],
+    ['initial_capital', { initial_capital: 25_000 }],
+    ['default_qty', { default_qty_type: 'fixed', default_qty_value: 7 }],
+    ['default_qty', { default_qty_value: 25 }],
+    ['default_qty', { default_qty_type: 'cash', default_qty_value: 5000 }],
+    ['pyramiding', { pyramiding: 3 }],
+    ['process_orders_on_close', { process_orders_on_close: true }],
+    ['calc_on_order_fills', { calc_on_order_fills: true }],
+    ['calc_on_every_history_tick', { calc_on_every_history_tick: true }],
+    ['fill_limits', { backtest_fill_limits_assumption: 5 }],
+    ['bar_magnifier', { use_bar_magnifier: true }],
+  ]
+  test.each(cases)('%s, of %j', (kind, overrides) => {
+    const own = request()
+    const csv = made(overrides, overrides['use_bar_magnifier'] ? { finer: FINER } : {})
+    const found = explained(csv, own)
+    expect(found).toMatchObject({ agrees: true, complete: true })
+    expect(found?.causes.map((cause) => cause.kind)).toEqual([kind] as never)
+    expect(found?.overrides).toEqual(overrides)
+    expect(found?.exact).toBe(found!.expected)
+    expect(found?.expected).toBeGreaterThan(30)
+  })
+
+  test('close_entries_rule and margin, which only some scripts feel', () => {
+    const source = `//@version=6
+strategy("S", initial_capital = 1000, default_qty_value = 3, pyramiding = 5)
+if bar_index % 7 == 0
+    strategy.entry("A", strategy.long)
+if bar_index % 7 == 2
+    strategy.entry("B", strategy.long)
+if bar_index % 7 == 4
+    strategy.close("B")
+if bar_index % 20 == 6
+    strategy.close("A")
+`
+    const any = exportOf(runBacktest(request({ source, overrides: { close_entries_rule: 'ANY' } })).report)
+    expect(explained(any, request({ source }))?.causes.map(({ kind }) => kind)).toEqual([
+      'close_entries_rule',
+    ])
+    const margin = { margin_long: 10, margin_short: 10 }
+    const lent = exportOf(runBacktest(request({ source, overrides: margin })).report)
+    const found = explained(lent, request({ source }))
+    // Every margin that is low enough comes to the same.
+    expect([found?.agrees, ...found!.causes.map(({ kind }) => kind)]).toEqual([true, 'margin'])
+  })
+
+  test('facts of the symbol: smallest quantity, tick, point value', () => {
+    const of = (symbol: Partial<typeof SYMBOL>) => explained(made({}, { symbol: { ...SYMBOL, ...symbol } }))
+    expect(of({ minQuantity: 0.1 })).toMatchObject({ agrees: true, symbol: { minQuantity: 0.1 } })
+    expect(of({ mintick: 0.1, priceScale: 10 })).toMatchObject({ agrees: true, symbol: { mintick: 0.1 } })
+    const fixed = request({ source: SCRIPT.replace('strategy.percent_of_equity', 'strategy.fixed') })
+    const csv = exportOf(runBacktest({ ...fixed, symbol: { ...SYMBOL, pointValue: 50 } }).report)
+    expect(explained(csv, fixed)).toMatchObject({ agrees: true, symbol: { pointValue: 50 } })
+  })
+
+  test('the session and the zone of the exchange', () => {
+    const source = `//@version=6
+strategy("S")
+if hour == 10 and minute == 0
+    strategy.entry("L", strategy.long)
+if hour == 14 and minute == 30
+    strategy.close("L")
+`
+    const there = { ...SYMBOL, timezone: 'America/New_York' }
+    const csv = exportOf(runBacktest(request({ source, symbol: there })).report)
+    expect(explained(csv, request({ source }))).toMatchObject({
+      agrees: true,
+      symbol: { timezone: 'America/New_York' },
+    })
+  })
+
+  test('earlier history', () => {
+    const csv = made({})
+    const own = request({ bars: selectBars(BARS, { last: 400 }) })
+    const found = explained(csv, own, { earlier: BARS })
+    expect(found).toMatchObject({ agrees: true, bars: 1500 })
+    expect(found?.causes.map(({ kind }) => kind)).toEqual(['more_history'])
+  })
+
+  test('the currency of the account', () => {
+    const rates = emptyBars(40)
+    for (let i = 0; i < 40; i++) {
+      rates.time[i] = START - 864e5 + i * 864e5 - ((START - 864e5) % 864e5)
+      for (const name of ['open', 'high', 'low', 'close'] as const) rates[name][i] = 1.1 + 0.001 * i
+    }
+    const series = (_: string, symbol: string) =>
+      symbol === 'EURUSD' ? { bars: rates, symbol: defaultSymbol('FX', 'EURUSD'), interval: '1d' } : null
+    const symbol = { ...SYMBOL, currency: 'EUR' }
+    const source = SCRIPT.replace('strategy("S"', 'strategy("S", currency = currency.NONE')
+    const csv = exportOf(
+      runBacktest(request({ source, symbol, series, overrides: { currency: 'USD' } })).report,
+    )
+    expect(explained(csv, request({ source, symbol, series }))).toMatchObject({
+      agrees: true,
+      overrides: { currency: 'USD' },
+    })
+  })
+
+  test.each([
+    [{ commission_value: 0.1, slippage: 2 }],
+    [{ pyramiding: 3, commission_value: 0.05 }],
+    [{ process_orders_on_close: true, default_qty_type: 'fixed', default_qty_value: 2 }],
+    [{ initial_capital: 50_000, slippage: 1, commission_value: 0.04 }],
+  ] as const)('several together: %j', (overrides) => {
+    expect(explained(made(overrides))).toMatchObject({ agrees: true, overrides })
+  })
+})
+
+describe('what no setting explains', () => {
+  test('is said honestly', () => {
+    const csv = exportOf(runBacktest(request({ source: SCRIPT.replace('20)', '31)') })).report)
+    const found = explained(csv)
+    expect(found).toMatchObject({ agrees: false, complete: true })
+    expect(found?.message).toMatch(/Nothing that was tried|has another cause/)
+    expect(found!.runs).toBeLessThanOrEqual(400)
+  })
+
+  test('lists that agree need no explanation, in whatever zone the chart was', () => {
+    const { report } = runBacktest(request())
+    expect(explained(exportOf(report, 9))).toBeNull()
+  })
+
+  test('an export of fewer bars is told from one that differs', () => {
+    const csv = exportOf(runBacktest(request()).report).split('\n').slice(0, 81).join('\n')
+    expect(explained(csv)).toMatchObject({ agrees: true, causes: [], notes: [{ code: 'export_is_shorter' }] })
+  })
+
+  test('prices of another feed, and missing bars, are named', () => {
+    const other = market(1500).bars
+    for (const name of ['open', 'high', 'low', 'close'] as const)
+      for (let i = 0; i < other.length; i++) other[name][i]! *= 1.2
+    const codes = explained(made({}, { bars: other }))?.notes.map(({ code }) => code)
+    expect(codes).toContain('other_prices')
+    const late = request({ bars: selectBars(BARS, { last: 100 }) })
+    expect(explained(made({}), late)?.notes.map(({ code }) => code)).toContain('history_missing')
+  })
+
+  test('the time that a run may take ends the search, which says so', () => {
+    let clock = 0
+    const own = request({ spent: () => (clock += 400), limits: { ...DEFAULT_LIMITS, timeMs: 20_000 } })
+    const found = explained(made({ margin_long: 3, margin_short: 3, pyramiding: 4, slippage: 2 }), own)
+    expect(found?.complete).toBe(false)
+    expect(found!.runs).toBeLessThan(60)
+  })
+
+  test('a script that fails fails as it does without an export', () => {
+    const source = '//@version=6\nstrategy("S")\nruntime.error("no")\n'
+    expect(() => explained(made({}), request({ source }))).toThrow('no')
+  })
+})
