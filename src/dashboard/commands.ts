@@ -6,7 +6,7 @@ export interface Command {
   readonly id: string
   readonly title: string
   /** Shown in the palette's groups and in the list of keys. */
-  readonly section: 'Go to' | 'Chart' | 'Script' | 'Report' | 'Replay' | 'Alerts' | 'Settings'
+  readonly section: 'Go to' | 'Chart' | 'Drawing' | 'Script' | 'Report' | 'Replay' | 'Alerts' | 'Settings'
   /** As `Mod+K`, `Shift+ArrowLeft`, `Alt+A`, `/`, `?`. Mod is ⌘ on a Mac, Ctrl elsewhere. */
   readonly keys?: string
   readonly run: () => void

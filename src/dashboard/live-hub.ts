@@ -5,7 +5,7 @@
 // behind the last event it saw when one is: the server keeps events for readers that come back, and says `resync` where it
 // no longer has them.
 
-const LIVE_EVENTS = ['bars', 'firing', 'backtest', 'sweep'] as const
+const LIVE_EVENTS = ['bars', 'firing', 'backtest', 'sweep', 'drawings'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
 
 /** What a tab says. `join` again when another user has signed in. */

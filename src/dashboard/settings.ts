@@ -35,6 +35,8 @@ export const palette = remembered<'green-red' | 'blue-orange'>('palette', 'green
 /** '' = the exchange's own zone. */
 export const timezone = remembered('timezone', '')
 export const sideWidth = remembered('side.width', 320)
+/** The bar of drawing tools; where there is no room beside the chart it starts hidden. */
+export const drawingBar = remembered('drawings.bar', innerWidth > 760)
 export const bottomHeight = remembered('bottom.height', 340)
 /** The last run, so that a reload shows it again. */
 export const lastRun = remembered('run.last', '')

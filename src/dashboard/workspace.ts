@@ -1,6 +1,7 @@
 // The workspace: which market, which script, which drawers. One object one can print, read by every part of the page.
 
 import { computed, signal } from '@preact/signals'
+import type { Alert } from '../wire/alert.ts'
 import type { Report } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
 import type { Diagnostic as ScriptDiagnostic } from '../wire/script.ts'
@@ -57,8 +58,12 @@ export const runProblem = signal<Error | null>(null)
 
 /** Id of the stored run that the report should compare with; '' = none. */
 export const compareWith = signal('')
-/** Asks for an alert at this price; the alert drawer opens with it filled in. */
-export const alertAt = signal<{ readonly market: Market; readonly price: number } | null>(null)
+/** What the form of a new alert is filled in with. */
+export type AlertWish = Partial<
+  Pick<Alert, 'kind' | 'op' | 'price' | 'name' | 'message' | 'scriptId' | 'inputs'>
+>
+/** Asks for an alert; the alert drawer opens with it filled in. */
+export const alertAt = signal<({ readonly market: Market } & AlertWish) | null>(null)
 /** Asks the chart to show this time (UTC ms) and, if given, to light this trade. A new object each time. */
 export const lookAt = signal<{ readonly time: number; readonly trade?: number } | null>(null)
 /** Asks the editor to put its cursor there. */

@@ -101,7 +101,7 @@ const DrawingStyle = Type.Partial(
     risk: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of the account.' }),
   }),
 )
-type DrawingStyle = Wire<typeof DrawingStyle>
+export type DrawingStyle = Wire<typeof DrawingStyle>
 
 const Drawing = Type.Object(
   {

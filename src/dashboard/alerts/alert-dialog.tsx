@@ -14,7 +14,13 @@ import { user } from '../session.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Field, Select, Skeleton, toast } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
-import { inputs as editorInputs, market, script as editorScript, type Market } from '../workspace.ts'
+import {
+  inputs as editorInputs,
+  market,
+  script as editorScript,
+  type AlertWish,
+  type Market,
+} from '../workspace.ts'
 import {
   FREQUENCIES,
   KINDS,
@@ -32,9 +38,7 @@ import { Check, pageStyles as p, Segments, useLoad, type Loaded } from '../frame
 
 const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')).InputFields)
 
-export interface AlertStart extends Partial<Market> {
-  readonly price?: number
-}
+export interface AlertStart extends Partial<Market>, AlertWish {}
 
 /** Goes up when an alert was made or changed: lists load again. */
 export const alertsChanged = signal(0)
@@ -95,20 +99,20 @@ function AlertForm({
   const form = useForm({
     wire: FIELDS,
     start: {
-      name: alert?.name ?? '',
+      name: (alert ?? start).name ?? '',
       symbol: alert ? `${alert.exchange}:${alert.symbol}` : `${from.exchange}:${from.symbol}`,
       interval: alert?.interval ?? from.interval,
-      kind: alert?.kind ?? 'price',
-      op: alert?.op ?? 'crossing',
-      price: text(alert?.price ?? start.price),
+      kind: (alert ?? start).kind ?? 'price',
+      op: (alert ?? start).op ?? 'crossing',
+      price: text((alert ?? start).price),
       price2: text(alert?.price2),
       percent: text(alert?.percent),
       bars: text(alert?.bars ?? 10),
-      scriptId: alert?.scriptId ?? '',
-      inputs: alert?.inputs ?? {},
+      scriptId: (alert ?? start).scriptId ?? '',
+      inputs: (alert ?? start).inputs ?? {},
       plot: alert?.plot ?? '',
       frequency: alert?.frequency ?? 'once',
-      message: alert?.message ?? '{{ticker}} {{interval}}: {{close}}',
+      message: (alert ?? start).message ?? '{{ticker}} {{interval}}: {{close}}',
       cooldownSec: text(alert?.cooldownSec ?? 0),
       expiresAt: toDateTime(alert?.expiresAt),
       email: alert?.channels.includes('email') ?? true,

@@ -13,7 +13,8 @@ export function AlertDrawer() {
     const asked = alertAt.value
     if (!asked) return
     alertAt.value = null
-    openAlertDialog({ ...asked.market, price: asked.price })
+    const { market, ...wish } = asked
+    openAlertDialog({ ...market, ...wish })
   })
   return (
     <div class={s['drawer']}>

@@ -5,7 +5,7 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { Button } from '../ui/ui.tsx'
 import { count } from '../format.ts'
 import { runBars, runScript } from '../run-script.ts'
-import { timezone } from '../settings.ts'
+import { drawingBar, timezone } from '../settings.ts'
 import { bottom, market } from '../workspace.ts'
 import { chartView, chartCommands } from './chart.tsx'
 import s from './chart.module.css'
@@ -98,6 +98,13 @@ export function ChartBar() {
         <Icon name="code" />
         <span class={s.wide}>Indicators</span>
       </Menu>
+      <Button
+        variant="quiet"
+        icon="note"
+        pressed={drawingBar.value}
+        label={drawingBar.value ? 'Hide the drawing tools' : 'Show the drawing tools'}
+        onClick={() => (drawingBar.value = !drawingBar.value)}
+      />
       <Button variant="quiet" icon="replay" onClick={() => (bottom.value = 'replay')} title="Replay">
         <span class={s.wide}>Replay</span>
       </Button>

@@ -1,13 +1,13 @@
 // The chart: the view (canvas) with what is laid over it (legends, tables, tooltip, dialogs), and the keys it answers to.
 
 import { batch, effect } from '@preact/signals'
-import { render } from 'preact'
+import { render, type RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { addCommands, keyText, type Command } from '../commands.ts'
 import { money, percent, price, quantity, time as timeText } from '../format.ts'
 import { lazy } from '../frame/lazy.tsx'
 import { href, navigate, query } from '../router.ts'
-import { lastRun, palette, theme } from '../settings.ts'
+import { drawingBar, lastRun, palette, theme } from '../settings.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { ApiError } from '../api-client.ts'
@@ -112,6 +112,7 @@ export function Chart() {
   useLiveBars()
   useFirstRun()
   useEffect(() => addCommands(chartCommands()), [])
+  useDrawings(view, host)
   useLookAt(view)
 
   // The state of the page is put into the view here, and nowhere else: bars first, then what is drawn on them.
@@ -230,6 +231,25 @@ export function Chart() {
       )}
     </div>
   )
+}
+
+/** The drawing tools come once bars are there: nobody waits for them. */
+function useDrawings(view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
+  const once = useRef(false)
+  once.current ||= shown.value !== null
+  const ready = once.current
+  useEffect(() => {
+    if (!view || !ready) return undefined
+    let detach: (() => void) | null = null
+    let gone = false
+    import('../drawings/attach.ts').then(({ attachDrawings }) => {
+      if (!gone && host.current) detach = attachDrawings(host.current, view)
+    }, toastError)
+    return () => {
+      gone = true
+      detach?.()
+    }
+  }, [view, ready])
 }
 
 /** Loads the bars of the market on the chart. */
@@ -423,6 +443,12 @@ export function chartCommands(): readonly Command[] {
       section,
       keys: 'Alt+P',
       run: () => (priceScale.value = priceScale.value === 'percent' ? 'linear' : 'percent'),
+    },
+    {
+      id: 'chart:drawings',
+      title: 'Show or hide the drawing tools',
+      section,
+      run: () => (drawingBar.value = !drawingBar.value),
     },
     { id: 'chart:picture', title: 'Save a picture of the chart', section, keys: 'Alt+S', run: takePicture },
     {

@@ -31,6 +31,8 @@ export class PanePainter implements ISeriesPrimitive {
   readonly series: Series
   /** Shapes as they were last drawn, for hit tests. */
   paint: Paint | null = null
+  /** Draws in front of everything else. */
+  overlay: ((paint: Paint) => void) | null = null
   /** Highest less lowest value on screen. */
   span = 1
   readonly #chart: Chart
@@ -100,6 +102,10 @@ export class PanePainter implements ISeriesPrimitive {
       coordinate: (value) => this.series.priceToCoordinate(value),
       format: (value) => this.text(value),
     })
+    this.#requestUpdate()
+  }
+
+  redraw(): void {
     this.#requestUpdate()
   }
 
@@ -221,6 +227,7 @@ export class PanePainter implements ISeriesPrimitive {
       drawTrades(paint, trades, bars, { hovered: hoveredTrade, marked: markedTrade, cut: cut ?? Infinity })
     for (const level of levels) drawPriceLevel(paint, level)
     this.#drawLastPrice(paint)
+    this.overlay?.(paint)
   }
 
   #drawLastPrice(paint: Paint): void {

@@ -19,7 +19,7 @@ import type { Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import { crosshairTime, tickTime, zonedBehavior } from './axis-text.ts'
 import { showsClock } from './bars.ts'
-import { faded, themeOf, type ChartTheme } from './paint.ts'
+import { faded, themeOf, type ChartTheme, type Paint } from './paint.ts'
 import { PanePainter, type Chart } from './pane-painter.ts'
 import { tradeNear } from './trades.ts'
 import { EMPTY_STATE, type ChartState } from './view-state.ts'
@@ -180,6 +180,19 @@ export class ChartView {
   resetScale(): void {
     for (const pane of this.#panes) pane.autoScale()
     this.toEnd()
+  }
+
+  /** What is drawn in front of the price pane, by somebody else. */
+  set overlay(draw: ((paint: Paint) => void) | null) {
+    const pane = this.#panes[0]
+    if (pane && !this.#removed) pane.overlay = draw
+  }
+  /** How the price pane was drawn last; null = not yet. */
+  get paint(): Paint | null {
+    return this.#panes[0]?.paint ?? null
+  }
+  redraw(): void {
+    if (!this.#removed) this.#panes[0]?.redraw()
   }
 
   /** A picture of the canvas; the caller adds the text that is HTML on the page. */

@@ -38,6 +38,7 @@ const ASK_DELAY_MS = 90
 const SECTION_ICONS: Readonly<Record<string, IconName>> = {
   'Go to': 'external',
   Chart: 'candles',
+  Drawing: 'note',
   Script: 'code',
   Report: 'report',
   Replay: 'replay',

@@ -12,7 +12,7 @@ import {
   type Bottom,
   type Side,
 } from '../workspace.ts'
-import { bottomHeight, sideWidth } from '../settings.ts'
+import { bottomHeight, drawingBar, sideWidth } from '../settings.ts'
 import type { IconName } from '../ui/icon.tsx'
 import { Button, Tabs } from '../ui/ui.tsx'
 import s from './frame.module.css'
@@ -20,6 +20,7 @@ import { lazy } from './lazy.tsx'
 import { Splitter } from './splitter.tsx'
 
 const Chart = lazy(async () => (await import('../chart/chart.tsx')).Chart)
+const DrawingBar = lazy(async () => (await import('../drawings/drawing-bar.tsx')).DrawingBar)
 const BOTTOM = {
   script: lazy(async () => (await import('../editor/script-drawer.tsx')).ScriptDrawer),
   report: lazy(async () => (await import('../report/report-drawer.tsx')).ReportDrawer),
@@ -96,7 +97,14 @@ export function Workspace({
           {market.value.exchange}:{market.value.symbol} {market.value.interval}
         </h1>
         <div class={s.chart} hidden={bottomMaximised.value && BottomBody !== null}>
-          <Chart />
+          {drawingBar.value && (
+            <div class={s.drawingBar}>
+              <DrawingBar />
+            </div>
+          )}
+          <div class={s.chartBody}>
+            <Chart />
+          </div>
         </div>
         {BottomBody && !bottomMaximised.value && (
           <Splitter

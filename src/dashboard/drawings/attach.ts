@@ -1,0 +1,95 @@
+// Brings the drawing tools to a chart: loaded once bars are on it, taken away with it.
+
+import { effect } from '@preact/signals'
+import { addCommands, type Command } from '../commands.ts'
+import type { ChartView } from '../chart/view.ts'
+import { market } from '../workspace.ts'
+import { hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
+import { DrawingGestures, removeSelected } from './gestures.ts'
+import { changeDrawings, drawings, history, openSheet } from './sheet.ts'
+import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
+
+/** The returned function takes them away. */
+export function attachDrawings(host: HTMLElement, view: ChartView): () => void {
+  const gestures = new DrawingGestures(host, view)
+  let close: (() => void) | undefined
+  let shown = ''
+  const stopSheet = effect(() => {
+    const { exchange, symbol } = market.value
+    const key = `${exchange}:${symbol}`
+    // Another interval shows the same drawings.
+    if (key === shown) return
+    shown = key
+    close?.()
+    selected.value = []
+    close = openSheet({ exchange, symbol })
+  })
+  const stopCommands = addCommands(drawingCommands())
+  return () => {
+    stopCommands()
+    stopSheet()
+    close?.()
+    gestures.destroy()
+  }
+}
+
+/** In the editor and in fields the same keys undo what was typed. */
+const isOutsideText = (): boolean =>
+  !document.activeElement?.closest('input, textarea, select, [contenteditable], [data-editor]')
+
+function drawingCommands(): readonly Command[] {
+  const section = 'Drawing'
+  return [
+    ...TOOL_GROUPS.flatMap(({ tools }) => tools).map((name) => ({
+      id: `draw:${name}`,
+      title: `Draw: ${TOOL_NAMES[name].toLowerCase()}`,
+      section: section as 'Drawing',
+      ...(TOOL_KEYS[name] !== undefined && { keys: TOOL_KEYS[name] }),
+      run: () => (tool.value = name),
+    })),
+    {
+      id: 'draw:undo',
+      title: 'Undo on the chart',
+      section,
+      keys: 'Mod+Z',
+      when: isOutsideText,
+      run: () => history.undo(),
+    },
+    {
+      id: 'draw:redo',
+      title: 'Redo on the chart',
+      section,
+      keys: 'Mod+Shift+Z',
+      when: isOutsideText,
+      run: () => history.redo(),
+    },
+    { id: 'draw:remove', title: 'Remove the selected drawings', section, run: removeSelected },
+    { id: 'draw:list', title: 'List of drawings', section, run: () => (objectList.value = true) },
+    {
+      id: 'draw:hide',
+      title: 'Show or hide all drawings',
+      section,
+      keys: 'Alt+Shift+H',
+      run: () => (hideAll.value = !hideAll.value),
+    },
+    {
+      id: 'draw:lock',
+      title: 'Lock or unlock all drawings',
+      section,
+      run: () => (lockAll.value = !lockAll.value),
+    },
+    { id: 'draw:magnet', title: 'Magnet on or off', section, run: () => (magnet.value = !magnet.value) },
+    { id: 'draw:clear', title: 'Remove all drawings of the symbol', section, run: removeAll },
+  ]
+}
+
+/** Locked ones stay. It can be undone. */
+export function removeAll(): void {
+  const gone = drawings.peek().filter((one) => !one.locked)
+  selected.value = []
+  if (gone.length > 0)
+    changeDrawings(
+      [],
+      gone.map(({ id }) => id),
+    )
+}

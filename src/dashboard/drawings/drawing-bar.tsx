@@ -1,0 +1,279 @@
+// The bar of drawing tools at the chart's left: a button a group with the tool it had last, and settings below.
+//
+// Arrow keys move along it, the right arrow opens a group, Enter puts the tool in the middle of the chart for who has no
+// pointer.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { keyText } from '../commands.ts'
+import { MenuList, type MenuItem } from '../chart/menu.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { cx, toast } from '../ui/ui.tsx'
+import { removeAll } from './attach.ts'
+import {
+  drawingMenu,
+  hideAll,
+  keepTool,
+  lastTools,
+  lockAll,
+  magnet,
+  objectList,
+  tool,
+} from './drawing-state.ts'
+import s from './drawings.module.css'
+import { ObjectList } from './object-list.tsx'
+import { SelectionBar, selectionItems } from './selection-bar.tsx'
+import { drawings, history } from './sheet.ts'
+import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES, type ToolGroup } from './tools.ts'
+
+const GLYPHS = {
+  pointer: 'M4 2.5l8 5.5-3.6.9-1.7 3.6z',
+  magnet: 'M3.5 2.5h3v5a1.5 1.5 0 0 0 3 0v-5h3v5a4.5 4.5 0 0 1-9 0zM3.5 5h3M9.5 5h3',
+  keep: 'M8 2.5v6M5 5.5l3-3 3 3M3.5 10.5v3h9v-3',
+  lock: 'M4 7.5h8v6H4zM5.5 7.5V5.2a2.5 2.5 0 0 1 5 0v2.3',
+  undo: 'M5.5 3 2.5 6l3 3M2.5 6h6.8a3.7 3.7 0 0 1 0 7.4H6',
+  redo: 'M10.5 3l3 3-3 3M13.5 6H6.7a3.7 3.7 0 0 0 0 7.4H10',
+  list: 'M2.5 4h2M2.5 8h2M2.5 12h2M7 4h6.5M7 8h6.5M7 12h6.5',
+} as const
+
+function Glyph({ path }: { readonly path: string }) {
+  return (
+    <svg
+      width={18}
+      height={18}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.2"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+      focusable="false"
+    >
+      <path d={path} />
+    </svg>
+  )
+}
+
+export function DrawingBar() {
+  const bar = useRef<HTMLDivElement>(null)
+  const [open, setOpen] = useState<{
+    readonly group: ToolGroup
+    readonly x: number
+    readonly y: number
+  } | null>(null)
+  // One stop for Tab; the arrows go on from there.
+  const buttons = () => [...(bar.current?.querySelectorAll<HTMLButtonElement>('button') ?? [])]
+  useEffect(() => {
+    for (const [i, button] of buttons().entries()) button.tabIndex = i === 0 ? 0 : -1
+  }, [])
+  const openGroup = (group: ToolGroup, button: HTMLElement) => {
+    const box = button.getBoundingClientRect()
+    setOpen({ group, x: box.right + 4, y: box.top })
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const all = buttons()
+    const now = all.indexOf(event.target as HTMLButtonElement)
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const group = TOOL_GROUPS.find(({ id }) => id === all[now]?.dataset['group'])
+    if (step) {
+      const next = all[(now + step + all.length) % all.length]!
+      for (const one of all) one.tabIndex = one === next ? 0 : -1
+      next.focus()
+    } else if (event.key === 'ArrowRight' && group) openGroup(group, all[now]!)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+  return (
+    <>
+      <div
+        ref={bar}
+        class={s.bar}
+        role="toolbar"
+        aria-label="Drawing tools"
+        aria-orientation="vertical"
+        onKeyDown={onKeyDown}
+      >
+        <Tool label="Pointer" keys="Esc" on={tool.value === null} run={() => (tool.value = null)}>
+          <Glyph path={GLYPHS.pointer} />
+        </Tool>
+        {TOOL_GROUPS.map((group) => (
+          <GroupButton key={group.id} group={group} onOpen={openGroup} />
+        ))}
+        <span class={s.rule} />
+        <Tool
+          label="Magnet: stick to open, high, low and close"
+          on={magnet.value}
+          pressed={magnet.value}
+          run={() => (magnet.value = !magnet.value)}
+        >
+          <Glyph path={GLYPHS.magnet} />
+        </Tool>
+        <Tool
+          label="Keep the tool after a drawing"
+          on={keepTool.value}
+          pressed={keepTool.value}
+          run={() => (keepTool.value = !keepTool.value)}
+        >
+          <Glyph path={GLYPHS.keep} />
+        </Tool>
+        <Tool
+          label="Lock all drawings"
+          on={lockAll.value}
+          pressed={lockAll.value}
+          run={() => (lockAll.value = !lockAll.value)}
+        >
+          <Glyph path={GLYPHS.lock} />
+        </Tool>
+        <Tool
+          label="Hide all drawings"
+          on={hideAll.value}
+          pressed={hideAll.value}
+          run={() => (hideAll.value = !hideAll.value)}
+        >
+          <Icon name="eye" />
+        </Tool>
+        <span class={s.rule} />
+        <Tool
+          label="Undo"
+          keys={keyText('Mod+Z')}
+          disabled={!history.canUndo.value}
+          run={() => history.undo()}
+        >
+          <Glyph path={GLYPHS.undo} />
+        </Tool>
+        <Tool
+          label="Redo"
+          keys={keyText('Mod+Shift+Z')}
+          disabled={!history.canRedo.value}
+          run={() => history.redo()}
+        >
+          <Glyph path={GLYPHS.redo} />
+        </Tool>
+        <Tool label={`List of drawings (${drawings.value.length})`} run={() => (objectList.value = true)}>
+          <Glyph path={GLYPHS.list} />
+        </Tool>
+        <Tool
+          label="Remove all drawings of the symbol"
+          disabled={drawings.value.length === 0}
+          run={() => {
+            removeAll()
+            toast(`Drawings removed. ${keyText('Mod+Z')} on the chart brings them back.`)
+          }}
+        >
+          <Icon name="trash" />
+        </Tool>
+      </div>
+      {open && (
+        <MenuList
+          label={open.group.title}
+          items={groupItems(open.group)}
+          x={open.x}
+          y={open.y}
+          onClose={() => setOpen(null)}
+        />
+      )}
+      {drawingMenu.value && (
+        <MenuList
+          label="Drawing"
+          items={selectionItems()}
+          {...drawingMenu.value}
+          onClose={() => (drawingMenu.value = null)}
+        />
+      )}
+      {objectList.value && <ObjectList />}
+      <SelectionBar />
+    </>
+  )
+}
+
+function groupItems({ tools, title, id }: ToolGroup): readonly MenuItem[] {
+  return tools.map((name) => ({
+    id: name,
+    text: TOOL_NAMES[name],
+    section: title,
+    checked: tool.value === name,
+    ...(TOOL_KEYS[name] !== undefined && { hint: keyText(TOOL_KEYS[name]) }),
+    run: () => {
+      lastTools.value = { ...lastTools.value, [id]: name }
+      tool.value = name
+      // The tool is in hand: the next key is the chart's.
+      document.querySelector<HTMLElement>('[aria-roledescription="price chart"]')?.focus()
+    },
+  }))
+}
+
+function GroupButton({
+  group,
+  onOpen,
+}: {
+  readonly group: ToolGroup
+  readonly onOpen: (group: ToolGroup, button: HTMLElement) => void
+}) {
+  const last = lastTools.value[group.id]
+  const name = last && group.tools.includes(last) ? last : group.tools[0]!
+  const on = tool.value !== null && group.tools.includes(tool.value)
+  return (
+    <span class={s.group}>
+      <Tool
+        label={TOOL_NAMES[name]}
+        keys={TOOL_KEYS[name] === undefined ? undefined : keyText(TOOL_KEYS[name])}
+        on={on}
+        pressed={on}
+        group={group.id}
+        run={() => (tool.value = on ? null : name)}
+      >
+        <Glyph path={group.icon} />
+      </Tool>
+      <button
+        type="button"
+        class={s.more}
+        data-group={group.id}
+        aria-haspopup="menu"
+        aria-label={`${group.title}: all tools`}
+        title={group.title}
+        onClick={(event) => onOpen(group, event.currentTarget)}
+      >
+        <Icon name="chevron" size={8} />
+      </button>
+    </span>
+  )
+}
+
+function Tool({
+  label,
+  keys,
+  on = false,
+  pressed,
+  disabled = false,
+  group,
+  run,
+  children,
+}: {
+  readonly label: string
+  readonly keys?: string | undefined
+  readonly on?: boolean
+  readonly pressed?: boolean
+  readonly disabled?: boolean
+  readonly group?: string
+  readonly run: () => void
+  readonly children: ComponentChildren
+}) {
+  return (
+    <button
+      type="button"
+      class={cx(s.tool, on && s.on)}
+      aria-label={label}
+      aria-pressed={pressed}
+      aria-disabled={disabled || undefined}
+      title={keys ? `${label} (${keys})` : label}
+      data-group={group}
+      onClick={() => {
+        if (!disabled) run()
+      }}
+    >
+      {children}
+    </button>
+  )
+}

@@ -1,0 +1,138 @@
+// Drawings on the canvas: draws them with the code of their tools, and says which is under a place.
+
+import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
+import type { Paint } from '../chart/paint.ts'
+import { lowerBound } from '../../market/bars.ts'
+import type { OnSurface } from './own-tools.ts'
+import { barOfTime, type Surface } from './surface.ts'
+import { codeOf, type ToolCode } from './tools.ts'
+
+type DrawContext = Parameters<ToolCode['draw']>[0]
+type RenderContext = DrawContext['rc']
+
+export const DEFAULT_STYLE = { color: '#2962ff', lineWidth: 2 } as const
+
+/** What is under a place: the drawing, and which of its points; -1 = between them. */
+export interface Hit {
+  readonly id: string
+  readonly point: number
+}
+
+const SECOND = 1000
+const HANDLE = 5
+
+/** The drawing's own style over its tool's. */
+export const styleOf = (drawing: Drawing): DrawingStyle & typeof DEFAULT_STYLE =>
+  ({ ...DEFAULT_STYLE, ...codeOf(drawing.tool).defaultStyle, ...drawing.style }) as DrawingStyle &
+    typeof DEFAULT_STYLE
+
+/** The library's retracement has its level 0 at the first point; traders know it at the second. */
+const inOrder = <P>({ tool }: Drawing, points: readonly P[]): P[] =>
+  tool === 'fib-retracement' ? points.toReversed() : [...points]
+
+/** As the library's tools have it: times in seconds, every style there. */
+function forTool(drawing: Drawing): DrawContext['drawing'] {
+  const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
+  return {
+    id: drawing.id,
+    tool: drawing.tool,
+    points,
+    style: styleOf(drawing),
+    paneIndex: 0,
+  } as DrawContext['drawing']
+}
+
+/** The part of the library's render context that its tools read. */
+function renderContext(surface: Surface, drawing: Drawing, dpr: number, background: string): RenderContext {
+  const { bars, barMs, width, height } = surface
+  const context: OnSurface & Readonly<Record<string, unknown>> = {
+    surface,
+    dpr,
+    plotWidth: width,
+    plotHeight: height,
+    priceScale: { priceToY: surface.y },
+    dataLayer: { timeToIndexFloat: (seconds: number) => barOfTime(bars, barMs, seconds * SECOND) },
+    theme: { background },
+    bars: () => barsWithin(surface, drawing),
+  }
+  return context as unknown as RenderContext
+}
+
+/** A measure adds up the volume of its bars; others are not made objects of. */
+function barsWithin({ bars }: Surface, { points }: Drawing) {
+  const times = points.map(({ time }) => time)
+  const known = bars.time.subarray(0, bars.length)
+  const from = lowerBound(known, Math.min(...times))
+  const to = lowerBound(known, Math.max(...times) + 1)
+  return Array.from({ length: Math.max(0, to - from) }, (_, i) => ({
+    time: bars.time[from + i]! / SECOND,
+    volume: bars.volume[from + i]!,
+  }))
+}
+
+const pointsOf = (surface: Surface, { points }: Drawing, scale: number) =>
+  points.map(({ time, price }) => ({ x: surface.x(time) * scale, y: surface.y(price) * scale }))
+
+export function drawDrawing(
+  paint: Paint,
+  surface: Surface,
+  drawing: Drawing,
+  { marked, formatPrice }: { readonly marked: boolean; readonly formatPrice: (price: number) => string },
+): void {
+  const { ctx, hr, theme } = paint
+  const pts = pointsOf(surface, drawing, hr)
+  // A price scale that has no place for it, a logarithm of what is not above zero.
+  if (pts.some(({ x, y }) => !Number.isFinite(x) || !Number.isFinite(y))) return
+  ctx.save()
+  codeOf(drawing.tool).draw({
+    ctx,
+    rc: renderContext(surface, drawing, hr, theme.raised),
+    pts: inOrder(drawing, pts),
+    drawing: forTool(drawing),
+    style: styleOf(drawing) as DrawContext['style'],
+    selected: marked,
+    formatPrice,
+  })
+  ctx.restore()
+  if (!marked) return
+  ctx.save()
+  ctx.fillStyle = theme.surface
+  ctx.strokeStyle = theme.accent
+  ctx.lineWidth = Math.max(1, Math.round(1.5 * hr))
+  for (const { x, y } of handlesOf(drawing, pts)) {
+    ctx.beginPath()
+    ctx.arc(x, y, HANDLE * hr, 0, 2 * Math.PI)
+    ctx.fill()
+    ctx.stroke()
+  }
+  ctx.restore()
+}
+
+/** A stroke of the brush has no points to take hold of. */
+const handlesOf = <P>({ tool }: Drawing, points: readonly P[]): readonly P[] =>
+  codeOf(tool).freehand ? [] : points
+
+/** The drawing under a place (CSS pixels), the front one first; points count only of those in `marked`. */
+export function hitAt(
+  surface: Surface,
+  drawings: readonly Drawing[],
+  marked: ReadonlySet<string>,
+  { x, y }: { readonly x: number; readonly y: number },
+  reach: number,
+): Hit | null {
+  for (const drawing of drawings.toReversed()) {
+    if (!marked.has(drawing.id)) continue
+    const points = handlesOf(drawing, pointsOf(surface, drawing, 1))
+    const point = points.findIndex((one) => Math.hypot(one.x - x, one.y - y) <= HANDLE + reach)
+    if (point >= 0) return { id: drawing.id, point }
+  }
+  for (const drawing of drawings.toReversed()) {
+    const distance = codeOf(drawing.tool).distance(x, y, {
+      pts: inOrder(drawing, pointsOf(surface, drawing, 1)),
+      drawing: forTool(drawing),
+      rc: renderContext(surface, drawing, 1, ''),
+    })
+    if (distance !== null && distance <= reach) return { id: drawing.id, point: -1 }
+  }
+  return null
+}

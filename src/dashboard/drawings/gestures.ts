@@ -1,0 +1,509 @@
+// Drawing with a pointer: placing points, taking hold of what is drawn, moving it. Knows no buttons and no lists.
+//
+// The chart's own gestures (pan, zoom) go on wherever nothing is drawn: a press belongs to a drawing only if a tool is in hand
+// or something drawn is under it, and then the chart does not hear of it.
+
+import { effect } from '@preact/signals'
+import { intervalMs, parseInterval } from '../../market/interval.ts'
+import type { Drawing, DrawingTool } from '../../wire/drawing.ts'
+import type { Paint } from '../chart/paint.ts'
+import type { ChartView } from '../chart/view.ts'
+import { price as priceText } from '../format.ts'
+import { drawDrawing, hitAt, type Hit } from './drawn.ts'
+import {
+  draft,
+  drawingMenu,
+  hideAll,
+  hovered,
+  isShown,
+  justMade,
+  keepTool,
+  lockAll,
+  magnet,
+  newDrawingId,
+  selected,
+  styles,
+  tool,
+} from './drawing-state.ts'
+import { changeDrawings, drawings } from './sheet.ts'
+import { surfaceOf, timeOfBar, barOfTime, type Surface } from './surface.ts'
+import { codeOf } from './tools.ts'
+
+interface Place {
+  readonly x: number
+  readonly y: number
+}
+type Anchor = Drawing['points'][number]
+
+/** How far from a line a press still takes hold of it, CSS pixels: a finger is wider than a mouse. */
+const REACH = { mouse: 6, touch: 14 } as const
+/** A press that moves less is a click. */
+const CLICK_PX = 5
+const MAGNET_PX = 24
+const DAY_MS = 86_400_000
+const INK_PX = 3
+const INK_POINTS = 2000
+
+type Gesture =
+  | { readonly kind: 'place'; readonly from: Place }
+  | { readonly kind: 'ink' }
+  | {
+      readonly kind: 'move'
+      readonly hit: Hit
+      readonly from: Place
+      readonly before: readonly Drawing[]
+      moved: readonly Drawing[] | null
+    }
+
+export class DrawingGestures {
+  readonly #host: HTMLElement
+  readonly #view: ChartView
+  readonly #stops: (() => void)[] = []
+  #gesture: Gesture | null = null
+  /** The press in progress is a drawing's. */
+  #owns = false
+
+  constructor(host: HTMLElement, view: ChartView) {
+    this.#host = host
+    this.#view = view
+    view.overlay = (paint) => this.#draw(paint)
+    this.#listen('pointerdown', (event) => this.#down(event))
+    this.#listen('pointermove', (event) => this.#move(event))
+    this.#listen('pointerup', (event) => this.#up(event))
+    this.#listen('pointercancel', () => this.#cancelGesture())
+    this.#listen('dblclick', (event) => {
+      if (draft.peek()) this.#stop(event)
+      this.finish()
+    })
+    this.#listen('contextmenu', (event) => this.#menu(event))
+    this.#listen('keydown', (event) => this.#key(event))
+    // The chart hears mouse and touch events, which follow those of the pointer.
+    for (const kind of ['mousedown', 'touchstart', 'touchmove'] as const)
+      this.#listen(kind, (event) => {
+        if (!this.#owns) return
+        event.stopPropagation()
+        if (event.type !== 'mousedown') event.preventDefault()
+      })
+    this.#stops.push(
+      effect(() => {
+        void [drawings.value, selected.value, hovered.value, draft.value, hideAll.value]
+        view.redraw()
+      }),
+      effect(() => {
+        host.style.cursor = tool.value === null ? '' : 'crosshair'
+        if (tool.value === null) draft.value = null
+      }),
+    )
+  }
+
+  destroy(): void {
+    for (const stop of this.#stops) stop()
+    this.#view.overlay = null
+    tool.value = null
+    draft.value = null
+    selected.value = []
+  }
+
+  /** Ends a polyline or a path where it is. */
+  finish(): void {
+    const now = draft.peek()
+    if (!now || codeOf(now.tool).points !== 0) return
+    // The last point is the pointer's, and a double click has placed one there.
+    const points = dropTwins(now.points.slice(0, -1))
+    if (points.length >= 2) this.#commit({ ...now, points })
+    else this.cancel()
+  }
+
+  /** Puts what is being drawn away, or the tool, or the selection: whichever there is first. */
+  cancel(): boolean {
+    if (draft.peek()) draft.value = null
+    else if (tool.peek()) tool.value = null
+    else if (selected.peek().length > 0) selected.value = []
+    else return false
+    this.#gesture = null
+    return true
+  }
+
+  /** Places the tool in hand in the middle of the chart, for who has no pointer. */
+  placeInMiddle(): void {
+    const surface = this.#surface()
+    const name = tool.peek()
+    if (!surface || !name) return
+    const { width, height } = surface
+    const count = codeOf(name).points || 3
+    const places = Array.from({ length: count }, (_, i) => ({
+      x: width * (0.35 + (0.3 * i) / Math.max(1, count - 1)),
+      y: height * (i % 2 === 0 ? 0.55 : 0.4),
+    }))
+    this.#commit(
+      this.#made(
+        name,
+        places.map((place) => this.#anchor(surface, place)),
+      ),
+    )
+  }
+
+  /** Moves what is selected by bars and ticks. */
+  nudge(bars: number, ticks: number): void {
+    const surface = this.#surface()
+    if (!surface) return
+    const { mintick } = this.#view.state
+    const free = drawings.peek().filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
+    if (free.length === 0) return
+    changeDrawings(
+      free.map((one) => ({
+        ...one,
+        points: one.points.map(({ time, price }) => ({
+          time: timeOfBar(surface.bars, surface.barMs, barOfTime(surface.bars, surface.barMs, time) + bars),
+          price: rounded(price + ticks * mintick),
+        })),
+      })),
+    )
+  }
+
+  #listen<K extends keyof HTMLElementEventMap>(
+    kind: K,
+    heard: (event: HTMLElementEventMap[K]) => void,
+  ): void {
+    this.#host.addEventListener(kind, heard, { capture: true, passive: false })
+    this.#stops.push(() => this.#host.removeEventListener(kind, heard, { capture: true }))
+  }
+
+  #stop(event: Event): void {
+    event.stopPropagation()
+    event.preventDefault()
+  }
+
+  #surface(): Surface | null {
+    const { paint, state } = this.#view
+    if (!paint || state.bars.length === 0) return null
+    const { cut } = state
+    // In a replay nothing is calculated of bars that are still to come.
+    const bars = cut === null ? state.bars : { ...state.bars, length: Math.min(state.bars.length, cut + 1) }
+    return surfaceOf(paint, bars, barMsOf(state.interval), (y) => this.#view.priceAt(y))
+  }
+
+  #shown(): readonly Drawing[] {
+    if (hideAll.peek()) return []
+    const moved = this.#gesture?.kind === 'move' ? this.#gesture.moved : null
+    const { interval } = this.#view.state
+    const shown = drawings.peek().filter((one) => isShown(one, interval))
+    return moved ? shown.map((one) => moved.find(({ id }) => id === one.id) ?? one) : shown
+  }
+
+  #draw(paint: Paint): void {
+    const surface = this.#surface()
+    if (!surface) return
+    const { mintick } = this.#view.state
+    const formatPrice = (value: number) => priceText(value, mintick)
+    const marked = new Set([...selected.peek(), hovered.peek() ?? ''])
+    for (const drawing of this.#shown())
+      drawDrawing(paint, surface, drawing, { marked: marked.has(drawing.id), formatPrice })
+    const now = draft.peek()
+    if (now) drawDrawing(paint, surface, complete(now), { marked: true, formatPrice })
+  }
+
+  #placeOf(event: MouseEvent): Place {
+    const box = this.#host.getBoundingClientRect()
+    return { x: event.clientX - box.left, y: event.clientY - box.top }
+  }
+
+  #hit(place: Place, touch: boolean): Hit | null {
+    const surface = this.#surface()
+    if (!surface || !isWithin(surface, place)) return null
+    const marked = new Set([...selected.peek(), hovered.peek() ?? ''])
+    return hitAt(surface, this.#shown(), marked, place, touch ? REACH.touch : REACH.mouse)
+  }
+
+  /** The time and price of a place; on a bar, and with the magnet on its nearest price. */
+  #anchor(surface: Surface, { x, y }: Place, event?: PointerEvent): Anchor {
+    const { bars, barMs } = surface
+    const bar = Math.round(surface.barAt(x))
+    let price = surface.priceAt(y)
+    const sticks = magnet.peek() !== (event?.ctrlKey === true || event?.metaKey === true)
+    if (sticks && bar >= 0 && bar < bars.length) {
+      const prices = [bars.open[bar]!, bars.high[bar]!, bars.low[bar]!, bars.close[bar]!]
+      const near = prices.toSorted((a, b) => Math.abs(surface.y(a) - y) - Math.abs(surface.y(b) - y))[0]!
+      if (Math.abs(surface.y(near) - y) <= MAGNET_PX) price = near
+    }
+    return { time: timeOfBar(bars, barMs, bar), price: rounded(price) }
+  }
+
+  /** The same from the point before, held to level, upright or 45 degrees while Shift is down. */
+  #heldAnchor(surface: Surface, place: Place, event: PointerEvent, before: Anchor | undefined): Anchor {
+    if (!event.shiftKey || !before) return this.#anchor(surface, place, event)
+    const from = { x: surface.x(before.time), y: surface.y(before.price) }
+    const [dx, dy] = [place.x - from.x, place.y - from.y]
+    const turn = Math.round(Math.atan2(dy, dx) / (Math.PI / 4)) * (Math.PI / 4)
+    const far = Math.hypot(dx, dy)
+    const level = Math.abs(Math.sin(turn)) < 1e-9
+    const held = this.#anchor(surface, { x: from.x + far * Math.cos(turn), y: from.y + far * Math.sin(turn) })
+    return level ? { ...held, price: before.price } : held
+  }
+
+  #made(name: DrawingTool, points: readonly Anchor[]): Drawing {
+    return {
+      id: draft.peek()?.id ?? newDrawingId(),
+      tool: name,
+      points,
+      style: styles.peek()[name] ?? {},
+    }
+  }
+
+  #down(event: PointerEvent): void {
+    this.#owns = false
+    if (event.button !== 0) return
+    const surface = this.#surface()
+    const place = this.#placeOf(event)
+    if (!surface || !isWithin(surface, place)) return
+    const name = tool.peek()
+    if (name) return this.#beginDrawing(name, surface, place, event)
+    const hit = this.#hit(place, event.pointerType === 'touch')
+    if (!hit) {
+      if (!event.shiftKey) selected.value = []
+      return
+    }
+    this.#own(event)
+    this.#select(hit.id, event.shiftKey)
+    let before: readonly Drawing[] = drawings
+      .peek()
+      .filter((one) => selected.peek().includes(one.id) && !this.#isLocked(one))
+    if (event.ctrlKey || event.metaKey) before = this.#cloned(before)
+    if (before.length > 0) this.#gesture = { kind: 'move', hit, from: place, before, moved: null }
+  }
+
+  /** From now until the pointer is lifted, the press is ours. */
+  #own(event: PointerEvent): void {
+    this.#owns = true
+    this.#host.setPointerCapture(event.pointerId)
+    this.#host.focus({ preventScroll: true })
+  }
+
+  #select(id: string, more: boolean): void {
+    const group = drawings.peek().find((one) => one.id === id)?.group
+    const ids = group ? drawings.peek().flatMap((one) => (one.group === group ? one.id : [])) : [id]
+    const now = selected.peek()
+    if (more) selected.value = now.includes(id) ? now.filter((one) => !ids.includes(one)) : [...now, ...ids]
+    else if (!now.includes(id)) selected.value = ids
+  }
+
+  /** Copies take the place of what was pressed, and are what moves. */
+  #cloned(originals: readonly Drawing[]): readonly Drawing[] {
+    const copies = originals.map((one) => ({ ...one, id: newDrawingId(), group: null }))
+    changeDrawings(copies)
+    selected.value = copies.map(({ id }) => id)
+    return copies
+  }
+
+  #beginDrawing(name: DrawingTool, surface: Surface, place: Place, event: PointerEvent): void {
+    this.#own(event)
+    if (codeOf(name).freehand) {
+      this.#gesture = { kind: 'ink' }
+      draft.value = this.#made(name, [inkAt(surface, place)])
+      return
+    }
+    const before = draft.peek()?.points.slice(0, -1) ?? []
+    const anchor = this.#heldAnchor(surface, place, event, before.at(-1))
+    this.#gesture = { kind: 'place', from: place }
+    this.#placed(name, surface, [...before, anchor])
+  }
+
+  /** Shows the points so far with the pointer's behind them, or commits when that was the last. */
+  #placed(name: DrawingTool, surface: Surface, points: readonly Anchor[]): void {
+    const code = codeOf(name)
+    if (code.points > 0 && points.length >= code.points) {
+      const all = code.expand ? expanded(code, points, surface) : points
+      this.#commit(this.#made(name, all))
+    } else draft.value = this.#made(name, [...points, points.at(-1)!])
+  }
+
+  #commit(drawing: Drawing): void {
+    draft.value = null
+    this.#gesture = null
+    changeDrawings([drawing])
+    selected.value = [drawing.id]
+    justMade.value = drawing.id
+    if (!keepTool.peek()) tool.value = null
+  }
+
+  #move(event: PointerEvent): void {
+    const surface = this.#surface()
+    if (!surface) return
+    const place = this.#placeOf(event)
+    const now = draft.peek()
+    if (this.#gesture?.kind === 'move') this.#drag(surface, place, event, this.#gesture)
+    else if (this.#gesture?.kind === 'ink' && now) {
+      const last = now.points.at(-1)!
+      const far = Math.hypot(surface.x(last.time) - place.x, surface.y(last.price) - place.y)
+      if (far >= INK_PX && now.points.length < INK_POINTS)
+        draft.value = { ...now, points: [...now.points, inkAt(surface, place)] }
+    } else if (now) {
+      const placed = now.points.slice(0, -1)
+      draft.value = { ...now, points: [...placed, this.#heldAnchor(surface, place, event, placed.at(-1))] }
+    } else if (event.pointerType !== 'touch' && event.buttons === 0 && tool.peek() === null) {
+      const hit = this.#hit(place, false)
+      hovered.value = hit?.id ?? null
+      this.#host.style.cursor = hit ? 'pointer' : ''
+    }
+  }
+
+  #drag(surface: Surface, place: Place, event: PointerEvent, gesture: Gesture & { kind: 'move' }): void {
+    const { hit, from, before } = gesture
+    if (gesture.moved === null && Math.hypot(place.x - from.x, place.y - from.y) < 2) return
+    gesture.moved = before.map((one) =>
+      hit.point >= 0 && one.id === hit.id
+        ? withPoint(
+            one,
+            hit.point,
+            this.#heldAnchor(surface, place, event, one.points[hit.point === 0 ? 1 : 0]),
+          )
+        : hit.point >= 0
+          ? one
+          : shifted(
+              surface,
+              one,
+              Math.round(surface.barAt(place.x) - surface.barAt(from.x)),
+              place.y - from.y,
+            ),
+    )
+    this.#view.redraw()
+  }
+
+  #up(event: PointerEvent): void {
+    const gesture = this.#gesture
+    if (!gesture) return
+    const now = draft.peek()
+    if (gesture.kind === 'move') {
+      this.#gesture = null
+      if (gesture.moved) changeDrawings(gesture.moved)
+    } else if (gesture.kind === 'ink' && now) {
+      if (now.points.length >= 2) this.#commit(now)
+      else this.#cancelGesture()
+    } else if (gesture.kind === 'place' && now) {
+      const surface = this.#surface()
+      const place = this.#placeOf(event)
+      this.#gesture = null
+      // A press that was pulled places two points: where it began and where it ended.
+      const pulled = Math.hypot(place.x - gesture.from.x, place.y - gesture.from.y) > CLICK_PX
+      if (surface && pulled && codeOf(now.tool).points !== 0)
+        this.#placed(now.tool, surface, [
+          ...now.points.slice(0, -1),
+          this.#heldAnchor(surface, place, event, now.points.at(-2)),
+        ])
+    }
+  }
+
+  #cancelGesture(): void {
+    this.#gesture = null
+    draft.value = null
+    this.#view.redraw()
+  }
+
+  #menu(event: MouseEvent): void {
+    if (tool.peek()) {
+      this.#stop(event)
+      this.cancel()
+      return
+    }
+    const hit = this.#hit(this.#placeOf(event), false)
+    if (!hit) return
+    this.#stop(event)
+    this.#select(hit.id, false)
+    drawingMenu.value = { x: event.clientX, y: event.clientY }
+  }
+
+  #key(event: KeyboardEvent): void {
+    if (event.altKey) return
+    const some = selected.peek().length > 0
+    const steps: Readonly<Record<string, readonly [number, number]>> = {
+      ArrowLeft: [-1, 0],
+      ArrowRight: [1, 0],
+      ArrowUp: [0, 1],
+      ArrowDown: [0, -1],
+    }
+    const step = steps[event.key]
+    if (event.key === 'Escape' && this.cancel()) return this.#stop(event)
+    if (event.key === 'Enter' && draft.peek()) this.finish()
+    else if (event.key === 'Enter' && tool.peek()) this.placeInMiddle()
+    else if ((event.key === 'Delete' || event.key === 'Backspace') && some) removeSelected()
+    else if (step && some && !event.ctrlKey && !event.metaKey) {
+      const times = event.shiftKey ? 10 : 1
+      this.nudge(step[0] * times, step[1] * times)
+    } else return
+    this.#stop(event)
+  }
+
+  #isLocked = (drawing: Drawing): boolean => lockAll.peek() || drawing.locked === true
+}
+
+/** Removes what is selected and not locked. */
+export function removeSelected(): void {
+  const ids = new Set(selected.peek())
+  const gone = drawings.peek().filter((one) => ids.has(one.id) && !one.locked)
+  if (gone.length === 0) return
+  selected.value = []
+  changeDrawings(
+    [],
+    gone.map(({ id }) => id),
+  )
+}
+
+const isWithin = ({ width, height }: Surface, { x, y }: Place): boolean =>
+  x >= 0 && y >= 0 && x <= width && y <= height
+
+/** Prices keep ten digits: what a pixel says beyond them is noise. */
+const rounded = (price: number): number => Number(price.toPrecision(10))
+
+const inkAt = (surface: Surface, { x, y }: Place): Anchor => ({
+  time: timeOfBar(surface.bars, surface.barMs, surface.barAt(x)),
+  price: rounded(surface.priceAt(y)),
+})
+
+const withPoint = (drawing: Drawing, at: number, anchor: Anchor): Drawing => ({
+  ...drawing,
+  points: drawing.points.map((point, i) => (i === at ? anchor : point)),
+})
+
+/** By whole bars, and by pixels up and down: on a logarithmic scale a line keeps its look. */
+const shifted = (surface: Surface, drawing: Drawing, bars: number, dy: number): Drawing => ({
+  ...drawing,
+  points: drawing.points.map(({ time, price }) => ({
+    time: timeOfBar(surface.bars, surface.barMs, barOfTime(surface.bars, surface.barMs, time) + bars),
+    price: rounded(surface.priceAt(surface.y(price) + dy)),
+  })),
+})
+
+/** A draft drawn as if the pointer had placed the points that are missing. */
+function complete(drawing: Drawing): Drawing {
+  const missing = codeOf(drawing.tool).points - drawing.points.length
+  const last = drawing.points.at(-1)
+  return missing > 0 && last
+    ? { ...drawing, points: [...drawing.points, ...Array.from({ length: missing }, () => last)] }
+    : drawing
+}
+
+function dropTwins(points: readonly Anchor[]): readonly Anchor[] {
+  return points.filter((one, i) => {
+    const before = points[i - 1]
+    return !before || before.time !== one.time || before.price !== one.price
+  })
+}
+
+/** A position is drawn from one click: its target and stop are as far as fits the chart. */
+function expanded(
+  code: ReturnType<typeof codeOf>,
+  points: readonly Anchor[],
+  surface: Surface,
+): readonly Anchor[] {
+  const seconds = points.map(({ time, price }) => ({ time: time / 1000, price }))
+  const context = { barSeconds: surface.barMs / 1000, visibleBars: surface.to - surface.from }
+  return (code.expand?.(seconds, context) ?? seconds).map(({ time, price }) => ({
+    time: Math.round(time * 1000),
+    price: rounded(price),
+  }))
+}
+
+function barMsOf(interval: string): number {
+  const parsed = parseInterval(interval)
+  return parsed ? intervalMs(parsed) : DAY_MS
+}

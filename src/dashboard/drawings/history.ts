@@ -1,0 +1,44 @@
+// Undo and redo: what was done can be taken back, and done again until something else is done.
+
+import { computed, signal, type ReadonlySignal } from '@preact/signals'
+
+export interface Step {
+  readonly undo: () => void
+  readonly redo: () => void
+}
+
+const KEPT = 200
+
+export class History {
+  readonly #steps = signal<{ readonly done: readonly Step[]; readonly undone: readonly Step[] }>({
+    done: [],
+    undone: [],
+  })
+  readonly canUndo: ReadonlySignal<boolean> = computed(() => this.#steps.value.done.length > 0)
+  readonly canRedo: ReadonlySignal<boolean> = computed(() => this.#steps.value.undone.length > 0)
+
+  /** Of something that has been done. */
+  add(step: Step): void {
+    this.#steps.value = { done: [...this.#steps.peek().done.slice(1 - KEPT), step], undone: [] }
+  }
+
+  undo(): void {
+    const { done, undone } = this.#steps.peek()
+    const step = done.at(-1)
+    if (!step) return
+    this.#steps.value = { done: done.slice(0, -1), undone: [...undone, step] }
+    step.undo()
+  }
+
+  redo(): void {
+    const { done, undone } = this.#steps.peek()
+    const step = undone.at(-1)
+    if (!step) return
+    this.#steps.value = { done: [...done, step], undone: undone.slice(0, -1) }
+    step.redo()
+  }
+
+  clear(): void {
+    this.#steps.value = { done: [], undone: [] }
+  }
+}

@@ -1,0 +1,234 @@
+// The bar of what is selected: its colour, width, line, text, and what can be done with it.
+
+import type { MenuItem } from '../chart/menu.tsx'
+import { Menu } from '../chart/menu.tsx'
+import { market } from '../workspace.ts'
+import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
+import { Icon } from '../ui/icon.tsx'
+import { Button, toast } from '../ui/ui.tsx'
+import { askDrawingAlert, watchables } from './drawing-alert.ts'
+import { justMade, newDrawingId, objectList, selected, selection, styles } from './drawing-state.ts'
+import { styleOf } from './drawn.ts'
+import s from './drawings.module.css'
+import { removeSelected } from './gestures.ts'
+import { changeDrawings, drawings } from './sheet.ts'
+import { HAS_FILL, HAS_LEVELS, HAS_TEXT, TOOL_NAMES } from './tools.ts'
+
+const COLORS = [
+  ['#2962ff', 'Blue'],
+  ['#f23645', 'Red'],
+  ['#089981', 'Green'],
+  ['#ff9800', 'Orange'],
+  ['#9c27b0', 'Purple'],
+  ['#00bcd4', 'Cyan'],
+  ['#fdd835', 'Yellow'],
+  ['#787b86', 'Grey'],
+  ['#ffffff', 'White'],
+  ['#131722', 'Black'],
+] as const
+const WIDTHS = [1, 2, 3, 4, 6]
+const LINES = [
+  ['solid', 'Solid'],
+  ['dashed', 'Dashed'],
+  ['dotted', 'Dotted'],
+] as const
+
+export function SelectionBar() {
+  const chosen = selection.value
+  const first = chosen[0]
+  if (!first) return null
+  const style = styleOf(first)
+  const title = chosen.length === 1 ? TOOL_NAMES[first.tool] : `${chosen.length} drawings`
+  return (
+    <div class={s.selection} role="toolbar" aria-label={`${title}: style`}>
+      <span class={s.selectionTitle}>{title}</span>
+      <Menu label={`Colour: ${nameOf(style.color)}`} items={() => colorItems(style.color)}>
+        <span class={s.swatch} style={{ background: style.color }} />
+      </Menu>
+      <label class={s.ownColor} title="Any colour">
+        <span class="visually-hidden">Any colour</span>
+        <input
+          type="color"
+          value={style.color.slice(0, 7)}
+          onChange={(event) => restyle({ color: event.currentTarget.value })}
+        />
+      </label>
+      <Menu label={`Width: ${style.lineWidth}`} items={() => widthItems(style.lineWidth)}>
+        {style.lineWidth}px
+      </Menu>
+      <Menu label={`Line: ${style.lineStyle ?? 'solid'}`} items={() => lineItems(style.lineStyle ?? 'solid')}>
+        <span class={s.lineSample} data-line={style.lineStyle ?? 'solid'} />
+      </Menu>
+      {chosen.every(({ tool }) => HAS_TEXT.has(tool)) && (
+        <textarea
+          key={first.id}
+          ref={first.id === justMade.peek() ? typeAtOnce : null}
+          class={s.text}
+          rows={1}
+          maxLength={2000}
+          aria-label="Text"
+          placeholder="Text"
+          value={first.style.text ?? ''}
+          onChange={(event) => restyle({ text: event.currentTarget.value })}
+        />
+      )}
+      {chosen.every(({ tool }) => HAS_LEVELS.has(tool)) && (
+        <input
+          key={`${first.id}levels`}
+          class={s.text}
+          aria-label="Levels, separated by spaces"
+          title="Levels, separated by spaces"
+          value={(style.levels ?? []).join(' ')}
+          onChange={(event) => {
+            const levels = levelsOf(event.currentTarget.value)
+            if (levels) restyle({ levels })
+            else
+              toast('Levels are numbers from -100 to 100, separated by spaces, at most 40.', { tone: 'down' })
+          }}
+        />
+      )}
+      <Menu label="More for this drawing" items={selectionItems}>
+        <Icon name="more" />
+      </Menu>
+      <Button variant="quiet" size="small" icon="trash" label="Remove (Delete)" onClick={removeSelected} />
+    </div>
+  )
+}
+
+function typeAtOnce(field: HTMLTextAreaElement | null): void {
+  if (!field || document.activeElement === field) return
+  justMade.value = ''
+  field.focus()
+}
+
+const nameOf = (color: string): string => COLORS.find(([code]) => code === color)?.[1] ?? color
+
+function levelsOf(text: string): readonly number[] | null {
+  const levels = text
+    .trim()
+    .split(/[\s;]+/)
+    .map((part) => Number(part.replace(',', '.')))
+  const good = levels.every((level) => Number.isFinite(level) && Math.abs(level) <= 100)
+  return good && levels.length <= 40 ? levels : null
+}
+
+/** The style of what is selected, and of what the tools draw next. */
+function restyle(change: DrawingStyle): void {
+  const chosen = selection.peek()
+  changeDrawings(chosen.map((one) => ({ ...one, style: { ...one.style, ...change } })))
+  const { text: _text, ...lasting } = change
+  if (Object.keys(lasting).length === 0) return
+  const next = { ...styles.peek() }
+  for (const { tool } of chosen) next[tool] = { ...next[tool], ...lasting }
+  styles.value = next
+}
+
+const colorItems = (now: string): readonly MenuItem[] =>
+  COLORS.map(([color, text]) => ({ id: color, text, checked: color === now, run: () => restyle({ color }) }))
+const widthItems = (now: number): readonly MenuItem[] =>
+  WIDTHS.map((lineWidth) => ({
+    id: String(lineWidth),
+    text: `${lineWidth} px`,
+    checked: lineWidth === now,
+    run: () => restyle({ lineWidth }),
+  }))
+const lineItems = (now: string): readonly MenuItem[] =>
+  LINES.map(([lineStyle, text]) => ({
+    id: lineStyle,
+    text,
+    checked: lineStyle === now,
+    run: () => restyle({ lineStyle }),
+  }))
+
+/** Whatever can be done with what is selected, for the bar's menu and a right click. */
+export function selectionItems(): readonly MenuItem[] {
+  const chosen = selection.peek()
+  const first = chosen[0]
+  if (!first) return []
+  const style = styleOf(first)
+  const { interval } = market.peek()
+  const watched = chosen.length === 1 ? watchables(first) : []
+  const grouped = chosen.some(({ group }) => group)
+  const here = first.intervals?.length === 1 && first.intervals[0] === interval
+  return [
+    ...watched.map((one) => ({
+      id: one.text,
+      text: one.text,
+      icon: 'bell' as const,
+      run: () => askDrawingAlert(first, one),
+    })),
+    { id: 'clone', text: 'Clone', icon: 'copy', run: () => clone(chosen) },
+    ...(chosen.some(({ tool }) => HAS_FILL.has(tool))
+      ? [
+          {
+            id: 'fill',
+            text: style.fill ? 'Without fill' : 'Filled',
+            run: () => restyle({ fill: !style.fill }),
+          },
+        ]
+      : []),
+    {
+      id: 'intervals',
+      text: here ? 'Show on every interval' : `Show on ${interval} only`,
+      run: () => every((one) => ({ ...one, intervals: here ? null : [interval] })),
+    },
+    {
+      id: 'lock',
+      text: first.locked ? 'Unlock' : 'Lock',
+      run: () => every((one) => ({ ...one, locked: !first.locked })),
+    },
+    {
+      id: 'hide',
+      text: 'Hide',
+      icon: 'eye',
+      run: () => {
+        every((one) => ({ ...one, hidden: true }))
+        selected.value = []
+        toast('Hidden. The list of drawings shows it again.')
+      },
+    },
+    { id: 'front', text: 'To the front', run: () => reorder('front') },
+    { id: 'behind', text: 'To the back', run: () => reorder('back') },
+    ...(chosen.length > 1 || grouped
+      ? [
+          {
+            id: 'group',
+            text: grouped ? 'Ungroup' : 'Group',
+            run: () => {
+              const group = grouped ? null : newDrawingId()
+              every((one) => ({ ...one, group }))
+            },
+          },
+        ]
+      : []),
+    { id: 'list', text: 'Points and list…', icon: 'list', run: () => (objectList.value = true) },
+    { id: 'remove', text: 'Remove', hint: 'Del', icon: 'trash', run: removeSelected },
+  ]
+}
+
+function every(change: (drawing: Drawing) => Drawing): void {
+  changeDrawings(selection.peek().map(change))
+}
+
+function clone(chosen: readonly Drawing[]): void {
+  const copies = chosen.map((one) => ({
+    ...one,
+    id: newDrawingId(),
+    points: one.points.map(({ time, price }) => ({ time, price: price * 1.01 })),
+  }))
+  changeDrawings(copies)
+  selected.value = copies.map(({ id }) => id)
+}
+
+/** Drawings have no number of their own for it: those that should lie in front are put again, behind all others. */
+function reorder(where: 'front' | 'back'): void {
+  const ids = new Set(selected.peek())
+  const chosen = drawings.peek().filter(({ id }) => ids.has(id))
+  const moved = where === 'front' ? chosen : drawings.peek().filter(({ id }) => !ids.has(id))
+  const again = moved.map((one) => ({ ...one, id: newDrawingId() }))
+  changeDrawings(
+    again,
+    moved.map(({ id }) => id),
+  )
+  if (where === 'front') selected.value = again.map(({ id }) => id)
+}

@@ -1,0 +1,184 @@
+// The drawings of the symbol on the chart: shown at once, sent soon, taken back on undo, and followed when another tab draws.
+//
+// A change is applied here and noted as pending, by drawing; what is pending is sent together, and kept in the browser until
+// the server has it, so that neither a reload nor a lost connection loses a line.
+
+import { signal, type Signal } from '@preact/signals'
+import type { Drawing } from '../../wire/drawing.ts'
+import { ApiError, call } from '../api-client.ts'
+import { onLive } from '../live.ts'
+import { remembered } from '../settings.ts'
+import { toastError } from '../ui/ui.tsx'
+import { History } from './history.ts'
+
+export interface DrawnMarket {
+  readonly exchange: string
+  readonly symbol: string
+}
+
+/** By id of the drawing; null = removed. */
+type Changes = Readonly<Record<string, Drawing | null>>
+/** By symbol: what the server does not have yet. */
+type Pending = Readonly<Record<string, Changes>>
+
+const SEND_AFTER_MS = 400
+const RETRY_MS = [2000, 5000, 15_000, 60_000]
+
+const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exchange, symbol])
+
+class Sheet {
+  /** Those of the symbol on the chart, the front one last. */
+  readonly drawings = signal<readonly Drawing[]>([])
+  readonly history = new History()
+  readonly #outbox = new Outbox()
+  #open: DrawnMarket | null = null
+
+  /** Shows the drawings of a symbol from now on; the returned function ends that. */
+  open(market: DrawnMarket): () => void {
+    const abort = new AbortController()
+    const key = keyOf(market)
+    this.#open = market
+    this.drawings.value = merged([], this.#outbox.of(key))
+    this.history.clear()
+    const load = () => {
+      call('GET /api/platform/drawings', { query: { ...market }, signal: abort.signal }).then(
+        ({ drawings, revision }) => {
+          this.#outbox.revisions[key] = revision
+          this.drawings.value = merged(drawings, this.#outbox.of(key))
+        },
+        (error: unknown) => {
+          if (!abort.signal.aborted && !isAway(error)) toastError(error)
+        },
+      )
+    }
+    load()
+    const stop = onLive(
+      'drawings',
+      (event) => {
+        // What this tab sent comes back as an event as well.
+        if (keyOf(event) !== key || event.revision <= (this.#outbox.revisions[key] ?? 0)) return
+        this.#outbox.idle().then(load, load)
+      },
+      load,
+    )
+    this.#outbox.sendSoon(0)
+    return () => {
+      abort.abort()
+      stop()
+      if (this.#open === market) this.#open = null
+      this.#outbox.sendSoon(0)
+    }
+  }
+
+  /** Puts and removes drawings, as one step that can be undone. */
+  change(put: readonly Drawing[], remove: readonly string[] = []): void {
+    const market = this.#open
+    if (!market) return
+    const before = new Map(this.drawings.peek().map((one) => [one.id, one]))
+    const changes = changesOf(put, remove)
+    const back = Object.fromEntries(Object.keys(changes).map((id) => [id, before.get(id) ?? null]))
+    const apply = (step: Changes) => {
+      if (!this.#open || keyOf(this.#open) !== keyOf(market)) return
+      this.#outbox.add(keyOf(market), step)
+      this.drawings.value = merged(this.drawings.peek(), step)
+    }
+    apply(changes)
+    this.history.add({ undo: () => apply(back), redo: () => apply(changes) })
+  }
+}
+
+/** What waits to be sent, and who sends it. */
+class Outbox {
+  /** By symbol, the newest change that this tab knows of. */
+  readonly revisions: Record<string, number> = {}
+  readonly #pending: Signal<Pending> = remembered<Pending>('drawings.pending', {})
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #sending: Promise<void> | null = null
+  #failures = 0
+
+  of(key: string): Changes {
+    return this.#pending.peek()[key] ?? {}
+  }
+
+  add(key: string, changes: Changes): void {
+    this.#pending.value = { ...this.#pending.peek(), [key]: { ...this.of(key), ...changes } }
+    this.sendSoon(SEND_AFTER_MS)
+  }
+
+  /** Resolves when nothing is being sent. */
+  async idle(): Promise<void> {
+    await this.#sending
+  }
+
+  sendSoon(ms: number): void {
+    if (Object.keys(this.#pending.peek()).length === 0) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#sending ??= this.#send().finally(() => (this.#sending = null))
+    }, ms)
+  }
+
+  /** Sends what is pending, symbol by symbol. What changes meanwhile stays pending, and is sent next. */
+  async #send(): Promise<void> {
+    for (const [key, changes] of Object.entries(this.#pending.peek())) {
+      const [exchange, symbol] = JSON.parse(key) as [string, string]
+      const entries = Object.entries(changes)
+      const put = entries.flatMap(([, drawing]) => drawing ?? [])
+      const remove = entries.flatMap(([id, drawing]) => (drawing ? [] : [id]))
+      try {
+        const { revision } = await call('PATCH /api/platform/drawings', {
+          body: { exchange, symbol, put, remove },
+        })
+        this.#failures = 0
+        this.revisions[key] = revision
+        this.#settle(key, changes)
+      } catch (error) {
+        if (isAway(error)) {
+          const wait = RETRY_MS[Math.min(this.#failures++, RETRY_MS.length - 1)]!
+          setTimeout(() => this.sendSoon(0), wait)
+          return
+        }
+        // What the server refuses would be refused again.
+        toastError(error)
+        this.#settle(key, changes)
+      }
+    }
+    this.sendSoon(SEND_AFTER_MS)
+  }
+
+  /** What was just sent is pending no more, unless it has changed since. */
+  #settle(key: string, sent: Changes): void {
+    const { [key]: now = {}, ...others } = this.#pending.peek()
+    const left = Object.fromEntries(Object.entries(now).filter(([id, drawing]) => sent[id] !== drawing))
+    this.#pending.value = Object.keys(left).length > 0 ? { ...others, [key]: left } : others
+  }
+}
+
+const changesOf = (put: readonly Drawing[], remove: readonly string[]): Changes =>
+  Object.fromEntries([
+    ...remove.map((id) => [id, null] as const),
+    ...put.map((drawing) => [drawing.id, drawing] as const),
+  ])
+
+/** A drawing that changes keeps its place among the others. */
+function merged(before: readonly Drawing[], changes: Changes): readonly Drawing[] {
+  const byId = new Map(before.map((one) => [one.id, one]))
+  for (const [id, drawing] of Object.entries(changes))
+    if (drawing) byId.set(id, drawing)
+    else byId.delete(id)
+  return [...byId.values()]
+}
+
+/** Nobody was there to answer, or nobody who could: it is worth trying again. */
+const isAway = (error: unknown): boolean =>
+  !(error instanceof ApiError) ||
+  error.status === 0 ||
+  error.status === 401 ||
+  error.status === 429 ||
+  error.status >= 500
+
+const sheet = new Sheet()
+export const { drawings, history } = sheet
+export const openSheet = (market: DrawnMarket): (() => void) => sheet.open(market)
+export const changeDrawings = (put: readonly Drawing[], remove: readonly string[] = []): void =>
+  sheet.change(put, remove)

@@ -1,0 +1,170 @@
+// Drawing on the chart: with the mouse, by keyboard alone, with a finger.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const QUIET = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+
+interface Drawn {
+  readonly id: string
+  readonly tool: string
+  readonly points: readonly { readonly time: number; readonly price: number }[]
+  readonly style: { readonly text?: string; readonly color?: string }
+  readonly locked?: boolean
+}
+
+describe.skipIf(noBrowser)('drawings', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  async function openChart(
+    market: string,
+    options: { readonly width?: number; readonly height?: number } = {},
+  ) {
+    const { page, complaints } = await site.open({ remembered: QUIET, ...options })
+    await page.goto(`${site.url}/chart/${encodeURIComponent(market)}/1d`)
+    await page.getByRole('button', { name: /^Interval/ }).waitFor()
+    await page.getByText(/^Vol/).first().waitFor()
+    return { page, complaints }
+  }
+  const chartOf = (page: Page) => page.getByRole('application')
+  /** A place on the chart, as shares of its width and height. */
+  async function at(page: Page, x: number, y: number): Promise<[number, number]> {
+    const box = (await chartOf(page).boundingBox())!
+    return [box.x + box.width * x, box.y + box.height * y]
+  }
+  const stored = async (page: Page, market: string): Promise<readonly Drawn[]> => {
+    const [exchange, symbol] = market.split(':')
+    const answer = await page.request.get(
+      `${site.url}/api/platform/drawings?exchange=${exchange}&symbol=${symbol}`,
+    )
+    return ((await answer.json()) as { drawings: Drawn[] }).drawings
+  }
+  /** Waits until the server has what the page shows. */
+  async function storedWhen(
+    page: Page,
+    market: string,
+    holds: (drawings: readonly Drawn[]) => boolean,
+  ): Promise<readonly Drawn[]> {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const found = await stored(page, market)
+      if (holds(found)) return found
+      await page.waitForTimeout(100)
+    }
+    throw new Error(`It never came to hold: ${JSON.stringify(await stored(page, market))}`)
+  }
+
+  test('a line is drawn with two clicks, moved, undone, seen by another tab and after a reload', async () => {
+    const market = 'SP:SPX'
+    const { page, complaints } = await openChart(market)
+    const tools = page.getByRole('toolbar', { name: 'Drawing tools' })
+    await tools.getByRole('button', { name: 'Trend line' }).click()
+    await page.mouse.click(...(await at(page, 0.3, 0.6)))
+    await page.mouse.click(...(await at(page, 0.6, 0.4)))
+    await page.getByRole('toolbar', { name: 'Trend line: style' }).waitFor()
+    const [line] = await storedWhen(page, market, (all) => all.length === 1)
+    expect([line!.tool, line!.points.length]).toEqual(['trend-line', 2])
+
+    const other = await page.context().newPage()
+    await other.goto(page.url())
+    await other.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
+
+    // Its middle is taken hold of and pulled down.
+    await page.mouse.move(...(await at(page, 0.45, 0.5)))
+    await page.mouse.down()
+    await page.mouse.move(...(await at(page, 0.45, 0.6)), { steps: 4 })
+    await page.mouse.up()
+    const [moved] = await storedWhen(page, market, ([one]) => one!.points[0]!.price < line!.points[0]!.price)
+    expect(moved!.points[0]!.time).toBe(line!.points[0]!.time)
+    await page.keyboard.press('Control+z')
+    await storedWhen(page, market, ([one]) => one!.points[0]!.price === line!.points[0]!.price)
+    await page.keyboard.press('Control+Shift+z')
+    await storedWhen(page, market, ([one]) => one!.points[0]!.price === moved!.points[0]!.price)
+
+    await page.reload()
+    await page.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
+    await tools.getByRole('button', { name: 'Remove all drawings' }).click()
+    await other.getByRole('button', { name: 'List of drawings (0)' }).waitFor()
+    expect(complaints).toEqual([])
+  }, 90_000)
+
+  test('by keyboard alone: placed, nudged, given a price, locked against removal', async () => {
+    const market = 'NASDAQ:AAPL'
+    const { page, complaints } = await openChart(market)
+    await chartOf(page).focus()
+    await page.getByRole('toolbar', { name: 'Drawing tools' }).waitFor()
+    await page.keyboard.press('Alt+h')
+    await page.keyboard.press('Enter')
+    const [line] = await storedWhen(page, market, (all) => all.length === 1)
+    await page.keyboard.press('Shift+ArrowUp')
+    await storedWhen(page, market, ([one]) => one!.points[0]!.price > line!.points[0]!.price)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).waitFor()
+    await page.keyboard.type('list of drawings')
+    await page.getByRole('option', { name: 'List of drawings', selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Drawings' })
+    await dialog.getByLabel('Point 1: price').fill('123.5')
+    await storedWhen(page, market, ([one]) => one!.points[0]!.price === 123.5)
+    await dialog.getByRole('button', { name: 'Lock' }).click()
+    await page.keyboard.press('Escape')
+    await storedWhen(page, market, ([one]) => one!.locked === true)
+    await chartOf(page).focus()
+    await page.keyboard.press('Delete')
+    await page.keyboard.press('Escape')
+    expect(await stored(page, market)).toHaveLength(1)
+    expect(complaints).toEqual([])
+  }, 90_000)
+
+  test('a text is typed at once, and an alert on a line opens filled in', async () => {
+    const market = 'SP:SPX'
+    const { page, complaints } = await openChart(market)
+    const tools = page.getByRole('toolbar', { name: 'Drawing tools' })
+    await tools.getByRole('button', { name: 'Text', exact: true }).click()
+    await page.mouse.click(...(await at(page, 0.2, 0.2)))
+    await page.keyboard.type('Поддержка 支撑')
+    await page.keyboard.press('Tab')
+    await storedWhen(page, market, (all) => all.some(({ style }) => style.text === 'Поддержка 支撑'))
+    await tools.getByRole('button', { name: 'Trend line' }).click()
+    // Pressed and pulled: one gesture is enough.
+    await page.mouse.move(...(await at(page, 0.3, 0.6)))
+    await page.mouse.down()
+    await page.mouse.move(...(await at(page, 0.6, 0.4)), { steps: 4 })
+    await page.mouse.up()
+    await page.getByRole('button', { name: 'More for this drawing' }).click()
+    await page.getByRole('menuitem', { name: 'Alert on this line…' }).click()
+    const form = page.getByRole('dialog', { name: 'New alert' })
+    await form.getByText('Inputs').waitFor()
+    await form.getByRole('button', { name: 'Create alert' }).click()
+    await page.getByText('Alert is on').waitFor()
+    const { alerts } = (await (await page.request.get(`${site.url}/api/platform/alerts`)).json()) as {
+      alerts: { name: string; state: string; inputs: object }[]
+    }
+    expect(alerts).toMatchObject([{ name: 'Trend line on SPX', state: 'active' }])
+    expect(complaints).toEqual([])
+  }, 90_000)
+
+  test('with a finger, on a phone', async () => {
+    const market = 'SP:SPX'
+    const { page, complaints } = await openChart(market, { width: 390, height: 800 })
+    await page.getByRole('button', { name: 'Show the drawing tools' }).click()
+    await page.getByRole('button', { name: 'Rectangle' }).click()
+    const client = await page.context().newCDPSession(page)
+    const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', x = 0, y = 0) => {
+      const [left, top] = type === 'touchEnd' ? [0, 0] : await at(page, x, y)
+      const touchPoints = type === 'touchEnd' ? [] : [{ x: left, y: top }]
+      await client.send('Input.dispatchTouchEvent', { type, touchPoints })
+    }
+    await touch('touchStart', 0.3, 0.3)
+    for (let i = 1; i <= 5; i++) await touch('touchMove', 0.3 + i * 0.05, 0.3 + i * 0.05)
+    await touch('touchEnd')
+    const isDrawn = ({ tool }: Drawn) => tool === 'rectangle'
+    const drawn = (await storedWhen(page, market, (all) => all.some(isDrawn))).find(isDrawn)!
+    expect(drawn.points[1]!.time).toBeGreaterThan(drawn.points[0]!.time)
+    expect(complaints).toEqual([])
+  }, 90_000)
+})
