@@ -1,6 +1,7 @@
 // Candles, hollow candles, bars, line, area and volume.
 
 import type { Bars } from '../../market/bars.ts'
+import { extremesOf, together } from './extremes.ts'
 import { bodyWidth, faded, lineWidth, type Paint } from './paint.ts'
 
 export const CHART_TYPES = ['candles', 'hollow', 'bars', 'line', 'area', 'heikin-ashi'] as const
@@ -23,14 +24,11 @@ export function drawBars(
 function drawColumns(paint: Paint, bars: Bars, colorOf: ((bar: number) => string | null) | null): void {
   const { ctx, x, y, theme, spacing } = paint
   const last = Math.min(bars.length - 1, paint.to)
-  const count = Math.max(1, Math.round(1 / spacing))
+  const count = together(Math.round(1 / spacing))
   for (let i = Math.floor(Math.max(0, paint.from) / count) * count; i <= last; i += count) {
     const end = Math.min(last, i + count - 1)
-    let [high, low] = [bars.high[i]!, bars.low[i]!]
-    for (let k = i + 1; k <= end; k++) {
-      if (bars.high[k]! > high) high = bars.high[k]!
-      if (bars.low[k]! < low) low = bars.low[k]!
-    }
+    const { high } = extremesOf(bars.high, i, end)
+    const { low } = extremesOf(bars.low, i, end)
     ctx.fillStyle = colorOf?.(end) ?? (bars.close[end]! >= bars.open[i]! ? theme.up : theme.down)
     const top = Math.round(y(high))
     ctx.fillRect(
@@ -128,8 +126,7 @@ export function drawVolume(paint: Paint, bars: Bars): void {
   const { ctx, x, hr, theme, height, spacing } = paint
   const first = Math.max(0, paint.from)
   const last = Math.min(bars.length - 1, paint.to)
-  let most = 0
-  for (let i = first; i <= last; i++) if (bars.volume[i]! > most) most = bars.volume[i]!
+  const most = extremesOf(bars.volume, first, last).high
   if (most <= 0) return
   const body = bodyWidth(spacing, hr)
   const scale = (height * 0.18) / most

@@ -15,6 +15,7 @@ import {
   type ShapeMark,
 } from './scene.ts'
 import type { Bars } from '../../market/bars.ts'
+import { BLOCK, extremesOf, together } from './extremes.ts'
 import { bodyWidth, lineWidth, setDash, textSize, type Paint } from './paint.ts'
 import { drawShape } from './shapes.ts'
 
@@ -99,8 +100,9 @@ function drawPlot(paint: Paint, mark: PlotMark): void {
   if (mark.trackprice) drawTrack(paint, mark)
 }
 
-/** Bars that share a third of a pixel: those are drawn as one. */
-const strideOf = (paint: Paint): number => Math.max(1, Math.floor(0.34 / paint.spacing))
+/** Bars that share a third of a pixel, or a whole one where they are many: those are drawn as one. */
+const strideOf = ({ spacing }: Paint): number =>
+  spacing < 0.1 ? together(1 / spacing) : Math.max(1, Math.floor(0.34 / spacing))
 
 function drawTrack(paint: Paint, mark: PlotMark): void {
   const i = lastValue(mark.values, Math.min(mark.values.length - 1, paint.known))
@@ -140,7 +142,9 @@ function drawLine(paint: Paint, mark: PlotMark): void {
   last = Math.min(end, last + 1)
   if (!breaks) while (last < end && values[last] !== values[last]) last++
   ctx.lineWidth = lineWidth(paint, mark.width)
-  ctx.lineJoin = 'round'
+  const stride = strideOf(paint)
+  // Rounding thousands of corners takes longer than the lines.
+  ctx.lineJoin = stride > BLOCK ? 'bevel' : 'round'
   ctx.lineCap = mark.dash === 'solid' ? 'round' : 'butt'
   setDash(paint, mark.dash, mark.width)
   let previous = -1
@@ -150,21 +154,15 @@ function drawLine(paint: Paint, mark: PlotMark): void {
     if (open) ctx.stroke()
     open = false
   }
-  const stride = strideOf(paint)
   for (let i = first; i <= last; i++) {
     let value = values[i]!
     if (stride > 1 && i > first && i + stride < last) {
       // Several bars a pixel: of each few only the extremes are drawn, the lower one and then the higher.
-      const end = i + stride
-      let [low, high] = [i, i]
-      for (let k = i + 1; k < end; k++) {
-        if (!(values[k]! >= values[low]!)) low = k
-        if (!(values[k]! <= values[high]!)) high = k
-      }
-      if (open && values[low] === values[low] && values[high] === values[high])
-        ctx.lineTo(x(low + start), y(values[low]!))
+      const end = i + stride - (i % stride)
+      const { low, high } = extremesOf(values, i, end - 1)
+      if (open && low <= high) ctx.lineTo(x(i + start), y(low))
       i = end - 1
-      value = values[high]!
+      value = low <= high ? high : Number.NaN
     }
     if (value !== value) {
       if (breaks) {
@@ -187,7 +185,7 @@ function drawLine(paint: Paint, mark: PlotMark): void {
       }
       if (open) {
         const across = x(i + start)
-        if (steps) ctx.lineTo(across, y(values[previous]!))
+        if (steps && stride === 1) ctx.lineTo(across, y(values[previous]!))
         ctx.lineTo(across, y(value))
       }
     }

@@ -18,6 +18,7 @@ import { heikinAshi } from './bars.ts'
 import { drawBars, drawVolume } from './draw-bars.ts'
 import { drawDrawings, itemsAt } from './draw-drawings.ts'
 import { drawBehind, drawMarks } from './draw-marks.ts'
+import { extremesOf } from './extremes.ts'
 import { faded, type ChartTheme, type Paint } from './paint.ts'
 import { groundAt, rangeOf, type DrawingsMark, type GroundMark, type Mark } from './scene.ts'
 import { drawTrades } from './trades.ts'
@@ -135,11 +136,9 @@ export class PanePainter implements ISeriesPrimitive {
     let found = rangeOf(this.#marks, from, Math.min(to, last + 500), this.#known())
     if (this.name === 'price') {
       const { high, low, length } = this.#shown
-      let [least, most] = [Infinity, -Infinity]
-      for (let i = Math.max(0, from); i <= Math.min(length - 1, to, last); i++) {
-        if (low[i]! < least) least = low[i]!
-        if (high[i]! > most) most = high[i]!
-      }
+      const end = Math.min(length - 1, to, last)
+      const least = extremesOf(low, from, end).low
+      const most = extremesOf(high, from, end).high
       if (least <= most)
         found = {
           minValue: Math.min(least, found?.minValue ?? Infinity),

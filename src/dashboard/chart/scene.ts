@@ -6,6 +6,7 @@
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Drawing } from '../../pine/runtime/drawings.ts'
 import { ofKind } from '../../lib/of-kind.ts'
+import { extremesOf } from './extremes.ts'
 import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'
 
 /** One colour for all bars, or one a bar; null = not drawn. */
@@ -336,25 +337,23 @@ export function rangeOf(
     if (value < low) low = value
     if (value > high) high = value
   }
+  /** Whether there was any. */
+  const takeAll = (values: Float64Array, start: number): boolean => {
+    const found = extremesOf(values, from - start, Math.min(known, to - start))
+    if (found.low > found.high) return false
+    take(found.low)
+    take(found.high)
+    return true
+  }
   for (const mark of marks) {
     if ((mark.display & DISPLAY.pane) === 0) continue
     if (mark.kind === 'hline' && Number.isFinite(mark.price)) take(mark.price)
     else if (mark.kind === 'plot') {
-      const { values, start } = mark
-      let seen = false
-      for (let i = Math.max(0, from - start); i <= Math.min(values.length - 1, known, to - start); i++) {
-        const value = values[i]!
-        if (value !== value) continue
-        take(value)
-        seen = true
-      }
+      const seen = takeAll(mark.values, mark.start)
       if (seen && /histogram|columns|area/.test(mark.style)) take(mark.base)
     } else if (mark.kind === 'candle' || mark.kind === 'bar') {
-      const { start } = mark
-      for (let i = Math.max(0, from - start); i <= Math.min(mark.low.length - 1, known, to - start); i++) {
-        if (mark.low[i] === mark.low[i]) take(mark.low[i]!)
-        if (mark.high[i] === mark.high[i]) take(mark.high[i]!)
-      }
+      takeAll(mark.low, mark.start)
+      takeAll(mark.high, mark.start)
     } else if (mark.kind === 'shape' && mark.location === 'absolute') {
       const { values, start } = mark
       for (let i = Math.max(0, from - start); i <= Math.min(values.length - 1, known, to - start); i++)
