@@ -1,183 +1,169 @@
 // `bun run mutate [ROOM] [--count N] [--seed S]`: do the tests notice when the code is wrong?
 //
 // Mutation testing, as DeMillo, Lipton and Sayward proposed it: one small mistake at a time is made in a copy of the
-// tree, and the tests that cover the room are run. A mistake that none of them notices is listed: either a test is
-// missing, or the mutant does the same as the original, and then `tests/mutants.md` names it with the reason and it is
-// not made again. A survivor that the type checker refuses is none.
+// tree, and the tests that run its line are run, the quickest first, until one of them notices. A mistake that none of
+// them notices is listed: either a test is missing, or the mutant does the same as the original, and then
+// `tests/mutants.md` names it with the reason and it is not made again. A survivor that the type checker refuses is none.
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname } from 'node:path'
+import { readFileSync, rmSync } from 'node:fs'
+import process from 'node:process'
 import { commandLine, refused, wholeNumber } from './command-line.ts'
+import { runnersOf, type TestFile } from './mutate/coverage.ts'
 import { mutantsOf, type Mutant } from './mutate/mutants.ts'
+import { ROOMS, type Room } from './mutate/rooms.ts'
+import { copyOfTree, filesOf, measure, passes, typeChecks, withText } from './mutate/tree.ts'
 import { Random } from './torture/random.ts'
 
-interface Room {
-  readonly sources: readonly string[]
-  /** A room's own first: what is noticed by a file that runs in a second need not wait for one that takes ten. */
-  readonly tests: readonly string[]
-}
-
-const ROOMS: Readonly<Record<string, Room>> = {
-  broker: { sources: ['src/backtest/broker/**/*.ts'], tests: ['tests/backtest/*.test.ts'] },
-  report: {
-    sources: ['src/backtest/report/*.ts', 'src/backtest/equity.ts'],
-    tests: ['tests/backtest/*.test.ts'],
-  },
-  alerts: {
-    sources: ['src/alerts/*.ts'],
-    tests: ['tests/alerts/*.test.ts', 'tests/api/alert-*.test.ts'],
-  },
-  access: {
-    sources: ['src/api/access.ts', 'src/accounts/*.ts'],
-    tests: [
-      'tests/accounts/*.test.ts',
-      'tests/api/{access,auth,authorization,frame,scopes,letter,races,pace,peer}.test.ts',
-    ],
-  },
-  idempotency: {
-    sources: ['src/api/idempotency.ts'],
-    tests: ['tests/api/idempotency*.test.ts', 'tests/api/races.test.ts'],
-  },
-  deliveries: { sources: ['src/webhooks/*.ts'], tests: ['tests/webhooks/*.test.ts'] },
-  lexer: { sources: ['src/pine/1-parse/lexer.ts'], tests: ['tests/pine/{lexer,parser,manual}.test.ts'] },
-  checker: {
-    sources: ['src/pine/2-check/*.ts'],
-    tests: ['tests/pine/*.test.ts', 'tests/pine/library/*.test.ts'],
-  },
-  store: { sources: ['src/store/*.ts'], tests: ['tests/store/*.test.ts', 'tests/market/bar-*.test.ts'] },
-}
+/** What needs a browser, the executable or the whole machine is not asked: it would take minutes a mutant. */
+const ASKED = ['tests/*/*.test.ts', 'tests/pine/{library,ta}/*.test.ts']
+const NOT_ASKED = new Bun.Glob('tests/{browser,dashboard,executable,journeys,tools}/**')
 
 /** A mutant that loops for ever is noticed as well. */
-const SLOWER = 5
-const LEAST_LIMIT_MS = 20_000
+const SLOWER = 8
+const LEAST_LIMIT_MS = 15_000
 
-const HELP = `bun run mutate [ROOM…] [--count N] [--seed S]
+const HELP = `bun run mutate [ROOM…] [--count N] [--seed S] [--side-by-side N] [--own]
 
-Makes small mistakes in a copy of the code and lists those that no test notices. tests/mutants.md names those that are none.
+Makes small mistakes in a copy of the code and lists those that no test notices, and a table of all rooms at the end.
+tests/mutants.md names those that change nothing.
 
-  ROOM         ${Object.keys(ROOMS).join(', ')}; all without one
-  --count N    Mistakes a room; 40
-  --seed S     Which; 1`
+  ROOM              ${Object.keys(ROOMS).join(', ')};
+                    all without one
+  --count N         Mistakes a room; 40
+  --seed S          Which; 1
+  --side-by-side N  Mistakes that are tried at the same time; 2
+  --own             Ask the room's own tests alone: sooner done, and more survive`
 
 interface Placed extends Mutant {
   readonly file: string
+  readonly text: string
   readonly line: number
+  readonly lastLine: number
   readonly before: string
   readonly after: string
 }
 
+interface Result {
+  readonly name: string
+  readonly run: number
+  readonly survivors: number
+  readonly known: number
+  readonly all: number
+}
+
+type Outcome = 'killed' | 'refused' | 'survived'
+
 const root = `${import.meta.dir}/../..`
 
 async function main(): Promise<number> {
-  const options = { count: { type: 'string' }, seed: { type: 'string' } } as const
+  const options = {
+    count: { type: 'string' },
+    seed: { type: 'string' },
+    'side-by-side': { type: 'string' },
+    own: { type: 'boolean' },
+  } as const
   const { values, positionals } = commandLine(HELP, options, { allowPositionals: true })
   const count = wholeNumber(HELP, 'count', values.count) ?? 40
   const seed = wholeNumber(HELP, 'seed', values.seed) ?? 1
+  const lanes = wholeNumber(HELP, 'side-by-side', values['side-by-side']) ?? 2
   const names = positionals.length > 0 ? positionals : Object.keys(ROOMS)
   const unknown = names.find((name) => !Object.hasOwn(ROOMS, name))
   if (unknown !== undefined) refused(HELP, `There is no room "${unknown}".`)
-  const tree = copyOfTree()
+  if (lanes === 0) refused(HELP, '--side-by-side is at least 1.')
+  const trees = Array.from({ length: lanes }, copyOfTree)
   try {
-    for (const name of names) await mutateRoom(name, tree, count, seed)
+    const asked = values.own ? names.flatMap((name) => ROOMS[name]!.tests) : ASKED
+    const tests = await baseline(trees, asked)
+    const results: Result[] = []
+    for (const name of names) results.push(await mutateRoom(name, trees, tests, count, seed))
+    console.log(`\n${tableOf(results, seed)}`)
   } finally {
-    rmSync(tree, { recursive: true, force: true })
+    for (const tree of trees) rmSync(tree, { recursive: true, force: true })
   }
   return 0
 }
 
-/** What git knows of the working tree, changes included. */
-function copyOfTree(): string {
-  const tree = mkdtempSync(`${tmpdir()}/chartroom-mutate-`)
-  const listed = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: root })
-  for (const file of listed.stdout.toString().trim().split('\n')) {
-    mkdirSync(dirname(`${tree}/${file}`), { recursive: true })
-    // Deleted and not committed: it stays away.
-    if (Bun.file(`${root}/${file}`).size > 0) cpSync(`${root}/${file}`, `${tree}/${file}`)
+/** How long each test file takes where nothing is wrong, and which lines it runs. */
+async function baseline(trees: readonly string[], asked: readonly string[]): Promise<TestFile[]> {
+  const waiting = [...new Set(filesOf(trees[0]!, asked))].filter((file) => !NOT_ASKED.match(file))
+  const measured: TestFile[] = []
+  const work = async (tree: string) => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      measured.push(await measure(tree, file))
   }
-  symlinkSync(`${root}/node_modules`, `${tree}/node_modules`)
-  return tree
+  await Promise.all(trees.map(work))
+  return measured
 }
 
-async function mutateRoom(name: string, tree: string, count: number, seed: number): Promise<void> {
+async function mutateRoom(
+  name: string,
+  trees: readonly string[],
+  tests: readonly TestFile[],
+  count: number,
+  seed: number,
+): Promise<Result> {
   const room = ROOMS[name]!
-  const tests = await baseline(tree, filesOf(tree, room.tests))
-  const limitMs = Math.max(LEAST_LIMIT_MS, Math.ceil(SLOWER * Math.max(...tests.map((one) => one.ms))))
-  const files = tests.map((one) => one.file)
+  const all = filesOf(trees[0]!, room.sources).flatMap((file) =>
+    placed(file, readFileSync(`${trees[0]}/${file}`, 'utf8')),
+  )
   const known = equivalents()
-  const all = filesOf(tree, room.sources).flatMap((file) =>
-    placed(file, readFileSync(`${tree}/${file}`, 'utf8')),
-  )
   const left = all.filter((mutant) => !known.has(keyOf(mutant)))
-  const survivors: Placed[] = []
-  let run = 0
-  for (const mutant of shuffled(left, new Random(seed))) {
-    if (run >= count) break
-    const outcome = await judge(mutant, tree, files, limitMs)
-    if (outcome === 'refused') continue
-    run++
-    if (outcome !== 'survived') continue
-    survivors.push(mutant)
-    console.log(`${mutant.file}:${mutant.line}\n    ${mutant.before}\n    ${mutant.after}`)
-  }
-  const share = run === 0 ? 0 : (100 * survivors.length) / run
-  console.log(
-    `${name}: ${survivors.length} of ${run} mutants survived (${share.toFixed(1)} %), seed ${seed}, ${all.length - left.length} of ${all.length} known to change nothing`,
+  const own = ownTests(trees[0]!, room, tests)
+  const { run, survivors } = await tryEach(shuffled(left, new Random(seed)), count, trees, (mutant, tree) =>
+    judge(mutant, tree, askedOf(mutant, tests, own)),
   )
+  const result = { name, run, survivors, known: all.length - left.length, all: all.length }
+  console.log(`${name}: ${survivors} of ${run} mutants survived (${shareOf(result)} %), seed ${seed}`)
+  return result
 }
 
-function filesOf(tree: string, patterns: readonly string[]): string[] {
-  return patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(tree)].sort())
-}
-
-/** How long each test file takes where nothing is wrong; the quickest are asked first. */
-async function baseline(tree: string, files: readonly string[]): Promise<{ file: string; ms: number }[]> {
-  const timed: { file: string; ms: number }[] = []
-  for (const file of files) {
-    const from = performance.now()
-    if (!(await passes(tree, file, 600_000))) throw new Error(`${file} fails without any mutant.`)
-    timed.push({ file, ms: performance.now() - from })
+/** The first `count` mutants that the type checker takes, tried in as many trees at once as there are. */
+async function tryEach(
+  mutants: readonly Placed[],
+  count: number,
+  trees: readonly string[],
+  attempt: (mutant: Placed, tree: string) => Promise<Outcome>,
+): Promise<{ run: number; survivors: number }> {
+  let survivors = 0
+  let next = 0
+  // Those that are being tried count as tried until the type checker has refused them.
+  let run = 0
+  const work = async (tree: string) => {
+    while (run < count && next < mutants.length) {
+      const i = next++
+      run++
+      const outcome = await attempt(mutants[i]!, tree)
+      if (outcome === 'refused') run--
+      if (outcome !== 'survived') continue
+      survivors++
+      console.log(told(mutants[i]!))
+    }
   }
-  return timed.sort((a, b) => a.ms - b.ms)
+  await Promise.all(trees.map(work))
+  return { run, survivors }
 }
 
-async function passes(tree: string, file: string, limitMs: number): Promise<boolean> {
-  const child = Bun.spawn([process.execPath, 'test', '--bail', '--timeout=60000', `./${file}`], {
-    cwd: tree,
-    stdout: 'ignore',
-    stderr: 'ignore',
-    timeout: limitMs,
-    killSignal: 'SIGKILL',
-    // Random tests draw the same numbers for every mutant.
-    env: { ...process.env, SEED: '1', CI: 'true' },
-  })
-  return (await child.exited) === 0
+function told({ file, line, before, after }: Placed): string {
+  return `${file}:${line}\n    ${before}\n    ${after}`
 }
 
-async function judge(
-  mutant: Placed,
-  tree: string,
-  tests: readonly string[],
-  limitMs: number,
-): Promise<'killed' | 'refused' | 'survived'> {
-  const path = `${tree}/${mutant.file}`
-  const text = readFileSync(path, 'utf8')
-  writeFileSync(path, text.slice(0, mutant.start) + mutant.replacement + text.slice(mutant.end))
-  try {
-    for (const file of tests) if (!(await passes(tree, file, limitMs))) return 'killed'
+function ownTests(tree: string, room: Room, tests: readonly TestFile[]): TestFile[] {
+  const own = new Set(filesOf(tree, room.tests))
+  return tests.filter(({ file }) => own.has(file)).sort((a, b) => a.ms - b.ms)
+}
+
+function askedOf(mutant: Placed, tests: readonly TestFile[], own: readonly TestFile[]): readonly TestFile[] {
+  return [...new Set([...runnersOf(tests, mutant.file, mutant.line, mutant.lastLine), ...own])]
+}
+
+async function judge(mutant: Placed, tree: string, tests: readonly TestFile[]): Promise<Outcome> {
+  const { text, start, end, replacement } = mutant
+  const mutated = text.slice(0, start) + replacement + text.slice(end)
+  return await withText(`${tree}/${mutant.file}`, mutated, async () => {
+    for (const { file, ms } of tests)
+      if (!(await passes(tree, file, Math.max(LEAST_LIMIT_MS, Math.ceil(SLOWER * ms))))) return 'killed'
     return (await typeChecks(tree)) ? 'survived' : 'refused'
-  } finally {
-    writeFileSync(path, text)
-  }
-}
-
-async function typeChecks(tree: string): Promise<boolean> {
-  const child = Bun.spawn([process.execPath, 'check', '--no-script'], {
-    cwd: tree,
-    stdout: 'ignore',
-    stderr: 'ignore',
   })
-  return (await child.exited) === 0
 }
 
 function placed(file: string, text: string): Placed[] {
@@ -185,11 +171,15 @@ function placed(file: string, text: string): Placed[] {
     const from = text.lastIndexOf('\n', mutant.start - 1) + 1
     const end = text.indexOf('\n', mutant.end)
     const to = end < 0 ? text.length : end
-    const before = text.slice(from, to)
-    const after = text.slice(from, mutant.start) + mutant.replacement + text.slice(mutant.end, to)
-    const line = text.slice(0, mutant.start).split('\n').length
-    return { ...mutant, file, line, before: oneLine(before), after: oneLine(after) }
+    const before = oneLine(text.slice(from, to))
+    const after = oneLine(text.slice(from, mutant.start) + mutant.replacement + text.slice(mutant.end, to))
+    const line = lineAt(text, mutant.start)
+    return { ...mutant, file, text, line, lastLine: lineAt(text, mutant.end), before, after }
   })
+}
+
+function lineAt(text: string, at: number): number {
+  return text.slice(0, at).split('\n').length
 }
 
 function oneLine(text: string): string {
@@ -205,6 +195,27 @@ function equivalents(): Set<string> {
 
 function keyOf({ before, after }: Placed): string {
   return `${before}\n${after}`
+}
+
+function tableOf(results: readonly Result[], seed: number): string {
+  const date = new Date().toISOString().slice(0, 10)
+  const rows = results.map((result) =>
+    [
+      result.name,
+      date,
+      seed,
+      result.run,
+      result.survivors,
+      `${shareOf(result)} %`,
+      `${result.known} of ${result.all}`,
+    ].join(' | '),
+  )
+  const head = 'room | date | seed | mutants | survived | share | known to change nothing'
+  return [head, head.replace(/[^|]+/g, ' --- ').trim(), ...rows].map((row) => `| ${row} |`).join('\n')
+}
+
+function shareOf({ run, survivors }: Result): string {
+  return (run === 0 ? 0 : (100 * survivors) / run).toFixed(1)
 }
 
 function shuffled<T>(items: readonly T[], random: Random): T[] {

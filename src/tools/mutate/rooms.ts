@@ -1,0 +1,48 @@
+// The rooms that `bun run mutate` knows: where mistakes are made, and who is asked in the end.
+//
+// A mistake is first shown to every test file that runs its line, whatever room that file stands in. What only runs in a
+// worker or in another process is in no coverage: so the room's own tests are asked as well before a mutant has survived.
+
+export interface Room {
+  readonly sources: readonly string[]
+  readonly tests: readonly string[]
+}
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  broker: { sources: ['src/backtest/broker/**/*.ts'], tests: ['tests/backtest/*.test.ts'] },
+  report: {
+    sources: ['src/backtest/report/*.ts', 'src/backtest/equity.ts'],
+    tests: ['tests/backtest/*.test.ts'],
+  },
+  alerts: { sources: ['src/alerts/*.ts'], tests: ['tests/alerts/*.test.ts', 'tests/api/alert-*.test.ts'] },
+  access: {
+    sources: ['src/api/access.ts', 'src/accounts/*.ts'],
+    tests: [
+      'tests/accounts/*.test.ts',
+      'tests/api/{access,auth,authorization,frame,scopes,letter,races,pace,peer}.test.ts',
+    ],
+  },
+  idempotency: {
+    sources: ['src/api/idempotency.ts'],
+    tests: ['tests/api/idempotency*.test.ts', 'tests/api/races.test.ts'],
+  },
+  deliveries: { sources: ['src/webhooks/*.ts'], tests: ['tests/webhooks/*.test.ts'] },
+  lexer: { sources: ['src/pine/1-parse/lexer.ts'], tests: ['tests/pine/{lexer,parser,manual}.test.ts'] },
+  checker: { sources: ['src/pine/2-check/*.ts'], tests: ['tests/pine/*.test.ts'] },
+  store: { sources: ['src/store/*.ts'], tests: ['tests/store/*.test.ts', 'tests/market/bar-*.test.ts'] },
+  market: {
+    sources: ['src/market/**/*.ts'],
+    tests: ['tests/market/*.test.ts', 'tests/engine/import.test.ts'],
+  },
+  builtins: { sources: ['src/pine/builtins/**/*.ts'], tests: ['tests/pine/{library,ta}/*.test.ts'] },
+  runtime: { sources: ['src/pine/runtime/**/*.ts'], tests: ['tests/pine/*.test.ts'] },
+  sweeps: { sources: ['src/sweeps/*.ts'], tests: ['tests/sweeps/*.test.ts'] },
+  statistics: { sources: ['src/statistics/*.ts'], tests: ['tests/statistics/*.test.ts'] },
+  nouns: {
+    sources: ['src/{ideas,scripts,watchlists,replay,search,support,errors,feeds}/*.ts'],
+    tests: [
+      'tests/{ideas,watchlists,replay,search,support,errors,feeds}/*.test.ts',
+      'tests/api/features.test.ts',
+    ],
+  },
+}
