@@ -602,3 +602,21 @@ if bar_index == 2
   // Up to 104, two a point; the low of 99 was before the stop at 101.
   expect(read.trades.map(({ runup, drawdown }) => [runup, drawdown])).toEqual([[6, 0]])
 })
+
+test('what a trade saw of the bar it was closed in ends at its exit', () => {
+  const { report: read } = runBacktest({
+    ...REQUEST,
+    bars: barsFrom('100/100/100/100 100/101/99/100 100/110/97/104 104/104/104/104 104/104/104/104'),
+    source: `//@version=6
+strategy("Limit")
+if bar_index == 0
+    strategy.entry("L", strategy.long, qty=1)
+    strategy.exit("X", "L", limit=105)
+if bar_index == 3
+    log.info("{0} {1}", strategy.closedtrades.max_runup(0), strategy.closedtrades.max_drawdown(0))
+`,
+  })
+  // Down to 97 first, then up to the limit at 105 and no further, two a point, less half a dollar for the entry.
+  expect(read.trades.map(({ runup, drawdown }) => [runup, drawdown])).toEqual([[10, -6]])
+  expect(read.logs.map(({ message }) => message)).toEqual(['10 6'])
+})

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { expectList } from '../expected.ts'
 import { barsFrom, drive, fillLines, NO_CLOSE, TEST_SYMBOL, type TestScript } from './drive.ts'
-import type { DeclarationArgs } from '../../src/backtest/broker/settings.ts'
+import { brokerSettings, type DeclarationArgs } from '../../src/backtest/broker/settings.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import type { SymbolInfo } from '../../src/market/symbol.ts'
@@ -1283,6 +1283,172 @@ describe('broker rules', () => {
       series: () => null,
     })
     expect(report.warnings.map(({ code }) => code)).toEqual(['order_fills_see_whole_bar'])
+  })
+
+  test('A5: what finer bars reach beyond the chart’s bar is reached', () => {
+    const finer = barsFrom('100/100/100/100 100/100/100/100 100/105/99/101')
+    const bars = barsFrom('100/100/100/100 100/100/100/100 100/101/99/101')
+    const script: TestScript = ({ bar, long, exit }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) exit('X', 'L', { limit: 104, stop: 90 })
+    }
+    const on = drive(bars, { use_bar_magnifier: true }, script, { finer })
+    expect(on.trades).toEqual(['long 1 L@1 100 → X@2 104 = 4'])
+  })
+
+  test('C1: a market entry whose position strategy.order has closed before it brings its own quantity alone', () => {
+    const { trades, positions } = drive(
+      barsFrom(`${FLAT} ${FLAT} ${FLAT}`),
+      {},
+      ({ bar, long, short, order }) => {
+        if (bar === 0) long('L')
+        if (bar === 1) {
+          order('O', -1, { qty: 1 })
+          short('S', { qty: 2 })
+        }
+      },
+    )
+    expect(trades).toEqual(['long 1 L@1 100 → O@2 100 = 0'])
+    expect(positions).toEqual([0, 1, -2])
+  })
+
+  test.each([
+    [1150, 10, 100, -10],
+    [1050, 100, 10, 10],
+  ])(
+    'C5: of two market entries both ways each needs its side’s margin: %d, %d and %d %% leave %d',
+    (initial_capital, margin_long, margin_short, opened) => {
+      // One side needs 1000, the other 100.
+      const { positions } = drive(
+        barsFrom('100/100/100/100 100/100/100/100 100/100/100/100'),
+        { initial_capital, margin_long, margin_short, pyramiding: 1 },
+        ({ bar, long, short }) => {
+          if (bar > 0) return
+          long('L', { qty: 10 })
+          short('S', { qty: 10 })
+        },
+      )
+      expect(positions[1]).toBe(opened)
+    },
+  )
+
+  test.each([
+    ['with a rule that watches every bar', true],
+    ['on bars that reach nothing else', false],
+  ])('G1: an order that waits is dropped when a close makes it too dear, %s', (_name, watched) => {
+    const { positions } = drive(
+      barsFrom('95/95/95/95 95/120/95/120 120/120/100/100 100/100/80/80 80/80/80/80'),
+      { initial_capital: 1000 },
+      ({ bar, broker, long }) => {
+        if (bar > 0) return
+        if (watched) broker.desk.maxDrawdown(90, 'percent_of_equity', null)
+        long('L', { qty: 10, limit: 90 })
+      },
+    )
+    expect(positions).toEqual([0, 0, 0, 0, 0])
+  })
+
+  test('G1: an order of strategy.order that its open makes too dear is refused', () => {
+    const bought = (open: number) =>
+      drive(
+        barsFrom(`95/95/95/95 ${open}/${open}/${open}/${open}`),
+        { initial_capital: 1000 },
+        ({ bar, order }) => {
+          if (bar === 0) order('O', 1, { qty: 10 })
+        },
+      ).positions[1]
+    expect([bought(100), bought(100.01)]).toEqual([10, 0])
+  })
+
+  test('G3: a position is called when its currency becomes dearer, at an unchanged price', () => {
+    const flat = Array.from({ length: 4 }, () => '100/100/100/100').join(' ')
+    const { positions, broker } = drive(
+      barsFrom(flat),
+      { initial_capital: 1001, currency: 'EUR' },
+      ({ bar, long }) => {
+        if (bar === 0) long('L', { qty: 10 })
+      },
+      { rates: Float64Array.of(1, 1, 1.1, 1.1) },
+    )
+    // 1100 are needed of 1001: 99 missing are 0.9 contracts at 110, four times that is sold.
+    expect(positions).toEqual([0, 10, 6.4, 6.4])
+    expect(broker.marginCalls).toBe(1)
+  })
+
+  test('G1: before version 6 no margin is kept unless the script says so', () => {
+    const margins = (version: number, args: DeclarationArgs = {}) => {
+      const { marginLong, marginShort } = brokerSettings(args, TEST_SYMBOL, version)
+      return [marginLong, marginShort]
+    }
+    expect([5, 6, 7].map((version) => margins(version))).toEqual([
+      [0, 0],
+      [1, 1],
+      [1, 1],
+    ])
+    expect(margins(5, { margin_long: 50, margin_short: 20 })).toEqual([0.5, 0.2])
+  })
+
+  test('H3: the drawdown is from the highest realised equity, and what only touches it is reached', () => {
+    const stopped = (allowed: number) =>
+      drive(
+        barsFrom('100/100/100/100 100/100/100/100 110/110/110/110 110/110/110/110 95/95/95/95 95/95/95/95'),
+        { initial_capital: 1000 },
+        ({ bar, broker, long, closeAll }) => {
+          if (bar === 0) broker.desk.maxDrawdown(allowed, 'cash', null)
+          if (bar === 0 || bar === 2) long('L')
+          if (bar === 1 || bar === 3) closeAll()
+          if (bar === 4) long('AGAIN')
+        },
+      ).positions
+    // 10 won, then 15 lost.
+    expect(stopped(15.01)).toEqual([0, 1, 0, 1, 0, 1])
+    expect(stopped(15)).toEqual([0, 1, 0, 1, 0, 0])
+  })
+
+  test('D16: exits of one OCA name shrink by what one of them closed, those of others and of none do not', () => {
+    const held = (names: readonly (string | null)[]) =>
+      drive(
+        barsFrom('100/100/100/100 100/100/100/100 100/105/100/105 105/110/105/110 110/110/110/110'),
+        {},
+        ({ bar, long, exit }) => {
+          if (bar === 0) long('L', { qty: 4 })
+          if (bar === 1)
+            for (const [i, ocaName] of names.entries())
+              exit(`X${i}`, 'L', { qty: 2, limit: 104 + 4 * i, ocaName })
+        },
+      ).positions.slice(1)
+    expect(held(['E', 'E'])).toEqual([4, 2, 2, 2])
+    expect(held(['E', 'F'])).toEqual([4, 2, 0, 0])
+    expect(held([null, null])).toEqual([4, 2, 0, 0])
+    expect(held(['', ''])).toEqual([4, 2, 0, 0])
+  })
+
+  test('a row that no closed trade has is none', () => {
+    const { broker } = drive(barsFrom(`${FLAT} ${FLAT} ${FLAT}`), {}, ({ bar, long, closeAll }) => {
+      if (bar === 0) long('L')
+      if (bar === 1) closeAll()
+    })
+    const found = [-1, 0, 0.5, 1, NaN].map((row) => broker.position.closedTrade(row)?.entryId ?? null)
+    expect(found).toEqual([null, 'L', null, null, null])
+  })
+
+  test('long comments and alert messages weigh more', () => {
+    const bytes = (comment: string) =>
+      drive(barsFrom(`${FLAT} ${FLAT}`), {}, ({ bar, long }) => {
+        if (bar === 0) long('L', { comment })
+      }).broker.bytes
+    expect(bytes('twelve signs') - bytes('')).toBe(12 * 8)
+  })
+
+  test('a broker is busy while an order waits', () => {
+    const busy: boolean[] = []
+    drive(barsFrom(`${FLAT} ${FLAT} ${FLAT} ${FLAT}`), {}, ({ bar, broker, long, closeAll }) => {
+      busy.push(broker.busy)
+      if (bar === 0) long('L')
+      if (bar === 1) closeAll()
+      busy.push(broker.busy)
+    })
+    expect(busy).toEqual([false, true, false, true, false, false, false, false])
   })
 
   test('A5: with finer bars their order decides which side of a bracket is hit', () => {
