@@ -63,6 +63,9 @@ describe('without settings', () => {
     [['::ffff:169.254.169.254'], NO],
     [[], NO],
     [['93.184.215.14', '2606:4700::1111'], '93.184.215.14 2606:4700::1111'],
+    // IPv4 in the clothes of IPv6 is what it means.
+    [['::ffff:93.184.215.14'], '::ffff:93.184.215.14'],
+    [['::ffff:5db8:d70e'], '::ffff:5db8:d70e'],
   ])('a name that resolves to %p → %s', async (dns, expected) => {
     expect(await verdict('https://example.com/', { dns })).toBe(expected)
   })

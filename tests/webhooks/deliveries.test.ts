@@ -201,6 +201,26 @@ describe('a delivery', () => {
     expect(sent).toHaveLength(10)
     await stop()
   })
+  test('says when this attempt was made, not the first', async () => {
+    const { register, report, stop } = await world()
+    await register()
+    respond = () => answer(sent.length === 1 ? 503 : 200)
+    await report()
+    await clock.pass(HOUR)
+    expect(sent.map((attempt) => bodyOf(attempt)['delivered_at'])).toEqual([
+      '2026-01-01T00:00:00.000Z',
+      '2026-01-01T00:00:05.000Z',
+    ])
+    await stop()
+  })
+  test('goes to every receiver of the user at once', async () => {
+    const { register, report, stop } = await world()
+    const urls = ['https://a.example/', 'https://b.example/', 'https://c.example/']
+    for (const url of urls) await register({ url })
+    await report()
+    expect(sent.map(({ url }) => url.href).toSorted()).toEqual(urls)
+    await stop()
+  })
   test('waits as long as Retry-After says', async () => {
     const { register, report, stop } = await world()
     await register()
@@ -399,7 +419,10 @@ describe('a receiver', () => {
     const last = () => sent.at(-1) as Attempt
     expect(last().headers['webhook-signature']?.split(' ')).toHaveLength(2)
     expect(last().headers['X-Service-Signature']).toBe(await serviceSignature(old, last().body))
-    await clock.pass(25 * HOUR)
+    await clock.pass(23 * HOUR)
+    await report()
+    expect(last().headers['webhook-signature']?.split(' ')).toHaveLength(2)
+    await clock.pass(2 * HOUR)
     await report()
     expect(last().headers['webhook-signature']?.split(' ')).toHaveLength(1)
     expect(last().headers['X-Service-Signature']).toBe(await serviceSignature(old, last().body))
@@ -468,6 +491,17 @@ describe('the log', () => {
     await clock.settle()
     expect(again.resendOf).toBe((await log(receiver.id))[1]?.id ?? 'none')
     expect(bodyOf(sent[1] as Attempt)['data']).toEqual({ backtestId: 'bt_9' })
+    await stop()
+  })
+  test('shows and sends again nothing of somebody else', async () => {
+    const { register, report, outbox, log, stop } = await world()
+    const { receiver } = await register()
+    await report()
+    const id = (await log(receiver.id))[0]?.id ?? ''
+    expect(await outbox.get('usr_1', id)).toMatchObject({ id })
+    const notTheirs = { status: 404, code: 'delivery_not_found' }
+    expect(await rejection(outbox.get('usr_2', id))).toMatchObject(notTheirs)
+    expect(await rejection(outbox.resend('usr_2', id))).toMatchObject(notTheirs)
     await stop()
   })
   test('is kept for 30 days', async () => {
@@ -577,6 +611,11 @@ describe('slots', () => {
     const second = takeAll().map(({ receiverId }) => receiverId)
     // The last quarter: b3 and not a3. Then b has its half.
     expect(second).toEqual(['b0', 'a0', 'b1', 'a1', 'b2', 'a2', 'b3'])
+  })
+  test('are no more than there are, however many receivers answer', () => {
+    const turns = new Turns(2)
+    for (const owner of ['a', 'b', 'c']) turns.learn(owner, [{ receiverId: owner, at: 0, proven: true }])
+    expect([turns.take(1)?.ownerId, turns.take(1)?.ownerId, turns.take(1)]).toEqual(['a', 'b', null])
   })
   test('a name that is never resolved costs its receiver 5 seconds, and nobody else anything', async () => {
     const { register, report, log, stop } = await world()
