@@ -5,7 +5,10 @@ import { tokens, users, type AccountDeps, type User } from '../../src/accounts/a
 import { Credentials } from '../../src/accounts/credentials.ts'
 import { argon2Passwords } from '../../src/accounts/passwords.ts'
 import {
+  endOtherSessions,
   endSession,
+  endSessionById,
+  listSessions,
   resumeSession,
   startSession,
   sweepSessions,
@@ -28,6 +31,7 @@ import {
 import { Problem } from '../../src/lib/problem.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import type { Kv } from '../../src/store/kv.ts'
+import { rejection } from '../rejection.ts'
 import { testKv } from '../store/test-store.ts'
 
 const DAY = 86_400_000
@@ -164,6 +168,28 @@ describe('a session', () => {
     expect(await used()).toBe(1)
     expect(await used()).toBe(0)
   })
+})
+
+test('one’s own sessions are listed, newest first, and ended; nobody else’s', async () => {
+  const { deps, user, pass } = await world()
+  const ben = await addUser(deps, { email: 'ben@example.com', password: 'correct horse' })
+  const made = []
+  for (const agent of ['one', 'two', 'three']) {
+    made.push((await startSession(deps, user, agent)).session)
+    pass(1000)
+  }
+  const { session: bens } = await startSession(deps, ben, 'four')
+  const agents = async (of: User) => (await listSessions(deps, of)).map(({ userAgent }) => userAgent)
+  expect(await agents(user)).toEqual(['three', 'two', 'one'])
+  const notTheirs = { status: 404, code: 'session_not_found' }
+  expect(await rejection(endSessionById(deps, ben, made[0]!.id))).toMatchObject(notTheirs)
+  expect(await rejection(endSessionById(deps, user, 'ses_none'))).toMatchObject(notTheirs)
+  expect(await agents(user)).toHaveLength(3)
+  await endSessionById(deps, user, made[0]!.id)
+  expect(await agents(user)).toEqual(['three', 'two'])
+  expect(await endOtherSessions(deps, user, made[2]!)).toBe(1)
+  expect(await agents(user)).toEqual(['three'])
+  expect(await agents(ben)).toEqual([bens.userAgent])
 })
 
 describe('a user', () => {

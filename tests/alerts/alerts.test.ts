@@ -40,7 +40,32 @@ describe('a condition', () => {
     ['exiting_channel', [10, 12, nan], 11, [13, 13, 11], nan, true, true],
     ['exiting_channel', [10, 12, nan], 11, [11, 13, 11], nan, true, false],
     ['exiting_channel', [10, 12, nan], 11, [11, 13, 11], nan, false, true],
+    // At a bound itself.
+    ['above', [10, nan, nan], 9, [10, 10, 10], nan, true, false],
+    ['below', [10, nan, nan], 11, [10, 10, 10], nan, true, false],
+    ['crossing_up', [10, nan, nan], 9, [10, 10, 9], nan, true, false],
+    ['crossing_up', [10, nan, nan], 9, [9.5, 10, 9], nan, false, true],
+    ['crossing_down', [10, nan, nan], 11, [10, 11, 10], nan, true, false],
+    ['crossing_down', [10, nan, nan], 11, [10.5, 11, 10], nan, false, true],
+    ['crossing_down', [10, nan, nan], 10, [10.5, 11, 9], nan, false, false],
+    ['inside_channel', [10, 12, nan], 9, [10, 10, 10], nan, true, true],
+    ['inside_channel', [10, 12, nan], 9, [12, 12, 12], nan, true, true],
+    ['outside_channel', [10, 12, nan], 11, [10, 10, 10], nan, true, false],
+    ['outside_channel', [10, 12, nan], 11, [12, 12, 12], nan, true, false],
+    ['outside_channel', [10, 12, nan], 11, [9, 9, 9], nan, true, true],
+    ['entering_channel', [10, 12, nan], 12, [11, 12, 11], nan, true, false],
+    ['entering_channel', [10, 12, nan], 13, [12, 13, 12], nan, true, true],
+    ['entering_channel', [10, 12, nan], 13, [12.5, 13, 12], nan, false, true],
+    ['entering_channel', [10, 12, nan], 13, [12.5, 13, 12.1], nan, false, false],
+    ['exiting_channel', [10, 12, nan], 10, [9, 10, 9], nan, true, true],
+    ['exiting_channel', [10, 12, nan], 11, [12, 12, 11], nan, true, false],
+    ['exiting_channel', [10, 12, nan], 11, [11, 12, 10], nan, false, false],
+    ['exiting_channel', [10, 12, nan], 11, [11, 12, 9.9], nan, false, true],
+    ['exiting_channel', [10, 12, nan], 13, [14, 14, 13], nan, true, false],
     ['moving_up', [5, nan, nan], nan, [15, 15, 15], 10, true, true],
+    ['moving_down', [5, nan, nan], nan, [5.1, 5.1, 5.1], 10, true, false],
+    ['moving_down_pct', [nan, nan, 10], nan, [9, 9, 9], 10, true, true],
+    ['moving_up_pct', [nan, nan, 10], nan, [10.9, 10.9, 10.9], 10, true, false],
     ['moving_up', [5, nan, nan], nan, [14, 14, 14], 10, true, false],
     ['moving_down', [5, nan, nan], nan, [5, 5, 5], 10, true, true],
     ['moving_up_pct', [nan, nan, 10], nan, [11, 11, 11], 10, true, true],
@@ -94,6 +119,8 @@ let closes: number[]
 let fired: Firing[]
 let ends: Closing[]
 let script: (bars: Bars, alert: Alert) => ScriptEvents
+/** Whose series the name means. */
+let seriesOwner: string
 
 function barsOf(values: readonly number[]): Bars {
   const bars = emptyBars(values.length)
@@ -116,7 +143,12 @@ function world(kv: Kv = testKv()) {
     newId: idSource({ clock, random: { bytes: (n) => new Uint8Array(n).map(() => byte++) } }),
     bars: async (series, range) => ({ bars: selectBars(barsOf(closes), range), source: sourceOf(series) }),
     source: async (series) => sourceOf(series),
-    resolve: async (_userId, series) => series,
+    resolve: async (_userId, { exchange, symbol, interval }) => ({
+      exchange,
+      symbol,
+      interval,
+      ...(seriesOwner !== '' && { owner: seriesOwner }),
+    }),
     closesAt: async () => (time) => time + barMs,
     alertsMax: 400,
     ownsReceiver: async (_userId, id) => id === 'wh_1',
@@ -140,6 +172,11 @@ function world(kv: Kv = testKv()) {
     kv,
     alerts,
     arrived,
+    /** Bars came that nobody has looked at yet. */
+    unseen: (...values: number[]) => {
+      closes.push(...values)
+      change++
+    },
     set: (fields: Partial<AlertFields> = {}) =>
       alerts.create('usr_1', {
         symbol: 'spx',
@@ -175,6 +212,7 @@ beforeEach(() => {
   now = START + 1.5 * DAY
   fired = []
   ends = []
+  seriesOwner = ''
   script = () => ({ plot: null, plots: {}, events: [] })
 })
 
@@ -346,6 +384,30 @@ describe('an alert', () => {
     expect(days()).toEqual([])
     await bar(9, 11)
     expect(days()).toEqual([4])
+  })
+  test('that is changed at the moment its bar closes has fired for it', async () => {
+    const { alerts, set, unseen } = world()
+    const { id } = await set({ frequency: 'once_per_bar_close' })
+    unseen(11)
+    now = START + 3 * DAY - 1
+    await alerts.change('usr_1', id, { price: 10.5 })
+    expect(days()).toEqual([])
+    now++
+    await alerts.change('usr_1', id, { price: 1000 })
+    expect(days()).toEqual([2])
+  })
+  test('whose name means another series again tells what fires there', async () => {
+    seriesOwner = 'usr_1'
+    const { alerts, set } = world()
+    const { id } = await set({ op: 'below', price: 5 })
+    expect(await alerts.get('usr_1', id)).toMatchObject({ seriesOwner: 'usr_1' })
+    // What was the user's own is gone, and everybody's stands at 4.
+    seriesOwner = ''
+    closes = [4, 4]
+    const own = { owner: 'usr_1', exchange: 'SP', symbol: 'SPX', interval: '1d' }
+    await Array.fromAsync(alerts.look(own))
+    expect(await alerts.get('usr_1', id)).toMatchObject({ seriesOwner: '', state: 'triggered' })
+    expect(days()).toEqual([1])
   })
   test('changed to another level forgets what it saw of the old one', async () => {
     const { alerts, set, bar } = world()

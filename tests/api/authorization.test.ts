@@ -3,12 +3,15 @@
 import { describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/accounts.ts'
 import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
+import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 
 const unlimited = Object.fromEntries(
   Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }]),
 ) as unknown as RatePolicies
-const server = testServer((services) => ({ settings: { ...services.settings, rates: unlimited } }))
+const server = testServer((services) => ({ settings: { ...services.settings, rates: unlimited } }), {
+  engine: 'real',
+})
 const { call, signUp, clock } = server
 
 const cookie = await signUp('owner@example.com')
@@ -153,29 +156,58 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
 test("somebody else's objects are not there", async () => {
   const post = async (path: string, body: unknown) => {
     const made = await call('POST', path, { headers: cookie, body })
+    if (made.status !== 200) throw new Error(`${path}: ${made.text}`)
     return (made.json as { id: string }).id
   }
+  await call('POST', '/api/platform/bars/import?exchange=E&symbol=S&interval=1h', {
+    headers: { ...cookie, 'content-type': 'text/csv' },
+    body: barCsv(50),
+  })
+  const market = { symbol: 'S', exchange: 'E', interval: '1h' }
+  const webhook = await post('/api/platform/webhooks', {
+    name: 'n',
+    url: 'https://e.example/',
+    events: ['backtest.reportReady'],
+  })
+  const { sessions } = (await call('GET', '/api/auth/sessions', { headers: cookie })).json as {
+    sessions: readonly { id: string }[]
+  }
   const mine = {
-    alerts: await post('/api/platform/alerts', {
-      symbol: 'S',
-      exchange: 'E',
-      interval: '1h',
+    '/api/platform/alerts/': await post('/api/platform/alerts', {
+      ...market,
       kind: 'price',
       op: 'above',
       price: 1,
       channels: ['email'],
     }),
-    ideas: await post('/api/platform/ideas', { title: 't', body: '', visibility: 'private' }),
-    scripts: await post('/api/platform/scripts', { name: 'n', source: '' }),
-    watchlists: await post('/api/platform/watchlists/import', { name: 'w', items: [] }),
-    webhooks: await post('/api/platform/webhooks', {
-      name: 'n',
-      url: 'https://e.example/',
-      events: ['backtest.reportReady'],
+    '/api/platform/ideas/': await post('/api/platform/ideas', {
+      title: 't',
+      body: '',
+      visibility: 'private',
     }),
+    '/api/platform/scripts/': await post('/api/platform/scripts', { name: 'n', source: '' }),
+    '/api/platform/watchlists/': await post('/api/platform/watchlists/import', { name: 'w', items: [] }),
+    '/api/platform/webhooks/': webhook,
+    '/api/platform/webhooks/deliveries/': await post(`/api/platform/webhooks/${webhook}/test`, {}),
+    '/api/platform/backtests/': await post('/api/platform/backtests', {
+      ...market,
+      name: 'mine',
+      bars: 50,
+      source: '//@version=6\nstrategy("mine")',
+    }),
+    '/api/platform/sweeps/': await post('/api/platform/sweeps', {
+      ...market,
+      name: 'mine',
+      bars: 50,
+      source: '//@version=6\nstrategy("mine")\nn = input.int(3, "N")',
+      space: [{ input: 'N', values: [1, 2] }],
+    }),
+    '/api/auth/sessions/': sessions[0]!.id,
   }
-  for (const [noun, id] of Object.entries(mine))
-    for (const route of routes.filter(({ path }) => path.startsWith(`/api/platform/${noun}/:id`))) {
+  for (const [prefix, id] of Object.entries(mine)) {
+    const asked = routes.filter(({ path }) => path.startsWith(`${prefix}:id`))
+    expect([prefix, typeof id, asked.length > 0]).toEqual([prefix, 'string', true])
+    for (const route of asked) {
       const url = route.path.replace(':id', id)
       const { status, json } = await call(route.method, url, {
         headers: { ...stranger, 'content-type': 'application/json' },
@@ -188,4 +220,5 @@ test("somebody else's objects are not there", async () => {
         true,
       ])
     }
+  }
 })

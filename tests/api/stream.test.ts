@@ -192,6 +192,17 @@ describe('limits', () => {
     pool.close()
   })
 
+  test('half a token lets nobody in', () => {
+    const clock = new FakeClock()
+    const limiter = new RateLimiter(clock, DEFAULT_RATES)
+    for (let i = 0; i < 120; i++) limiter.take('anonymous', 'ip')
+    clock.advance(499)
+    expect(() => limiter.take('anonymous', 'ip')).toThrow('Wait 1 s')
+    clock.advance(1)
+    expect(limiter.take('anonymous', 'ip')['ratelimit']).toBe('"anonymous";r=0;t=1')
+    expect(() => limiter.take('anonymous', 'ip')).toThrow('At most 120 requests of this kind a minute.')
+  })
+
   test('a clock that is set back by hours takes no requests away', () => {
     const clock = new FakeClock()
     const limiter = new RateLimiter(clock, DEFAULT_RATES)

@@ -103,6 +103,8 @@ test('pages lead from one to the next, newest first', async () => {
   expect(first.items.map((note) => note.id)).toEqual(['n3', 'n2'])
   const second = await notes.list('owner', ['u1'], { limit: 2, cursor: first.nextCursor })
   expect(second).toMatchObject({ items: [{ id: 'n1' }], nextCursor: null })
+  // A page that is exactly full is the last one.
+  expect((await notes.list('owner', ['u1'], { limit: 3 })).nextCursor).toBeNull()
   expect((await Array.fromAsync(notes.each())).map((note) => note.id)).toEqual(['n1', 'n2', 'n3'])
   expect(await rejection(notes.list('owner', ['u1'], { limit: 2, cursor: 'nonsense' }))).toMatchObject({
     code: 'validation_failed',
