@@ -20,6 +20,7 @@ import type { Scripts } from '../scripts/scripts.ts'
 import type { Search } from '../search/search.ts'
 import type { Support } from '../support/support.ts'
 import type { Ledger } from '../sweeps/ledger.ts'
+import type { Scans } from '../scans/scans.ts'
 import type { Sweeps } from '../sweeps/sweeps.ts'
 import type { Drawings } from '../charts/drawings.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
@@ -44,6 +45,7 @@ export interface Rooms {
   readonly search: Search
   readonly support: Support
   readonly sweeps: Sweeps
+  readonly scans: Scans
   /** How often scripts were tried on markets. */
   readonly ledger: Ledger
   /** What is done with users' texts. */

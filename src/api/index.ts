@@ -65,6 +65,7 @@ import { searchRoutes } from './search.ts'
 import { streamRoutes } from './stream.ts'
 import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
+import { scanRoutes } from './scans.ts'
 import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
 import { drawingRoutes } from './drawings.ts'
@@ -78,6 +79,7 @@ const resources = (deps: ApiDeps) =>
     .use(backtestRoutes(deps))
     .use(backtestCheckRoutes(deps))
     .use(sweepRoutes(deps))
+    .use(scanRoutes(deps))
     .use(alertRoutes(deps))
     .use(ideaRoutes(deps))
     .use(scriptRoutes(deps))

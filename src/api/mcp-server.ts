@@ -90,6 +90,24 @@ const TOOLS: readonly Tool[] = [
   { name: 'list_sweeps', method: 'GET', path: `${platform}/sweeps` },
   { name: 'get_sweep_results', method: 'GET', path: `${platform}/sweeps/:id/results`, large: true },
   { name: 'stop_sweep', method: 'POST', path: `${platform}/sweeps/:id/cancel` },
+  {
+    name: 'run_scan',
+    method: 'POST',
+    path: `${platform}/scans`,
+    description:
+      'Run a script over a watchlist, named symbols or everything cached, to see where its conditions hold now. Answers at once; ask get_scan until its state is done.',
+  },
+  { name: 'get_scan', method: 'GET', path: `${platform}/scans/:id` },
+  {
+    name: 'get_scan_results',
+    method: 'GET',
+    path: `${platform}/scans/:id/results`,
+    description: 'Rows of a scan, a market each; choose them with where, order them with sort.',
+    large: true,
+  },
+  { name: 'list_scans', method: 'GET', path: `${platform}/scans` },
+  { name: 'run_scan_again', method: 'POST', path: `${platform}/scans/:id/run` },
+  { name: 'stop_scan', method: 'POST', path: `${platform}/scans/:id/cancel` },
   { name: 'delete_backtest', method: 'DELETE', path: `${platform}/backtests/:id` },
   {
     name: 'list_symbols',

@@ -20,6 +20,7 @@ const ALERT: Codes = ['alert_not_found']
 const BACKTEST: Codes = ['backtest_not_found']
 const IDEA: Codes = ['idea_not_found']
 const SWEEP: Codes = ['sweep_not_found']
+const SCAN: Codes = ['scan_not_found']
 const SCRIPT: Codes = ['script_not_found']
 const WATCHLIST: Codes = ['watchlist_not_found']
 const WEBHOOK: Codes = ['webhook_not_found']
@@ -66,6 +67,15 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/sweeps/:id/events': [...SWEEP, 'concurrency_limited'],
   'GET /api/platform/backtests/:id/verdict': [...BACKTEST, ...RUN],
   'GET /api/platform/trials': [...SWEEP, ...BACKTEST],
+
+  'POST /api/platform/scans': [...KEPT, ...WATCHLIST, 'concurrency_limited'],
+  'GET /api/platform/scans/:id': SCAN,
+  'GET /api/platform/scans/:id/results': SCAN,
+  'GET /api/platform/scans/:id/results.csv': SCAN,
+  'POST /api/platform/scans/:id/run': [...SCAN, 'concurrency_limited'],
+  'POST /api/platform/scans/:id/cancel': SCAN,
+  'DELETE /api/platform/scans/:id': SCAN,
+  'GET /api/platform/scans/:id/events': [...SCAN, 'concurrency_limited'],
 
   'POST /api/platform/alerts': [...KEPT, ...SCRIPT, ...JOB, 'script_invalid'],
   'GET /api/platform/alerts/:id': ALERT,

@@ -11,6 +11,7 @@ import { jsonPieces } from '../lib/json-pieces.ts'
 import { Problem, invalidField } from '../lib/problem.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { InputError, compile, type CompiledScript } from '../pine/compile.ts'
+import type { Program } from '../pine/2-check/program.ts'
 import type { ScriptRun, Series, SharedColumns } from '../pine/environment.ts'
 import type { Diagnostic as Found } from '../pine/diagnostic.ts'
 import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.ts'
@@ -104,6 +105,7 @@ export interface Backtest {
   results(): Results
   /** Arguments of the declaration, those that were replaced included. */
   readonly settings: DeclarationArgs
+  readonly program: Program
 }
 
 /**
@@ -220,6 +222,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   return {
     results,
     settings: args,
+    program,
     bars,
     run,
     broker,

@@ -11,6 +11,7 @@ import { momentsOfPowers } from '../statistics/moments.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 import { figureNamed } from './figures.ts'
 import { SpanFigures, SPAN_FIGURES, type SpanRecord } from './span-figures.ts'
+import { CompiledScripts } from './compiled-scripts.ts'
 import { TrialColumns } from './trial-columns.ts'
 import { trialName } from './trial-name.ts'
 
@@ -122,8 +123,9 @@ export function runTrials(
   const judge = new Judge(measured)
   // A run that needs another series is begun again when it is there; the trials before it are kept in `started`.
   const shared = new TrialColumns(request.bars.length, points)
+  const scripts = request.scripts ?? new CompiledScripts()
   for (let i = started.length; i < points.length; i++) {
-    started.push(numbersOf({ ...request, shared }, points[i]!, judge))
+    started.push(numbersOf({ ...request, scripts, shared }, points[i]!, judge))
     shared.next()
     done?.(i + 1)
   }

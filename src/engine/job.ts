@@ -5,6 +5,7 @@
 // handed over without a copy, stored and sent as they are.
 
 import type { Advanced, Kept } from '../backtest/advance.ts'
+import type { ScanColumns, ScannedMarket } from '../backtest/scan.ts'
 import type { Measured, TrialBatch, TrialInputs } from '../backtest/trial.ts'
 import type { TextBytes } from './answer.ts'
 import type { JudgeJob, JudgeOutput } from './judge-job.ts'
@@ -24,6 +25,7 @@ export interface Jobs {
   readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
   readonly preview: { readonly job: RunJob; readonly answer: PreviewOutput }
   readonly trials: { readonly job: TrialsJob; readonly answer: TrialsOutput }
+  readonly scan: { readonly job: ScanJob; readonly answer: ScanOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
@@ -75,6 +77,20 @@ export interface TrialsJob extends RunJob {
 export interface TrialsOutput extends TrialBatch {
   /** By which the ledger tells scripts apart. */
   readonly script: string
+}
+
+/** Some of a scan's markets: the same script over the bars of each. */
+export interface ScanJob extends Omit<RunJob, 'bars' | 'symbol'> {
+  readonly markets: readonly { readonly bars: Bars; readonly symbol: SymbolInfo }[]
+}
+
+export interface ScanOutput {
+  /** null where no market could be run. */
+  readonly columns: ScanColumns | null
+  /** In the order of the markets. */
+  readonly rows: readonly (
+    ScannedMarket | { readonly error: { readonly code: string; readonly message: string } }
+  )[]
 }
 
 /** A run that goes on from what was kept of it; see `backtest/advance.ts`. */

@@ -9,6 +9,7 @@ import { packJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
 import { replayJob } from './replay-job.ts'
 import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
+import { scanJob } from './scan-job.ts'
 import { trialsJob } from './trials-job.ts'
 import { checkJob, formatJob } from './text-jobs.ts'
 import type { Kinds } from './worker-loop.ts'
@@ -17,6 +18,7 @@ export const KINDS: Kinds = {
   run: (job, desk) => runJob(job, desk),
   preview: (job, desk) => previewJob(job, desk),
   trials: trialsJob,
+  scan: scanJob,
   judge: judgeJob,
   advance: advanceJob,
   verify: verifyJob,

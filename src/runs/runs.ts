@@ -803,3 +803,12 @@ export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: 
     finer: () => finerSeries(seen, key, bars),
   }
 }
+
+/** The same for many markets at a time: which one's finer bars would be wanted is not known. */
+export function scanHost(seen: SeenBars, library: Library): ScriptHost {
+  return {
+    library,
+    series: (exchange, symbol, interval) => seriesFor(seen, exchange, symbol, interval),
+    finer: () => null,
+  }
+}

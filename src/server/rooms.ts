@@ -34,12 +34,13 @@ import type { Http } from '../market/providers/provider.ts'
 import { createPlaces } from '../replay/places.ts'
 import { endReplays } from '../replay/session.ts'
 import { purgeGone } from '../runs/gone.ts'
-import { beginningOf, hostFor, runs, type Run } from '../runs/runs.ts'
+import { beginningOf, hostFor, runs, scanHost, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import { createSupport, type Article } from '../support/support.ts'
 import { Ledger } from '../sweeps/ledger.ts'
+import { Scans } from '../scans/scans.ts'
 import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
@@ -96,6 +97,18 @@ export function createRooms(deps: RoomDeps): Rooms {
     atOnce: Math.max(1, deps.pool.workers - 1),
   })
   const watchlists = createWatchlists({ kv, clock, newId })
+  const scans = new Scans({
+    kv,
+    clock,
+    newId,
+    log,
+    bars,
+    pool: deps.pool,
+    limits: deps.limits,
+    hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
+    watched: async (userId, id) => (await watchlists.get(userId, id)).items,
+    atOnce: Math.max(1, deps.pool.workers - 1),
+  })
   const outbox = createOutbox({ kv, clock, newId })
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })
   const mail = createMail({
@@ -231,6 +244,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     search,
     support: createSupport({ kv, clock, newId, articles: deps.articles }),
     sweeps,
+    scans,
     ledger,
     texts,
     readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),

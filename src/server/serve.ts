@@ -137,6 +137,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   })
   await runs.recover()
   await rooms.sweeps.recover()
+  await rooms.scans.recover()
   const stopping = new AbortController()
   const services: Services = {
     kv,
@@ -226,7 +227,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   pool.close()
   doing = 'storing what became of runs'
   await runs.settled()
-  await rooms.sweeps.stop()
+  await Promise.all([rooms.sweeps.stop(), rooms.scans.stop()])
   rooms.search.close()
   doing = 'closing the store'
   await kv.close()

@@ -13,6 +13,7 @@ import { IDEAS } from './idea.ts'
 import type { OperationTable } from './operation.ts'
 import { REPLAYS } from './replay.ts'
 import type { Unchanged, Warning, Wire } from './schema.ts'
+import { SCANS } from './scan.ts'
 import { SCRIPTS } from './script.ts'
 import { SEARCH } from './search.ts'
 import { STREAM } from './stream.ts'
@@ -27,6 +28,7 @@ export const OPERATIONS = {
   ...TOKENS,
   ...BACKTESTS,
   ...SWEEPS,
+  ...SCANS,
   ...ALERTS,
   ...IDEAS,
   ...SCRIPTS,

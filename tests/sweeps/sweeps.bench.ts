@@ -3,6 +3,7 @@
 //
 //     bun run bench sweeps
 
+import { CompiledScripts } from '../../src/backtest/compiled-scripts.ts'
 import { runBacktest } from '../../src/backtest/run.ts'
 import { runTrials, type Measured } from '../../src/backtest/trial.ts'
 import { emptyBars } from '../../src/market/bars.ts'
@@ -47,6 +48,7 @@ const request = {
   interval: '1m',
   limits: DEFAULT_LIMITS,
   series: () => null,
+  scripts: new CompiledScripts(),
 }
 const points = Array.from({ length: 200 }, (_, i) => ({
   inputs: { fast: 5 + (i % 20), slow: 30 + 5 * Math.floor(i / 20) },

@@ -1,0 +1,117 @@
+// What a script says of a market right now: a row of a scan over many markets.
+//
+// The last value of every plot, which conditions hold on the last bar, and of a strategy the head of its report. A condition is an
+// alertcondition(), or a shape, character or arrow that the last bar has: so scripts drew what they were looking for long
+// before there was anything that scans.
+
+import { walkBlock } from '../pine/2-check/walk.ts'
+import { placeOf } from '../pine/2-check/argument.ts'
+import type { Program } from '../pine/2-check/program.ts'
+import type { PlotTrack } from '../pine/runtime/plots.ts'
+import type { ReportSummary } from '../wire/report.ts'
+import { openBacktest, type BacktestRequest } from './run.ts'
+
+/** What the rows of one script are made of; the same on every market. */
+export interface ScanColumns {
+  readonly kind: 'strategy' | 'indicator'
+  /** Titles of the plots, each once. */
+  readonly values: readonly string[]
+  readonly conditions: readonly string[]
+}
+
+export interface ScannedMarket {
+  readonly bars: number
+  /** Of the last bar. */
+  readonly time: number
+  readonly close: number
+  /** The close over that of the bar before, less 1; null of a single bar. */
+  readonly change: number | null
+  /** In the order of the columns; null = na. */
+  readonly values: readonly (number | null)[]
+  /** Which conditions hold, by their place. */
+  readonly holds: readonly number[]
+  /** Of a strategy. */
+  readonly summary: ReportSummary | null
+  /** Contracts held at the end, negative where short; null of an indicator. */
+  readonly position: number | null
+}
+
+/** Throws Problem as a backtest does. Bars there must be. */
+export function scanMarket(request: BacktestRequest): {
+  readonly columns: ScanColumns
+  readonly found: ScannedMarket
+} {
+  const backtest = openBacktest({ ...request, figuresOnly: true })
+  const { bars, run, program } = backtest
+  backtest.advance(bars.length)
+  const last = bars.length - 1
+  const values = new Map<string, number | null>()
+  const conditions = new Map(conditionTitles(program).map((title) => [title, false]))
+  for (const plot of run.plots) {
+    const column = plot.columns['series']
+    const value = column?.[last] ?? NaN
+    if (plot.kind === 'plot') values.set(freeName(values, plot.title || 'Plot'), finite(value))
+    else if (MARKS.has(plot.kind)) {
+      const title = freeName(conditions, plot.title || MARK_NAMES[plot.kind] || 'Mark')
+      conditions.set(title, !Number.isNaN(value) && value !== 0)
+    }
+  }
+  for (const { bar, title } of run.alerts)
+    if (bar === last) conditions.set(title === '' ? ALERT_CALL : title, true)
+  const isStrategy = program.declaration.kind === 'strategy'
+  const titles = [...conditions.keys()]
+  const close = bars.close[last]!
+  const before = bars.close[last - 1]
+  return {
+    columns: {
+      kind: isStrategy ? 'strategy' : 'indicator',
+      values: [...values.keys()],
+      conditions: titles,
+    },
+    found: {
+      bars: bars.length,
+      time: bars.time[last]!,
+      close,
+      change: before === undefined || !(before > 0) ? null : close / before - 1,
+      values: [...values.values()],
+      holds: titles.flatMap((title, i) => (conditions.get(title) ? [i] : [])),
+      summary: isStrategy ? backtest.results().figures.summary : null,
+      position: isStrategy ? backtest.broker.account.positionSize : null,
+    },
+  }
+}
+
+/** What an alert() of the last bar is called: its texts differ from market to market. */
+const ALERT_CALL = 'alert()'
+const MARKS: ReadonlySet<PlotTrack['kind']> = new Set(['shape', 'char', 'arrow'])
+const MARK_NAMES: Partial<Readonly<Record<PlotTrack['kind'], string>>> = {
+  shape: 'Shape',
+  char: 'Char',
+  arrow: 'Arrow',
+}
+
+/** As the script has them, whether they hold or not. */
+function conditionTitles({ body, functions }: Program): string[] {
+  const titles = new Set<string>()
+  const look = (block: Program['body']) =>
+    walkBlock(block, (expr) => {
+      if (expr.kind !== 'BuiltinCall') return
+      if (expr.builtin.name === 'alert') titles.add(ALERT_CALL)
+      if (expr.builtin.name !== 'alertcondition') return
+      const title = expr.args[placeOf(expr, 'title')]
+      titles.add(title?.kind === 'Const' && typeof title.value === 'string' ? title.value : 'Alert')
+    })
+  look(body)
+  for (const fn of functions) look(fn.body)
+  return [...titles]
+}
+
+/** Two plots of one title are two columns. */
+function freeName(taken: ReadonlyMap<string, unknown>, title: string): string {
+  if (!taken.has(title)) return title
+  for (let n = 2; ; n++) if (!taken.has(`${title} ${n}`)) return `${title} ${n}`
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null
+}

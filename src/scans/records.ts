@@ -1,0 +1,45 @@
+// What is kept of a scan: its record, its script, the markets it looks at, and their rows in batches.
+//
+// A batch is written in one commit with the record, so that after a sudden end the scan goes on behind the last whole one.
+
+import type { ScanRow, Scan as ScanWire } from '../wire/scan.ts'
+import { collection, type Collection } from '../store/collection.ts'
+import type { Key, Kv } from '../store/kv.ts'
+
+export interface Scan extends Omit<ScanWire, 'source' | 'inputs' | 'overrides'> {
+  readonly userId: string
+  readonly batches: number
+}
+
+export interface ScanScript {
+  readonly source: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, number | string | boolean>>
+  /** As they were named; null = those of the watchlist, or all. */
+  readonly symbols: readonly NamedMarket[] | null
+}
+
+/** An empty exchange: on every one that has the symbol. */
+export interface NamedMarket {
+  readonly exchange: string
+  readonly symbol: string
+}
+
+/** Kept of one user. */
+const SCANS_MAX = 100
+
+export const scans = (kv: Kv): Collection<Scan> =>
+  collection<Scan>(kv, 'scans', {
+    indexes: {
+      user: ({ userId }) => [userId],
+      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+    },
+    counts: { user: { of: ({ userId }) => [userId], max: SCANS_MAX, noun: 'scans' } },
+  })
+
+export const scriptKey = (id: string): Key => ['scan-script', id]
+export const marketsKey = (id: string): Key => ['scan-markets', id]
+export const batchKey = (id: string, batch: number): Key => ['scan-batch', id, batch]
+
+/** As stored: JSON. */
+export type StoredRows = readonly ScanRow[]

@@ -1,0 +1,520 @@
+// Scans: from being asked for, over markets in the workers, to a table that can be chosen from.
+//
+// A scan is run in batches of markets, shared out to the workers in parts and written in their order. One that a sudden end cut
+// goes on behind the last batch that was written; one that is run again forgets its rows and begins anew.
+
+import type { ScriptHost, ScanJob, ScanOutput } from '../engine/job.ts'
+import type { JobPool } from '../engine/pool.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
+import type { BarCache } from '../market/bar-cache.ts'
+import { requireInterval } from '../market/interval.ts'
+import type { SeenBars } from '../market/seen-bars.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import type { Kv } from '../store/kv.ts'
+import { transact, type Also } from '../store/transaction.ts'
+import type { ScanBody, ScanRow } from '../wire/scan.ts'
+import { Markets, MARKETS_MAX, namedMarket } from './markets.ts'
+import {
+  batchKey,
+  marketsKey,
+  scans,
+  scriptKey,
+  type NamedMarket,
+  type Scan,
+  type ScanScript,
+  type StoredRows,
+} from './records.ts'
+import { choosing, type Choosing } from './rows.ts'
+
+export type { Scan } from './records.ts'
+
+export interface ScanDeps {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+  readonly log: Log
+  readonly bars: BarCache
+  readonly pool: JobPool
+  readonly limits: Limits
+  /** What a script of this user may ask for. */
+  readonly hostFor: (seen: SeenBars, userId: string) => ScriptHost
+  /** The symbols of a watchlist of this user's; throws Problem 404. */
+  readonly watched: (userId: string, watchlistId: string) => Promise<readonly NamedMarket[]>
+  /** Parts that may be with the workers at a time. */
+  readonly atOnce: number
+}
+
+export interface ScanProgress extends Pick<Scan, 'state' | 'done' | 'markets' | 'failed'> {}
+
+interface Live {
+  readonly userId: string
+  readonly abort: AbortController
+  readonly watchers: Set<(progress: ScanProgress) => void>
+  progress: ScanProgress
+}
+
+/** Markets in one commit. */
+const BATCH = 400
+/** A part takes about so long, so that others have their turn soon. */
+const PART_MS = 300
+const PART_FIRST = 8
+const PART_MAX = 100
+/** Bars of a part, which are all in memory: 19 MB. */
+const PART_BARS = 400_000
+/** Scans of a user that wait or run. */
+const UNDER_WAY_MAX = 20
+/** Rows that are judged in one go. */
+const ROWS_A_TURN = 1000
+
+export class Scans {
+  readonly #deps: ScanDeps
+  readonly #live = new Map<string, Live>()
+  /** The end of each user's queue. */
+  readonly #queues = new Map<string, Promise<void>>()
+  #isStopping = false
+
+  constructor(deps: ScanDeps) {
+    this.#deps = deps
+  }
+
+  /** Checks what can be checked without a worker, keeps the scan as queued, and returns. */
+  async create(userId: string, body: ScanBody, also?: Also<Scan>): Promise<Scan> {
+    const { kv, clock, newId } = this.#deps
+    const interval = requireInterval(body.interval)
+    if (body.watchlistId !== undefined && body.symbols !== undefined)
+      throw invalidField('/symbols', 'either_or', 'Take either a watchlist or symbols.')
+    if (body.watchlistId !== undefined) await this.#deps.watched(userId, body.watchlistId)
+    const symbols = body.symbols?.map(namedMarket) ?? null
+    const blank = symbols?.findIndex(({ symbol }) => symbol === '') ?? -1
+    if (blank >= 0)
+      throw invalidField(
+        `/symbols/${blank}/symbol`,
+        'symbol',
+        'Expected a symbol such as AAPL or NASDAQ:AAPL.',
+      )
+    const scan: Scan = {
+      id: newId('scan'),
+      userId,
+      name: body.name,
+      interval,
+      bars: body.bars,
+      watchlistId: body.watchlistId ?? null,
+      symbols: symbols?.length ?? null,
+      createdAt: clock.now(),
+      ...BLANK,
+    }
+    this.#assertRoom(userId)
+    const script: ScanScript = {
+      source: body.source,
+      inputs: body.inputs ?? {},
+      overrides: body.overrides ?? {},
+      symbols,
+    }
+    await transact(kv, (tx) => [
+      scans(kv).insert(scan),
+      { sets: [{ key: scriptKey(scan.id), value: JSON.stringify(script) }] },
+      also?.(scan, tx),
+    ])
+    this.#begin(scan)
+    return scan
+  }
+
+  #assertRoom(userId: string): void {
+    if ([...this.#live.values()].filter((live) => live.userId === userId).length < UNDER_WAY_MAX) return
+    throw new Problem(
+      429,
+      'concurrency_limited',
+      `You have ${UNDER_WAY_MAX} scans waiting already. Wait for one to end.`,
+      { retryAfter: 10 },
+    )
+  }
+
+  async get(userId: string, id: string): Promise<Scan> {
+    const scan = await this.find(userId, id)
+    if (!scan) throw notFound()
+    return scan
+  }
+
+  async find(userId: string, id: string): Promise<Scan | null> {
+    const scan = await scans(this.#deps.kv).get(id)
+    return scan?.userId === userId ? scan : null
+  }
+
+  list(userId: string, page: { readonly limit: number; readonly cursor?: string }) {
+    return scans(this.#deps.kv).list('user', [userId], page)
+  }
+
+  async script(userId: string, id: string): Promise<ScanScript> {
+    await this.get(userId, id)
+    return this.#scriptOf(id)
+  }
+
+  /** All rows that were chosen, in their order. */
+  async rows(
+    userId: string,
+    id: string,
+    chosen: Choosing,
+  ): Promise<{ readonly scan: Scan; readonly rows: ScanRow[] }> {
+    const { clock } = this.#deps
+    const scan = await this.get(userId, id)
+    const { holds, compare } = choosing(scan, chosen)
+    const rows: ScanRow[] = []
+    let judged = 0
+    for (let batch = 0; batch < scan.batches; batch++)
+      for (const row of await this.#batch(id, batch)) {
+        if (holds(row)) rows.push(row)
+        if (++judged % ROWS_A_TURN === 0) await clock.sleep(0)
+      }
+    if (compare) rows.sort(compare)
+    return { scan, rows }
+  }
+
+  /** Once more, over what there is now. */
+  async again(userId: string, id: string): Promise<Scan> {
+    const scan = await this.get(userId, id)
+    if (isUnderWay(scan)) return scan
+    this.#assertRoom(userId)
+    const changed = await this.#change(
+      id,
+      (before) => (isUnderWay(before) ? null : { ...before, ...BLANK }),
+      () => ({ deletes: rowKeys(scan) }),
+    )
+    if (!changed) return this.get(userId, id)
+    this.#begin(changed)
+    return changed
+  }
+
+  /** Stops it; the rows that it has are kept. */
+  async cancel(userId: string, id: string): Promise<Scan> {
+    await this.get(userId, id)
+    const live = this.#live.get(id)
+    const changed = await this.#change(id, (scan) =>
+      isUnderWay(scan) ? { ...scan, state: 'cancelled', finishedAt: this.#deps.clock.now() } : null,
+    )
+    live?.abort.abort()
+    return changed ?? this.get(userId, id)
+  }
+
+  async remove(userId: string, id: string): Promise<void> {
+    await this.get(userId, id)
+    const isGone = await scans(this.#deps.kv).delete(id, (scan) => ({
+      deletes: [scriptKey(id), ...rowKeys(scan)],
+    }))
+    this.#live.get(id)?.abort.abort()
+    if (!isGone) throw notFound()
+  }
+
+  /** Calls `watch` with where it is now and with every change, until it is over or the signal aborts. */
+  async watch(
+    userId: string,
+    id: string,
+    signal: AbortSignal,
+    watch: (progress: ScanProgress) => void,
+  ): Promise<void> {
+    const scan = await this.get(userId, id)
+    const live = this.#live.get(id)
+    if (!live) return watch(progressOf(scan))
+    watch(live.progress)
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        live.watchers.delete(listen)
+        resolve()
+      }
+      const listen = (progress: ScanProgress) => {
+        watch(progress)
+        if (!isUnderWay(progress)) done()
+      }
+      live.watchers.add(listen)
+      signal.addEventListener('abort', done, { once: true })
+      if (signal.aborted || !this.#live.has(id)) done()
+    })
+  }
+
+  /** At start: goes on with what an earlier server did not finish. */
+  async recover(): Promise<void> {
+    for await (const scan of scans(this.#deps.kv).each('unfinished')) this.#begin(scan)
+  }
+
+  /** The server stops: what was found is written already, and the next one goes on from there. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    for (const { abort } of this.#live.values()) abort.abort()
+    await Promise.all(this.#queues.values())
+  }
+
+  /** A user's scans run one after another. */
+  #begin(scan: Scan): void {
+    const { id, userId } = scan
+    const live: Live = {
+      userId,
+      abort: new AbortController(),
+      watchers: new Set(),
+      progress: progressOf(scan),
+    }
+    this.#live.set(id, live)
+    const ended = (this.#queues.get(userId) ?? Promise.resolve())
+      .then(() => this.#run(id, live))
+      .catch((error: unknown) =>
+        this.#deps.log('error', 'a scan could not be stored', { id, error: String(error) }),
+      )
+      .finally(() => {
+        if (this.#live.get(id) === live) this.#live.delete(id)
+        if (this.#queues.get(userId) === ended) this.#queues.delete(userId)
+      })
+    this.#queues.set(userId, ended)
+  }
+
+  async #run(id: string, live: Live): Promise<void> {
+    const { signal } = live.abort
+    if (signal.aborted) return
+    try {
+      await this.#lookAtAll(id, live)
+    } catch (error) {
+      // Cancelled or removed: the record says so already. Stopping: the next server goes on.
+      if (signal.aborted || this.#isStopping || isShuttingDown(error)) return
+      await this.#fail(id, error)
+    } finally {
+      const scan = await scans(this.#deps.kv).get(id)
+      this.#tell(live, scan ? progressOf(scan) : { ...live.progress, state: 'cancelled' })
+    }
+  }
+
+  async #lookAtAll(id: string, live: Live): Promise<void> {
+    const { clock, bars } = this.#deps
+    const { signal } = live.abort
+    const before = await scans(this.#deps.kv).get(id)
+    if (!before || !isUnderWay(before)) return
+    const markets = await Markets.seenBy(bars, before.userId, before.interval)
+    const script = await this.#scriptOf(id)
+    const names = await this.#namesOf(before, script, markets)
+    let scan = await this.#change(
+      id,
+      (one) =>
+        isUnderWay(one)
+          ? { ...one, state: 'running', startedAt: one.startedAt ?? clock.now(), markets: names.length }
+          : null,
+      () => ({ sets: [{ key: marketsKey(id), value: JSON.stringify(names) }] }),
+    )
+    const work: Work = { script, markets, partSize: PART_FIRST }
+    while (scan && scan.done < names.length) {
+      this.#tell(live, progressOf(scan))
+      const batch = names.slice(scan.done, scan.done + BATCH)
+      const found = await this.#lookAt(scan, work, batch, signal)
+      scan = await this.#keep(scan, found)
+    }
+    await this.#change(id, (one) =>
+      isUnderWay(one) ? { ...one, state: 'done', finishedAt: clock.now() } : null,
+    )
+  }
+
+  /** Those of a scan that goes on are the ones it began with. */
+  async #namesOf(scan: Scan, script: ScanScript, markets: Markets): Promise<readonly NamedMarket[]> {
+    const begun = scan.batches > 0 ? await this.#deps.kv.get(marketsKey(scan.id)) : null
+    if (begun) return JSON.parse(begun.value) as NamedMarket[]
+    const named =
+      scan.watchlistId === null ? script.symbols : await this.#deps.watched(scan.userId, scan.watchlistId)
+    const names = named ? markets.named(named) : markets.all
+    if (names.length > MARKETS_MAX)
+      throw new Problem(
+        422,
+        'script_limit_exceeded',
+        `There are ${names.length.toLocaleString('en')} markets; a scan looks at ${MARKETS_MAX.toLocaleString('en')} at most. Name a watchlist.`,
+      )
+    if (names.length === 0)
+      throw new Problem(404, 'bars_not_found', `Nothing is cached that has bars of ${scan.interval}.`)
+    return names
+  }
+
+  async #lookAt(
+    scan: Scan,
+    work: Work,
+    names: readonly NamedMarket[],
+    signal: AbortSignal,
+  ): Promise<Found[]> {
+    const { atOnce, clock } = this.#deps
+    const most = Math.max(1, Math.floor(PART_BARS / scan.bars))
+    const found: { readonly from: number; readonly part: Found }[] = []
+    let next = 0
+    // So many hands take the next part each, until none is left.
+    const hand = async () => {
+      while (next < names.length) {
+        signal.throwIfAborted()
+        const from = next
+        next = Math.min(names.length, from + Math.min(work.partSize, most))
+        const began = clock.now()
+        const part = await this.#lookAtPart(scan, work, names.slice(from, next), signal)
+        found.push({ from, part })
+        const each = Math.max(0.05, (clock.now() - began) / part.rows.length)
+        work.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(atOnce, names.length) }, hand))
+    return found.toSorted((a, b) => a.from - b.from).map(({ part }) => part)
+  }
+
+  async #lookAtPart(
+    scan: Scan,
+    { script, markets }: Work,
+    names: readonly NamedMarket[],
+    signal: AbortSignal,
+  ): Promise<Found> {
+    const { pool, limits, hostFor } = this.#deps
+    const read: ScanJob['markets'][number][] = []
+    for (const name of names) read.push(await markets.read(name, scan.bars))
+    const there = read.filter(({ bars }) => bars.length > 0)
+    const { source, inputs, overrides } = script
+    const job: ScanJob = { source, inputs, overrides, interval: scan.interval, limits, markets: there }
+    const answer: ScanOutput =
+      there.length === 0
+        ? { columns: null, rows: [] }
+        : await pool.do('scan', job, {
+            user: scan.userId,
+            lane: 'sweeps',
+            // A part has the time of as many runs as it has markets.
+            budget: { timeMs: limits.timeMs * there.length, memoryBytes: limits.memoryBytes },
+            host: hostFor(markets.seen, scan.userId),
+            signal,
+          })
+    let at = 0
+    const rows = names.map(({ exchange, symbol }, i): ScanRow => {
+      const bars = read[i]!.bars.length
+      const row = bars === 0 ? NO_BARS : answer.rows[at++]!
+      return 'error' in row
+        ? { ...NOTHING, exchange, symbol, bars, error: row.error }
+        : { ...row, exchange, symbol, holds: [...row.holds], values: [...row.values], error: null }
+    })
+    return { columns: answer.columns, rows }
+  }
+
+  /** Rows and record in one commit. null where it was cancelled or removed meanwhile. */
+  #keep(scan: Scan, found: readonly Found[]): Promise<Scan | null> {
+    const rows: StoredRows = found.flatMap((part) => part.rows)
+    const columns = found.find((part) => part.columns !== null)?.columns ?? null
+    return this.#change(
+      scan.id,
+      (before) => {
+        if (!isUnderWay(before)) return null
+        const conditions =
+          before.kind === null && columns
+            ? columns.conditions.map((title) => ({ title, holds: 0 }))
+            : before.conditions
+        return {
+          ...before,
+          kind: before.kind ?? columns?.kind ?? null,
+          values: before.kind === null && columns ? [...columns.values] : before.values,
+          conditions: conditions.map(({ title, holds }, i) => ({
+            title,
+            holds: holds + rows.filter((row) => row.holds.includes(i)).length,
+          })),
+          batches: before.batches + 1,
+          done: before.done + rows.length,
+          failed: before.failed + rows.filter(({ error }) => error !== null).length,
+        }
+      },
+      (after) => ({ sets: [{ key: batchKey(scan.id, after.batches - 1), value: JSON.stringify(rows) }] }),
+    )
+  }
+
+  async #fail(id: string, error: unknown): Promise<void> {
+    const { clock, log } = this.#deps
+    const known = error instanceof Problem ? error : null
+    if (!known) log('error', 'a scan failed', { id, error: String(error) })
+    const diagnostics = known?.details.diagnostics
+    await this.#change(id, (scan) =>
+      isUnderWay(scan)
+        ? {
+            ...scan,
+            state: 'failed',
+            finishedAt: clock.now(),
+            error: {
+              code: known?.code ?? 'internal_error',
+              message: known ? messageOf(known) : 'Something went wrong on our side.',
+              ...(diagnostics && { diagnostics: [...diagnostics] }),
+            },
+          }
+        : null,
+    )
+  }
+
+  #change(id: string, change: (scan: Scan) => Scan | null, also?: Also<Scan>): Promise<Scan | null> {
+    return scans(this.#deps.kv).update(id, change, also)
+  }
+
+  async #batch(id: string, batch: number): Promise<StoredRows> {
+    const entry = await this.#deps.kv.get(batchKey(id, batch))
+    return entry ? (JSON.parse(entry.value) as StoredRows) : []
+  }
+
+  async #scriptOf(id: string): Promise<ScanScript> {
+    const entry = await this.#deps.kv.get(scriptKey(id))
+    if (!entry) throw notFound()
+    return JSON.parse(entry.value) as ScanScript
+  }
+
+  #tell(live: Live, progress: ScanProgress): void {
+    live.progress = progress
+    for (const watcher of live.watchers) watcher(progress)
+  }
+}
+
+interface Work {
+  readonly script: ScanScript
+  readonly markets: Markets
+  /** Markets that a worker is given at a time. */
+  partSize: number
+}
+
+interface Found {
+  readonly columns: ScanOutput['columns']
+  readonly rows: readonly ScanRow[]
+}
+
+/** A scan that has not begun. */
+const BLANK = {
+  state: 'queued',
+  startedAt: null,
+  finishedAt: null,
+  kind: null,
+  values: [],
+  conditions: [],
+  markets: 0,
+  done: 0,
+  failed: 0,
+  error: null,
+  batches: 0,
+} as const satisfies Partial<Scan>
+
+const NOTHING = {
+  time: null,
+  close: null,
+  change: null,
+  values: [],
+  holds: [],
+  summary: null,
+  position: null,
+} satisfies Partial<ScanRow>
+const NO_BARS = { error: { code: 'bars_not_found', message: 'No bars of it are cached.' } } as const
+
+const rowKeys = ({ id, batches }: Scan) => [
+  marketsKey(id),
+  ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
+]
+
+/** With what is wrong with the field, where one is to blame. */
+function messageOf({ message, details }: Problem): string {
+  return details.fields?.[0]?.message ?? message
+}
+
+const isUnderWay = ({ state }: { readonly state: Scan['state'] }) => state === 'queued' || state === 'running'
+const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
+
+function progressOf({ state, done, markets, failed }: Scan): ScanProgress {
+  return { state, done, markets, failed }
+}
+
+function notFound(): Problem {
+  return new Problem(404, 'scan_not_found', 'There is no such scan.')
+}
