@@ -133,7 +133,8 @@ class Lexer {
 
   #next(): void {
     const code = this.#code()
-    if (isLineEnd(code)) {
+    if (code === 32) this.#at++
+    else if (isLineEnd(code)) {
       this.#at++
       this.#indentation()
     } else if (SPACES.has(code) || INVISIBLES.has(code)) this.#at++
@@ -209,8 +210,8 @@ class Lexer {
    */
   #string(quote: number): void {
     const start = this.#at
-    for (const triple of ['"""', "'''"])
-      if (this.#source.startsWith(triple, start)) return this.#multilineString(triple)
+    if (this.#code(1) === quote && this.#code(2) === quote)
+      return this.#multilineString(this.#source.slice(start, start + 3))
     let lineEnd = -1
     let breaks = 0
     for (let i = start + 1; ; i++) {
@@ -285,13 +286,21 @@ class Lexer {
 
   #operator(code: number): void {
     const start = this.#at
-    const operator = OPERATORS_BY_FIRST[code]?.find((text) => this.#source.startsWith(text, start))
+    const operator = this.#operatorOf(code)
     if (operator === undefined) return this.#unknown(code)
     this.#at += operator.length
     const index = this.#tokens.length
-    this.#push('operator', start)
+    this.#push('operator', start, operator)
     if (operator === '(' || operator === '[') this.#open.push(index)
     else if (operator === ')' || operator === ']') this.#pair(operator === ')' ? '(' : '[', index)
+  }
+
+  #operatorOf(code: number): string | undefined {
+    const candidates = OPERATORS_BY_FIRST[code]
+    if (candidates === undefined) return undefined
+    for (const text of candidates)
+      if (text.length === 1 || this.#source.startsWith(text, this.#at)) return text
+    return undefined
   }
 
   /** A bracket closes the innermost one of its kind; others opened since then stay unclosed. */
@@ -322,10 +331,10 @@ class Lexer {
     return this.#source.charCodeAt(this.#at + ahead)
   }
 
-  #push(kind: TokenKind, start: number): void {
+  #push(kind: TokenKind, start: number, text = this.#source.slice(start, this.#at)): void {
     this.#tokens.push({
       kind,
-      text: this.#source.slice(start, this.#at),
+      text,
       start,
       end: this.#at,
       indent: this.#indent,

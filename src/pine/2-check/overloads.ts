@@ -14,7 +14,7 @@ import {
   ERROR,
   FLOAT,
   INT,
-  QUALIFIERS,
+  isLater,
   QUOTIENT,
   isPrimitive,
   latest,
@@ -26,7 +26,8 @@ import type { Given } from './values.ts'
 
 interface Problem {
   readonly at: Range
-  readonly message: messages.Message
+  /** Made when it is told: of most problems nobody hears, since another overload fits. */
+  readonly message: () => messages.Message
   /** How far the call got: of several problems the furthest is told. */
   readonly progress: number
 }
@@ -64,10 +65,12 @@ export function choose(
   for (const overload of builtin.overloads) {
     const fit = tryOverload(here, builtin.name, overload, given, typeArguments, node)
     if (best === null || better(fit, best)) best = fit
+    // Nothing fits better than without a conversion.
+    if (best.problem === null && best.cost === 0) break
   }
   if (best === null) return null
   if (best.problem !== null) {
-    here.check.report(here, best.problem.at, best.problem.message)
+    here.check.report(here, best.problem.at, best.problem.message())
     return null
   }
   for (const { at, message } of best.ignored)
@@ -99,7 +102,8 @@ function tryOverload(
   bindTypeArguments(overload.returns, typeArguments, variables)
   let cost = 0
   let problem = placed.problem
-  for (const [i, expr] of placed.places.entries()) {
+  for (let i = 0; i < placed.places.length; i++) {
+    const expr = placed.places[i] ?? null
     const parameter = parameters[Math.min(i, parameters.length - 1)]
     if (expr === null || parameter === undefined) continue
     const conversion = compare(here, parameter, expr, variables)
@@ -107,12 +111,8 @@ function tryOverload(
       cost += conversion
       continue
     }
-    const message = messages.argumentType(
-      name,
-      parameter.name,
-      specText(parameter, variables),
-      describe(expr),
-    )
+    const message = () =>
+      messages.argumentType(name, parameter.name, specText(parameter, variables), describe(expr))
     if (problem === null || problem.progress < 100 + i) problem = { at: expr, message, progress: 100 + i }
     break
   }
@@ -134,7 +134,7 @@ function place(
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Problem | null = null
   const note = (at: Range, message: messages.Message, progress: number): void => {
-    problem ??= { at, message, progress }
+    problem ??= { at, message: () => message, progress }
   }
   const ignored: { at: Range; message: messages.Message }[] = []
   const misplaced = (at: Range, message: messages.Message, progress: number): void => {
@@ -168,7 +168,8 @@ function place(
       places[index] = one.expr
     }
   }
-  for (const [i, parameter] of parameters.entries()) {
+  for (let i = 0; i < parameters.length; i++) {
+    const parameter = parameters[i]!
     if (parameter.required && (!parameter.variadic || given.length === 0) && places[i] === null)
       note(node, messages.missingArgument(name, parameter.name), 30)
   }
@@ -182,16 +183,17 @@ function qualifierProblem(
   parameters: readonly ParameterSpec[],
   places: readonly (Expr | null)[],
 ): Problem | null {
-  for (const [i, expr] of places.entries()) {
+  for (let i = 0; i < places.length; i++) {
+    const expr = places[i] ?? null
     const parameter = parameters[Math.min(i, parameters.length - 1)]
     if (expr === null || parameter === undefined || expr.type.kind === 'error') continue
+    if (!isLater(expr.qualifier, parameter.qualifier)) continue
     // What is drawn could be shifted by another number on each bar up to v5; the last one counts.
     if (parameter.name === 'offset' && DRAWN.test(name) && here.unit.version < 6) continue
-    if (QUALIFIERS.indexOf(expr.qualifier) <= QUALIFIERS.indexOf(parameter.qualifier)) continue
     const expected = `${parameter.qualifier} ${parameter.types.map((one) => typeSpecText(one)).join(' or ')}`
     return {
       at: expr,
-      message: messages.argumentQualifier(name, parameter.name, expected, describe(expr)),
+      message: () => messages.argumentQualifier(name, parameter.name, expected, describe(expr)),
       progress: 200 + i,
     }
   }

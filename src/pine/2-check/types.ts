@@ -130,5 +130,5 @@ export function latest(a: Qualifier, b: Qualifier): Qualifier {
 
 /** Known later than the other, so that it cannot stand where the other is asked for. */
 export function isLater(a: Qualifier, b: Qualifier): boolean {
-  return QUALIFIERS.indexOf(a) > QUALIFIERS.indexOf(b)
+  return a !== b && QUALIFIERS.indexOf(a) > QUALIFIERS.indexOf(b)
 }

@@ -1,5 +1,6 @@
 // Calls: of built-ins, by the implementation each has, and of the script's own functions.
 
+import { memo } from '../../lib/memo.ts'
 import type { BuiltinCallExpr, UserCallExpr } from '../2-check/program.ts'
 import type { Implicit } from '../builtins/registry.ts'
 import { PerExecution } from '../runtime/per-execution.ts'
@@ -26,7 +27,7 @@ export function builtinCall(module: Module, expr: BuiltinCallExpr, into: Body): 
   args.push(...implicits(module, implementation.implicit ?? []))
   if ('state' in implementation) {
     const { state } = implementation
-    if (module.repeated.has(expr) && isRederived(expr.builtin.name)) {
+    if (isRederived(expr.builtin.name) && module.repeated.has(expr)) {
       const field = into.frame.field(
         `s${expr.site}`,
         `new ${module.constant(PerExecution)}(${module.constant(state)},R)`,
@@ -56,9 +57,10 @@ function namedArguments(expr: BuiltinCallExpr, args: readonly Code[]): Code {
   return js`{${fields},site:${expr.site}}`
 }
 
-function camelCase(name: string): string {
-  return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
-}
+/** Of the few hundred parameters that built-ins have. */
+const camelCase = memo(1000, (name): string =>
+  name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
+)
 
 /** Whether each round of a loop goes on from the bar before (see `runtime/per-execution.ts`). */
 function isRederived(name: string): boolean {

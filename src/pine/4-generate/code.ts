@@ -130,6 +130,11 @@ export const WHOLE = -1
 
 const NOTHING_BEHIND: readonly string[] = ['']
 
+/** What an index into a column is masked with. */
+interface Masks {
+  maskOf(index: number): number
+}
+
 /**
  * An entry of a column. What is only ever read on its own bar needs no more than a block of entries, whose index is
  * masked; whether that is so is known when everything has been written.
@@ -139,18 +144,25 @@ export class Entry extends Code implements Slot {
   readonly column: string
   readonly kind: Column['kind']
   readonly back: Back
-  readonly #mask: () => number
+  readonly #index: number
+  readonly #masks: Masks | null
 
-  constructor(column: string, kind: Column['kind'], back: Back = 0, mask = isWhole) {
+  /** A column without a number, or without masks, is there as a whole. */
+  constructor(column: string, kind: Column['kind'], back: Back = 0, index = -1, masks: Masks | null = null) {
     super('', NO_SLOTS, NOTHING_BEHIND)
     this.column = column
     this.kind = kind
     this.back = back
-    this.#mask = mask
+    this.#index = index
+    this.#masks = masks
+  }
+
+  get #mask(): number {
+    return this.#masks === null ? WHOLE : this.#masks.maskOf(this.#index)
   }
 
   slotText(): string {
-    const mask = this.#mask()
+    const mask = this.#mask
     return mask === WHOLE
       ? `${this.column}[${indexOf(this.back)}]`
       : `${this.column}[${indexOf(this.back)}&${mask}]`
@@ -159,8 +171,6 @@ export class Entry extends Code implements Slot {
   /** The column it is an entry of and its mask, for what takes a block of bars at once. */
   get withMask(): Code {
     const { column } = this
-    return new Code(`${column},`, [{ column, slotText: () => String(this.#mask()) }], NOTHING_BEHIND)
+    return new Code(`${column},`, [{ column, slotText: () => String(this.#mask) }], NOTHING_BEHIND)
   }
 }
-
-const isWhole = (): number => WHOLE

@@ -10,7 +10,7 @@ import type { Module } from './module.ts'
 /** An entry of a column of the plan's, on the bar being executed or before it. */
 export function entry(module: Module, column: Column, back: Back = 0): Entry {
   if (back !== 0) module.keep(column, back === 'o' ? Infinity : back)
-  return new Entry(`c${column.index}`, column.kind, back, () => module.maskOf(column.index))
+  return new Entry(`c${column.index}`, column.kind, back, column.index, module)
 }
 
 /** An entry of a column as a value. */

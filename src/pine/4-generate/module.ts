@@ -27,7 +27,9 @@ export class Writer {
     for (const line of other.lines) this.lines.push(line)
   }
   toText(): string {
-    return this.lines.map(({ code }) => (typeof code === 'string' ? code : code.toText())).join('\n')
+    let text = ''
+    for (const { code } of this.lines) text += `${typeof code === 'string' ? code : code.toText()}\n`
+    return text
   }
 }
 
@@ -146,7 +148,7 @@ export class Module {
   usesLoops = false
   /** Functions that call functions that call functions make a loop too: a bar of them may never end. */
   readonly countsCalls: boolean
-  readonly repeated: ReadonlySet<Expr>
+  #repeated: ReadonlySet<Expr> | null = null
   functionCount = 0
   #temporaries = 0
 
@@ -156,7 +158,11 @@ export class Module {
     this.program = plan.program
     this.columns = [...plan.columns]
     this.countsCalls = callsABar(plan.program) > CALLS_MAX
-    this.repeated = repeatedCalls(plan.program)
+  }
+
+  /** Calls that one bar may execute more than once. Most scripts never ask. */
+  get repeated(): ReadonlySet<Expr> {
+    return (this.#repeated ??= repeatedCalls(this.program))
   }
 
   readonly #kept = new Map<number, number>()

@@ -5,7 +5,7 @@ import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Column } from '../3-plan/plan.ts'
 import { js, simple, type Code, type Part } from './code.ts'
 import { assignment } from './columns.ts'
-import { literal, type Module, type Body } from './module.ts'
+import { type Module, type Body } from './module.ts'
 import type { TrackSpec } from '../runtime/executable.ts'
 import { request } from './request.ts'
 
@@ -71,10 +71,10 @@ function track(module: Module, expr: BuiltinCallExpr, into: Body, kind: string):
     const fixed = module.plan.rankOf(given) === 'fixed'
     const type = given.type.kind === 'na' ? parameter.types[0] : given.type
     if (VALUES.has(parameter.name)) spec.columns[parameter.name] = record(module, given, into, writes)
-    else if (fixed) options.push(js`${literal(parameter.name)}:${optionOf(module, given, into)}`)
+    else if (fixed) options.push(js`"${parameter.name}":${optionOf(module, given, into)}`)
     else if (type?.kind === 'color') spec.colors[parameter.name] = record(module, given, into, writes)
     else if (type?.kind === 'string') spec.texts[parameter.name] = record(module, given, into, writes)
-    else writes.push(js`p${index}[${literal(parameter.name)}]=${optionOf(module, given, into)}`)
+    else writes.push(js`p${index}["${parameter.name}"]=${optionOf(module, given, into)}`)
   }
   const [first, second] = between
   if (typeof first === 'number' && typeof second === 'number') spec.between = [first, second]
