@@ -8,14 +8,14 @@ import type { ProblemData } from '../wire/problem.ts'
 import { base } from './base.ts'
 import { sentenceOf } from './ui/field-words.ts'
 
-/** The server's refusal, or that it could not be reached (`status` 0, code `offline`). */
+/** What the server refused with; `status` 0 and code `offline` when it could not be reached. */
 export class ApiError extends Error {
   readonly status: number
   readonly code: string
   readonly requestId: string
   readonly fields: NonNullable<ProblemData['fields']>
   readonly diagnostics: NonNullable<ProblemData['diagnostics']>
-  /** Seconds until the next try is worth making; null where the server did not say. */
+  /** Seconds to wait before trying again; null where the server did not say. */
   readonly retryAfter: number | null
   constructor(status: number, body: Partial<ProblemData>) {
     super(sentenceOf(body.message ?? 'The server gave no reason.', body.fields ?? []))
@@ -28,10 +28,10 @@ export class ApiError extends Error {
     this.retryAfter = body.retryAfter ?? null
   }
 }
-/** What of a call others are told: that nobody was there to answer it, and that nobody is signed in any more. */
+/** Told about every call: whether the server could be reached, and when the session has ended. */
 interface CallWatch {
   readonly onReached: (reached: boolean) => void
-  /** Answers whether to ask once more. */
+  /** Resolves to whether the call should be repeated. */
   readonly onSignedOut: (method: string) => Promise<boolean>
 }
 let watch: CallWatch = { onReached: () => undefined, onSignedOut: () => Promise.resolve(false) }
@@ -76,7 +76,7 @@ export async function call<K extends OperationName>(
       method,
       credentials: 'same-origin',
       headers: {
-        // Only what has long lists is answered as columns.
+        // The server uses columns only for answers with long lists; all others stay JSON.
         accept: `${COLUMNS_TYPE}, application/json`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,

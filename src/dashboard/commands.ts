@@ -1,4 +1,4 @@
-// Everything a key or the palette can do. Each part of the page adds its own while it is on screen.
+// All commands that keys and the palette can run. Each part of the page adds its own while it is on screen.
 
 import { signal } from '@preact/signals'
 
@@ -10,13 +10,13 @@ export interface Command {
   /** As `Mod+K`, `Shift+ArrowLeft`, `Alt+A`, `/`, `?`. Mod is ⌘ on a Mac, Ctrl elsewhere. */
   readonly keys?: string
   readonly run: () => void
-  /** Only while this holds. */
+  /** The command is available only while this returns true. */
   readonly when?: () => boolean
 }
 
 export const commands = signal<readonly Command[]>([])
 
-/** Adds commands; the returned function takes them away (give it to useEffect). */
+/** Adds commands. The returned function removes them again: return it from useEffect. */
 export function addCommands(added: readonly Command[]): () => void {
   commands.value = [...commands.value.filter((old) => !added.some((one) => one.id === old.id)), ...added]
   return () => {

@@ -1,4 +1,4 @@
-// Numbers and times as a trader reads them: sign and unit always, thousands separated, price by tick, zone named.
+// Numbers and times as text for traders: with sign and unit, thousands separated, prices rounded to the tick.
 
 import { memo } from '../lib/memo.ts'
 
@@ -11,7 +11,7 @@ const decimals = (places: number): Intl.NumberFormat => decimalsNamed(String(pla
 /** U+2212, as wide as a plus in tabular figures. */
 const MINUS = '−'
 const DASH = '—'
-/** A number that rounds to zero has no sign. */
+/** A number that rounds to zero is shown without a sign. */
 function signed(text: string, value: number, plus: boolean): string {
   const figures = text.replace('-', '')
   if (!/[1-9]/.test(figures)) return figures

@@ -1,23 +1,23 @@
 // One stream of events for all tabs. It runs in a shared worker, or in the tab itself where there are none.
 //
-// A browser opens six connections to a host over HTTP/1.1 in all tabs together, so a stream a tab would keep the seventh
-// tab from ever loading. The hub holds one for all of them, closes it when no tab has been in view for a while, and reopens it
-// behind the last event it saw when one is: the server keeps events for readers that come back, and says `resync` where it
+// Over HTTP/1.1 a browser opens at most six connections to a host, in all tabs together. If each tab had a stream, the seventh
+// would never load. The hub holds one for all tabs, closes it when none has been in view for a while, and reopens it
+// after the last event it saw when one is: the server keeps events for clients that come back, and sends `resync` if it
 // no longer has them.
 
 const LIVE_EVENTS = ['bars', 'firing', 'backtest', 'sweep', 'drawings'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
 
-/** What a tab says. `join` again when another user has signed in. */
+/** A message from a tab. It sends `join` again when another user has signed in. */
 export type FromTab =
   | { readonly say: 'join'; readonly url: string; readonly user: string; readonly visible: boolean }
   | { readonly say: 'visible'; readonly visible: boolean }
   | { readonly say: 'leave' }
 
-/** What a tab hears; `resync`: events were missed. */
+/** A message to a tab; `resync` says that events were missed. */
 export type ToTab = { readonly event: LiveEvent; readonly data: unknown } | { readonly event: 'resync' }
 
-/** A tab's end of the line. */
+/** A tab's end of the connection to the hub. */
 export interface Tab {
   readonly send: (message: ToTab) => void
 }
@@ -45,7 +45,7 @@ export class LiveHub {
   #url = ''
   #user = ''
   #stream: Stream | null = null
-  /** Id of the last event; null = begin with what comes. */
+  /** Id of the last event seen; null = start with the next one. */
   #last: string | null = null
   #closing: ReturnType<typeof setTimeout> | undefined
   #retrying: ReturnType<typeof setTimeout> | undefined
@@ -74,7 +74,7 @@ export class LiveHub {
     this.#update()
   }
 
-  /** The stream is one user's: what was seen of another's says nothing. */
+  /** A stream belongs to one user, so the last event seen for another one means nothing here. */
   #begin(url: string, user: string): void {
     this.#close()
     this.#url = url
@@ -127,7 +127,7 @@ export class LiveHub {
       this.#failures = 0
       if (lastEventId !== '') this.#last = lastEventId
     })
-    // The browser itself opens one again that broke; one that was refused it gives up.
+    // The browser reconnects by itself when a stream breaks, but not when the server refused it.
     stream.addEventListener('error', () => {
       if (stream === this.#stream && stream.readyState === CLOSED) this.#retry()
     })

@@ -1,11 +1,11 @@
-// The shared worker: one for all tabs of the dashboard, there for as long as any of them is. See `live-hub.ts`.
+// The shared worker that runs the hub (`live-hub.ts`): one for all tabs of the dashboard, as long as any is open.
 
 import { LiveHub, type FromTab, type Tab } from './live-hub.ts'
 
-/** Tabs that have been hidden for this long get the news only when they come into view. */
+/** After all tabs have been hidden for this long, the stream is closed until one comes into view. */
 const HIDDEN_MS = 5 * 60_000
 
-// The types of pages and of workers cannot stand in one program.
+// TypeScript cannot have the types of pages and of workers in one program.
 const scope = globalThis as unknown as { onconnect: (event: MessageEvent) => void }
 
 const hub = new LiveHub((url) => new EventSource(url), HIDDEN_MS)

@@ -1,8 +1,8 @@
-// What happens on the server while the page is open: one stream of server-sent events for all tabs of the dashboard, and in
-// each of them for all of its parts.
+// Events from the server while the page is open: one stream of server-sent events for all tabs, which each tab
+// passes on to its parts.
 //
-// The stream is a shared worker's. Chromium on Android has none: there the tab has its own, and closes it soon after nobody
-// looks at it.
+// A shared worker holds the stream. Chromium on Android has none: there each tab has a stream of its own, and closes it soon
+// after it is hidden.
 
 import type { StreamEvents } from '../wire/event.ts'
 import { apiUrl } from './api-client.ts'
@@ -15,7 +15,7 @@ interface Listener {
   readonly missed: () => void
 }
 
-/** File of the shared worker; `tools/dashboard-bundle.ts` says which. */
+/** File name of the shared worker, inserted by `tools/dashboard-bundle.ts`. */
 declare const LIVE_WORKER: string
 
 const ALONE_HIDDEN_MS = 10_000
@@ -24,8 +24,8 @@ const listeners = new Map<LiveEvent, Set<Listener>>()
 let say: ((message: FromTab) => void) | null = null
 
 /**
- * Calls back for each event of the kind, and `missed` when some may have been; the returned function ends that.
- * Whoever shows what events tell of asks for it again when some were missed.
+ * Calls back for each event of the kind, and calls `missed` when some may have been lost: then load again what the events
+ * are about. The returned function ends this.
  */
 export function onLive<E extends LiveEvent>(
   event: E,
@@ -60,7 +60,7 @@ function connect(): (message: FromTab) => void {
   document.addEventListener('visibilitychange', () =>
     speak({ say: 'visible', visible: document.visibilityState === 'visible' }),
   )
-  // A closed tab has to say that it leaves; one that comes back from the browser's cache joins again.
+  // A tab has to say that it closes; one that the browser restores from its cache joins again.
   addEventListener('pagehide', () => speak({ say: 'leave' }))
   addEventListener('pageshow', ({ persisted }) => {
     if (persisted && everybody().length > 0) join()
@@ -75,7 +75,7 @@ function sharedLine(): ((message: FromTab) => void) | null {
     port.onmessage = ({ data }: MessageEvent<ToTab>) => hear(data)
     return (message) => port.postMessage(message)
   } catch {
-    // A browser that was told to allow none.
+    // The browser has been configured to allow no shared workers.
     return null
   }
 }
@@ -91,7 +91,7 @@ function hear(message: ToTab): void {
   else for (const { heard } of listeners.get(message.event) ?? []) heard(message.data as never)
 }
 
-/** The page's policy takes an address of code from a named place only. */
+/** The page's policy (Trusted Types) accepts the address of a script only from this named policy. */
 function workerUrl(address: string): string {
   const { trustedTypes } = globalThis as {
     trustedTypes?: {

@@ -11,8 +11,8 @@ listenForErrors()
 listenForLinks()
 void loadSession()
 
-// Who has run a script here before is most likely signed in: the chart is fetched while the server is asked. What fails
-// here is fetched, and told of, again where it is needed.
+// Somebody who has run a script here is most likely signed in: fetch the chart while the server is asked. What fails
+// here is fetched again, and reported, where it is needed.
 if (/^\/(?:$|chart)/.test(path.value) && lastRun.value !== '')
   Promise.all([import('./frame/workspace.tsx'), import('./chart/chart.tsx')]).catch(() => undefined)
 

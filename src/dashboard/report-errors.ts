@@ -1,4 +1,4 @@
-// Uncaught errors are posted to /api/errors: each message once a minute, and never a failure of the posting itself.
+// Posts uncaught errors to /api/errors: each message at most once a minute, and never the failure of such a post.
 
 import { apiUrl } from './api-client.ts'
 

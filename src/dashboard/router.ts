@@ -1,4 +1,4 @@
-// Twenty lines of router: the address is a signal, links are plain anchors.
+// The router: the address is a signal, and links are plain anchors.
 //
 // Paths are relative to the page's base, so '/alerts' is '/charts/alerts' under a proxy that serves us there.
 
@@ -14,7 +14,7 @@ const here = signal(read())
 export const path = computed(() => here.value.path)
 export const query = computed(() => here.value.query)
 
-/** The address of an in-app path, for href. */
+/** The full address of a path within the app, for `href`. */
 export const href = (to: string): string => base + to
 
 export function navigate(to: string, { replace = false } = {}): void {
@@ -23,7 +23,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   here.value = read()
 }
 
-/** Anchors keep their meaning for modified clicks; plain ones inside the app do not reload the page. */
+/** Handles plain clicks on links within the app without reloading the page; modified clicks stay the browser's. */
 export function listenForLinks(): void {
   window.addEventListener('popstate', () => (here.value = read()))
   document.addEventListener('click', (event) => {

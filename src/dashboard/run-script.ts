@@ -1,6 +1,6 @@
-// Runs the open script over the bars on the chart and puts the result where every part of the page reads it.
+// Runs the open script over the bars on the chart, and puts the result into the workspace for all parts of the page.
 //
-// One run at a time: a new one takes the place of the one before, which is given up. The last good result stays on screen
+// There is one run at a time: a new one cancels the one before. The last good result stays on screen
 // until the next one is there.
 
 import type { Args } from '../wire/operations.ts'
@@ -12,7 +12,7 @@ import { bottom, diagnostics, inputs, market, run, running, runProblem, script }
 /** How many of the newest bars a run sees. */
 export const runBars = remembered('run.bars', 20_000)
 
-/** Changes of the inputs are waited for this long. */
+/** How long to wait for further changes of inputs before running. */
 const INPUT_DELAY_MS = 60
 
 type Asked = Args<'POST /api/platform/backtests'>['body']
@@ -22,7 +22,7 @@ let current: AbortController | null = null
 let asked: Asked | null = null
 let following = false
 
-/** Gives up the run that is under way, if there is one. */
+/** Cancels the current run, if there is one. */
 export function cancelRun(): void {
   current?.abort()
   current = null
@@ -30,8 +30,8 @@ export function cancelRun(): void {
 }
 
 /**
- * `reveal`: open the report when it is there and nothing is open that would show it. `keep` false: only tried, as when an
- * input changes with every key; the server keeps nothing of it.
+ * With `reveal` the report is opened if nothing is open that shows the result. Without `keep` it is only a preview, as when
+ * an input changes with every key: the server stores nothing.
  */
 export async function runScript({ reveal = false, keep = true } = {}): Promise<void> {
   const { source, name } = script.peek()
@@ -72,14 +72,14 @@ export async function runScript({ reveal = false, keep = true } = {}): Promise<v
   }
 }
 
-/** A preview has no id. */
+/** A preview is not stored and so has no id. */
 async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
   if (keep) return call('POST /api/platform/backtests', { body, signal })
   const { result } = await call('POST /api/platform/backtests/preview', { body, signal })
   return { id: null, result }
 }
 
-/** The run on screen once more, over bars that have come since; what the editor says meanwhile is not run. */
+/** Repeats the run on screen over bars that have arrived since, with its own source and not what the editor has by now. */
 export async function followBars(): Promise<void> {
   const before = run.peek()
   const { exchange, symbol, interval } = market.peek()
@@ -91,13 +91,13 @@ export async function followBars(): Promise<void> {
     const { result } = await call('POST /api/platform/backtests/preview', { body })
     if (run.peek() === before && asked === body) run.value = { ...before, id: null, ...result }
   } catch {
-    // The next bar asks again; until then the chart shows what it showed.
+    // Ignore a failure: the next bar tries again, and until then the chart stays as it is.
   } finally {
     following = false
   }
 }
 
-/** The id of the run on screen, kept on the server first if it was only tried. null where there is no run. */
+/** The id of the run on screen, which is stored first if it was a preview; null if there is no run. */
 export async function keptRun(): Promise<string | null> {
   const shown = run.peek()
   if (!shown || shown.id !== null || !asked) return shown?.id ?? null
@@ -108,8 +108,8 @@ export async function keptRun(): Promise<string | null> {
 }
 
 /**
- * Shows a stored backtest. With `follow` the chart goes to its market; with `keep` it is shown only if the chart is there
- * already. Answers whether it is shown.
+ * Shows a stored backtest. With `follow` the chart changes to its market; with `keep` it is shown only if the chart is there
+ * already. Resolves to whether it is shown.
  */
 export async function openBacktest(
   id: string,
@@ -124,10 +124,10 @@ export async function openBacktest(
   const same = now.exchange === exchange && now.symbol === symbol && now.interval === interval
   if (!same && mode === 'keep') return false
   const { tracks } = await call('GET /api/platform/backtests/{id}/tracks', { path })
-  // First the run, so that the change of market does not start another one.
+  // Set the run first, so that the change of market does not start another one.
   const { name, source, inputs: given } = stored.backtest
   run.value = { id, name, source, report, tracks }
-  // What was on the chart before a reload goes on with its bars; what was opened to be looked at stays as it was.
+  // A run that was on the chart before a reload is repeated with new bars; one that was opened to be read stays as it is.
   asked =
     mode === 'keep' && source !== undefined
       ? { name, exchange, symbol, interval, bars: runBars.peek(), source, inputs: given ?? {} }

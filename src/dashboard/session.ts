@@ -10,7 +10,7 @@ export const user = signal<User | null | undefined>(undefined)
 /** Who may sign up: the first user (who will own the server), everybody, or those with an invitation. */
 export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 
-/** Does it take a code, of an invitation or the setup link? The first user needs none on the server's own machine. */
+/** Whether signing up takes a code, from an invitation or the setup link. The first user on the server's own machine needs none. */
 export const signUpNeedsCode = signal(true)
 
 export async function loadSession(): Promise<void> {
@@ -44,11 +44,11 @@ export async function signOut(): Promise<void> {
   user.value = null
 }
 
-/** Asks whoever's session is over for the password, over the page; called with whether what was asked for goes on. */
+/** Asks for the password after the session has ended. Called with whether the requests that failed are repeated. */
 export const signInAgain = signal<((goOn: boolean) => void) | null>(null)
-/** All that was refused meanwhile waits for the same answer. */
+/** All requests refused meanwhile wait for the same answer. */
 let waiting: Promise<boolean> | null = null
-/** Who does not want to sign in now is not asked again by what loads by itself. */
+/** After "not now", only what the user does asks again, not what loads by itself. */
 let declined = false
 
 function onSignedOut(method: string): Promise<boolean> {
@@ -64,7 +64,7 @@ function onSignedOut(method: string): Promise<boolean> {
   return waiting
 }
 
-/** Whether the server does not answer. */
+/** True while the server does not answer. */
 export const unreachable = signal(false)
 const RETRY_LEAST_MS = 1000
 const RETRY_MOST_MS = 30_000
@@ -74,7 +74,7 @@ function onReached(reached: boolean): void {
   unreachable.value = !reached
 }
 
-/** Asks again and again, each time after a longer pause; any other call that gets through ends it too. */
+/** Asks again after ever longer pauses, until this or any other call gets through. */
 function retryAfter(ms: number): void {
   setTimeout(() => {
     if (!unreachable.peek()) return

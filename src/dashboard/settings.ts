@@ -1,4 +1,4 @@
-// What the browser remembers: theme, palette, sizes, the last chart. Nothing secret, nothing the server needs.
+// Settings that the browser remembers: theme, palette, sizes, the last chart. Nothing secret, and nothing the server needs.
 
 import { effect, signal, type Signal } from '@preact/signals'
 
@@ -11,7 +11,7 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
     const stored: unknown = text === null ? undefined : JSON.parse(text)
     if (stored !== undefined && (initial === null || typeof stored === typeof initial)) start = stored as T
   } catch {
-    // Private window or a broken value: the default it is.
+    // In a private window, or with a broken value, use the default.
   }
   const value = signal(start)
   let first = true
@@ -24,7 +24,7 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
     try {
       localStorage.setItem(name, text)
     } catch {
-      // Storage is full or forbidden; the setting lives until the reload.
+      // Storage is full or forbidden: the setting lasts until the page is reloaded.
     }
   })
   return value
@@ -38,7 +38,7 @@ export const sideWidth = remembered('side.width', 320)
 /** The bar of drawing tools; where there is no room beside the chart it starts hidden. */
 export const drawingBar = remembered('drawings.bar', innerWidth > 760)
 export const bottomHeight = remembered('bottom.height', 340)
-/** The last run, so that a reload shows it again. */
+/** Id of the last run, which a reload shows again. */
 export const lastRun = remembered('run.last', '')
 export const tourDone = remembered('tour.done', false)
 

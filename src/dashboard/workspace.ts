@@ -1,4 +1,4 @@
-// The workspace: which market, which script, which drawers. One object one can print, read by every part of the page.
+// The workspace's state: market, script, last run and open drawers, as signals that every part of the page reads.
 
 import { computed, signal } from '@preact/signals'
 import type { Alert } from '../wire/alert.ts'
@@ -12,12 +12,12 @@ export interface Market {
   readonly symbol: string
   readonly interval: string
 }
-/** What the chart shows. Starts on the built-in S&P 500 bars. */
+/** The market on the chart; at first the built-in S&P 500 bars. */
 export const market = remembered<Market>('market', { exchange: 'SP', symbol: 'SPX', interval: '1d' })
 
 export const SIDES = ['watchlists', 'alerts', 'ideas'] as const
 export type Side = (typeof SIDES)[number]
-/** The drawer on the right; '' = closed, as it starts where there is no room beside the chart. */
+/** The drawer on the right; '' = closed, as at first on narrow screens. */
 export const side = remembered<Side | ''>('side', innerWidth > 760 ? 'watchlists' : '')
 
 export const BOTTOMS = ['script', 'report', 'trades', 'replay', 'deliveries'] as const
@@ -36,24 +36,24 @@ export const script = remembered<OpenScript>('script', { id: null, name: '', sou
 /** Values the user gave the script's inputs, by title. */
 export const inputs = signal<Readonly<Record<string, unknown>>>({})
 
-/** The last run that worked; it stays on screen until the next one is there. */
+/** The last run that succeeded; it stays on screen until the next one is done. */
 export interface Run {
-  /** null = tried, and not kept on the server: `keptRun()` keeps it when something needs its id. */
+  /** null for a preview, which the server has not stored: `keptRun()` stores it when something needs its id. */
   readonly id: string | null
   readonly name: string
-  /** What ran; undefined where it is somebody else's secret. */
+  /** The source that ran; undefined if it is another user's private script. */
   readonly source?: string | undefined
   readonly report: Report
   readonly tracks: readonly Track[]
 }
 export const run = signal<Run | null>(null)
-/** The editor's text is not what the chart and the report show. */
+/** Whether the text in the editor differs from what chart and report show. */
 export const outrun = computed(
   () => run.value?.source !== undefined && run.value.source !== script.value.source,
 )
 export const running = signal(false)
 export const diagnostics = signal<readonly ScriptDiagnostic[]>([])
-/** Why the last run failed, when it was not the script's text. */
+/** Why the last run failed, if not because of errors in the script. */
 export const runProblem = signal<Error | null>(null)
 
 /** Id of the stored run that the report should compare with; '' = none. */

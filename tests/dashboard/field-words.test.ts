@@ -50,7 +50,7 @@ test('and after one, in the same words', () => {
   check(email, 'ada', 'An e-mail address, like name@example.com.', 'email')
   check(email, 'ada@пример.рф', undefined, 'email')
   const { url } = bodyFields('POST /api/platform/webhooks')
-  check(url, 'example.com', 'A whole address, like https://example.com/hook.', 'url')
+  check(url, 'example.com', 'A full address, like https://example.com/hook.', 'url')
 })
 
 test('a room’s sentence is shown, a validator’s words are not', () => {

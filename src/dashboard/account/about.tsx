@@ -88,7 +88,7 @@ export function About() {
   )
 }
 
-/** A third of a megabyte, so only for who asks. */
+/** A third of a megabyte, so it is loaded only when somebody asks for it. */
 function Licences() {
   const text = useSignal<string | null>(null)
   const problem = useSignal<string | null>(null)

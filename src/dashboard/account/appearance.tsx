@@ -1,4 +1,4 @@
-// How it looks, kept in this browser.
+// How the page looks. Kept in this browser, so another one starts with the defaults.
 
 import { palette, theme, timezone, tourDone } from '../settings.ts'
 import { Button, Select } from '../ui/ui.tsx'

@@ -1,4 +1,4 @@
-// Who one is here: password, open sessions, and inviting others.
+// The caller's account: name, password and open sessions; for the owner also the other users and invitations.
 
 import { useState } from 'preact/hooks'
 import type { Session } from '../../wire/account.ts'
@@ -107,7 +107,7 @@ export function Profile() {
   )
 }
 
-/** `Firefox on Linux`, as well as a user agent tells. */
+/** `Firefox on Linux`, as far as the user agent tells. */
 function browserOf(userAgent: string): string {
   const browser = /(Edg|OPR|Firefox|Chrome|Safari|curl|HeadlessChrome)[/ ]/.exec(userAgent)?.[1]
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|CrOS|Linux)/.exec(userAgent)?.[1]
@@ -181,7 +181,7 @@ const ROLES = [
   ['admin', 'Admin'],
 ] as const
 
-/** Everybody with an account, for the owner. */
+/** All accounts; only the owner sees them. */
 function Members() {
   const accounts = useLoad(async (signal) => (await call('GET /api/auth/users', { signal })).users, [])
   const give = ({ id, name }: User, role: 'admin' | 'member') =>

@@ -22,12 +22,12 @@ const SECTIONS: readonly (readonly [id: string, title: string, body: ComponentTy
   ['inbox', 'Inbox', Inbox],
   ['about', 'About', About],
 ]
-/** What only the owner of the server sees. */
+/** Only the owner of the server sees these. */
 const OWNERS: readonly string[] = ['inbox']
 
 export function Settings({ section = 'profile' }: { readonly section?: string }) {
   const nav = useRef<HTMLElement>(null)
-  // On a narrow screen the sections stand in a row that scrolls: the one that is open is in sight.
+  // On a narrow screen the sections are a row that scrolls: scroll the open one into view.
   useLayoutEffect(() => {
     const current = nav.current?.querySelector('[aria-current]')
     current?.scrollIntoView({ block: 'nearest', inline: 'center' })

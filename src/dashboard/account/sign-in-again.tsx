@@ -1,4 +1,4 @@
-// The session is over, the page is not: the password is asked for over it, and what was asked for goes on afterwards.
+// The session has ended while the page is open: ask for the password over the page, then repeat the request that failed.
 
 import { signIn, signInAgain, user } from '../session.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'

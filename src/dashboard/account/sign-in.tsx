@@ -14,7 +14,7 @@ import s from './sign-in.module.css'
 const FIELDS = bodyFields('POST /api/auth/sign-up')
 
 export function SignIn() {
-  // The setup link and invitations lead to /sign-up?invitation=…; `code` is read as well.
+  // The setup link and invitations lead to /sign-up?invitation=…; older links say `code`.
   const code = query.value.get('invitation') ?? query.value.get('code') ?? ''
   const firstEver = signUpState.value === 'owner'
   const signingUp = path.value === '/sign-up' || (firstEver && path.value !== '/sign-in')
@@ -49,7 +49,7 @@ export function SignIn() {
           labelledBy="sign-in-title"
           beside={
             <p class={s.switch}>
-              {signingUp ? 'There is an account already?' : 'New here?'}{' '}
+              {signingUp ? 'Already have an account?' : 'New here?'}{' '}
               <button
                 type="button"
                 onClick={() => {
@@ -76,7 +76,7 @@ export function SignIn() {
                     ? 'This server is new: the first account owns it. Open the setup link that it printed on its console, or paste the code from it below.'
                     : 'This server is new, and your account will own it.'
                   : signUpState.value === 'open'
-                    ? 'Everybody may sign up here.'
+                    ? 'Anybody may sign up here.'
                     : 'You need an invitation from the owner of this server.'}
               </p>
             )}
@@ -86,7 +86,7 @@ export function SignIn() {
               label="Name"
               autocomplete="name"
               autofocus
-              hint="Others see it on what you publish."
+              hint="Shown beside what you publish."
               {...form.field('name')}
             />
           )}
@@ -122,7 +122,7 @@ export function SignIn() {
   )
 }
 
-/** Sixty bars of a walk that is the same for everybody. */
+/** Sixty-four bars of a random walk with a fixed seed. */
 function Picture() {
   let state = 23
   const random = () => {

@@ -112,7 +112,7 @@ export function Tokens() {
             list.reload()
           }}
         >
-          Whatever uses it is refused from now on. That cannot be taken back.
+          Anything that uses it is refused from now on. This cannot be undone.
         </Confirm>
       )}
     </section>
@@ -126,7 +126,7 @@ function expiryOf({ status, expiresAt }: Token) {
   return expiresAt === null ? 'never' : ago(expiresAt)
 }
 
-/** `backtests, replay (read)`: both rights without saying so. */
+/** `backtests, replay (read)`: a name alone means both reading and writing. */
 function scopesText(scopes: readonly string[]): string {
   const names = RESOURCES.flatMap((name) => {
     const read = scopes.includes(`${name}:read`)
@@ -163,7 +163,7 @@ function NewToken({ onClose, onMade }: { readonly onClose: () => void; readonly 
           </Button>
         }
       >
-        <p>It is shown this once. Whoever has it can do as you what you allowed it.</p>
+        <p>It is shown only once. Anybody who has it can do, in your name, what you allowed it.</p>
         <Secret value={secret} label="API token" />
       </Dialog>
     )

@@ -40,11 +40,11 @@ const InputFields = lazy(async () => (await import('../editor/inputs-panel.tsx')
 
 export interface AlertStart extends Partial<Market>, AlertWish {}
 
-/** Goes up when an alert was made or changed: lists load again. */
+/** Counts up when an alert was created or changed, so that lists load again. */
 export const alertsChanged = signal(0)
 const opened = signal<{ readonly start: AlertStart; readonly alert: Alert | null } | null>(null)
 
-/** Opens the form, filled in as far as is known: the chart's right click, Alt+A, the buttons of lists. */
+/** Opens the form with what is known already filled in. Called by the chart's right click, Alt+A and the buttons of lists. */
 export function openAlertDialog(start: AlertStart = {}): void {
   opened.value = { start, alert: null }
 }
@@ -52,7 +52,7 @@ export function editAlert(alert: Alert): void {
   opened.value = { start: {}, alert }
 }
 
-/** Where the form appears; each part of the page that can open it has one. */
+/** Renders the form while it is open. Each part of the page that can open it has one. */
 export function AlertDialogHost() {
   const open = opened.value
   useEffect(() => () => void (opened.value = null), [])
@@ -61,9 +61,9 @@ export function AlertDialogHost() {
   ) : null
 }
 
-/** What the form has to know of the script it is about; empty while none is chosen. */
+/** What a check says about the chosen script; empty while none is chosen. */
 type CheckedScript = Pick<Checked, 'inputs' | 'plots'>
-/** Does an alert reach it? */
+/** Whether it listens to alerts. */
 const listens = (one: Webhook): boolean => one.status === 'active' && one.events.includes('alert.triggered')
 
 const FIELDS = bodyFields('POST /api/platform/alerts')
@@ -123,7 +123,7 @@ function AlertForm({
     async send(values) {
       const { kind, op } = values
       const withOperator = needsOperator(kind)
-      // A receiver that is gone is none.
+      // A receiver that has been deleted since is dropped.
       const chosen = values.webhookIds.filter((id) => !webhooks || webhooks.some((one) => one.id === id))
       if (values.webhook && values.which === 'chosen' && chosen.length === 0)
         throw new Error('Choose at least one webhook, or all of them.')
@@ -173,7 +173,7 @@ function AlertForm({
         : call('POST /api/platform/scripts/check', { body: { source }, signal }),
     [source],
   )
-  /** A script comes with the values it has in the editor, if it is open there. */
+  /** A script that is open in the editor comes with the input values it has there. */
   const chooseScript = (scriptId: string) =>
     form.change({
       scriptId,
@@ -263,7 +263,7 @@ function AlertForm({
       <Field
         label="Message"
         rows={2}
-        hint={`Filled in: ${PLACEHOLDERS.join(' ')}`}
+        hint={`You can use ${PLACEHOLDERS.join(' ')}`}
         {...form.field('message')}
       />
       <fieldset class={p['form']} style={{ gap: '6px' }}>
@@ -304,7 +304,7 @@ interface ReceiversProps {
   readonly onChosen: (ids: readonly string[]) => void
 }
 
-/** All that listen to alerts, whichever they are when it fires; or those that are ticked. */
+/** Either all webhooks that listen to alerts at the time it fires, or the ticked ones. */
 function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProps) {
   const listening = webhooks.filter(listens).length
   return (
@@ -321,7 +321,7 @@ function Receivers({ webhooks, which, chosen, onWhich, onChosen }: ReceiversProp
       {which === 'all' ? (
         <p class={s.note}>
           {listening === 0
-            ? 'None of yours listens to alerts: change one on the webhooks page.'
+            ? 'None of your webhooks listens to alerts: change one on the webhooks page.'
             : `The ${listening === 1 ? 'one that listens' : `${listening} that listen`} to alerts now, and those that will.`}
         </p>
       ) : (
@@ -353,7 +353,7 @@ interface ScriptInputsProps {
   readonly onChange: (change: (before: Values) => Values) => void
 }
 
-/** The alert runs the script with these. */
+/** The input values that the alert runs the script with. */
 function ScriptInputs({ of, values, onChange }: ScriptInputsProps) {
   if (of.error) return <p class="down">The inputs of the script could not be read.</p>
   if (!of.data) return <Skeleton height={34} />

@@ -1,4 +1,4 @@
-// Alerts beside the chart. The chart asks here for a new one at a price.
+// The list of alerts beside the chart, and the form that the chart opens for a new one at a price.
 
 import { useSignalEffect } from '@preact/signals'
 import { Button, Empty } from '../ui/ui.tsx'

@@ -1,4 +1,4 @@
-// Alerts in words.
+// An alert's condition, channels and state as sentences.
 
 import type { Alert, Firing } from '../../wire/alert.ts'
 
@@ -65,7 +65,7 @@ export function conditionText(
   return `${subject} ${verb} ${number(price)}${within}`
 }
 
-/** `e-mail, 2 webhooks`; '' where only the list here tells of it. */
+/** `e-mail, 2 webhooks`; '' for an alert that is only listed here. */
 export function destinationsText({ channels, webhookIds }: Pick<Alert, 'channels' | 'webhookIds'>): string {
   const many = webhookIds.length
   return [
@@ -85,5 +85,5 @@ export const STATE_TONES = {
   error: 'down',
 } as const
 
-/** Message placeholders the server fills in. */
+/** Placeholders in messages, which the server replaces. */
 export const PLACEHOLDERS = ['{{ticker}}', '{{interval}}', '{{close}}', '{{volume}}', '{{time}}'] as const

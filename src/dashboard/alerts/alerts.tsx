@@ -1,4 +1,4 @@
-// All alerts, and what they fired.
+// The alerts page: all alerts, their firings, and the mails they were told by.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -17,7 +17,7 @@ export function Alerts() {
   return (
     <Page
       title="Alerts"
-      about="They are looked at whenever a bar arrives: from an import, the API or a provider."
+      about="Checked whenever a bar arrives, from an import, the API or a provider."
       actions={
         <>
           {alerts.data && alerts.data.length > 0 && (
@@ -46,7 +46,7 @@ export function Alerts() {
                 title="No alerts yet"
                 action={<Button onClick={() => navigate('/')}>To the chart</Button>}
               >
-                Make one here, or right-click a price on the chart. Mail and webhooks carry it to you.
+                Create one here, or right-click a price on the chart. You are told by mail or webhook.
               </Empty>
             )
           const shown = list.filter(
@@ -82,7 +82,7 @@ export function Alerts() {
   )
 }
 
-/** Letters of alerts; without a mail server they wait here. */
+/** Mails of alerts. Without a mail server they wait here. */
 function Mail({ changed }: { readonly changed: string }) {
   const letters = useLoad(
     async (signal) =>

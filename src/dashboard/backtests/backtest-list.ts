@@ -1,14 +1,14 @@
-// The list of backtests as data: its rows as the API sends them, found by a word, and what puts them in order.
+// The list of backtests without its page: searching it, and the values its columns are sorted by.
 
 import type { Backtest } from '../../wire/backtest.ts'
 import type { Order, Sortable } from '../ui/sorting.ts'
 
 export type { Backtest }
 
-/** As the API lists them. */
+/** A row as the API lists it. */
 export const NEWEST_FIRST: Order = { by: 'createdAt', down: true }
 
-/** What each column puts them in order by. */
+/** The value each column sorts by. */
 export const SORTS = {
   name: { of: 'name', leastFirst: true },
   profit: { of: 'profit', sort: ({ summary }) => summary?.netProfitPct },
@@ -18,7 +18,7 @@ export const SORTS = {
     leastFirst: true,
   },
   trades: { of: 'trades', sort: ({ summary }) => summary?.trades },
-  // Without a trade there is no rate, which is not the same as a rate of zero.
+  // Without a trade there is no win rate, which must not sort like a rate of zero.
   wins: { of: 'wins', sort: ({ summary }) => (summary?.trades ? summary.winRate : undefined) },
   factor: { of: 'factor', sort: ({ summary }) => (summary?.trades ? summary.profitFactor : undefined) },
   sharpe: { of: 'sharpe', sort: ({ summary }) => (summary?.trades ? summary.sharpe : undefined) },
@@ -26,7 +26,7 @@ export const SORTS = {
   createdAt: { of: 'createdAt' },
 } as const satisfies Readonly<Record<string, Sortable<Backtest>>>
 
-/** Those that have every word of `query` in their name, market or interval, or are `pinned`. */
+/** Rows that have every word of `query` in their name, market or interval; the word `pinned` finds pinned ones. */
 export function found(all: readonly Backtest[], query: string): readonly Backtest[] {
   const words = query.toLowerCase().split(/\s+/)
   return all.filter(({ name, exchange, symbol, interval, pinned }) => {

@@ -21,17 +21,17 @@ const STATE_TONES = {
   failed: 'down',
   cancelled: undefined,
 } as const
-/** What the page shows at first; more come with a button. */
+/** Rows shown at first, and how many more the button brings. */
 const PAGE = 100
-/** As many as the server lists at once: what is searched or put in order is all of them. */
+/** The most the server lists at once: searching and sorting must see all of them. */
 const ALL = 9999
-/** As many as the server deletes at once. */
+/** The most the server deletes in one request. */
 const DELETED_AT_ONCE = 500
 const FIELDS = rowFields('GET /api/platform/backtests', 'backtests')
 
 function deletionText(some: readonly Backtest[]): string {
   const pinned = some.filter((one) => one.pinned).length
-  const gone = 'Report, chart data and replays are gone then.'
+  const gone = 'Reports, chart data and replays are deleted too.'
   if (pinned === 0) return gone
   return `${gone} ${some.length === 1 ? 'It has a star' : pinned === 1 ? 'One has a star' : `${pinned} have a star`}.`
 }
@@ -79,7 +79,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   return (
     <Page
       title="Backtests"
-      about="Every run is kept as it was, until newer ones need its place; a star keeps it for good. A click opens it with its chart and report."
+      about="Runs are kept until newer ones need their place; a star keeps one for good. Click a run to open it with its chart and report."
       wide
       actions={
         <>
@@ -169,7 +169,7 @@ export function Backtests({ id }: { readonly id?: string }) {
   )
 }
 
-/** Of a run that made any. */
+/** The figure of a run that has trades, otherwise a dash. */
 const ofTrades = (summary: Backtest['summary'], text: (summary: Summary) => string): string =>
   summary && summary.trades > 0 ? text(summary) : '—'
 type Summary = NonNullable<Backtest['summary']>

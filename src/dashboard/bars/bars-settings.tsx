@@ -1,4 +1,4 @@
-// The bars that are here: what there is of each symbol, bringing more by file or from a provider, and a symbol's facts.
+// Settings, Bars: the cached series of each symbol, importing files, fetching from providers, and a symbol's facts.
 
 import { Fragment } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -40,7 +40,7 @@ export function BarsSettings() {
       <ImportBars onImported={reload} />
       <section>
         <h2>Cached series</h2>
-        <p>A coarser interval that is not here is built from a finer one.</p>
+        <p>An interval that is missing here is built from a finer one.</p>
         <Show of={symbols}>
           {(list) => (
             <DataTable
@@ -262,13 +262,13 @@ function ImportFile({ file, onImported, onClose }: ImportFileProps) {
 
 const FACTS = [
   ['description', 'Description', ''],
-  ['currency', 'Currency', 'What prices are quoted in.'],
-  ['baseCurrency', 'Base currency', 'Of a pair; else empty.'],
-  ['mintick', 'Tick size', 'The smallest price step.'],
-  ['pointValue', 'Point value', 'Money a point is worth a contract.'],
-  ['minQuantity', 'Smallest quantity', 'The step of quantities.'],
-  ['timezone', 'Time zone', 'As America/New_York.'],
-  ['session', 'Session', 'As 0930-1600 or 24x7.'],
+  ['currency', 'Currency', 'The currency of its prices.'],
+  ['baseCurrency', 'Base currency', 'Of a currency pair; otherwise empty.'],
+  ['mintick', 'Tick size', 'Prices move in steps of this.'],
+  ['pointValue', 'Point value', 'What one point is worth per contract.'],
+  ['minQuantity', 'Smallest quantity', 'Quantities are multiples of this.'],
+  ['timezone', 'Time zone', 'Like America/New_York.'],
+  ['session', 'Session', 'Like 0930-1600 or 24x7.'],
 ] as const
 
 interface SymbolEditorProps {
@@ -310,7 +310,9 @@ function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
       onClose={onClose}
       width={560}
     >
-      <p class="muted">What the broker and syminfo.* know of it. Sizes, fills and money follow from these.</p>
+      <p class="muted">
+        What the broker and syminfo.* know about it. Sizes, fills and money depend on these.
+      </p>
       <Select
         label="Type"
         value={form.values.type}
@@ -331,7 +333,7 @@ function SymbolEditor({ facts, onClose, onSaved }: SymbolEditorProps) {
   )
 }
 
-/** Public sources of bars: fetch once, or follow. */
+/** Fetching a series from a public provider once, or following it. */
 function Providers({ onFetched }: { readonly onFetched: () => void }) {
   const feeds = useLoad((signal) => call('GET /api/platform/feeds', { signal }), [])
   const form = useForm({

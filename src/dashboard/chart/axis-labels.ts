@@ -7,17 +7,17 @@ import { lightness, type ChartTheme } from './paint.ts'
 import { colorAt, DISPLAY, type Mark } from './scene.ts'
 import type { ChartState } from './view-state.ts'
 
-/** A label whose value has no place on the axis stands here. */
+/** The height of a label whose value has no place on the axis. */
 const OFF_SCREEN = -1000
 
 interface LabelledPane {
-  /** Whether it is the pane of the price. */
+  /** True for the pane that shows prices. */
   readonly price: boolean
   readonly state: ChartState
   readonly theme: ChartTheme
   readonly marks: readonly Mark[]
   readonly shown: Bars
-  /** The last bar of the run that may be seen. */
+  /** The last bar of the run that a replay lets one see. */
   readonly known: number
   readonly coordinate: (value: number) => number | null
   readonly format: (value: number) => string
@@ -63,7 +63,7 @@ export function axisLabels({
   return labels
 }
 
-/** Black or white, whichever can be read on the colour. */
+/** Black or white, whichever is readable on the colour. */
 function readable(color: string): string {
   return lightness(color) > 140 ? '#0b0f14' : '#ffffff'
 }

@@ -1,4 +1,4 @@
-// What the axes say: days, months and years begin where the zone's do, and a number has as many places as tell two ticks apart.
+// Text on the axes: days, months and years begin in the chart's zone, and numbers get enough places to tell two ticks apart.
 
 import { defaultHorzScaleBehavior, TickMarkType, type Time, type UTCTimestamp } from 'lightweight-charts'
 import { compact, ratio } from '../format.ts'
@@ -20,7 +20,7 @@ export function crosshairTime(time: Time, { zone, interval }: Place): string {
   return showsClock(interval) ? `${day}  ${at.toISOString().slice(11, 16)}` : day
 }
 
-/** A tick of the time axis, as short as what it marks allows. */
+/** Text of a tick on the time axis: a year, a month, a day or a time of day, whichever begins there. */
 export function tickTime(time: Time, kind: TickMarkType, { zone }: Place): string {
   const at = inZone(time, zone)
   if (kind === TickMarkType.Year) return String(at.getUTCFullYear())
@@ -29,7 +29,7 @@ export function tickTime(time: Time, kind: TickMarkType, { zone }: Place): strin
   return at.toISOString().slice(11, kind === TickMarkType.Time ? 16 : 19)
 }
 
-/** The moment whose UTC reads as the zone's wall clock. */
+/** The instant whose UTC date and time read like the zone's wall clock. */
 function inZone(time: Time, zone: string): Date {
   const ms = (time as number) * 1000
   return new Date(ms + offsetsOf(zone)(ms))

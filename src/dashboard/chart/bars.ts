@@ -1,11 +1,11 @@
-// The bars of a chart: columns as the API sends them, newest first so that something is there at once.
+// Loading the bars of a chart: a small page of the newest first, so that something is drawn at once, then all the others.
 
 import { emptyBars, lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
 
-/** As many as a chart holds; the first page is small so that it is drawn soon. */
+/** The most a chart holds, and the size of the first page, which is small so that it is drawn soon. */
 const BARS_SHOWN = 200_000
 const FIRST_PAGE = 10_000
 const PAGE = 50_000
@@ -31,7 +31,7 @@ export async function loadBars(
   while (!complete && size < BARS_SHOWN) {
     const older = await page(bars.time[0]! - 1, Math.min(PAGE, BARS_SHOWN - size)).catch((error: unknown) => {
       signal.throwIfAborted()
-      // Nothing older: the newest page was all there is.
+      // The first page had fewer bars than asked for: there are no older ones.
       if (parts.length > 0) return emptyBars(0)
       throw error
     })
@@ -45,7 +45,7 @@ export async function loadBars(
   if (parts.length > 1) onBars(joined(parts, size), true)
 }
 
-/** The bars with what came since: the last one again, for it may have been forming, and those behind it. */
+/** The bars with those that arrived since; the last one is read again, because it may have been forming. */
 export async function loadNewer(market: Market, bars: Bars, signal: AbortSignal): Promise<Bars> {
   if (bars.length === 0) return bars
   const start = bars.time[bars.length - 1]!
@@ -83,7 +83,7 @@ export function barAt(bars: Bars, time: number): number {
   return Math.max(0, Math.min(bars.length, lowerBound(bars.time, time + 1)) - 1)
 }
 
-/** Where `time` lies on the axis, in bars: between bars and beyond both ends too. */
+/** The position of `time` on the axis in bars; fractions between bars, and beyond both ends. */
 export function placeOf(bars: Bars, time: number, interval: string): number {
   if (bars.length === 0) return 0
   const first = bars.time[0]!
@@ -96,7 +96,7 @@ export function placeOf(bars: Bars, time: number, interval: string): number {
   return i + (time - bars.time[i]!) / (bars.time[i + 1]! - bars.time[i]!)
 }
 
-/** Heikin-Ashi: averages that smooth. Time and volume stay. */
+/** Heikin-Ashi bars, which average neighbouring prices. Time and volume stay the same. */
 export function heikinAshi(bars: Bars): Bars {
   const made = { ...emptyBars(bars.length), time: bars.time, volume: bars.volume }
   for (let i = 0; i < bars.length; i++) {
@@ -109,7 +109,7 @@ export function heikinAshi(bars: Bars): Bars {
   return made
 }
 
-/** Does a time of such a bar need its clock shown? */
+/** Whether times of such bars need hours and minutes. */
 export function showsClock(interval: string): boolean {
   const parsed = parseInterval(interval)
   return parsed !== null && isIntraday(parsed)

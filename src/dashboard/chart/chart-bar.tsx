@@ -35,7 +35,7 @@ const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   area: 'Area',
   'heikin-ashi': 'Heikin-Ashi',
 }
-/** The last is as many as a run may have. */
+/** The last is the most bars a run may have. */
 const RUN_BARS = [1000, 5000, 20_000, 100_000, 2_000_000]
 const ZONES = [
   'UTC',

@@ -1,4 +1,4 @@
-// What the chart's parts share: settings that last, the bars on screen, and what the pointer is on.
+// State that the parts of the chart share: remembered settings, the bars on screen, and what the pointer is on.
 
 import { computed, signal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
@@ -35,7 +35,7 @@ export async function loadSymbols(): Promise<void> {
   symbols.value = (await call('GET /api/platform/symbols')).symbols
 }
 
-/** The bars on screen and whose they are; null while the first ones are on their way. */
+/** The bars on screen and their market; null until the first ones have arrived. */
 export const shown = signal<{ readonly market: Market; readonly bars: Bars } | null>(null)
 export const chartProblem = signal<unknown>(null)
 
@@ -44,10 +44,10 @@ export const mintick = computed(() => symbol.value?.mintick ?? 0.01)
 
 export const hover = signal<Hover | null>(null)
 export const paneBoxes = signal<readonly PaneBox[]>([])
-/** A trade's number: under the pointer in the list or on the chart, and the one that was chosen. */
+/** Numbers of trades: the one under the pointer, in the list or on the chart, and the one last clicked. */
 export const hoveredTrade = signal<number | null>(null)
 export const markedTrade = signal<number | null>(null)
-/** A time (UTC ms) pointed at elsewhere, in the equity curve. */
+/** The time (UTC ms) that the pointer is on in the equity curve. */
 export const litTime = signal<number | null>(null)
 
 /** How a replay cuts the chart; null = no replay. `cut` is the last bar that is shown. */
@@ -55,12 +55,12 @@ export interface ReplayOnChart {
   readonly cut: number
   readonly levels: readonly PriceLevel[]
   readonly blind: boolean
-  /** Trades are the run's own and so drawn. */
+  /** Whether a run is replayed, so that its trades are drawn. */
   readonly withTrades: boolean
 }
 export const replayOnChart = signal<ReplayOnChart | null>(null)
 
-/** Opens the symbol dialog with what was typed; null = closed. */
+/** The text that the symbol dialog opens with; null = closed. */
 export const symbolSearch = signal<string | null>(null)
 export const dateDialog = signal(false)
 
@@ -72,7 +72,7 @@ export function showMarket(next: Market): void {
 
 const USUAL = ['1m', '3m', '5m', '15m', '30m', '1h', '2h', '4h', '1d', '1w', '1M']
 
-/** Intervals that the symbol has bars of, or that can be built from those, finest first. */
+/** Intervals that are cached for the symbol or can be built from cached ones, finest first. */
 export function intervalsOf(listed: SymbolFacts | null): readonly string[] {
   if (!listed) return [market.value.interval]
   const cached = listed.series.map((one) => one.interval)
@@ -89,7 +89,7 @@ export function intervalsOf(listed: SymbolFacts | null): readonly string[] {
   )
 }
 
-/** TradingView's look of an interval: 15m, 1h, 1D, 1W, 1M. */
+/** An interval as TradingView shows it: 15m, 1h, 1D, 1W, 1M. */
 export const intervalText = (interval: string): string =>
   interval.replace(/[dw]$/, (unit) => unit.toUpperCase())
 

@@ -50,11 +50,11 @@ const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
-/** The view on screen, which the replay, the keys and clicks in lists move. */
+/** The view on screen, for those who move it: the replay, keys, and clicks in lists. */
 let onScreen: ChartView | null = null
 export const chartView = (): ChartView | null => onScreen
 
-/** What the current run draws on the bars shown; null where it ran on another market. */
+/** The current run's drawings on the bars shown; null if it ran on another market. */
 function sceneOf(current: typeof run.value, chart: typeof shown.value) {
   if (!current || !chart) return null
   const { report, tracks } = current
@@ -75,7 +75,7 @@ export function Chart() {
   const [menu, setMenu] = useState<{ x: number; y: number; price: number | null; bar: number | null } | null>(
     null,
   )
-  // A replay of the market alone has no run: its trades would tell what comes.
+  // In a replay of the market alone nothing of a run is drawn: its trades would give away what comes next.
   const withTrades = replayOnChart.value?.withTrades ?? true
   const drawn = useMemo(() => sceneOf(run.value, shown.value), [run.value, shown.value])
 
@@ -115,7 +115,7 @@ export function Chart() {
   useDrawings(view, host)
   useLookAt(view)
 
-  // The state of the page is put into the view here, and nowhere else: bars first, then what is drawn on them.
+  // Only here does the state of the page reach the view: bars first, then what is drawn on them.
   useViewEffect(view, (made) => {
     const replay = replayOnChart.value
     const chart = shown.value
@@ -155,7 +155,7 @@ export function Chart() {
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
     if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
-      // The second letter may come before the dialog is there to take it.
+      // A second letter may be typed before the dialog is there to receive it.
       symbolSearch.value = (symbolSearch.value ?? '') + event.key.toUpperCase()
     else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
     else if (event.key === 'ArrowRight' && !replaying) view?.scroll(step)
@@ -281,7 +281,7 @@ function useBars(): void {
 
 const LIVE_DELAY_MS = 250
 
-/** New bars appear as they are stored; those of finer intervals count, for this one may be made of them. */
+/** Shows new bars as they are stored; those of finer intervals too, since this interval may be built from them. */
 function useLiveBars(): void {
   useEffect(() => {
     const abort = new AbortController()
@@ -292,12 +292,12 @@ function useLiveBars(): void {
       const bars = await loadNewer(before.market, before.bars, abort.signal)
       if (shown.peek() !== before || bars === before.bars) return
       shown.value = { market: before.market, bars }
-      // A replay shows what was; its trades stay.
+      // During a replay nothing is added: its bars and trades stay as they were.
       if (replayOnChart.peek() === null) void followBars()
     }
     const fetchSoon = () => {
       clearTimeout(timer)
-      // An import tells of every block it stores. A failure is not shown here: the next load of bars meets it again.
+      // An import announces every block it stores, so wait for a pause. A failure is ignored: the next load will meet it too.
       timer = setTimeout(() => void fetchNewer().catch(() => undefined), LIVE_DELAY_MS)
     }
     const stop = onLive(
@@ -316,7 +316,7 @@ function useLiveBars(): void {
   }, [])
 }
 
-/** Restores the chart: the backtest of the address, else the last run, else the first run of the open script. */
+/** Restores a run on the chart: the backtest in the address, else the last run, else a first run of the open script. */
 function useFirstRun(): void {
   useEffect(() => {
     const asked = query.peek().get('backtest')
@@ -339,8 +339,8 @@ function useFirstRun(): void {
 }
 
 /**
- * Runs with the view once it is there, and again whenever a signal it read changes. Who comes back to the chart finds
- * bars and a run as they were left, so that no signal may change for a while: what the view starts with counts.
+ * Runs with the view as soon as it exists, and again whenever a signal that it read changes. It has to run at the start
+ * as well: after coming back to the chart all signals have their values already, and may not change for a while.
  */
 function useViewEffect(view: ChartView | null, run: (view: ChartView) => void): void {
   useEffect(() => (view ? effect(() => run(view)) : undefined), [view])
@@ -351,8 +351,8 @@ function useLookAt(view: ChartView | null): void {
     const asked = lookAt.value
     const chart = shown.value
     if (!asked || !chart) return
-    // Answered once, or every bar that arrives would pull the chart back there. What is older than the bars that are here
-    // stays asked: the rest is on its way.
+    // Answer only once, or every new bar would pull the chart back there. If the time is older than the bars loaded so far,
+    // keep the question until the others have arrived.
     if (asked.time >= (chart.bars.time[0] ?? Infinity)) lookAt.value = null
     if (asked.trade !== undefined) markedTrade.value = asked.trade
     const trade =
@@ -401,7 +401,7 @@ function contextItems(at: number | null, bar: number | null): readonly MenuItem[
   ]
 }
 
-/** With the run on the chart if it has trades, else the market alone. */
+/** Replays the run on the chart if it has trades, otherwise the market alone. */
 function replayFrom(bar: number | null): void {
   bottom.value = 'replay'
   const drawn = sceneOf(run.peek(), shown.peek())

@@ -1,4 +1,4 @@
-// Go to a date, in the chart's zone.
+// The dialog that scrolls the chart to a date, given in the chart's time zone.
 
 import { useState } from 'preact/hooks'
 import { time } from '../format.ts'

@@ -7,7 +7,7 @@ import { bodyWidth, faded, lineWidth, type Paint } from './paint.ts'
 export const CHART_TYPES = ['candles', 'hollow', 'bars', 'line', 'area', 'heikin-ashi'] as const
 export type ChartType = (typeof CHART_TYPES)[number]
 
-/** `colorOf` is barcolor(): what replaces a bar's own colour; null = nothing. */
+/** `colorOf` gives what barcolor() sets instead of a bar's own colour; null = not set. */
 export function drawBars(
   paint: Paint,
   bars: Bars,
@@ -20,7 +20,7 @@ export function drawBars(
   else drawCandles(paint, bars, type === 'hollow', colorOf)
 }
 
-/** More than two bars a pixel: each column of pixels is one bar made of those in it. */
+/** With more than two bars per pixel, each column of pixels shows one bar that sums up those in it. */
 function drawColumns(paint: Paint, bars: Bars, colorOf: ((bar: number) => string | null) | null): void {
   const { ctx, x, y, theme, spacing } = paint
   const last = Math.min(bars.length - 1, paint.to)
@@ -51,7 +51,7 @@ function drawCandles(
   const body = bodyWidth(spacing, hr)
   const first = Math.max(0, paint.from)
   const last = Math.min(bars.length - 1, paint.to)
-  // One pass a colour: changing fillStyle for every bar costs more than going over the columns twice.
+  // One pass for each colour: changing fillStyle for every bar would cost more than going through the columns twice.
   const passes: readonly (readonly [boolean, string])[] = [
     [true, theme.up],
     [false, theme.down],

@@ -10,7 +10,7 @@ import { drawShape } from './shapes.ts'
 export interface DrawingSpace {
   readonly bars: Bars
   readonly interval: string
-  /** The chart's bar that is the run's first. */
+  /** Index in the chart's bars of the first bar of the run. */
   readonly base: number
 }
 
@@ -28,7 +28,7 @@ export function itemsAt(mark: DrawingsMark, bar: number | null): readonly (Field
   )
 }
 
-/** `lines`: the lines that linefills name by number. */
+/** `lines` are those that linefills refer to by number. */
 export function drawDrawings(
   paint: Paint,
   items: readonly (Fields | null)[],
@@ -195,7 +195,7 @@ function fontOf(paint: Paint, item: Fields, size: number): string {
   return `${formatting.includes('italic') ? 'italic ' : ''}${weight}${size * paint.vr}px ${family}`
 }
 
-/** The label's body relative to its point: [anchor across, anchor down] in halves, and where its tail is. */
+/** Where the body of a label lies relative to its point, in halves of its size across and down. */
 const LABELS: Readonly<Record<string, readonly [number, number]>> = {
   label_down: [0, -1],
   label_up: [0, 1],
@@ -319,7 +319,7 @@ function drawPolyline(paint: Paint, item: Fields, space: DrawingSpace): void {
   ctx.stroke()
 }
 
-/** Catmull-Rom through the points, as Bézier pieces. */
+/** A Catmull-Rom curve through the points, drawn as Bézier segments. */
 function curve(ctx: CanvasRenderingContext2D, points: readonly Point[], closed: boolean): void {
   const count = points.length
   const at = (i: number) =>

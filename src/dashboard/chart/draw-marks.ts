@@ -1,4 +1,4 @@
-// Plots, levels, fills, shapes, arrows, candles of a script and coloured grounds, each as TradingView draws it.
+// Draws a script's plots, levels, fills, shapes, arrows, candles and coloured backgrounds as TradingView does.
 
 import {
   colorAt,
@@ -19,7 +19,7 @@ import { BLOCK, extremesOf, together } from './extremes.ts'
 import { bodyWidth, lineWidth, setDash, textSize, type Paint } from './paint.ts'
 import { drawShape } from './shapes.ts'
 
-/** Grounds and fills, which lie under everything. */
+/** Backgrounds and fills, which lie below everything else. */
 export function drawBehind(paint: Paint, marks: readonly Mark[]): void {
   for (const mark of marks) {
     if ((mark.display & DISPLAY.pane) === 0) continue
@@ -100,7 +100,7 @@ function drawPlot(paint: Paint, mark: PlotMark): void {
   if (mark.trackprice) drawTrack(paint, mark)
 }
 
-/** Bars that share a third of a pixel, or a whole one where they are many: those are drawn as one. */
+/** How many bars are drawn as one: those that share a third of a pixel, or a whole pixel where there are many. */
 const strideOf = ({ spacing }: Paint): number =>
   spacing < 0.1 ? together(1 / spacing) : Math.max(1, Math.floor(0.34 / spacing))
 
@@ -127,7 +127,7 @@ export function lastValue(values: Float64Array, i: number): number {
 
 /**
  * Lines and steps. A stretch to a bar has that bar's colour; where it is na there is none. `line` and `stepline` go on
- * over bars without a value, the styles in `br` do not.
+ * across bars without a value; the styles that end in `br` break there.
  */
 function drawLine(paint: Paint, mark: PlotMark): void {
   const { ctx, x, y } = paint
@@ -136,7 +136,7 @@ function drawLine(paint: Paint, mark: PlotMark): void {
   const breaks = mark.style.endsWith('br')
   let [first, last] = span(paint, mark, values.length)
   if (last < 0 || first >= values.length) return
-  // The stretch into the screen starts before it, the one out of it ends after it.
+  // Start one point before the visible bars and end one after, so that lines reach the edges.
   first = Math.max(0, breaks ? first - 1 : lastValue(values, first - 1))
   const end = Math.min(values.length - 1, paint.known)
   last = Math.min(end, last + 1)
@@ -157,7 +157,7 @@ function drawLine(paint: Paint, mark: PlotMark): void {
   for (let i = first; i <= last; i++) {
     let value = values[i]!
     if (stride > 1 && i > first && i + stride < last) {
-      // Several bars a pixel: of each few only the extremes are drawn, the lower one and then the higher.
+      // With several bars per pixel only the extremes of each few are drawn, the lower one first.
       const end = i + stride - (i % stride)
       const { low, high } = extremesOf(values, i, end - 1)
       if (open && low <= high) ctx.lineTo(x(i + start), y(low))
@@ -274,7 +274,7 @@ function drawArea(paint: Paint, mark: PlotMark): void {
   drawLine(paint, { ...mark, style: mark.style === 'areabr' ? 'linebr' : 'line' })
 }
 
-/** Between two lines, quad by quad, joined where the colour stays. */
+/** Fills the area between two lines; neighbouring pieces of one colour are drawn together. */
 function drawFill(paint: Paint, mark: FillMark): void {
   const { ctx, x, y } = paint
   const { a, b } = mark
@@ -348,7 +348,7 @@ interface Stacks {
   readonly below: Map<number, number>
 }
 
-/** Shapes of several plots on one bar stand on each other, as they were called. */
+/** Shapes of several plots on one bar are stacked in the order of their calls. */
 function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): void {
   const { ctx, x, y, hr, vr, height, spacing } = paint
   const [first, last] = span(paint, mark, mark.values.length)
@@ -358,7 +358,7 @@ function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): 
       : textSize(mark.size) * (mark.shape === 'char' ? 1.1 : 0.95)
   const lines = mark.text === '' ? [] : mark.text.split('\n')
   const textPx = 11
-  // A label's text is in it, any other shape's beside it.
+  // A label contains its text; other shapes have it beside them.
   const isLabel = lines.length > 0 && mark.shape.startsWith('label')
   const tallText = lines.length * (textPx + 2) + 6
   const tall = isLabel ? tallText + 10 : size + 4 + lines.length * (textPx + 2)
@@ -368,7 +368,7 @@ function drawShapes(paint: Paint, mark: ShapeMark, bars: Bars, stacks: Stacks): 
   ctx.textBaseline = 'middle'
   for (let i = first; i <= last; i++) {
     const value = mark.values[i]!
-    // For location.absolute the value is the price, and 0 is one; elsewhere it says whether.
+    // With location.absolute the value is a price, and 0 is a price too; elsewhere 0 means that there is no shape.
     if (value !== value || (value === 0 && mark.location !== 'absolute')) continue
     const color = colorAt(mark.colors, i)
     const bar = i + mark.start

@@ -1,4 +1,4 @@
-// The quick list of what can be put on the chart: the examples, and one's own scripts as they were last changed.
+// Items of the Indicators menu: the examples, and the caller's own scripts, last changed first.
 
 import { call } from '../api-client.ts'
 import { newScript, openCopy, openScript } from '../editor/documents.ts'

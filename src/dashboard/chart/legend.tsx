@@ -110,7 +110,7 @@ function ScriptLine({
         <button
           type="button"
           class={s.outrun}
-          title="The text in the editor is another one than what is drawn here"
+          title="The script in the editor differs from the one drawn here"
           onClick={() => void runScript()}
         >
           not the editor’s text · Run
@@ -149,7 +149,7 @@ function valueOf(mark: Mark, bar: number): { readonly text: string; readonly col
 
 const colourOf = (mark: PlotMark, i: number): string => {
   const color = colorAt(mark.colors, i)
-  // A see-through plot is still named in full colour; one without a colour in the text's.
+  // A transparent plot is named in its full colour; one without a colour in that of the text.
   if (color === null || color.endsWith('00')) return 'var(--muted)'
   return legible(color.slice(0, 7), theme.value)
 }

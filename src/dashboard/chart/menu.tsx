@@ -1,4 +1,4 @@
-// A button with a list under it: arrow keys, Escape, a click elsewhere; placed so that nothing clips it.
+// A button with a list below it, usable by arrow keys and closed by Escape or a click elsewhere. Drawn above all panes.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -86,7 +86,7 @@ export function MenuList({ id, label, items, x, y, onClose }: MenuListProps) {
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = list.current!
-    // Inline styles would be against the page's policy in markup; through the object model they are not.
+    // The page's policy forbids inline styles in markup, but allows setting them through the object model.
     const box = element.getBoundingClientRect()
     element.style.left = `${Math.max(4, Math.min(x, innerWidth - box.width - 8))}px`
     element.style.top = `${y + box.height > innerHeight - 8 ? Math.max(8, innerHeight - box.height - 8) : y}px`

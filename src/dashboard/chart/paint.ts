@@ -1,4 +1,4 @@
-// What every renderer is handed: a canvas in device pixels, and two straight lines from bars and prices to them.
+// What every renderer receives: a canvas in device pixels, and two affine maps to its pixels, from bars and from prices.
 //
 // The library's own conversions cost a search a point. Over one frame both are affine (but for a log scale), so a frame
 // asks twice and multiplies from then on.
@@ -10,16 +10,16 @@ export interface Paint {
   /** Visible bars, whole numbers, both drawn. */
   readonly from: number
   readonly to: number
-  /** In a replay nothing after this bar of the run is known; else Infinity. */
+  /** The last bar of the run that a replay shows; without a replay Infinity. */
   readonly known: number
   readonly x: (bar: number) => number
   readonly y: (price: number) => number
   readonly width: number
   readonly height: number
-  /** Device pixels a CSS pixel, across and down. */
+  /** Device pixels per CSS pixel, across and down. */
   readonly hr: number
   readonly vr: number
-  /** Device pixels from bar to bar. */
+  /** Device pixels from one bar to the next. */
   readonly spacing: number
   readonly theme: ChartTheme
 }
@@ -38,7 +38,7 @@ export interface ChartTheme {
   readonly font: string
 }
 
-/** The page's tokens as they are now. */
+/** Colours and fonts of the page's current theme. */
 export function themeOf(element: Element): ChartTheme {
   const style = getComputedStyle(element)
   const token = (name: string) => style.getPropertyValue(name).trim()
@@ -65,7 +65,7 @@ export function faded(color: string, opacity: number): string {
   return color.slice(0, 7) + alpha
 }
 
-/** 0 black to 255 white, as the eye weighs the parts of `#rrggbb`. */
+/** Perceived brightness of `#rrggbb`, from 0 for black to 255 for white. */
 export function lightness(color: string): number {
   const [red = 0, green = 0, blue = 0] = parts(color)
   return (red * 299 + green * 587 + blue * 114) / 1000
@@ -78,15 +78,15 @@ export const PAGE = {
   dark: { ground: '#0f1216', ink: '#d6dae1' },
   light: { ground: '#ffffff', ink: '#1a2029' },
 } as const
-/** The contrast that WCAG AA asks of text. */
+/** The contrast that WCAG AA requires for text. */
 const CONTRAST_MIN = 4.5
 
 /**
- * The colour as text on the page: moved towards the page's ink as far as it takes to be read. Scripts are written for one
- * theme and read in the other.
+ * The colour, darkened or lightened until text in it can be read on the page. Scripts are written for one
+ * theme and looked at in the other.
  */
 export function legible(color: string, theme: 'dark' | 'light'): string {
-  // What is see-through, or no colour at all, is meant so.
+  // A transparent colour stays as it is: the script means it.
   if (!/^#[0-9a-f]{6}(?:ff)?$/i.test(color)) return color
   return LEGIBLE[theme](color.slice(0, 7))
 }
@@ -133,7 +133,7 @@ export function bodyWidth(spacing: number, hr: number): number {
   return Math.max(wick, width % 2 === wick % 2 ? width : width - 1)
 }
 
-/** Width in device pixels of a line given in CSS pixels; lines of 1 px stay crisp. */
+/** Width in device pixels of a line given in CSS pixels, whole so that thin lines stay crisp. */
 export const lineWidth = (paint: Paint, width: number): number => Math.max(1, Math.floor(width * paint.hr))
 
 export function setDash(paint: Paint, dash: string, width: number): void {
@@ -149,7 +149,7 @@ const SIZES: Readonly<Record<string, number>> = {
   large: 18,
   huge: 28,
 }
-/** CSS pixels of Pine's size.*, or of a number of points. */
+/** The size in CSS pixels of Pine's size.*, or of a number of points. */
 export function textSize(size: unknown, fallback = 12): number {
   if (typeof size === 'number') return size > 0 ? Math.min(200, size) : fallback
   return SIZES[String(size)] ?? fallback

@@ -30,11 +30,11 @@ export type Series = ISeriesApi<'Line'>
 export class PanePainter implements ISeriesPrimitive {
   readonly name: string
   readonly series: Series
-  /** Shapes as they were last drawn, for hit tests. */
+  /** The paint of the last frame, by which the trade under the pointer is found. */
   paint: Paint | null = null
   /** Draws in front of everything else. */
   overlay: ((paint: Paint) => void) | null = null
-  /** Highest less lowest value on screen. */
+  /** The difference of the highest and lowest value on screen. */
   span = 1
   readonly #chart: Chart
   readonly #onUpdate: () => void
@@ -73,7 +73,7 @@ export class PanePainter implements ISeriesPrimitive {
     return this.#labels
   }
 
-  /** A value as this pane's axis has it. */
+  /** A value as text on this pane's axis. */
   text(value: number): string {
     return this.name === 'price' ? priceText(value, this.#state.mintick) : paneNumber(value, this.span)
   }
@@ -120,7 +120,7 @@ export class PanePainter implements ISeriesPrimitive {
     const at = cut === null ? null : cut - (scene?.base ?? 0)
     const marks = this.#marks.filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
     this.#drawings = marks.map((mark) => itemsAt(mark, at))
-    // Linefills name lines by number among all lines of the run, whichever pane those are in.
+    // Linefills refer to lines by their number among all lines of the run, including those of other panes.
     const lines = scene?.panes
       .flatMap((pane) => pane.marks)
       .find((mark): mark is DrawingsMark => mark.kind === 'drawings' && mark.items[0]?.kind === 'line')
@@ -250,7 +250,7 @@ export class PanePainter implements ISeriesPrimitive {
 const upTo = (paint: Paint, cut: number | null): Paint =>
   cut === null ? paint : { ...paint, to: Math.min(paint.to, cut) }
 
-/** The same columns with a shorter length: what is not known yet cannot be drawn. */
+/** The columns cut off after the last known bar, so that a replay cannot draw what comes later. */
 const upToBars = (bars: Bars, cut: number | null): Bars =>
   cut === null ? bars : { ...bars, length: Math.min(bars.length, cut + 1) }
 

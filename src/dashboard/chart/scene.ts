@@ -9,7 +9,7 @@ import { ofKind } from '../../lib/of-kind.ts'
 import { extremesOf } from './extremes.ts'
 import type { ArrowTrack, CandleTrack, FillTrack, ShapeTrack, Track } from '../../wire/track.ts'
 
-/** One colour for all bars, or one a bar; null = not drawn. */
+/** One colour for all bars, or one for each; null = not drawn. */
 export type Colors =
   { readonly one: string | null } | { readonly palette: readonly string[]; readonly index: readonly number[] }
 
@@ -96,7 +96,7 @@ export interface DrawingsMark extends MarkBase {
 export type Mark =
   PlotMark | LevelMark | FillMark | ShapeMark | ArrowMark | CandleMark | GroundMark | DrawingsMark
 
-/** A drawing as the API sends it: colours as text, another drawing by its place among its kind. */
+/** A drawing as the API sends it: colours are text, and another drawing is its index among those of its kind. */
 type WireDrawing = { readonly [Field in keyof Drawing]: Drawing[Field] } & Readonly<Record<string, unknown>>
 
 interface ScenePane {
@@ -106,9 +106,9 @@ interface ScenePane {
 }
 export interface Scene {
   readonly title: string
-  /** The chart's bar that is the run's first. */
+  /** Index in the chart's bars of the first bar of the run. */
   readonly base: number
-  /** Bars the run has seen. */
+  /** How many bars the run has seen. */
   readonly length: number
   readonly panes: readonly ScenePane[]
 }
@@ -215,12 +215,12 @@ function headOf({ title, display, offset, show_last }: Head, base: number): Mark
   return { title, display: display ?? 31, start: base + (offset ?? 0), last: show_last ?? 0 }
 }
 
-/** Colours a bar where there are any, or the one for all. */
+/** The colours of the single bars where there are any, otherwise the one for all. */
 const colorsOf = (many: Many | undefined, one: string | null | undefined): Colors =>
   many ?? { one: one ?? null }
 type Many = Exclude<Colors, { readonly one: string | null }>
 
-/** The same; null where the script names none. */
+/** The same; null where the script gives no colour. */
 const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
   many ?? (typeof one === 'string' ? { one } : null)
 
@@ -299,12 +299,12 @@ function candlesOf(track: CandleTrack, base: number): CandleMark {
   }
 }
 
-/** JSON's null is NaN here. */
+/** A column from JSON, with NaN for null. */
 function toColumn(data: readonly (number | null)[] | null | undefined): Float64Array {
   return Float64Array.from(data ?? [], (value) => value ?? Number.NaN)
 }
 
-/** The last stretch that begins at a bar or before it, 0 where none does. */
+/** Index of the last stretch that begins at or before a bar; 0 if none does. */
 export function runBefore(mark: GroundMark, bar: number): number {
   const at = bar - mark.start
   let low = 0

@@ -1,4 +1,4 @@
-// Which market: type a few letters, arrow to it, Enter. Opens from the bar, with `/`, and when one types on the chart.
+// The dialog that changes the symbol. It opens from the bar, with `/`, and when one starts typing on the chart.
 
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -21,7 +21,7 @@ export function SymbolDialog() {
   }
   useEffect(() => {
     load()
-    // A letter typed on the chart is already in the field: the next one goes behind it.
+    // The letter typed on the chart is in the field already: put the cursor behind it.
     field.current?.setSelectionRange(text.length, text.length)
   }, [])
   const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])

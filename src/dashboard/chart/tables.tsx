@@ -119,7 +119,7 @@ function cellStyle(
   borderColor: unknown,
   tableColor: unknown,
 ): CSSProperties {
-  // Without a ground of its own the text stands on the page.
+  // A cell without a background shows its text on the page's.
   const onPage = typeof cell.bgcolor !== 'string' && typeof tableColor !== 'string'
   const formatting = cell.text_formatting ?? ''
   const vertical = { top: 'start', bottom: 'end' }[String(cell.text_valign)] ?? 'center'

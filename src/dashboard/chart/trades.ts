@@ -5,7 +5,7 @@ import type { ReportTrade } from '../../wire/report.ts'
 import { quantity } from '../format.ts'
 import { faded, type Paint } from './paint.ts'
 
-/** Trades of a run in the chart's bars. */
+/** The trades of a run, placed on the chart's bars. */
 export interface TradeMarks {
   readonly trades: readonly ReportTrade[]
   /** The chart's bar that is the run's first. */
@@ -16,11 +16,11 @@ export interface TradeState {
   /** Trade numbers. */
   readonly hovered: number | null
   readonly marked: number | null
-  /** Nothing after this bar is known yet; Infinity = everything is. */
+  /** The last bar that a replay shows; Infinity without one. */
   readonly cut: number
 }
 
-/** Two entries that fill on one bar share an arrow place; more are stacked. */
+/** Draws the trades. On one bar, two fills share a place for arrows; further ones are stacked. */
 export function drawTrades(paint: Paint, marks: TradeMarks, bars: Bars, state: TradeState): void {
   const { ctx, x, y, hr, theme, spacing } = paint
   const { base } = marks
@@ -113,7 +113,7 @@ function drawFill(
   stacks.set(key, used + tall)
 }
 
-/** The trade whose line or arrow is nearest to a point, within a few pixels; null = none. Paint as it was last drawn. */
+/** The trade whose line or arrow is nearest to a point and within a few pixels, as last painted; null = none. */
 export function tradeNear(
   paint: Paint,
   marks: TradeMarks,

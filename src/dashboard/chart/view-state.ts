@@ -1,4 +1,4 @@
-// What the chart shows: one object, printed in tests.
+// All that the chart shows, as one object, which tests can print.
 
 import type { Bars } from '../../market/bars.ts'
 import type { ChartType } from './draw-bars.ts'
@@ -17,11 +17,11 @@ export interface ChartState {
   readonly trades: TradeMarks | null
   readonly hoveredTrade: number | null
   readonly markedTrade: number | null
-  /** Last bar that is known, for a replay; null = all. */
+  /** The last bar that a replay shows; null = all of them. */
   readonly cut: number | null
-  /** Prices of orders that rest, for a replay. */
+  /** Prices of the orders waiting at the replay's cursor. */
   readonly levels: readonly PriceLevel[]
-  /** A bar that is lit from elsewhere (hovering equity). */
+  /** The bar to highlight because the pointer is on it elsewhere, as in the equity curve. */
   readonly litBar: number | null
   readonly hideDates: boolean
 }

@@ -24,7 +24,7 @@ import { PanePainter, type Chart } from './pane-painter.ts'
 import { tradeNear } from './trades.ts'
 import { EMPTY_STATE, type ChartState } from './view-state.ts'
 
-/** Where the pointer is. */
+/** The bar and price that the pointer is on. */
 export interface Hover {
   readonly bar: number
   readonly price: number | null
@@ -75,7 +75,7 @@ export class ChartView {
     })
     this.#addPane('price')
     this.#applyTheme()
-    // A canvas does not ask for a typeface by itself, nor is it drawn again when one has come.
+    // A canvas neither loads a typeface by itself nor is drawn again once it has loaded.
     void document.fonts.load(`11px ${this.#theme.font}`).then(() => {
       if (!this.#removed) this.refreshTheme()
     })
@@ -96,7 +96,7 @@ export class ChartView {
     return this.#chart.timeScale().getVisibleLogicalRange()
   }
 
-  /** Shows the new state; only what differs is done again. */
+  /** Shows a new state; only what differs from the last one is worked out. */
   set(change: Partial<ChartState>): void {
     const before = this.#state
     const now = { ...before, ...change }
@@ -107,7 +107,7 @@ export class ChartView {
         timeScale: { timeVisible: showsClock(now.interval) },
         localization: { timeFormatter: (time: Time) => (now.hideDates ? '' : crosshairTime(time, now)) },
       })
-      // The base chart's types leave out what only a scale of times has.
+      // The type of the base chart lacks options that only time scales have.
       const tickMarkFormatter = (time: Time, kind: TickMarkType) =>
         now.hideDates ? '' : tickTime(time, kind, now)
       this.#chart.timeScale().applyOptions({ tickMarkFormatter } as object)
@@ -196,7 +196,7 @@ export class ChartView {
     if (!this.#removed) this.#panes[0]?.redraw()
   }
 
-  /** A picture of the canvas; the caller adds the text that is HTML on the page. */
+  /** A picture of the canvases. Titles and legends are HTML on the page, so the caller has to draw them. */
   picture(): HTMLCanvasElement {
     return this.#chart.takeScreenshot(true, false)
   }
@@ -232,7 +232,7 @@ export class ChartView {
     series.applyOptions({ autoscaleInfoProvider: () => painter.autoscale() })
     series.attachPrimitive(painter)
     series.priceScale().applyOptions({
-      // A new pane takes over what the last scale was set to; an oscillator has no logarithm and no per cent.
+      // The library gives a new pane the scale mode of the last one; an oscillator needs neither log nor per cent.
       mode: PriceScaleMode.Normal,
       scaleMargins: index === 0 ? { top: 0.1, bottom: 0.1 } : { top: 0.12, bottom: 0.08 },
     })
@@ -267,7 +267,7 @@ export class ChartView {
       bars.time[0] === before.time[0] &&
       bars !== before
     ) {
-      // New bars at the end: only those are handed over, and the view follows only if it stood at the end.
+      // Bars were added at the end: hand over only those, and scroll along only if the view was at the end.
       for (let i = before.length; i < bars.length; i++)
         this.#panes[0]!.series.update({ time: (bars.time[i]! / 1000) as UTCTimestamp, value: bars.close[i]! })
       const shift = range && range.to >= before.length - 1 ? added : 0
@@ -275,7 +275,7 @@ export class ChartView {
         this.#chart.timeScale().setVisibleLogicalRange({ from: range.from + shift, to: range.to + shift })
       return
     }
-    // Older bars came in front: the bars on screen stay where they are.
+    // Older bars were added in front: keep the visible ones where they are.
     const grown =
       range && before.length > 0 && before.time[before.length - 1] === bars.time[bars.length - 1]
         ? bars.length - before.length
@@ -302,8 +302,8 @@ export class ChartView {
   }
 
   /**
-   * A pane of a script has no bars: it needs a value at either end, or it has no scale. Without bars it gets none; a
-   * point without a time would be a tick on the axis that nobody can format.
+   * A script's pane has no bars, and without a value at either end it would have no scale. With no bars at all it gets none: a
+   * point without a time would be a tick that cannot be formatted.
    */
   #setAnchor(index: number): void {
     const { time, length } = this.#state.bars

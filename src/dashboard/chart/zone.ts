@@ -1,7 +1,7 @@
-// Wall clock offsets for a chart's axis, with what every browser has (Temporal is not everywhere yet).
+// Time zone offsets for a chart's axis, by Intl, since not every browser has Temporal yet.
 //
-// Intl takes microseconds a question and a chart asks for 200,000 bars. Offsets change twice a year, so a week whose two
-// ends agree is answered once; only in a week with a change is each hour asked for.
+// Intl takes microseconds per call, and a chart has up to 200,000 bars. Offsets change twice a year, so a week whose two
+// ends have the same offset is looked up once; only in a week with a change is each hour looked up.
 
 import { memo } from '../../lib/memo.ts'
 

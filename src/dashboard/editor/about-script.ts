@@ -1,10 +1,10 @@
 // What a script says of itself: the comment it opens with.
 
-/** Words of a licence, which are true but tell nothing about the script. */
+/** Words that only licences have; such a paragraph tells nothing about the script. */
 const LICENCE = /©|\blicen[cs]ed?\b|mozilla\.org|all rights reserved/i
 const DESCRIPTION_MAX = 1500
 
-/** Paragraphs of the comment before the first line of code, or of `//@description`; [] where it says nothing. */
+/** Paragraphs of the comment before the first line of code, or of `//@description`; [] where there is none. */
 export function aboutScript(source: string): readonly string[] {
   const paragraphs: string[] = []
   let open = false
@@ -17,7 +17,7 @@ export function aboutScript(source: string): readonly string[] {
     }
     const described = /^@description\s+(.+)/.exec(comment)?.[1]
     if (described !== undefined) return [described.slice(0, DESCRIPTION_MAX)]
-    // Annotations, licences and rulers are no text.
+    // Annotations, licences and lines of dashes are not part of the text.
     const text = /^@\w|^\W*$/.test(comment) || LICENCE.test(comment) ? '' : comment
     if (text === '') open = false
     else if (open) paragraphs.push(`${paragraphs.pop() ?? ''} ${text}`)

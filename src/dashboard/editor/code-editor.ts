@@ -29,7 +29,7 @@ import { help } from './help.ts'
 import { pine, pineIndent, seriesTag } from './highlight.ts'
 
 export interface CodeEditor {
-  /** Replaces the text, if it is another, keeping undo. */
+  /** Replaces the text if it differs. Undo brings the old one back. */
   setText(text: string): void
   setProblems(problems: readonly ScriptDiagnostic[]): void
   /** Lines and columns count from 1. */
@@ -165,12 +165,12 @@ const look = EditorView.theme({
 })
 
 /**
- * Who comes by Tab goes on by Tab; with the first other key the text is being written, and Tab indents. (Escape, then Tab
- * leaves it, as CodeMirror has it.)
+ * If Tab brought the focus here, the next Tab leaves again. After any other key somebody is writing, and Tab indents. (Escape,
+ * then Tab always leaves, as CodeMirror does it.)
  */
 const tabPassesThrough: Extension = EditorView.domEventObservers({
   keyup(event, view) {
-    // The key that brought the focus here comes up here.
+    // The Tab that brought the focus here is released here: it is not a key pressed in the text.
     if (event.key === 'Tab' && !typedInto.has(view)) view.setTabFocusMode(true)
   },
   keydown(event, view) {
@@ -186,7 +186,7 @@ const tabPassesThrough: Extension = EditorView.domEventObservers({
     typedInto.delete(view)
   },
 })
-/** Editors that have the focus and were written or clicked into since. */
+/** Editors in which a key was pressed, or that were clicked, since they got the focus. */
 const typedInto = new WeakSet<EditorView>()
 
 export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions): CodeEditor {
@@ -250,7 +250,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
     setProblems(problems) {
       const marks = problems.map((problem) => mark(view.state.doc, problem))
       view.dispatch(setDiagnostics(view.state, marks))
-      // The list of problems takes room from the text; the line one writes on stays in sight.
+      // Opening the list of problems makes the text area smaller: scroll the line being written into view.
       if (view.hasFocus)
         requestAnimationFrame(() =>
           view.dispatch({ effects: EditorView.scrollIntoView(view.state.selection.main.head) }),
@@ -268,7 +268,7 @@ export function mountCodeEditor(parent: HTMLElement, options: CodeEditorOptions)
   }
 }
 
-/** The same colours for a text that is only read, at its full height. Returns a function that removes it. */
+/** Shows a text that cannot be edited in the same colours and at its full height. Returns a function that removes it. */
 export function mountCodeReader(parent: HTMLElement, text: string): () => void {
   const root = parent.shadowRoot ?? parent.attachShadow({ mode: 'open' })
   const extensions: Extension[] = [
@@ -292,7 +292,7 @@ export function mountCodeReader(parent: HTMLElement, text: string): () => void {
   return () => view.destroy()
 }
 
-/** The difference of two texts: replacing only that, a format keeps undo and the cursor. */
+/** The smallest change from one text to the other, so that formatting keeps the cursor and undo. */
 function smallestChange(before: string, after: string): { from: number; to: number; insert: string } {
   let from = 0
   const shorter = Math.min(before.length, after.length)

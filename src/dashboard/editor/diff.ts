@@ -5,7 +5,7 @@ export interface DiffLine {
   readonly text: string
 }
 
-/** Beyond this many edits the middle is shown as replaced: a reader would not follow it anyway. */
+/** With more edits than this, the middle is shown as replaced as a whole; nobody could follow so many anyway. */
 const EDITS_MAX = 2000
 
 export function diffLines(before: string, after: string): DiffLine[] {

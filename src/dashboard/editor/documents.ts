@@ -1,4 +1,4 @@
-// The script on the desk: opening, saving, renaming, deleting it, and what the last check found in it.
+// The script that is open in the editor: opening, saving, renaming and deleting it, and what the last check found in it.
 
 import { computed, signal } from '@preact/signals'
 import type { Script as StoredScript } from '../../wire/script.ts'
@@ -33,18 +33,18 @@ export const problems = computed(() =>
   diagnostics.value.length > 0 ? diagnostics.value : (checked.value?.diagnostics ?? []),
 )
 
-/** A text that was on the desk, was not saved, and made room for another. */
+/** An unsaved text whose place in the editor another script has taken. */
 export interface Draft extends OpenScript {
   readonly at: number
 }
 const DRAFTS_MAX = 20
-/** The newest first; kept in this browser through reloads, crashes and signing out. */
+/** Newest first; kept in this browser, through reloads, crashes and signing out. */
 export const drafts = remembered<readonly Draft[]>('script.drafts', [])
 
-/** The text as it was opened, an example or somebody's script: untouched there is nothing of it to keep. */
+/** The text as it was opened, from an example or another's script: as long as it is unchanged, no draft of it is kept. */
 const opened = remembered('script.opened', '')
 
-/** Nothing that was written is lost to what is opened in its place. */
+/** Keeps the text in the editor as a draft if it is not saved, before another one takes its place. */
 function keepDraft(): void {
   const { source, name } = script.peek()
   if (!unsaved.peek() || source.trim() === '' || source === opened.peek()) return
@@ -53,7 +53,7 @@ function keepDraft(): void {
   toast(`“${name.trim() || 'Untitled script'}” was not saved: it is kept under Open, Drafts`)
 }
 
-/** Puts a draft on the desk again, as the unsaved text it was. */
+/** Opens a draft in the editor again, as unsaved text. */
 export function openDraft(draft: Draft): void {
   keepDraft()
   drafts.value = drafts.peek().filter((one) => one !== draft)
@@ -71,7 +71,7 @@ strategy("My strategy", overlay = true, initial_capital = 10000,
 function show(name: string, source: string, stored: StoredScript | null): void {
   keepDraft()
   saved.value = stored && stored.mine ? { id: stored.id, name, source, visibility: stored.visibility } : null
-  // Somebody else's script is a copy of one's own as soon as it is saved.
+  // Saving another user's script makes a copy that belongs to the caller.
   put({ id: stored?.mine ? stored.id : null, name, source })
 }
 
@@ -109,7 +109,7 @@ export async function saveScript(): Promise<void> {
         ? await call('POST /api/platform/scripts', { body: { name, source } })
         : await call('PATCH /api/platform/scripts/{id}', { path: { id }, body: { name, source } })
     saved.value = { id: stored.id, name, source, visibility: stored.visibility }
-    // What was typed while the answer was on its way is not lost.
+    // Keep what was typed while the answer was on its way.
     script.value = {
       ...script.value,
       id: stored.id,
@@ -124,7 +124,7 @@ export async function saveScript(): Promise<void> {
   }
 }
 
-/** A private script becomes public, a public one private; the editor knows if it is the one on the desk. */
+/** Makes a private script public or a public one private, also in the editor if it is open there. */
 export async function publishOrNot({
   id,
   visibility: before,
@@ -140,7 +140,7 @@ export async function publishOrNot({
 export async function deleteScript(id: string): Promise<void> {
   await call('DELETE /api/platform/scripts/{id}', { path: { id } })
   if (script.value.id !== id) return
-  // It was deleted on purpose: there is nothing to keep.
+  // It was deleted on purpose, so no draft of it is kept.
   script.value = { id: null, name: '', source: '' }
   newScript()
 }
@@ -153,7 +153,7 @@ export async function formatScript(): Promise<void> {
 
 let last: AbortController | null = null
 
-/** Asks the server what it finds in the text; only the newest answer counts. */
+/** Lets the server check the text; answers to older texts are dropped. */
 export async function checkScript(): Promise<void> {
   last?.abort()
   const abort = (last = new AbortController())
@@ -166,12 +166,12 @@ export async function checkScript(): Promise<void> {
   try {
     const answer = await call('POST /api/platform/scripts/check', { body: { source }, signal: abort.signal })
     if (abort.signal.aborted) return
-    // A script that is broken for the moment keeps the form it had.
+    // While a script does not compile, the form of its inputs stays as it was.
     const kept = answer.kind === 'draft' ? (checked.value?.inputs ?? []) : answer.inputs
     checked.value = { ...answer, inputs: kept }
     diagnostics.value = answer.diagnostics
   } catch (error) {
-    // Offline the editor still edits; the next key press asks again.
+    // Without a server one can still write; the next key press asks again.
     if (!abort.signal.aborted && !(error instanceof ApiError)) throw error
   } finally {
     if (last === abort) checking.value = false

@@ -1,4 +1,4 @@
-// Where scripts come from: the examples that Chartroom brings, and one's own and others' stored ones.
+// The dialog that opens a script: Chartroom's examples, the caller's own scripts, those of others, and drafts.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -102,7 +102,7 @@ interface DraftsProps {
   readonly onClose: () => void
 }
 
-/** What was on the desk, was not saved, and made room for another. */
+/** Unsaved texts whose place in the editor another script has taken. */
 function Drafts({ wanted, onClose }: DraftsProps) {
   const shown = drafts.value.filter((one) => wanted(one.name))
   if (shown.length === 0)

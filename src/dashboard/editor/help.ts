@@ -1,6 +1,6 @@
 // Completion, parameter help and hover: what the language knows, as the editor shows it.
 //
-// The language itself (64 kB compressed) is a chunk of its own, fetched once the editor stands.
+// The language itself (64 kB compressed) is a chunk of its own, fetched after the editor is on screen.
 
 import {
   startCompletion,
@@ -25,7 +25,7 @@ type Language = typeof import('../../pine/editor.ts')
 let language: Language | null = null
 const loading = async (): Promise<Language> => (language ??= await import('../../pine/editor.ts'))
 
-/** Above this a completion would parse for longer than a key press takes. */
+/** Completion parses the text; in a longer one that would take longer than a key press. */
 const SOURCE_MAX = 300_000
 
 export function help(): Extension {
@@ -95,7 +95,7 @@ const hover = hoverTooltip(async (view, pos) => {
   const { text, from } = view.state.doc.lineAt(pos)
   const at = pos - from
   const before = /[A-Za-z_][\w.]*$/.exec(text.slice(0, at))?.[0] ?? ''
-  // On `ta` of `ta.ema` one means ta.ema.
+  // Pointing at `ta` in `ta.ema` shows the help of ta.ema.
   const after = /^\w*(?:\.\w+)*/.exec(text.slice(at))?.[0] ?? ''
   const name = before + after
   if (name === '' || insideTextOrComment(view.state, pos)) return null
@@ -136,7 +136,7 @@ const signatureUpdates = ViewPlugin.fromClass(
     }
     update(update: ViewUpdate): void {
       if (!update.docChanged && !update.selectionSet && !update.focusChanged) return
-      // Dispatching inside an update is not allowed; a microtask later it is.
+      // CodeMirror allows no dispatch during an update, so dispatch in a microtask.
       queueMicrotask(() => void this.#refresh())
     }
     async #refresh(): Promise<void> {
@@ -186,7 +186,7 @@ function signatureDom(found: SignatureHelp): HTMLElement {
   return box
 }
 
-/** Names inside a comment or a string are no names. */
+/** Words in comments and strings are not names. */
 function insideTextOrComment(state: EditorState, pos: number): boolean {
   const line = state.doc.lineAt(pos)
   let quote = ''

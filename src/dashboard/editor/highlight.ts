@@ -7,7 +7,7 @@ import { indentService, StreamLanguage, type StringStream } from '@codemirror/la
 import { Tag, tags } from '@lezer/highlight'
 
 interface State {
-  /** What was still open at the end of the last line: a comment, a text, nothing. */
+  /** What is still open at the end of a line: a block comment, a triple-quoted string, or nothing. */
   inside: '' | '*/' | '"""' | "'''"
 }
 
@@ -22,7 +22,7 @@ const TYPES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-/** Variables every script has; the coloured ones a reader looks for. */
+/** Variables that every script has and a reader looks for, which get a colour of their own. */
 const SERIES: ReadonlySet<string> = new Set(
   'open high low close volume time time_close hl2 hlc3 ohlc4 hlcc4 bar_index last_bar_index last_bar_time timenow n'.split(
     ' ',

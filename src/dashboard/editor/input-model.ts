@@ -1,4 +1,4 @@
-// What the inputs panel knows without drawing anything.
+// The inputs panel without its drawing: rows and groups of inputs, and reading what was typed.
 
 import type { Input as ScriptInput } from '../../wire/script.ts'
 
@@ -8,7 +8,7 @@ export const SOURCES = ['open', 'high', 'low', 'close', 'hl2', 'hlc3', 'ohlc4', 
 
 export interface InputGroup {
   readonly name: string
-  /** Inputs of one `inline` name stand in one row. */
+  /** Inputs with the same `inline` name share a row. */
   readonly rows: readonly (readonly ScriptInput[])[]
 }
 
@@ -38,10 +38,10 @@ export function readNumber(input: ScriptInput, text: string): number | string {
   return value
 }
 
-/** The furthest a Date reaches either way of 1970, in ms. */
+/** A Date reaches this many ms before and after 1970. */
 const DATE_MAX = 8.64e15
 
-/** A time as a browser's date field wants it, in UTC; '' where the number is no time, as of `input.time(na)` or 1e18. */
+/** A time as a browser's date field wants it, in UTC; '' where the number is not a time, such as `input.time(na)` or 1e18. */
 export const toDateTime = (value: unknown): string =>
   typeof value === 'number' && Math.abs(value) <= DATE_MAX ? new Date(value).toISOString().slice(0, 16) : ''
 

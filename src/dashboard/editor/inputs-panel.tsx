@@ -19,7 +19,7 @@ import {
 
 const TIMEFRAMES = ['', '1', '5', '15', '30', '60', '240', '1D', '1W', '1M']
 
-/** Values by label; an input that has its default is not among them. */
+/** Values by label, without those of inputs that have their default. */
 export type Values = Readonly<Record<string, unknown>>
 
 export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] }) {
@@ -37,7 +37,7 @@ export function InputsPanel({ list }: { readonly list: readonly ScriptInput[] })
       <InputFields
         list={list}
         values={inputs.value}
-        // Read when it is called: two fields may change in one go.
+        // Read at the time of the call, since two fields may change in one event.
         onChange={(change) => (inputs.value = change(inputs.value))}
       />
     </div>
@@ -138,7 +138,7 @@ function Control({ id, input, value, set }: ControlProps): JSX.Element {
   const isNumber = input.kind === 'int' || input.kind === 'float' || input.kind === 'price'
   if (input.options) {
     const listed = input.options.map(String)
-    // A script's own default need not be among its options.
+    // The default need not be one of the options.
     const known = listed.includes(textOf(value)) ? listed : [textOf(value), ...listed]
     return (
       <Choice
@@ -252,7 +252,7 @@ function Choice({
   )
 }
 
-/** Keeps the typed text as it is until it is a number that the input accepts. */
+/** A number field that keeps the typed text until it is a number that the input accepts. */
 function NumberControl({ id, input, value, set }: ControlProps) {
   const [text, setText] = useState(textOf(value))
   useEffect(() => {

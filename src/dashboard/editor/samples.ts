@@ -1,4 +1,4 @@
-// The scripts that come with Chartroom, for the gallery and for the first start. Their first comment says what they are.
+// The scripts that come with Chartroom, for the gallery and for the first start. Name and description are read from their first lines.
 
 import bollingerBreakout from '../../../data/samples/bollinger-breakout.pine' with { type: 'text' }
 import macdMomentum from '../../../data/samples/macd-momentum.pine' with { type: 'text' }
@@ -27,7 +27,7 @@ export const SAMPLES: readonly Sample[] = [
   swingLevels,
 ].map(sampleOf)
 
-/** Name, kind and description stand in the text itself. */
+/** Reads name, kind and description from the text. */
 export function sampleOf(source: string): Sample {
   const [, kind = 'strategy', name = 'Sample'] = /^(strategy|indicator)\(\s*"([^"]+)"/m.exec(source) ?? []
   const comment = source.split('\n').filter((line) => /^\/\/(?!\s*@)/.test(line))

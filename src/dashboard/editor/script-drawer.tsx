@@ -1,4 +1,4 @@
-// The script under the chart: its text, its inputs, what is wrong with it, and everything one does with a script.
+// The drawer of the script below the chart: its text, inputs, problems, and the menu of what can be done with it.
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -44,7 +44,7 @@ export function ScriptDrawer() {
   const close = () => setDialog(null)
 
   useEffect(() => {
-    // A fresh start opens with something to look at.
+    // On the first start the editor opens with an example.
     const sample = SAMPLES[0]
     if (script.value.source === '' && script.value.id === null && sample) openCopy(sample.name, sample.source)
     if (!host.current) return undefined
@@ -262,7 +262,7 @@ export function ScriptDrawer() {
   )
 }
 
-/** One line that says how the script stands; what is wrong with it below, each a jump away. */
+/** The status line of the script, and below it its problems; a click on one jumps to its place. */
 function Problems() {
   const [filter, setFilter] = useState<'all' | 'error'>('all')
   const found = problems.value

@@ -1,8 +1,8 @@
-// A signature as the reference writes it, cut so that the argument one is writing can be lit.
+// A signature in pieces, so that the argument being written can be highlighted.
 
 import type { SignatureHelp } from '../../pine/editor.ts'
 
-/** A signature in pieces, the argument the cursor is in among them. */
+/** The pieces of a signature; one of them is the argument that the cursor is in. */
 export function partsOf(
   signatureText: string,
   { argument, argumentName }: Pick<SignatureHelp, 'argument' | 'argumentName'>,

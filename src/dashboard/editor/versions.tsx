@@ -1,4 +1,4 @@
-// Earlier texts of a script, each with what changed since, and a way back.
+// The dialog of a script's earlier versions: what has changed since each, and restoring it.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -10,7 +10,7 @@ import { script } from '../workspace.ts'
 import { diffLines, type DiffLine } from './diff.ts'
 import s from './editor.module.css'
 
-/** Unchanged lines shown round a change. */
+/** Unchanged lines shown before and after a change. */
 const CONTEXT = 3
 
 export function Versions({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {

@@ -1,4 +1,4 @@
-// The frame round everything, and which page stands in it.
+// The frame around all pages, the routes, and what may appear over any page: palette, toasts, the tour.
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -34,7 +34,7 @@ const Webhooks = lazy(async () => (await import('../webhooks/webhooks.tsx')).Web
 const Settings = lazy(async () => (await import('../account/settings.tsx')).Settings)
 const Help = lazy(async () => (await import('../help/help.tsx')).Help)
 
-/** Path → page. The chart's own paths come first; a page gets the values in its path as props. */
+/** Path → page, the first that matches. A page gets the values in its path as props. */
 const ROUTES = [
   ['/', Workspace],
   ['/chart', Workspace],
@@ -82,7 +82,7 @@ const onChart = (): boolean => path.value === '/' || path.value.startsWith('/cha
 function Page() {
   for (const [pattern, Component] of ROUTES) {
     const values = match(pattern, path.value)
-    // The lazy components take the path's values, which differ from page to page.
+    // Each lazy component has props of its own, the values of its path, which one type cannot say.
     const Any = Component as ComponentType<object>
     if (values)
       return Component === Workspace ? (
@@ -123,7 +123,7 @@ function RailLink({
   )
 }
 
-/** The palette is fetched before it is asked for, so that it takes the first letter typed. */
+/** Fetches the palette before it is needed, so that it does not miss the first letter typed. */
 const PALETTE_AFTER_MS = 1500
 
 export function App() {
@@ -174,7 +174,7 @@ export function App() {
     [],
   )
 
-  // A fired alert is told wherever one is, and a sweep that is over.
+  // Shows a toast on every page when an alert fires or a sweep is done.
   const userId = user.value?.id
   useEffect(() => {
     if (userId === undefined) return undefined

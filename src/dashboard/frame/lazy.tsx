@@ -1,4 +1,4 @@
-// A part of the page that is fetched when it is first shown, with a quiet placeholder and a way to try again.
+// A component whose code is fetched when it is first shown, with a placeholder, and a button to try again after a failure.
 
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'

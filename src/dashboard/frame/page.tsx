@@ -13,7 +13,7 @@ interface PageProps {
   readonly title: string
   readonly about?: ComponentChildren
   readonly actions?: ComponentChildren
-  /** Where this page belongs: shown above the title. */
+  /** A link above the title to the page that this one belongs to. */
   readonly back?: readonly [to: string, text: string]
   readonly narrow?: boolean
   /** For tables of many columns. */
@@ -51,13 +51,13 @@ export function Page({ title, about, actions, back, narrow, wide, children }: Pa
 export interface Loaded<T> {
   readonly data: T | null
   readonly error: unknown
-  /** Fetches again; what is there stays until the answer. */
+  /** Fetches again. The old data stays until the answer is there. */
   readonly reload: () => void
-  /** Shows another value at once, before the server has said so too. */
+  /** Shows another value at once, before the server has confirmed it. */
   readonly set: (change: (before: T) => T) => void
 }
 
-/** Loads when `keys` change. An answer that comes after the next question is dropped. */
+/** Loads again when `keys` change. An answer that comes after the next request is dropped. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [data, setData] = useState<T | null>(null)
   const [error, setError] = useState<unknown>(null)
@@ -84,7 +84,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: read
   return { data, error, reload, set }
 }
 
-/** The three states of what loads. */
+/** Shows a failure, a placeholder or the data, depending on how far it has loaded. */
 export function Show<T>({
   of,
   children,
@@ -103,12 +103,12 @@ export function Show<T>({
   )
 }
 
-/** Runs something; what goes wrong becomes a toast. */
+/** Shows a toast if the work fails. */
 export function attempt(work: Promise<unknown>): void {
   work.catch(toastError)
 }
 
-/** A secret that is shown once. */
+/** A secret, which the server shows only once, with a button to copy it. */
 export function Secret({ value, label }: { readonly value: string; readonly label: string }) {
   return (
     <div class={s.secret}>
@@ -182,7 +182,7 @@ interface DropZoneProps {
   readonly disabled?: boolean
 }
 
-/** Drag files on it, or click it to choose them. */
+/** An area to drop files on, with a button to choose them. */
 export function DropZone({ accept, onFiles, children, multiple = false, disabled = false }: DropZoneProps) {
   const [over, setOver] = useState(false)
   const input = useRef<HTMLInputElement>(null)
@@ -252,7 +252,7 @@ export function Check({
   )
 }
 
-/** A choice of two or three, all of them in sight. */
+/** A choice between two or three options, as buttons side by side. */
 export function Segments<T extends string>({
   label,
   value,

@@ -6,7 +6,7 @@ export interface Match {
   readonly at: readonly number[]
 }
 
-/** null = the letters do not all appear in this order. An empty query matches everything. */
+/** Null if the letters do not all appear in this order. An empty query matches everything. */
 export function fuzzy(query: string, text: string): Match | null {
   const wanted = query.toLowerCase().replace(/\s+/g, '')
   if (wanted === '') return { score: 0, at: [] }
@@ -22,7 +22,7 @@ export function fuzzy(query: string, text: string): Match | null {
   let score = 0
   let from = 0
   for (const letter of wanted) {
-    // The next start of a word with this letter is worth a jump, unless the letter comes at once.
+    // Prefer the next word that starts with this letter, unless the letter comes right away.
     let next = lower.indexOf(letter, from)
     if (next < 0) return null
     if (next !== from || at.length === 0)
@@ -53,7 +53,7 @@ function fits(letters: string, text: string, from: number): boolean {
   return true
 }
 
-/** Best first, then as they came; at most `limit`. */
+/** The best matches first, equal ones in the order given; at most `limit`. */
 export function ranked<T>(
   items: readonly T[],
   query: string,
@@ -63,7 +63,7 @@ export function ranked<T>(
   return items
     .flatMap((item) => {
       const match = fuzzy(query, textOf(item))
-      // Letters scattered over a long text say nothing: `spx` is not "reverse proxy".
+      // Letters scattered over a long text are no match: `spx` should not find "reverse proxy".
       return match && match.score >= 3.3 * match.at.length ? [{ item, match }] : []
     })
     .toSorted((a, b) => b.match.score - a.match.score)

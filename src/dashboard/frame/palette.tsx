@@ -80,7 +80,7 @@ export function Palette() {
     const timer = setTimeout(() => {
       call('GET /api/search', { query: { q: text.slice(0, 256), limit: 12 }, signal: abort.signal }).then(
         (answer) => setHits(answer.results),
-        // Without the server there are still commands and symbols.
+        // When the server does not answer, commands and symbols are still found.
         () => undefined,
       )
     }, ASK_DELAY_MS)
@@ -131,7 +131,7 @@ export function Palette() {
             maxLength={256}
             autocomplete="off"
             spellcheck={false}
-            // Both at once: in an effect the first could undo an arrow key that came right after the letter.
+            // Set both together: resetting the selection in an effect could undo an arrow key pressed right after the letter.
             onInput={(event) => {
               setSelected(0)
               setQuery(event.currentTarget.value)
@@ -234,7 +234,7 @@ function itemsFor(
         run: item.run,
       })
   }
-  // A short word is most often a symbol, a longer one a command.
+  // Short words are mostly symbols, longer ones commands.
   if (empty || query.trim().length <= 4) {
     addSymbols()
     addCommands()
@@ -267,7 +267,7 @@ function itemsFor(
   return found
 }
 
-/** Runs of one script have one name: when they were made tells them apart. Others' scripts have their author. */
+/** Runs of one script share a name, so their dates tell them apart; scripts of others are told apart by author. */
 function sideOf({ type, id, symbol, author }: Hit): { side?: string } {
   const made = type === 'backtest' ? timeOfId(id) : null
   if (made !== null) return { side: ago(made) }
@@ -275,7 +275,7 @@ function sideOf({ type, id, symbol, author }: Hit): { side?: string } {
   return symbol === null ? {} : { side: symbol }
 }
 
-/** A snippet without the marks of its language. */
+/** A snippet without Markdown's marks. */
 function noteOf({ type, snippet, symbol, tags }: Hit): string {
   if (type === 'idea') return plainText(snippet, 140)
   if (type === 'backtest') return `${tags[0]}:${symbol} ${tags[1]}`
@@ -285,7 +285,7 @@ function noteOf({ type, snippet, symbol, tags }: Hit): string {
 function openHit({ type, id, author }: Hit): void {
   if (type === 'idea') navigate(`/ideas/${id}`)
   else if (type === 'watchlist') navigate(`/watchlists/${id}`)
-  // One's own goes to the chart, somebody else's is read first.
+  // The caller's own script opens on the chart, another user's on a page where it can be read first.
   else if (type === 'script' && author === user.value?.name) attempt(openScript(id).then(() => navigate('/')))
   else if (type === 'script') navigate(`/scripts/${id}`)
   else

@@ -1,4 +1,4 @@
-// From a row of any page to the chart.
+// Opens a market on the chart, from rows of other pages.
 
 import { navigate, path } from '../router.ts'
 import { lookAt, market, type Market } from '../workspace.ts'

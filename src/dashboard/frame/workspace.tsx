@@ -1,4 +1,4 @@
-// The stage: the chart with its two drawers. Each drawer remembers its size; a double click on its edge opens it wide.
+// The page of the chart and its two drawers. A drawer remembers its size; a double click on its edge opens it wide.
 
 import { useEffect } from 'preact/hooks'
 import { addCommands, type Command } from '../commands.ts'
@@ -53,7 +53,7 @@ const SIDE_NAMES: Readonly<Record<Side, string>> = {
   ideas: 'Ideas',
 }
 
-/** Opens a drawer and puts the focus on its tab, so that the next Tab is inside. */
+/** Opens a drawer and focuses its tab, so that the next Tab key leads inside. */
 function show(open: () => void, list: string): void {
   open()
   requestAnimationFrame(() =>

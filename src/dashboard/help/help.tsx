@@ -1,4 +1,4 @@
-// Help: the articles that come with Chartroom, a question to them, and a message to the owner.
+// The help pages: the articles that come with Chartroom, searching them by a question, and writing to the owner.
 
 import type { ArticleHead, ChatAnswer as Answer } from '../../wire/support.ts'
 import { useEffect, useState } from 'preact/hooks'
@@ -15,7 +15,7 @@ import { Page, pageStyles as p, Show, useLoad } from '../frame/page.tsx'
 const CONTACT_FIELDS = bodyFields('POST /api/support/contact')
 const QUESTION_FIELDS = bodyFields('POST /api/support/chat')
 
-/** In the order of a first week. What is in none of them stands under "More". */
+/** Sections in the order in which a new user needs them. Articles in none of them are listed under "More". */
 const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = [
   ['Start', ['getting-started', 'what-is-chartroom', 'chart', 'editor', 'run-backtest', 'report']],
   [
@@ -135,10 +135,10 @@ function Reader({ id, list }: { readonly id: string; readonly list: readonly Art
   )
 }
 
-/** Articles name each other by their ids: `[Bar magnifier](bar-magnifier)`. */
+/** Articles link to each other by id: `[Bar magnifier](bar-magnifier)`. */
 const withArticleLinks = (text: string): string => text.replace(/\]\(([a-z][a-z0-9-]*)\)/g, '](/help/$1)')
 
-/** Answers are articles, found by their words. Nothing is made up. */
+/** Answers a question with the articles that match its words; no text is generated. */
 function Ask() {
   const [answers, setAnswers] = useState<readonly Answer[] | null>(null)
   const form = useForm({

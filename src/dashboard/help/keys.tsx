@@ -1,4 +1,4 @@
-// The list of keys: whatever commands are there now, and what the editor and a watchlist know by themselves.
+// The list of keys: those of the commands available now, and those that the editor and watchlists handle themselves.
 
 import { commands, keyText } from '../commands.ts'
 import { keysOpen } from '../frame/overlays.ts'

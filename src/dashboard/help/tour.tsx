@@ -1,4 +1,4 @@
-// Four steps through a first look, each beside what it speaks of. Closed once, it stays closed (settings can bring it back).
+// The tour of the first start: four steps, each shown beside what it explains. Settings can show it again.
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { keyText } from '../commands.ts'
@@ -10,7 +10,7 @@ import s from './tour.module.css'
 interface Step {
   readonly title: string
   readonly text: string
-  /** What the step is about; the card stands beside it. */
+  /** Selector of what the step explains; its card is placed beside that. */
   readonly near: string
   readonly enter?: () => void
 }
@@ -70,7 +70,7 @@ export function Tour() {
       card.current.style.top = `${clamp(top, innerHeight - height)}px`
     }
     place()
-    // What it speaks of may still be on its way.
+    // What the step explains may not have been drawn yet.
     const again = setInterval(place, 300)
     return () => clearInterval(again)
   }, [at])

@@ -1,4 +1,4 @@
-// Ideas beside the chart: those about what is on it first.
+// The list of ideas beside the chart; those about the symbol on it come first.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

@@ -1,4 +1,4 @@
-// Ideas: the public feed, one's own, the reader, and writing one.
+// The pages of ideas: the public feed, the caller's own, reading one, and the form that writes one.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -23,7 +23,7 @@ const BODY_FIELDS = bodyFields('POST /api/platform/ideas')
 const NOWHERE = { symbol: null, exchange: null, interval: null }
 const VISIBILITIES = [
   ['public', 'Everybody on this server'],
-  ['unlisted', 'Whoever has the link'],
+  ['unlisted', 'Anybody with the link'],
   ['private', 'Only me'],
 ] as const
 
@@ -174,7 +174,7 @@ function Reader({ id }: { readonly id: string }) {
               <IdeaEditor
                 idea={shown}
                 onClose={() => setDialog(null)}
-                // One that was public and became unlisted has a new address.
+                // A public idea gets a new address when it becomes unlisted.
                 onSaved={(saved) => (saved.id === id ? loaded.reload() : navigate(`/ideas/${saved.id}`))}
               />
             )}

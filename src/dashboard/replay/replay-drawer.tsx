@@ -1,4 +1,4 @@
-// The replay's panel: controls, a strip of what happens when, what one has at the cursor and why orders filled.
+// The drawer of the replay: controls, a timeline, the position at the cursor, and why orders filled.
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -147,7 +147,7 @@ function Start() {
 }
 
 const active = () => session.peek() !== null
-/** Space on a button is the button's. */
+/** On a button, Space presses the button. */
 const free = () => active() && !document.activeElement?.matches('button, a, summary, [role="row"]')
 
 const COMMANDS: readonly Command[] = (
@@ -172,7 +172,7 @@ const COMMANDS: readonly Command[] = (
   run: action,
   when,
 }))
-// They hold while a replay is on, whichever drawer is open.
+// The keys work while a replay is on, whichever drawer is open.
 addCommands(COMMANDS)
 
 function Player() {
@@ -264,7 +264,7 @@ function Speed() {
   )
 }
 
-/** Everything that happens, on one line: trades, bookmarks, the cursor. Drag along it, or use the arrow keys on it. */
+/** The timeline: trades, bookmarks and the cursor, which is moved by dragging or by arrow keys. */
 function Strip() {
   const canvas = useRef<HTMLCanvasElement>(null)
   const host = useRef<HTMLDivElement>(null)

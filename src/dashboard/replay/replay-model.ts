@@ -1,7 +1,7 @@
-// A replay: a cursor that walks over bars that are all there, and what was true at it. Nothing here draws.
+// A replay without its drawing: what was known and true at a cursor that moves over bars which are all loaded.
 //
 // The chart shows bars up to the cursor; everything else (position, equity, orders that filled and why) is read off the
-// run's columns at that bar, so stepping back is as cheap as stepping on.
+// run's columns at that bar, so that a step back costs no more than a step forward.
 
 import type { Bars } from '../../market/bars.ts'
 import type { Report, ReportOrder, ReportTrade } from '../../wire/report.ts'
@@ -19,7 +19,7 @@ export interface Standing {
   readonly trades: number
 }
 
-/** What one had at the close of a bar of the run. */
+/** Position, equity and profit at the close of a bar of the run. */
 export function standingAt(
   report: Report,
   tracks: readonly Track[],
@@ -54,7 +54,7 @@ export interface ExplainedFill {
   readonly why: string
 }
 
-/** The fills of one bar, and what made each of them fill there. */
+/** The fills on one bar, each with the reason why it filled there. */
 export function fillsAt(
   report: Report,
   tracks: readonly Track[],
@@ -76,7 +76,7 @@ export function fillsAt(
   return found
 }
 
-/** In words: which order it was, how long it had waited, and what the bar did. */
+/** The reason as a sentence: which order it was, how long it had waited, and what the bar did. */
 function reasonOf(
   order: ReportOrder,
   report: Report,
@@ -111,11 +111,11 @@ function reasonOf(
   return `Price reached ${text(order.price)} within the bar (${text(low)} to ${text(high)}): a resting limit or stop order${slipped}.`
 }
 
-/** Has the open gone past a level, so that its order fills there? */
+/** Whether the bar opened beyond a level, so that its order fills at the open. */
 const beyond = ({ type, qty, price }: Resting, open: number): boolean =>
   (type === 'limit') === qty > 0 ? open <= price : open >= price
 
-/** Orders that wait for the next open. They were placed at this bar's close, so one knew of them. */
+/** Orders that wait for the next open. They were placed at this bar's close, so they give nothing away. */
 export function waitingAt(
   report: Report,
   tracks: readonly Track[],
@@ -138,7 +138,7 @@ export function waitingAt(
 export interface Resting {
   readonly id: string
   readonly type: string
-  /** Negative = sells. */
+  /** Negative for a sale. */
   readonly qty: number
   readonly price: number
 }
@@ -149,7 +149,7 @@ export function restingAt(tracks: readonly Track[], bar: number): readonly Resti
   if (!track) return []
   const { from, to, name, type, price, qty, names, types } = track
   const found: Resting[] = []
-  // Rows stand in the order they came.
+  // Rows are sorted by the bar they were placed on.
   for (let i = 0; i < from.length && from[i]! <= bar; i++)
     if (to[i] === -1 || to[i]! > bar)
       found.push({ id: names[name[i]!]!, type: types[type[i]!]!, price: price[i]!, qty: qty[i]! })
@@ -159,7 +159,7 @@ export function restingAt(tracks: readonly Track[], bar: number): readonly Resti
 export const orderText = (order: ReportOrder): string =>
   `${order.side === 'buy' ? 'Buy' : 'Sell'} ${quantity(order.qty)} ${order.comment || order.id}`
 
-/** Bars on which something happened, sorted, each once. */
+/** The bars on which something happened, sorted and without duplicates. */
 export function tradeBars(trades: readonly ReportTrade[]): readonly number[] {
   const bars = new Set<number>()
   for (const trade of trades) {
@@ -169,11 +169,11 @@ export function tradeBars(trades: readonly ReportTrade[]): readonly number[] {
   return [...bars].sort((a, b) => a - b)
 }
 
-/** The first of `sorted` behind `from`, or the last before it; null = none. */
+/** The first of `sorted` after `from`, or the last before it; null = none. */
 export function neighbour(sorted: readonly number[], from: number, way: 1 | -1): number | null {
   if (way === 1) return sorted.find((bar) => bar > from) ?? null
   return sorted.findLast((bar) => bar < from) ?? null
 }
 
-/** Speeds offered, in bars a second. */
+/** The speeds offered, in bars per second. */
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100] as const

@@ -1,4 +1,4 @@
-// The replay that is on: its signals, its clock, and what it keeps on the server.
+// The current replay: its state, its clock, and what it stores on the server.
 
 import type { Cursor as SavedCursor } from '../../wire/replay.ts'
 import type { Bookmark } from '../../wire/replay.ts'
@@ -22,7 +22,7 @@ export type { Bookmark }
 
 export interface Session {
   readonly market: Market
-  /** The chart's bars it goes over. */
+  /** Indexes of the chart's bars that it covers. */
   readonly first: number
   readonly last: number
   readonly start: string
@@ -43,11 +43,11 @@ export const speed = signal(2)
 export const blind = signal(false)
 export const bookmarks = signal<readonly Pick<Bookmark, 'bar' | 'note'>[]>([])
 
-/** Bars of trades and of bookmarks, to jump to. */
+/** Bars with trades or bookmarks, which one can jump to. */
 export const stops = computed(() => tradeBars(session.value?.backtest?.report.trades ?? []))
 export const length = computed(() => (session.value ? session.value.last - session.value.first + 1 : 0))
 
-/** What has been saved for the market: where one stood, and bookmarks. */
+/** What is stored for this market: the last cursor and the bookmarks. */
 export async function savedPlace(market: Market, signal?: AbortSignal) {
   const place = { symbol: market.symbol, interval: market.interval }
   const [resume, marks] = await Promise.all([
@@ -58,7 +58,7 @@ export async function savedPlace(market: Market, signal?: AbortSignal) {
   return resume.cursor
 }
 
-/** `at`: a chart bar to begin at; null = where it makes sense. */
+/** `at` is the bar of the chart to begin at; without it, one is chosen. */
 export async function begin(
   source: 'market' | 'backtest',
   { at = null, saved = null }: { at?: number | null; saved?: SavedCursor | null } = {},
@@ -70,7 +70,7 @@ export async function begin(
   let backtest: Session['backtest'] = null
   let [first, last] = [0, bars.length - 1]
   if (source === 'backtest' && current) {
-    // The server keeps the session, so that it can be opened elsewhere; what is drawn is on this page already.
+    // The server stores the session so that another browser can open it; this page has everything to draw already.
     const id = await keptRun()
     if (id === null) return
     await call('POST /api/platform/backtests/{id}/replay', {
@@ -103,7 +103,7 @@ export function end(): void {
   replayOnChart.value = null
 }
 
-/** Moves to a bar of the session; the chart goes with it. */
+/** Moves the cursor to a bar of the session, and the chart with it. */
 export function goTo(bar: number): void {
   if (!session.peek()) return
   cursor.value = Math.max(0, Math.min(length.peek() - 1, Math.round(bar)))
@@ -129,7 +129,7 @@ export const togglePlay = (): void => {
   playing.value = !playing.peek()
 }
 
-/** Sets a bookmark at the cursor, or takes it away. */
+/** Adds a bookmark at the cursor, or removes it. */
 export async function toggleBookmark(bar = cursor.peek()): Promise<void> {
   const market = session.peek()?.market
   if (!market) return
@@ -151,7 +151,7 @@ export async function toggleBookmark(bar = cursor.peek()): Promise<void> {
 
 // ——— what it does while it is on ———
 
-/** Time runs: as many bars as the speed asks for, however long a frame took. */
+/** Moves on by the number of bars that the speed asks for, however long a frame took. */
 effect(() => {
   if (!playing.value) return undefined
   let due = 0
@@ -173,7 +173,7 @@ effect(() => {
   return () => cancelAnimationFrame(frame)
 })
 
-/** The chart shows what is known at the cursor. */
+/** Cuts the chart off at the cursor. */
 effect(() => {
   const now = session.value
   const chart = shown.value
@@ -199,7 +199,7 @@ effect(() => {
   follow(cut)
 })
 
-/** Keeps the cursor's bar on screen, with room ahead of it. */
+/** Scrolls so that the cursor's bar is on screen with room to its right. */
 function follow(cut: number): void {
   const view = chartView()
   const range = view?.visible
@@ -209,7 +209,7 @@ function follow(cut: number): void {
   else if (cut < range.from + span * 0.1) view.scroll(cut - (range.from + span * 0.4))
 }
 
-/** Dashed lines: orders that rest, orders that wait for the next open, and what the position cost. */
+/** Dashed lines at the prices of waiting orders and of the position's average entry. */
 function levelsAt(now: Session, bar: number): readonly PriceLevel[] {
   const { backtest } = now
   const bars = shown.peek()?.bars

@@ -1,4 +1,4 @@
-// Compare: this run with another stored one, or with the list of trades exported from TradingView.
+// The report's Compare view: this run beside another stored one, or beside a list of trades exported from TradingView.
 
 import { useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -100,7 +100,7 @@ function WithRun({ run }: { readonly run: Run }) {
   )
 }
 
-/** Two curves share an axis only where they are of the same bars; an indicator has none. */
+/** Two equity curves can share an axis only if they cover the same bars; an indicator has no curve. */
 const sameRange = (a: Run, b: Run): boolean =>
   a.report.script.kind === 'strategy' &&
   b.report.script.kind === 'strategy' &&
@@ -151,7 +151,7 @@ interface Side {
   readonly difference: ComponentChildren
 }
 
-/** The figures of both, and the inputs in which they differ. */
+/** The figures of both runs, and the inputs that differ. */
 function Differences({ run, other }: { readonly run: Run; readonly other: Run }) {
   const [a, b] = [run.report, other.report]
   const changed = [...new Set([...Object.keys(a.inputs), ...Object.keys(b.inputs)])].filter(

@@ -1,4 +1,4 @@
-// Equity with buy & hold, drawdown below, on one time axis. Pointing at it lights the bar on the chart; a click goes there.
+// The curves of equity and buy & hold, with the drawdown below. Pointing at them highlights the bar on the chart; a click goes there.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useSignalEffect } from '@preact/signals'
@@ -19,12 +19,12 @@ const columnOf = (run: Run, kind: 'equity' | 'buyhold' | 'drawdown' | 'time'): C
 
 interface EquityProps {
   readonly run: Run
-  /** Another run to lay over it. */
+  /** Another run, whose equity is drawn over this one's. */
   readonly other?: Run | null
-  /** Last bar to show; later ones are not known yet. */
+  /** The last bar to show, for a replay. */
   readonly upTo?: number | null
   readonly compactHeight?: boolean
-  /** Do not say when: the replay is blind. */
+  /** Hide dates, for a blind replay. */
   readonly blind?: boolean
 }
 
@@ -184,7 +184,7 @@ function drawEquity(
   const x = (i: number) => (equity.length < 2 ? 0 : (i / (equity.length - 1)) * right)
   ctx.font = `11px ${theme.font}`
   ctx.textBaseline = 'middle'
-  // Axis and grid.
+  // The axis and its grid lines.
   ctx.strokeStyle = faded(theme.line, 0.7)
   ctx.fillStyle = theme.muted
   ctx.lineWidth = 1
@@ -194,12 +194,12 @@ function drawEquity(
     ctx.fillText(compact(tick), right + 8, at)
   }
   if (!data.blind) drawYears(ctx, data, right, bottom, x)
-  // The start, from which one has won or lost.
+  // The line of the initial capital.
   ctx.strokeStyle = theme.lineStrong
   ctx.setLineDash([3, 3])
   line(ctx, 0, Math.round(y(initial)) + 0.5, right, Math.round(y(initial)) + 0.5)
   ctx.setLineDash([])
-  // Drawdown, hanging from its own zero.
+  // The drawdown, hanging from a zero line of its own.
   let deepest = 0
   for (const value of data.drawdown) if (value !== null && value < deepest) deepest = value
   const under = envelope(data.drawdown, right)
@@ -221,7 +221,7 @@ function drawEquity(
   }
   if (data.held.length > 0) curve(ctx, data.held, y, right, theme.muted, 1)
   if (data.other.length > 0) curve(ctx, data.other, y, right, theme.warn, 1.5)
-  // Equity last, over the others, with a ground.
+  // Equity is drawn last, above the others, with the area below it filled.
   const made = curve(ctx, equity, y, right, theme.accent, 1.75)
   const ground = ctx.createLinearGradient(0, 0, 0, split)
   ground.addColorStop(0, faded(theme.accent, 0.22))
@@ -254,7 +254,7 @@ function line(ctx: CanvasRenderingContext2D, x1: number, y1: number, x2: number,
   ctx.stroke()
 }
 
-/** Where there are more points than pixels, each column's extremes are passed through. */
+/** With more points than pixels, the line passes through the lowest and highest value of each column. */
 function curve(
   ctx: CanvasRenderingContext2D,
   data: Column,
@@ -282,7 +282,7 @@ function curve(
   return path
 }
 
-/** Years, or months where there are few years, under the curves. */
+/** Labels of years below the curves, or of months where there are few years. */
 function drawYears(
   ctx: CanvasRenderingContext2D,
   { times, equity, theme }: EquityData,

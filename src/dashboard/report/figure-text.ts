@@ -10,7 +10,7 @@ export const FIGURES = reportFields()
 
 type Value = number | null | undefined
 
-/** A loss of 5 stands in the report as 5, and people read −5. */
+/** The report has a loss of 5 as 5; people expect to read −5. */
 export const asRead = <V extends Value>(value: V, { means }: WireField): V =>
   means === 'loss' && value ? (-value as V) : value
 

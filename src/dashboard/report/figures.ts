@@ -1,13 +1,13 @@
-// What the overview shows and the report does not have as such: years of months, weekdays, extremes, curves for a screen.
+// What the overview works out from a report: returns by year, profit by weekday and month, the best and worst trades, curves.
 
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { offsetsOf } from '../chart/zone.ts'
 
 export interface YearRow {
   readonly year: number
-  /** Fractions by month, January first; undefined where the range has no such month. */
+  /** Returns of the twelve months as fractions, January first; undefined for months outside the range. */
   readonly months: readonly (number | undefined)[]
-  /** The months of the year, compounded. */
+  /** The compounded return of the year's months. */
   readonly total: number
 }
 
@@ -79,7 +79,7 @@ function slices(
   return made
 }
 
-/** The best closed trades and the worst, `count` of each, the most extreme first. */
+/** The `count` best and worst closed trades, the most extreme first. */
 export function extremes(
   trades: readonly ReportTrade[],
   count: number,
@@ -94,7 +94,7 @@ export function extremes(
   }
 }
 
-/** The longest stretch under water, recovered or not; null = never was. */
+/** The longest drawdown, whether it has recovered or not; null = there was none. */
 export function longestUnderWater(report: Report): { readonly bars: number; readonly ms: number } | null {
   let longest: { bars: number; ms: number } | null = null
   for (const { start, end, bars } of report.equity.drawdowns) {
@@ -104,7 +104,7 @@ export function longestUnderWater(report: Report): { readonly bars: number; read
   return longest
 }
 
-/** Days as a person says them: 12 days, 5 months, 2.3 years. */
+/** A span of time in a unit that suits it: 12 days, 5 months, 2.3 years. */
 export function spanText(ms: number): string {
   const days = ms / 86_400_000
   if (days < 1) return `${(days * 24).toFixed(1)} hours`
@@ -114,7 +114,7 @@ export function spanText(ms: number): string {
 }
 
 /**
- * For each of `width` columns on screen the lowest and highest value of the points that fall into it, so that no spike is
+ * The lowest and highest value of the points that fall into each of `width` columns of pixels, so that no spike is
  * lost, however many points there are.
  */
 export function envelope(

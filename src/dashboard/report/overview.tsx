@@ -166,7 +166,7 @@ function Bumpy({ report }: { readonly report: Report }) {
 const percentOf = (fraction: number): string =>
   percent(fraction, { places: Math.abs(fraction) >= 0.995 ? 0 : 1 })
 
-/** A month's return, on a ground that is the stronger the nearer it comes to the greatest one. */
+/** The column of a month. A return's background is the stronger, the closer it comes to the largest one. */
 const monthColumn = (head: string, i: number, most: number): Column<YearRow> => ({
   of: head,
   head,

@@ -1,5 +1,5 @@
-// The Strategy Tester's table: all, long and short trades side by side, and what is known of the account as a whole. Both have
-// a row for each figure that the wire names.
+// The report's Performance view: figures of all, long and short trades side by side, and of the account as a whole. Both tables
+// have a row for each figure that the wire declares.
 
 import type { Report } from '../../wire/report.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
@@ -13,7 +13,7 @@ type Figures = Readonly<Record<string, unknown>>
 interface Row {
   readonly key: string
   readonly field: WireField
-  /** The same as a share of something, in small print below it. */
+  /** The field with the same figure as a fraction, shown in small print below it. */
   readonly share: WireField | undefined
 }
 

@@ -1,4 +1,4 @@
-// What the numbers depend on: the declaration, the inputs, the market, the engine; and what the script said while it ran.
+// The report's Properties view: everything its numbers depend on, and what the script logged.
 
 import type { Report } from '../../wire/report.ts'
 import { zone } from '../chart/chart-state.ts'

@@ -1,4 +1,4 @@
-// What a run sees of the future: asks the server, and lists what it found.
+// The dialog that lists where a script sees the future or repaints, as the server finds by running it on fewer bars.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -16,7 +16,7 @@ interface RepaintDialogProps {
   readonly onClose: () => void
 }
 
-/** Of the report looked at last: opened again, it need not be worked out again. */
+/** The findings on the last report, so that opening the dialog again does not test it again. */
 let known: { readonly hash: string; readonly result: Repaint } | null = null
 
 export function RepaintDialog({ run: { report }, onClose }: RepaintDialogProps) {
@@ -74,7 +74,7 @@ function Findings({ result, clock }: { readonly result: Repaint; readonly clock:
 }
 
 function whereOf({ evidence, plots, trades, samples, time }: RepaintFinding, all: number, clock: boolean) {
-  if (evidence === 'text') return 'Told from the text; bars of the past cannot show it.'
+  if (evidence === 'text') return 'Found in the text: past bars cannot show it.'
   const what = [...(trades ? ['orders'] : []), ...plots].join(', ')
   const first = time === null ? '' : `, first on ${timeText(time, zone.value, clock)}`
   return `Differs: ${what}; on ${samples} of ${all} bars tested${first}.`

@@ -1,4 +1,4 @@
-// The report of the last run: overview, performance, properties, comparison; verify and share.
+// The drawer of the report: its views, and buttons that verify it, test it for repainting and share it.
 
 import { signal, useSignalEffect } from '@preact/signals'
 import { useState } from 'preact/hooks'
@@ -31,7 +31,7 @@ const VIEWS = [
 ] as const
 const view = signal<(typeof VIEWS)[number][0]>('overview')
 
-/** The run whose end one wanted to see during its replay. */
+/** Hash of the report that one asked to see although its replay is on. */
 const spoiled = signal('')
 
 export function ReportDrawer() {
@@ -46,7 +46,7 @@ export function ReportDrawer() {
         title="A replay is on"
         action={<Button onClick={() => (spoiled.value = current.report.hash)}>Show the report anyway</Button>}
       >
-        The report would tell how it ends. What is known at the cursor stands in the Replay drawer.
+        The report would give away how it ends. The Replay drawer shows what is known at the cursor.
       </Empty>
     )
   return <ReportOf run={current} />
@@ -64,7 +64,7 @@ function NoReport() {
   if (diagnostics.value.length > 0)
     return (
       <Empty
-        title="The script has a mistake"
+        title="The script has an error"
         action={<Button onClick={() => (bottom.value = 'script')}>Show it</Button>}
       >
         Line {diagnostics.value[0]!.line}: {diagnostics.value[0]!.message}
@@ -161,7 +161,7 @@ function VerifyButton({ run: { report } }: { readonly run: Run }) {
       if (result.equal)
         toast('Run again: every number is the same.', { tone: 'up', detail: result.hash.slice(0, 16) })
       else if (result.ranOnOther)
-        toast('Its bars or the engine have changed since: run it anew to have a report of today’s.', {
+        toast('The bars or the engine have changed since: run it again for an up-to-date report.', {
           tone: 'down',
         })
       else toast(`Run again, and it differs at ${result.difference ?? 'some value'}.`, { tone: 'down' })

@@ -1,4 +1,4 @@
-// Share a report as an idea that is seen only by those who have its address.
+// The dialog that shares a report as an unlisted idea, which only people with its address can read.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -46,7 +46,7 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
           </Button>
         }
       >
-        <p class="muted">Whoever has this link can read it. It is in no list and no search.</p>
+        <p class="muted">Anybody with this link can read it. It appears in no list and no search.</p>
         <a href={link}>
           <code>{link}</code>
         </a>

@@ -1,4 +1,4 @@
-// The list of trades as CSV: one row a trade, UTC times in ISO 8601, numbers as they are.
+// The list of trades as CSV: one row per trade, UTC times in ISO 8601, unrounded numbers.
 
 import { csvRow } from '../../lib/csv-text.ts'
 import type { Report } from '../../wire/report.ts'

@@ -1,4 +1,5 @@
-// The list of trades: sorted by any column, as many rows as there are (only those on screen exist), CSV, keys.
+// The drawer of trades: sortable by every column, usable by keys, and saved as CSV. Only the rows on screen are in the
+// page, since there may be tens of thousands.
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -80,7 +81,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
       hoveredTrade.value = null
     }
   }, [])
-  // A trade that was chosen on the chart is brought into view.
+  // Scroll to a trade that was clicked on the chart.
   useSignalEffect(() => {
     const n = markedTrade.value
     const at = n === null ? -1 : rows.findIndex((trade) => trade.n === n)
@@ -98,7 +99,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
     lookAt.value = { time: trade.entryTime, trade: trade.n }
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // The heads of the columns are buttons of their own.
+    // The heads of the columns are buttons, which handle their keys themselves.
     if (event.target !== event.currentTarget) return
     const page = Math.max(1, Math.floor(tall / ROW) - 1)
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -1e9, End: 1e9 }[event.key]
@@ -184,7 +185,7 @@ function TradeTable({ report, name }: { readonly report: Report; readonly name: 
   )
 }
 
-/** In a replay the list knows no more than the chart. */
+/** In a replay, the time after which trades are not listed. */
 function knownUntil(report: Report): number {
   const replay = replayOnChart.value
   const bars = shown.value?.bars

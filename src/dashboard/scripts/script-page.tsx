@@ -1,5 +1,5 @@
-// One stored script to read: what it does, its inputs and its source, and three ways to have it: on the chart, as a copy
-// of one's own, as text.
+// The page of a stored script: what it does, its inputs and its source, and three ways to use it: on the chart, as a copy
+// of one's own, or as text.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -29,7 +29,7 @@ async function onChart(id: string, drawer: 'script' | 'report'): Promise<void> {
   navigate('/')
 }
 
-/** A copy that is stored, private, and open in the editor. */
+/** Stores a private copy and opens it in the editor. */
 async function clone({ name, source }: StoredScript): Promise<void> {
   const copy = await call('POST /api/platform/scripts', { body: { name, source, visibility: 'private' } })
   toast('A copy is among your scripts', { tone: 'up' })
@@ -149,7 +149,7 @@ function About({ source }: { readonly source: string }) {
   )
 }
 
-/** What one may set: name, kind and default, with the bounds. */
+/** A table row for each input: name, kind, default and bounds. */
 function Inputs({ source }: { readonly source: string }) {
   const found = useLoad(
     (signal) => call('POST /api/platform/scripts/check', { body: { source }, signal }),

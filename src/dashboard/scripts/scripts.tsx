@@ -1,4 +1,4 @@
-// Stored scripts: one's own and those that people on this server publish.
+// The page of stored scripts: the caller's own, and those that others on this server have published.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

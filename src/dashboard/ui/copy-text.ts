@@ -2,9 +2,9 @@
 
 import { toast, toastError } from './ui.tsx'
 
-/** Says so when it is there. */
+/** Copies a text and says so in a toast. */
 export function copyText(text: string, what = 'Copied'): void {
-  // Without https there is no clipboard API: the old way then.
+  // Without https there is no clipboard API: copy from a text area instead.
   const legacy = () => {
     const area = document.createElement('textarea')
     area.value = text

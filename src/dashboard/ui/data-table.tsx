@@ -14,7 +14,7 @@ import type { WireField } from './wire-fields.ts'
 
 interface ColumnLook<R> extends Omit<Sortable<R>, 'of'> {
   readonly head: string
-  /** The head is for screen readers only: what stands below speaks for itself. */
+  /** The head is only for screen readers, because the cells below speak for themselves. */
   readonly bare?: boolean
   readonly look?: 'main' | 'muted' | 'note' | 'number' | 'date' | 'pin' | 'end' | 'head'
   /** Classes of one row's cell. */
@@ -30,7 +30,7 @@ interface FieldColumn<R> extends ColumnLook<R> {
   readonly empty?: string
 }
 interface OwnColumn<R> extends ColumnLook<R> {
-  /** Tells columns apart; a field's name brings what the wire says of it. */
+  /** Identifies the column. If it is a field's name, what the wire says of the field applies. */
   readonly of: string
   readonly cell: (row: R) => ComponentChildren
 }
@@ -47,13 +47,13 @@ interface DataTableProps<R> {
   readonly empty?: ComponentChildren
   /** How many rows are shown at first, and how many more a click brings. */
   readonly page?: number
-  /** There are more than these rows: brings them. */
+  /** Loads more rows; set while there are more. */
   readonly onMore?: (() => void) | undefined
   /** Without it rows start in the order they came in. */
   readonly order?: Order
-  /** What is above the table knows the order too. */
+  /** The parent keeps the order. */
   readonly onOrder?: (order: Order) => void
-  /** A box a row, and one for all that are shown. */
+  /** A checkbox in each row, and one for all that are shown. */
   readonly choice?: Choice<R>
   readonly caption?: ComponentChildren
   /** Figures of a report are read across: they keep their columns on a phone. */
@@ -223,7 +223,7 @@ const isNumber = (field: WireField | undefined): boolean =>
 const isRight = <R,>({ look }: Column<R>, field: WireField | undefined): boolean =>
   look === 'number' || (look === undefined && isNumber(field))
 
-/** A value as its field is read by people. */
+/** A value as text, by the kind of its field. */
 function textOf(value: unknown, field: WireField | undefined, empty = ''): string {
   if (value === null || value === undefined) return empty
   if (field?.kind === 'time') return ago(Number(value))
@@ -248,7 +248,7 @@ function ChooseAll<R>({ keys, choice }: { readonly keys: readonly string[]; read
   )
 }
 
-/** What does not fit is scrolled, and then by keys too. */
+/** Whether the table is wider than its place, so that it has to be scrollable by keys too. */
 function useScrolls(box: { readonly current: HTMLElement | null }): boolean {
   const [scrolls, setScrolls] = useState(false)
   useLayoutEffect(() => {
@@ -268,7 +268,7 @@ function alongColumn(event: KeyboardEvent): void {
   const cell = from.closest<HTMLTableCellElement>('td')
   const body = cell?.closest('tbody')
   if (!cell || !body) return
-  // Rows without a control there, as a token that cannot be revoked again, are passed over.
+  // Rows without a control in that column, such as a token that is revoked already, are skipped.
   const controls = [...body.rows].map((row) =>
     row === cell.parentElement
       ? from

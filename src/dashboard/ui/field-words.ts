@@ -1,7 +1,7 @@
-// What a field wants, said to a person: before a mistake as its hint, after one as what is wrong.
+// What a field accepts, in words: as a hint before a mistake, and as what is wrong after one.
 //
-// The bounds are those the server checks by. What its validator says of them ("expected a string of 1 to 200 characters")
-// is for programs; sentences that a room says of a value ("The alert would expire in the past.") are shown as they are.
+// The bounds are the ones the server checks. Its validator's messages ("expected a string of 1 to 200 characters")
+// are for programs; whole sentences about a value ("The alert would expire in the past.") are shown as they are.
 
 import type { FieldProblem } from '../../lib/problem.ts'
 import { textFault, type TextFault } from '../../lib/text.ts'
@@ -10,7 +10,7 @@ import type { WireField } from './wire-fields.ts'
 
 export type InputType = 'text' | 'email' | 'url' | 'password' | 'datetime-local'
 
-/** What is typed into, as far as the wire and the kind of input say: `A whole number from 1 to 1,000.` */
+/** The hint of a number: `A whole number from 1 to 1,000.` */
 export function wants({ kind, min, max, above }: WireField): string | undefined {
   if (kind !== 'number' && kind !== 'integer') return undefined
   const noun = kind === 'integer' ? 'A whole number' : 'A number'
@@ -23,12 +23,12 @@ export function wants({ kind, min, max, above }: WireField): string | undefined 
 
 export const PASSWORD_HINT = 'At least 8 characters. A short sentence is better than a short riddle.'
 
-/** What is wrong with what was typed; undefined = nothing that can be known here. */
+/** What is wrong with a text; undefined if nothing is, as far as the browser can tell. */
 export function faultOf(field: WireField, text: string, type: InputType = 'text'): string | undefined {
   if (text.trim() === '') return field.required && field.min !== 0 ? NEEDED : undefined
   if (type === 'email' && !/^[^\s@]+@[^\s@]+$/.test(text.trim()))
     return 'An e-mail address, like name@example.com.'
-  if (type === 'url' && !URL.canParse(text.trim())) return 'A whole address, like https://example.com/hook.'
+  if (type === 'url' && !URL.canParse(text.trim())) return 'A full address, like https://example.com/hook.'
   if (field.kind === 'number' || field.kind === 'integer') return fits(field, text) ? undefined : wants(field)
   if (field.kind !== 'text') return undefined
   const { max = Infinity } = field
@@ -58,7 +58,7 @@ const BY_CODE: Readonly<Record<string, string>> = {
   min_items: NEEDED,
   blank: NEEDED,
   max_length: 'This is too long.',
-  max_items: 'These are too many.',
+  max_items: 'There are too many.',
   minimum: 'This number is too small.',
   exclusive_minimum: 'This number is too small.',
   maximum: 'This number is too large.',
@@ -92,7 +92,7 @@ export function wordsOf(name: string): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`
 }
 
-/** A refusal as a sentence or two, wherever there is no field to put it beside. */
+/** A refusal as a sentence or two, for places without a field to show it beside. */
 export function sentenceOf(message: string, fields: readonly FieldProblem[]): string {
   if (fields.length === 0 || /^\p{Lu}/u.test(message)) return message
   return fields.map((field) => `${placeName(field.path)}: ${refusalOf(field)}`).join(' ')

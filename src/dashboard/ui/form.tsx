@@ -1,6 +1,6 @@
-// Forms. What the wire says of a field is its hint before a mistake and what is wrong after one; what the server refuses
-// stands beside the field that it is about, until that is changed. What was typed is not lost: a dialog asks before it
-// throws text away, and a form with a draft has it again after a reload, a crash or a sign-out.
+// Forms. Hints and checks come from what the wire says of a field. What the server refuses
+// is shown beside its field until that is changed. What was typed is not lost: a dialog asks before it
+// discards text, and a form with a draft still has it after a reload, a crash or a sign-out.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -16,20 +16,20 @@ interface FormOptions<V> {
   readonly wire?: Readonly<Record<string, WireField>>
   readonly start: V
   readonly send: (values: V) => Promise<unknown>
-  /** What is typed is kept in this browser under that name until it is sent or thrown away. */
+  /** The name under which this browser keeps what was typed until it is sent or discarded. */
   readonly draft?: string
-  /** Once sent it is as it was at the start. */
+  /** After sending, the form returns to its start values. */
   readonly clears?: boolean
 }
 
 interface FieldOptions {
   readonly type?: InputType
-  /** Other fields of the wire that are typed here. */
+  /** Further fields of the wire whose problems are shown here. */
   readonly also?: readonly string[]
   readonly required?: boolean
 }
 
-/** What an input of a form has: `<Field label="Name" {...form.field('name')} />`. */
+/** The props of a form's input: `<Field label="Name" {...form.field('name')} />`. */
 interface Bound {
   readonly name: string
   readonly value: string
@@ -47,18 +47,18 @@ export interface FormOf<V> {
   readonly set: <N extends keyof V>(name: N, value: V[N]) => void
   readonly change: (part: Partial<V>) => void
   readonly field: (name: TextName<V>, options?: FieldOptions) => Bound
-  /** What is wrong with a field that is no input of text. */
+  /** What is wrong with a field that is not a text input. */
   readonly problem: (name: string) => string | undefined
   readonly busy: boolean
   readonly error: unknown
-  /** Fields that something wrong is said beside. */
+  /** The fields that show their own problems. */
   readonly shown: ReadonlySet<string>
-  /** Something was typed that is not sent. */
+  /** Something was typed and has not been sent. */
   readonly changed: boolean
   readonly submit: (event?: Event) => void
-  /** Throws away what was typed, the draft too. */
+  /** Discards what was typed, and the draft. */
   readonly reset: () => void
-  /** What was refused is no longer what would be sent. */
+  /** Clears the server's refusal, because something else would be sent now. */
   readonly forgive: () => void
 }
 
@@ -72,12 +72,12 @@ export function useForm<V extends object>({
   const kept = useMemo(() => (draft === undefined ? null : draftOf<V>(draft)), [draft])
   const first = useRef(start)
   const [values, setValues] = useState<V>(() => ({ ...start, ...kept?.read() }))
-  /** Two changes of one event are both kept. */
+  /** The newest values, so that two changes in one event do not overwrite each other. */
   const newest = useRef(values)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<{ readonly error: unknown; readonly values: V } | null>(null)
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
-  /** What is asked for at the moment, by name: filled while the form is drawn. */
+  /** The fields on screen, by name; filled while the form is rendered. */
   const asked = useRef(new Map<string, FieldOptions>())
   asked.current = new Map()
 
@@ -178,14 +178,14 @@ export function useForm<V extends object>({
 
 const isAt = (path: string, name: string): boolean => path === `/${name}` || path.startsWith(`/${name}/`)
 
-/** What somebody typed here and did not send; another user of the browser has drafts of their own. */
+/** Reads and writes a draft. Each user of the browser has drafts of their own. */
 function draftOf<V>(name: string) {
   const key = `chartroom.draft.${user.peek()?.id ?? ''}.${name}`
   const quietly = <T,>(work: () => T): T | undefined => {
     try {
       return work()
     } catch {
-      // Storage is full or forbidden, or what is there was cut off: then there is no draft.
+      // Storage is full or forbidden, or the draft was cut off: go on without one.
       return undefined
     }
   }
@@ -196,7 +196,7 @@ function draftOf<V>(name: string) {
   }
 }
 
-/** What went wrong, unless every part of it stands beside a field. */
+/** Shows what went wrong, except for what is shown beside a field. */
 export function FormProblem({
   error,
   shown,
@@ -228,7 +228,7 @@ export function FormProblem({
 
 interface FormProps<V> {
   readonly of: FormOf<V>
-  /** What the button says. */
+  /** Text of the button. */
   readonly action: string
   readonly variant?: 'primary'
   readonly disabled?: boolean
@@ -239,13 +239,13 @@ interface FormProps<V> {
 }
 
 interface PageFormProps<V> extends FormProps<V> {
-  /** What the form is called, where no heading says so. */
+  /** Its name for screen readers, where no heading names it. */
   readonly label?: string
   readonly labelledBy?: string
   readonly role?: 'search'
-  /** Classes of the button, where it is no ordinary one. */
+  /** Further classes of the button. */
   readonly actionClass?: string | undefined
-  /** Instead of the button and what is beside it. */
+  /** Replaces the button and what is beside it. */
   readonly foot?: ComponentChildren
 }
 
@@ -294,7 +294,7 @@ interface FormDialogProps<V> extends Omit<FormProps<V>, 'beside' | 'variant'> {
   readonly onClose: () => void
 }
 
-/** A form over the page. It asks before it throws away what was typed. */
+/** A form in a dialog, which asks before it discards what was typed. */
 export function FormDialog<V>({
   of,
   title,
@@ -327,13 +327,13 @@ export function FormDialog<V>({
         asking ? (
           <>
             <span class={s.question} role="alert">
-              Throw away what you wrote?
+              Discard what you wrote?
             </span>
             <Button variant="danger" onClick={discard}>
-              Throw away
+              Discard
             </Button>
             <Button variant="primary" onClick={() => setAsking(false)} data-stay="">
-              Go on writing
+              Keep editing
             </Button>
           </>
         ) : (

@@ -47,7 +47,7 @@ const PATHS = {
 } as const
 export type IconName = keyof typeof PATHS
 
-/** Decorative: the control it sits in has the name. */
+/** Hidden from screen readers: the control around it has a name. */
 export function Icon({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) {
   return (
     <svg

@@ -1,7 +1,7 @@
 // A small part of Markdown, as data: headings, paragraphs, lists, quotes, code, tables, rules; strong, emphasis, code, links.
 //
-// Text becomes blocks and spans, never HTML: whatever is not one of these is shown as it was typed. Links lead to http(s),
-// mail or a path of this page; anything else (javascript:, data:) stays text.
+// Text becomes blocks and spans, never HTML: anything else is shown as it was typed. Links may lead to http(s),
+// mail or a path of this site; all others (javascript:, data:) stay text.
 
 export type Span =
   | { readonly kind: 'text' | 'code'; readonly text: string }
@@ -21,7 +21,7 @@ export type Block =
     }
   | { readonly kind: 'rule' }
 
-/** Quotes and lists nest this deep; below, text is text. Keeps hostile input from recursing. */
+/** The deepest nesting of quotes and lists; deeper ones are plain text, so that hostile input cannot recurse without end. */
 const DEPTH_MAX = 6
 
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])\s+(.*)$/
@@ -107,7 +107,7 @@ function readList(lines: readonly string[], start: number, depth: number): { lis
   for (; i < lines.length; i++) {
     const line = lines[i] ?? ''
     const match = ITEM.exec(line)
-    // Two spaces further in, an item belongs to the one above.
+    // An item indented by two more spaces belongs to the one above.
     const inner = match !== null && (match[1] ?? '').length >= indent + 2
     if (match && !inner && /\d/.test(match[2] ?? '') === ordered) {
       endItem()
@@ -187,7 +187,7 @@ function parseSpans(text: string, depth = 0): Span[] {
     if (depth < DEPTH_MAX)
       for (const [mark, kind] of PAIRS) {
         if (!rest.startsWith(mark) || /\s/.test(text[i + mark.length] ?? ' ')) continue
-        // snake_case is no emphasis.
+        // Underscores within a word, as in snake_case, are not emphasis.
         if (mark.startsWith('_') && /\w$/.test(plain)) continue
         const end = text.indexOf(mark, i + mark.length + 1)
         if (end < 0 || end - i > 4000 || /\s/.test(text[end - 1] ?? ' ')) continue
@@ -203,7 +203,7 @@ function parseSpans(text: string, depth = 0): Span[] {
   return spans
 }
 
-/** The beginning of a text without its marks, for lists. */
+/** The beginning of a text without Markdown's marks, for lists. */
 export function plainText(markdown: string, length: number): string {
   const text = (spans: readonly Span[]): string =>
     spans.map((span) => ('text' in span ? span.text : text(span.spans))).join('')

@@ -1,4 +1,4 @@
-// A button that opens a list of things to do. Arrow keys move, Escape and a click elsewhere close it.
+// A button that opens a menu of actions. Arrow keys move in it; Escape or a click elsewhere closes it.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -22,7 +22,7 @@ interface MenuProps {
   readonly items: readonly (MenuItem | '-')[]
   readonly size?: 'small'
   readonly variant?: 'quiet'
-  /** Text on the button; without it the label is its tooltip. */
+  /** Text on the button; without one, the label is its tooltip. */
   readonly children?: ComponentChildren
 }
 
@@ -42,7 +42,7 @@ export function Menu({ label, icon = 'more', items, size, variant = 'quiet', chi
     const below = at.bottom + 4
     const top = below + height > innerHeight - 8 ? Math.max(8, at.top - height - 4) : below
     list.current.style.top = `${top}px`
-    // Where there is no room to the right, its end stands under the button's.
+    // Without room to the right, align its right edge with the button's.
     const left = at.left + width > innerWidth - 8 ? at.right - width : at.left
     list.current.style.left = `${Math.max(8, left)}px`
     list.current.querySelector<HTMLElement>('[role=menuitem]:not(:disabled)')?.focus()

@@ -5,18 +5,18 @@ export interface Order {
   readonly down: boolean
 }
 
-/** What rows are put in order by; undefined and null come last. */
+/** A value to sort by; undefined and null come last. */
 type SortKey = string | number | null | undefined
 
 export interface Sortable<R> {
   readonly of: string
-  /** Its value to sort by, where that is not the field's own; false = not to be sorted by. */
+  /** The value to sort by, if it is not the field's own; false = the column cannot be sorted. */
   readonly sort?: ((row: R) => SortKey) | false
-  /** A first click puts the least on top: words, and what is better the less there is of it. */
+  /** The first click sorts upwards: for words, and for figures of which less is better. */
   readonly leastFirst?: boolean
 }
 
-/** A column's first click puts the best first; the second turns it round. */
+/** The first click on a column puts the best on top, the second reverses the order. */
 export function orderAfterClick(
   before: Order | null,
   { of: by, leastFirst = false }: Pick<Sortable<never>, 'of' | 'leastFirst'>,
@@ -24,7 +24,7 @@ export function orderAfterClick(
   return { by, down: before?.by === by ? !before.down : !leastFirst }
 }
 
-/** Words by the alphabet, numbers by size, and last, whichever way round, what has no value. */
+/** Words by the alphabet, numbers by size; rows without a value come last in either direction. */
 export function sorted<R>(
   rows: readonly R[],
   columns: readonly Sortable<R>[],

@@ -1,4 +1,4 @@
-// Buttons, fields, dialogs, toasts and the other small things, each with its keyboard and its name for screen readers.
+// Buttons, fields, dialogs, toasts and other small controls, usable by keyboard and named for screen readers.
 
 import { signal } from '@preact/signals'
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact'
@@ -17,7 +17,7 @@ interface ButtonProps extends Omit<
   readonly variant?: 'primary' | 'danger' | 'quiet'
   readonly size?: 'small'
   readonly icon?: IconName
-  /** For a button without text: its name, and its tooltip. */
+  /** Name and tooltip of a button without text. */
   readonly label?: string
   readonly pressed?: boolean
   readonly disabled?: boolean
@@ -77,7 +77,7 @@ interface FieldProps {
   readonly maxLength?: number
   /** More than one line. */
   readonly rows?: number
-  /** Offered as a list; anything else may be typed all the same. */
+  /** Suggestions; anything else may be typed too. */
   readonly offered?: readonly string[]
 }
 
@@ -93,7 +93,7 @@ export function Field({
   ...rest
 }: FieldProps) {
   const id = useId()
-  // The attribute itself is a console message where something has the focus already.
+  // Chromium complains on the console about the autofocus attribute if something has the focus already.
   useEffect(() => {
     if (autofocus) document.getElementById(id)?.focus()
   }, [])
@@ -220,7 +220,7 @@ export function Badge({
   )
 }
 
-/** Fills the place of missing content: what happened, what to do, one button. */
+/** Shown instead of missing content: what happened, what to do, and a button that does it. */
 export function Empty({
   title,
   children,
@@ -255,7 +255,7 @@ export function Skeleton({
   )
 }
 
-/** `fraction` null = it is not known how long. */
+/** `fraction` is null while it is not known how long it takes. */
 export function Progress({ fraction, label }: { readonly fraction: number | null; readonly label: string }) {
   return (
     <div
@@ -279,13 +279,13 @@ interface DialogProps {
   readonly width?: number
 }
 
-/** Keeps the focus inside while it is open and gives it back when it closes. Escape and a click outside close it. */
+/** Keeps the focus inside while open, and returns it when closed, which Escape or a click outside does. */
 export function Dialog({ title, onClose, children, footer, width }: DialogProps) {
   const box = useRef<HTMLDivElement>(null)
   const id = useId()
   const close = useRef(onClose)
   close.current = onClose
-  // Before anything is painted, so that the first key typed finds it.
+  // In a layout effect, so that it receives even the first key typed.
   useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null
     const focusable = () => [
@@ -345,7 +345,7 @@ interface Toast {
 const toasts = signal<readonly Toast[]>([])
 let nextToast = 1
 
-/** Good news leaves by itself, bad news stays until it is closed. */
+/** Good news disappears by itself; bad news stays until it is closed. */
 export function toast(
   text: string,
   { tone = 'none', detail }: { tone?: Toast['tone']; detail?: string } = {},
@@ -355,7 +355,7 @@ export function toast(
   if (tone !== 'down') setTimeout(() => (toasts.value = toasts.value.filter((one) => one.id !== id)), 5000)
 }
 
-/** Says what the server said, with the request id to quote. */
+/** Shows the server's message, with the request id to quote. */
 export function toastError(error: unknown): void {
   if (error instanceof ApiError)
     toast(error.message, { tone: 'down', ...(error.requestId && { detail: `Request ${error.requestId}` }) })
@@ -387,7 +387,7 @@ export function Toasts() {
 /** Shows a failure where its content would have been. */
 export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const api = error instanceof ApiError ? error : null
-  // What is not there will not be there for asking again.
+  // Asking again does not help when something does not exist.
   if (api?.status === 404)
     return (
       <Empty title="Nothing here">

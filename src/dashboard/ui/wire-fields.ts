@@ -1,4 +1,4 @@
-// Bun macros: they run while the page is bundled (or loaded from source), and their results become part of it.
+// Bun macros: they run while the page is bundled, or loaded from source, and only their results become part of it.
 //
 // Forms and tables know from the schemas of the wire what a field takes and what it means. The schemas themselves, and the
 // library they are made with, would be half of the page's bytes; what is needed of them is a few plain values a field.
@@ -23,9 +23,9 @@ export interface WireField extends Shown {
   /** Characters of a text, items of a list, or the least and greatest number. */
   readonly min?: number
   readonly max?: number
-  /** The number has to be greater than this one. */
+  /** The number must be greater than this. */
   readonly above?: number
-  /** It may have several lines. */
+  /** The text may have several lines. */
   readonly lines?: boolean
   /** What a number of the report is measured in. */
   readonly unit?: Unit
@@ -41,7 +41,7 @@ export function bodyFields<K extends OperationName>(operation: K): WireFields<Bo
   return fieldsOf((OPERATIONS as Record<string, Operation>)[operation]?.body) as WireFields<Body<K>>
 }
 
-/** Those of the series that a symbol lists. */
+/** The fields of a symbol's series. */
 export function seriesFields(): WireFields<Row<SymbolFacts['series']>> {
   const symbols = OPERATIONS['GET /api/platform/symbols'].answer.symbols
   return fieldsOf(symbols.items.properties.series.items) as WireFields<Row<SymbolFacts['series']>>

@@ -1,4 +1,4 @@
-// One line to add a symbol to a list: `AAPL`, `NASDAQ:AAPL`; suggestions are what is cached.
+// The field that adds a symbol to a watchlist, as `AAPL` or `NASDAQ:AAPL`. It suggests the cached symbols.
 
 import { useEffect, useId, useState } from 'preact/hooks'
 import { Button, toast, toastError, uiStyles as ui } from '../ui/ui.tsx'

@@ -1,4 +1,4 @@
-// The caller's watchlists, shared by the page and the drawer.
+// The caller's watchlists and changes to them, for both the page and the drawer.
 
 import type { Watchlist } from '../../wire/watchlist.ts'
 import { computed, signal } from '@preact/signals'
@@ -43,9 +43,9 @@ export async function importList(
   return { list: answer.watchlist, duplicates: answer.warnings?.length ?? 0 }
 }
 
-/** Done when the last change that was asked for has been answered. */
+/** Resolves when the last change sent so far has been answered. */
 let settled: Promise<unknown> = Promise.resolve()
-/** Changes are sent one after the other: each carries the whole list, and the last one made is to stay. */
+/** Changes are sent one after the other: each has the whole list, so the last one made must also arrive last. */
 function inTurn<T>(send: () => Promise<T>): Promise<T> {
   const sent = settled.then(send)
   settled = sent.catch(() => undefined)
@@ -66,8 +66,8 @@ export async function changeList(
 }
 
 /**
- * Shows the rows at once and sends them then. While one changes further (a key held down) only the newest rows are sent.
- * What the server refuses is taken back, and thrown.
+ * Shows the rows at once, then sends them. While a key is held down, only the newest rows are sent.
+ * If the server refuses, the change is undone and the error thrown.
  */
 export async function arrange(list: Watchlist, items: readonly WatchlistItem[]): Promise<void> {
   newest.set(list.id, items)
@@ -86,7 +86,7 @@ export async function arrange(list: Watchlist, items: readonly WatchlistItem[]):
   }
 }
 
-/** The items with one of them at another place. */
+/** The items after one of them was moved. */
 export function moved<T>(items: readonly T[], from: number, to: number): readonly T[] {
   const item = items[from]
   if (item === undefined || to < 0 || to >= items.length || to === from) return items

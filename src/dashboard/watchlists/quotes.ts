@@ -1,4 +1,4 @@
-// Last price and change of listed symbols, from the bars that are cached. Kept for a minute; asked for a few at a time.
+// Last price and change of listed symbols, from cached bars. Kept for a minute, and requested a few at a time.
 
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { signal } from '@preact/signals'
@@ -8,7 +8,7 @@ export type { SymbolFacts }
 
 export interface Quote {
   readonly last: number
-  /** Against the close of the bar before, as a fraction. */
+  /** Change since the close of the bar before, as a fraction. */
   readonly change: number | null
   readonly time: number
   readonly exchange: string
@@ -41,12 +41,12 @@ export function forgetSymbols(): void {
   asked.clear()
 }
 
-/** New bars of a symbol make its quote old. */
+/** Drops a symbol's quote when new bars of it arrive. */
 export function forgetQuote(symbol: string): void {
   for (const key of asked.keys()) if (key.endsWith(`:${symbol}`)) asked.delete(key)
 }
 
-/** The day's change needs daily bars, or what is nearest to them. */
+/** Intervals to take a quote from, best first: the day's change needs daily bars, or the nearest to them. */
 const preferred = ['1d', '12h', '4h', '1h', '30m', '15m', '5m', '1m', '1w', '1M']
 const rank = (interval: string) => (preferred.indexOf(interval) + 20) % 20
 
@@ -72,7 +72,7 @@ async function quoteOf(
   { exchange, symbol }: { readonly exchange: string; readonly symbol: string },
   known: readonly SymbolFacts[],
 ): Promise<Quote | null> {
-  // A list may name the symbol alone.
+  // A list may have a symbol without an exchange.
   const facts = known.find((one) => one.symbol === symbol && (exchange === '' || one.exchange === exchange))
   const series = facts?.series.toSorted((a, b) => rank(a.interval) - rank(b.interval))[0]
   if (!facts || !series) return null

@@ -1,4 +1,4 @@
-// The watchlist beside the chart: a click shows the symbol.
+// The watchlist beside the chart; a click on a symbol shows it.
 
 import { useEffect, useState } from 'preact/hooks'
 import { navigate } from '../router.ts'
@@ -63,7 +63,7 @@ export function WatchlistDrawer() {
   )
 }
 
-/** A first list is one click away: everything there are bars of. */
+/** Creates a first list of all symbols with bars. */
 export function NoLists({ onImport }: { readonly onImport: () => void }) {
   const start = async () => {
     const known = await allSymbols()

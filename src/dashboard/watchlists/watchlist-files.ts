@@ -1,10 +1,10 @@
-// Watchlist files as people have them: CSV with or without a header, and TradingView's .txt (`###Tech,NASDAQ:AAPL,SP:SPX`).
+// Reading watchlist files: CSV with or without a header, and TradingView's .txt (`###Tech,NASDAQ:AAPL,SP:SPX`).
 
 interface WatchlistRow {
   readonly symbol: string
   readonly exchange: string
   readonly note: string | null
-  /** Where it stood in the file, from 1. */
+  /** Its line in the file, from 1. */
   readonly line: number
 }
 
@@ -20,7 +20,7 @@ export function parseWatchlist(text: string): ParsedWatchlist {
   return rows.length === 0 ? { rows, problem: 'No symbols were found in the file.' } : { rows, problem: null }
 }
 
-/** Everything in one line (or one a line), each `EXCHANGE:SYMBOL`, sections with `###`. */
+/** TradingView's format has `EXCHANGE:SYMBOL` separated by commas or lines, and sections that start with `###`. */
 function isTradingView(text: string): boolean {
   if (text.includes('###')) return true
   const parts = text.split(/[,\n]/).map((part) => part.trim())
@@ -63,7 +63,7 @@ function readCsv(text: string): WatchlistRow[] {
   return table.slice(hasHeader ? 1 : 0).flatMap(({ cells, line }) => {
     if (cells.every((cell) => cell.trim() === '')) return []
     const of = (name: 'symbol' | 'exchange' | 'note') => (cells[columns.indexOf(name)] ?? '').trim()
-    // Our own export puts an apostrophe before what a spreadsheet would run.
+    // Our own export puts an apostrophe before a cell that a spreadsheet would run as a formula.
     const bare = (value: string) => value.replace(/^'(?=[=+\-@])/, '')
     const symbol = bare(of('symbol'))
     const colon = symbol.indexOf(':')
@@ -79,7 +79,7 @@ function readCsv(text: string): WatchlistRow[] {
   })
 }
 
-/** RFC 4180, with semicolons or tabs where the first line has more of them than commas. */
+/** Reads CSV as in RFC 4180, separated by whichever of comma, semicolon and tab is most frequent in the first line. */
 function csvRows(text: string): { cells: string[]; line: number }[] {
   const head = text.split('\n', 1)[0] ?? ''
   const counts = [',', ';', '\t'].map((one) => [one, head.split(one).length] as const)

@@ -1,4 +1,4 @@
-// Bringing a watchlist: drop a file, see what is in it, and either all of it comes in or none, each bad row named.
+// The dialog that imports a watchlist: drop a file, check its rows, and import all of them or, if one is wrong, none.
 
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'

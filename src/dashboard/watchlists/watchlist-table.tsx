@@ -18,15 +18,15 @@ import { attempt } from '../frame/page.tsx'
 import { forgetQuote, loadQuotes, quoteKey, quotes, type Quote } from './quotes.ts'
 import s from './watchlists.module.css'
 
-/** Beyond this a list is not watched but kept. */
+/** Above this many rows, quotes are not requested for all of them. */
 const QUOTED_MAX = 200
-/** Rows that are on the page at first, and that come each time one reaches their end: a list may have 5,000. */
+/** Rows drawn at first, and added each time one scrolls to their end: a list may have 5,000. */
 const ROWS = 200
 const NOTE_MAX = 1000
 
 export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist; readonly wide?: boolean }) {
   const rows = useRef<HTMLUListElement>(null)
-  /** The row whose button takes the focus back: a row that moves in the page loses it. */
+  /** The row whose button gets the focus back: a row loses it when it is moved. */
   const focused = useRef('')
   const [said, setSaid] = useState('')
   const [noting, setNoting] = useState<WatchlistItem | null>(null)
@@ -102,7 +102,7 @@ export function WatchlistRows({ list, wide = false }: { readonly list: Watchlist
   )
 }
 
-/** The end of the rows that are on the page; reaching it brings more. */
+/** Placed after the last row drawn; draws more when it comes into view. */
 function MoreRows({ left, onMore }: { readonly left: number; readonly onMore: () => void }) {
   const end = useRef<HTMLLIElement>(null)
   useEffect(() => {
@@ -119,7 +119,7 @@ function MoreRows({ left, onMore }: { readonly left: number; readonly onMore: ()
   )
 }
 
-/** The rows as they stand while one of them is dragged. Escape puts it back. */
+/** The order of the rows while one is dragged. Escape restores the old one. */
 function useDrag(
   rows: { readonly current: HTMLElement | null },
   items: readonly WatchlistItem[],
@@ -148,7 +148,7 @@ function useDrag(
       setState(null)
       if (dropped) onDrop(order)
     }
-    // The row moves in the page as it is dragged, which would end a pointer capture: the window listens.
+    // Listens on the window: the row moves while it is dragged, which would end a pointer capture.
     const ended = new AbortController()
     const { signal } = ended
     window.addEventListener('pointermove', follow, { signal })
@@ -271,7 +271,7 @@ interface NoteDialogProps {
 }
 
 function NoteDialog({ list, item, onClose }: NoteDialogProps) {
-  // The list may have been read again since: the row is told by its symbol.
+  // Find the row by its symbol: the list may have been loaded again since.
   const at = list.items.findIndex((one) => quoteKey(one) === quoteKey(item))
   const form = useForm({
     wire: { note: { kind: 'text', required: false, max: NOTE_MAX, lines: true } },
@@ -295,7 +295,7 @@ function NoteDialog({ list, item, onClose }: NoteDialogProps) {
   )
 }
 
-/** The chart keeps its interval where the quote's is no finer choice. */
+/** The interval to open a symbol with: the chart's, unless the symbol has no daily bars, then that of its quote. */
 const intervalFor = (quote: Quote): string =>
   quote.interval === '1d' ? market.value.interval : quote.interval
 

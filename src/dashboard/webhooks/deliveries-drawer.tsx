@@ -1,4 +1,4 @@
-// Deliveries under the chart: what the last run and the last firings sent.
+// The drawer of deliveries below the chart: what the last runs and firings sent.
 
 import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'

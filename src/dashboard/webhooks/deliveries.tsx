@@ -1,4 +1,4 @@
-// The delivery log: what was sent to whom, every attempt with its answer, and sending again.
+// The log of deliveries: what was sent to which webhook, each attempt with its answer, and a button to send it again.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -10,11 +10,11 @@ import { attempt, CodeBlock, Show, useLoad } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
 
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
-/** What waits to be tried again has failed so far. */
+/** A delivery that waits for another attempt counts as failed. */
 const toneOf = ({ state, attempts }: Delivery) =>
   state === 'pending' && attempts.length > 0 ? 'warn' : TONES[state]
 const POLL_MS = 3000
-/** Only a 2xx is an answer that takes a delivery. */
+/** Only an answer of 2xx means that the delivery was accepted. */
 const isTaken = ({ status, failure }: Delivery['attempts'][number]): boolean =>
   failure === null && status >= 200 && status < 300
 

@@ -1,4 +1,4 @@
-// Webhooks: register, watch, test, rotate; the secret is shown once.
+// The page of webhooks: registering, testing and changing them, and rotating their secrets, which are shown only once.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
