@@ -1,8 +1,8 @@
 // An alert: a condition on a series, what has become of it, and its firings.
 
 import { Problem, invalidField } from '../lib/problem.ts'
+import { marketName } from '../lib/text.ts'
 import { requireInterval } from '../market/interval.ts'
-import { marketName } from '../market/symbol.ts'
 import {
   CHANNEL_OPERATORS,
   MOVE_OPERATORS,

@@ -2,10 +2,10 @@
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
+import { marketName } from '../lib/text.ts'
 import { barsNotFound } from '../market/bar-cache.ts'
 import { requireInterval } from '../market/interval.ts'
 import { barsSeenBy, type SeenBars } from '../market/seen-bars.ts'
-import { marketName } from '../market/symbol.ts'
 import type { Bookmark, Cursor, Places } from '../replay/places.ts'
 import { marketSession } from '../replay/session.ts'
 import { access, type ApiDeps } from './access.ts'

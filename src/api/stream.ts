@@ -1,10 +1,10 @@
 // What happens, as it happens: new bars, firings of one's alerts, one's finished backtests and sweeps, as server-sent events.
 
+import { marketName } from '../lib/text.ts'
 import { Elysia, sse } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
-import { marketName } from '../market/symbol.ts'
 import type { StreamEvents } from '../wire/event.ts'
 import { access, stands, type ApiDeps } from './access.ts'
 import { EventLog } from './event-log.ts'

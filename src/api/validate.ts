@@ -8,7 +8,7 @@ import { ValueErrorType, type ValueError } from '@sinclair/typebox/errors'
 import { Value } from '@sinclair/typebox/value'
 import { memoOf } from '../lib/memo.ts'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
-import { textFault, type TextFault } from '../lib/text.ts'
+import { isOneLine, textFault, type TextFault } from '../lib/text.ts'
 import { textBounds } from '../wire/schema.ts'
 
 /** At most this many wrong fields are named. */
@@ -96,7 +96,7 @@ function stripUnknown(schema: TSchema, value: unknown, path: string, unknown: st
 
 function isLine(schema: TSchema): boolean {
   const variants = schema.anyOf as TSchema[] | undefined
-  return variants ? variants.some(isLine) : textBounds(schema)?.form === 'line'
+  return variants ? variants.some(isLine) : isOneLine(textBounds(schema)?.form ?? 'raw')
 }
 
 /** A name as a part of a JSON Pointer. */

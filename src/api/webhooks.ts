@@ -1,6 +1,7 @@
 // Webhooks: receivers, their deliveries, and what can be done with both.
 
 import { Elysia } from 'elysia'
+import type { Scope } from '../accounts/accounts.ts'
 import { RECEIVERS_PER_USER, viewOf, type Receiver, type ReceiverSecret } from '../webhooks/receivers.ts'
 import type { Delivery } from '../webhooks/deliveries.ts'
 import type { Webhook as WebhookWire, Delivery as DeliveryWire } from '../wire/webhook.ts'
@@ -12,16 +13,34 @@ const wire = (receiver: Receiver): WebhookWire => {
   const { events, ...shown } = viewOf(receiver)
   return { ...shown, events: [...events] }
 }
-const deliveryWire = ({ ownerId: _owner, begunAt: _begun, receiverId, attempts, ...shown }: Delivery) =>
-  // A delivery's data is of its event, which the outbox does not know; tests hold the answers against the schema.
-  ({ ...shown, webhookId: receiverId, attempts: [...attempts] }) as DeliveryWire
+/** What an event tells of; a test tells of nothing. */
+const TOLD: Readonly<Record<Delivery['event'], Scope | null>> = {
+  'alert.triggered': 'alerts:read',
+  'backtest.reportReady': 'backtests:read',
+  'webhook.test': null,
+}
+
+type May = (scope: Scope) => boolean
+
+/** A log of what was sent opens nothing that its reader could not read where it stands. */
+const deliveryWire =
+  (may: May) =>
+  ({ ownerId: _owner, begunAt: _begun, receiverId, attempts, data, ...shown }: Delivery) => {
+    const scope = TOLD[shown.event]
+    const told = scope === null || may(scope) ? data : null
+    // A delivery's data is of its event, which the outbox does not know; tests hold the answers against the schema.
+    return { ...shown, data: told, webhookId: receiverId, attempts: [...attempts] } as DeliveryWire
+  }
 
 const secretAnswer = ({ receiver, secret }: ReceiverSecret) => ({
   id: receiver.id,
   secret,
   webhook: wire(receiver),
 })
-const deliveryAnswer = (delivery: Delivery) => ({ id: delivery.id, delivery: deliveryWire(delivery) })
+const deliveryAnswer = (may: May) => (delivery: Delivery) => ({
+  id: delivery.id,
+  delivery: deliveryWire(may)(delivery),
+})
 
 export function webhookRoutes(deps: ApiDeps) {
   const { receivers, outbox, wakeDeliveries } = deps.rooms
@@ -40,14 +59,14 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .get(
       '/deliveries',
-      async ({ caller, query }) =>
-        listed('deliveries', await outbox.listOfOwner(caller.user.id, pageOf(query, 100)), deliveryWire),
+      async ({ caller, query, may }) =>
+        listed('deliveries', await outbox.listOfOwner(caller.user.id, pageOf(query, 100)), deliveryWire(may)),
       route('GET /api/platform/webhooks/deliveries'),
     )
     .post(
       '/deliveries/:id/resend',
-      ({ caller, params, once }) =>
-        once(deliveryAnswer, async (also) => {
+      ({ caller, params, once, may }) =>
+        once(deliveryAnswer(may), async (also) => {
           const delivery = await outbox.resend(caller.user.id, params.id, also)
           wakeDeliveries(caller.user.id)
           return delivery
@@ -61,11 +80,11 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .get(
       '/:id/deliveries',
-      async ({ caller, params, query }) =>
+      async ({ caller, params, query, may }) =>
         listed(
           'deliveries',
           await outbox.list((await receivers.get(caller.user.id, params.id)).id, pageOf(query, 100)),
-          deliveryWire,
+          deliveryWire(may),
         ),
       route('GET /api/platform/webhooks/{id}/deliveries'),
     )
@@ -78,8 +97,8 @@ export function webhookRoutes(deps: ApiDeps) {
     )
     .post(
       '/:id/test',
-      ({ caller, params, once }) =>
-        once(deliveryAnswer, async (also) => {
+      ({ caller, params, once, may }) =>
+        once(deliveryAnswer(may), async (also) => {
           const delivery = await outbox.test(await receivers.get(caller.user.id, params.id), also)
           wakeDeliveries(caller.user.id)
           return delivery

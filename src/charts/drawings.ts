@@ -5,10 +5,10 @@
 
 import type { Clock } from '../lib/clock.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
+import { marketName } from '../lib/text.ts'
 import { collection, type Page, type PageOptions } from '../store/collection.ts'
 import { transact } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
-import { marketName } from '../market/symbol.ts'
 import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../wire/drawing.ts'
 
 /** UTF-8 bytes of one symbol's drawings. */

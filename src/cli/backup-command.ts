@@ -5,9 +5,13 @@
 
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { judgeKey, KEY_FILE } from '../store/instance-key.ts'
+import { lmdbKv } from '../store/lmdb.ts'
 import { RESERVE_FILE } from '../store/reserve.ts'
 import { LOCK_FILE, lockData, PID_FILE } from '../store/server-lock.ts'
-import { parseFlags, type Command, UsageError } from './command.ts'
+import { countReceivers, opensSecrets } from '../webhooks/receivers.ts'
+import { createSecretBox } from '../webhooks/secret-box.ts'
+import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { readConfig } from '../server/config.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatBytes } from './table.ts'
@@ -60,9 +64,30 @@ export const restoreCommand: Command = {
     } finally {
       lock.release()
     }
-    context.print(`Restored to ${directory}.`)
-    return 0
+    const lacks = await whatItLacks(directory, context.random)
+    if (lacks === null) {
+      context.print(`Restored to ${directory}.`)
+      return 0
+    }
+    context.warn(`Restored to ${directory}, but not whole: ${lacks}`)
+    return 1
   },
+}
+
+/** Why a restored directory cannot be served as it is; null = it can. */
+async function whatItLacks(directory: string, random: CommandContext['random']): Promise<string | null> {
+  const kv = lmdbKv({ path: join(directory, 'db') })
+  try {
+    const opens = async (key: Uint8Array) =>
+      opensSecrets(kv, await createSecretBox(key, (count) => random.bytes(count)))
+    const { kind } = await judgeKey(kv, directory, opens, { newKey: true })
+    if (kind !== 'lost') return null
+    const sealed = await countReceivers(kv)
+    const which = existsSync(join(directory, KEY_FILE)) ? 'is not the key of its database' : 'is missing'
+    return `${KEY_FILE} ${which}, so that the secrets of ${sealed} ${sealed === 1 ? 'webhook' : 'webhooks'} cannot be read and a server will not start. Put the right one into the directory, or start once with --new-key: each webhook needs a new secret then.`
+  } finally {
+    await kv.close()
+  }
 }
 
 function folderOf(args: readonly string[]) {

@@ -1,7 +1,7 @@
 // `chartroom bars`: what is cached, and getting it in and out.
 
 import { users } from '../accounts/accounts.ts'
-import { longerThan, MARKET_NAME_MAX } from '../lib/text.ts'
+import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
 import { importBars, type ImportResult } from '../market/import.ts'
 import { type Bars, BAR_FIELDS } from '../market/bars.ts'
 import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-store.ts'
@@ -230,7 +230,7 @@ function keyOf(flags: {
   const { exchange, symbol } = tickerOf(flags)
   if (exchange === '' || symbol === '' || flags.interval === undefined)
     throw new UsageError('Name the series with --exchange, --symbol and --interval.')
-  if (longerThan(exchange, MARKET_NAME_MAX) || longerThan(symbol, MARKET_NAME_MAX))
+  if (isLongMarketName(exchange) || isLongMarketName(symbol))
     throw new UsageError(`An exchange and a symbol have at most ${MARKET_NAME_MAX} characters each.`)
   return seriesKey(exchange, symbol, intervalOf(flags.interval))
 }

@@ -3,8 +3,11 @@
 // A character is a Unicode code point, as people (and JSON Schema) count: an emoji is one, though it is two of
 // JavaScript's units. What is cut is cut between code points, since half a pair can be neither stored nor sent on.
 
-/** A `line` (a name, a title, a tag) stands on one; `prose` may break it; `raw` is code, addresses and files. */
-type TextForm = 'line' | 'prose' | 'raw'
+/**
+ * A `line` (a name, a title, a tag) stands on one; a `market` is a line that is kept as `marketName` has it; `prose` may break
+ * lines; `raw` is code, addresses and files.
+ */
+type TextForm = 'line' | 'market' | 'prose' | 'raw'
 
 export interface TextBounds {
   readonly form: TextForm
@@ -21,11 +24,30 @@ const NOT_IN_PROSE = /[^\P{Cc}\t\n\r]/u
 /** What is wrong with a text; null = nothing. */
 export function textFault(text: string, { form, minLength, maxLength }: TextBounds): TextFault | null {
   if (longerThan(text, maxLength)) return 'max_length'
+  // What grows in upper case would be kept as a name that nobody may ask for.
+  if (form === 'market' && longerThan(marketName(text), maxLength)) return 'max_length'
   if (text.length < minLength) return 'min_length'
   if (!text.isWellFormed()) return 'surrogate'
-  if (form === 'line' && minLength > 0 && text.trim() === '') return 'blank'
-  const forbidden = { line: NOT_IN_LINES, prose: NOT_IN_PROSE, raw: null }[form]
+  if (isOneLine(form) && minLength > 0 && text.trim() === '') return 'blank'
+  const forbidden = { line: NOT_IN_LINES, market: NOT_IN_LINES, prose: NOT_IN_PROSE, raw: null }[form]
   return forbidden?.test(text) ? 'control_character' : null
+}
+
+export function isOneLine(form: TextForm): boolean {
+  return form === 'line' || form === 'market'
+}
+
+/**
+ * A name of an exchange or a ticker as it is kept: in upper case, as TradingView has them, and composed (NFC), since
+ * the `é` of one keyboard is an `e` and an accent on another and both mean the same symbol.
+ */
+export function marketName(text: string): string {
+  return text.normalize('NFC').toUpperCase().normalize('NFC')
+}
+
+/** Whether an exchange or a ticker is longer than any may be, as it is kept. */
+export function isLongMarketName(text: string): boolean {
+  return longerThan(text, MARKET_NAME_MAX) || longerThan(marketName(text), MARKET_NAME_MAX)
 }
 
 /** Most characters of an exchange and of a ticker. One length everywhere: what can be imported can be replayed too. */

@@ -10,6 +10,7 @@
 // Memory (for tests) and LMDB (`store/lmdb-bars.ts`) implement it; `tests/market/bar-store.conformance.ts` is what
 // both must pass.
 
+import { marketName } from '../lib/text.ts'
 import {
   type BarRange,
   type Bars,
@@ -20,7 +21,7 @@ import {
   selectBars,
   sliceBars,
 } from './bars.ts'
-import { marketName, type SymbolInfo } from './symbol.ts'
+import type { SymbolInfo } from './symbol.ts'
 
 export interface SeriesKey {
   /** The user whose private bars they are; absent or '' = everybody reads them. */

@@ -46,11 +46,3 @@ export interface SymbolInfo {
   /** `base`, `quote`, `tick` or `n/a`. */
   readonly volumeType: string
 }
-
-/**
- * A name of an exchange or a ticker as it is kept: in upper case, as TradingView has them, and composed (NFC), since
- * the `é` of one keyboard is an `e` and an accent on another and both mean the same symbol.
- */
-export function marketName(text: string): string {
-  return text.normalize('NFC').toUpperCase().normalize('NFC')
-}

@@ -4,9 +4,10 @@
 // cannot be known (the tick of a coin) is read off the prices; everything can be corrected by a PUT.
 
 import { type FieldProblem, Problem } from '../lib/problem.ts'
+import { marketName } from '../lib/text.ts'
 import type { Bars } from './bars.ts'
 import { parseSession } from './session.ts'
-import { marketName, SYMBOL_TYPES, type SymbolInfo, type SymbolType } from './symbol.ts'
+import { SYMBOL_TYPES, type SymbolInfo, type SymbolType } from './symbol.ts'
 import { zoneOf } from './zone.ts'
 
 interface Venue {

@@ -3,7 +3,7 @@
 // All series that the user sees are listed once: to ask the store for each of four thousand names by itself would take longer than
 // to run the script on them. Bars are read past the cache, which would have to let go of what open charts use.
 
-import { marketName } from '../market/symbol.ts'
+import { marketName } from '../lib/text.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'

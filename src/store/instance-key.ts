@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Random } from '../lib/random.ts'
 import { sha256 } from '../lib/sha256.ts'
 import { DataRefused } from './data-refused.ts'
-import { writeWhole } from './files.ts'
+import { isNoFile, NO_FILE, writeWhole } from './files.ts'
 import type { Key, Kv } from './kv.ts'
 
 export const KEY_FILE = 'instance.key'
@@ -38,6 +38,7 @@ export async function judgeKey(
   { newKey }: { readonly newKey: boolean },
 ): Promise<KeyVerdict> {
   const path = join(directory, KEY_FILE)
+  if (isNoFile(path)) throw new DataRefused(`${path} ${NO_FILE}. Nothing was changed. Take it away.`)
   const instance = await readInstance(kv)
   const found = existsSync(path) ? readFileSync(path) : null
   const key = found?.length === KEY_BYTES ? found : null

@@ -12,6 +12,7 @@
 //             128 u64 transaction   136 u64 boot
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { isNoFile, NO_FILE } from './files.ts'
 
 const HEADER_BYTES = 24
 const META_BYTES = 144
@@ -55,6 +56,7 @@ export interface ReadOptions {
 
 /** Reads what is needed to trust the file. null where there is nothing yet. Throws `FileDamage`. */
 export function readLmdbFile(path: string, options: ReadOptions): LmdbFile | null {
+  if (isNoFile(path)) throw new FileDamage(NO_FILE)
   let file: number
   try {
     file = openSync(path, 'r')

@@ -104,6 +104,13 @@ export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | nu
   return null
 }
 
+/** Of all users. */
+export async function countReceivers(kv: Kv): Promise<number> {
+  let count = 0
+  for await (const _ of receiverCollection(kv).each()) count++
+  return count
+}
+
 /** The key that sealed the secrets is lost: each receiver is disabled until its owner rotates its secret. */
 export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | 'clock'>): Promise<number> {
   const receivers = receiverCollection(kv)

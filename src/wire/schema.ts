@@ -39,7 +39,7 @@ export function textBounds(schema: TSchema): TextBounds | null {
 }
 
 /** An exchange or a ticker. */
-export const MarketName = Text(MARKET_NAME_MAX)
+export const MarketName = textOf({ form: 'market', minLength: 1, maxLength: MARKET_NAME_MAX })
 
 /** `15m`, or as TradingView writes it; what is none is refused by the handler. */
 export const IntervalName = Text(16)

@@ -31,7 +31,7 @@ const deliveryOf = <E extends ReceiverEvent>(event: E) =>
     webhookId: idOf('wh'),
     event: Type.Literal(event),
     state: oneOf(['pending', 'delivered', 'failed', 'cancelled']),
-    data: RECEIVER_EVENTS[event],
+    data: nullable(RECEIVER_EVENTS[event]),
     attempts: Type.Array(
       Type.Object({
         at: Time,
@@ -59,6 +59,9 @@ const WebhookBody = Type.Object({
   events: Type.Array(Text(100), { minItems: 1, maxItems: 20 }),
 })
 
+const ABOUT_DATA =
+  '`data` is null for a token that may not read what the event tells of: a firing wants `alerts:read`, a report `backtests:read`.'
+
 export const WEBHOOKS = {
   'POST /api/platform/webhooks': {
     access: 'session webhooks:write',
@@ -76,6 +79,7 @@ export const WEBHOOKS = {
   'GET /api/platform/webhooks/deliveries': {
     access: 'session webhooks:read',
     summary: 'The newest deliveries of all webhooks',
+    description: ABOUT_DATA,
     query: PageQuery,
     answer: Listed('deliveries', Delivery),
   },
@@ -92,6 +96,7 @@ export const WEBHOOKS = {
   'GET /api/platform/webhooks/{id}/deliveries': {
     access: 'session webhooks:read',
     summary: 'Deliveries of a webhook',
+    description: ABOUT_DATA,
     query: PageQuery,
     answer: Listed('deliveries', Delivery),
   },

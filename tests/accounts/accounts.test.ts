@@ -244,6 +244,9 @@ describe('a user', () => {
     ['🐎🐈'.repeat(500), null],
     [`${'🐎🐈'.repeat(500)}!`, 'at most 1000 characters'],
     ['password123', 'one of the 10,000 most used'],
+    ['ＰＡＳＳＷＯＲＤ１２３', 'one of the 10,000 most used'],
+    ['Paſſword123', 'one of the 10,000 most used'],
+    ['ａaＡAａaＡA', 'one of the 10,000 most used'],
   ])('whose password is %p', async (password, refused) => {
     const { deps, user } = await world()
     const answer = await setPassword(deps, user.id, password).then(

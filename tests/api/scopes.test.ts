@@ -54,7 +54,17 @@ const ids = {
   webhooks: await made('/webhooks', {
     name: 'zebrahook',
     url: 'https://hook.example/',
-    events: ['alert.triggered'],
+    events: ['alert.triggered', 'backtest.reportReady'],
+  }),
+  fired: await made('/alerts', {
+    name: 'zebraalert',
+    symbol: 'S',
+    exchange: 'E',
+    interval: '1h',
+    kind: 'price',
+    op: 'above',
+    price: 1,
+    channels: ['webhook'],
   }),
   backtests: await made('/backtests', {
     name: 'zebratest',

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { users } from '../../src/accounts/accounts.ts'
 import { runs, type Run } from '../../src/runs/runs.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
 import { transact } from '../../src/store/transaction.ts'
+import { settleKey } from '../../src/store/instance-key.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
 
@@ -170,17 +171,48 @@ describe('user and token', () => {
 test('a backup is a data directory, and comes back', async () => {
   const data = temporaryFolder()
   await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
-  writeFileSync(`${data}/instance.key`, 'secret')
+  const key = 'k'.repeat(32)
+  writeFileSync(`${data}/instance.key`, key)
   const backup = `${temporaryFolder()}/backup`
   expect((await chartroom(data, 'backup', backup)).code).toBe(0)
   expect((await chartroom(backup, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
   const restored = `${temporaryFolder()}/restored`
   expect((await chartroom(restored, 'restore', backup)).code).toBe(0)
   expect((await chartroom(restored, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
-  expect(readFileSync(`${restored}/instance.key`, 'utf8')).toBe('secret')
+  expect(readFileSync(`${restored}/instance.key`, 'utf8')).toBe(key)
   expect((await chartroom(restored, 'restore', backup)).code).toBe(2)
   expect((await chartroom(data, 'backup', backup)).code).toBe(2)
   expect(existsSync(`${backup}.partial`)).toBe(false)
+})
+
+test('a backup without the key of its database comes back with a warning, and what cannot be read', async () => {
+  const data = temporaryFolder()
+  await chartroom(data, 'bars', 'import', csvFile(), ...SERIES)
+  const random = { bytes: (length: number) => new Uint8Array(length).fill(7) }
+  const kv = lmdbKv({ path: `${data}/db` })
+  const key = await settleKey(kv, data, { kind: 'missing' }, random)
+  await kv.close()
+  const backup = `${temporaryFolder()}/backup`
+  await chartroom(data, 'backup', backup)
+  const restore = async () => {
+    const restored = `${temporaryFolder()}/restored`
+    return { restored, ...(await chartroom(restored, 'restore', backup)) }
+  }
+  expect((await restore()).code).toBe(0)
+  writeFileSync(
+    `${backup}/instance.key`,
+    key.map((byte) => byte ^ 1),
+  )
+  expect(await restore()).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is not the key of its database'),
+  })
+  rmSync(`${backup}/instance.key`)
+  const { code, err, restored } = await restore()
+  expect(code).toBe(1)
+  expect(err).toStartWith(`Restored to ${restored}, but not whole: instance.key is missing`)
+  expect(err).toContain('secrets of 0 webhooks')
+  expect((await chartroom(restored, 'bars', 'export', ...SERIES)).out).toBe(CSV.trimEnd())
 })
 
 describe('what is no command line we know ends with 2 and the usage', () => {

@@ -83,6 +83,22 @@ const DAMAGES: readonly (readonly [
       mkdirSync(`${data}/db/data.mdb`)
     },
   ],
+  [
+    'a pipe in its place',
+    'is no file',
+    (data) => {
+      rmSync(`${data}/db/data.mdb`)
+      Bun.spawnSync(['mkfifo', `${data}/db/data.mdb`])
+    },
+  ],
+  [
+    'a pipe in the place of its key',
+    'is no file',
+    (data) => {
+      rmSync(`${data}/instance.key`)
+      Bun.spawnSync(['mkfifo', `${data}/instance.key`])
+    },
+  ],
   ['no key', '--new-key', (data) => rmSync(`${data}/instance.key`)],
   ['another key', '--new-key', (data) => writeFileSync(`${data}/instance.key`, noise(32))],
   ['a key cut short', '--new-key', (data) => truncateSync(`${data}/instance.key`, 7)],
