@@ -5,19 +5,8 @@ import { readFileSync, readdirSync } from 'node:fs'
 
 const root = `${import.meta.dir}/..`
 
-/** Room → rooms it may import. `*` = all. Features never import each other: they meet in `server/`. */
-const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  lib: [],
-  market: ['lib'],
-  // What enters and leaves the server, browser-safe.
-  wire: ['lib'],
-  // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
-  store: ['lib', 'market'],
-  pine: ['lib', 'market'],
-  // Formulas, browser-safe.
-  statistics: ['lib'],
-  backtest: ['lib', 'market', 'wire', 'pine', 'statistics'],
-  engine: ['lib', 'market', 'wire', 'pine', 'backtest', 'statistics'],
+/** Features → rooms they may import. They never import each other: they meet in `server/`. */
+const FEATURES = {
   runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
   sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'statistics'],
   scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
@@ -34,59 +23,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   feeds: ['lib', 'market', 'store'],
   webhooks: ['lib', 'wire', 'store'],
   search: ['lib', 'store'],
-  api: [
-    'lib',
-    'market',
-    'wire',
-    'store',
-    'pine',
-    'backtest',
-    'engine',
-    'runs',
-    'sweeps',
-    'scans',
-    'accounts',
-    'alerts',
-    'ideas',
-    'scripts',
-    'watchlists',
-    'charts',
-    'replay',
-    'support',
-    'errors',
-    'feeds',
-    'mail',
-    'webhooks',
-    'search',
-  ],
+} as const
+const features = Object.keys(FEATURES)
+
+/** Room → rooms it may import. `*` = all. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  market: ['lib'],
+  // What enters and leaves the server, browser-safe.
+  wire: ['lib'],
+  // `lmdb-bars.ts` implements market's BarStore; market never imports the store.
+  store: ['lib', 'market'],
+  pine: ['lib', 'market'],
+  // Formulas, browser-safe.
+  statistics: ['lib'],
+  backtest: ['lib', 'market', 'wire', 'pine', 'statistics'],
+  engine: ['lib', 'market', 'wire', 'pine', 'backtest', 'statistics'],
+  ...FEATURES,
+  api: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', ...features],
   // The features tied together, the loops, the served files: all that is needed to serve.
-  server: [
-    'lib',
-    'market',
-    'wire',
-    'store',
-    'pine',
-    'engine',
-    'runs',
-    'sweeps',
-    'scans',
-    'accounts',
-    'alerts',
-    'ideas',
-    'scripts',
-    'watchlists',
-    'charts',
-    'replay',
-    'support',
-    'errors',
-    'feeds',
-    'mail',
-    'webhooks',
-    'search',
-    'api',
-    // From source, the page and the licences' text are made on the spot.
-    'tools',
-  ],
+  // `tools`: from source, the page and the licences' text are made on the spot.
+  server: ['lib', 'market', 'wire', 'store', 'pine', 'engine', ...features, 'api', 'tools'],
   dashboard: ['lib', 'market', 'pine', 'wire'],
   cli: ['*'],
   tools: ['*'],

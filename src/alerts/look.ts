@@ -13,7 +13,7 @@ import type { Alert, Firing } from './alert.ts'
 import { holds } from './condition.ts'
 import { judge, type Verdict } from './judge.ts'
 import { classKey, classOf, hitSpan, modeOf, readings } from './levels.ts'
-import type { Closing } from './looks.ts'
+import type { Closing } from './look-queue.ts'
 import {
   barOf,
   markOf,
@@ -37,7 +37,7 @@ export interface LookDeps extends WriteDeps {
   readonly source: (series: WatchedSeries) => Promise<SeriesSource | null>
   /** Tells when the bar that opens at a time is over, UTC ms. */
   readonly closesAt: (series: WatchedSeries) => Promise<(time: number) => number>
-  /** Looks once more when a bar is over that alerts wait for the end of. */
+  /** LookQueue once more when a bar is over that alerts wait for the end of. */
   readonly lookAtEnd: (closing: Closing) => void
   /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
   readonly fired: (firings: readonly Firing[]) => void
@@ -64,7 +64,7 @@ interface Slice {
   readonly before: View
 }
 
-/** Looks at all series that the bars of `source` make; each step is a slice, or a page of alerts of one. */
+/** LookQueue at all series that the bars of `source` make; each step is a slice, or a page of alerts of one. */
 export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGenerator<void> {
   const { owner, exchange, symbol } = source
   const found = deps.records.alerts.firsts('watching', [owner, exchange, symbol], 1)

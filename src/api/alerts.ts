@@ -14,7 +14,7 @@ const firingWire = ({ ownerId: _owner, ...shown }: Firing): FiringWire => shown
 
 export function alertRoutes(deps: ApiDeps) {
   const { kept } = deps
-  const { alerts, mail } = deps.rooms
+  const { alerts, mail } = deps.features
   /** Without a mail server letters wait in the outbox, which the caller should know. */
   const warningsFor = (alert: Alert) =>
     alert.channels.includes('email') && !mail.configured

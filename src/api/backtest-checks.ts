@@ -12,7 +12,7 @@ const CSV_BYTES = 32 * 1024 * 1024
 
 export function backtestCheckRoutes(deps: ApiDeps) {
   const { runs, bars, gate } = deps
-  const { texts } = deps.rooms
+  const { texts } = deps.features
   const compared = async (userId: string, id: string, request: Request) => {
     const run = await runs.get(userId, id)
     const report = await runs.report(userId, id)

@@ -53,7 +53,7 @@ function trackKinds(named: string | undefined): readonly string[] | null {
 
 export function backtestRoutes(deps: ApiDeps) {
   const { runs } = deps
-  const { texts } = deps.rooms
+  const { texts } = deps.features
 
   return new Elysia({ prefix: '/api/platform/backtests', tags: ['Backtests'], normalize: false })
     .use(access(deps))

@@ -37,7 +37,7 @@ export function barRoutes(deps: ApiDeps) {
         server?.timeout(request, 0)
         const key = writtenBy(writerOf(caller), keyOf(query))
         const format = formatOf(request)
-        const read = deps.rooms.readerFor(caller.user.id, request.signal)
+        const read = deps.features.readerFor(caller.user.id, request.signal)
         const imported = await importBars(cache, key, limited(deps, request.body, format), {
           format,
           async stage(...file) {

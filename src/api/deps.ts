@@ -4,7 +4,7 @@ import type { BlockList } from 'node:net'
 import type { AccountDeps } from '../accounts/accounts.ts'
 import type { Firing } from '../alerts/alert.ts'
 import type { Alerts } from '../alerts/alerts.ts'
-import type { Looks } from '../alerts/looks.ts'
+import type { LookQueue } from '../alerts/look-queue.ts'
 import type { Texts } from '../engine/texts.ts'
 import type { ClientErrors } from '../errors/client-errors.ts'
 import type { Feeds } from '../feeds/feeds.ts'
@@ -28,10 +28,10 @@ import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
 import type { RatePolicies } from './limits.ts'
 
-/** The features, tied together by whoever starts the server. */
-export interface Rooms {
+/** The features, tied together by `server/features.ts`. */
+export interface Features {
   readonly alerts: Alerts
-  readonly looks: Looks
+  readonly looks: LookQueue
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
   /** How providers are asked. */
@@ -97,7 +97,7 @@ export interface Services extends AccountDeps {
   readonly settings: ApiSettings
   readonly bars: BarCache
   readonly runs: Runs
-  readonly rooms: Rooms
+  readonly features: Features
   /** What the setup link carries while there is no owner. */
   readonly setupCode: string
   readonly dashboard: ServeDashboard

@@ -10,7 +10,7 @@ const BODY_BYTES = 2 * 1024 * 1024
 const PAGE_MAX = 50
 
 export function drawingRoutes(deps: ApiDeps) {
-  const { drawings } = deps.rooms
+  const { drawings } = deps.features
   return new Elysia({ prefix: '/api/platform/drawings', tags: ['Drawings'], normalize: false })
     .use(access(deps))
     .get(

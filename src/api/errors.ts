@@ -8,7 +8,7 @@ import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 export function errorRoutes(deps: ApiDeps) {
-  const { clientErrors } = deps.rooms
+  const { clientErrors } = deps.features
   return new Elysia({ prefix: '/api/errors', tags: ['Errors'], normalize: false })
     .use(access(deps))
     .post(

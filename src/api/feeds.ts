@@ -19,7 +19,7 @@ import { route } from './route.ts'
 const wire = ({ key, ...shown }: Feed) => ({ ...key, ...shown })
 
 export function feedRoutes(deps: ApiDeps) {
-  const { feeds } = deps.rooms
+  const { feeds } = deps.features
   return new Elysia({ prefix: '/api/platform', tags: ['Bars'], normalize: false })
     .use(access(deps))
     .post(
@@ -48,7 +48,7 @@ export function feedRoutes(deps: ApiDeps) {
           const { inserted, updated, pages } = await fetchSeries(
             deps.bars,
             into,
-            { http: deps.rooms.http, clock: deps.clock },
+            { http: deps.features.http, clock: deps.clock },
             options,
           )
           return { ...key, inserted, updated, pages }
@@ -98,7 +98,7 @@ function keyOf(
 
 /** The list of feeds would tell of others' alerts and watchlists, so a member sees only those of their own. */
 async function feedsSeenBy(
-  { rooms: { feeds, alerts, watchlists } }: ApiDeps,
+  { features: { feeds, alerts, watchlists } }: ApiDeps,
   user: User,
   may: (scope: Scope) => boolean,
 ): Promise<Feed[]> {

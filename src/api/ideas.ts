@@ -11,7 +11,7 @@ import { route } from './route.ts'
 
 export function ideaRoutes(deps: ApiDeps) {
   const { kept } = deps
-  const { ideas, search } = deps.rooms
+  const { ideas, search } = deps.features
   const wireFor =
     (userId: string | null) =>
     ({ ownerId, wasPublic: _wasPublic, tags, ...shown }: Idea): IdeaWire => ({

@@ -13,7 +13,7 @@
 //
 //     // api/alerts.ts
 //     export function alertRoutes(deps: ApiDeps) {
-//       const { alerts } = deps.rooms
+//       const { alerts } = deps.features
 //       return new Elysia({ prefix: '/api/platform/alerts', tags: ['Alerts'], normalize: false })
 //         .use(access(deps))
 //         .post(

@@ -228,7 +228,7 @@ function serverFor(
     const response = await handle(requestFor(tool, args, hooksOf(tool, routes), credential))
     const { ok, body } = response
     if (!ok || !tool.show || !body) return { ok, text: await response.text() }
-    const text = await deps.rooms.texts.pick(userId, tool.show, body)
+    const text = await deps.features.texts.pick(userId, tool.show, body)
     return { ok, text }
   }
   return server

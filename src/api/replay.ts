@@ -17,7 +17,7 @@ import { route } from './route.ts'
 const BARS_MAX = 50_000
 
 export function replayRoutes(deps: ApiDeps) {
-  const { places } = deps.rooms
+  const { places } = deps.features
   return new Elysia({ prefix: '/api/platform/replay', tags: ['Replays'], normalize: false })
     .use(access(deps))
     .get(

@@ -16,7 +16,7 @@ const BODY_BYTES = 2 << 20
 const PAGE_MAX = 1000
 
 export function scanRoutes(deps: ApiDeps) {
-  const { scans } = deps.rooms
+  const { scans } = deps.features
   return new Elysia({ prefix: '/api/platform', tags: ['Scans'], normalize: false })
     .use(access(deps))
     .post(

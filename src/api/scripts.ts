@@ -13,7 +13,7 @@ const BODY_BYTES = 1024 * 1024
 
 export function scriptRoutes(deps: ApiDeps) {
   const { kept } = deps
-  const { scripts, search, texts } = deps.rooms
+  const { scripts, search, texts } = deps.features
   const wireFor =
     (userId: string | null) =>
     ({ ownerId, ...shown }: Script): ScriptWire => ({ ...shown, mine: ownerId === userId })

@@ -10,7 +10,7 @@ const RESULTS_MAX = 100
 const RESULTS_DEFAULT = 20
 
 export function searchRoutes(deps: ApiDeps) {
-  const { search } = deps.rooms
+  const { search } = deps.features
   return new Elysia({ prefix: '/api/search', tags: ['Search'], normalize: false }).use(access(deps)).get(
     '',
     async ({ visitor, may, query }) => {

@@ -59,20 +59,20 @@ export function streamRoutes(deps: ApiDeps) {
     )
 }
 
-function logOf({ bars, rooms, clock }: ApiDeps): EventLog<Told> {
+function logOf({ bars, features, clock }: ApiDeps): EventLog<Told> {
   const log = new EventLog<Told>(clock.now().toString(36), LOGGED)
   const tell = (event: StreamEvent) => log.push({ event, text: null, isTheirs: new Map() })
   bars.onChange(({ key, inserted, updated, last }) =>
     tell({ event: 'bars', key, data: { ...seriesOf(key, ''), last, inserted, updated } }),
   )
-  rooms.onFired(({ ownerId, ...firing }) => tell({ event: 'firing', ownerId, data: firing }))
-  rooms.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
+  features.onFired(({ ownerId, ...firing }) => tell({ event: 'firing', ownerId, data: firing }))
+  features.onRunDone(({ userId: ownerId, id, name, state, summary }) =>
     tell({ event: 'backtest', ownerId, data: { id, name, state, summary } }),
   )
-  rooms.drawings.onChange(({ ownerId, exchange, symbol, revision }) =>
+  features.drawings.onChange(({ ownerId, exchange, symbol, revision }) =>
     tell({ event: 'drawings', ownerId, data: { exchange, symbol, revision } }),
   )
-  rooms.sweeps.onOver(({ userId: ownerId, id, name, state, tried, sentence }) =>
+  features.sweeps.onOver(({ userId: ownerId, id, name, state, tried, sentence }) =>
     tell({ event: 'sweep', ownerId, data: { id, name, state, tried, sentence } }),
   )
   return log

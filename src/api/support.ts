@@ -11,7 +11,7 @@ import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 export function supportRoutes(deps: ApiDeps) {
-  const { support, mail } = deps.rooms
+  const { support, mail } = deps.features
   /** Tells the owner, where mail leaves this machine. */
   async function letterOf({ id, email, subject, body }: Ticket): Promise<Changes> {
     const owner = mail.configured ? await ownerOf(deps) : null

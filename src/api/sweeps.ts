@@ -16,7 +16,7 @@ const BODY_BYTES = (1 << 20) + (256 << 10)
 const PAGE_MAX = 1000
 
 export function sweepRoutes(deps: ApiDeps) {
-  const { sweeps } = deps.rooms
+  const { sweeps } = deps.features
   const wire = (sweep: Sweep) => wireOf(deps, sweep)
   return new Elysia({ prefix: '/api/platform', tags: ['Sweeps'], normalize: false })
     .use(access(deps))
@@ -132,33 +132,33 @@ export function sweepRoutes(deps: ApiDeps) {
     )
 }
 
-async function verdictOf({ rooms, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
+async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
   const { tried: script, exchange, symbol, interval } = await runs.get(userId, id)
   // Of one from before trials were counted, itself is known.
   if (script === undefined) return runs.verdict(userId, id, signal, { counted: 1, sharpes: [] })
   const of = { userId, script, market: seriesName({ exchange, symbol, interval }) }
-  await rooms.ledger.settled()
-  const counted = Math.max(1, await rooms.ledger.count(of))
-  return runs.verdict(userId, id, signal, { counted, sharpes: await rooms.ledger.sharpes(of) })
+  await features.ledger.settled()
+  const counted = Math.max(1, await features.ledger.count(of))
+  return runs.verdict(userId, id, signal, { counted, sharpes: await features.ledger.sharpes(of) })
 }
 
 /** Of a sweep's or a backtest's script on its market. */
-async function countedOf({ rooms, runs }: ApiDeps, userId: string, id: string): Promise<number> {
-  if (id.startsWith('sw_')) return rooms.sweeps.counted(await rooms.sweeps.get(userId, id))
+async function countedOf({ features, runs }: ApiDeps, userId: string, id: string): Promise<number> {
+  if (id.startsWith('sw_')) return features.sweeps.counted(await features.sweeps.get(userId, id))
   const { tried, exchange, symbol, interval } = await runs.get(userId, id)
   if (tried === undefined) return 0
-  await rooms.ledger.settled()
-  return rooms.ledger.count({ userId, script: tried, market: seriesName({ exchange, symbol, interval }) })
+  await features.ledger.settled()
+  return features.ledger.count({ userId, script: tried, market: seriesName({ exchange, symbol, interval }) })
 }
 
 /** A page of trials at a time. */
-async function* csvOf({ rooms }: ApiDeps, sweep: Sweep): AsyncGenerator<string> {
+async function* csvOf({ features }: ApiDeps, sweep: Sweep): AsyncGenerator<string> {
   yield `${csvHead(
     sweep,
     sweep.space.map(({ input, property }) => input ?? property ?? ''),
   )}\n`
   for (let from = 0; from < sweep.tried;) {
-    const { trials } = await rooms.sweeps.results(sweep.userId, sweep.id, { limit: PAGE_MAX, from })
+    const { trials } = await features.sweeps.results(sweep.userId, sweep.id, { limit: PAGE_MAX, from })
     if (trials.length === 0) return
     yield trials.map((trial) => `${csvLine(trial)}\n`).join('')
     from += trials.length
@@ -178,8 +178,8 @@ function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   })
 }
 
-async function wireOf({ rooms }: ApiDeps, sweep: Sweep): Promise<SweepWire> {
-  return shown(sweep, await rooms.sweeps.counted(sweep))
+async function wireOf({ features }: ApiDeps, sweep: Sweep): Promise<SweepWire> {
+  return shown(sweep, await features.sweeps.counted(sweep))
 }
 
 function shown(sweep: Sweep, counted: number): SweepWire {

@@ -32,7 +32,7 @@ const explained = (warnings: readonly ImportWarning[]) =>
 
 export function watchlistRoutes(deps: ApiDeps) {
   const { kept } = deps
-  const { watchlists, search } = deps.rooms
+  const { watchlists, search } = deps.features
   return new Elysia({ prefix: '/api/platform/watchlists', tags: ['Watchlists'], normalize: false })
     .use(access(deps))
     .post(

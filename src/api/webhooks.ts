@@ -43,7 +43,7 @@ const deliveryAnswer = (may: May) => (delivery: Delivery) => ({
 })
 
 export function webhookRoutes(deps: ApiDeps) {
-  const { receivers, outbox, wakeDeliveries } = deps.rooms
+  const { receivers, outbox, wakeDeliveries } = deps.features
   return new Elysia({ prefix: '/api/platform/webhooks', tags: ['Webhooks'], normalize: false })
     .use(access(deps))
     .post(

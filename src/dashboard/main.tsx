@@ -14,7 +14,7 @@ void loadSession()
 // Somebody who has run a script here is most likely signed in: fetch the chart while the server is asked. What fails
 // here is fetched again, and reported, where it is needed.
 if (/^\/(?:$|chart)/.test(path.value) && lastRun.value !== '')
-  Promise.all([import('./frame/workspace.tsx'), import('./chart/chart.tsx')]).catch(() => undefined)
+  Promise.all([import('./frame/chart-page.tsx'), import('./chart/chart.tsx')]).catch(() => undefined)
 
 const root = document.getElementById('app')
 if (root) render(<App />, root)

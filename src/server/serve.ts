@@ -8,7 +8,7 @@ import { sweepSessions } from '../accounts/sessions.ts'
 import { sweepTokens } from '../accounts/tokens.ts'
 import { basePath, type ServeDashboard, type Services } from '../api/deps.ts'
 import { addressList } from '../api/peer.ts'
-import { createRooms } from './rooms.ts'
+import { createFeatures } from './features.ts'
 import { createApi } from '../api/index.ts'
 import { JobPool, type WorkerThread } from '../engine/pool.ts'
 import { threadMs } from '../engine/thread-time.ts'
@@ -99,7 +99,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     answerBytes: config.SCRIPT_ANSWER_MB * 2 ** 20,
   }
   const passwords = argon2Passwords()
-  const rooms = createRooms({
+  const features = createFeatures({
     kv,
     clock,
     random,
@@ -130,14 +130,14 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     pool,
     limits,
     maxRuns: config.MAX_BACKTESTS,
-    onFinished: [rooms.onFinished],
+    onFinished: [features.onFinished],
     libraryFor: (userId) => libraryFor(kv, userId),
     tried: (userId, { exchange, symbol, interval }, tried) =>
-      rooms.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
+      features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })
   await runs.recover()
-  await rooms.sweeps.recover()
-  await rooms.scans.recover()
+  await features.sweeps.recover()
+  await features.scans.recover()
   const stopping = new AbortController()
   const services: Services = {
     kv,
@@ -147,7 +147,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     bars,
     runs,
     passwords,
-    rooms,
+    features,
     log,
     settings: {
       version: context.version,
@@ -200,7 +200,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   // A little later: loading the engine in a worker would hold up the first answers.
   const warm = setTimeout(() => pool.warm(), WARM_MS)
   const stopLoops = new AbortController()
-  const loops = rooms.start(stopLoops.signal)
+  const loops = features.start(stopLoops.signal)
 
   const sweep = createLoop({ clock, log }, 'sweeping', async () => {
     await Promise.all([app.gate.idempotency.sweep(), sweepSessions(services), sweepTokens(services)])
@@ -227,8 +227,8 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   pool.close()
   doing = 'storing what became of runs'
   await runs.settled()
-  await Promise.all([rooms.sweeps.stop(), rooms.scans.stop()])
-  rooms.search.close()
+  await Promise.all([features.sweeps.stop(), features.scans.stop()])
+  features.search.close()
   doing = 'closing the store'
   await kv.close()
   lock.release()

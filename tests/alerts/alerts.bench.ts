@@ -6,16 +6,10 @@
 import process from 'node:process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import type { Alert, AlertFields, Firing } from '../../src/alerts/alert.ts'
-import { createAlerts } from '../../src/alerts/alerts.ts'
-import { createLooks } from '../../src/alerts/looks.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
+import type { AlertFields } from '../../src/alerts/alert.ts'
 import { emptyBars, type Bars } from '../../src/market/bars.ts'
-import { lmdbBars } from '../../src/store/lmdb-bars.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
 import { collection } from '../../src/store/collection.ts'
+import { openAlerts } from './disk-alerts.ts'
 
 const HOUR = 3_600_000
 const START = Date.UTC(2026, 0, 1)
@@ -26,46 +20,22 @@ const clock = {
   now: () => Date.now(),
   sleep: (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms)),
 }
-const newId = idSource({
-  clock,
-  random: { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) },
-})
 
-function open() {
-  const kv = lmdbKv({ path })
-  const cache = new BarCache(lmdbBars(kv))
-  const outbox = collection<{ id: string; ownerId: string; data: unknown }>(kv, 'deliveries', {
-    indexes: { owner: (delivery) => [delivery.ownerId], turn: (delivery) => [delivery.ownerId, 1] },
-  })
-  let fired = 0
-  const alerts = createAlerts({
-    kv,
+/** Firings are queued for delivery as on a server. */
+const open = () =>
+  openAlerts({
+    path,
     clock,
-    newId,
-    bars: (series, range) => cache.look(series, range),
-    source: (series) => cache.source(series),
-    resolve: async (_userId, series) => series,
-    closesAt: async () => (time) => time + HOUR,
-    runScript: () => Promise.reject(new Error('no scripts here')),
-    deliver: async (_tx, alert: Alert, firing: Firing) => [
-      outbox.insert({ id: newId('msg'), ownerId: alert.ownerId, data: firing }),
-    ],
-    fired: (firings) => (fired += firings.length),
-    alertsMax: 0,
-    ownsReceiver: async () => true,
-    lookAtEnd: () => {},
+    barMs: HOUR,
+    deliver: (kv, newId) => {
+      const outbox = collection<{ id: string; ownerId: string; data: unknown }>(kv, 'deliveries', {
+        indexes: { owner: (delivery) => [delivery.ownerId], turn: (delivery) => [delivery.ownerId, 1] },
+      })
+      return async (_tx, alert, firing) => [
+        outbox.insert({ id: newId('msg'), ownerId: alert.ownerId, data: firing }),
+      ]
+    },
   })
-  const looks = createLooks({
-    clock,
-    log: silentLog,
-    notes: () => cache.store.notes(),
-    clear: (note) => cache.store.clearNote(note),
-    unsettled: () => alerts.unsettledSeries(),
-    async *forming() {},
-    lanes: [alerts.look, alerts.lookByScripts],
-  })
-  return { kv, cache, alerts, looks, fired: () => fired }
-}
 
 const key = (symbol: string) => ({ exchange: 'X', symbol, interval: '1h' })
 const hours = new Map<string, number>()

@@ -1,4 +1,4 @@
-// Looks against the slow and obvious way: random alerts, bars, imports, stops and failures; the seed is printed.
+// LookQueue against the slow and obvious way: random alerts, bars, imports, stops and failures; the seed is printed.
 
 import { expect, test } from 'bun:test'
 import {
@@ -10,7 +10,7 @@ import {
 } from '../../src/alerts/alert.ts'
 import { createAlerts } from '../../src/alerts/alerts.ts'
 import { OPERATORS, type Operator } from '../../src/alerts/condition.ts'
-import { createLooks } from '../../src/alerts/looks.ts'
+import { createLookQueue } from '../../src/alerts/look-queue.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { silentLog } from '../../src/lib/log.ts'
 import { BarCache } from '../../src/market/bar-cache.ts'
@@ -114,7 +114,7 @@ class World {
   }
 
   #looks() {
-    return createLooks({
+    return createLookQueue({
       clock: this.#clock,
       log: silentLog,
       notes: () => this.cache.store.notes(),

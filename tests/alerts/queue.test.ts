@@ -1,7 +1,7 @@
 // The queue of looks: what it does with notes, failures and several lanes.
 
 import { expect, test } from 'bun:test'
-import { createLooks } from '../../src/alerts/looks.ts'
+import { createLookQueue } from '../../src/alerts/look-queue.ts'
 import type { BarNote, SeriesKey } from '../../src/market/bar-store.ts'
 
 const noteOf = (symbol: string, change = 1): BarNote => ({
@@ -17,7 +17,7 @@ function world(...lanes: ((symbol: string, step: number) => boolean | Promise<bo
   const steps: string[] = []
   const lines: string[] = []
   let now = 0
-  const looks = createLooks({
+  const looks = createLookQueue({
     clock: { now: () => now, sleep: () => Promise.resolve() },
     log: (level, message) => lines.push(`${level} ${message}`),
     notes: async () => [...notes.values()],

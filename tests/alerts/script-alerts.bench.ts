@@ -4,29 +4,20 @@
 import process from 'node:process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { createAlerts } from '../../src/alerts/alerts.ts'
-import { createLooks } from '../../src/alerts/looks.ts'
 import { KeptRuns } from '../../src/engine/kept-runs.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { threadMs } from '../../src/engine/thread-time.ts'
-import { idSource } from '../../src/lib/ids.ts'
-import { silentLog } from '../../src/lib/log.ts'
-import { BarCache } from '../../src/market/bar-cache.ts'
 import { sliceBars } from '../../src/market/bars.ts'
 import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import type { Scripts } from '../../src/scripts/scripts.ts'
 import { alertScripts } from '../../src/server/alert-scripts.ts'
-import { lmdbBars } from '../../src/store/lmdb-bars.ts'
-import { lmdbKv } from '../../src/store/lmdb.ts'
 import { scriptRequest } from '../../src/tools/incremental.ts'
+import { openAlerts } from './disk-alerts.ts'
 
 const count = Number(process.argv[2] ?? 1000)
 const ROUNDS = 5
 const path = mkdtempSync(`${tmpdir()}/chartroom-alerts-`)
-const kv = lmdbKv({ path })
-const cache = new BarCache(lmdbBars(kv))
 const clock = { now: () => Date.UTC(2040, 0), sleep: (ms: number) => Bun.sleep(ms) }
-const newId = idSource({ clock, random: { bytes: (n) => crypto.getRandomValues(new Uint8Array(n)) } })
 const pool = new JobPool({
   threadMs,
   workers: Math.max(2, availableParallelism()),
@@ -47,42 +38,24 @@ plot(fast)`
 const scripts = {
   get: async (id: string) => ({ source: source(Number(id.slice(4))) }),
 } as unknown as Scripts
-let fired = 0
-const alerts = createAlerts({
-  kv,
+const { kv, cache, alerts, looks, fired } = openAlerts({
+  path,
   clock,
-  newId,
-  bars: (series, range) => cache.look(series, range),
-  source: (series) => cache.source(series),
-  resolve: async (_userId, series) => series,
-  closesAt: async () => (time) => time + 900_000,
-  runScript: alertScripts({ kv, bars: cache, limits: DEFAULT_LIMITS }, scripts, kept),
-  deliver: async () => [],
-  fired: (firings) => (fired += firings.length),
-  alertsMax: 0,
-  ownsReceiver: async () => true,
-  lookAtEnd: () => {},
-})
-const looks = createLooks({
-  clock,
-  log: silentLog,
-  notes: () => cache.store.notes(),
-  clear: (note) => cache.store.clearNote(note),
-  unsettled: () => alerts.unsettledSeries(),
-  async *forming() {},
-  lanes: [alerts.look, alerts.lookByScripts],
+  barMs: 900_000,
+  runScript: (store, barCache) =>
+    alertScripts({ kv: store, bars: barCache, limits: DEFAULT_LIMITS }, scripts, kept),
 })
 const { bars, interval } = scriptRequest('', 5000 + ROUNDS, 7)
 const key = (n: number) => ({ exchange: 'X', symbol: `S${n}`, interval })
 const numbers = Array.from({ length: count }, (_, n) => n)
 
 async function timed(name: string, work: () => Promise<unknown>): Promise<void> {
-  const before = fired
+  const before = fired()
   const started = performance.now()
   await work()
   const took = performance.now() - started
   console.log(
-    `${name}: ${took.toFixed(0)} ms, ${fired - before} firings, ${(kept.bytes / 2 ** 20).toFixed(0)} MB kept`,
+    `${name}: ${took.toFixed(0)} ms, ${fired() - before} firings, ${(kept.bytes / 2 ** 20).toFixed(0)} MB kept`,
   )
 }
 

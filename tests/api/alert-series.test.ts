@@ -12,7 +12,7 @@ async function town() {
   const owner = await signUp('owner@example.com')
   const member = await signUp('member@example.com')
   type Headers = typeof owner
-  const { looks } = services.rooms
+  const { looks } = services.features
   const send = async (headers: Headers, first: number, closes: readonly number[], name = NAME) => {
     const rows = closes.map((close, i) =>
       [START + (first + i) * DAY, close, close, close, close, 1].join(','),

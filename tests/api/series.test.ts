@@ -129,7 +129,7 @@ test('an upload whose token is revoked on the way stores nothing', async () => {
 
 test('a member’s alert watches their own bars, and everybody’s once those are gone', async () => {
   const { owner, member, importBars, call, services } = await town()
-  const { looks } = services.rooms
+  const { looks } = services.features
   const importClose = (headers: Record<string, string>, hour: number, close: number) =>
     call('POST', `/api/platform/bars/import?${NAME}`, {
       headers: { ...headers, 'content-type': 'text/csv' },
@@ -170,7 +170,7 @@ test('a member’s alert watches their own bars, and everybody’s once those ar
 
 test('an alert goes over to a member’s own series from its beginning, though bars came to it before any look', async () => {
   const { owner, member, importBars, call, services } = await town()
-  const { looks } = services.rooms
+  const { looks } = services.features
   await importBars(owner, 50)
   const alert = async (headers: Record<string, string>) =>
     (
@@ -223,7 +223,7 @@ test('what somebody’s alerts and watchlists keep fresh is shown to them and th
     nextAt: null,
     newestBar: null,
   }))
-  services.rooms.feeds.list = async () => running
+  services.features.feeds.list = async () => running
   const items = [{ symbol: 'WATCHED', exchange: 'BINANCE', note: null }]
   await call('POST', '/api/platform/watchlists/import', { headers: member, body: { name: 'w', items } })
   const alert = {

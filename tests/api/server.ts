@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { DEFAULT_RATES } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
-import { createRooms } from '../../src/server/rooms.ts'
+import { createFeatures } from '../../src/server/features.ts'
 import { createApi } from '../../src/api/index.ts'
 import { JobPool } from '../../src/engine/pool.ts'
 import { idSource } from '../../src/lib/ids.ts'
@@ -151,7 +151,7 @@ export function testServer(
   })
   const onFinished: FinishedHook[] = []
   const limits = { ...DEFAULT_LIMITS, timeMs: 10_000 }
-  const rooms = createRooms({
+  const features = createFeatures({
     kv,
     clock,
     random,
@@ -173,7 +173,7 @@ export function testServer(
     spawnSearch: searchHere,
     limits,
   })
-  onFinished.push(rooms.onFinished)
+  onFinished.push(features.onFinished)
   const runs = new Runs({
     kv,
     clock,
@@ -186,7 +186,7 @@ export function testServer(
     onFinished,
     libraryFor: (userId) => libraryFor(kv, userId),
     tried: (userId, { exchange, symbol, interval }, tried) =>
-      rooms.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
+      features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })
   const base: Services = {
     kv,
@@ -195,7 +195,7 @@ export function testServer(
     newId,
     bars,
     runs,
-    rooms,
+    features,
     passwords: fakePasswords,
     log: silentLog,
     settings: {

@@ -70,7 +70,7 @@ export async function scanServer({
   if (!signedUp) for (const [name, closes] of Object.entries(MARKETS)) await put(name, closes)
   async function ended(id: string, headers = cookie) {
     const { user } = (await call('GET', '/api/auth/session', undefined, headers)).json
-    await server.services.rooms.scans.watch(user.id, id, new AbortController().signal, () => {})
+    await server.services.features.scans.watch(user.id, id, new AbortController().signal, () => {})
     return (await call('GET', `/api/platform/scans/${id}`, undefined, headers)).json.scan
   }
   const scan = async (change: Partial<ScanBody> = {}) => {

@@ -153,7 +153,7 @@ describe('a scan', () => {
     dead.is = true
     first.pool.close()
     const second = await scanServer({ kv, bars: first.services.bars, seed: 2, signedUp: first.cookie })
-    await second.services.rooms.scans.recover()
+    await second.services.features.scans.recover()
     expect(await second.ended(id)).toMatchObject({ state: 'done', markets: 900, done: 900, failed: 898 })
     const there = await second.rows(id, '?where=bars>0')
     expect(names(there)).toEqual(['X:RISES1', 'X:FLAT896'])

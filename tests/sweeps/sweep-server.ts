@@ -65,7 +65,7 @@ export async function sweepServer(
     })
   /** Resolves with what a sweep came to. */
   async function ended(id: string) {
-    const { sweeps } = server.services.rooms
+    const { sweeps } = server.services.features
     const { userId } = (await server.services.kv.list({ prefix: ['sweeps', 'id'] }, { limit: 50 }))
       .map(({ value }) => JSON.parse(value) as { id: string; userId: string })
       .find((sweep) => sweep.id === id)!

@@ -154,7 +154,7 @@ describe('a sweep', () => {
 
     const { services } = first
     const second = await sweepServer({ kv, bars: services.bars, seed: 2, signedUp: first.cookie })
-    await second.services.rooms.sweeps.recover()
+    await second.services.features.sweeps.recover()
     const found = await second.ended(id)
     expect(found.sweep).toMatchObject({ state: 'done', tried: 40 })
     expect(found.verdict).toEqual(expected.verdict)

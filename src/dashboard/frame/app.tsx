@@ -14,7 +14,7 @@ import s from './frame.module.css'
 import { lazy } from './lazy.tsx'
 import { keysOpen, paletteOpen } from './overlays.ts'
 
-const Workspace = lazy(async () => (await import('./workspace.tsx')).Workspace)
+const ChartPage = lazy(async () => (await import('./chart-page.tsx')).ChartPage)
 const SignIn = lazy(async () => (await import('../account/sign-in.tsx')).SignIn)
 const SignInAgain = lazy(async () => (await import('../account/sign-in-again.tsx')).SignInAgain)
 const Palette = lazy(async () => (await import('./palette.tsx')).Palette)
@@ -36,9 +36,9 @@ const Help = lazy(async () => (await import('../help/help.tsx')).Help)
 
 /** Path → page, the first that matches. A page gets the values in its path as props. */
 const ROUTES = [
-  ['/', Workspace],
-  ['/chart', Workspace],
-  ['/chart/:market/:interval', Workspace],
+  ['/', ChartPage],
+  ['/chart', ChartPage],
+  ['/chart/:market/:interval', ChartPage],
   ['/backtests', Backtests],
   ['/backtests/:id', Backtests],
   ['/sweeps', SweepList],
@@ -85,7 +85,7 @@ function Page() {
     // Each lazy component has props of its own, the values of its path, which one type cannot say.
     const Any = Component as ComponentType<object>
     if (values)
-      return Component === Workspace ? (
+      return Component === ChartPage ? (
         <Any {...values} />
       ) : (
         <main id="main" class={s.page} tabIndex={-1}>

@@ -76,7 +76,7 @@ const COMMANDS: readonly Command[] = [
   })),
 ]
 
-export function Workspace({
+export function ChartPage({
   market: named,
   interval,
 }: {

@@ -4,12 +4,12 @@
 // makes the alerts look. The loops that deliver, mail and tidy up run from `start` until its signal aborts.
 
 import { alertScripts } from './alert-scripts.ts'
-import type { Rooms } from '../api/deps.ts'
+import type { Features } from '../api/deps.ts'
 import { ideaItem, runItem, scriptItem, watchlistItem } from '../api/search-items.ts'
 import { users, type AccountDeps } from '../accounts/accounts.ts'
 import type { Alert, Firing } from '../alerts/alert.ts'
 import { createAlerts } from '../alerts/alerts.ts'
-import { createLooks } from '../alerts/looks.ts'
+import { createLookQueue } from '../alerts/look-queue.ts'
 import { stageInWorker } from '../engine/import-job.ts'
 import type { JobPool } from '../engine/pool.ts'
 import { KeptRuns } from '../engine/kept-runs.ts'
@@ -50,7 +50,7 @@ import { createReceivers } from '../webhooks/receivers.ts'
 import type { SecretBox } from '../webhooks/secret-box.ts'
 import type { Send } from '../webhooks/send.ts'
 
-export interface RoomDeps extends AccountDeps {
+export interface FeatureDeps extends AccountDeps {
   readonly bars: BarCache
   readonly log: Log
   readonly box: SecretBox
@@ -73,7 +73,7 @@ export interface RoomDeps extends AccountDeps {
 }
 
 const TIDY_MS = 3_600_000
-export function createRooms(deps: RoomDeps): Rooms {
+export function createFeatures(deps: FeatureDeps): Features {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
   const texts = createTexts(deps.pool, deps.limits, (userId) => libraryFor(kv, userId))
@@ -206,7 +206,7 @@ export function createRooms(deps: RoomDeps): Rooms {
     },
   })
 
-  const looks = createLooks({
+  const looks = createLookQueue({
     clock,
     log,
     notes: () => bars.store.notes(),

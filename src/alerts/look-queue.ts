@@ -9,7 +9,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { ownerOf, seriesName, type BarNote, type SeriesKey } from '../market/bar-store.ts'
 
-export interface LooksDeps {
+export interface LookQueueDeps {
   readonly clock: Clock
   readonly log: Log
   readonly notes: () => Promise<readonly BarNote[]>
@@ -54,9 +54,9 @@ const FORMING_STEP = 100
 /** Series of a lane that are looked at side by side: most of a look is waiting for a worker or the disk, and their commits go together. */
 const PARALLEL = 16
 
-export type Looks = ReturnType<typeof createLooks>
+export type LookQueue = ReturnType<typeof createLookQueue>
 
-export function createLooks(deps: LooksDeps) {
+export function createLookQueue(deps: LookQueueDeps) {
   const { clock } = deps
   const jobs = new Map<string, Job>()
   const closings = new Map<string, Closing>()
@@ -199,7 +199,7 @@ export function createLooks(deps: LooksDeps) {
   return {
     /** Bars came. */
     wake: () => woken.abort(),
-    /** Looks at a series when its bar is over. */
+    /** LookQueue at a series when its bar is over. */
     lookAtEnd,
     /** Works off what there is, once. */
     async settle(): Promise<void> {
