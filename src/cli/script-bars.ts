@@ -125,6 +125,15 @@ async function exchangeOf(cache: BarCache, ticker: string): Promise<string> {
   return (await cache.store.list()).find(({ symbol }) => symbol === marketName(ticker))?.exchange ?? ''
 }
 
+/** Bars of a file, and the symbol that it is named after. */
+export async function barsOfFile(
+  path: string,
+): Promise<{ readonly bars: Bars; readonly symbol: SymbolInfo }> {
+  const guess = defaultSymbol('', fileSymbol(path))
+  const bars = await readBarsFile(path, guess)
+  return { bars, symbol: { ...guess, ...inferTick(bars) } }
+}
+
 async function readBarsFile(path: string, symbol: SymbolInfo): Promise<Bars> {
   const file = Bun.file(path)
   if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
@@ -199,5 +208,10 @@ async function nothingCached(cache: BarCache, key: SeriesKey): Promise<Problem> 
 /** A ticker out of the file's name. */
 function fileSymbol(path: string): string {
   const name = path.split('/').at(-1)?.split('.')[0] ?? ''
-  return name.toUpperCase().replace(/[^A-Z0-9_]/g, '') || 'BARS'
+  return (
+    name
+      .normalize()
+      .toUpperCase()
+      .replace(/[^\p{L}\p{N}_]/gu, '') || 'BARS'
+  )
 }

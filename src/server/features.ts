@@ -107,7 +107,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     limits: deps.limits,
     hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
     watched: async (userId, id) => (await watchlists.get(userId, id)).items,
-    atOnce: Math.max(1, deps.pool.workers - 1),
+    // One more than run: its bars are read meanwhile.
+    atOnce: Math.max(1, deps.pool.workers - 1) + 1,
   })
   const outbox = createOutbox({ kv, clock, newId })
   const receivers = createReceivers({ kv, clock, random, newId, box, allow, resolve })

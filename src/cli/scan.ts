@@ -1,0 +1,300 @@
+// `chartroom scan`: one script over many markets, and where its conditions hold now.
+//
+// The same room as the server's, over the bars of the data directory or of files; what it finds is printed and gone.
+
+import { availableParallelism, totalmem } from 'node:os'
+import { basename } from 'node:path'
+import process from 'node:process'
+import { JobPool } from '../engine/pool.ts'
+import { threadMs } from '../engine/thread-time.ts'
+import { idSource } from '../lib/ids.ts'
+import { silentLog } from '../lib/log.ts'
+import { Problem } from '../lib/problem.ts'
+import { BarCache } from '../market/bar-cache.ts'
+import { memoryBars } from '../market/bar-store.ts'
+import { loadSamples } from '../market/sample.ts'
+import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
+import { scanHost } from '../runs/runs.ts'
+import { csvHead, csvLine } from '../scans/rows.ts'
+import { Scans, type Scan } from '../scans/scans.ts'
+import { memoryKv } from '../store/memory.ts'
+import { createWatchlists, type Watchlist } from '../watchlists/watchlists.ts'
+import type { ScanBody, ScanRow } from '../wire/scan.ts'
+import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
+import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
+import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
+import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
+import { librariesBeside, readScript } from './script-file.ts'
+import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type Column } from './table.ts'
+
+const FLAGS = {
+  ...DATA_FLAGS,
+  interval: { type: 'string' },
+  bars: { type: 'string', multiple: true },
+  symbols: { type: 'string', multiple: true },
+  watchlist: { type: 'string' },
+  last: { type: 'string' },
+  where: { type: 'string' },
+  sort: { type: 'string' },
+  order: { type: 'string' },
+  limit: { type: 'string' },
+  inputs: { type: 'string' },
+  properties: { type: 'string' },
+  libraries: { type: 'string' },
+  workers: { type: 'string' },
+  csv: { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+
+/** Nobody else is here. */
+const USER = 'cli'
+const BARS = 500
+const SHOWN = 50
+
+export const scanCommand: Command = {
+  name: 'scan',
+  usage:
+    'SCRIPT.pine --interval I [--symbols A,B | --watchlist NAME | --bars FILE.csv …] [--where CONDITION]',
+  summary: 'Run a script over many markets, and say where its conditions hold now.',
+  help: () =>
+    [
+      '  SCRIPT.pine           Version 4, 5 or 6; - reads standard input',
+      '  --interval I          Of the bars: 15m, 1h, 1d, 1w, 1M or as TradingView writes it',
+      '  --symbols LIST        AAPL,NASDAQ:MSFT. As often as you like; everything cached if not given',
+      '  --watchlist NAME      The symbols of a watchlist in the data directory, by name or id, and its owner’s bars',
+      '  --bars FILE           Bars from CSV or JSON files instead, a market each, as often as you like',
+      `  --last N              Bars of each market: ${BARS} if not given`,
+      `  --where 'CONDITION'   Which rows: 'RSI < 30 and close > "EMA 200"'; a condition of the script by its title`,
+      '  --sort NAME           By a plot, a condition, symbol, close, change, netProfit, winRate, …',
+      '  --order asc|desc      Texts from A and numbers from the greatest if not given',
+      `  --limit N             Rows to print: ${SHOWN} if not given`,
+      `  --inputs JSON         Values of inputs: '{"Length": 20}'`,
+      `  --properties JSON     Arguments of strategy() instead of the script's`,
+      '  --libraries FOLDER    Where imported libraries are: USER/LIBRARY.pine',
+      '  --workers N           Threads; as many as there are processors if not given',
+      '  --csv OUT.csv         Write all rows that --where chooses',
+      '  --json                The scan and its rows as JSON on standard output',
+      DATA_HELP,
+    ].join('\n'),
+  run: async (context) => {
+    const { values: flags, positionals } = parseFlags({
+      args: [...context.args],
+      options: FLAGS,
+      allowPositionals: true,
+    })
+    const [path, ...more] = positionals
+    if (path === undefined || more.length > 0) throw new UsageError('Name one script.')
+    if (flags.interval === undefined) throw new UsageError('Name the interval of the bars: --interval 1d.')
+    if ([flags.bars, flags.symbols, flags.watchlist].filter((one) => one !== undefined).length > 1)
+      throw new UsageError('Take one of --symbols, --watchlist and --bars.')
+    const order = orderOf(flags.order)
+    const limit = wholeOf(flags.limit ?? String(SHOWN), '--limit')
+    const workers = wholeOf(flags.workers ?? String(availableParallelism()), '--workers', 256)
+    const script = await readScript(context, path)
+    const body = bodyOf(flags, script, intervalOf(flags.interval))
+    const library = librariesBeside(path, flags.libraries)
+    const chosen = { where: flags.where, sort: flags.sort, order }
+    const { scan, rows } =
+      flags.bars === undefined
+        ? await withData(context, flags, async (data) => {
+            await loadSamples(data.bars)
+            const list =
+              flags.watchlist === undefined ? null : await watchlistOf(data, context, flags.watchlist)
+            const asked = list ? { ...body, watchlistId: list.id } : body
+            return scanned(context, data.bars, asked, { workers, library, list, chosen })
+          })
+        : await scanned(context, await cacheOf(flags.bars, body.interval), body, {
+            workers,
+            library,
+            list: null,
+            chosen,
+          })
+    if (scan.error) {
+      const { code, message, diagnostics = [] } = scan.error
+      const kind = code === 'script_invalid' ? 'script_invalid' : 'script_runtime_error'
+      const problem = new Problem(422, kind, message, { diagnostics })
+      for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(problem)))
+        context.warn(line)
+      throw problem
+    }
+    if (flags.csv !== undefined)
+      await Bun.write(flags.csv, `${[csvHead(scan), ...rows.map((row) => csvLine(scan, row))].join('\n')}\n`)
+    if (flags.json) context.print(JSON.stringify({ scan: shownScan(scan), rows }))
+    else for (const line of scanLines(scan, rows, limit)) context.print(line)
+    return 0
+  },
+}
+
+type Flags = ReturnType<
+  typeof parseFlags<{
+    readonly options: typeof FLAGS
+    readonly args: string[]
+    readonly allowPositionals: true
+  }>
+>['values']
+
+function bodyOf(
+  flags: Flags,
+  { name, source }: { readonly name: string; readonly source: string },
+  interval: string,
+): ScanBody {
+  const symbols = flags.symbols?.flatMap((list) =>
+    list.split(',').map((symbol) => ({ symbol: symbol.trim() })),
+  )
+  return {
+    name,
+    source,
+    interval,
+    bars: wholeOf(flags.last ?? String(BARS), '--last', 50_000),
+    ...(symbols && { symbols }),
+    ...(flags.inputs !== undefined && { inputs: parseJsonObject(flags.inputs, '--inputs') }),
+    ...(flags.properties !== undefined && {
+      overrides: parseJsonObject(flags.properties, '--properties') as NonNullable<ScanBody['overrides']>,
+    }),
+  }
+}
+
+function orderOf(text: string | undefined): 'asc' | 'desc' | undefined {
+  if (text === undefined || text === 'asc' || text === 'desc') return text
+  throw new UsageError('--order takes asc or desc.')
+}
+
+function wholeOf(text: string, flag: string, most = 1_000_000): number {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && value >= 1 && value <= most) return value
+  throw new UsageError(`${flag} takes a whole number from 1 to ${most.toLocaleString('en')}.`)
+}
+
+/** By its id, or by a name that only one has. */
+async function watchlistOf(
+  { kv }: Data,
+  { clock, random }: CommandContext,
+  name: string,
+): Promise<Watchlist> {
+  const found: Watchlist[] = []
+  for await (const list of createWatchlists({ kv, clock, newId: idSource({ clock, random }) }).each())
+    if (list.id === name || list.name === name) found.push(list)
+  const [only, ...more] = found
+  if (only && more.length === 0) return only
+  throw new UsageError(
+    only
+      ? `${found.length} watchlists are called "${name}". Name one by its id: ${found.map(({ id }) => id).join(', ')}.`
+      : `There is no watchlist "${name}".`,
+  )
+}
+
+/** The bars of files, a market each. */
+async function cacheOf(paths: readonly string[], interval: string): Promise<BarCache> {
+  const cache = new BarCache(memoryBars())
+  for (const path of paths) {
+    const { bars, symbol } = await barsOfFile(path)
+    if (await cache.store.info({ ...symbol, interval }))
+      throw new UsageError(
+        `Two files are of ${symbol.symbol}: a market is called as its file is, up to the first dot.`,
+      )
+    await cache.store.putSymbol(symbol)
+    await cache.upsert({ exchange: symbol.exchange, symbol: symbol.symbol, interval }, bars)
+  }
+  return cache
+}
+
+interface Asked {
+  readonly workers: number
+  readonly library: ReturnType<typeof librariesBeside>
+  readonly list: Watchlist | null
+  readonly chosen: Parameters<Scans['rows']>[2]
+}
+
+async function scanned(
+  { clock, random, progress, spawnWorker }: CommandContext,
+  bars: BarCache,
+  body: ScanBody,
+  { workers, library, list, chosen }: Asked,
+): Promise<{ readonly scan: Scan; readonly rows: readonly ScanRow[] }> {
+  const pool = new JobPool({
+    // One more than run scripts: the pool keeps a thread for what must not wait.
+    workers: workers + 1,
+    clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
+    threadMs,
+    spawn: spawnWorker,
+    memory: () => process.memoryUsage.rss(),
+    memoryMax: totalmem(),
+  })
+  const scans = new Scans({
+    kv: memoryKv(),
+    clock: { now: () => performance.now(), sleep: clock.sleep },
+    newId: idSource({ clock, random }),
+    log: silentLog,
+    bars,
+    pool,
+    limits: DEFAULT_LIMITS,
+    hostFor: (seen) => ({ ...scanHost(seen, () => Promise.resolve(null)), library }),
+    watched: () => Promise.resolve(list?.items ?? []),
+    atOnce: workers + 1,
+  })
+  const user = list?.ownerId ?? USER
+  try {
+    const { id } = await scans.create(user, body)
+    await scans.watch(user, id, new AbortController().signal, ({ done, markets }) =>
+      progress?.(`${progressBar(done / Math.max(1, markets))}  ${done} of ${markets} markets`),
+    )
+    const scan = await scans.get(user, id)
+    return scan.error ? { scan, rows: [] } : await scans.rows(user, id, chosen)
+  } finally {
+    progress?.(null)
+    pool.close()
+  }
+}
+
+const shownScan = ({ name, interval, bars, kind, values, conditions, markets, failed }: Scan) => ({
+  name: basename(name),
+  interval,
+  bars,
+  kind,
+  values,
+  conditions,
+  markets,
+  failed,
+})
+
+function scanLines(scan: Scan, rows: readonly ScanRow[], limit: number): string[] {
+  const { values, conditions, kind, markets, failed } = scan
+  const right = (title: string): Column => ({ title, align: 'right' })
+  const isStrategy = kind === 'strategy'
+  const columns: Column[] = [
+    { title: 'Market' },
+    { title: 'Bar' },
+    right('Close'),
+    right('Change'),
+    ...values.map(right),
+    ...(isStrategy ? ['Position', 'Trades', 'Net profit', 'Won', 'Max drawdown'].map(right) : []),
+    { title: conditions.length > 0 ? 'Holds' : '' },
+  ]
+  const cells = rows
+    .slice(0, limit)
+    .map((row) => [
+      row.exchange === '' ? row.symbol : `${row.exchange}:${row.symbol}`,
+      row.time === null ? '–' : formatTime(row.time),
+      formatNumber(row.close, 4),
+      formatPercent(row.change),
+      ...values.map((_, i) => formatNumber(row.values[i], 4)),
+      ...(isStrategy ? figureCells(row) : []),
+      row.error?.message ?? row.holds.map((place) => conditions[place]?.title ?? '').join(', '),
+    ])
+  const left = rows.length - cells.length
+  return [
+    ...tableLines(columns, cells),
+    ...(left > 0 ? [`… and ${left.toLocaleString('en')} more: --limit ${rows.length}`] : []),
+    '',
+    `${rows.length.toLocaleString('en')} of ${markets.toLocaleString('en')} markets${failed > 0 ? `, ${failed.toLocaleString('en')} without bars or with an error` : ''}.`,
+    ...conditions.map(({ title, holds }) => `${title}: holds on ${holds.toLocaleString('en')}.`),
+  ]
+}
+
+const figureCells = ({ position, summary }: ScanRow) => [
+  formatNumber(position, 4),
+  formatNumber(summary?.trades, 0),
+  formatNumber(summary?.netProfit),
+  formatPercent(summary?.winRate),
+  formatPercent(summary?.maxDrawdownPct),
+]
