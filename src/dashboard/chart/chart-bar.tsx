@@ -20,6 +20,7 @@ import {
   showScript,
   showTrades,
   showVolume,
+  studyDialog,
   symbol,
   symbolSearch,
   zone,
@@ -91,13 +92,14 @@ export function ChartBar() {
         <span class={s.wide}>Show</span>
       </Menu>
       <span class={s.rule} />
-      <Menu
-        label="Indicators and strategies"
-        items={async () => (await import('./indicator-items.ts')).indicatorItems()}
+      <Button
+        variant="quiet"
+        icon="code"
+        title={`Indicators and strategies (${keyText('Alt+I')})`}
+        onClick={() => (studyDialog.value = '')}
       >
-        <Icon name="code" />
         <span class={s.wide}>Indicators</span>
-      </Menu>
+      </Button>
       <Button
         variant="quiet"
         icon="note"

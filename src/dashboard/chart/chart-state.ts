@@ -62,6 +62,8 @@ export const replayOnChart = signal<ReplayOnChart | null>(null)
 
 /** The text that the symbol dialog opens with; null = closed. */
 export const symbolSearch = signal<string | null>(null)
+/** Opens the dialog of indicators with what was typed; null = closed. */
+export const studyDialog = signal<string | null>(null)
 export const dateDialog = signal(false)
 
 export function showMarket(next: Market): void {

@@ -34,13 +34,15 @@ import {
   showTrades,
   showVolume,
   stepInterval,
+  studyDialog,
   symbols,
   symbolSearch,
   zone,
 } from './chart-state.ts'
 import { Legends } from './legend.tsx'
 import type { MenuItem } from './menu.tsx'
-import { buildScene } from './scene.ts'
+import { buildScene, MAIN_LAYER, stacked, type Scene } from './scene.ts'
+import { layers, runStudies, settingsOf } from '../studies/studies.ts'
 import type { TradeMarks } from './trades.ts'
 import { ChartView } from './view.ts'
 
@@ -48,6 +50,8 @@ const ChartBar = lazy(async () => (await import('./chart-bar.tsx')).ChartBar)
 const MenuList = lazy(async () => (await import('./menu.tsx')).MenuList)
 const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
+const StudyDialog = lazy(async () => (await import('../studies/study-dialog.tsx')).StudyDialog)
+const StudySettings = lazy(async () => (await import('../studies/study-settings.tsx')).StudySettings)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
 /** The view on screen, for those who move it: the replay, keys, and clicks in lists. */
@@ -66,8 +70,11 @@ function sceneOf(current: typeof run.value, chart: typeof shown.value) {
     chart.bars,
   )
   const trades: TradeMarks = { trades: report.trades, base: scene.base }
-  return { scene, trades, hasTables: tracks.some((track) => track.kind === 'table') }
+  return { scene, trades }
 }
+
+const hasTables = ({ panes }: Scene): boolean =>
+  panes.some(({ marks }) => marks.some((mark) => mark.kind === 'drawings' && mark.items[0]?.kind === 'table'))
 
 export function Chart() {
   const host = useRef<HTMLDivElement>(null)
@@ -78,6 +85,15 @@ export function Chart() {
   // In a replay of the market alone nothing of a run is drawn: its trades would give away what comes next.
   const withTrades = replayOnChart.value?.withTrades ?? true
   const drawn = useMemo(() => sceneOf(run.value, shown.value), [run.value, shown.value])
+  const main = drawn && showScript.value ? drawn.scene : null
+  const scene = useMemo(
+    () =>
+      stacked([
+        ...(main ? [{ id: MAIN_LAYER, scene: main }] : []),
+        ...layers.value.flatMap(({ study, scene: own }) => (own ? [{ id: study.id, scene: own }] : [])),
+      ]),
+    [main, layers.value],
+  )
 
   useEffect(() => {
     const made = new ChartView(host.current!, {
@@ -98,8 +114,10 @@ export function Chart() {
     const slot = document.getElementById('bar-slot')
     if (slot) render(<ChartBar />, slot)
     const stopRuns = rerunOnChange()
+    const stopStudies = runStudies()
     return () => {
       stopRuns()
+      stopStudies()
       if (slot) render(null, slot)
       onScreen = null
       made.destroy()
@@ -137,10 +155,10 @@ export function Chart() {
   })
   useEffect(() => {
     view?.set({
-      scene: showScript.value ? (drawn?.scene ?? null) : null,
+      scene,
       trades: showTrades.value && showScript.value && withTrades ? (drawn?.trades ?? null) : null,
     })
-  }, [view, drawn, showTrades.value, showScript.value, withTrades])
+  }, [view, scene, drawn, showTrades.value, showScript.value, withTrades])
   useViewEffect(view, (made) => {
     const [hovered, marked] = [hoveredTrade.value, markedTrade.value]
     made.set({ hoveredTrade: hovered, markedTrade: marked })
@@ -152,6 +170,8 @@ export function Chart() {
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
+    // What is typed in a dialog over the chart is the dialog's.
+    if ((event.target as Element).closest('[role="dialog"], input, textarea, select')) return
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
     if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
@@ -200,8 +220,10 @@ export function Chart() {
           </Button>
         </div>
       )}
-      {drawn && showScript.value && drawn.hasTables && <Tables scene={drawn.scene} />}
-      <Legends scene={drawn && showScript.value ? drawn.scene : null} />
+      {scene && hasTables(scene) && <Tables scene={scene} />}
+      <Legends main={main} layers={layers.value} />
+      {settingsOf.value !== '' && <StudySettings key={settingsOf.value} id={settingsOf.value} />}
+      {studyDialog.value !== null && <StudyDialog />}
       {hover.value?.trade && <TradeTooltip />}
       {runProblem.value && !problem && <RunProblem />}
       {problem ? (
@@ -425,6 +447,7 @@ export function chartCommands(): readonly Command[] {
   const section = 'Chart'
   return [
     { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },
+    { id: 'chart:studies', title: 'Indicators', section, keys: 'Alt+I', run: () => (studyDialog.value = '') },
     { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
     { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
     { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },

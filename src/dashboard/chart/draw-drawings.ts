@@ -17,9 +17,9 @@ export interface DrawingSpace {
 type Fields = Readonly<Record<string, unknown>>
 type Point = readonly [x: number, y: number]
 
-/** The drawings of a mark that exist at the end of a bar of the run; null = at the end of the run. */
-export function itemsAt(mark: DrawingsMark, bar: number | null): readonly (Fields | null)[] {
-  return mark.items.map((item) =>
+/** Those of the drawings that exist at the end of a bar of the run; null = at the end of the run. */
+export function itemsAt(items: DrawingsMark['items'], bar: number | null): readonly (Fields | null)[] {
+  return items.map((item) =>
     bar === null
       ? item.deletedBar === -1
         ? item

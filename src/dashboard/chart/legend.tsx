@@ -2,7 +2,8 @@
 
 import type { Bars } from '../../market/bars.ts'
 import { compact, percent, price } from '../format.ts'
-import { theme } from '../settings.ts'
+import { remembered, theme } from '../settings.ts'
+import { changeStudy, removeStudy, settingsOf, type Layer, type Study } from '../studies/studies.ts'
 import { Button, cx } from '../ui/ui.tsx'
 import { runScript } from '../run-script.ts'
 import { market, outrun, run, running } from '../workspace.ts'
@@ -20,23 +21,58 @@ import {
   symbolSearch,
 } from './chart-state.ts'
 import { legible } from './paint.ts'
-import { colorAt, DISPLAY, type Mark, type PlotMark, type Scene } from './scene.ts'
+import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type Scene } from './scene.ts'
 
-export function Legends({ scene }: { readonly scene: Scene | null }) {
+/** From how many lines on a pane's legend can be folded away, so that it never hides the candles. */
+const FOLDS_FROM = 3
+const folded = remembered('chart.legend.folded', false)
+
+export function Legends({
+  main,
+  layers,
+}: {
+  readonly main: Scene | null
+  readonly layers: readonly Layer[]
+}) {
   const bars = shown.value?.bars
   if (!bars || bars.length === 0) return null
   const last = replayOnChart.value?.cut ?? bars.length - 1
   const bar = Math.min(hover.value?.bar ?? last, last)
   return (
     <>
-      {paneBoxes.value.map((box) => (
-        <div key={box.name} class={s.legend} style={{ top: `${box.top + 8}px` }}>
-          {box.name === 'price' && <PriceLine bars={bars} bar={bar} />}
-          {scene && <ScriptLine scene={scene} pane={box.name} bar={bar} />}
-        </div>
-      ))}
+      {paneBoxes.value.map((box) => {
+        const studies = layers.filter((layer) => panesOf(layer).includes(box.name))
+        const foldable = box.name === 'price' && studies.length >= FOLDS_FROM
+        return (
+          <div key={box.name} class={s.legend} style={{ top: `${box.top + 8}px` }}>
+            {box.name === 'price' && <PriceLine bars={bars} bar={bar} />}
+            {main && <ScriptLine scene={main} pane={box.name} bar={bar} />}
+            {!(foldable && folded.value) &&
+              studies.map((layer) => (
+                <StudyLine key={layer.study.id} layer={layer} pane={box.name} bar={bar} />
+              ))}
+            {foldable && (
+              <Button
+                variant="quiet"
+                size="small"
+                class={s.fold ?? ''}
+                aria-expanded={!folded.value}
+                onClick={() => (folded.value = !folded.value)}
+              >
+                {folded.value ? `${studies.length} indicators` : 'Fold'}
+              </Button>
+            )}
+          </div>
+        )
+      })}
     </>
   )
+}
+
+/** The panes whose legends name a study: its own, the price's for what lies over it, and for what is not drawn. */
+function panesOf({ study, scene }: Layer): readonly string[] {
+  const own = scene?.panes.map(({ name }) => paneOf(study.id, name)) ?? []
+  return own.length === 0 ? ['price'] : own.length > 1 ? own.filter((name) => name !== 'price') : own
 }
 
 function PriceLine({ bars, bar }: { readonly bars: Bars; readonly bar: number }) {
@@ -96,16 +132,7 @@ function ScriptLine({
   return (
     <div class={s.legendLine}>
       <span class={s.legendScript}>{scene.title}</span>
-      <span class={cx('num', s.legendValues)}>
-        {marks.map((mark, i) => {
-          const value = valueOf(mark, bar)
-          return value ? (
-            <span key={i} title={mark.title || undefined} style={{ color: value.color }}>
-              {value.text}
-            </span>
-          ) : null
-        })}
-      </span>
+      <Values marks={marks} bar={bar} />
       {pane === 'price' && outrun.value && !running.value && (
         <button
           type="button"
@@ -136,6 +163,85 @@ function ScriptLine({
         </span>
       )}
     </div>
+  )
+}
+
+/** A study's line: its values at the crosshair, and what can be done with it. */
+function StudyLine({
+  layer: { study, title, scene, problem, running: busy },
+  pane,
+  bar,
+}: {
+  readonly layer: Layer
+  readonly pane: string
+  readonly bar: number
+}) {
+  const marks = scene?.panes.find(({ name }) => paneOf(study.id, name) === pane)?.marks ?? []
+  return (
+    <div class={s.legendLine} data-dim={scene === null && !busy}>
+      <button
+        type="button"
+        class={cx(s.legendTitle, s.legendScript)}
+        title={`Settings of ${study.name}`}
+        onClick={() => (settingsOf.value = study.id)}
+      >
+        {title}
+        <span class="muted"> {inputsText(study.inputs)}</span>
+      </button>
+      {problem === null ? (
+        <Values marks={marks} bar={bar} />
+      ) : (
+        <span class="down" title={problem}>
+          could not run
+        </span>
+      )}
+      <span class={s.legendTools}>
+        <Button
+          variant="quiet"
+          size="small"
+          icon="eye"
+          label={study.hidden ? `Show ${title}` : `Hide ${title}`}
+          pressed={study.hidden}
+          onClick={() => changeStudy(study.id, { hidden: !study.hidden })}
+        />
+        <Button
+          variant="quiet"
+          size="small"
+          icon="settings"
+          label={`Settings of ${title}`}
+          onClick={() => (settingsOf.value = study.id)}
+        />
+        <Button
+          variant="quiet"
+          size="small"
+          icon="close"
+          label={`Take ${title} off the chart`}
+          onClick={() => removeStudy(study.id)}
+        />
+      </span>
+    </div>
+  )
+}
+
+/** Changed numbers and words, as `14 · close`. */
+const inputsText = (inputs: Study['inputs']): string =>
+  Object.values(inputs)
+    .filter((value) => typeof value === 'number' || typeof value === 'string')
+    .slice(0, 4)
+    .join(' · ')
+
+function Values({ marks, bar }: { readonly marks: readonly Mark[]; readonly bar: number }) {
+  return (
+    <span class={cx('num', s.legendValues)}>
+      {marks.map((mark, i) => {
+        const value = valueOf(mark, bar)
+        return value ? (
+          <span key={i} title={mark.title || undefined} style={{ color: value.color }}>
+            {value.text}
+          </span>
+        ) : null
+      })}
+    </span>
   )
 }
 

@@ -45,8 +45,11 @@ export class PanePainter implements ISeriesPrimitive {
   #marks: readonly Mark[] = []
   #barColors: readonly GroundMark[] = []
   #labels: readonly ISeriesPrimitiveAxisView[] = []
-  #drawings: ReturnType<typeof itemsAt>[] = []
-  #lines: ReturnType<typeof itemsAt> = []
+  #drawings: readonly {
+    readonly items: ReturnType<typeof itemsAt>
+    readonly lines: ReturnType<typeof itemsAt>
+    readonly base: number
+  }[] = []
   #requestUpdate: () => void = () => undefined
 
   constructor(name: string, chart: Chart, series: Series, onUpdate: () => void) {
@@ -116,15 +119,12 @@ export class PanePainter implements ISeriesPrimitive {
   }
 
   #setDrawings(): void {
-    const { cut, scene } = this.#state
-    const at = cut === null ? null : cut - (scene?.base ?? 0)
+    const { cut } = this.#state
     const marks = this.#marks.filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
-    this.#drawings = marks.map((mark) => itemsAt(mark, at))
-    // Linefills refer to lines by their number among all lines of the run, including those of other panes.
-    const lines = scene?.panes
-      .flatMap((pane) => pane.marks)
-      .find((mark): mark is DrawingsMark => mark.kind === 'drawings' && mark.items[0]?.kind === 'line')
-    this.#lines = lines ? itemsAt(lines, at) : []
+    this.#drawings = marks.map(({ items, lines, base }) => {
+      const at = cut === null ? null : cut - base
+      return { items: itemsAt(items, at), lines: itemsAt(lines, at), base }
+    })
   }
 
   autoscale(): AutoscaleInfo | null {
@@ -204,7 +204,7 @@ export class PanePainter implements ISeriesPrimitive {
   }
 
   #drawFront(paint: Paint): void {
-    const { bars, type, cut, scene, interval, trades, hoveredTrade, markedTrade, levels } = this.#state
+    const { bars, type, cut, interval, trades, hoveredTrade, markedTrade, levels } = this.#state
     if (this.name === 'price') {
       const colorOf =
         this.#barColors.length === 0
@@ -219,8 +219,8 @@ export class PanePainter implements ISeriesPrimitive {
       drawBars(upTo(paint, cut), upToBars(this.#shown, cut), type, colorOf)
     }
     drawMarks(paint, this.#marks, upToBars(bars, cut))
-    const space = { bars, interval, base: scene?.base ?? 0 }
-    for (const items of this.#drawings) drawDrawings(paint, items, this.#lines, space)
+    for (const { items, lines, base } of this.#drawings)
+      drawDrawings(paint, items, lines, { bars, interval, base })
     if (this.name !== 'price') return
     if (trades)
       drawTrades(paint, trades, bars, { hovered: hoveredTrade, marked: markedTrade, cut: cut ?? Infinity })

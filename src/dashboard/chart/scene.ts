@@ -92,6 +92,10 @@ export interface GroundMark extends MarkBase {
 export interface DrawingsMark extends MarkBase {
   readonly kind: 'drawings'
   readonly items: readonly WireDrawing[]
+  /** The chart's bar that is the first of their run: a chart shows several runs, and drawings count bars of their own. */
+  readonly base: number
+  /** The lines of their run, which linefills name by number, whichever pane those are in. */
+  readonly lines: readonly WireDrawing[]
 }
 export type Mark =
   PlotMark | LevelMark | FillMark | ShapeMark | ArrowMark | CandleMark | GroundMark | DrawingsMark
@@ -121,13 +125,37 @@ export function colorAt(colors: Colors, i: number): string | null {
   return at < 0 ? null : (colors.palette[at] ?? null)
 }
 
+/** The name of the layer that is the editor's script. */
+export const MAIN_LAYER = 'main'
+
+/**
+ * Several scripts on one chart: what each draws over the price lies there in their order, and each has a pane of its own
+ * for the rest, named after its layer.
+ */
+export function stacked(layers: readonly { readonly id: string; readonly scene: Scene }[]): Scene | null {
+  const first = layers[0]?.scene
+  if (!first) return null
+  const panes = new Map<string, Mark[]>()
+  for (const { id, scene } of layers)
+    for (const { name, marks } of scene.panes) {
+      const pane = paneOf(id, name)
+      panes.set(pane, [...(panes.get(pane) ?? []), ...marks])
+    }
+  return { ...first, panes: [...panes].map(([name, marks]) => ({ name, marks })) }
+}
+
+/** Where a layer's pane stands on the chart. */
+export const paneOf = (layer: string, pane: string): string =>
+  pane === 'price' || layer === MAIN_LAYER ? pane : layer
+
 export function buildScene(title: string, tracks: readonly Track[], bars: Bars): Scene {
   const times = ofKind(tracks, 'time')?.data ?? []
   const base = times.length === 0 ? 0 : lowerBound(bars.time, times[0]!)
+  const lines = (ofKind(tracks, 'line')?.items ?? []) as readonly WireDrawing[]
   const panes = new Map<string, Mark[]>()
   const byId = new Map<string, PlotMark | LevelMark>()
   for (const track of tracks) {
-    const mark = markOf(track, base, byId)
+    const mark = markOf(track, { base, byId, lines })
     if (!mark) continue
     if (mark.kind === 'plot' || mark.kind === 'hline') byId.set(track.id, mark)
     const add = (pane: string, one: Mark) => {
@@ -151,11 +179,13 @@ export function buildScene(title: string, tracks: readonly Track[], bars: Bars):
   }
 }
 
-function markOf(
-  track: Track,
-  base: number,
-  byId: ReadonlyMap<string, PlotMark | LevelMark>,
-): Mark | undefined {
+interface OfRun {
+  readonly base: number
+  readonly byId: ReadonlyMap<string, PlotMark | LevelMark>
+  readonly lines: readonly WireDrawing[]
+}
+
+function markOf(track: Track, { base, byId, lines }: OfRun): Mark | undefined {
   switch (track.kind) {
     case 'plot':
       return {
@@ -198,7 +228,13 @@ function markOf(
     case 'polyline':
     case 'linefill':
     case 'table':
-      return { ...headOf(track, base), kind: 'drawings', items: track.items as readonly WireDrawing[] }
+      return {
+        ...headOf(track, base),
+        kind: 'drawings',
+        items: track.items as readonly WireDrawing[],
+        base,
+        lines,
+      }
     default:
       return undefined
   }

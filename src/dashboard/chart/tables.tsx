@@ -14,7 +14,6 @@ type WireCell = { readonly [Field in keyof Cell]: Cell[Field] | string }
 
 export function Tables({ scene }: { readonly scene: Scene }) {
   const cut = replayOnChart.value?.cut ?? null
-  const at = cut === null ? null : cut - scene.base
   return (
     <>
       {scene.panes.flatMap((pane) => {
@@ -23,7 +22,7 @@ export function Tables({ scene }: { readonly scene: Scene }) {
           ? pane.marks
               .filter((mark): mark is DrawingsMark => mark.kind === 'drawings')
               .flatMap((mark) =>
-                itemsAt(mark, at).map((item, i) =>
+                itemsAt(mark.items, cut === null ? null : cut - mark.base).map((item, i) =>
                   item?.['kind'] === 'table' ? (
                     <div
                       key={`${pane.name}${i}`}

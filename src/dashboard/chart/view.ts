@@ -242,13 +242,15 @@ export class ChartView {
 
   #setPanes(): void {
     const names = (this.#state.scene?.panes ?? []).map((pane) => pane.name).filter((name) => name !== 'price')
-    while (this.#panes.length > 1 + names.length) {
+    // Those in front that stay as they are keep their height; the others are made again in their new order.
+    let same = 0
+    while (same < names.length && this.#panes[same + 1]?.name === names[same]) same++
+    while (this.#panes.length > 1 + same) {
       const painter = this.#panes.pop()!
       this.#chart.removeSeries(painter.series)
-      const left = this.#chart.panes().length - 1
-      if (left >= 1 + names.length && left > 0) this.#chart.removePane(left)
+      if (this.#chart.panes().length > this.#panes.length) this.#chart.removePane(this.#panes.length)
     }
-    for (const name of names.slice(this.#panes.length - 1)) {
+    for (const name of names.slice(same)) {
       this.#addPane(name)
       this.#setAnchor(this.#panes.length - 1)
     }

@@ -74,7 +74,8 @@ export function Tour() {
     const again = setInterval(place, 300)
     return () => clearInterval(again)
   }, [at])
-  useEffect(() => {
+  // Before it is painted: whoever sees the tour may press Escape at once.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') end()
     }

@@ -1,0 +1,61 @@
+// How a user wants a study's plots to look, over what the script says.
+
+import { DISPLAY, type Mark, type PlotMark, type Scene } from '../chart/scene.ts'
+
+export interface PlotStyle {
+  readonly color?: string
+  readonly width?: number
+  readonly hidden?: boolean
+}
+/** By the plot's title, or its number where it has none. */
+export type PlotStyles = Readonly<Record<string, PlotStyle>>
+
+export interface StyledPlot {
+  readonly key: string
+  readonly name: string
+  readonly color: string
+  readonly width: number
+}
+
+/** The plots of a scene that can be styled, in their order. */
+export function plotsOf(scene: Scene): readonly StyledPlot[] {
+  return keyed(scene).map(([key, mark], i) => ({
+    key,
+    name: mark.title || `Plot ${i + 1}`,
+    color: firstColor(mark),
+    width: mark.width,
+  }))
+}
+
+export function styled(scene: Scene, styles: PlotStyles): Scene {
+  if (Object.keys(styles).length === 0) return scene
+  const changed = new Map<Mark, Mark>()
+  for (const [key, mark] of keyed(scene)) {
+    const style = styles[key]
+    if (style) changed.set(mark, restyled(mark, style))
+  }
+  return {
+    ...scene,
+    panes: scene.panes.map((pane) => ({
+      ...pane,
+      marks: pane.marks.map((mark) => changed.get(mark) ?? mark),
+    })),
+  }
+}
+
+function keyed(scene: Scene): readonly (readonly [string, PlotMark])[] {
+  const plots = scene.panes.flatMap(({ marks }) =>
+    marks.filter((mark): mark is PlotMark => mark.kind === 'plot'),
+  )
+  return plots.map((mark, i) => [mark.title || String(i), mark])
+}
+
+const restyled = (mark: PlotMark, { color, width, hidden }: PlotStyle): PlotMark => ({
+  ...mark,
+  ...(color !== undefined && { colors: { one: color } }),
+  ...(width !== undefined && { width }),
+  ...(hidden && { display: mark.display & DISPLAY.dataWindow }),
+})
+
+const firstColor = ({ colors }: PlotMark): string =>
+  ('one' in colors ? colors.one : colors.palette[0])?.slice(0, 7) ?? '#2962ff'

@@ -1,0 +1,254 @@
+// What can be put on the chart: the indicators that Chartroom brings, one's own scripts, other people's, and the examples.
+//
+// Enter or a click adds an indicator and leaves the dialog open for the next one. A strategy goes into the editor, since its
+// trades and its report are what it is for.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Script } from '../../wire/script.ts'
+import { call } from '../api-client.ts'
+import { studyDialog } from '../chart/chart-state.ts'
+import { openCopy, openScript } from '../editor/documents.ts'
+import { SAMPLES } from '../editor/samples.ts'
+import { attempt } from '../frame/page.tsx'
+import { remembered } from '../settings.ts'
+import { Badge, Button, cx, Dialog, Empty, toast } from '../ui/ui.tsx'
+import { bottom } from '../workspace.ts'
+import { LIBRARY } from './library.ts'
+import s from './studies.module.css'
+import { addStudy, studies, STUDIES_MAX } from './studies.ts'
+
+interface Row {
+  readonly id: string
+  readonly name: string
+  readonly short: string
+  readonly group: string
+  readonly words: string
+  readonly kind: 'indicator' | 'strategy'
+  readonly source: string
+  readonly edit: () => void
+}
+
+const favourites = remembered<readonly string[]>('studies.favourites', [])
+
+const BUILT_IN: readonly Row[] = LIBRARY.map(({ id, title, shortTitle, category, also, source }) => ({
+  id: `library:${id}`,
+  name: title,
+  short: shortTitle,
+  group: category,
+  words: also,
+  kind: 'indicator',
+  source,
+  edit: () => openCopy(title, source),
+}))
+const EXAMPLES: readonly Row[] = SAMPLES.map(({ name, about, kind, source }) => ({
+  id: `sample:${name}`,
+  name,
+  short: '',
+  group: 'Examples',
+  words: about,
+  kind,
+  source,
+  edit: () => openCopy(name, source),
+}))
+
+const storedRow = (script: Script, group: string): Row => ({
+  id: `script:${script.id}`,
+  name: script.name,
+  short: '',
+  group,
+  words: script.author,
+  kind: script.kind === 'strategy' ? 'strategy' : 'indicator',
+  source: script.source,
+  edit: () => attempt(openScript(script.id)),
+})
+
+export function StudyDialog() {
+  const text = studyDialog.value ?? ''
+  const [group, setGroup] = useState('')
+  const [at, setAt] = useState(0)
+  const [stored, setStored] = useState<readonly Row[]>([])
+  const list = useRef<HTMLUListElement>(null)
+  useEffect(() => {
+    const abort = new AbortController()
+    const load = async (feed: 'mine' | 'public', name: string) => {
+      const { scripts } = await call('GET /api/platform/scripts', { query: { feed }, signal: abort.signal })
+      return scripts.filter(({ kind }) => kind !== 'library').map((script) => storedRow(script, name))
+    }
+    Promise.all([load('mine', 'Yours'), load('public', 'Public')]).then(
+      (found) => setStored(found.flat()),
+      () => undefined,
+    )
+    return () => abort.abort()
+  }, [])
+  const all = useMemo(() => [...stored, ...BUILT_IN, ...EXAMPLES], [stored])
+  const groups = ['', 'Favourites', ...new Set(all.map((row) => row.group))]
+  const found = useMemo(() => matching(all, text, group), [all, text, group, favourites.value])
+  const chosen = found[Math.min(at, found.length - 1)]
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step) {
+      const next = Math.max(0, Math.min(found.length - 1, at + step))
+      setAt(next)
+      list.current?.children[next]?.scrollIntoView({ block: 'nearest' })
+    } else if (event.key === 'Enter' && chosen) put(chosen)
+    else return
+    event.preventDefault()
+  }
+  return (
+    <Dialog title="Indicators and strategies" onClose={() => (studyDialog.value = null)} width={720}>
+      <input
+        class={s.search}
+        value={text}
+        placeholder="Search: rsi, bands, volume…"
+        aria-label="Search indicators"
+        role="combobox"
+        aria-expanded={found.length > 0}
+        aria-controls="study-list"
+        aria-activedescendant={chosen ? `study-${found.indexOf(chosen)}` : undefined}
+        autocomplete="off"
+        spellcheck={false}
+        data-autofocus
+        onInput={(event) => {
+          studyDialog.value = event.currentTarget.value
+          setAt(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div class={s.groups} role="group" aria-label="Which">
+        {groups.map((name) => (
+          <Button
+            key={name}
+            size="small"
+            variant="quiet"
+            pressed={group === name}
+            onClick={() => {
+              setGroup(name)
+              setAt(0)
+            }}
+          >
+            {name || 'All'}
+          </Button>
+        ))}
+      </div>
+      {found.length === 0 ? (
+        <Empty title="Nothing is called that">Another word, or another group.</Empty>
+      ) : (
+        <ul ref={list} id="study-list" class={s.list} role="listbox" aria-label="Indicators and strategies">
+          {found.map((row, i) => (
+            <Entry key={row.id} row={row} index={i} isChosen={row === chosen} onPoint={() => setAt(i)} />
+          ))}
+        </ul>
+      )}
+      {chosen && <Actions row={chosen} />}
+    </Dialog>
+  )
+}
+
+function Entry({
+  row,
+  index,
+  isChosen,
+  onPoint,
+}: {
+  readonly row: Row
+  readonly index: number
+  readonly isChosen: boolean
+  readonly onPoint: () => void
+}) {
+  const onChart = studies.value.filter(({ from }) => from === row.id).length
+  return (
+    <li
+      id={`study-${index}`}
+      class={s.row}
+      role="option"
+      aria-selected={isChosen}
+      onClick={() => put(row)}
+      onPointerMove={onPoint}
+    >
+      <span class={cx(s.star, favourites.value.includes(row.id) && s.starred)} aria-hidden="true">
+        ★
+      </span>
+      <span class={s.name}>{row.name}</span>
+      {row.short && row.short !== row.name && <span class="muted">{row.short}</span>}
+      <span class={s.gap} />
+      {onChart > 0 && (
+        <Badge tone="accent">{onChart === 1 ? 'on the chart' : `${onChart} on the chart`}</Badge>
+      )}
+      {row.kind === 'strategy' && <Badge>strategy</Badge>}
+      <span class="muted">{row.group}</span>
+    </li>
+  )
+}
+
+/** What else can be done with the one that is chosen; by keyboard, Tab leads here. */
+function Actions({ row }: { readonly row: Row }) {
+  const starred = favourites.value.includes(row.id)
+  return (
+    <div class={s.actions}>
+      <span class="muted">{row.name}</span>
+      <span class={s.gap} />
+      <Button
+        size="small"
+        icon="star"
+        pressed={starred}
+        onClick={() =>
+          (favourites.value = starred
+            ? favourites.value.filter((id) => id !== row.id)
+            : [...favourites.value, row.id])
+        }
+      >
+        {starred ? 'Not a favourite' : 'Favourite'}
+      </Button>
+      <Button
+        size="small"
+        icon="code"
+        onClick={() => {
+          studyDialog.value = null
+          bottom.value = 'script'
+          row.edit()
+        }}
+      >
+        Open in the editor
+      </Button>
+      <Button size="small" variant="primary" icon="plus" onClick={() => put(row)}>
+        {row.kind === 'strategy' ? 'Run in the editor' : 'Add to the chart'}
+      </Button>
+    </div>
+  )
+}
+
+function put(row: Row): void {
+  if (row.kind === 'strategy') {
+    studyDialog.value = null
+    row.edit()
+    return
+  }
+  if (studies.peek().length >= STUDIES_MAX) {
+    toast(`A chart holds ${STUDIES_MAX} indicators. Take one off first.`, { tone: 'down' })
+    return
+  }
+  addStudy({ name: row.name, shortName: row.short || row.name, source: row.source, from: row.id })
+}
+
+/** By name first, then by what it is also called. */
+function matching(all: readonly Row[], text: string, group: string): readonly Row[] {
+  const words = text.trim().toLowerCase()
+  const starred = new Set(favourites.peek())
+  const rank = (row: Row): number => {
+    if (group === 'Favourites' ? !starred.has(row.id) : group !== '' && row.group !== group) return 9
+    if (words === '') return starred.has(row.id) ? 0 : 1
+    const [name, short] = [row.name.toLowerCase(), row.short.toLowerCase()]
+    if (short === words || name === words) return 0
+    if (short.startsWith(words) || name.startsWith(words)) return 1
+    if (name.includes(words)) return 2
+    return words.split(/\s+/).every((word) => `${name} ${short} ${row.words.toLowerCase()}`.includes(word))
+      ? 3
+      : 9
+  }
+  return all
+    .map((row) => ({ row, rank: rank(row) }))
+    .filter((one) => one.rank < 9)
+    .sort((a, b) => a.rank - b.rank)
+    .map((one) => one.row)
+    .slice(0, 300)
+}

@@ -1,0 +1,156 @@
+// The settings of a study: its inputs, how its plots look, and the intervals it is shown on. What changes is on the chart at
+// once.
+
+import { useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
+import { intervalText, intervalsOf, symbol } from '../chart/chart-state.ts'
+import { InputFields } from '../editor/inputs-panel.tsx'
+import { openCopy, openScript } from '../editor/documents.ts'
+import { attempt, Check, Segments, useLoad } from '../frame/page.tsx'
+import { Button, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
+import { bottom } from '../workspace.ts'
+import { plotsOf, type PlotStyle } from './plot-styles.ts'
+import s from './studies.module.css'
+import { changeStudy, layers, moveStudy, settingsOf, studies, type Study } from './studies.ts'
+
+type Tab = 'inputs' | 'style' | 'intervals'
+
+export function StudySettings({ id }: { readonly id: string }) {
+  const [tab, setTab] = useState<Tab>('inputs')
+  const study = studies.value.find((one) => one.id === id)
+  const close = () => (settingsOf.value = '')
+  if (!study) return null
+  return (
+    <Dialog
+      title={study.name}
+      onClose={close}
+      width={460}
+      footer={
+        <>
+          <Button size="small" onClick={() => moveStudy(id, -1)}>
+            Move up
+          </Button>
+          <Button size="small" onClick={() => moveStudy(id, 1)}>
+            Move down
+          </Button>
+          <Button
+            size="small"
+            icon="code"
+            onClick={() => {
+              close()
+              edit(study)
+            }}
+          >
+            Open in the editor
+          </Button>
+          <Button
+            size="small"
+            variant="danger"
+            onClick={() => changeStudy(id, { inputs: {}, plots: {}, intervals: null })}
+          >
+            Reset
+          </Button>
+        </>
+      }
+    >
+      <Segments
+        label="Settings"
+        value={tab}
+        options={[
+          ['inputs', 'Inputs'],
+          ['style', 'Style'],
+          ['intervals', 'Intervals'],
+        ]}
+        onChange={setTab}
+      />
+      {tab === 'inputs' && <Inputs study={study} />}
+      {tab === 'style' && <Styles study={study} />}
+      {tab === 'intervals' && <Intervals study={study} />}
+    </Dialog>
+  )
+}
+
+function edit({ from, name, source }: Study): void {
+  bottom.value = 'script'
+  const [kind, id = ''] = from.split(/:(.*)/)
+  if (kind === 'script') attempt(openScript(id))
+  else openCopy(name, source)
+}
+
+function Inputs({ study }: { readonly study: Study }) {
+  const checked = useLoad(
+    (signal) => call('POST /api/platform/scripts/check', { body: { source: study.source }, signal }),
+    [study.source],
+  )
+  if (checked.error) return <Failure error={checked.error} />
+  if (!checked.data) return <Skeleton height={120} />
+  if (checked.data.inputs.length === 0) return <Empty title="It has no inputs" />
+  return (
+    <div class={s.inputs}>
+      <InputFields
+        list={checked.data.inputs}
+        values={study.inputs}
+        onChange={(change) => {
+          const now = studies.peek().find((one) => one.id === study.id)
+          if (now) changeStudy(study.id, { inputs: change(now.inputs) })
+        }}
+      />
+    </div>
+  )
+}
+
+const WIDTHS = [1, 2, 3, 4]
+
+function Styles({ study }: { readonly study: Study }) {
+  const scene = layers.value.find((one) => one.study.id === study.id)?.scene
+  const plots = scene ? plotsOf(scene) : []
+  if (plots.length === 0) return <Empty title="It has no plots to style" />
+  const set = (key: string, change: PlotStyle) =>
+    changeStudy(study.id, { plots: { ...study.plots, [key]: { ...study.plots[key], ...change } } })
+  return (
+    <ul class={s.plots}>
+      {plots.map(({ key, name, color, width }) => (
+        <li key={key} class={s.plot}>
+          <Check checked={!study.plots[key]?.hidden} onChange={(on) => set(key, { hidden: !on })}>
+            {name}
+          </Check>
+          <input
+            type="color"
+            aria-label={`Colour of ${name}`}
+            value={study.plots[key]?.color ?? color}
+            onChange={(event) => set(key, { color: event.currentTarget.value })}
+          />
+          <select
+            aria-label={`Width of ${name}`}
+            value={String(study.plots[key]?.width ?? width)}
+            onChange={(event) => set(key, { width: Number(event.currentTarget.value) })}
+          >
+            {[...new Set([...WIDTHS, width])].map((one) => (
+              <option key={one} value={String(one)}>
+                {one} px
+              </option>
+            ))}
+          </select>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Intervals({ study }: { readonly study: Study }) {
+  const known = intervalsOf(symbol.value)
+  const chosen = study.intervals ?? known
+  const set = (interval: string, on: boolean) => {
+    const next = on ? [...chosen, interval] : chosen.filter((one) => one !== interval)
+    changeStudy(study.id, { intervals: known.every((one) => next.includes(one)) ? null : next })
+  }
+  return (
+    <div class={s.intervals}>
+      {known.map((interval) => (
+        <Check key={interval} checked={chosen.includes(interval)} onChange={(on) => set(interval, on)}>
+          {intervalText(interval)}
+        </Check>
+      ))}
+    </div>
+  )
+}

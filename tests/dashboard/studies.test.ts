@@ -1,0 +1,133 @@
+// Indicators on the chart beside the editor's script: found, added, set, hidden, kept over a reload.
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { headOf, LIBRARY } from '../../src/dashboard/studies/library.ts'
+import { plotsOf, styled } from '../../src/dashboard/studies/plot-styles.ts'
+import { buildScene, DISPLAY, MAIN_LAYER, stacked, type Scene } from '../../src/dashboard/chart/scene.ts'
+import { NO_BARS } from '../../src/dashboard/chart/view-state.ts'
+import { barsOf, runScript } from '../pine/run-script.ts'
+import type { Track } from '../../src/wire/track.ts'
+import { noBrowser, startSite, type Site } from './browser.ts'
+
+const plotTrack = (id: string, pane: string, title = id) =>
+  ({
+    id,
+    kind: 'plot',
+    pane,
+    title,
+    data: [1, 2],
+    color: '#ff0000',
+    style: 'line',
+    linewidth: 1,
+  }) as unknown as Track
+const sceneOf = (...tracks: readonly Track[]): Scene => buildScene('T', tracks, NO_BARS)
+
+describe('several scripts on one chart', () => {
+  test('share the pane of the price, and have one each for the rest', () => {
+    const chart = stacked([
+      { id: MAIN_LAYER, scene: sceneOf(plotTrack('a', 'price'), plotTrack('b', 'script')) },
+      { id: 's1', scene: sceneOf(plotTrack('c', 'script')) },
+      { id: 's2', scene: sceneOf(plotTrack('d', 'price'), plotTrack('e', 'script')) },
+    ])
+    const titles = chart!.panes.map(({ name, marks }) => [name, marks.map(({ title }) => title)])
+    expect(titles).toEqual([
+      ['price', ['a', 'd']],
+      ['script', ['b']],
+      ['s1', ['c']],
+      ['s2', ['e']],
+    ])
+    expect(stacked([])).toBeNull()
+  })
+
+  test('lines of a run stay those that its own linefills name', () => {
+    const line = (x: number) => ({ kind: 'line', x1: x }) as never
+    const tracks = (x: number) =>
+      [
+        { id: 'l', kind: 'line', pane: 'price', title: '', items: [line(x)] },
+        { id: 'f', kind: 'linefill', pane: 'price', title: '', items: [{ kind: 'linefill' }] },
+      ] as unknown as Track[]
+    const chart = stacked([
+      { id: 's1', scene: sceneOf(...tracks(1)) },
+      { id: 's2', scene: sceneOf(...tracks(2)) },
+    ])
+    const fills = chart!.panes[0]!.marks.filter(
+      (mark) => mark.kind === 'drawings' && mark.items[0]!.kind === 'linefill',
+    )
+    expect(fills.map((mark) => mark.kind === 'drawings' && mark.lines[0]!['x1'])).toEqual([1, 2])
+  })
+})
+
+test('a plot looks as the user wants, others as the script says', () => {
+  const scene = sceneOf(plotTrack('a', 'price', 'Fast'), plotTrack('b', 'price', ''))
+  expect(plotsOf(scene)).toEqual([
+    { key: 'Fast', name: 'Fast', color: '#ff0000', width: 1 },
+    { key: '1', name: 'Plot 2', color: '#ff0000', width: 1 },
+  ])
+  const [fast, other] = styled(scene, { Fast: { color: '#00ff00', width: 3 }, 1: { hidden: true } }).panes[0]!
+    .marks
+  expect(fast).toMatchObject({ colors: { one: '#00ff00' }, width: 3 })
+  expect(other!.display & DISPLAY.pane).toBe(0)
+  expect(styled(scene, {})).toBe(scene)
+})
+
+describe('the indicators that Chartroom brings', () => {
+  test('are all those of their folder', () => {
+    const files = readdirSync(`${import.meta.dir}/../../data/indicators`).map((file) =>
+      file.replace('.pine', ''),
+    )
+    expect(LIBRARY.map(({ id }) => id)).toEqual(files.sort())
+  })
+
+  const bars = barsOf(Array.from({ length: 400 }, (_, i) => 100 + 10 * Math.sin(i / 9) + (i % 7)))
+  test.each(LIBRARY.map(({ id, source }) => [id, source] as const))(
+    '%s compiles, runs and says what it is',
+    (id, source) => {
+      const { title, shortTitle, category, also } = headOf(source)
+      expect([id, title, shortTitle, category, also].filter((text) => text === '')).toEqual([])
+      expect(runScript(source, bars).plots.length).toBeGreaterThan(0)
+    },
+  )
+})
+
+describe.skipIf(noBrowser)('on the chart', () => {
+  let site: Site
+  beforeAll(async () => {
+    site = await startSite()
+  }, 60_000)
+  afterAll(() => site.close())
+
+  test('indicators are added by keyboard, set, hidden, taken off, and there after a reload', async () => {
+    const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+    const { page, complaints } = await site.open({ remembered: quiet })
+    await page.goto(site.url)
+    await page.getByText(/^Vol/).first().waitFor()
+    await page.getByRole('application').focus()
+    await page.keyboard.press('Alt+i')
+    const search = page.getByRole('combobox', { name: 'Search indicators' })
+    await search.waitFor()
+    for (const words of ['rsi', 'macd']) {
+      await search.fill(words)
+      await page.keyboard.press('Enter')
+    }
+    await page.keyboard.press('Escape')
+    const legend = (name: string) => page.getByRole('button', { name: `Settings of ${name}`, exact: true })
+    const rsi = legend('RSI')
+    await rsi.waitFor()
+    await legend('MACD').waitFor()
+    await page.getByText('57.36').first().waitFor()
+
+    // 2 instead of 14: another number stands in the legend.
+    await rsi.click()
+    await page.getByRole('dialog').getByLabel('Length').fill('2')
+    await page.keyboard.press('Escape')
+    await page.getByText('57.36').first().waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Hide RSI' }).click()
+    await page.getByRole('button', { name: 'Show RSI' }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Show RSI' }).click()
+    await page.getByRole('button', { name: 'Take MACD off the chart' }).click()
+    expect(await legend('MACD').count()).toBe(0)
+    expect(complaints).toEqual([])
+  }, 90_000)
+})
