@@ -1,4 +1,4 @@
-// The gate every API request goes through, and the macro by which a route says what it asks of it:
+// The gate that every API request passes, and the macro by which a route says what it requires:
 //
 //     .post('', handler, { access: 'session alerts:write', body: AlertBody })
 //
@@ -48,29 +48,29 @@ import { checkBody } from './validate.ts'
 export type AccessLabel = 'session' | 'api-token' | 'none'
 export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
 
-/** What a route asks beyond its access; give the access alone when it is nothing. */
+/** What a route requires beyond its access. A route that requires nothing else gives the access alone. */
 export interface AccessOptions {
   readonly to: Access
-  /** A limit of its own, on top of the general one. */
+  /** A rate limit of its own, besides the general one. */
   readonly rate?: Rate
-  /** Most bytes of a body; 64 KiB if not said. */
+  /** Most bytes of a body; 64 KiB without it. */
   readonly bodyBytes?: number
   readonly bodyTypes?: readonly string[]
-  /** A request without a body is one with `{}`: for POSTs that say everything in their address. */
+  /** A missing body counts as `{}`: for POSTs whose address says everything. */
   readonly emptyBody?: boolean
-  /** Counts against no limit: for what has to be answered while a flood is on. */
+  /** Counts against no rate limit: for what must be answered even during a flood of requests. */
   readonly unlimited?: boolean
   /** The handler reads `request.body` itself. */
   readonly streams?: boolean
   /** The answer carries an ETag and may be 304. For GETs of stored objects. */
   readonly etag?: boolean
-  /** The answer comes as columns to who asks for them. */
+  /** Clients that ask for columns get the answer as columns. */
   readonly columns?: boolean
   /** With `Prefer: respond-async` it may answer 202. */
   readonly async?: boolean
   /** The answer carries a secret, so its copy for idempotency is encrypted. */
   readonly secret?: boolean
-  /** Asks for the same origin even without a cookie: for what sets one. */
+  /** Requires the same origin even from requests without a cookie: for routes that set one. */
   readonly sameOrigin?: boolean
 }
 
@@ -78,25 +78,25 @@ export type Caller =
   | { readonly user: User; readonly via: 'session'; readonly session: Session }
   | { readonly user: User; readonly via: 'api-token'; readonly token: ApiToken }
 
-/** What is known of one request. */
+/** What is known about one request. */
 export interface Visit {
   readonly requestId: string
   readonly startedAt: number
   readonly peer: Peer
   caller: Caller | null
-  /** Whom the handler may show private objects to; the caller, unless a token lacks the scope for them. */
+  /** The user to whom private objects may be shown: the caller, unless their token lacks the scope. */
   visitor: Caller | null
   /** JSON Pointers of body fields the schema does not know. */
   readonly unknownFields: string[]
   bodyHash: string
   claim: Claim | null
-  /** The answer as it was committed with what it tells of; null = it was not. */
+  /** The answer that was committed together with what it reports; null if there was none. */
   kept: string | null
-  /** Set when an error was answered, which `set.status` does not know of. */
+  /** Set when an error was answered, since `set.status` does not show that. */
   status: number | null
 }
 
-/** What a body may have where its route says nothing else. */
+/** Most bytes of a body whose route gives no limit. */
 export const BODY_BYTES = 64 * 1024
 
 export interface ApiDeps extends Services {
@@ -105,7 +105,7 @@ export interface ApiDeps extends Services {
   readonly kept: KeptAnswers
 }
 
-/** To be used by every resource: gives routes the `access` option and handlers `caller`, `visitor` and `visit`. */
+/** Every resource uses it: gives routes the `access` option, and handlers `caller`, `visitor` and `visit`. */
 export function access({ gate }: ApiDeps) {
   return new Elysia({ name: 'access', normalize: false })
     .use(bearer({ extract: { query: '\0', body: '\0', header: 'Bearer' } }))
@@ -157,8 +157,8 @@ interface LeaveContext extends AnswerContext {
 }
 
 /**
- * Makes something, and answers it. `make` commits `also` together with what it makes, and an Idempotency-Key is used
- * up exactly when the thing is there:
+ * Creates something and answers with it. `make` commits `also` together with it, so that an Idempotency-Key is used
+ * up exactly if the thing exists:
  *
  *     once(
  *       (idea: Idea) => ({ id: idea.id, idea: wire(idea) }),
@@ -191,7 +191,7 @@ export class Gate {
     this.idempotency = new Idempotency(services)
   }
 
-  /** Begins a visit: the first thing that happens to a request. */
+  /** Begins a visit, the first step of every request. */
   open(request: Request, address: string): Visit {
     const { newId, clock } = this.#services
     const visit: Visit = {
@@ -246,17 +246,17 @@ export class Gate {
   } {
     const visit = this.visit(request)
     const { caller, visitor } = visit
-    // Where a credential is needed there is one by now, or the request was refused; `none` routes use `visitor`.
+    // Routes that require a credential have one by now, or the request was refused; `none` routes use `visitor`.
     return { caller: caller as Caller, visitor, may: (scope) => reaches(caller, scope), visit }
   }
 
-  /** Answers what a request with this idempotency key was answered before, or lets it through. */
+  /** Repeats the answer of an earlier request with this idempotency key, or lets the request through. */
   async replay({ request, path, set }: LeaveContext, options: AccessOptions): Promise<unknown> {
     const header = request.headers.get('idempotency-key')
     if (header === null || !keepsAnswers({ method: request.method, options })) return undefined
     const visit = this.visit(request)
     const client = visit.caller?.user.id ?? visit.peer.network
-    // The query counts as the body does: a bookmark's bar, for one, is there.
+    // The query is part of the request as the body is: a bookmark's bar, for example, is given there.
     const bodyHash = visit.bodyHash + new URL(request.url).search
     const begun = await this.idempotency.begin(header, { client, path, bodyHash })
     if (!('answer' in begun)) {
@@ -271,7 +271,7 @@ export class Gate {
     return { ...answer, result: await resultText(this.#services.runs, visit.caller.user.id, id) }
   }
 
-  /** For POSTs that make something with every call. */
+  /** For POSTs that create something with every call. */
   onceFor({ request, set }: AnswerContext, options: AccessOptions): Once {
     return async (answer, make) => {
       const visit = this.visit(request)
@@ -298,10 +298,10 @@ export class Gate {
     const answer = completed(visit, responseValue)
     if (visit.claim) {
       const { claim, kept } = visit
-      // What made nothing and is large (a preview) may as well run again.
+      // A large answer that created nothing, such as a preview, is not kept: it may as well run again.
       const isTransient = kept === null && (isLarge(answer) || hasColumns(answer))
       const text = isTransient ? null : await keptText(answer)
-      // What was made may have changed since, as an alert that fired at once.
+      // What was created may have changed since then, such as an alert that fired at once.
       if (text === null) await this.idempotency.abandon(claim)
       else if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
       visit.claim = null
@@ -324,7 +324,7 @@ export class Gate {
     }
   }
 
-  /** Counts against the limit of anonymous callers, for requests that no route answers. */
+  /** Counts a request that no route answers against the limit of anonymous callers. */
   limitAnonymous(request: Request): void {
     this.#limiter.take('anonymous', this.visit(request).peer.network)
   }
@@ -362,11 +362,11 @@ export class Gate {
     if (unlimited) return
     const client = caller?.user.id ?? peer.network
     Object.assign(headers, this.#limiter.take(caller ? 'user' : 'anonymous', client))
-    // A signed-in user searches while typing, which the limit of a user already bounds.
+    // A signed-in user searches while typing, so only the limit of users applies.
     if (rate && !(rate === 'search' && caller)) Object.assign(headers, this.#limiter.take(rate, client))
   }
 
-  /** When it was last used is worth a write, but not a failed request. */
+  /** If noting the time of the last use fails, the request must not fail. */
   async #touch(caller: Caller): Promise<void> {
     try {
       if (caller.via === 'session') await touchSession(this.#services, caller.session)
@@ -386,7 +386,7 @@ export class Gate {
     const visit = this.visit(request)
     if (emptyBody && request.body === null) return { value: {} }
     const held = this.bodies.open(visit.caller?.user.id ?? visit.peer.network)
-    // Small ones are as many as there are connections.
+    // Small bodies need no counting: there is at most one for each connection.
     const large = bodyBytes > BODY_BYTES ? { clock: this.#services.clock, held } : undefined
     try {
       const body = await jsonBody(request, bodyBytes, { types: bodyTypes, large })
@@ -400,7 +400,7 @@ export class Gate {
 
 /**
  * `__Host-` makes the browser insist on https, this host and the path /; it cannot be used over plain http. Below a path
- * the cookie is not for the host's other sites, so that it has the path instead.
+ * the cookie must not reach the host's other sites, so it has that path and no such prefix.
  */
 export function sessionCookieName(https: boolean, path: string): string {
   if (!https) return 'session'
@@ -439,12 +439,12 @@ export function keepsAnswers({
   return method === 'POST' && !options.streams && !options.sameOrigin
 }
 
-/** Whether a caller would be let in again: for what goes on after the request was, as a stream does. */
+/** Whether the caller would still be let in: for answers that go on for long, such as streams. */
 export function stands(deps: ApiDeps, caller: Caller): Promise<boolean> {
   return caller.via === 'session' ? sessionStands(deps, caller.session) : tokenStands(deps, caller.token)
 }
 
-/** For what a request goes on sending after it was let in, as a long upload does. */
+/** The same for bodies that arrive for long after the request was let in. */
 export async function requireStanding(deps: ApiDeps, caller: Caller): Promise<void> {
   if (await stands(deps, caller)) return
   if (caller.via === 'session') throw unauthenticated(true)
@@ -499,7 +499,7 @@ function refuseDuplicates(request: Request): void {
   throw new Problem(400, 'duplicate_parameter', 'A query parameter is given more than once.')
 }
 
-/** Bytes that are no UTF-8 (half of a surrogate pair, Latin-1) would become U+FFFD, and many names one. */
+/** Bytes that are not UTF-8 (half of a surrogate pair, Latin-1) would become U+FFFD, and so many names the same one. */
 function refuseBrokenText({ url }: Request): void {
   if (!url.includes('%')) return
   try {
@@ -509,7 +509,7 @@ function refuseBrokenText({ url }: Request): void {
   }
 }
 
-/** The credential when `Bearer` is spelt in another case, which RFC 7235 allows; '' for another scheme. */
+/** The credential if `Bearer` is written in another case, which RFC 7235 allows; '' for another scheme. */
 function schemeless(authorization: string): string {
   return /^bearer +(\S+) *$/i.exec(authorization)?.[1] ?? ''
 }
@@ -582,13 +582,13 @@ function isSeen(request: Request, set: LeaveContext['set'], etag: string): boole
     .map((tag) => tag.trim())
     .find((one) => one === '*' || one.replace(/^W\//, '') === etag)
   if (seen === undefined) return false
-  // Of an encoded answer the client has the weak one.
+  // The client has the weak tag of an encoded answer.
   if (seen !== '*') set.headers.etag = seen
   set.status = 304
   return true
 }
 
-/** The answer in the form that its handler chose, and in the encoding that the client likes. */
+/** The answer in the form that its handler chose, and in the client's preferred encoding. */
 async function sent(
   request: Request,
   set: LeaveContext['set'],
@@ -602,7 +602,7 @@ async function sent(
     : encodedBytes(request, set, await answerBytes(answer))
 }
 
-/** Bars shrink to half of it; what a run computed hardly shrinks, and goes as it is. */
+/** Compression halves bars, but hardly shrinks the numbers of a run, which are sent as they are. */
 function columnsSent(request: Request, set: LeaveContext['set'], answer: Record<string, unknown>): Response {
   set.headers['content-type'] = COLUMNS_TYPE
   const pieces = columnsAnswer(answer)
@@ -645,7 +645,7 @@ function encodedPieces(
     : responseOf(set, encodedStream(encoding, stream), encoding)
 }
 
-/** What it is encoded with. The same state has other bytes then, which is what a weak ETag says. */
+/** Sets the encoding. The bytes differ then for the same state, which is what a weak ETag says. */
 function encodingOf(request: Request, set: LeaveContext['set']): Encoding | null {
   varyBy(set, 'accept-encoding')
   const encoding = encodingFor(request)
@@ -669,7 +669,7 @@ function responseOf(
   })
 }
 
-/** The result of a stored backtest, as it was answered when it was run. */
+/** The result of a stored backtest, as in the answer to the request that ran it. */
 async function resultText(runs: Services['runs'], userId: string, id: string): Promise<JsonText> {
   const report = await runs.report(userId, id)
   const tracks = await runs.tracks(userId, id)

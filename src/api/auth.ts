@@ -31,7 +31,7 @@ import { route } from './route.ts'
 
 const USERS_LISTED = 500
 
-/** How the cookie is set, whatever the scheme; the plugin sends one Set-Cookie an answer, which is all we need. */
+/** Attributes of the cookie under both http and https. The plugin sends one Set-Cookie per answer, which is enough. */
 const cookies = (path: string) =>
   cookie({ httpOnly: true, sameSite: 'strict', path: path || '/' }).as('scoped')
 type SetCookie = (name: string, value: string, options: { secure: boolean; maxAge: number }) => void
@@ -40,11 +40,11 @@ export function authRoutes(deps: ApiDeps) {
   const { settings } = deps
   const path = basePath(settings)
 
-  // With a public address there is a proxy in front, and then everybody comes from this machine.
+  // With a public address there is a proxy in front, so that every request seems to come from this machine.
   const isLocal = ({ peer }: Visit): boolean => peer.local && settings.publicUrl === null
 
   async function signedInAs(user: User, visit: Visit, request: Request, setCookie: SetCookie) {
-    // A session that was open already is over: signing in must not leave an older secret alive (session fixation).
+    // Ends a session that was open already: signing in must not leave an older secret valid (session fixation).
     if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
     const { secret } = await startSession(deps, user, request.headers.get('user-agent') ?? '')
     writeCookie(setCookie, visit, path, secret)

@@ -68,7 +68,7 @@ export function backtestRoutes(deps: ApiDeps) {
           set.headers['preference-applied'] = 'respond-async'
           return answer
         }
-        // The script's budget ends it; the connection must not be cut for being quiet before.
+        // The script's budget bounds the time; until then the connection must not be cut for being quiet.
         server?.timeout(request, 0)
         return once(finishedAnswer, (also) => runs.runNow(caller.user.id, asked, request.signal, also))
       },
@@ -104,7 +104,7 @@ export function backtestRoutes(deps: ApiDeps) {
         const report = await runs.report(caller.user.id, id)
         return {
           backtest: { ...wire(run), ...(await runs.script(caller.user.id, id)) },
-          // What is done does not change.
+          // A finished backtest does not change any more.
           result: report && new JsonText(['{"report":', report, '}'], { tag: `${id} ${run.finishedAt}` }),
         }
       },
@@ -139,7 +139,7 @@ export function backtestRoutes(deps: ApiDeps) {
           async (bars) => {
             const stored = { report: report.parts, tracks: tracks.parts }
             const shown = await texts.replay(caller.user.id, { bars }, stored, request.signal)
-            // Read once more when it is sent.
+            // The text is read again while it is sent.
             return { ...shown, tracks: (await runs.tracks(caller.user.id, id)) ?? '[]' }
           },
         )

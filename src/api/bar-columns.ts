@@ -1,15 +1,15 @@
-// Bars on the wire: columns, as everywhere. Written as text, since there may be fifty thousand of them, and a few thousand
-// numbers a turn: all of them at once would hold everybody up for 50 ms.
+// Bars as JSON columns. Written as text a few thousand numbers at a time: there may be fifty thousand bars, and writing them
+// all at once would hold up all other requests for 50 ms.
 
 import { turn } from '../lib/turn.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import type { Pieces } from './json-text.ts'
 
-/** Numbers made text in one turn, about a millisecond of work. */
+/** Numbers written in one turn of the event loop, about a millisecond of work. */
 const NUMBERS = 8192
-/** Few enough to wait for no turn at all. */
+/** So few are written at once. */
 const FEW = 1000
-/** Letters of a number, about. */
+/** Characters of a number, about. */
 const LETTERS = 10
 
 export function barColumns(bars: Bars): Pieces {
@@ -19,7 +19,7 @@ export function barColumns(bars: Bars): Pieces {
   }
 }
 
-/** The same for the same numbers. */
+/** A hash that is equal for equal numbers. */
 export function barsTag(bars: Bars): string {
   return BAR_FIELDS.map((field) => Bun.hash(bars[field]).toString(36)).join(' ')
 }

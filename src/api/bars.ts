@@ -1,4 +1,4 @@
-// Cached bars and the symbols they are of: import, query, correct.
+// Cached bars and facts of their symbols: importing, querying, correcting, deleting.
 
 import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
@@ -21,9 +21,9 @@ import { paced } from './pace.ts'
 import { route } from './route.ts'
 import { validationFailed } from './validate.ts'
 
-/** CSV is read as it comes; JSON has to be whole to be read, and takes ten times its size meanwhile. */
+/** CSV is read while it arrives. JSON has to be complete first, and takes ten times its size in memory. */
 const IMPORT_BYTES = { csv: 512 << 20, json: 32 << 20 }
-/** Bars in one answer. */
+/** Most bars in one answer. */
 const BARS_MAX = 50_000
 
 export function barRoutes(deps: ApiDeps) {
@@ -92,7 +92,7 @@ export function barRoutes(deps: ApiDeps) {
         const from = timeOf('start', query.start)
         const end = timeOf('end', query.end)
         const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
-        // With a start alone one reads forwards, else the newest.
+        // With only a start given, the first bars from there; otherwise the newest.
         const isForwards = from !== undefined && end === undefined
         const read = () => seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
         if (wantsColumns(request)) {

@@ -3,7 +3,7 @@
 
 import { Problem } from '../lib/problem.ts'
 
-/** Whoever is here first cannot take all: half of it is the most of one client. */
+/** One client may take at most half of it, so that nobody can take all. */
 const BYTES_MAX = 128 << 20
 
 /** The bytes of one request. */

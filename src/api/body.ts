@@ -1,4 +1,4 @@
-// Request bodies, read strictly: the right media type, no more bytes than the route takes, UTF-8, JSON, an object.
+// Reads request bodies strictly: the right media type, no more bytes than the route allows, valid UTF-8, a JSON object.
 //
 // Elysia's own reader turns a missing content type into "no body", bad UTF-8 into U+FFFD and 413 into an empty
 // answer, so bodies are read here.
@@ -22,7 +22,7 @@ export interface Body {
 /** How a body is read. */
 export interface BodyOptions {
   readonly types?: readonly string[] | undefined
-  /** Where it may be large: its bytes are counted, and one that comes too slowly is given up on. */
+  /** For large bodies: counts their bytes, and gives up on one that arrives too slowly. */
   readonly large?: { readonly clock: Clock; readonly held: Held } | undefined
 }
 
@@ -45,7 +45,7 @@ const JSON_ONLY: readonly string[] = ['application/json']
 /** More than any request needs; it bounds the time of parsing to 10 ms. */
 const BOUNDS = { depth: 64, values: 50_000 }
 
-/** The bytes a request carries, as they came, and not looked into. */
+/** The bytes of a request as they arrive, unread. */
 export async function bodyBytes(
   request: Request,
   maxBytes: number,
@@ -94,7 +94,7 @@ function parseJson(text: string): unknown {
   // JSON.parse keeps `__proto__` as a plain field, but one careless copy makes it the prototype. Nobody needs it.
   if (/__proto__|\\u005f/i.test(text) && hasField(value, '__proto__'))
     throw malformed('A field may not be called __proto__.')
-  // UTF-8 has no such thing as half a pair, but an escape can write one. It could be neither stored nor sent on.
+  // UTF-8 cannot contain half a surrogate pair, but a JSON escape can. It could be neither stored nor sent on.
   const half = /\\ud[89a-f]/i.test(text) ? halfPair(value, '') : null
   if (half !== null) throw invalidField(half, 'surrogate', 'A text has half of a surrogate pair.')
   return value
@@ -111,7 +111,7 @@ function halfPair(value: unknown, path: string): string | null {
   return null
 }
 
-/** Is a field called so in it? */
+/** Whether an object anywhere in it has a field of this name. */
 function hasField(value: unknown, wanted: string): boolean {
   const open = [value]
   while (open.length > 0) {

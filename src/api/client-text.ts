@@ -1,4 +1,4 @@
-// The typed client: one TypeScript file without dependencies, written from the OpenAPI document and so from the very
+// The typed client: one TypeScript file without dependencies, generated from the OpenAPI document and so from the very
 // schemas that validate. It is served at /api/client.ts and built to dist/client.ts (the package's `chartroom/client`).
 //
 //     const chartroom = new Chartroom({ baseUrl: 'http://127.0.0.1:3000', token: 'crm_pat_…' })
@@ -168,7 +168,7 @@ export class Chartroom {
 }
 `
 
-/** `wire/columns.ts` once more, for this file stands alone; a test holds one against the other. */
+/** A copy of `wire/columns.ts`, because the generated file must stand alone; a test compares the two. */
 const COLUMNS = `const COLUMNS_TYPE = 'application/vnd.chartroom.columns'
 
 interface Column {

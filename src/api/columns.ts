@@ -1,4 +1,4 @@
-// Answers as columns on their way out: what of them is packed already is sent as it is, piece by piece. The format is
+// Sending answers as columns. Parts that are packed already are sent as they are, piece by piece. The format is
 // described in `wire/columns.ts`.
 
 import { turn } from '../lib/turn.ts'
@@ -10,7 +10,7 @@ export class Columns {
   readonly packed: readonly Packed[]
   /** JSON text of the field without them. */
   readonly text: string
-  /** Says as well as the bytes whether it is the same: for its ETag. */
+  /** Identifies the content as well as its bytes would, for the ETag. */
   readonly tag: string
 
   constructor(
@@ -23,12 +23,12 @@ export class Columns {
   }
 }
 
-/** Bars, and not what a run computed. */
+/** True for bars, false for results of a run. */
 export function areBars(answer: Answer): boolean {
   return 'bars' in answer
 }
 
-/** Whether the client takes columns, and not merely anything. */
+/** Whether the client names columns in `Accept`; a wildcard is not enough. */
 export function wantsColumns({ headers }: Request): boolean {
   return (headers.get('accept') ?? '')
     .toLowerCase()
@@ -55,7 +55,7 @@ export function hasColumns(answer: Answer): boolean {
   return Object.values(answer).some((value) => value instanceof Columns)
 }
 
-/** What the ETag is made of. It is another one than that of the JSON. */
+/** What the ETag is made of; it differs from that of the same answer as JSON. */
 export function columnsTag(answer: Answer): string {
   return (
     COLUMNS_TYPE +

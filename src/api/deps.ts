@@ -1,4 +1,4 @@
-// What the HTTP room is handed. `main.ts` fills it with real things, tests with a map and a clock they turn.
+// What the API needs. `main.ts` passes real things, tests a store in memory and a clock that they move.
 
 import type { BlockList } from 'node:net'
 import type { AccountDeps } from '../accounts/accounts.ts'
@@ -34,7 +34,7 @@ export interface Features {
   readonly looks: LookQueue
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
-  /** How providers are asked. */
+  /** Sends the requests to providers. */
   readonly http: Http
   readonly ideas: Ideas
   readonly mail: Mail
@@ -46,21 +46,21 @@ export interface Features {
   readonly support: Support
   readonly sweeps: Sweeps
   readonly scans: Scans
-  /** How often scripts were tried on markets. */
+  /** Counts how often scripts were tried on markets. */
   readonly ledger: Ledger
-  /** What is done with users' texts. */
+  /** Jobs that work on users' texts. */
   readonly texts: Texts
   readonly watchlists: Watchlists
   readonly drawings: Drawings
   /** Reads files of bars for this user. */
   readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
-  /** Something was put into the outbox of this user's webhooks. */
+  /** Called after something was put into the outbox of this user's webhooks. */
   wakeDeliveries(ownerId: string): void
-  /** Told of every firing, after it was committed. The function that is returned ends it. */
+  /** Calls back for every firing after its commit. The returned function ends that. */
   onFired(listener: (firing: Firing) => void): () => void
   /** Likewise, of every finished backtest. */
   onRunDone(listener: (run: Run) => void): () => void
-  /** What a finished backtest sets off. */
+  /** Called when a backtest has finished. */
   readonly onFinished: FinishedHook
   /** Builds the index and runs the loops until the signal aborts. */
   start(signal: AbortSignal): Promise<void>
@@ -68,7 +68,7 @@ export interface Features {
 
 export interface ApiSettings {
   readonly version: string
-  /** Where browsers reach this server, without a slash at the end; null = wherever they came from. */
+  /** The address under which browsers reach this server, without a slash at the end; null = whatever the request says. */
   readonly publicUrl: string | null
   readonly trustedProxies: BlockList
   /** Host names answered besides localhost, IP addresses and PUBLIC_URL's; `*` = any. */

@@ -112,7 +112,7 @@ export function headerParameters(route: Answering): object[] {
       ? [
           header(
             'Idempotency-Key',
-            '1 to 255 characters of your own. For a day the same key with the same request answers what it answered first, and makes nothing anew.',
+            '1 to 255 characters of your own. For a day the same key with the same request gets the same answer, and nothing is created again.',
           ),
         ]
       : []),

@@ -1,4 +1,4 @@
-// What was tried: so that the ledger counts each script with each choice of values once, whoever tried it.
+// Names of trials, by which the ledger counts a script with one choice of values once, however often it is tried.
 
 import { sha256 } from '../lib/sha256.ts'
 import { canonicalJson } from './report/hash.ts'

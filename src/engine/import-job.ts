@@ -15,7 +15,7 @@ import type { Desk } from './worker-loop.ts'
 const MESSAGE_BYTES = 1 << 20
 /** What is read of it before others who share the thread have their turn. */
 const PIECE_BYTES = 256 << 10
-/** Whoever sends less in a second has no use for a place. Looked at over windows of so long, but for their beginning. */
+/** A sender of fewer bytes in a second loses its place; measured over windows of this length, except for their beginning. */
 const SLOW_BYTES = 64 << 10
 const WINDOW_MS = 2000
 const BEGINNING_MS = 250

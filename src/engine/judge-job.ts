@@ -27,7 +27,7 @@ export interface JudgeJob extends RunJob {
   readonly steps: Int32Array
   readonly axes: readonly { readonly ordered: boolean }[]
   readonly points: readonly TrialInputs[]
-  /** Distinct trials of this script on this market, whoever made them. */
+  /** Distinct trials of this script on this market, by sweeps and by hand. */
   readonly counted: number
   readonly failed: number
   /** Sharpe ratios of the other trials counted, where they are known and no rows are here. */
@@ -390,7 +390,7 @@ function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'
       ? 'There are too few bars to tell skill from luck.'
       : `Chance that luck alone did this: ${percent(1 - luck)}.`
   const loss = monteCarlo
-    ? ` Drawn anew, its trades lose in ${percent(monteCarlo.loss)} of the histories.`
+    ? ` Drawn at random again, its trades lose in ${percent(monteCarlo.loss)} of the histories.`
     : ''
   return `${tries} ${says}${loss}`
 }

@@ -49,7 +49,7 @@ export interface PoolOptions {
 
 /**
  * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, and are nobody's one running job: they are
- * small, and whoever sends them sends the next when one is done.
+ * small, and each sender sends the next when one is done.
  */
 const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports'] as const
 export type Lane = (typeof LANES)[number]

@@ -117,7 +117,7 @@ export async function backtestSession(
       'bars_not_found',
       ownerOf(series) === ''
         ? 'There are no bars of this exchange over the time of the backtest.'
-        : 'The backtest ran on your own bars, which were removed or shared since. Import them again, or run it anew.',
+        : 'The backtest ran on your own bars, which were removed or shared since. Import them again, or run the backtest again.',
     )
   const bars = selectBars(all, { last: REPLAY_BARS_MAX })
   const id = await idOfReplay(deps, backtest, key.exchange)

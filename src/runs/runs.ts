@@ -742,7 +742,7 @@ export async function barsGone(seen: SeenBars, run: Run): Promise<Problem> {
     404,
     'bars_not_found',
     (await seen.source(run))
-      ? `It ran on your own bars of ${name}, which were removed or shared since. Everybody's bars of that name are there: run it anew on those.`
+      ? `It ran on your own bars of ${name}, which were removed or shared since. There are shared bars of that name: run it again on those.`
       : `It ran on your own bars of ${name}, which were removed since. Import them again.`,
   )
 }

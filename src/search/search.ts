@@ -35,7 +35,7 @@ const SLICE_MS = 4
 /** How many slices of the user's items a first search waits for; what is not read by then is found next time. */
 const PATIENCE_SLICES = 50
 
-/** A search begins anew when it found what is gone: somebody may be removing thousands. */
+/** A search is repeated when something it found is gone, but only so often: somebody may be removing thousands. */
 const ROUNDS_MAX = 5
 
 interface Filling {

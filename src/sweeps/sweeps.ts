@@ -429,7 +429,7 @@ export class Sweeps {
     throw new Problem(
       409,
       'conflict',
-      'The bars that this sweep ran on have changed since. Start it anew on those that are there.',
+      'The bars that this sweep ran on have changed since. Start a new one on the current bars.',
     )
   }
 

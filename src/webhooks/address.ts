@@ -95,7 +95,7 @@ const blockedUrl = (message: string) =>
   new Problem(422, 'webhook_url_blocked', message, {
     fields: [{ in: 'body', path: '/url', code: 'webhook_url_blocked', message }],
   })
-const HOW_TO_ALLOW = 'Whoever runs this server can open it with the setting WEBHOOK_ALLOW.'
+const HOW_TO_ALLOW = 'The person who runs this server can allow it with the setting WEBHOOK_ALLOW.'
 
 /**
  * The URL, normalised, when its form is one a receiver may have; otherwise throws Problem 422.

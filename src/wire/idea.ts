@@ -66,14 +66,14 @@ export const IDEAS = {
   'GET /api/platform/ideas/{id}': {
     access: 'none ideas:read',
     summary: 'One idea',
-    description: 'A private one only for its owner; an unlisted one for whoever knows its id.',
+    description: 'A private one is only for its owner; an unlisted one for anybody who knows its id.',
     answer: { idea: Idea },
   },
   'PATCH /api/platform/ideas/{id}': {
     access: 'session ideas:write',
     summary: 'Change an idea',
     description:
-      'One that was public and becomes unlisted gets a new `id`: whoever knew the old one does not find it any more.',
+      'A public idea that becomes unlisted gets a new `id`: those who knew the old one do not find it any more.',
     body: Type.Partial(IdeaBody),
     answer: { id: idOf('idea'), idea: Idea },
   },

@@ -46,7 +46,7 @@ export function VerdictFigures({ verdict }: { readonly verdict: Verdict }) {
       percent(monteCarlo.order.drawdownPct.middle),
       `95 %: ${percent(monteCarlo.order.drawdownPct.high)}`,
     ],
-    monteCarlo && ['Chance of a loss', percent(monteCarlo.loss), 'Trades drawn anew, with replacement'],
+    monteCarlo && ['Chance of a loss', percent(monteCarlo.loss), 'Trades drawn at random, with replacement'],
     costs && [
       'Slippage that takes it all',
       costs.breakEvenTicks === null ? '—' : `${ratio(costs.breakEvenTicks, 1)} ticks`,
