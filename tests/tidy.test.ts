@@ -51,12 +51,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 /** Within `pine/`, folder by folder. A built-in's signature is written in the types of `2-check`. */
 const PHASES: Readonly<Record<string, readonly string[]>> = {
-  runtime: [],
+  messages: [],
+  runtime: ['messages'],
   builtins: ['runtime', '2-check'],
-  '1-parse': [],
-  '2-check': ['1-parse', 'builtins', 'runtime'],
+  '1-parse': ['messages'],
+  '2-check': ['messages', '1-parse', 'builtins', 'runtime'],
   '3-plan': ['2-check', 'builtins', 'runtime'],
-  '4-generate': ['2-check', '3-plan', 'builtins', 'runtime'],
+  '4-generate': ['messages', '2-check', '3-plan', 'builtins', 'runtime'],
 }
 /** Type-only imports that are allowed beyond the table. */
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { dashboard: ['api', 'backtest'] }

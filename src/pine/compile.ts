@@ -9,7 +9,6 @@ import { compareIntervals, parseInterval } from '../market/interval.ts'
 import { parse } from './1-parse/parser.ts'
 import { checkBroken } from './2-check/broken.ts'
 import { check } from './2-check/check.ts'
-import { moreDiagnostics, noOutput } from './2-check/messages.ts'
 import type { Program } from './2-check/program.ts'
 import { atTimeframe, leftOutOf, type LeftOut } from './3-plan/timeframe.ts'
 import { withoutPictures } from './3-plan/pictures.ts'
@@ -17,7 +16,10 @@ import { executable } from './executable.ts'
 import type { Executable } from './runtime/executable.ts'
 import type { RunEnvironment, ScriptRun } from './environment.ts'
 import type { Diagnostic } from './diagnostic.ts'
-import { MESSAGES } from './messages.ts'
+import { moreDiagnostics, noOutput } from './messages/checking.ts'
+import type { RunWarning } from './messages/message.ts'
+import { tooDeep } from './messages/parsing.ts'
+import { drawingsLeftOut, messagesLeftOut } from './messages/running.ts'
 import { Run } from './runtime/run.ts'
 import { ScriptError } from './runtime/runtime.ts'
 
@@ -66,7 +68,7 @@ function compiled(source: string, options: CompileOptions): CompileResult {
     return parsedAndChecked(source, options)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    return { script: null, diagnostics: [{ severity: 'error', ...MESSAGES.tooDeep(), start: 0, end: 0 }] }
+    return { script: null, diagnostics: [{ ...tooDeep(), start: 0, end: 0 }] }
   }
 }
 
@@ -109,8 +111,7 @@ class Script implements CompiledScript {
       const gaps = this.program.declaration.args['timeframe_gaps'] !== false
       this.#elsewhere ??= runnable(atTimeframe(this.program, timeframe, gaps))
       const run = new Run(this.#elsewhere, env)
-      for (const kind of leftOutOf(this.program))
-        run.context.warn(`${kind}-of-timeframe`, LEFT_OUT_TEXTS[kind])
+      for (const kind of leftOutOf(this.program)) run.context.warn(LEFT_OUT_WARNINGS[kind])
       return run
     }
     // On ticks its bars are still being made.
@@ -123,11 +124,9 @@ class Script implements CompiledScript {
   }
 }
 
-const LEFT_OUT_TEXTS: Readonly<Record<LeftOut, string>> = {
-  drawings:
-    'An indicator with a timeframe of its own draws no lines, labels, boxes or tables: what it plots is shown.',
-  messages:
-    'An indicator with a timeframe of its own says nothing by alert() or log.*(): use alertcondition(), or a request.security() of that timeframe instead of the declaration.',
+const LEFT_OUT_WARNINGS: Readonly<Record<LeftOut, RunWarning>> = {
+  drawings: drawingsLeftOut(),
+  messages: messagesLeftOut(),
 }
 
 /** The timeframe an indicator says it runs on, where that is another than the chart's. */

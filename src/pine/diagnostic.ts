@@ -1,13 +1,13 @@
 // What is wrong with a script, as data: collected, never thrown, many a pass.
 //
 // Offsets count UTF-16 units from the start of the source; `source.ts` turns them into lines and columns when
-// somebody asks. Messages say what was expected and what was found, hints what to write instead.
+// somebody asks. What a diagnostic says is in the catalogue, `messages/`.
 
 export type Severity = 'error' | 'warning'
 
 export interface Diagnostic {
   readonly severity: Severity
-  /** Stable name, kebab-case: `undeclared-name`. The list with one test each is in `messages.ts`. */
+  /** Stable name, kebab-case: `undeclared-name`. */
   readonly code: string
   readonly start: number
   readonly end: number

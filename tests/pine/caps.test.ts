@@ -97,7 +97,7 @@ describe('the compiler', () => {
     expect(diagnostics.at(-1)).toMatchObject({
       severity: 'error',
       code: 'more-diagnostics',
-      message: 'there are 83,900 more',
+      message: 'There are 83,900 more.',
     })
   })
 
@@ -108,7 +108,7 @@ describe('the compiler', () => {
     expect(diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code)).toEqual([
       'undeclared-name',
     ])
-    expect(diagnostics.at(-1)).toMatchObject({ severity: 'warning', message: 'there are 51 more' })
+    expect(diagnostics.at(-1)).toMatchObject({ severity: 'warning', message: 'There are 51 more.' })
   })
 
   test('tells of 300 kB of unclosed strings one by one, and of the rest how many', () => {

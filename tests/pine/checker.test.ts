@@ -562,13 +562,13 @@ test('an indicator that shows nothing, which is no error here', () => {
 
 describe('hints', () => {
   test.each([
-    ['x = clsoe', 'did you mean `close`?'],
-    ['x = ta.smaa(close, 5)', 'did you mean `sma`?'],
-    ['x = sma(close, 5)', '`sma` is `ta.sma` since v5'],
-    ['x = ta.sma(close, lenght = 5)', 'did you mean `length`?'],
-    ['x = 1\nx = 2', 'to change its value write `x := …`'],
-    ['x := 1', 'declare it first: `x = …`'],
-    ['if close\n    x = 1', 'numbers are no conditions since v6: compare it, or write `bool(…)`'],
+    ['x = clsoe', 'Did you mean `close`?'],
+    ['x = ta.smaa(close, 5)', 'Did you mean `sma`?'],
+    ['x = sma(close, 5)', '`sma` is `ta.sma` since v5.'],
+    ['x = ta.sma(close, lenght = 5)', 'Did you mean `length`?'],
+    ['x = 1\nx = 2', 'To change its value write `x := …`.'],
+    ['x := 1', 'Declare it first: `x = …`.'],
+    ['if close\n    x = 1', 'Numbers are no conditions since v6: compare the number, or write `bool(…)`.'],
   ])('%s', (source, hint) => {
     const { script } = parse(`//@version=6\nindicator("")\n${source}`)
     expect(check(script).diagnostics[0]?.hint).toBe(hint)

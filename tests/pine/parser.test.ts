@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { expectText } from '../expected.ts'
 import { parse } from '../../src/pine/1-parse/parser.ts'
-import { MESSAGES } from '../../src/pine/messages.ts'
+import * as messages from '../../src/pine/messages/parsing.ts'
 import { Source } from '../../src/pine/source.ts'
 import { scriptText } from './tree-text.ts'
 
@@ -275,7 +275,7 @@ test('every syntax message is shown by an error of the tables', () => {
       parse(source).diagnostics.map(({ code }) => code),
     ),
   )
-  const codes = Object.values(MESSAGES).map(
+  const codes = Object.values(messages).map(
     (message) => (message as (...texts: string[]) => { code: string })('', '', '').code,
   )
   expect(codes.filter((code) => !shown.has(code))).toEqual([])

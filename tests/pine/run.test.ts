@@ -462,3 +462,21 @@ describe('a length that changes from bar to bar', () => {
     expect(() => values('var n = 3\nx = ta.ema(close, n)\nn -= 1\nplot(x)')).toThrow('`ta.ema` got 0')
   })
 })
+
+describe('what a run warns of', () => {
+  test.each([
+    ['for i = 0 to 10000\n    log.info("line")', 'logs-cut'],
+    ['plot(request.quandl("A/B"))', 'no-source'],
+    ['plot(na(time("60", "UTC")) ? 0 : 1)', 'not-a-session'],
+    [
+      'plot(request.security(ticker.renko(syminfo.tickerid, "ATR", 2), timeframe.period, close))',
+      'box-of-last-bar',
+    ],
+  ])('%p', (body, code) => {
+    const { warnings } = runScript(
+      `//@version=6\nindicator("Warned")\n${body}\nplot(close)`,
+      barsOf([1, 2, 3, 4]),
+    )
+    expect(warnings.map((warning) => warning.code)).toEqual([code])
+  })
+})

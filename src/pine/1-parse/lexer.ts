@@ -8,7 +8,8 @@
 // closing bracket again and again would make it quadratic.
 
 import type { Diagnostic } from '../diagnostic.ts'
-import { MESSAGES, type Message } from '../messages.ts'
+import type { Message } from '../messages/message.ts'
+import * as messages from '../messages/parsing.ts'
 
 export type TokenKind = 'name' | 'number' | 'string' | 'color' | 'operator' | 'end'
 
@@ -167,7 +168,7 @@ class Lexer {
     const blank =
       this.#at >= this.#source.length || isLineEnd(this.#code()) || this.#source.startsWith('//', this.#at)
     if (mixed && !blank && width % 4 !== 0) {
-      this.#report('warning', MESSAGES.mixedIndent(), start, this.#at)
+      this.#report(messages.mixedIndent(), start)
     }
   }
 
@@ -194,7 +195,7 @@ class Lexer {
     }
     if (isNameStart(this.#code())) {
       while (isNamePart(this.#code())) this.#at++
-      this.#error(MESSAGES.malformedNumber(this.#source.slice(start, this.#at)), start)
+      this.#report(messages.malformedNumber(this.#source.slice(start, this.#at)), start)
     }
     this.#push('number', start)
   }
@@ -227,7 +228,7 @@ class Lexer {
       if (code === -1 || breaks > STRING_LINES_MAX || (isBreak && !this.#continuesAfter(i))) {
         this.#at = Math.min(lineEnd < 0 ? i : lineEnd, this.#source.length)
         this.#push('string', start)
-        return this.#error(MESSAGES.unterminatedString(String.fromCharCode(quote)), start)
+        return this.#report(messages.unterminatedString(String.fromCharCode(quote)), start)
       }
     }
   }
@@ -254,7 +255,7 @@ class Lexer {
     const isClosed = end < this.#source.length
     this.#at = isClosed ? end + 3 : this.#source.length
     this.#push('string', start)
-    if (!isClosed) this.#error(MESSAGES.unterminatedString(quotes), start, start + 3)
+    if (!isClosed) this.#report(messages.unterminatedString(quotes), start, start + 3)
   }
 
   /** #RRGGBB or #RRGGBBAA. */
@@ -262,7 +263,7 @@ class Lexer {
     const start = this.#at++
     while (isNamePart(this.#code())) this.#at++
     const text = this.#source.slice(start, this.#at)
-    if (!/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/.test(text)) this.#error(MESSAGES.malformedColor(text), start)
+    if (!/^#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/.test(text)) this.#report(messages.malformedColor(text), start)
     this.#push('color', start)
   }
 
@@ -281,7 +282,7 @@ class Lexer {
     const end = this.#source.indexOf('*/', start + 2)
     this.#at = end < 0 ? this.#source.length : end + 2
     this.#comments.push({ start, end: this.#at })
-    this.#error(MESSAGES.blockComment(), start, start + 2)
+    this.#report(messages.blockComment(), start, start + 2)
   }
 
   #operator(code: number): void {
@@ -320,11 +321,11 @@ class Lexer {
       const found = closing.exec(this.#source)
       this.#at = found ? found.index + (/[\r\n]/.test(found[0]) ? 0 : 1) : this.#source.length
       this.#push('string', start)
-      return this.#error(MESSAGES.curlyQuote(), start)
+      return this.#report(messages.curlyQuote(), start)
     }
     // A word in other letters is one mistake.
     while (this.#at < this.#source.length && isUnknown(this.#code())) this.#at++
-    this.#error(MESSAGES.unknownCharacter(textShown(this.#source.slice(start, this.#at))), start)
+    this.#report(messages.unknownCharacter(textShown(this.#source.slice(start, this.#at))), start)
   }
 
   #code(ahead = 0): number {
@@ -343,11 +344,7 @@ class Lexer {
     this.#indent = -1
   }
 
-  #error(message: Message, start: number, end = this.#at): void {
-    this.#report('error', message, start, end)
-  }
-
-  #report(severity: Diagnostic['severity'], message: Message, start: number, end: number): void {
-    this.#diagnostics.push({ severity, ...message, start, end })
+  #report(message: Message, start: number, end = this.#at): void {
+    this.#diagnostics.push({ ...message, start, end })
   }
 }

@@ -13,7 +13,8 @@
 // Depth. A tree deeper than MAX_DEPTH is refused, as later phases walk it recursively.
 
 import type { Diagnostic } from '../diagnostic.ts'
-import { MESSAGES, type Message } from '../messages.ts'
+import type { Message } from '../messages/message.ts'
+import * as messages from '../messages/parsing.ts'
 import { tokenize, stringValue, type Token } from './lexer.ts'
 import {
   ASSIGNMENT_OPERATORS,
@@ -166,9 +167,9 @@ class Parser {
   /** A line that is indented deeper than its block: read on as one of the block, unless it can be no statement. */
   #skipMisindented(): boolean {
     const infix = BINDING_POWER.has(this.#token.text) || /^[?:.,)\]]$/.test(this.#token.text)
-    if (infix) this.#report(MESSAGES.wrapIndent())
+    if (infix) this.#report(messages.wrapIndent())
     // After a line that failed it is the block of a header that was not understood.
-    else if (this.#index !== this.#recoveredAt) this.#report(MESSAGES.unexpectedIndent())
+    else if (this.#index !== this.#recoveredAt) this.#report(messages.unexpectedIndent())
     if (!infix) return false
     this.#failed = true
     this.#recover()
@@ -180,11 +181,11 @@ class Parser {
     let reported = false
     while (this.#token.kind !== 'end') {
       statements.push(this.#statement())
-      if (this.#at(';')) this.#report(MESSAGES.wrongOperator(';'))
+      if (this.#at(';')) this.#report(messages.wrongOperator(';'))
       if (this.#take(',') || this.#take(';')) {
         if (this.#atLineEnd()) return
       } else if (this.#isMisreadLine()) {
-        if (!reported) this.#report(MESSAGES.indentWidth(this.#token.indent))
+        if (!reported) this.#report(messages.indentWidth(this.#token.indent))
         reported = true
       } else break
       this.#first = this.#index
@@ -202,9 +203,9 @@ class Parser {
   #finishLine(): void {
     if (!this.#atLineEnd()) {
       const { text } = this.#token
-      if (text === ')' || text === ']') this.#fail(MESSAGES.unopenedBracket(text))
-      else if (text === 'else') this.#fail(MESSAGES.misplacedElse())
-      else this.#fail(MESSAGES.expectedLineEnd(this.#found(), text, this.#tokenAt(this.#first).text))
+      if (text === ')' || text === ']') this.#fail(messages.unopenedBracket(text))
+      else if (text === 'else') this.#fail(messages.misplacedElse())
+      else this.#fail(messages.expectedLineEnd(this.#found(), text, this.#tokenAt(this.#first).text))
     }
     this.#recover()
   }
@@ -212,22 +213,22 @@ class Parser {
   // body = NEWLINE block | inline, where inline = line, also one that continues the header's
   #body(header: string, sameLine: boolean): Block {
     if (!sameLine && !this.#atLineEnd() && this.#token.indent < 0 && this.#token.kind !== 'name') {
-      this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text, ''))
+      this.#fail(messages.expectedLineEnd(this.#found(), this.#token.text, ''))
     }
     const failed = this.#failed
     this.#recover()
     const { indent, kind } = this.#token
     const statements: Statement[] = []
     if (!this.#enter()) {
-      this.#fail(MESSAGES.tooDeep())
+      this.#fail(messages.tooDeep())
       this.#recover()
     } else if (kind === 'end' || (indent >= 0 && this.#breaksLine(this.#index))) {
       if (kind !== 'end' && indent > this.#indent) this.#lines(indent, statements)
-      else if (!failed) this.#reportAt(MESSAGES.missingBody(header), this.#previousEnd(), this.#previousEnd())
+      else if (!failed) this.#reportAt(messages.missingBody(header), this.#previousEnd(), this.#previousEnd())
     } else if (indent >= 0) {
       this.#looseLines(statements)
     } else {
-      if (!sameLine) this.#report(MESSAGES.bodyOnNewLine(header))
+      if (!sameLine) this.#report(messages.bodyOnNewLine(header))
       this.#first = this.#index
       this.#line(statements)
     }
@@ -248,7 +249,7 @@ class Parser {
     this.#first = this.#index
     this.#line(statements)
     if (this.#token.kind !== 'end' && this.#token.indent === indent) {
-      if (outer < 0) this.#report(MESSAGES.indentWidth(indent))
+      if (outer < 0) this.#report(messages.indentWidth(indent))
       this.#lines(indent, statements)
     }
     this.#looseIndent = outer
@@ -305,11 +306,11 @@ class Parser {
         return { kind, start, end: this.#previousEnd() }
       }
       case 'else':
-        this.#fail(MESSAGES.misplacedElse())
+        this.#fail(messages.misplacedElse())
         return this.#error(start)
       case 'return':
         if (!this.#endsLine(1) && next.kind !== 'operator') {
-          this.#report(MESSAGES.noReturn())
+          this.#report(messages.noReturn())
           this.#advance()
           return this.#expressionStatement(start)
         }
@@ -329,11 +330,11 @@ class Parser {
 
   #initializer(name: Name): Expression {
     if (isAssignment(this.#token.text) && !this.#atLineEnd()) {
-      this.#report(MESSAGES.expectedToken('=', `\`${name.name}\``, this.#found()))
+      this.#report(messages.expectedToken('=', `\`${name.name}\``, this.#found()))
       this.#advance()
     } else if (this.#atLineEnd() || this.#at(',')) {
       const end = this.#previousEnd()
-      this.#reportAt(MESSAGES.expectedToken('=', `\`${name.name}\``, this.#found()), end, end)
+      this.#reportAt(messages.expectedToken('=', `\`${name.name}\``, this.#found()), end, end)
       return this.#error(end).expression
     } else if (!this.#expect('=', `\`${name.name}\``)) return this.#error(this.#previousEnd()).expression
     return this.#value()
@@ -355,7 +356,7 @@ class Parser {
   #functionDeclaration(start: number, exported: boolean, method: boolean): Statement {
     const name = this.#name('a function')
     const parameters = this.#parameters()
-    if (!this.#take('=>')) this.#fail(MESSAGES.missingArrow(name.name, this.#found()))
+    if (!this.#take('=>')) this.#fail(messages.missingArrow(name.name, this.#found()))
     const body = this.#body('=>', true)
     return { kind: 'FunctionDeclaration', start, end: body.end, name, parameters, body, exported, method }
   }
@@ -370,7 +371,7 @@ class Parser {
   #parameters(): Parameter[] {
     const parameters: Parameter[] = []
     if (!this.#at('(')) {
-      this.#fail(MESSAGES.expectedToken('(', 'the name of the function', this.#found()))
+      this.#fail(messages.expectedToken('(', 'the name of the function', this.#found()))
       return parameters
     }
     this.#enterBracket()
@@ -409,7 +410,7 @@ class Parser {
     }
     if (next.text === '=' || this.#isTyped()) return this.#variableDeclaration(start, 'plain', true)
     if (next.text === '(') return this.#functionDeclaration(start, true, false)
-    this.#fail(MESSAGES.notExportable())
+    this.#fail(messages.notExportable())
     return this.#error(start)
   }
 
@@ -421,7 +422,7 @@ class Parser {
     const path = this.#source.slice(from, this.#previousEnd()).replace(/[\s\u200b\ufeff]+/g, '')
     const match = /^([^/]+)\/([^/]+)\/(\d+)$/.exec(path)
     if (!match)
-      this.#reportAt(MESSAGES.malformedImport(), Math.min(from, this.#previousEnd()), this.#previousEnd())
+      this.#reportAt(messages.malformedImport(), Math.min(from, this.#previousEnd()), this.#previousEnd())
     const alias = this.#take('as') ? this.#name('the alias') : null
     const [, user = '', library = '', version = '0'] = match ?? []
     return {
@@ -470,11 +471,11 @@ class Parser {
   /** The lines of a type, an enum or a switch: one call of `member` each. */
   #members(header: string, member: () => void): void {
     const failed = this.#failed
-    if (!this.#atLineEnd()) this.#fail(MESSAGES.expectedLineEnd(this.#found(), this.#token.text, ''))
+    if (!this.#atLineEnd()) this.#fail(messages.expectedLineEnd(this.#found(), this.#token.text, ''))
     this.#recover()
     const { indent, kind } = this.#token
     if (kind === 'end' || indent <= this.#indent) {
-      if (!failed) this.#reportAt(MESSAGES.missingBody(header), this.#previousEnd(), this.#previousEnd())
+      if (!failed) this.#reportAt(messages.missingBody(header), this.#previousEnd(), this.#previousEnd())
       return
     }
     const outer = this.#indent
@@ -499,7 +500,7 @@ class Parser {
     }
     if (this.#at('=')) {
       const name = this.#version < 6 ? dottedName(target) : null
-      if (name === null) this.#report(MESSAGES.notADeclaration())
+      if (name === null) this.#report(messages.notADeclaration())
       this.#advance()
       const value = this.#value()
       if (name !== null) {
@@ -556,7 +557,7 @@ class Parser {
     let alternate: Block | null = null
     const { text, indent } = this.#token
     if (text === 'else' && indent >= 0 && (indent === this.#indent || indent === this.#looseIndent)) {
-      if (indent !== this.#indent) this.#report(MESSAGES.indentWidth(indent))
+      if (indent !== this.#indent) this.#report(messages.indentWidth(indent))
       this.#first = this.#index
       this.#advance()
       alternate = this.#at('if') && this.#sameLine() ? this.#elseIf() : this.#body('else', false)
@@ -668,7 +669,7 @@ class Parser {
     this.#advance()
     const consequent = this.#expression()
     const heightOfConsequent = this.#height
-    if (!this.#take(':')) this.#fail(MESSAGES.missingColon(this.#found()))
+    if (!this.#take(':')) this.#fail(messages.missingColon(this.#found()))
     const alternate = this.#failed ? this.#error(this.#previousEnd()).expression : this.#expression()
     this.#grow(Math.max(height, heightOfConsequent))
     this.#leave()
@@ -684,7 +685,7 @@ class Parser {
       const operator = mistaken ?? text
       const operatorPower = BINDING_POWER.get(operator)
       if (operatorPower === undefined || operatorPower <= power || this.#atLineEnd()) return left
-      if (mistaken !== undefined) this.#report(MESSAGES.wrongOperator(text))
+      if (mistaken !== undefined) this.#report(messages.wrongOperator(text))
       const height = this.#height
       this.#advance()
       const right = this.#binary(operatorPower)
@@ -707,7 +708,7 @@ class Parser {
     if (!(sign || text === '!' || text === '--' || text === '++')) return this.#postfix()
     if (this.#atLineEnd() && !this.#wrapsWrongly()) return this.#postfix()
     if (!this.#enter()) return this.#tooDeep()
-    if (!sign) this.#report(MESSAGES.wrongOperator(text))
+    if (!sign) this.#report(messages.wrongOperator(text))
     this.#advance()
     const operand = this.#unary()
     this.#grow(0)
@@ -810,7 +811,7 @@ class Parser {
     }
     if (text === 'and' || text === 'or' || text === 'else' || text === 'var') return this.#missing()
     if (BLOCK_KEYWORDS.has(text) && this.#blockWithin()) {
-      this.#fail(MESSAGES.blockInExpression(text), start, end)
+      this.#fail(messages.blockInExpression(text), start, end)
       return this.#error(this.#previousEnd()).expression
     }
     this.#advance()
@@ -857,7 +858,7 @@ class Parser {
     if (this.#failed || this.#index === 0 || this.#token.kind === 'end') return false
     if (this.#token.indent <= this.#indent || !isInfix(this.#tokenAt(this.#index - 1))) return false
     const { start, end } = this.#token
-    this.diagnostics.push({ severity: 'warning', ...MESSAGES.wrapIndent(), start, end })
+    this.diagnostics.push({ ...messages.wrapIndent(), start, end })
     this.#first = this.#index
     return true
   }
@@ -877,7 +878,7 @@ class Parser {
       }
     }
     if (this.#token.kind !== 'name' || this.#atLineEnd()) {
-      this.#fail(MESSAGES.expectedType(this.#found()))
+      this.#fail(messages.expectedType(this.#found()))
       const end = this.#previousEnd()
       return { kind: 'Type', start: Math.min(start, end), end, qualifier, name: '', arguments: NO_TYPES }
     }
@@ -905,7 +906,7 @@ class Parser {
     do types.push(this.#type())
     while (this.#take(','))
     this.#leave()
-    if (!this.#take('>')) this.#fail(MESSAGES.unclosedBracket('<', '>'), start, start + 1)
+    if (!this.#take('>')) this.#fail(messages.unclosedBracket('<', '>'), start, start + 1)
     return types
   }
 
@@ -985,7 +986,7 @@ class Parser {
       this.#advance()
       return { kind: 'Name', start, end, name: text }
     }
-    this.#fail(MESSAGES.expectedName(what, this.#found()))
+    this.#fail(messages.expectedName(what, this.#found()))
     const at = this.#previousEnd()
     return { kind: 'Name', start: at, end: at, name: '' }
   }
@@ -1000,8 +1001,8 @@ class Parser {
     const bracket = this.#open.at(-1)
     const closing = bracket?.text === '[' ? ']' : ')'
     if (bracket && !this.#at(closing)) {
-      if (bracket.close >= 0) this.#fail(MESSAGES.missingComma(closing, this.#found()))
-      else this.#fail(MESSAGES.unclosedBracket(bracket.text, closing), bracket.start, bracket.end)
+      if (bracket.close >= 0) this.#fail(messages.missingComma(closing, this.#found()))
+      else this.#fail(messages.unclosedBracket(bracket.text, closing), bracket.start, bracket.end)
     }
     this.#open.pop()
     if (!this.#failed) this.#advance()
@@ -1017,14 +1018,14 @@ class Parser {
 
   #tooDeep(): Expression {
     this.#leave()
-    this.#fail(MESSAGES.tooDeep())
+    this.#fail(messages.tooDeep())
     return this.#error(this.#previousEnd()).expression
   }
 
   /** The expression read last has become a child, beside others of `height`. */
   #grow(height: number): void {
     this.#height = Math.max(this.#height, height) + 1
-    if (this.#height > MAX_HEIGHT) this.#fail(MESSAGES.tooDeep())
+    if (this.#height > MAX_HEIGHT) this.#fail(messages.tooDeep())
   }
 
   // Tokens and lines
@@ -1068,7 +1069,7 @@ class Parser {
 
   #expect(text: string, after: string): boolean {
     if (this.#take(text)) return true
-    this.#fail(MESSAGES.expectedToken(text, after, this.#found()))
+    this.#fail(messages.expectedToken(text, after, this.#found()))
     return false
   }
 
@@ -1124,12 +1125,12 @@ class Parser {
   }
 
   #reportAt(message: Message, start: number, end: number): void {
-    if (!this.#failed) this.diagnostics.push({ severity: 'error', ...message, start, end })
+    if (!this.#failed) this.diagnostics.push({ ...message, start, end })
   }
 
   /** No expression where one must be. */
   #missing(): Expression {
-    this.#fail(MESSAGES.expectedExpression(this.#found()))
+    this.#fail(messages.expectedExpression(this.#found()))
     return this.#error(this.#previousEnd()).expression
   }
 

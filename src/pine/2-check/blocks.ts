@@ -2,9 +2,9 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
 import { LOOPS_MAX } from './caps.ts'
 import { coerce, describe, isNumber, unify } from './convert.ts'
-import * as messages from './messages.ts'
 import { Scope, declare, errorExpr, markReassigned, type Place, type Use } from './place.ts'
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { typeOf } from './type-names.ts'

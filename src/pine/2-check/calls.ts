@@ -3,10 +3,11 @@
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
 import { BUILTIN_FUNCTIONS } from '../builtins/table.ts'
+import * as messages from '../messages/checking.ts'
+import type { Message } from '../messages/message.ts'
 import { builtinCall } from './builtin-call.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { takes, userCall } from './functions.ts'
-import * as messages from './messages.ts'
 import { findVariable, membersOf, path, unknownMemberMessage } from './names.ts'
 import { atTop, errorExpr, type FunctionTemplate, type Place, type UdtInfo, type Unit } from './place.ts'
 import type { Expr } from './program.ts'
@@ -71,7 +72,7 @@ function builtinFunction(here: Place, written: string): BuiltinFunction | null {
   return BUILTIN_FUNCTIONS.get(name) ?? null
 }
 
-function unknownFunction(here: Place, name: string): messages.Message {
+function unknownFunction(here: Place, name: string): Message {
   const declared = here.unit.functions.get(name) ?? []
   // Its own body stands after a function's name, but before it exists.
   if (declared.some((one) => one.node.start === here.horizon)) return messages.recursion(name)

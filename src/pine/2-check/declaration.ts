@@ -2,10 +2,10 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { BuiltinFunction } from '../builtins/registry.ts'
+import * as messages from '../messages/checking.ts'
 import { argumentOf } from './argument.ts'
 import { fold } from './constant.ts'
 import { adapt } from './legacy.ts'
-import * as messages from './messages.ts'
 import { choose } from './overloads.ts'
 import type { Place } from './place.ts'
 import type { Expr, ScriptKind } from './program.ts'

@@ -2,10 +2,11 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
+import type { Message } from '../messages/message.ts'
 import { body } from './blocks.ts'
 import { ALL_COPIES_MAX, COPIES_MAX, TYPE_LETTERS_MAX } from './caps.ts'
 import { coerce, describe, fits } from './convert.ts'
-import * as messages from './messages.ts'
 import {
   type Check,
   Scope,
@@ -33,7 +34,7 @@ interface Bound {
   readonly cost: number
   readonly problem: {
     readonly at: Range
-    readonly message: messages.Message
+    readonly message: Message
     readonly progress: number
   } | null
 }
@@ -84,7 +85,7 @@ function bind(here: Place, template: FunctionTemplate, given: readonly Given[], 
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Bound['problem'] = null
   let cost = 0
-  const note = (at: Range, message: messages.Message, progress: number): void => {
+  const note = (at: Range, message: Message, progress: number): void => {
     problem ??= { at, message, progress }
   }
   let position = 0
@@ -244,7 +245,7 @@ function refusal(
   check: Check,
   { name, instances }: FunctionTemplate,
   kinds: readonly string[],
-): messages.Message | null {
+): Message | null {
   if (check.depth === DEPTH) return messages.tooManyCalls()
   if (kinds.some((kind) => kind.length > TYPE_LETTERS_MAX)) return messages.typeTooDeep(name)
   if (instances.size >= COPIES_MAX) return messages.tooManyCopies(name, COPIES_MAX)

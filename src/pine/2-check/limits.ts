@@ -6,8 +6,8 @@
 // of them.
 
 import { REQUESTS_MAX } from '../runtime/runtime.ts'
+import * as messages from '../messages/checking.ts'
 import { fold } from './constant.ts'
-import * as messages from './messages.ts'
 import type { Place } from './place.ts'
 import type { BuiltinCallExpr } from './program.ts'
 

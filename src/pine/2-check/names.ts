@@ -3,8 +3,9 @@
 import type * as tree from '../1-parse/tree.ts'
 import { BUILTIN_CONSTANTS, BUILTIN_FUNCTIONS, BUILTIN_VARIABLES } from '../builtins/table.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
+import type { Message } from '../messages/message.ts'
 import { describe } from './convert.ts'
-import * as messages from './messages.ts'
 import { atTop, errorExpr, type Place, type Unit } from './place.ts'
 import type { Expr, Variable } from './program.ts'
 import { enumMember, fieldType } from './type-names.ts'
@@ -94,7 +95,7 @@ export function builtinByName(here: Place, name: string, node: Range): Expr | nu
   }
 }
 
-function unknownName(here: Place, name: string): messages.Message {
+function unknownName(here: Place, name: string): Message {
   const later = here.unit.globals.get(name)
   if (later !== undefined) return messages.usedBeforeDeclaration(name)
   const now = nowCalled(name)
@@ -190,7 +191,7 @@ function namedMemberExists(here: Place, parts: readonly string[]): boolean {
   )
 }
 
-export function unknownMemberMessage(here: Place, parts: readonly string[]): messages.Message {
+export function unknownMemberMessage(here: Place, parts: readonly string[]): Message {
   const name = parts.at(-1) ?? ''
   const owner = parts.slice(0, -1).join('.')
   const prefix = `${owner}.`
@@ -207,7 +208,7 @@ export function* membersOf(prefix: string): Generator<string> {
     for (const name of table.keys()) if (name.startsWith(prefix)) yield name.slice(prefix.length)
 }
 
-function libraryMemberMessage(here: Place, library: Unit, alias: string, name: string): messages.Message {
+function libraryMemberMessage(here: Place, library: Unit, alias: string, name: string): Message {
   if (library.functions.has(name) || library.types.has(name)) return messages.notExported(alias, name)
   return messages.unknownMember(
     alias,

@@ -2,8 +2,8 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
 import { coerce, describe, fits, isNumber, unify, wholeOrQuotient } from './convert.ts'
-import * as messages from './messages.ts'
 import { errorExpr, markHistory, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import { BOOL, ERROR, FLOAT, INT, QUOTIENT, STRING, latest, type Qualifier, type Type } from './types.ts'

@@ -5,8 +5,9 @@
 
 import type { BuiltinFunction, Overload, ParameterSpec, ReturnSpec, TypeSpec } from '../builtins/registry.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
+import { notOnTradingView, type Message } from '../messages/message.ts'
 import { asNumber, coerce, describe, fits, unify, wholeOrQuotient } from './convert.ts'
-import * as messages from './messages.ts'
 import { builtinByName } from './names.ts'
 import type { Place } from './place.ts'
 import type { Expr } from './program.ts'
@@ -27,7 +28,7 @@ import type { Given } from './values.ts'
 interface Problem {
   readonly at: Range
   /** Made when it is told: of most problems nobody hears, since another overload fits. */
-  readonly message: () => messages.Message
+  readonly message: () => Message
   /** How far the call got: of several problems the furthest is told. */
   readonly progress: number
 }
@@ -39,7 +40,7 @@ interface Fit {
   readonly cost: number
   readonly problem: Problem | null
   /** Mistakes that only what is drawn suffers from: told as warnings, the argument left out. */
-  readonly ignored: readonly { readonly at: Range; readonly message: messages.Message }[]
+  readonly ignored: readonly { readonly at: Range; readonly message: Message }[]
 }
 
 /** What a script draws changes nothing of what it computes or trades. */
@@ -74,7 +75,7 @@ export function choose(
     return null
   }
   for (const { at, message } of best.ignored)
-    here.check.report(here, at, messages.notOnTradingView(message.message, message.hint))
+    here.check.report(here, at, notOnTradingView(message.message, message.hint))
   const chosen = finish(here, builtin, best, node)
   // With an argument we could not make sense of, the overload is a guess: so would be its type.
   const isGuess = builtin.overloads.length > 1 && given.some((one) => one.expr.type.kind === 'error')
@@ -133,11 +134,11 @@ function place(
 ): { places: (Expr | null)[]; problem: Problem | null; ignored: Fit['ignored'] } {
   const places: (Expr | null)[] = parameters.map(() => null)
   let problem: Problem | null = null
-  const note = (at: Range, message: messages.Message, progress: number): void => {
+  const note = (at: Range, message: Message, progress: number): void => {
     problem ??= { at, message: () => message, progress }
   }
-  const ignored: { at: Range; message: messages.Message }[] = []
-  const misplaced = (at: Range, message: messages.Message, progress: number): void => {
+  const ignored: { at: Range; message: Message }[] = []
+  const misplaced = (at: Range, message: Message, progress: number): void => {
     if (DRAWN.test(name)) ignored.push({ at, message })
     else note(at, message, progress)
   }

@@ -5,13 +5,13 @@
 // is where in the text we are: the names in sight and the list of statements being written.
 
 import type * as tree from '../1-parse/tree.ts'
-import type { Message } from './messages.ts'
 import type { Diagnostic } from '../diagnostic.ts'
 import type { PineVersion } from '../runtime/runtime.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
+import type { Message } from '../messages/message.ts'
 import { AssignedNames } from './assigned.ts'
 import { COMPARED_MAX, NODES_MAX } from './caps.ts'
-import * as messages from './messages.ts'
 import { nearest } from './nearest.ts'
 import type { Declaration, Expr, FunctionInstance, Input, InputExpr, Stmt, Variable } from './program.ts'
 import {

@@ -2,10 +2,10 @@
 
 import { unreachable } from '../../lib/assert.ts'
 import type * as tree from '../1-parse/tree.ts'
+import * as messages from '../messages/checking.ts'
 import { fold } from './constant.ts'
 import { coerce, describe, fits } from './convert.ts'
 import { expression } from './expressions.ts'
-import * as messages from './messages.ts'
 import { field, findVariable, namesInSight } from './names.ts'
 import { operation } from './operators.ts'
 import { declare, errorExpr, isLoopDependent, markReassigned, type Mutable, type Place } from './place.ts'

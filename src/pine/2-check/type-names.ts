@@ -2,7 +2,7 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
-import * as messages from './messages.ts'
+import * as messages from '../messages/checking.ts'
 import { errorExpr, type Place } from './place.ts'
 import type { Expr } from './program.ts'
 import {

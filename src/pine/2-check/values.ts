@@ -2,8 +2,8 @@
 
 import type * as tree from '../1-parse/tree.ts'
 import type { Range } from '../source.ts'
+import * as messages from '../messages/checking.ts'
 import { asNumber, coerce, describe, fits } from './convert.ts'
-import * as messages from './messages.ts'
 import { declare, errorExpr, type Place } from './place.ts'
 import type { Expr, Variable } from './program.ts'
 import { BOOL, FLOAT, VOID, type Type } from './types.ts'

@@ -3,6 +3,7 @@
 import { argumentOf } from '../2-check/argument.ts'
 import type { BuiltinCallExpr, Expr } from '../2-check/program.ts'
 import type { Type } from '../2-check/types.ts'
+import { noSource } from '../messages/running.ts'
 import { handedOut, Request } from '../runtime/request.ts'
 import { js, simple, type Code, type Part } from './code.ts'
 import { assignment } from './columns.ts'
@@ -34,7 +35,7 @@ export function request(module: Module, expr: BuiltinCallExpr, into: Body): Code
     case 'request.currency_rate':
       return js`R.currencyRate(${arg('from')},${arg('to')},${arg('ignore_invalid_currency')})`
     default:
-      return js`(R.warn('no-source',${JSON.stringify(`${name}() has no source of data here and answers na.`)}),${module.naOf(expr.type)})`
+      return js`(R.warn(${JSON.stringify(noSource(name))}),${module.naOf(expr.type)})`
   }
 }
 

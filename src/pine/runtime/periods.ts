@@ -10,6 +10,7 @@ import { isIntraday, parseInterval } from '../../market/interval.ts'
 import type { Interval } from '../../market/interval.ts'
 import { EVERY_DAY, parseSession } from '../../market/session.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
+import { notASession } from '../messages/running.ts'
 import { zoneNamed } from './date-parts.ts'
 import { ScriptError } from './runtime.ts'
 import type { Runtime } from './runtime.ts'
@@ -134,10 +135,6 @@ export function periodOf(
  */
 function namesHours(runtime: Runtime, session: string): boolean {
   if (/\d/.test(session)) return true
-  if (session !== '' && session !== 'regular' && session !== 'extended')
-    runtime.warn(
-      'not-a-session',
-      `'${session}' names no hours of a session: the symbol's own session counts.`,
-    )
+  if (session !== '' && session !== 'regular' && session !== 'extended') runtime.warn(notASession(session))
   return false
 }

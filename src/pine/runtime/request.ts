@@ -30,6 +30,7 @@ import { PineMatrix } from './matrix.ts'
 import { shallowCopy } from './operators.ts'
 import { PriceBars } from './price-bars.ts'
 import type { Run } from './run.ts'
+import { boxOfLastBar, noBars, sessionInferred } from '../messages/running.ts'
 import { ScriptError, SeriesNeeded } from './runtime.ts'
 import { decodeTicker, type ChartType } from './ticker.ts'
 
@@ -207,7 +208,7 @@ export class Request {
     if (TICKS.test(written)) {
       if (!ignore && !this.#lower)
         throw new ScriptError(`request.security() needs "${written}" bars of ticks; there are none here.`)
-      context.warn('no-bars', 'There are no bars of ticks here; request answers na.')
+      context.warn(noBars('bars of ticks'))
       return null
     }
     if (!wanted || !chart)
@@ -227,10 +228,7 @@ export class Request {
       if (series === undefined) throw new SeriesNeeded(exchange, name, interval)
       if (series === null) {
         if (ignore || this.#lower) {
-          context.warn(
-            'no-bars',
-            `There are no ${interval} bars of ${exchange}:${name} here; request answers na.`,
-          )
+          context.warn(noBars(`${interval} bars of ${exchange}:${name}`))
           return null
         }
         throw new ScriptError(
@@ -241,10 +239,7 @@ export class Request {
     }
     source = ofKind(source, ticker.chart)
     if (ticker.chart && isBoxOfLast(ticker.chart))
-      context.warn(
-        'box-of-last-bar',
-        `ticker.${ticker.chart.kind}() with "${String(ticker.chart.parameters['style'])}" takes its box from the last bar, as on TradingView: past bars are built with a size nobody knew then.`,
-      )
+      context.warn(boxOfLastBar(ticker.chart.kind, String(ticker.chart.parameters['style'])))
     if (currency !== null && currency !== '' && currency !== 'NONE' && currency !== source.symbol.currency) {
       const rate = context.rateBetween(source.symbol.currency, currency)
       if (rate)
@@ -517,10 +512,7 @@ function keepsHoursOf(context: RunContext, { bars, symbol, interval }: Series): 
     const time = bars.time[i] ?? Number.NaN
     if (find(time).start !== time || !calendar.isOpen(time)) return null
   }
-  context.warn(
-    'session-inferred',
-    `The trading hours of ${symbol.exchange}:${symbol.symbol} are not known; its bars keep to ${own.session} (${own.timezone}) as the chart's do, so those are taken. State them when you import it.`,
-  )
+  context.warn(sessionInferred(`${symbol.exchange}:${symbol.symbol}`, own.session, own.timezone))
   return own
 }
 

@@ -2,11 +2,13 @@
 
 import { type Bars } from '../../market/bars.ts'
 import { calendarOf, periodFinder } from '../../market/calendar.ts'
-import { exchangeRate, type RateAt, seriesOfRate } from '../../market/exchange-rates.ts'
+import { exchangeRate, type RateAt } from '../../market/exchange-rates.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import { BLOCK, type Executable, type RunColumn } from './executable.ts'
 import type { Broker } from '../broker.ts'
+import type { RunWarning } from '../messages/message.ts'
+import { logsCut, noRates } from '../messages/running.ts'
 import type { AlertEvent, LogEntry, RunEnvironment, Series } from '../environment.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
@@ -58,7 +60,7 @@ export class RunContext implements Runtime {
   readonly feeds: Feed[] = []
   /** Call sites of request.*, by site and path. */
   readonly requests = new Map<string, Request>()
-  warnings: { readonly code: string; readonly message: string }[] = []
+  warnings: RunWarning[] = []
   /**
    * The first bar whose answers another bar to come may change: what the script does from there on is not to be kept.
    * A look ahead into a day that is not over, another series that ends sooner, the number of the last bar.
@@ -240,14 +242,14 @@ export class RunContext implements Runtime {
     if ((++this.#looks & 63) === 0) this.#env.progress?.(this.bar)
   }
 
-  warn(code: string, message: string): void {
-    if (!this.warnings.some((warning) => warning.code === code && warning.message === message))
-      this.warnings.push({ code, message })
+  warn(warning: RunWarning): void {
+    const { code, message } = warning
+    if (!this.warnings.some((said) => said.code === code && said.message === message))
+      this.warnings.push(warning)
   }
 
   log(level: 'info' | 'warning' | 'error', message: string): void {
-    if (this.logs.length >= LOG_LIMIT)
-      this.warn('logs-cut', `Only the first ${LOG_LIMIT.toLocaleString('en')} log lines are kept.`)
+    if (this.logs.length >= LOG_LIMIT) this.warn(logsCut(LOG_LIMIT))
     else {
       this.#say(message)
       this.logs.push({ bar: this.bar, time: this.bars.time[this.bar] ?? 0, level, message })
@@ -304,11 +306,7 @@ export class RunContext implements Runtime {
         return series?.bars ?? null
       })
       this.#rates.set(key, rate)
-      if (!rate)
-        this.warn(
-          'no-rates',
-          `What one ${from} is in ${to} is taken for 1, for no rate is known. Import or fetch ${seriesOfRate(from, to)}.`,
-        )
+      if (!rate) this.warn(noRates(from, to))
     }
     return rate
   }

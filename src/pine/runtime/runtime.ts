@@ -6,6 +6,7 @@
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 import type { Broker } from '../broker.ts'
+import type { RunWarning } from '../messages/message.ts'
 import type { Drawings } from './drawings.ts'
 import type { Budget } from './budget.ts'
 import type { Grids } from './periods.ts'
@@ -42,7 +43,7 @@ export interface Runtime {
   /** The declaration's arguments (`strategy(…)`), v6 names. */
   readonly declaration: Readonly<Record<string, number | string | boolean | null>>
   /** Shown once in the report, however often it is said. */
-  warn(code: string, message: string): void
+  warn(warning: RunWarning): void
   log(level: 'info' | 'warning' | 'error', message: string): void
   /** `freq`: `all`, `once_per_bar`, `once_per_bar_close`. */
   alert(message: string, freq: string): void

@@ -132,7 +132,7 @@ describe('an input whose default is none of its options', () => {
     const { logs, warnings } = run({})
     expect(logs.map(({ message }) => message)).toEqual(['5 5'])
     expect(warnings.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('the default 5 is not among the options'),
+      expect.stringContaining('The default 5 is not among the options.'),
     )
   })
   test('may be set to what the script says itself, and to nothing else that is not listed', () => {
