@@ -30,8 +30,11 @@ export interface TradeView {
 export interface Broker {
   /** What it keeps, about: fills, trades and orders. */
   readonly bytes: number
-  /** Something to do on a bar: an order waits, a position is open, or a rule must be watched. */
+  /** Something to do on a bar: an order waits, or a rule must be watched. */
   readonly busy: boolean
+  /** Prices at or beyond which there is something to do too: they call the position. Infinite where none does. */
+  readonly callBelow: number
+  readonly callAbove: number
   /** The script placed or changed something since `afterScript` ran last. */
   readonly dirty: boolean
   /** What a script reads of it. */
@@ -39,13 +42,11 @@ export interface Broker {
   /** What a script tells it. */
   readonly desk: BrokerDesk
   /**
-   * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy`.
+   * Bar `bar` has come: fills what fills, in path order, before the script runs. Need not be called when not `busy` and no price calls.
    * With calc_on_order_fills it calls `rerun` after fills, which runs the script's body once more on this bar. With
    * calc_on_every_history_tick it calls it on each tick but the last, and has to be called on every bar.
    */
   onBar(bar: number, rerun: () => void): void
-  /** The first bar from `bar` on, and before `to`, on which `onBar` would do anything; `to` = none. */
-  calmUntil(bar: number, to: number): number
   /** After the script's body on `bar`: process_orders_on_close, immediate closes. Need not be called when not `dirty`. */
   afterScript(bar: number): void
 }

@@ -164,7 +164,9 @@ export function step(broker: BrokerEmulator, bar: number, script: TestScript, po
   const run = () => {
     script(ordersOn(broker, bar))
   }
-  if (broker.busy) broker.onBar(bar, run)
+  const { high, low } = broker.account.bars
+  const isCalled = !(high[bar]! < broker.callAbove && low[bar]! > broker.callBelow)
+  if (broker.busy || isCalled) broker.onBar(bar, run)
   run()
   if (broker.dirty) broker.afterScript(bar)
   positions.push(broker.account.positionSize)

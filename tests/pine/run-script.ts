@@ -70,11 +70,12 @@ export function recordingBroker(orders: Order[] = [], more: Partial<Broker> = {}
   return {
     bytes: 0,
     busy: false,
+    callBelow: -Infinity,
+    callAbove: Infinity,
     dirty: false,
     account,
     desk,
     onBar: () => undefined,
-    calmUntil: (_, to) => to,
     afterScript: () => undefined,
     ...more,
   }

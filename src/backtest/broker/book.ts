@@ -8,8 +8,6 @@ import type { Watch } from './watch.ts'
 const ORDERS_MAX = 10_000
 
 export class Book {
-  /** The run has something to tell the broker of the next bar (see the port, pine/broker.ts). */
-  busy = false
   dirty = false
   /** Anything waits or watches, so the bar has to be walked. */
   active = false
@@ -88,7 +86,7 @@ export class Book {
 
   /** Legs of entries that are gone go with them. */
   dropOrphans(): void {
-    if (this.legs.some((leg) => leg.entry.bound <= 0))
+    if (this.legs.length > 0 && this.legs.some((leg) => leg.entry.bound <= 0))
       this.legs = this.legs.filter((leg) => leg.entry.bound > 0)
   }
 
@@ -130,7 +128,6 @@ export class Book {
 
   touched(): void {
     this.active = true
-    this.busy = true
     if (this.processOrdersOnClose) this.dirty = true
   }
 
@@ -140,14 +137,13 @@ export class Book {
       this.orders.length > 0 ||
       (this.legs.length > 0 && this.legs.some((leg) => !leg.done)) ||
       this.watch.looksAlways
-    this.busy = this.active || this.watch.mayCall
   }
 
   // ——— snapshots ———
 
   state() {
-    const { busy, dirty, active, orders, templates, legs, standing, immediates, sequence } = this
-    return { busy, dirty, active, orders, templates, legs, standing, immediates, sequence }
+    const { dirty, active, orders, templates, legs, standing, immediates, sequence } = this
+    return { dirty, active, orders, templates, legs, standing, immediates, sequence }
   }
 
   restore(state: ReturnType<Book['state']>): void {

@@ -61,7 +61,23 @@ export class BrokerEmulator implements Broker {
   }
 
   get busy(): boolean {
-    return this.book.busy
+    return this.book.active || this.hasToNote
+  }
+
+  /**
+   * What rested went when the script ran last, and the position that it left can be called. Then what comes in its place
+   * is a row of its own among resting orders; with another position it goes on being the same row.
+   */
+  private get hasToNote(): boolean {
+    return this.notes !== null && !this.notes.isEmpty && this.watch.mayCall
+  }
+
+  get callBelow(): number {
+    return this.watch.callBelow
+  }
+
+  get callAbove(): number {
+    return this.watch.callAbove
   }
 
   get dirty(): boolean {
@@ -115,11 +131,6 @@ export class BrokerEmulator implements Broker {
     this.notes?.before(bar)
     if (calm || this.walk.onBar(bar, rerun)) this.notes?.after(bar)
     else this.notes?.same(bar)
-  }
-
-  calmUntil(bar: number, to: number): number {
-    if (this.book.active || (this.notes !== null && !this.notes.isEmpty)) return Math.min(bar, to)
-    return this.watch.safeUntil(bar, to)
   }
 
   afterScript(bar: number): void {

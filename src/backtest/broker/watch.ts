@@ -46,14 +46,6 @@ export class Watch {
     return this.highs[bar]! < this.callAbove && this.lows[bar]! > this.callBelow
   }
 
-  /** The first bar that is not safe, or `to`. */
-  safeUntil(from: number, to: number): number {
-    const { highs, lows, callAbove, callBelow } = this
-    let bar = from
-    while (bar < to && highs[bar]! < callAbove && lows[bar]! > callBelow) bar++
-    return bar
-  }
-
   isSafeBetween(low: number, high: number): boolean {
     return high < this.callAbove && low > this.callBelow
   }

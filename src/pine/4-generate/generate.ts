@@ -8,7 +8,7 @@
 
 import { assert } from '../../lib/assert.ts'
 import type { Expr } from '../2-check/program.ts'
-import type { Column, Hoist, Plan } from '../3-plan/plan.ts'
+import type { Hoist, Plan } from '../3-plan/plan.ts'
 import { inputsBehind } from '../3-plan/shared.ts'
 import type { ColumnShare, Executable, Instantiate } from '../runtime/executable.ts'
 import type { StateClass } from '../runtime/state-class.ts'
@@ -18,6 +18,7 @@ import { argumentsOf, implicits, newState } from './calls.ts'
 import { assignment, entry } from './columns.ts'
 import { expression } from './expressions.ts'
 import { Module, Writer, type Frame, type RequestSpec, type Body } from './module.ts'
+import { bodyLines, runLoop } from './run-loop.ts'
 import { block, functionOf } from './statements.ts'
 
 /** All of what a run is handed that can be said of the program alone. */
@@ -36,11 +37,12 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   for (const { columns } of shares) for (const column of columns) module.wholeAnyway.add(column)
   const out = new Writer()
   const main: Body = { frame: module.main, state: 'G', fn: null, out, hoisted: false }
-  block(module, plan.program.body, main, null)
+  const doing = bodyLines(module, plan.program.body, main)
   const recorded = [...plan.recorded.values()].map(
     ({ expr, column }) => js`${assignment(module, column, expression(module, expr, main))};`,
   )
   const hoists = apart ? hoistsApart(module, shares) : hoistLoops(module)
+  const loop = runLoop(module, doing, main, trades && plan.program.declaration.kind === 'strategy')
 
   const text = new Writer()
   text.line('"use strict";')
@@ -80,14 +82,7 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
   text.line(js`function body(i){${module.usesLoops ? 'loops=R.loopsFrom;' : ''}${sequence(recorded)}`)
   text.append(out)
   text.line('}')
-  const bar = trades
-    ? 'R.bar=i;A.bar=i;if(B.busy)B.onBar(i,R.rerun);body(i);if(B.dirty)B.afterScript(i);'
-    : 'R.bar=i;body(i);'
-  text.line(
-    trades && plan.guards !== null
-      ? guardedRun(module, plan.guards, bar)
-      : `function run(from,to){for(let i=from;i<to;i++){${bar}}}`,
-  )
+  text.append(loop)
   const options = module.tracks.map((_, i) => `p${i}`).join(',')
   text.line(
     `return {state:G,hoisted:H,types:[${[...module.udts.values()].join(',')}],options:[${options}],bind,hoist,body,run};`,
@@ -115,13 +110,6 @@ export function generate(plan: Plan, { trades = true, apart = false } = {}): Gen
     frameCount: module.main.size,
     instantiate: factory(module.constants),
   }
-}
-
-/** From one bar on which a guard is true, or the broker has something to do, to the next. */
-function guardedRun(module: Module, guards: readonly Column[], bar: string): Code {
-  const conditions = guards.map((column) => js`&&${entry(module, column)}!==1`)
-  const next = js`function next(i,to){while(i<to${sequence(conditions)})i++;return i;}`
-  return js`${next}function run(from,to){let g=-1;for(let i=from;;i++){if(g<i)g=next(i,to);i=B.busy?B.calmUntil(i,g):g;if(i>=to)break;${bar}}R.bar=to-1;A.bar=to-1;}`
 }
 
 function frameClass(out: Writer, frame: Frame): void {
