@@ -112,6 +112,7 @@ export class Desk implements BrokerDesk {
     const { position, settings } = this.account
     const { orders, immediates } = this.book
     let units = position.units
+    if (orders.length === 0 && immediates.length === 0) return units
     for (const order of immediates) units = closed(units, order)
     let count = position.entries.length
     for (const order of orders) {
@@ -127,7 +128,9 @@ export class Desk implements BrokerDesk {
 
   /** C2, C7: of several calls on one bar only one carries the flip. */
   private settleFlip(id: string, direction: Direction, flip: number, priced: boolean): number {
-    for (const other of this.book.orders) {
+    const { orders } = this.book
+    for (let i = 0; i < orders.length; i++) {
+      const other = orders[i]!
       if (other.kind !== 'entry' || other.direction !== direction) continue
       if (!this.book.isOfThisRun(other, this.account.bar)) continue
       // C2: re-issued on the same bar, the order keeps only its own quantity.
@@ -140,9 +143,11 @@ export class Desk implements BrokerDesk {
 
   /** Units that close() calls of this script run will take off the position. */
   private claimedByCloses(): number {
+    const { orders, immediates } = this.book
+    if (orders.length === 0 && immediates.length === 0) return 0
     let sum = 0
-    for (const order of this.book.orders) if (order.kind === 'close') sum += order.units
-    for (const order of this.book.immediates) sum += order.units
+    for (const order of orders) if (order.kind === 'close') sum += order.units
+    for (const order of immediates) sum += order.units
     return sum
   }
 

@@ -97,7 +97,7 @@ export class Position {
     fills.price[row] = execution.price
     fills.fee[row] = execution.fee
     fills.label[row] = labelRow(fills, execution.id, execution.comment, execution.alertMessage)
-    if (closing > 0) this.close(execution, targets)
+    if (closing > 0 && !this.closeOnly(execution, targets)) this.close(execution, targets)
     const entry = opening > 0 ? this.add(execution, first) : null
     this.resum()
     fills.held[row] = this.units
@@ -135,6 +135,24 @@ export class Position {
     if (direction === 1 && held > this.heldLong) this.heldLong = held
     if (direction === -1 && held > this.heldShort) this.heldShort = held
     return entry
+  }
+
+  /** All there is, where that is one trade of one entry, as it mostly is: what `close` does without looking for it. */
+  private closeOnly(execution: Execution, targets: readonly Entry[] | null): boolean {
+    const { open, entries } = this
+    const { closing, opening, direction } = execution
+    if (targets !== null || open.length !== 1 || entries.length !== 1) return false
+    const trade = open[0]!
+    const { units, entryFee } = trade
+    if (units !== closing) return false
+    const fee = opening === 0 ? execution.fee : (execution.fee * units) / (closing + opening)
+    open.pop()
+    this.book(trade, units, entryFee, execution, fee)
+    this.units += direction * closing
+    spend(entries[0]!, closing)
+    if (this.units === 0) entries.pop()
+    else this.entries = entries.filter((entry) => entry.bound > 0)
+    return true
   }
 
   private close(execution: Execution, targets: readonly Entry[] | null): void {
@@ -203,7 +221,9 @@ export class Position {
   private resum(): void {
     let value = 0
     let fees = 0
-    for (const trade of this.open) {
+    const { open } = this
+    for (let i = 0; i < open.length; i++) {
+      const trade = open[i]!
       value += trade.entry.direction * contracts(trade.units) * trade.entry.price
       fees += trade.entryFee
     }

@@ -140,7 +140,7 @@ export class RestingNotes {
 }
 
 function someRest(orders: readonly Order[]): boolean {
-  for (const order of orders) if (!isMarket(order)) return true
+  for (let i = 0; i < orders.length; i++) if (!isMarket(orders[i]!)) return true
   return false
 }
 

@@ -55,25 +55,24 @@ export class Walk {
     this.rerun = settings.calcOnOrderFills ? rerun : null
     this.reruns = 0
     this.fillsSeen = position.fills.count
-    const { path } = this
-    pathOf(bars, bar, mintick, path)
+    const open = tickOf(bars.open[bar]!, mintick)
     account.walking = true
-    account.nowTicks = path[0]
+    account.nowTicks = open
     if (this.watch.looksAlways && this.watch.losingDaysReached(bar))
       floor.stopTrading(account.nowTicks, RISK_COMMENTS.lossDays, 'forever')
     const from = this.finerStarts?.[bar] ?? 0
     const to = this.finerStarts?.[bar + 1] ?? 0
     if (this.finer && to > from) this.walkFiner(this.finer, from, to)
     else {
-      this.openTick(path[0])
+      this.openTick(open)
       if (this.isCalmAfterOpen(bar)) {
         account.walking = false
         book.settle()
         return true
       }
-      this.walkSegments(path)
+      this.walkSegments(pathOf(bars, bar, mintick, this.path))
     }
-    this.endBar(path[3])
+    this.endBar(tickOf(bars.close[bar]!, mintick))
     this.rerun = null
     return true
   }
