@@ -36,6 +36,9 @@ const FRAME_LIMIT = 200_000
 /** Bars between two looks at the clock, at most; each look costs as much as a few bars of a small script. */
 const WATCHED_BARS = 256
 
+/** Numbers that are fetched at once. */
+const CACHE_LINE = 8
+
 /** request.security() within request.security(). */
 const REQUEST_DEPTH = 12
 
@@ -74,6 +77,8 @@ export class Run implements ScriptRun {
   #recountAt = 0
   readonly #budget: Budget
   #position = 0
+  /** Nobody reads it; that it is kept has what it is made of read. */
+  near = 0
   #beforeBar: { readonly bar: number; readonly state: Checkpoint } | null = null
 
   constructor(executable: Executable, env: RunEnvironment, depth = 0) {
@@ -147,6 +152,7 @@ export class Run implements ScriptRun {
       while (this.#position < end) {
         const to = Math.min(end, this.#position + BLOCK)
         if (!env.ticks) this.#instance.hoist(this.#position, to)
+        this.near = broughtNear(env.bars.open, this.#position, to)
         try {
           while (this.#position < to) this.#runWatched(Math.min(to, this.#position + this.#stride))
         } catch (error) {
@@ -444,6 +450,16 @@ export class Run implements ScriptRun {
       throw located(error, this.#executable.offsets)
     }
   }
+}
+
+/**
+ * Has a block of a column fetched into the processor's cache, of which orders read a value here and there: each of 39,000
+ * fills waited 90 ns for its open.
+ */
+function broughtNear(column: Float64Array, from: number, to: number): number {
+  let sum = 0
+  for (let i = from; i < to; i += CACHE_LINE) sum += column[i]!
+  return sum
 }
 
 /** Not by spreading: a script may have called alert() a million times. */
