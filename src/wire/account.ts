@@ -54,7 +54,7 @@ export const ACCOUNTS = {
     access: 'none',
     summary: 'Who is asking, and who may sign up',
     description:
-      'For pages that are shown to anybody: `user` is null where nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether it takes a code from where one is.',
+      'For pages that anybody may see: `user` is null if nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether signing up from here takes a code.',
     answer: { user: nullable(User), signUp: oneOf(['owner', 'open', 'invited']), needsCode: Type.Boolean() },
   },
   'GET /api/auth/session': {

@@ -42,7 +42,7 @@ const Backtest = Type.Object(
     exchange: Type.String(),
     interval: Type.String(),
     bars: Type.Integer(),
-    ownBars: Type.Boolean({ description: 'It ran on bars that only the caller sees.' }),
+    ownBars: Type.Boolean({ description: 'Whether it ran on bars that only the caller sees.' }),
     state: RunState,
     createdAt: Time,
     startedAt: nullable(Time),
@@ -176,7 +176,7 @@ export const BACKTESTS = {
     access: 'session backtests:write',
     summary: 'Cancel and remove several backtests',
     description:
-      'All in one go, pinned ones too. `deleted` is how many there were: an id that is not one of the caller’s backtests is passed over.',
+      'All in one commit, including pinned ones. `deleted` is how many there were: ids that are not of the caller’s backtests are skipped.',
     body: Type.Object({ ids: Type.Array(idOf('bt'), { minItems: 1, maxItems: 500 }) }),
     answer: { deleted: Type.Integer() },
   },
@@ -197,7 +197,7 @@ export const BACKTESTS = {
     access: 'session backtests:read',
     summary: 'Run a backtest again and compare every byte',
     description:
-      '`difference` is where the reports differ first. `ranOnOther`: bars, symbol or engine are not what they were, so other numbers prove nothing.',
+      '`difference` is where the reports differ first. `ranOnOther` says that bars, symbol or engine have changed since, so that different numbers prove nothing.',
     answer: { id: Type.String(), verification: Verification },
   },
   'POST /api/platform/backtests/{id}/repaint': {

@@ -37,7 +37,7 @@ const Series = Type.Object(
     count: Type.Integer(),
     first: Time,
     last: Time,
-    shared: Type.Boolean({ description: 'Everybody reads it; otherwise the caller alone.' }),
+    shared: Type.Boolean({ description: 'True if everybody sees it, false if only the caller does.' }),
   },
   { $id: 'Series' },
 )
@@ -83,7 +83,9 @@ const SymbolFacts = Type.Object(
     timezone: Type.String(),
     session: Type.String(),
     volumeType: Type.String(),
-    shared: Type.Boolean({ description: 'Everybody sees these facts; otherwise the caller alone.' }),
+    shared: Type.Boolean({
+      description: 'True if everybody sees these facts, false if only the caller does.',
+    }),
     series: Type.Array(Series),
   },
   { $id: 'Symbol' },

@@ -98,7 +98,7 @@ const DrawingStyle = Type.Partial(
     backgroundColor: Color,
     textAlign: oneOf(['left', 'center', 'right']),
     accountSize: Type.Number({ minimum: 0, maximum: 1e15 }),
-    risk: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of the account.' }),
+    risk: Type.Number({ minimum: 0, maximum: 100, description: 'In per cent of the account.' }),
   }),
 )
 export type DrawingStyle = Wire<typeof DrawingStyle>
@@ -117,7 +117,7 @@ const Drawing = Type.Object(
       nullable(
         Type.Array(IntervalName, {
           maxItems: 100,
-          description: 'The intervals it is shown on; null = on every one.',
+          description: 'The intervals it is shown on; null = all of them.',
         }),
       ),
     ),
@@ -143,7 +143,7 @@ export const DRAWINGS = {
   'GET /api/platform/drawings': {
     access: 'session ideas:read',
     summary: 'The drawings on a symbol',
-    description: 'Those that lie in front come last.',
+    description: 'Drawings in front of others come last.',
     query: Type.Object(market),
     answer: {
       exchange: Type.String(),

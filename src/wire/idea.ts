@@ -59,7 +59,8 @@ export const IDEAS = {
   'GET /api/platform/ideas': {
     access: 'none ideas:read',
     summary: 'List ideas',
-    description: "One's own, newest first; the public feed with feed=public or when nobody is signed in.",
+    description:
+      "The caller's own, newest first; with feed=public, or when nobody is signed in, the public ones.",
     query: Type.Object({ ...PageQuery.properties, feed: Type.Optional(oneOf(['public', 'mine'])) }),
     answer: Listed('ideas', Idea),
   },

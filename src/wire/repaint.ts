@@ -25,9 +25,11 @@ const RepaintFinding = Type.Object({
   column: nullable(Type.Integer()),
   evidence: oneOf(['run', 'text']),
   plots: Type.Array(Type.String(), { description: 'Titles of the plots that differ.' }),
-  trades: Type.Boolean({ description: 'Orders or trades differ.' }),
-  samples: Type.Integer({ description: 'On how many of the tested bars it differs.' }),
-  bar: nullable(Type.Integer({ description: 'The first bar seen to differ, counted from 0.' })),
+  trades: Type.Boolean({ description: 'Whether orders or trades differ.' }),
+  samples: Type.Integer({ description: 'The number of tested bars on which it differs.' }),
+  bar: nullable(
+    Type.Integer({ description: 'The first bar on which a difference was seen, counted from 0.' }),
+  ),
   time: nullable(Time),
 })
 export type RepaintFinding = Wire<typeof RepaintFinding>
@@ -35,7 +37,7 @@ export type RepaintFinding = Wire<typeof RepaintFinding>
 export const Repaint = Type.Object(
   {
     clean: Type.Boolean(),
-    samples: Type.Integer({ description: 'On how many bars it was tested.' }),
+    samples: Type.Integer({ description: 'The number of bars it was tested on.' }),
     findings: Type.Array(RepaintFinding),
   },
   { $id: 'Repaint' },

@@ -100,7 +100,7 @@ export const REPLAYS = {
   'POST /api/platform/replay/resume': {
     access: 'api-token replay:write',
     summary: 'Save the cursor',
-    description: 'cursorBar counts from start; speed is bars a second.',
+    description: 'cursorBar is counted from start; speed is in bars per second.',
     body: Type.Object({
       ...place,
       exchange: Type.Optional(nullable(MarketName)),

@@ -6,7 +6,7 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { nullable, oneOf, type Wire } from './schema.ts'
 
-/** What a number is measured in: tables and figures are formatted by it, and its description ends with these words. */
+/** What a number is measured in: tables and figures are formatted by it, and its description ends with these words (a count speaks for itself). */
 const UNITS = {
   money: 'In account currency',
   price: "In the symbol's currency",
@@ -14,8 +14,8 @@ const UNITS = {
   ratio: 'A ratio',
   contracts: 'In contracts',
   bars: 'In bars',
-  bar: 'Index of a bar of the run',
-  count: 'A whole number',
+  bar: 'As its index among the bars of the run',
+  count: '',
   time: 'UTC milliseconds',
 } as const
 export type Unit = keyof typeof UNITS
@@ -33,7 +33,7 @@ const loss = { means: 'loss' } as const
 const measured =
   <S extends TSchema>(make: (options: object) => S, unit: Unit, ending = '') =>
   (meaning: string, shown: Shown = {}): S =>
-    make({ description: `${meaning} ${UNITS[unit]}${ending}.`, unit, ...shown })
+    make({ description: UNITS[unit] ? `${meaning} ${UNITS[unit]}${ending}.` : meaning, unit, ...shown })
 const number = (options: object) => Type.Number(options)
 const integer = (options: object) => Type.Integer(options)
 const orNull = (options: object) => nullable(Type.Number(options))
@@ -55,14 +55,17 @@ const text = (description: string) => Type.String({ description })
 /** What a webhook and a list of backtests show. */
 export const ReportSummary = Type.Object(
   {
-    trades: count('Closed trades.'),
-    netProfit: money('Sum of the closed trades.', profit),
-    netProfitPct: fraction('The same, of the initial capital.', profit),
-    winRate: fraction('Winning trades of all closed ones, 0 without any.'),
+    trades: count('Number of closed trades.'),
+    netProfit: money('Sum of the profits of all closed trades.', profit),
+    netProfitPct: fraction('Net profit as a share of the initial capital.', profit),
+    winRate: fraction('Share of the closed trades that won; 0 without trades.'),
     profitFactor: Type.Number({
       description: 'Gross profit over gross loss; 1,000,000 where nothing was lost, 0 without trades.',
     }),
-    maxDrawdownPct: fraction('The deepest fall of equity from its peak, of the peak, within bars too.', loss),
+    maxDrawdownPct: fraction(
+      'The deepest fall of equity from its peak, as a share of the peak, within bars too.',
+      loss,
+    ),
     sharpe: Type.Number({ description: 'The Sharpe ratio; 0 where it is not defined.' }),
   },
   { $id: 'ReportSummary', description: 'Every number is finite.' },
@@ -72,51 +75,63 @@ export type ReportSummary = Wire<typeof ReportSummary>
 export const ReportColumn = Type.Object(
   {
     netProfit: money('Gross profit less gross loss.', profit),
-    netProfitPct: fraction('The same, of the initial capital.', profit),
-    grossProfit: money('Sum of the winning trades.', profit),
-    grossProfitPct: fraction('The same, of the initial capital.', profit),
-    grossLoss: money('Sum of the losing trades, as a positive amount.', loss),
-    grossLossPct: fraction('The same, of the initial capital.', loss),
-    openProfit: money('Of the trades that are open at the end.', profit),
-    openProfitPct: fraction('The same, of the initial capital.', profit),
-    commissionPaid: money('Of all fills.'),
+    netProfitPct: fraction('Net profit as a share of the initial capital.', profit),
+    grossProfit: money('Sum of the profits of the winning trades.', profit),
+    grossProfitPct: fraction('Gross profit as a share of the initial capital.', profit),
+    grossLoss: money('Sum of the losses of the losing trades, as a positive amount.', loss),
+    grossLossPct: fraction('Gross loss as a share of the initial capital.', loss),
+    openProfit: money('Profit of the trades that are open at the end.', profit),
+    openProfitPct: fraction('Open profit as a share of the initial capital.', profit),
+    commissionPaid: money('Commission of all fills.'),
     profitFactor: ratioOrNull('Gross profit over gross loss.'),
-    expectancy: moneyOrNull('Net profit a closed trade.', profit),
-    trades: count('Closed trades.', { title: 'Closed trades' }),
-    openTrades: count('Trades that are open at the end.'),
-    winningTrades: count('Closed trades with a profit.'),
-    losingTrades: count('Closed trades with a loss.'),
-    evenTrades: count('Closed trades with neither.'),
-    winRate: fractionOrNull('Winning trades of all closed ones.', { title: 'Profitable' }),
+    expectancy: moneyOrNull('Net profit per closed trade.', profit),
+    trades: count('Number of closed trades.', { title: 'Closed trades' }),
+    openTrades: count('Number of trades that are open at the end.'),
+    winningTrades: count('Number of closed trades with a profit.'),
+    losingTrades: count('Number of closed trades with a loss.'),
+    evenTrades: count('Number of closed trades with neither profit nor loss.'),
+    winRate: fractionOrNull('Share of the closed trades that won.', { title: 'Profitable' }),
     averageTrade: moneyOrNull('Profit of the average closed trade.', profit),
-    averageTradePct: fractionOrNull("Mean of the trades' own shares.", profit),
+    averageTradePct: fractionOrNull(
+      "Mean of the trades' results, each as a share of its entry's value.",
+      profit,
+    ),
     averageWin: moneyOrNull('Profit of the average winning trade.', profit),
-    averageWinPct: fractionOrNull("Mean of the winning trades' own shares.", profit),
+    averageWinPct: fractionOrNull(
+      "Mean of the winning trades' profits, each as a share of its entry's value.",
+      profit,
+    ),
     averageLoss: moneyOrNull('Loss of the average losing trade, as a positive amount.', loss),
-    averageLossPct: fractionOrNull("Mean of the losing trades' own shares, positive.", loss),
+    averageLossPct: fractionOrNull(
+      "Mean of the losing trades' losses, each as a positive share of its entry's value.",
+      loss,
+    ),
     averageWinLossRatio: ratioOrNull('The average win over the average loss.', {
       title: 'Average win / loss',
     }),
-    largestWin: moneyOrNull('The largest profit of a trade.', profit),
-    largestWinPct: fractionOrNull("The largest of the trades' own shares, maybe another trade's.", profit),
-    largestWinShare: fractionOrNull('The largest win, of the gross profit.', {
+    largestWin: moneyOrNull('The largest profit of one trade.', profit),
+    largestWinPct: fractionOrNull(
+      "The largest profit as a share of its trade's entry value; it may be another trade's than `largestWin`.",
+      profit,
+    ),
+    largestWinShare: fractionOrNull('The largest win as a share of the gross profit.', {
       title: 'Largest win of gross profit',
     }),
-    largestLoss: moneyOrNull('The largest loss of a trade, as a positive amount.', loss),
+    largestLoss: moneyOrNull('The largest loss of one trade, as a positive amount.', loss),
     largestLossPct: fractionOrNull(
-      "The largest loss among the trades' own shares, maybe another trade's.",
+      "The largest loss as a positive share of its trade's entry value; it may be another trade's than `largestLoss`.",
       loss,
     ),
-    largestLossShare: fractionOrNull('The largest loss, of the gross loss.', {
+    largestLossShare: fractionOrNull('The largest loss as a share of the gross loss.', {
       title: 'Largest loss of gross loss',
     }),
     averageBars: barsOrNull('How long the average trade lasted.'),
     averageBarsWin: barsOrNull('How long the average winning trade lasted.', { title: 'Average bars, won' }),
     averageBarsLoss: barsOrNull('How long the average losing trade lasted.', { title: 'Average bars, lost' }),
-    maxWinsInRow: count('Winning trades in a row, the most.', { title: 'Wins in a row' }),
-    maxLossesInRow: count('Losing trades in a row, the most.', { title: 'Losses in a row' }),
-    maxContractsHeld: contracts('The most held at one time.', { title: 'Most contracts held' }),
-    marginCalls: count('Trades that a margin call closed.'),
+    maxWinsInRow: count('The most winning trades in a row.', { title: 'Wins in a row' }),
+    maxLossesInRow: count('The most losing trades in a row.', { title: 'Losses in a row' }),
+    maxContractsHeld: contracts('The most contracts held at one time.', { title: 'Most contracts held' }),
+    marginCalls: count('Number of trades that a margin call closed.'),
     averageRunup: moneyOrNull('How far the average trade rose above its entry.', {
       ...profit,
       title: 'Average run-up',
@@ -133,9 +148,9 @@ export type ReportColumn = Wire<typeof ReportColumn>
 export const ReportMonth = Type.Object(
   {
     month: text('`2026-11`, a calendar month in UTC.'),
-    profit: money('Of the trades that closed in it.', profit),
-    profitPct: fraction('The same, of the equity it began with.', profit),
-    trades: count('Trades that closed in it.'),
+    profit: money('Profit of the trades that closed in the month.', profit),
+    profitPct: fraction('The profit as a share of equity at the start of the month.', profit),
+    trades: count('Number of trades that closed in the month.'),
   },
   { $id: 'ReportMonth' },
 )
@@ -143,12 +158,12 @@ export type ReportMonth = Wire<typeof ReportMonth>
 
 const ReportDrawdown = Type.Object(
   {
-    start: time('When the peak was.'),
-    trough: time('When the deepest point was.'),
-    end: timeOrNull('When the peak was reached again; null = not yet.'),
-    bars: count('Bars from the peak to the recovery, or to the end.'),
-    depth: money('Peak less trough, at closes of bars.', loss),
-    depthPct: fraction('The same, of the peak.', loss),
+    start: time('Time of the peak.'),
+    trough: time('Time of the deepest point.'),
+    end: timeOrNull('Time when the peak was reached again.'),
+    bars: count('Number of bars from the peak to the recovery, or to the end.'),
+    depth: money('Peak less trough, both at closes of bars.', loss),
+    depthPct: fraction('The depth as a share of the peak.', loss),
   },
   { $id: 'ReportDrawdown' },
 )
@@ -156,45 +171,52 @@ export type ReportDrawdown = Wire<typeof ReportDrawdown>
 
 export const ReportEquity = Type.Object(
   {
-    final: money('At the last close.', { title: 'Final equity' }),
-    netProfit: money('Sum of the closed trades.', profit),
-    openProfit: money('Of the trades that are open at the end.', profit),
-    maxDrawdown: money('The deepest fall from the peak, with the path inside the bars.', {
+    final: money('Equity at the last close.', { title: 'Final equity' }),
+    netProfit: money('Sum of the profits of all closed trades.', profit),
+    openProfit: money('Profit of the trades that are open at the end.', profit),
+    maxDrawdown: money('The deepest fall of equity from its peak, along the assumed path within bars.', {
       ...loss,
       title: 'Max drawdown, within bars',
     }),
-    maxDrawdownPct: fraction('The deepest fall as a share of its peak, with the path inside the bars.', loss),
-    maxRunup: money('The highest rise from the trough, with the path inside the bars.', {
+    maxDrawdownPct: fraction(
+      'The deepest fall of equity as a share of its peak, along the assumed path within bars.',
+      loss,
+    ),
+    maxRunup: money('The highest rise of equity from its trough, along the assumed path within bars.', {
       ...profit,
       title: 'Max run-up, within bars',
     }),
     maxRunupPct: fraction(
-      'The highest rise as a share of its trough, with the path inside the bars.',
+      'The highest rise of equity as a share of its trough, along the assumed path within bars.',
       profit,
     ),
-    maxDrawdownClose: money('The deepest fall from closed trade to closed trade.', {
+    maxDrawdownClose: money('The deepest fall of equity from its peak, looking only at closed trades.', {
       ...loss,
       title: 'Max drawdown, trade to trade',
     }),
-    maxDrawdownClosePct: fraction('The same, of its peak.', loss),
-    maxRunupClose: money('The highest rise from closed trade to closed trade.', {
+    maxDrawdownClosePct: fraction('That fall as a share of its peak.', loss),
+    maxRunupClose: money('The highest rise of equity from its trough, looking only at closed trades.', {
       ...profit,
       title: 'Max run-up, trade to trade',
     }),
-    maxRunupClosePct: fraction('The same, of its trough.', profit),
-    sharpe: ratioOrNull('Mean return of a month (of a day below three months) over its deviation.'),
-    sharpeAnnualized: ratioOrNull('The same for a year.', { title: 'Sharpe, a year' }),
-    sortino: ratioOrNull('As the Sharpe ratio, over the deviation of losses alone.'),
-    cagr: fractionOrNull('Growth a year of 365 days.', { ...profit, title: 'Return a year' }),
-    buyHold: moneyOrNull(
-      "Profit of buying with all of the capital at the first trade's entry, and holding.",
-      { ...profit, title: 'Buy & hold' },
+    maxRunupClosePct: fraction('That rise as a share of its trough.', profit),
+    sharpe: ratioOrNull(
+      'Mean of the monthly returns (daily ones below three months), less the risk-free rate, over their standard deviation.',
     ),
-    buyHoldPct: fractionOrNull('The same, of the initial capital.', profit),
+    sharpeAnnualized: ratioOrNull('The Sharpe ratio for a year.', { title: 'Sharpe, a year' }),
+    sortino: ratioOrNull('Like the Sharpe ratio, but over the deviation of the losses alone.'),
+    cagr: fractionOrNull('Compound growth per year of 365 days.', { ...profit, title: 'Return a year' }),
+    buyHold: moneyOrNull("Profit of buying with all the capital at the first trade's entry, and holding.", {
+      ...profit,
+      title: 'Buy & hold',
+    }),
+    buyHoldPct: fractionOrNull('That profit as a share of the initial capital.', profit),
     returnOverDrawdown: ratioOrNull('Net profit over the maximal drawdown.', {
       title: 'Net profit / max drawdown',
     }),
-    timeInMarketPct: fraction('Bars on which a position was held, of all.', { title: 'Time in the market' }),
+    timeInMarketPct: fraction('Share of the bars on which a position was held.', {
+      title: 'Time in the market',
+    }),
     months: Type.Array(ReportMonth, { description: 'Every calendar month of the range, in order.' }),
     drawdowns: Type.Array(ReportDrawdown, { description: 'The deepest first, twenty at most.' }),
   },
@@ -204,31 +226,33 @@ export type ReportEquity = Wire<typeof ReportEquity>
 
 export const ReportTrade = Type.Object(
   {
-    n: Type.Integer({ description: 'From 1, as trades closed, then the open ones.' }),
+    n: Type.Integer({
+      description: 'Number of the trade, from 1: in the order they closed, then the open ones.',
+    }),
     side: oneOf(['long', 'short']),
-    qty: contracts('Its size, positive.', { title: 'Size' }),
+    qty: contracts('Size of the trade, always positive.', { title: 'Size' }),
     entryId: text("The entry order's id."),
-    entryTime: time('Of the bar it was entered on.'),
-    entryBar: bar('It was entered on.'),
-    entryPrice: price('It was entered at.'),
+    entryTime: time('Time of the bar of the entry.'),
+    entryBar: bar('The bar of the entry.'),
+    entryPrice: price('Price of the entry.'),
     entryComment: nullable(text("The entry order's comment.")),
-    exitId: text("The exit order's id; of an open trade `Open`, with the last bar's time and close."),
-    exitTime: time('Of the bar it was left on.'),
-    exitBar: bar('It was left on.'),
-    exitPrice: price('It was left at.'),
+    exitId: text("The exit order's id. An open trade has `Open`, and the time and close of the last bar."),
+    exitTime: time('Time of the bar of the exit.'),
+    exitBar: bar('The bar of the exit.'),
+    exitPrice: price('Price of the exit.'),
     exitComment: nullable(text("The exit order's comment.")),
-    profit: money('Net of commission.', profit),
-    profitPct: fraction("The same, of the entry's value.", profit),
-    commission: money('Of entry and exit.'),
-    runup: money('The best moment: favourable excursion, ≥ 0, net of the entry commission.', {
+    profit: money('Result net of commission.', profit),
+    profitPct: fraction("The result as a share of the entry's value.", profit),
+    commission: money('Commission of entry and exit.'),
+    runup: money('The best moment (favourable excursion), ≥ 0, net of the entry commission.', {
       title: 'Run-up',
     }),
-    runupPct: fraction("The same, of the entry's value."),
-    drawdown: money('The worst moment: adverse excursion, ≤ 0.', { title: 'Drawdown' }),
-    drawdownPct: fraction("The same, of the entry's value."),
-    bars: count('Bars from entry to exit.'),
-    cumProfit: money('Of this trade and all before it.', { title: 'Cumulative profit' }),
-    cumProfitPct: fraction('The same, of the initial capital.'),
+    runupPct: fraction("The best moment as a share of the entry's value."),
+    drawdown: money('The worst moment (adverse excursion), ≤ 0.', { title: 'Drawdown' }),
+    drawdownPct: fraction("The worst moment as a share of the entry's value."),
+    bars: count('Number of bars from entry to exit.'),
+    cumProfit: money('Profit of this trade and all before it.', { title: 'Cumulative profit' }),
+    cumProfitPct: fraction('That profit as a share of the initial capital.'),
     status: oneOf(['closed', 'open']),
   },
   { $id: 'ReportTrade' },
@@ -237,16 +261,16 @@ export type ReportTrade = Wire<typeof ReportTrade>
 
 const ReportOrder = Type.Object(
   {
-    bar: bar('It filled on.'),
-    time: time('Of that bar.'),
+    bar: bar('The bar it filled on.'),
+    time: time('Time of that bar.'),
     id: text("The order's id."),
     side: oneOf(['buy', 'sell']),
-    qty: contracts('Traded, positive.'),
-    price: price('It filled at.'),
+    qty: contracts('Size of the fill, always positive.'),
+    price: price('Price of the fill.'),
     comment: nullable(Type.String()),
-    commission: money('Of this fill.'),
-    position: contracts('Held after it, negative when short.'),
-    alertMessage: nullable(text('What the script gave the order as `alert_message`.')),
+    commission: money('Commission of this fill.'),
+    position: contracts('Position after it, negative when short.'),
+    alertMessage: nullable(text('The `alert_message` that the script gave the order.')),
   },
   { $id: 'ReportOrder', description: 'One execution.' },
 )
@@ -254,8 +278,8 @@ export type ReportOrder = Wire<typeof ReportOrder>
 
 const ReportLog = Type.Object(
   {
-    bar: bar('It was written on.'),
-    time: time('Of that bar.'),
+    bar: bar('The bar it was written on.'),
+    time: time('Time of that bar.'),
     level: oneOf(['info', 'warning', 'error']),
     message: Type.String(),
   },
@@ -264,7 +288,12 @@ const ReportLog = Type.Object(
 type ReportLog = Wire<typeof ReportLog>
 
 const ReportAlert = Type.Object(
-  { bar: bar('It was called on.'), time: time('Of that bar.'), title: Type.String(), message: Type.String() },
+  {
+    bar: bar('The bar it was called on.'),
+    time: time('Time of that bar.'),
+    title: Type.String(),
+    message: Type.String(),
+  },
   { $id: 'ReportAlert', description: 'One call of `alert()` or `alertcondition()`.' },
 )
 type ReportAlert = Wire<typeof ReportAlert>
@@ -275,11 +304,11 @@ const ReportScript = Type.Object(
     shorttitle: Type.String(),
     pineVersion: Type.Integer(),
     kind: oneOf(['strategy', 'indicator', 'library']),
-    overlay: Type.Boolean({ description: 'It draws over the price.' }),
+    overlay: Type.Boolean({ description: 'Whether it draws over the prices.' }),
     declaration: Type.Record(
       Type.String(),
       Type.Union([Type.Number(), Type.String(), Type.Boolean(), Type.Null()]),
-      { description: 'Arguments of the declaration it ran with, by Pine name.' },
+      { description: 'The arguments of its declaration, by their Pine names.' },
     ),
   },
   { $id: 'ReportScript' },
@@ -291,20 +320,22 @@ export const Report = Type.Object(
     engine: Type.Object({ name: Type.String(), version: Type.String() }),
     hash: text('SHA-256 of everything the numbers depend on: equal hash, equal report.'),
     script: ReportScript,
-    inputs: Type.Record(Type.String(), Type.Unknown(), { description: 'Values of the inputs, by title.' }),
+    inputs: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'The values of its inputs, by title.',
+    }),
     symbol: Type.String(),
     exchange: Type.String(),
     interval: Type.String(),
-    currency: text("The account's."),
-    timezone: text("The exchange's, as IANA names it."),
-    mintick: price('The smallest step of a price.'),
-    pointvalue: money('What a point of price is worth a contract.'),
+    currency: text('Currency of the account.'),
+    timezone: text('Time zone of the exchange, as IANA names it.'),
+    mintick: price('The smallest step of prices.'),
+    pointvalue: money('What one point is worth per contract.'),
     range: Type.Object({
-      from: timeOrNull('Of the first bar.'),
-      to: timeOrNull('Of the last bar.'),
-      bars: count('Bars it ran over.'),
+      from: timeOrNull('Time of the first bar.'),
+      to: timeOrNull('Time of the last bar.'),
+      bars: count('Number of bars it ran over.'),
     }),
-    initialCapital: money('What it began with.'),
+    initialCapital: money('Capital at the start.'),
     summary: ReportSummary,
     all: ReportColumn,
     long: ReportColumn,

@@ -118,7 +118,7 @@ export const SCRIPTS = {
   'GET /api/platform/scripts': {
     access: 'none scripts:read',
     summary: 'List scripts',
-    description: "One's own; the public ones with feed=public or when nobody is signed in.",
+    description: "The caller's own; with feed=public, or when nobody is signed in, the public ones.",
     query: Type.Object({ ...PageQuery.properties, feed: Type.Optional(oneOf(['public', 'mine'])) }),
     answer: Listed('scripts', Script),
   },

@@ -24,7 +24,7 @@ export const SEARCH = {
     access: 'none search:read',
     summary: 'Search',
     description:
-      "Public scripts and ideas; signed in, one's own backtests, watchlists and private items too. A token finds private items of the kinds that it has the `:read` scope of.",
+      'Finds public scripts and ideas, and for those who are signed in their own backtests, watchlists and private items too. A token finds private items of the kinds whose `:read` scope it has.',
     query: Type.Object({
       q: Text(256),
       limit: Type.Optional(QueryInteger),

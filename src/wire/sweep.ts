@@ -121,7 +121,7 @@ const SnoopingTest = Type.Object({
 
 const Verdict = Type.Object(
   {
-    sentence: Type.String({ description: 'What a trader reads first.' }),
+    sentence: Type.String({ description: 'The verdict in a sentence, for traders.' }),
     trials: Type.Integer(),
     scored: Type.Integer({ description: 'Those that meet the constraints and have a score.' }),
     failed: Type.Integer(),
@@ -148,7 +148,7 @@ const Verdict = Type.Object(
           benchmark: number('What the best of so many worthless trials shows by luck.'),
           deflated: maybe('Chance that the true ratio is above that benchmark.'),
           deflatedIndependent: maybe('The same, counting the independent tries only.'),
-          leastBars: maybe('Bars it takes to be 95 % sure of it; null where no number is enough.'),
+          leastBars: maybe('Bars needed to be 95 % sure of it; null if no number of bars is enough.'),
         },
         { description: 'The deflated Sharpe ratio (Bailey, López de Prado 2014).' },
       ),
@@ -307,26 +307,26 @@ export const SWEEPS = {
     access: 'session backtests:read',
     summary: 'The trials of a sweep',
     description:
-      'In the order they were made, up to 1,000 a page; those of a sweep that runs as far as it is.',
+      'In the order they were run, up to 1,000 a page. A sweep that is still running answers those it has so far.',
     query: PageQuery,
     answer: Listed('trials', Trial),
   },
   'GET /api/platform/sweeps/{id}/results.csv': {
     access: 'session backtests:read',
     summary: 'The trials of a sweep as CSV',
-    description: 'A row a trial: its number, its values, its score and its figures.',
+    description: 'One row for each trial: its number, its values, its score and its figures.',
   },
   'POST /api/platform/sweeps/{id}/cancel': {
     access: 'session backtests:write',
     summary: 'Stop a sweep',
-    description: 'What was tried is kept, and `resume` goes on from there. One that is over stays as it is.',
+    description: 'Its trials are kept, and `resume` goes on from there. A sweep that is over stays as it is.',
     answer: { id: idOf('sw'), sweep: Sweep },
   },
   'POST /api/platform/sweeps/{id}/resume': {
     access: 'session backtests:write',
     summary: 'Go on with a sweep that was stopped',
     description:
-      'Also with one that failed. It goes on as if it had never stopped. 409 where its bars are not what they were.',
+      'Also with one that failed. It goes on as if it had never stopped. 409 if its bars have changed since.',
     answer: { id: idOf('sw'), sweep: Sweep },
   },
   'DELETE /api/platform/sweeps/{id}': {

@@ -15,22 +15,22 @@ const amount = Type.Optional(nullable(Type.Number()))
 const flag = Type.Optional(nullable(Type.Boolean()))
 const texts = Type.Optional(
   Type.Record(Type.String(), Type.Array(nullable(Type.String())), {
-    description: 'Text a bar, by argument, where it is not the same on all bars.',
+    description: 'Texts by argument, one for each bar, where they are not the same on all bars.',
   }),
 )
 
 /** What every track but the time axis says of itself. */
 const shown = {
-  id: Type.String({ description: 'The title, with `#2` and so on where there are several of the name.' }),
+  id: Type.String({ description: 'The title; further tracks of the same title get `#2` and so on.' }),
   title: Type.String(),
-  pane: Type.String({ description: "`price`, `equity`, `position`, or `1`: the script's own." }),
-  overlay: Type.Boolean({ description: 'It lies over the price.' }),
+  pane: Type.String({ description: "`price`, `equity`, `position`, or `1` for the script's own pane." }),
+  overlay: Type.Boolean({ description: 'Whether it is drawn over the prices.' }),
 }
 const display = {
   editable: flag,
   display: Type.Optional(nullable(Type.Integer({ description: "Pine's `display` bits." }))),
   force_overlay: flag,
-  zorder: Type.Integer({ description: 'Later ones lie above.' }),
+  zorder: Type.Integer({ description: 'Tracks with a higher one are drawn above.' }),
 }
 const formatted = { format: word, precision: amount }
 const last = { show_last: amount }
@@ -110,7 +110,7 @@ const Fill = plotOf('fill', {
   between: Type.Array(Type.String(), {
     minItems: 2,
     maxItems: 2,
-    description: 'Ids of what it lies between.',
+    description: 'Ids of the two tracks it fills the space between.',
   }),
   fillgaps: flag,
   color,
@@ -130,7 +130,7 @@ const ground = {
   color,
   palette: Type.Array(Type.String()),
   runs: Type.Array(Type.Tuple([Type.Integer(), Type.Integer(), Type.Integer()]), {
-    description: 'Stretches of one colour: first bar, how many, index into the palette.',
+    description: 'Stretches of one colour: the first bar, the number of bars, and an index into the palette.',
   }),
 }
 const Background = plotOf('bgcolor', ground)
@@ -143,7 +143,7 @@ const drawingsOf = <K extends string>(kind: K) =>
       ...shown,
       items: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
         description:
-          'Fields by Pine name as they are at the end; `createdBar` and `deletedBar` (-1 = not), and `changes`: what they were until a bar. Another drawing is its index among its kind.',
+          'Fields by their Pine names, as they are at the end; `createdBar` and `deletedBar` (-1 = never); and `changes`, the earlier fields and the bar until which they held. A reference to another drawing is its index among those of its kind.',
       }),
     },
     { description: 'Drawings of the kind.' },
@@ -197,11 +197,13 @@ const Resting = Type.Object(
     name: Type.Array(Type.Integer(), { description: 'Index into `names`.' }),
     type: Type.Array(Type.Integer(), { description: 'Index into `types`.' }),
     from: indexes,
-    to: Type.Array(Type.Integer(), { description: 'The first bar without it; -1 = to the end.' }),
+    to: Type.Array(Type.Integer(), {
+      description: 'The first bar on which it waits no longer; -1 = it waits to the end.',
+    }),
     price: Type.Array(Type.Number()),
     qty: Type.Array(Type.Number(), { description: 'Contracts, negative to sell.' }),
   },
-  { description: 'Orders while they wait, a row each, as columns.' },
+  { description: 'Orders while they wait: one row for each, as columns.' },
 )
 export type RestingTrack = Wire<typeof Resting>
 

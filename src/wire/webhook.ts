@@ -60,7 +60,7 @@ const WebhookBody = Type.Object({
 })
 
 const ABOUT_DATA =
-  '`data` is null for a token that may not read what the event tells of: a firing wants `alerts:read`, a report `backtests:read`.'
+  '`data` is null for a token that may not read what the event is about: a firing requires `alerts:read`, a report `backtests:read`.'
 
 export const WEBHOOKS = {
   'POST /api/platform/webhooks': {
