@@ -6,6 +6,7 @@ import { headOf, LIBRARY } from '../../src/dashboard/studies/library.ts'
 import { plotsOf, styled } from '../../src/dashboard/studies/plot-styles.ts'
 import { buildScene, DISPLAY, MAIN_LAYER, stacked, type Scene } from '../../src/dashboard/chart/scene.ts'
 import { NO_BARS } from '../../src/dashboard/chart/view-state.ts'
+import { compile } from '../../src/pine/compile.ts'
 import { barsOf, runScript } from '../pine/run-script.ts'
 import type { Track } from '../../src/wire/track.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
@@ -79,13 +80,17 @@ describe('the indicators that Chartroom brings', () => {
     expect(LIBRARY.map(({ id }) => id)).toEqual(files.sort())
   })
 
+  const one = barsOf([100])
+  const level = { ...barsOf(Array.from({ length: 120 }, () => 5)), volume: new Float64Array(120) }
   const bars = barsOf(Array.from({ length: 400 }, (_, i) => 100 + 10 * Math.sin(i / 9) + (i % 7)))
   test.each(LIBRARY.map(({ id, source }) => [id, source] as const))(
     '%s compiles, runs and says what it is',
     (id, source) => {
       const { title, shortTitle, category, also } = headOf(source)
       expect([id, title, shortTitle, category, also].filter((text) => text === '')).toEqual([])
-      expect(runScript(source, bars).plots.length).toBeGreaterThan(0)
+      expect(compile(source).diagnostics).toEqual([])
+      // One bar, bars without a range, and enough of them.
+      for (const some of [one, level, bars]) expect(runScript(source, some).plots.length).toBeGreaterThan(0)
     },
   )
 })
@@ -127,6 +132,12 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Show RSI' }).click()
     await page.getByRole('button', { name: 'Take MACD off the chart' }).click()
+    // The palette knows it by its short name, first of all.
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search', exact: true }).fill('atr')
+    await page.getByRole('option', { name: /Average True Range/, selected: true }).waitFor()
+    await page.keyboard.press('Enter')
+    await legend('ATR').waitFor()
     expect(await legend('MACD').count()).toBe(0)
     expect(complaints).toEqual([])
   }, 90_000)

@@ -17,6 +17,8 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { bottom } from '../workspace.ts'
 import { plainText } from '../ui/markdown.ts'
 import { attempt } from './page.tsx'
+import type { LibraryIndicator } from '../studies/library.ts'
+import { addStudy } from '../studies/studies.ts'
 import { ranked } from './palette-model.ts'
 import s from './palette.module.css'
 import { allSymbols, type SymbolFacts } from '../watchlists/quotes.ts'
@@ -58,6 +60,7 @@ export function Palette() {
   const [hits, setHits] = useState<readonly Hit[]>([])
   const [symbols, setSymbols] = useState<readonly SymbolFacts[]>([])
   const [articles, setArticles] = useState<readonly Article[]>([])
+  const [indicators, setIndicators] = useState<readonly LibraryIndicator[]>([])
   const [selected, setSelected] = useState(0)
   const list = useRef<HTMLDivElement>(null)
   const close = () => (paletteOpen.value = false)
@@ -66,6 +69,7 @@ export function Palette() {
     const before = document.activeElement as HTMLElement | null
     const quiet = () => undefined
     allSymbols().then(setSymbols, quiet)
+    import('../studies/library.ts').then(({ LIBRARY }) => setIndicators(LIBRARY), quiet)
     call('GET /api/support/articles').then((answer) => setArticles(answer.articles), quiet)
     return () => before?.focus()
   }, [])
@@ -91,8 +95,8 @@ export function Palette() {
   }, [query])
 
   const items = useMemo(
-    () => itemsFor(query, hits, symbols, articles),
-    [query, hits, symbols, articles, commands.value],
+    () => itemsFor(query, hits, symbols, articles, indicators),
+    [query, hits, symbols, articles, indicators, commands.value],
   )
   const at = Math.min(selected, Math.max(0, items.length - 1))
   const run = (item: Item | undefined) => {
@@ -196,6 +200,7 @@ function itemsFor(
   hits: readonly Hit[],
   symbols: readonly SymbolFacts[],
   articles: readonly Article[],
+  indicators: readonly LibraryIndicator[],
 ): Item[] {
   const empty = query.trim() === ''
   const available = commands.value.filter((one) => one.id !== 'palette' && (one.when?.() ?? true))
@@ -234,6 +239,31 @@ function itemsFor(
         run: item.run,
       })
   }
+  const addIndicators = (some: readonly LibraryIndicator[]) => {
+    const words = (one: LibraryIndicator) => `${one.shortTitle} ${one.title} ${one.also}`
+    for (const { item } of ranked(some, query, words, 5))
+      found.push({
+        key: `indicator:${item.id}`,
+        group: 'Indicators',
+        icon: 'code',
+        title: item.title,
+        at: [],
+        note: 'Put it on the chart',
+        side: item.shortTitle,
+        run: () => {
+          addStudy({
+            name: item.title,
+            shortName: item.shortTitle,
+            source: item.source,
+            from: `library:${item.id}`,
+          })
+          if (!location.pathname.includes('/chart')) navigate('/')
+        },
+      })
+  }
+  // Whoever types an indicator's short name means it.
+  const named = (one: LibraryIndicator) => one.shortTitle.toLowerCase().startsWith(query.trim().toLowerCase())
+  if (!empty) addIndicators(indicators.filter(named))
   // Short words are mostly symbols, longer ones commands.
   if (empty || query.trim().length <= 4) {
     addSymbols()
@@ -243,6 +273,7 @@ function itemsFor(
     addSymbols()
   }
   if (empty) return found
+  addIndicators(indicators.filter((one) => !named(one)))
   for (const type of ['backtest', 'script', 'idea', 'watchlist'] as const)
     for (const hit of hits.filter((one) => one.type === type))
       found.push({
