@@ -86,7 +86,7 @@ function unknown({ values, conditions, kind }: Scan, name: string, path: string)
     ...Object.keys(FACTS),
     ...(kind === 'strategy' ? ['position', ...FIGURES] : []),
   ].map((one) => (/^[\p{L}_][\p{L}\p{N}_.]*$/u.test(one) ? one : `"${one}"`))
-  throw refused(path, 'unknown_name', `"${name}" is none of ${known.join(', ')}.`)
+  throw refused(path, 'unknown_name', `Nothing is called "${name}" here. There are: ${known.join(', ')}.`)
 }
 
 function refused(path: string, code: string, message: string): Problem {

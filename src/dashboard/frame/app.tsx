@@ -25,6 +25,9 @@ const Backtests = lazy(async () => (await import('../backtests/backtests.tsx')).
 const SweepList = lazy(async () => (await import('../sweeps/sweeps.tsx')).SweepList)
 const SweepPage = lazy(async () => (await import('../sweeps/sweep-page.tsx')).SweepPage)
 const Optimise = lazy(async () => (await import('../sweeps/optimise.tsx')).Optimise)
+const ScanList = lazy(async () => (await import('../scans/scans.tsx')).ScanList)
+const ScanForm = lazy(async () => (await import('../scans/scan-form.tsx')).ScanForm)
+const ScanPage = lazy(async () => (await import('../scans/scan-page.tsx')).ScanPage)
 const Scripts = lazy(async () => (await import('../scripts/scripts.tsx')).Scripts)
 const ScriptPage = lazy(async () => (await import('../scripts/script-page.tsx')).ScriptPage)
 const Ideas = lazy(async () => (await import('../ideas/ideas.tsx')).Ideas)
@@ -44,6 +47,9 @@ const ROUTES = [
   ['/sweeps', SweepList],
   ['/sweeps/new', Optimise],
   ['/sweeps/:id', SweepPage],
+  ['/scans', ScanList],
+  ['/scans/new', ScanForm],
+  ['/scans/:id', ScanPage],
   ['/scripts', Scripts],
   ['/scripts/:id', ScriptPage],
   ['/ideas', Ideas],
@@ -64,6 +70,7 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/', 'Chart', 'candles'],
   ['/backtests', 'Backtests', 'report'],
   ['/sweeps', 'Sweeps', 'tune'],
+  ['/scans', 'Scans', 'search'],
   ['/scripts', 'Scripts', 'code'],
   ['/watchlists', 'Watchlists', 'list'],
   ['/alerts', 'Alerts', 'bell'],

@@ -26,6 +26,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
   [
     'Results',
     [
+      'scans',
       'trades-list',
       'fills',
       'position-size',
