@@ -1,4 +1,4 @@
-// What the accounts room is handed, and the records it keeps; what is done with them is in the files beside it.
+// The records of accounts (users, sessions, tokens, invitations) and what the room needs; the use cases are in the other files.
 //
 // Secrets of sessions, tokens and invitations are kept as their SHA-256: they are random enough that a slow hash would
 // add nothing.
@@ -28,7 +28,7 @@ export interface User {
   readonly id: string
   /** As it was typed. */
   readonly email: string
-  /** What uniqueness and sign-in go by. */
+  /** By which it must be unique and by which one signs in. */
   readonly emailKey: string
   readonly name: string
   readonly role: Role
@@ -50,7 +50,7 @@ export interface Session {
   readonly userId: string
   readonly createdAt: number
   readonly lastSeenAt: number
-  /** What the browser called itself, cut short; so that a person can tell sessions apart. */
+  /** The browser's user agent, shortened, by which people tell their sessions apart. */
   readonly userAgent: string
 }
 
@@ -93,7 +93,7 @@ export const users = collectionIn<User>('users', {
 export const sessions = collectionIn<Session>('sessions', {
   unique: { hash: (session) => [session.hash] },
   indexes: { user: (session) => [session.userId] },
-  // For plans that list them; of sessions from before it counts only those that came since.
+  // Counts a user's sessions for plans that list them; sessions older than this counter are not in it.
   counts: { opened: { of: (session) => [session.userId] } },
 })
 

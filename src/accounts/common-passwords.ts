@@ -1,4 +1,4 @@
-// Passwords that everybody tries first: those of the 10,000 most used that are long enough to be taken otherwise, in
+// Passwords that attackers try first: those of the 10,000 most used that are long enough to be allowed otherwise, in
 // lower case. The list is the npm package @zxcvbn-ts/language-common's (see NOTICE), read when a password is set.
 
 /** Whether the password is on the list, in whatever case or width of its letters, or one character over and over. */

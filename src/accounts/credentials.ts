@@ -1,8 +1,8 @@
-// Credentials that were seen before, so that a request need not look up and parse what the last one did.
+// A cache of credentials, so that a request need not look up and parse what the last one did.
 //
 // What is kept is never trusted by itself: each request asks the store whether the records still have the versions that
 // were kept, in one read. So a session that was ended and a token that was revoked, by whichever process, count from the
-// moment their commit is written, and nobody has to tell the cache. It saves two of three reads and all the parsing: a
+// moment their commit is written, without anybody telling the cache. It saves two of three reads and all the parsing: a
 // credential takes 6 µs instead of 30 (`tests/api/http.bench.ts`).
 
 import { sha256 } from '../lib/sha256.ts'
@@ -39,7 +39,7 @@ interface Kept<C> {
 }
 
 export class Credentials {
-  /** Whose session a secret opens, as the records stand now; null where it opens none. */
+  /** The user and session that a secret belongs to, by the current records; null if there is none. */
   readonly session: (secret: string) => Promise<Credential<Session> | null>
   readonly token: (secret: string) => Promise<Credential<ApiToken> | null>
 
@@ -51,7 +51,7 @@ export class Credentials {
 
 function finder<C extends Owned>(kv: Kv, credentials: Collection<C>) {
   const owners = users(kv)
-  // In order of use.
+  // A Map keeps insertion order: inserting again moves the entry to the end, as the one used last.
   const known = new Map<string, Kept<C>>()
 
   async function look(hash: string): Promise<Credential<C> | null> {

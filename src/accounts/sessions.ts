@@ -28,7 +28,7 @@ export async function startSession(
     userAgent: cutText(userAgent, 200),
   }
   await transact(deps.kv, async (tx) => {
-    // The password that let the user in may have been changed while it was checked, to shut somebody out.
+    // The password may have been changed while it was being checked, in order to lock somebody out.
     const now = await users(deps.kv).at(tx).get(user.id)
     if (now?.passwordHash !== user.passwordHash)
       throw new Problem(
@@ -36,13 +36,13 @@ export async function startSession(
         'invalid_credentials',
         'The password was changed meanwhile. Sign in with the new one.',
       )
-    // Essential, because a user who cannot sign in to a full store cannot delete anything either.
+    // Marked as essential: a user who cannot sign in when the store is full cannot delete anything either.
     return { ...sessions(deps.kv).insert(session), essential: true }
   })
   return { secret, session }
 }
 
-/** null when the secret is unknown; `expired` when it was right once. */
+/** null for an unknown secret; `expired` for one that was valid once. */
 export async function resumeSession(
   deps: AccountDeps,
   credentials: Credentials,
@@ -60,7 +60,7 @@ export async function touchSession(deps: AccountDeps, session: Session): Promise
   await sessions(deps.kv).update(session.id, (found) => ({ ...found, lastSeenAt: deps.clock.now() }))
 }
 
-/** Whether it still lets anybody in: it may have been ended, or be over. */
+/** Whether the session is still valid: it may have been ended or have expired. */
 export async function sessionStands(deps: AccountDeps, { id }: Session): Promise<boolean> {
   const session = await sessions(deps.kv).get(id)
   return session !== null && !isOver(deps, session)
@@ -96,7 +96,7 @@ function isOver({ clock }: AccountDeps, { createdAt, lastSeenAt }: Session): boo
   return now - createdAt >= SESSION_LIFE_MS || now - lastSeenAt >= SESSION_IDLE_MS
 }
 
-/** A job: forgets sessions that are over. */
+/** Removes expired sessions; run regularly. */
 export async function sweepSessions(deps: AccountDeps): Promise<void> {
   for await (const session of sessions(deps.kv).each())
     if (isOver(deps, session)) await endSession(deps, session)

@@ -1,4 +1,4 @@
-// Guessing a password: five tries are free, then every failure doubles the wait, from a second to fifteen minutes.
+// Slows down guessing passwords: five tries are free, then every failure doubles the wait, from a second to fifteen minutes.
 //
 // Kept in the store by account, known or not, so that neither a restart nor a second address helps, and the answer
 // does not tell which addresses have an account. A day without failures forgets them.
@@ -18,20 +18,20 @@ const FREE = 5
 const WAIT_MAX_MS = 15 * 60_000
 const FORGET_MS = 24 * 3600_000
 
-/** Hashed, since what was typed as an address may be of any length. */
+/** Hashed, since the text typed as an address may be of any length. */
 const failuresKey = (emailKey: string): Key => ['signin-failures', sha256(emailKey)]
 
 /**
- * Counts a failure before the password is looked at, and forgets it when it was right: so a hundred attempts at the
- * same time are a hundred attempts. Throws 429 while the account has to wait. `isKnown`: somebody has this address;
- * attempts at addresses that nobody has must not use up the room that is kept back for when the store is full.
+ * Counts a failure before the password is checked, and forgets it if it was right, so that a hundred attempts at the
+ * same time count as a hundred. Throws 429 while the account has to wait. `isKnown` says that an account has this address:
+ * attempts at unknown addresses must not use up the space that is reserved for a full store.
  */
 export async function countAttempt(deps: AccountDeps, emailKey: string, isKnown: boolean): Promise<void> {
   await transact(deps.kv, async (tx) => {
     const key = failuresKey(emailKey)
     const { count, lastAt } = failuresIn(await tx.get(key), deps.clock.now())
     const now = deps.clock.now()
-    // A failure that is yet to come is of a clock that was set back since: it may be hours off.
+    // A failure in the future was noted before the clock was set back, perhaps by hours: do not wait for it.
     const waitMs = lastAt > now ? 0 : lastAt + waitAfter(count) - now
     if (waitMs > 0) throw throttled(Math.ceil(waitMs / 1000))
     const failures: Failures = { count: count + 1, lastAt: now }
@@ -47,7 +47,7 @@ export async function forgetFailures(deps: AccountDeps, emailKey: string): Promi
   if (await deps.kv.get(key)) await deps.kv.commit({ deletes: [key] })
 }
 
-/** ms to wait after this many failures. */
+/** How many ms to wait after this many failures. */
 export function waitAfter(count: number): number {
   return count < FREE ? 0 : Math.min(WAIT_MAX_MS, 1000 * 2 ** (count - FREE))
 }

@@ -16,7 +16,7 @@ export type TokenStatus = 'active' | 'expired' | 'revoked'
 const PREFIX = 'crm_pat_'
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOUCH_MS = 60_000
-/** Revoked and expired tokens stay listed this long. */
+/** How long revoked and expired tokens stay listed. */
 const KEPT_MS = 90 * 24 * 3600_000
 
 export interface NewToken {
@@ -30,7 +30,7 @@ export interface TokenMade {
   readonly token: ApiToken
 }
 
-/** The secret is in the answer and nowhere else. */
+/** Creates a token. The secret is only in the answer and is not stored. */
 export async function createToken(
   deps: AccountDeps,
   user: User,
@@ -58,7 +58,7 @@ export async function createToken(
   return made
 }
 
-/** Whose token this is. Throws 401 saying what is wrong with it. */
+/** The token's user. Throws 401 that says what is wrong with the token. */
 export async function resumeToken(
   deps: AccountDeps,
   credentials: Credentials,
@@ -73,7 +73,7 @@ export async function resumeToken(
   return { user, token }
 }
 
-/** Whether it still lets anybody in: it may have been revoked, or have expired. */
+/** Whether the token is still valid: it may have been revoked or have expired. */
 export async function tokenStands(deps: AccountDeps, { id }: ApiToken): Promise<boolean> {
   const token = await tokens(deps.kv).get(id)
   return token !== null && tokenStatus(deps, token) === 'active'
@@ -95,7 +95,7 @@ export async function listTokens(
   return { ...listed, items: listed.items.filter((token) => !isForgotten(deps, token)) }
 }
 
-/** Revoking twice is as good as once. */
+/** Revoking a token twice is no error. */
 export async function revokeToken(deps: AccountDeps, user: User, id: string): Promise<ApiToken> {
   const revoked = await tokens(deps.kv).update(id, (token) =>
     token.userId === user.id ? { ...token, revokedAt: token.revokedAt ?? deps.clock.now() } : null,
@@ -109,7 +109,7 @@ export function tokenStatus({ clock }: Pick<AccountDeps, 'clock'>, token: ApiTok
   return token.expiresAt !== null && token.expiresAt <= clock.now() ? 'expired' : 'active'
 }
 
-/** A job: drops tokens that have been over for 90 days. */
+/** Removes tokens that were revoked or expired 90 days ago; run regularly. */
 export async function sweepTokens(deps: AccountDeps): Promise<void> {
   for await (const token of tokens(deps.kv).each())
     if (isForgotten(deps, token)) await tokens(deps.kv).delete(token.id)
@@ -122,7 +122,7 @@ function isForgotten({ clock }: AccountDeps, { revokedAt, expiresAt }: ApiToken)
 function tokenSecret({ random }: AccountDeps): string {
   let body = PREFIX
   while (body.length < PREFIX.length + 30)
-    // 248 is the largest multiple of 62 in a byte: what is above it would make the first letters likelier.
+    // 248 is the largest multiple of 62 in a byte; higher values would make the first characters more likely.
     for (const byte of random.bytes(32))
       if (byte < 248 && body.length < PREFIX.length + 30) body += BASE62[byte % 62]
   return body + checksum(body)

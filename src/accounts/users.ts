@@ -33,9 +33,9 @@ export interface SignUp {
 
 export interface SignUpPolicy {
   readonly open: boolean
-  /** The request came over loopback. */
+  /** Whether the request came over loopback. */
   readonly local: boolean
-  /** What the console printed; null once there is an owner. */
+  /** The setup code that the console printed; null once there is an owner. */
   readonly setupCode: string | null
 }
 
@@ -43,10 +43,10 @@ export interface SignUpPolicy {
 const PASSWORD_MAX = 1000
 const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 
-/** Makes a user of the checked sign-up; the caller starts the session. */
+/** Creates a user from a sign-up; the caller starts the session. */
 export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpPolicy): Promise<User> {
   const { kv, clock } = deps
-  // Asked before hashing, so that a refusal costs nothing; asked again inside the transaction, where it decides.
+  // Checked before hashing, so that a refusal costs nothing, and again in the transaction, which decides.
   await admit(deps, kv, request, policy)
   checkEmail(request.email)
   await checkPassword(request.password)
@@ -81,7 +81,7 @@ export async function signUp(deps: AccountDeps, request: SignUp, policy: SignUpP
   return user
 }
 
-/** Makes a user whether sign-up is open or not: the command line may, since it holds the data directory. */
+/** Creates a user even if sign-up is closed. Only for the command line, which has the data directory. */
 export async function addUser(deps: AccountDeps, request: SignUp): Promise<User> {
   return signUp(deps, request, { open: true, local: true, setupCode: null })
 }
@@ -91,7 +91,7 @@ interface Entrance {
   readonly changes: Changes
 }
 
-/** The role this sign-up would get. Throws Problem when it is not permitted. Asked of a tx, of two first users one is the owner. */
+/** The role of this sign-up. Throws Problem if it is not permitted. In a transaction, only one of two first users becomes the owner. */
 async function admit(
   { kv, clock }: AccountDeps,
   reader: Reader,
@@ -151,24 +151,24 @@ export async function invite(
   return made
 }
 
-/** Whether everybody's series and symbols are this user's to change. */
+/** Whether this user may change shared series and symbols. */
 export function mayChangeShared({ role }: Pick<User, 'role'>): boolean {
   return role === 'owner' || role === 'admin'
 }
 
-/** Everybody with an account, for the owner. */
+/** All users, for the owner. */
 export function listUsers({ kv }: AccountDeps, by: User, page: PageOptions): Promise<Page<User>> {
   if (by.role !== 'owner') throw ownerRequired('see the accounts')
   return users(kv).list('all', [], { ...page, reverse: false })
 }
 
-/** Makes somebody an admin, or a member again. Counts from their next request. */
+/** Makes a user an admin or a member again, from their next request on. */
 export async function giveRole(deps: AccountDeps, by: User, id: string, role: GivenRole): Promise<User> {
   if (by.role !== 'owner') throw ownerRequired('give roles')
   return setRole(deps, id, role)
 }
 
-/** The same without asking who asks: the command line holds the data directory. */
+/** The same without checking the caller. Only for the command line, which has the data directory. */
 export async function setRole({ kv }: AccountDeps, id: string, role: GivenRole): Promise<User> {
   const changed = await users(kv).update(id, (user) => {
     if (user.role === 'owner')
@@ -188,7 +188,7 @@ export async function authenticate(deps: AccountDeps, email: string, password: s
   const key = emailKey(email)
   const user = await users(deps.kv).find('email', [key])
   await countAttempt(deps, key, user !== null).catch((error: unknown) => {
-    // In a full store a stranger's failure is not counted, and answered like any other.
+    // When the store is full, a failure for an unknown address is not counted, but answered like any other.
     if (user || !(error instanceof Problem) || error.code !== 'storage_full') throw error
   })
   const right = await deps.passwords.verify(password, user?.passwordHash ?? (await decoyOf(deps.passwords)))
@@ -199,14 +199,14 @@ export async function authenticate(deps: AccountDeps, email: string, password: s
   throw new Problem(401, 'invalid_credentials', 'E-mail address or password is wrong.')
 }
 
-/** What others see beside one's public scripts and ideas; those made before keep the name they were made under. */
+/** The name shown beside public scripts and ideas; older ones keep the name they were published under. */
 export async function changeName(deps: AccountDeps, userId: string, name: string): Promise<User> {
   const changed = await users(deps.kv).update(userId, (user) => ({ ...user, name }))
   if (!changed) throw new Problem(404, 'user_not_found', 'There is no such user.')
   return changed
 }
 
-/** Ends all sessions of the user, which it answers as it is now. */
+/** Ends all sessions of the user. Returns the user. */
 export async function changePassword(
   deps: AccountDeps,
   user: User,
@@ -220,7 +220,7 @@ export async function changePassword(
   return setPassword(deps, user.id, next)
 }
 
-/** Sets a password and ends all sessions of the user, which it answers as it is now. */
+/** Sets a password and ends all sessions of the user. Returns the user. */
 export async function setPassword(deps: AccountDeps, userId: string, password: string): Promise<User> {
   await checkPassword(password, '/newPassword')
   const passwordHash = await deps.passwords.hash(password)
@@ -256,7 +256,7 @@ function checkEmail(email: string): void {
 
 async function checkPassword(password: string, path = '/password'): Promise<void> {
   const refused = (why: string) => invalidField(path, 'password', why)
-  // Length is what counts, and that it is not what everybody tries (NIST SP 800-63B); the upper bound is against
+  // Length counts, and that it is not a common one (NIST SP 800-63B); the upper bound prevents
   // hashing megabytes.
   const length = Array.from(password).length
   if (length < 8) throw refused('A password has at least 8 characters.')

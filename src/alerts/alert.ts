@@ -1,4 +1,4 @@
-// An alert: a condition on a series, what has become of it, and its firings.
+// The records of an alert: the condition that its owner set, its state, what the looks remember, and its firings.
 
 import { Problem, invalidField } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
@@ -40,12 +40,12 @@ export interface Alert {
   /** In normal form: `1h`. */
   readonly interval: string
   readonly kind: Kind
-  /** null where the script itself says when. */
+  /** null where the script itself decides when it fires. */
   readonly op: Operator | null
   readonly price: number | null
   readonly price2: number | null
   readonly percent: number | null
-  /** How far back `moving_*` looks. */
+  /** How many bars back `moving_*` compares with. */
   readonly bars: number
   readonly scriptId: string | null
   readonly inputs: Readonly<Record<string, unknown>>
@@ -61,31 +61,31 @@ export interface Alert {
   readonly state: AlertState
   /** Why, in state `error`. */
   readonly problem: string | null
-  /** Whose private series it watches; '' = a shared one. */
+  /** Owner of the private series that it watches; '' = a shared one. */
   readonly seriesOwner: string
   /**
-   * Not yet looked at together with the others of its series. An alert that was needs no memory of its own: what its
-   * series' mark says was seen, it saw.
+   * Not yet looked at together with the others of its series. An alert that is not fresh needs no memory of its own: it saw
+   * what its series' mark says was seen.
    */
   readonly fresh: boolean
-  /** Of a fresh alert, and of one with a script: whether the condition held when it was last looked at. */
+  /** For fresh alerts and those with a script: whether the condition held when it was last looked at. */
   readonly held: boolean
-  /** Of the same: time of the bar it was last looked at on; null = never. Older bars never fire. */
+  /** For the same: time of the bar at which it was last looked at; null = never. Older bars never fire. */
   readonly seenBar: number | null
-  /** The last bar that fired, and the instant it was judged by. */
+  /** Time of the last bar that fired, and the instant by which it was judged. */
   readonly firedBar: number | null
   readonly judgedAt: number | null
   /** Time of the first bar its script sees; null = not run yet. */
   readonly since: number | null
   readonly firings: number
   readonly lastFiredAt: number | null
-  /** The instants the last firings were judged by, for throttling. */
+  /** The instants by which the last firings were judged, for throttling. */
   readonly recent: readonly number[]
   readonly createdAt: number
   readonly updatedAt: number
 }
 
-/** What its owner is shown: everything but the owner's id and the memory of the looks. */
+/** What its owner sees: everything but the owner's id and what the looks remember. */
 export function withoutMemory(alert: Alert) {
   const {
     ownerId: _owner,
@@ -116,7 +116,7 @@ export interface Firing {
   readonly channels: readonly Channel[]
 }
 
-/** What a user may say of an alert; anything left out keeps its value or its default. */
+/** What a user may set; a field that is left out keeps its value or gets its default. */
 export interface AlertFields {
   readonly name?: string | undefined
   readonly symbol: string
@@ -139,7 +139,7 @@ export interface AlertFields {
   readonly expiresAt?: number | null | undefined
 }
 
-/** The fields as they are kept, or Problem 422 naming the one that is wrong. */
+/** The fields as they are stored. Throws Problem 422 that names a wrong one. */
 export function checkedFields(fields: AlertFields, now: number) {
   const interval = requireInterval(fields.interval)
   const op = fields.op ?? null

@@ -1,8 +1,8 @@
-// The use cases of alerts: make, change, list, delete, and look when bars arrived (`look.ts`, `scripts.ts`).
+// What can be done with alerts: creating, changing, listing, deleting, and looking when bars arrive (`look.ts`, `scripts.ts`).
 //
-// An alert is armed against the newest bar: that one may fire it at once, and what lies behind it is history. If its
-// series was looked at up to that very bar, the alert stands where the series' mark does from its first commit on;
-// otherwise it is fresh, remembers for itself what it saw, and the next look takes it along.
+// An alert is armed against the newest bar: that one may fire it at once, and all earlier ones are history. If its
+// series was looked at up to that very bar, the alert starts level with the series' mark;
+// otherwise it is fresh and remembers itself what it saw, until the next look brings it up to the mark.
 
 import { invalidField } from '../lib/problem.ts'
 import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
@@ -25,11 +25,11 @@ export interface AlertDeps extends Omit<LookDeps, 'records'>, Pick<ScriptLookDep
   /** How many alerts a user may have; 0 = any number. */
   readonly alertsMax: number
   readonly ownsReceiver: (ownerId: string, receiverId: string) => Promise<boolean>
-  /** Which series a name means to a user. */
+  /** The series that a name means to a user: their own one, or a shared one. */
   readonly resolve: (userId: string, series: SeriesKey) => Promise<SeriesKey>
 }
 
-/** A change of one of these is a change of what is watched. */
+/** Changing one of these changes what is watched. */
 const WATCHED_FIELDS: readonly (keyof AlertFields)[] = [
   'symbol',
   'exchange',
@@ -126,7 +126,7 @@ export function createAlerts(all: AlertDeps) {
         state === 'active' ||
         (state === undefined && Object.keys(given).length > 0 && before.state === 'triggered')
       if (!restarts && !(changesMarket && after.state === 'active')) return alerts.replace(stored, after)
-      // What was seen of another market or condition says nothing of this one.
+      // What was seen of another market or condition means nothing for this one.
       const armed = await arm(deps, tx, {
         ...after,
         ...(restarts && { state: 'active', problem: null }),
@@ -141,7 +141,7 @@ export function createAlerts(all: AlertDeps) {
     return owned(ownerId, id)
   }
 
-  /** What was set on a forming bar need not wait for the bar behind it to be looked at. */
+  /** An alert set on a forming bar is looked at when that bar ends, without waiting for the next one. */
   async function waitForEnd(alert: Alert): Promise<void> {
     const series = seriesOf(alert)
     const source = modeOf(alert) === 'close' && alert.state === 'active' ? await deps.source(series) : null
@@ -161,7 +161,7 @@ export function createAlerts(all: AlertDeps) {
 
   async function remove(ownerId: string, id: string): Promise<void> {
     await owned(ownerId, id)
-    // Its firings may be many: they go behind it, a page at a time, also after a stop in between.
+    // There may be many firings: they are deleted afterwards, a page at a time, which survives a stop in between.
     await alerts.delete(id, () => ({ sets: [{ key: [...GONE, id], value: 'null' }] }))
     await forget(id)
   }
@@ -175,7 +175,7 @@ export function createAlerts(all: AlertDeps) {
     await kv.commit({ deletes: [[...GONE, id]] })
   }
 
-  /** Alerts of a user whose name means another series since their own bars came or went. */
+  /** Moves a user's alerts to the series that their name means now, after bars of their own were added or removed. */
   async function* moveToOther({ owner, exchange, symbol }: WatchedSeries): AsyncGenerator<void> {
     if (owner === '') return
     for await (const { id } of alerts.each('owner', [owner])) {
@@ -202,7 +202,7 @@ export function createAlerts(all: AlertDeps) {
   }
 
   return {
-    /** The limit of a list without one: as many as a user may have, as far as one answer can hold them. */
+    /** The limit of a list that gives none: all that a user may have, or as many as one answer can hold. */
     pageMax: deps.alertsMax > 0 ? Math.min(PAGE_MAX, deps.alertsMax) : PAGE_MAX,
     create,
     change,
@@ -220,7 +220,7 @@ export function createAlerts(all: AlertDeps) {
     },
     firingsOf: (ownerId: string, options: PageOptions): Promise<Page<Firing>> =>
       firings.list('owner', [ownerId], options),
-    /** Bars of a series came or changed: every step looks at some of the alerts that they mean something to. */
+    /** Looks at bars that were added or changed; each step looks at some of the alerts that they can concern. */
     async *look(source: SeriesKey): AsyncGenerator<void> {
       yield* moveToOther(watched(source))
       yield* lookAt(deps, watched(source))
@@ -231,7 +231,7 @@ export function createAlerts(all: AlertDeps) {
       for await (const [exchange, symbol, interval] of alerts.firsts('watching', [''], 3))
         yield { exchange: String(exchange), symbol: String(symbol), interval: String(interval) }
     },
-    /** Of these some alerts are still to be brought to where the others are; to be looked at when the server starts. */
+    /** Series with fresh alerts, to be looked at when the server starts. */
     async *unsettledSeries(): AsyncGenerator<SeriesKey> {
       for await (const [owner, exchange, symbol, interval] of alerts.firsts('fresh', [], 4)) {
         const series = {
@@ -245,7 +245,7 @@ export function createAlerts(all: AlertDeps) {
       }
     },
     formingBars: () => formingBars(deps),
-    /** Takes away what deletions left behind that were cut short. */
+    /** Removes what interrupted deletions have left behind. */
     async sweep(): Promise<void> {
       for (const { key } of await kv.list({ prefix: GONE }, { limit: 1000 })) await forget(String(key.at(-1)))
     },
@@ -260,7 +260,7 @@ interface Armed extends Written {
   readonly alert: Alert
 }
 
-/** How an alert begins to watch, and what that writes. Part of a transaction's plan. */
+/** Arms an alert, as part of a transaction's plan: its state, and what has to be written. */
 async function arm(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
   const atBeginning = await armAtBeginning(deps, tx, before)
   const { alert } = atBeginning
@@ -309,7 +309,7 @@ async function armAtBeginning(deps: ArmDeps, tx: Tx, before: Alert): Promise<Arm
   return { alert, changes: [], firings: [] }
 }
 
-/** An event on the bar that stood there when the alert was set is not news; a state is. */
+/** An event on the bar that was there when the alert was set does not fire it; a state that holds does. */
 function alreadyHappened(alert: Alert, view: View): boolean {
   if (alert.op === null) return true
   if (STATE_OPERATORS.includes(alert.op)) return false

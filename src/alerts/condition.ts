@@ -1,7 +1,7 @@
 // When an alert's condition holds: pure functions of the last values.
 //
-// A closed bar is judged by its close, as Pine's ta.crossover would. A forming bar has already shown prices that its
-// close no longer tells, so there a crossing counts from the previous close to the bar's high or low.
+// A closed bar is judged by its close, like Pine's ta.crossover. A forming bar may have been at prices that its
+// close does not show, so there a crossing counts from the previous close to the bar's high or low.
 
 import { unreachable } from '../lib/assert.ts'
 
@@ -36,35 +36,35 @@ export const MOVE_OPERATORS: readonly Operator[] = [
   'moving_up_pct',
   'moving_down_pct',
 ]
-/** Of these, the ones that take `percent` instead of `price`. */
+/** Those of them that take `percent` instead of `price`. */
 export const PERCENT_OPERATORS: readonly Operator[] = ['moving_up_pct', 'moving_down_pct']
 
-/** True as long as the state lasts, so an alert on one fires at once if it is true already. The others are events. */
+/** States, which may hold from the start, so that an alert fires at once. All other operators are events. */
 export const STATE_OPERATORS: readonly Operator[] = ['above', 'below', 'inside_channel', 'outside_channel']
 
 export interface Thresholds {
   readonly op: Operator
   /** The level, one bound of the channel, or the distance moved. */
   readonly price: number
-  /** The channel's other bound; they may come in any order. */
+  /** The channel's other bound; either may be the upper one. */
   readonly price2: number
   /** For the `_pct` operators: 5 = five per cent. */
   readonly percent: number
 }
 
-/** What is watched on one bar. `high` and `low` are the value itself where it has no range (volume, a plot). NaN = not known. */
+/** The watched value on one bar. Without a range (volume, a plot), `high` and `low` are the value itself. NaN = not known. */
 export interface Values {
   readonly value: number
   readonly high: number
   readonly low: number
   /** The bar before. */
   readonly previous: number
-  /** As many bars ago as the alert looks back. */
+  /** The value as many bars ago as the alert looks back. */
   readonly past: number
   readonly closed: boolean
 }
 
-/** Comparisons with NaN are false, so nothing holds where a value is missing. */
+/** Comparisons with NaN are false, so that no condition holds if a value is missing. */
 export function holds({ op, price, price2, percent }: Thresholds, values: Values): boolean {
   const { value, high, low, previous, past, closed } = values
   const [floor, ceiling] = price <= price2 ? [price, price2] : [price2, price]

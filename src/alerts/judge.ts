@@ -1,4 +1,4 @@
-// What becomes of one alert over the bars of a view: a pure function, the same for bars that come alone and all at once.
+// Judges one alert over the bars of a view: a pure function, with the same result whether bars come singly or all at once.
 //
 // Bars are judged in the order of their times, so the time of the last one that fired is all there is to remember for a
 // bar to fire once: judging bars again fires nothing again.
@@ -11,20 +11,20 @@ const THROTTLE_FIRINGS = 15
 const THROTTLE_MS = 3 * 60_000
 const MINUTE_MS = 60_000
 
-/** What a stored script said on a bar (by index): it called alert(), met an alertcondition or filled an order. */
+/** What a script said on a bar, by index, when it called alert(), met an alertcondition() or filled an order. */
 export interface ScriptEvent {
   readonly bar: number
   readonly message: string
 }
 
-/** A bar that fired, by index, and what a script said on it. */
+/** A bar that fired, by index, and the script's message if there is one. */
 export interface Fired {
   readonly bar: number
   readonly said: string | undefined
 }
 
 export interface Verdict {
-  /** Its `held` and `seenBar` are what they are behind the last bar looked at. */
+  /** The alert with `held` and `seenBar` as they are after the last bar. */
   readonly alert: Alert
   readonly fired: readonly Fired[]
 }
@@ -45,14 +45,14 @@ export function judge(before: Alert, view: View, { from, held, events = [] }: Ju
   let { seenBar } = before
   let heldBefore = held
   for (let bar = from; bar < view.length && alert.state === 'active'; bar++) {
-    // What a forming bar shows is no business of an alert that waits for its close.
+    // An alert that waits for closes ignores a forming bar.
     if (alert.frequency === 'once_per_bar_close' && !view.closed(bar)) break
     const time = view.time(bar)
     if (alert.expiresAt !== null && alert.expiresAt <= view.judgedAt(bar)) {
       alert = { ...alert, state: 'expired' }
       break
     }
-    // A script's own calls are events of their bar: the next bar's is another one.
+    // Each call of a script is an event of its own bar, so the condition counts as false in between.
     if (alert.op === null && time > (seenBar ?? 0)) heldBefore = false
     const values = alert.op === null ? null : view.values(alert, bar)
     const holdsNow = alert.op === null ? said.has(bar) : values !== null && holds(limits, values)

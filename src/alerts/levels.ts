@@ -76,18 +76,18 @@ export function hitSpan(cls: AlertClass, view: View, before: View, last: number)
   return { low, high }
 }
 
-/** Keys to read: of which index, from where to where, and which of them by their other bound. */
+/** A range of keys to read from an index, and which of the alerts found to keep by their other bound. */
 export interface Reading extends Span {
   readonly index: 'levels' | 'ceilings'
   readonly keeps?: (other: number) => boolean
 }
 
-/** How to find the alerts of a class that a span can have hit, each of them once. */
+/** The ranges in which the alerts are that a span can have hit, each alert in one of them. */
 export function readings({ op, mode }: AlertClass, { low, high }: Span): readonly Reading[] {
   const floors: Reading = { index: 'levels', low, high }
   const isEvery = mode === 'every'
   if (!CHANNEL_OPERATORS.includes(op)) {
-    // Each bar on which it holds fires, so all levels behind the value count, and not only those it passed.
+    // Every bar on which the condition holds fires, so all levels beyond the value count, not only those it passed.
     if (!isEvery || op.startsWith('crossing')) return [floors]
     return [op === 'below' ? { ...floors, high: ALL.high } : { ...floors, low: ALL.low }]
   }
@@ -103,7 +103,7 @@ export function readings({ op, mode }: AlertClass, { low, high }: Span): readonl
 class Reach {
   low: number = Number.POSITIVE_INFINITY
   high: number = Number.NEGATIVE_INFINITY
-  /** A value was missing: anything may begin to hold when it is back. */
+  /** After a missing value, any condition may begin to hold. */
   unknown = false
 
   add(value: number): void {

@@ -1,7 +1,7 @@
-// The queue of looks: works off the notes that the store keeps of bars that came.
+// The queue of looks: takes up the notes that the store keeps of new bars, and looks at the alerts of their series.
 //
-// A note stays until every lane has looked and nothing new has come meanwhile; so neither a stop nor a failure
-// loses one. Alerts with a script have a lane of their own, since a plain one should not wait for them. In a lane a series
+// A note stays until every lane has looked and no newer bars have come meanwhile, so that neither a stop nor a failure
+// loses one. Alerts with a script have a lane of their own, since plain ones should not wait for them. Within a lane, a series
 // is looked at by one look at a time, a few series go side by side, and a series that has made a step goes to the end of the line.
 
 import { Backoff } from '../lib/backoff.ts'
@@ -14,15 +14,15 @@ export interface LookQueueDeps {
   readonly log: Log
   readonly notes: () => Promise<readonly BarNote[]>
   readonly clear: (note: BarNote) => Promise<void>
-  /** Series to look at when the server starts, whether there is a note of them or not. */
+  /** Series to look at when the server starts, even without a note. */
   readonly unsettled: () => AsyncIterable<SeriesKey>
-  /** Bars that alerts wait for the end of when the server starts; null where a step found none. */
+  /** When the server starts, the bars whose end alerts wait for; null for a step that found none. */
   readonly forming: () => AsyncIterable<Closing | null>
-  /** What looks, in steps that are short. */
+  /** The functions that look, in short steps. */
   readonly lanes: readonly Look[]
 }
 
-/** The bar of a series that ends at a time: somebody waits for that, whether another bar comes or not. */
+/** The time at which a bar of a series ends, for alerts that wait for its close even if no other bar follows. */
 export interface Closing {
   readonly key: SeriesKey
   readonly at: number
@@ -34,7 +34,7 @@ interface Job {
   readonly key: SeriesKey
   /** The newest note of it. */
   note: BarNote
-  /** By lane: the change that was looked at, and how far it got. */
+  /** By lane: up to which change the series was looked at. */
   readonly done: number[]
 }
 
@@ -47,7 +47,7 @@ interface Turn {
   state: 'idle' | 'ready' | 'running' | 'failed'
 }
 
-/** Longest nap between looks at the notes: another process may have imported. */
+/** The longest pause before notes are read again, since another process may have imported bars. */
 const NAP_MS = 1000
 /** Series that are asked at the start which bar forms, between two turns of others. */
 const FORMING_STEP = 100
@@ -135,7 +135,7 @@ export function createLookQueue(deps: LookQueueDeps) {
         }
         const { done } = await turn.steps.next()
         if (!done) {
-          // So that requests get their turn, too.
+          // Let requests have their turn.
           await clock.sleep(0)
           return enqueue(turn)
         }
@@ -154,7 +154,7 @@ export function createLookQueue(deps: LookQueueDeps) {
     function failed(turn: Turn, error: unknown): void {
       turn.steps = null
       turn.state = 'failed'
-      // The note is not cleared, and what was looked at is looked at once more.
+      // The note stays, and the look is repeated.
       turn.job.done[index] = Number.NEGATIVE_INFINITY
       turn.backoff.failed(error)
     }
@@ -162,21 +162,21 @@ export function createLookQueue(deps: LookQueueDeps) {
     return { want, pump, isBusy: () => running > 0 || (line.length > 0 && !stopped) }
   }
 
-  /** Starts what there is to do. */
+  /** Starts as many looks as may run now. */
   async function start(): Promise<void> {
     for (const note of await deps.notes()) want(note)
     for (const [name, { key, at }] of closings) {
-      // A look that has begun may have seen the bar while it formed; it is asked for once more behind it.
+      // A look that is running may have seen the bar before its end, so ask for another one after it.
       if (at > clock.now() || jobs.has(name)) continue
       closings.delete(name)
       want({ key, from: 0, to: 0, change: 0 })
     }
-    // Failed ones wait for their time, whether or not their note is listed again.
+    // Failed looks wait for their next attempt, even if their note is listed again.
     for (const job of jobs.values()) for (const one of lanes) one.want(job)
     for (const one of lanes) one.pump()
   }
 
-  /** The look finds out what is next, so that the earliest is all there is to know of a series. */
+  /** Remembers only the earliest end for each series: the look then finds out the next one. */
   function lookAtEnd(closing: Closing): void {
     const name = nameOf(closing.key)
     const before = closings.get(name)
@@ -201,7 +201,7 @@ export function createLookQueue(deps: LookQueueDeps) {
     wake: () => woken.abort(),
     /** LookQueue at a series when its bar is over. */
     lookAtEnd,
-    /** Works off what there is, once. */
+    /** Looks at everything that there are notes of, once. */
     async settle(): Promise<void> {
       stopped = false
       await start()
@@ -214,7 +214,7 @@ export function createLookQueue(deps: LookQueueDeps) {
       await start()
       await findForming(signal)
       while (!signal.aborted) {
-        // Before the notes are read: what comes meanwhile is looked at in the next round.
+        // Set before reading the notes, so that newer ones are taken up in the next round.
         woken = new AbortController()
         await start()
         await clock.sleep(NAP_MS, woken.signal)

@@ -1,6 +1,6 @@
-// The mark of a series: how far its alerts were looked at, and the newest bar as it was then.
+// The mark of a series: up to which bar its alerts were looked at, and that bar as it was then.
 //
-// It is kept once a series and not once an alert, so an alert that a bar means nothing to costs nothing. What an alert
+// It is kept for a series and not for each alert, so that alerts which a bar does not concern cost nothing. What an alert
 // would remember of its last look (did its condition hold?) is worked out from the mark's bar.
 
 import { emptyBars, type Bars } from '../market/bars.ts'
@@ -28,7 +28,7 @@ export interface StoredMark {
 }
 
 interface MovableMark extends StoredMark {
-  /** Changes whenever somebody arms an alert against the mark. */
+  /** Changes whenever an alert is armed against the mark. */
   readonly joined: Version | null
 }
 
@@ -37,7 +37,7 @@ export interface WatchedSeries extends SeriesKey {
   readonly owner: string
 }
 
-/** Under which alerts of a series stand in an index. */
+/** The key of a series in the indexes of alerts. */
 export function seriesParts({ owner, exchange, symbol, interval }: WatchedSeries): Key {
   return [owner, exchange, symbol, interval]
 }

@@ -22,7 +22,7 @@ export interface MessageValues {
 
 const MESSAGE_LIMIT = 4096
 
-/** Unknown placeholders stay as they are, so that a typo is seen. */
+/** Unknown placeholders stay as they are, so that a typing error shows. */
 export function fillMessage(template: string, values: MessageValues): string {
   const plots = Object.entries(values.plots ?? {})
   const simple: Readonly<Record<string, string>> = {

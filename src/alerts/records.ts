@@ -1,4 +1,4 @@
-// Where alerts and their firings are kept, and under which keys they are found.
+// The collections of alerts and firings, and the indexes by which they are found.
 
 import { collection, type Collection } from '../store/collection.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
@@ -49,7 +49,7 @@ export function runsScript(alert: Pick<Alert, 'kind'>): boolean {
 
 const partsOf = (alert: Alert) => seriesParts(seriesOf(alert))
 const inSeries = (alert: Alert, rest: Key | null) => rest && [...partsOf(alert), ...rest]
-// `null` rather than false: an index takes it for "not in here".
+// null, and not false, means to an index that the alert is not in it.
 const armed = (alert: Alert) => (alert.state === 'active' ? true : null)
 const plain = (alert: Alert, fresh: boolean) =>
   !runsScript(alert) && alert.fresh === fresh ? armed(alert) : null

@@ -1,4 +1,4 @@
-// Alerts with a script: each looks by itself, from the bar it saw last, over what its script says.
+// Alerts with a script: each is looked at by itself, from the last bar it saw, by what its script says.
 //
 // `runScript` answers what the script says of the bars of a window from the bar the alert saw last on. It may go on from a
 // state it has kept, and says the same when it has none: the window begins where it always did.
@@ -36,8 +36,8 @@ interface Quiet {
 }
 
 /**
- * A bar on which nothing comes of an alert is not written down, so that a thousand quiet alerts cost no commit. After a
- * stop these bars are judged once more, and say the same; so there is a bound to them.
+ * A bar that changes nothing for an alert is not written down, so that a thousand quiet alerts cost no commit. After a
+ * stop these bars are judged again, with the same result; that is why their number is bounded.
  */
 const QUIET_BARS = 256
 
@@ -48,7 +48,7 @@ const QUIET_BARS = 256
  * with the newest bar would give its `var`s and positions another past each time.
  */
 const SCRIPT_BARS = 5000
-/** A window that has grown to this starts over at the newest bars. */
+/** A window that has grown to this many bars starts again at the newest ones. */
 const SCRIPT_BARS_MAX = 100_000
 
 /** Looks at the alerts with a script of all series that the bars of `source` make; each step is an alert. */

@@ -32,7 +32,7 @@ export function alertScripts(
     const seen = barsSeenBy(bars, ownerId)
     const key = await seen.resolve({ exchange, symbol, interval })
     const first = seenBar === null ? window.length - 1 : lowerBound(window.time, seenBar)
-    // What a plot was before is compared, too.
+    // Plots before the first new bar are needed as well, because crossings compare with the bar before.
     const from = Math.max(0, first - 1 - alert.bars)
     const { plots, alerts, fills } = await kept.advance(
       `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`,
@@ -64,7 +64,7 @@ export function alertScripts(
   }
 }
 
-/** A value a bar of the window; na before `from`, and where there is no number to compare. */
+/** One value for each bar of the window; na before `from` and where the plot is not a number. */
 function column(values: Float64Array, from: number, length: number): Float64Array {
   const whole = new Float64Array(length).fill(Number.NaN)
   for (const [i, value] of values.entries()) if (Number.isFinite(value)) whole[from + i] = value

@@ -1,4 +1,4 @@
-// Configuration: one table that the command line, the environment, `chartroom config`, `--help` and the README are made of.
+// Configuration: one table, from which the command line, the environment, `chartroom config`, `--help` and the README are made.
 //
 // `PORT` in the environment is `--port` on the command line, which wins. Everything is checked at start, with one
 // sentence a mistake, so that a typing error shows now and not when it matters.
@@ -148,7 +148,7 @@ const OPTIONS = {
 type Options = typeof OPTIONS
 type OptionName = keyof Options
 
-/** `RATE_SEARCH=120`: requests a window; the windows are fixed. */
+/** `RATE_SEARCH=120` is a number of requests per window; the windows' lengths are fixed. */
 const rateOption = (rate: Rate): `RATE_${string}` => `RATE_${rate.toUpperCase()}`
 
 export type Config = { readonly [N in OptionName]: ReturnType<Options[N]['parse']> } & {
@@ -196,7 +196,7 @@ export interface ConfigResult {
     readonly value: string
     readonly from: 'flag' | 'environment' | 'default'
   })[]
-  /** One sentence a mistake; the config is to be used only when there are none. */
+  /** One sentence for each mistake. Use the config only if there are none. */
   readonly mistakes: readonly string[]
 }
 

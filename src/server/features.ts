@@ -1,4 +1,4 @@
-// Where the features meet: each is a room that knows nothing of the others, and here they are tied together.
+// Where the features meet: each knows nothing of the others, and here they are tied together.
 //
 // A firing of an alert becomes outbox entries and a letter in one commit; a published idea becomes a search entry; a new bar
 // makes the alerts look. The loops that deliver, mail and tidy up run from `start` until its signal aborts.
@@ -145,7 +145,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       }
     },
     spawn: deps.spawnSearch,
-    // The command line removes runs beside this server, and nothing else that is found.
+    // The command line may remove runs while this server runs, so a search checks that they still exist.
     async goneOf(hits) {
       const found = hits.filter(({ type }) => type === 'backtest')
       const there = new Set((await runs(kv).getMany(found.map(({ id }) => id))).map(({ id }) => id))
@@ -265,7 +265,7 @@ export function createFeatures(deps: FeatureDeps): Features {
         const text = run.state === 'done' ? await beginningOf(kv, run.id) : null
         if (text === null) return
         search.put(runItem(run, text))
-        // It may have gone while its text was read.
+        // It may have been deleted while its text was read.
         if (!(await runs(kv).get(run.id))) search.remove('backtest', run.id, run.userId)
       },
     },

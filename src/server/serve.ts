@@ -39,14 +39,14 @@ import { addressOf, welcome } from './welcome.ts'
 
 /** How long requests in flight may take when the server stops. */
 const DRAIN_MS = 10_000
-/** How long scripts may then go on: one that is not almost done would not finish, and its caller should know soon. */
+/** How long scripts may go on after that. One that is not almost done would not finish, and its caller should know soon. */
 const RUNS_DRAIN_MS = 1000
-/** How long closing may take: on a full disk LMDB retries for ever. What clients were promised is on disk already. */
+/** How long closing may take: on a full disk LMDB retries for ever. What clients were promised has been written already. */
 const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
 
-/** What is real, and only plugged in at the root. */
+/** The real things, which only the root plugs in. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -83,7 +83,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   await loadSamples(bars)
   const pool = new JobPool({
     workers: config.WORKERS || Math.max(1, availableParallelism() - 1),
-    // What a job may take is measured by a clock that nobody sets.
+    // The budgets of jobs are measured by a monotonic clock, which nobody can set back.
     clock: { now: () => performance.now(), sleep: clock.sleep },
     spawn: context.spawnWorker,
     threadMs,
@@ -165,10 +165,10 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     stopping: stopping.signal,
   }
   const app = createApi(services)
-  // Before the port is announced, since a stop may follow at once.
+  // Listen for signals before the port is announced: a stop may follow at once.
   const asked = stopAsked(stopping)
   try {
-    // Elysia's default is reusePort, by which two servers would share a port in silence.
+    // Elysia's default is reusePort, with which two servers would silently share a port.
     app.listen({
       port: config.PORT,
       hostname: config.HOST,
@@ -197,7 +197,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   ))
     print(line)
   log('info', 'listening', { host: config.HOST, port })
-  // A little later: loading the engine in a worker would hold up the first answers.
+  // Wait a little: loading the engine in a worker would delay the first answers.
   const warm = setTimeout(() => pool.warm(), WARM_MS)
   const stopLoops = new AbortController()
   const loops = features.start(stopLoops.signal)

@@ -1,9 +1,9 @@
-// What `serve` says when it is up: where it is, how to make the first account, and something to paste that shows it all.
+// What `serve` prints once it listens: its address, how to create the first account, and commands to paste for a first run.
 
 import smaCross from '../../data/samples/sma-cross.pine' with { type: 'text' }
 import type { Config } from './config.ts'
 
-/** Where a person on this machine finds the server. */
+/** The address for people on this machine. */
 export function addressOf({ HOST, PUBLIC_URL }: Pick<Config, 'HOST' | 'PUBLIC_URL'>, port: number): string {
   const host = HOST === '0.0.0.0' || HOST === '::' ? 'localhost' : HOST
   return PUBLIC_URL ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -11,7 +11,7 @@ export function addressOf({ HOST, PUBLIC_URL }: Pick<Config, 'HOST' | 'PUBLIC_UR
 
 interface FirstRun {
   readonly setupCode: string
-  /** Password of the account that the tour makes; a fixed one would be known to everybody. */
+  /** The password in the commands to paste; a fixed one would be known to everybody. */
   readonly password: string
 }
 
@@ -50,7 +50,7 @@ function tour(address: string, { setupCode, password }: FirstRun): string {
   ].join('\n')
 }
 
-/** JSON in single quotes: an apostrophe would end them, so it is written by its number. */
+/** JSON in single quotes for a shell. An apostrophe would end the quotes, so it is escaped. */
 function quoted(value: object): string {
   return `'${JSON.stringify(value).replaceAll("'", '\\u0027')}'`
 }

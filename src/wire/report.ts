@@ -6,7 +6,7 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { nullable, oneOf, type Wire } from './schema.ts'
 
-/** What a number is measured in: tables and figures are formatted by it, and its description ends with these words (a count speaks for itself). */
+/** What a number is measured in, which decides its format. The words end its description; a count needs none. */
 const UNITS = {
   money: 'In account currency',
   price: "In the symbol's currency",
