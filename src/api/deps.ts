@@ -6,6 +6,7 @@ import type { Firing } from '../alerts/alert.ts'
 import type { Alerts } from '../alerts/alerts.ts'
 import type { LookQueue } from '../alerts/look-queue.ts'
 import type { Texts } from '../engine/texts.ts'
+import type { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import type { ClientErrors } from '../errors/client-errors.ts'
 import type { Feeds } from '../feeds/feeds.ts'
 import type { Ideas } from '../ideas/ideas.ts'
@@ -50,6 +51,7 @@ export interface Features {
   readonly ledger: Ledger
   /** Jobs that work on users' texts. */
   readonly texts: Texts
+  readonly wantedLibraries: WantedLibraries
   readonly watchlists: Watchlists
   readonly drawings: Drawings
   /** Reads files of bars for this user. */

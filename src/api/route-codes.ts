@@ -91,6 +91,8 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/platform/scripts': [...KEPT, ...JOB],
   'POST /api/platform/scripts/check': JOB,
   'POST /api/platform/scripts/format': JOB,
+  'POST /api/platform/scripts/libraries': [...KEPT, ...SCRIPT, ...JOB, 'script_invalid'],
+  'GET /api/platform/scripts/libraries/wanted': OWNER,
   'GET /api/platform/scripts/:id': SCRIPT,
   'GET /api/platform/scripts/:id/revisions': SCRIPT,
   'PATCH /api/platform/scripts/:id': [...SCRIPT, ...JOB],

@@ -2,6 +2,7 @@
 
 import { Elysia } from 'elysia'
 import { SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'
+import { Problem } from '../lib/problem.ts'
 import type { Script as ScriptWire } from '../wire/script.ts'
 import { access, type ApiDeps } from './access.ts'
 import { JsonText } from './json-text.ts'
@@ -57,6 +58,23 @@ export function scriptRoutes(deps: ApiDeps) {
         source: await texts.format(caller.user.id, body.source, request.signal),
       }),
       route('POST /api/platform/scripts/format', { bodyBytes: BODY_BYTES }),
+    )
+    .post(
+      '/libraries',
+      async ({ caller: { user }, body: { path, source } }) => {
+        const { script, diagnostics } = await scripts.addLibrary(user.id, user.name, path, source)
+        search.put(scriptItem(script))
+        return { id: script.id, script: wireFor(user.id)(script), diagnostics: new JsonText(diagnostics) }
+      },
+      route('POST /api/platform/scripts/libraries', { bodyBytes: BODY_BYTES }),
+    )
+    .get(
+      '/libraries/wanted',
+      async ({ caller: { user } }) => {
+        if (user.role === 'member') throw new Problem(404, 'not_found', 'There is nothing here.')
+        return { libraries: await deps.features.wantedLibraries.list() }
+      },
+      route('GET /api/platform/scripts/libraries/wanted'),
     )
     .get(
       '',

@@ -9,20 +9,29 @@ import { parseFlags, type Command, type CommandContext, UsageError } from './com
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { diagnosticLines } from './diagnostics-text.ts'
 import { readScript } from './script-file.ts'
+import { LIBRARY_PATH } from '../wire/script.ts'
+import { WantedLibraries } from '../scripts/wanted-libraries.ts'
+import { tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
 
-/** As `import` writes it. */
-const PATH = /^[A-Za-z_]\w*\/[A-Za-z_]\w*\/[1-9]\d*$/
+const PATH = new RegExp(LIBRARY_PATH)
+
+const WANTED_COLUMNS = [
+  { title: 'library' },
+  { title: 'users', align: 'right' },
+  { title: 'times asked', align: 'right' },
+] as const
 
 const SCRIPT_FLAGS = { ...DATA_FLAGS, user: { type: 'string' }, as: { type: 'string' } } as const
 
 export const scriptCommand: Command = {
   name: 'script',
-  usage: 'add-library FILE --as USER/LIBRARY/VERSION --user EMAIL',
-  summary: 'Add a library that scripts import.',
+  usage: 'add-library FILE --as USER/LIBRARY/VERSION --user EMAIL | wanted-libraries',
+  summary: 'Add a library that scripts import, and list those they miss.',
   help: () =>
     [
       '  script add-library FILE   Its source, kept as it is; - is standard input',
+      '  script wanted-libraries   Those that scripts asked for and did not find, most wanted first',
       '',
       '  --as PATH            What scripts import it by, such as TradingView/ta/7',
       '  --user EMAIL         Whose scripts import it',
@@ -30,10 +39,24 @@ export const scriptCommand: Command = {
     ].join('\n'),
   run: async (context) => {
     const [name = '', ...args] = context.args
+    if (name === 'wanted-libraries') return wantedLibraries({ ...context, args })
     if (name !== 'add-library')
       throw new UsageError(name ? `There is no "script ${name}".` : 'What about scripts?')
     return addLibrary({ ...context, args })
   },
+}
+
+async function wantedLibraries(context: CommandContext): Promise<number> {
+  const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
+  return withData(context, flags, async ({ kv, accounts: { clock, newId } }) => {
+    const wanted = await new WantedLibraries({ kv, clock, newId, log: () => {} }).list()
+    if (wanted.length === 0) context.print('No script has asked for a library that is not here.')
+    else {
+      const rows = wanted.map(({ path, users, asked }) => [path, String(users), String(asked)])
+      for (const line of tableLines(WANTED_COLUMNS, rows)) context.print(line)
+    }
+    return 0
+  })
 }
 
 async function addLibrary(context: CommandContext): Promise<number> {

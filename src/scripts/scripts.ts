@@ -43,6 +43,13 @@ export interface ScriptFields {
   readonly visibility?: ScriptVisibility | undefined
 }
 
+/** Why a text is not taken for a library. */
+const NO_LIBRARY = {
+  strategy: 'This is a strategy, no library. A library begins with library("Name").',
+  indicator: 'This is an indicator, no library. A library begins with library("Name").',
+  draft: 'This library does not compile.',
+} as const
+
 /** What compiling tells. */
 interface Examined {
   /** `draft` where it does not compile. */
@@ -115,8 +122,13 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   })
 
   return {
-    /** Under the path that scripts import it by; a text stored there before is replaced. */
+    /** Under the path that scripts import it by; a text stored there before is replaced. Refuses what is no library. */
     async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
+      const { kind, diagnostics: said } = await examine(source, ownerId)
+      if (kind !== 'library')
+        throw new Problem(422, 'script_invalid', NO_LIBRARY[kind], {
+          diagnostics: JSON.parse(said) as readonly unknown[],
+        })
       const known = async (reader: Reader): Promise<Script | undefined> => {
         const mine = scripts.at(reader)
         // Moves when a script is added, which the list cannot tell.

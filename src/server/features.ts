@@ -36,6 +36,7 @@ import { endReplays } from '../replay/session.ts'
 import { purgeGone } from '../runs/gone.ts'
 import { beginningOf, hostFor, runs, scanHost, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
+import { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import { createSupport, type Article } from '../support/support.ts'
@@ -77,11 +78,13 @@ export function createFeatures(deps: FeatureDeps): Features {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
   const texts = createTexts(deps.pool, deps.limits, (userId) => libraryFor(kv, userId))
+  const wantedLibraries = new WantedLibraries({ kv, clock, newId, log })
+  const saved = createTexts(deps.pool, deps.limits, (userId) => wantedLibraries.counting(userId))
   const scripts = createScripts({
     kv,
     clock,
     newId,
-    examine: (source, readerId) => texts.check(readerId, source),
+    examine: (source, readerId) => saved.check(readerId, source),
   })
   const ledger = new Ledger({ kv, log })
   const sweeps = new Sweeps({
@@ -248,6 +251,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     scans,
     ledger,
     texts,
+    wantedLibraries,
     readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
     watchlists,
     drawings: createDrawings({ kv, clock }),

@@ -29,7 +29,6 @@ import { loadSamples } from '../market/sample.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { Runs } from '../runs/runs.ts'
 import { seriesName } from '../market/bar-store.ts'
-import { libraryFor } from '../scripts/scripts.ts'
 import { lmdbBars } from '../store/lmdb-bars.ts'
 import { judgeKey, type KeyVerdict, settleKey } from '../store/instance-key.ts'
 import { openServerStore } from '../store/open-store.ts'
@@ -131,7 +130,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
     limits,
     maxRuns: config.MAX_BACKTESTS,
     onFinished: [features.onFinished],
-    libraryFor: (userId) => libraryFor(kv, userId),
+    libraryFor: (userId) => features.wantedLibraries.counting(userId),
     tried: (userId, { exchange, symbol, interval }, tried) =>
       features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })

@@ -92,6 +92,20 @@ const checked = {
   diagnostics: Type.Array(Diagnostic),
 }
 
+/** As `import` writes it: `TradingView/ta/7`. */
+export const LIBRARY_PATH = '^[A-Za-z_][0-9A-Za-z_]*/[A-Za-z_][0-9A-Za-z_]*/[1-9][0-9]{0,8}$'
+
+const WantedLibrary = Type.Object(
+  {
+    path: Type.String({ description: 'What scripts import: `TradingView/ta/7`.' }),
+    users: Type.Integer({ description: 'Users whose scripts asked for it.' }),
+    asked: Type.Integer({ description: 'How often they did; one user counts once an hour.' }),
+    lastAt: Time,
+  },
+  { $id: 'WantedLibrary' },
+)
+export type WantedLibrary = Wire<typeof WantedLibrary>
+
 export const SCRIPTS = {
   'POST /api/platform/scripts': {
     access: 'session scripts:write',
@@ -114,6 +128,24 @@ export const SCRIPTS = {
     summary: 'Tidy the spaces of a script',
     body: Type.Object({ source: Source }),
     answer: { source: Type.String() },
+  },
+  'POST /api/platform/scripts/libraries': {
+    access: 'session scripts:write',
+    summary: 'Add a library that your scripts import',
+    description:
+      'Somebody else’s, such as one published on TradingView: its source, kept as it is with its licence line, under the path that scripts import it by. A text stored there before is replaced. What is no library, or does not compile, is 422 `script_invalid` with `diagnostics`.',
+    body: Type.Object({
+      path: Type.String({ pattern: LIBRARY_PATH, maxLength: 200, expected: 'USER/LIBRARY/VERSION' }),
+      source: Raw(500_000),
+    }),
+    answer: { id: idOf('scr'), script: Script, diagnostics: Type.Array(Diagnostic) },
+  },
+  'GET /api/platform/scripts/libraries/wanted': {
+    access: 'session scripts:read',
+    summary: 'Libraries that scripts asked for and did not find',
+    description:
+      'Of all users, most wanted first: for the owner and admins, 404 for others. Counted when a script is run or saved; at most 2,000 are remembered.',
+    answer: { libraries: Type.Array(WantedLibrary) },
   },
   'GET /api/platform/scripts': {
     access: 'none scripts:read',

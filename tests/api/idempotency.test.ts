@@ -123,6 +123,7 @@ const SAME_AGAIN = [
   '/api/platform/sweeps/:id/resume',
   '/api/platform/scripts/check',
   '/api/platform/scripts/format',
+  '/api/platform/scripts/libraries',
   '/api/platform/replay/resume',
   '/api/platform/replay/bookmarks',
   '/api/platform/bars/fetch',

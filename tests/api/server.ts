@@ -16,7 +16,6 @@ import { DEFAULT_LIMITS } from '../../src/pine/runtime/runtime.ts'
 import { type FinishedHook, Runs } from '../../src/runs/runs.ts'
 import { ARTICLES } from '../../src/support/articles.ts'
 import { seriesName } from '../../src/market/bar-store.ts'
-import { libraryFor } from '../../src/scripts/scripts.ts'
 import { searchHere } from '../search/search-here.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import type { Kv } from '../../src/store/kv.ts'
@@ -184,7 +183,7 @@ export function testServer(
     limits,
     maxRuns,
     onFinished,
-    libraryFor: (userId) => libraryFor(kv, userId),
+    libraryFor: (userId) => features.wantedLibraries.counting(userId),
     tried: (userId, { exchange, symbol, interval }, tried) =>
       features.ledger.note({ ...tried, userId, market: seriesName({ exchange, symbol, interval }) }),
   })

@@ -5,6 +5,7 @@ import { runs, type Run } from '../../src/runs/runs.ts'
 import { libraryFor } from '../../src/scripts/scripts.ts'
 import { transact } from '../../src/store/transaction.ts'
 import { settleKey } from '../../src/store/instance-key.ts'
+import { WantedLibraries } from '../../src/scripts/wanted-libraries.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { chartroom, temporaryFolder, withHttp, withInput } from './run.ts'
 
@@ -102,6 +103,29 @@ describe('script add-library', () => {
       await libraryFor(kv, 'usr_other')('Somebody', 'zz', 3),
     ]).toEqual([LIBRARY.replace('x * 2', 'x * 3'), null, null])
     await kv.close()
+  })
+
+  test('what scripts miss is listed, and nothing where they miss nothing', async () => {
+    const data = temporaryFolder()
+    const listed = () => chartroom(data, 'script', 'wanted-libraries')
+    expect((await listed()).out).toBe('No script has asked for a library that is not here.')
+    const kv = lmdbKv({ path: `${data}/db` })
+    const clock = { now: () => 1e12, sleep: () => Promise.resolve() }
+    let id = 0
+    const wanted = new WantedLibraries({ kv, clock, newId: (prefix) => `${prefix}_${++id}`, log: () => {} })
+    for (const [user, path] of [
+      ['usr_1', 'A/one/1'],
+      ['usr_2', 'a/One/1'],
+      ['usr_2', 'B/two/2'],
+    ] as const)
+      wanted.note(user, path)
+    while ((await wanted.list()).length < 2) await Bun.sleep(0)
+    await kv.close()
+    expect((await listed()).out.split('\n').map((line) => line.trim().split(/\s{2,}/))).toEqual([
+      ['library', 'users', 'times asked'],
+      ['A/one/1', '2', '2'],
+      ['B/two/2', '1', '1'],
+    ])
   })
 })
 
@@ -268,7 +292,11 @@ test('stored backtests are listed, pinned and deleted, each only for its owner',
     out: '0 backtests deleted.',
     err: '1 backtest of those named is not this user’s.',
   })
-  expect(await backtests('delete', 'bt_2', 'bt_3')).toEqual({ code: 0, out: '2 backtests deleted.', err: '' })
+  expect(await backtests('delete', 'bt_2', 'bt_3')).toEqual({
+    code: 0,
+    out: '2 backtests deleted.',
+    err: '',
+  })
   expect((await backtests('list')).out.split('\n')).toHaveLength(2)
   expect((await backtests('delete')).code).toBe(2)
 })

@@ -335,6 +335,32 @@ hline(0)
     expect(complaints).toEqual([])
   }, 90_000)
 
+  test('a library that is missing is added where it is missed', async () => {
+    const source = '//@version=6\nindicator("Uses")\nimport Somebody/tools/3 as t\nplot(t.twice(close))\n'
+    const { page, complaints } = await site.open({
+      remembered: withScript({ bottom: 'script', script: { id: null, name: 'Uses', source } }),
+    })
+    await page.goto(site.url)
+    await page.getByRole('button', { name: 'Add the library', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Add a library' })
+    expect(await dialog.getByLabel('Imported as').inputValue()).toBe('Somebody/tools/3')
+    const library = '// MPL 2.0\n//@version=6\nlibrary("tools")\nexport twice(float x) => x * 2\n'
+    await dialog
+      .getByLabel('The library’s source, as a file')
+      .setInputFiles({ name: 'tools.pine', mimeType: 'text/plain', buffer: Buffer.from(library) })
+    await dialog.getByRole('button', { name: 'Add the library' }).click()
+
+    await page.getByText('No problems').waitFor()
+    // What was asked for in vain before is not missed any more.
+    await page.request.post(`${site.url}/api/platform/scripts`, {
+      data: { name: 'Other', source: source.replace('tools/3', 'rare/1') },
+    })
+    await page.getByRole('link', { name: 'Scripts' }).click()
+    await page.getByRole('cell', { name: 'Somebody/rare/1' }).waitFor()
+    // The script could not run without it.
+    expect(complaints.filter((one) => !one.includes('422'))).toEqual([])
+  }, 60_000)
+
   test('a drawdown that is deeper than the other run’s differs by less than nothing', async () => {
     const { page, complaints } = await site.open({ remembered: withScript({ bottom: 'report' }) })
     await page.goto(site.url)

@@ -10,6 +10,7 @@ import { remembered } from '../settings.ts'
 import { Menu } from '../ui/menu.tsx'
 import { Button } from '../ui/ui.tsx'
 import { bottom, jumpTo, run, running, script } from '../workspace.ts'
+import { AddLibrary, importedIn } from './add-library.tsx'
 import { mountCodeEditor, type CodeEditor } from './code-editor.ts'
 import {
   checked,
@@ -41,6 +42,8 @@ export function ScriptDrawer() {
   const editor = useRef<CodeEditor | null>(null)
   const [dialog, setDialog] = useState<DialogName | null>(null)
   const [narrowInputs, setNarrowInputs] = useState(false)
+  /** Path of the library that is being added. */
+  const [adding, setAdding] = useState<string | null>(null)
   const close = () => setDialog(null)
 
   useEffect(() => {
@@ -244,7 +247,8 @@ export function ScriptDrawer() {
         <div ref={host} class={s.host} data-editor="pine" />
         {showInputs && (innerWidth > 760 || narrowInputs) && <InputsPanel list={list} />}
       </div>
-      <Problems />
+      <Problems onAddLibrary={setAdding} />
+      {adding !== null && <AddLibrary path={adding} onClose={() => setAdding(null)} />}
       {dialog === 'gallery' && <Gallery onClose={close} />}
       {dialog === 'open' && <OpenScripts onClose={close} />}
       {dialog === 'versions' && id !== null && <Versions id={id} onClose={close} />}
@@ -263,7 +267,7 @@ export function ScriptDrawer() {
 }
 
 /** The status line of the script, and below it its problems; a click on one jumps to its place. */
-function Problems() {
+function Problems({ onAddLibrary }: { readonly onAddLibrary: (path: string) => void }) {
   const [filter, setFilter] = useState<'all' | 'error'>('all')
   const found = problems.value
   const errors = found.filter((one) => (one.severity ?? 'error') === 'error').length
@@ -325,6 +329,15 @@ function Problems() {
                   {one.message} {one.hint && <small>{one.hint}</small>}
                 </span>
               </button>
+              {one.code === 'library-not-found' && (
+                <Button
+                  size="small"
+                  icon="plus"
+                  onClick={() => onAddLibrary(importedIn(script.value.source, one.line))}
+                >
+                  Add the library
+                </Button>
+              )}
             </li>
           ))}
         </ul>

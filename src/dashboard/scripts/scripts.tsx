@@ -7,6 +7,7 @@ import { href, navigate } from '../router.ts'
 import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
+import { WantedLibraries } from './wanted-libraries.tsx'
 import { rowFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import { attempt, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
 
@@ -137,6 +138,7 @@ export function Scripts() {
           />
         )}
       </Show>
+      <WantedLibraries />
       {deleting && (
         <Confirm
           title={`Delete “${deleting.name}”?`}

@@ -87,7 +87,7 @@ function fieldOf(schema: TSchema, required: boolean): WireField {
     min: text?.minLength ?? inner['minimum'] ?? inner['minItems'],
     max: text?.maxLength ?? inner['maximum'] ?? inner['maxItems'],
     above: inner['exclusiveMinimum'],
-    lines: text?.form === 'prose' || undefined,
+    lines: text?.form === 'prose' || text?.form === 'raw' || undefined,
     unit: inner['unit'],
     means: inner['means'],
     title: inner['title'],

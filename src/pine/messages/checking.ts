@@ -286,7 +286,7 @@ export const libraryNotFound = (path: string): Message =>
   error(
     'library-not-found',
     `There is no library ${path} here.`,
-    `Add the library: save its source as a script with the name ${path}.`,
+    `Paste its source once, with the editor’s “Add the library” or with \`chartroom script add-library\`; or save it as a script with the name ${path}.`,
   )
 export const libraryBroken = (path: string, line: number, why: string): Message =>
   error('library-broken', `The library ${path} has an error in line ${line}. ${why}`)

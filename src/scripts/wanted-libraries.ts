@@ -1,0 +1,126 @@
+// Libraries that scripts import and that are not here: what an owner would add first.
+//
+// Counted when a script is run or saved, not while it is typed. One entry a user and library, so that one busy user is one
+// voice; the same one is counted once an hour at most. What is here by now is left out when the list is read, and forgotten.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import type { Log } from '../lib/log.ts'
+import { collectionIn } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { transact } from '../store/transaction.ts'
+import { libraryFor, type Library } from './scripts.ts'
+
+interface Wish {
+  readonly id: string
+  readonly userId: string
+  /** As the script wrote it. */
+  readonly path: string
+  readonly asked: number
+  readonly lastAt: number
+}
+
+export interface WantedLibrary {
+  readonly path: string
+  /** Users who asked for it. */
+  readonly users: number
+  /** How often they did, each counted once an hour. */
+  readonly asked: number
+  readonly lastAt: number
+}
+
+const HOUR_MS = 3_600_000
+/** Entries there may be, and of one user. The oldest make room. */
+const WISHES_MAX = 2000
+const WISHES_EACH = 100
+/** Of the last hour, in memory. */
+const RECENT_MAX = 5000
+const PATH_CHARACTERS = 200
+
+const wishesIn = collectionIn<Wish>('wanted-libraries', {
+  indexes: {
+    age: ({ lastAt }) => [lastAt],
+    user: ({ userId, lastAt }) => [userId, lastAt],
+  },
+  unique: { wish: ({ userId, path }) => [userId, path.toLowerCase()] },
+  counts: { all: { of: () => [] }, user: { of: ({ userId }) => [userId] } },
+})
+
+export class WantedLibraries {
+  readonly #kv: Kv
+  readonly #clock: Clock
+  readonly #newId: NewId
+  readonly #log: Log
+  readonly #recent = new Map<string, number>()
+
+  constructor({ kv, clock, newId, log }: { kv: Kv; clock: Clock; newId: NewId; log: Log }) {
+    this.#kv = kv
+    this.#clock = clock
+    this.#newId = newId
+    this.#log = log
+  }
+
+  /** `libraryFor` that counts what is not found. */
+  counting(userId: string): Library {
+    const find = libraryFor(this.#kv, userId)
+    return async (user, library, version) => {
+      const found = await find(user, library, version)
+      if (found === null) this.note(userId, `${user}/${library}/${version}`)
+      return found
+    }
+  }
+
+  /** Nobody waits for it, and that it fails is in nobody's way. */
+  note(userId: string, path: string): void {
+    const now = this.#clock.now()
+    const name = `${userId} ${path.toLowerCase()}`
+    if (path.length > PATH_CHARACTERS || now - (this.#recent.get(name) ?? -Infinity) < HOUR_MS) return
+    if (this.#recent.size >= RECENT_MAX) this.#recent.clear()
+    this.#recent.set(name, now)
+    this.#write(userId, path, now).catch((error: unknown) =>
+      this.#log('warn', 'a library that is wanted could not be counted', { path, error: String(error) }),
+    )
+  }
+
+  async #write(userId: string, path: string, now: number): Promise<void> {
+    const wishes = wishesIn(this.#kv)
+    await transact(this.#kv, async (tx) => {
+      const known = await wishes.at(tx).findStored('wish', [userId, path.toLowerCase()])
+      const wish = { id: known?.record.id ?? this.#newId('wish'), userId, path, lastAt: now }
+      return known
+        ? [wishes.replace(known, { ...wish, asked: known.record.asked + 1 })]
+        : [wishes.insert({ ...wish, asked: 1 })]
+    })
+    if ((await wishes.count('user', [userId])) > WISHES_EACH) await this.#forgetOldest('user', [userId])
+    if ((await wishes.count('all', [])) > WISHES_MAX) await this.#forgetOldest('age', [])
+  }
+
+  async #forgetOldest(index: 'age' | 'user', parts: readonly string[]): Promise<void> {
+    const wishes = wishesIn(this.#kv)
+    for await (const { id } of wishes.each(index, parts)) {
+      await wishes.delete(id)
+      return
+    }
+  }
+
+  /** Most wanted first. */
+  async list(): Promise<readonly WantedLibrary[]> {
+    const wishes = wishesIn(this.#kv)
+    const found = new Map<string, WantedLibrary>()
+    for (const { id, userId, path, asked, lastAt } of await Array.fromAsync(wishes.each('age'))) {
+      const [user = '', library = '', version = ''] = path.split('/')
+      if ((await libraryFor(this.#kv, userId)(user, library, Number(version))) !== null) {
+        await wishes.delete(id)
+        continue
+      }
+      const known = found.get(path.toLowerCase())
+      found.set(path.toLowerCase(), {
+        path: known?.path ?? path,
+        users: (known?.users ?? 0) + 1,
+        asked: (known?.asked ?? 0) + asked,
+        lastAt: Math.max(known?.lastAt ?? 0, lastAt),
+      })
+    }
+    return [...found.values()].sort((a, b) => b.users - a.users || b.asked - a.asked || b.lastAt - a.lastAt)
+  }
+}
