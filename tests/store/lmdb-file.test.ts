@@ -28,6 +28,15 @@ async function written(): Promise<Map<string, string>> {
   const model = new Map<string, string>()
   // Values that fill a page, and its neighbours, to the byte.
   const sizes = [0, 1, 100, 2000, PAGE - 25, PAGE - 24, PAGE - 23, 2 * PAGE - 24, 2 * PAGE - 23, 9_000]
+  // Enough for a branch, whatever the random rows come to.
+  await kv.environment.transaction(() => {
+    for (let i = 10; i < 40; i++) {
+      const key = Buffer.from(`stays ${i}`)
+      const value = Buffer.alloc(600, i)
+      void rows.put(key, value)
+      model.set(`rows ${key.toString('hex')}`, value.toString('hex'))
+    }
+  })
   for (let step = 0; step < 6; step++) {
     await kv.environment.transaction(() => {
       for (let i = 0; i < 25; i++) {
