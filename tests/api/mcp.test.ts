@@ -3,13 +3,15 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { SCOPES } from '../../src/accounts/accounts.ts'
+import { barCsv } from '../bar-csv.ts'
 import { testServer } from './server.ts'
 
 // A busy machine is no failure.
 setDefaultTimeout(60_000)
 
-async function agent(scopes: readonly string[]) {
-  const { app, signUp, token, call } = testServer()
+async function agent(scopes: readonly string[], engine: 'real' | 'stand-in' = 'stand-in') {
+  const { app, services, signUp, token, call, pool } = testServer(undefined, { engine })
   const cookie = await signUp()
   const headers = await token(cookie, scopes)
   const client = new Client({ name: 'test', version: '0' })
@@ -31,7 +33,7 @@ async function agent(scopes: readonly string[]) {
       answer: JSON.parse(content?.text ?? 'null') as Record<string, any>,
     }
   }
-  return { client, use, call, cookie }
+  return { client, use, call, cookie, services, pool }
 }
 
 test('an agent that waits to be told something is refused, for a stream would never say anything', async () => {
@@ -123,6 +125,110 @@ describe('an agent', () => {
       answer: { error: { code: 'alert_not_found' } },
     })
   })
+})
+
+test('every tool of an agent does what its route does', async () => {
+  const { client, use, call, cookie, services, pool } = await agent(SCOPES, 'real')
+  const used = new Set<string>()
+  const done = async (name: string, args: Record<string, unknown> = {}) => {
+    used.add(name)
+    const { failed, answer } = await use(name, args)
+    expect([name, failed, failed && answer]).toEqual([name, false, false])
+    return answer
+  }
+  /** The tool answers what the address does. */
+  const same = async (name: string, args: Record<string, unknown>, path: string) =>
+    expect([name, await done(name, args)]).toEqual([
+      name,
+      (await call('GET', `/api${path}`, { headers: cookie })).json,
+    ])
+  const market = { exchange: 'E', symbol: 'S', interval: '1h' }
+  const source =
+    '//@version=6\nstrategy("mine")\nn = input.int(3, "N")\nif bar_index % n == 0\n    strategy.entry("L", strategy.long)\nelse\n    strategy.close("L")'
+
+  await done('import_bars', { ...market, csv: barCsv(50) })
+  await same('list_symbols', {}, '/platform/symbols')
+  await same('get_bars', { ...market, limit: 3 }, '/platform/bars?exchange=E&symbol=S&interval=1h&limit=3')
+  expect(await done('check_script', { source })).toMatchObject({ diagnostics: [] })
+  const first = await done('run_backtest', { ...market, name: 'a', bars: 50, source })
+  const second = await done('run_backtest', { ...market, name: 'b', bars: 40, source })
+  await same('list_backtests', {}, '/platform/backtests')
+  expect((await done('compare_backtests', { ids: [first['id'], second['id']] }))['backtests']).toHaveLength(2)
+  const { report } = (await call('GET', `/api/platform/backtests/${first['id']}`, { headers: cookie })).json
+    .result
+  expect((await done('get_trades', { id: first['id'] }))['tradeCount']).toBe(report.trades.length)
+  expect(JSON.stringify(await done('get_report', { id: first['id'] }))).toContain(
+    String(report.all.netProfit),
+  )
+  await same('judge_backtest', { id: first['id'] }, `/platform/backtests/${first['id']}/verdict`)
+
+  const { id: sweep } = await done('run_sweep', {
+    ...market,
+    name: 's',
+    bars: 50,
+    source,
+    space: [{ input: 'N', values: [2, 3] }],
+  })
+  const { id: userId } = (await call('GET', '/api/auth/session', { headers: cookie })).json.user
+  await services.features.sweeps.watch(userId, sweep, new AbortController().signal, () => {})
+  await same('get_sweep', { id: sweep }, `/platform/sweeps/${sweep}`)
+  await same('get_sweep_results', { id: sweep }, `/platform/sweeps/${sweep}/results`)
+  await same('list_sweeps', {}, '/platform/sweeps')
+  // It is over, and stays so.
+  expect((await done('stop_sweep', { id: sweep }))['sweep'].state).toBe('done')
+
+  const { id: scan } = await done('run_scan', {
+    name: 'now',
+    interval: '1h',
+    bars: 50,
+    symbols: [{ symbol: 'E:S' }],
+    source,
+  })
+  const ended = () => services.features.scans.watch(userId, scan, new AbortController().signal, () => {})
+  await ended()
+  await same('get_scan', { id: scan }, `/platform/scans/${scan}`)
+  await same('get_scan_results', { id: scan }, `/platform/scans/${scan}/results`)
+  await same('list_scans', {}, '/platform/scans')
+  await done('run_scan_again', { id: scan })
+  await ended()
+  expect((await done('stop_scan', { id: scan }))['scan'].state).toBe('done')
+
+  const { id: alert } = await done('create_alert', {
+    ...market,
+    kind: 'price',
+    op: 'above',
+    price: 1e9,
+    channels: ['webhook'],
+  })
+  expect((await done('change_alert', { id: alert, price: 1 }))['alert']).toMatchObject({
+    id: alert,
+    price: 1,
+  })
+  await same('list_alerts', {}, '/platform/alerts')
+  expect((await done('list_firings'))['firings']).toMatchObject([{ alertId: alert }])
+  await done('delete_alert', { id: alert })
+
+  const { id: script } = await done('save_script', { name: 'mine', source })
+  expect((await done('change_script', { id: script, name: 'ours' }))['script']).toMatchObject({
+    name: 'ours',
+  })
+  await same('get_script', { id: script }, `/platform/scripts/${script}`)
+  await same('list_scripts', {}, '/platform/scripts')
+  await done('publish_idea', { title: 'Zebra', body: 'b', visibility: 'public' })
+  await same('list_ideas', {}, '/platform/ideas')
+  await done('import_watchlist', { name: 'w', items: [{ symbol: 'S' }] })
+  await same('list_watchlists', {}, '/platform/watchlists')
+  await done('register_webhook', { name: 'h', url: 'https://hook.example/', events: ['alert.triggered'] })
+  await same('list_webhooks', {}, '/platform/webhooks')
+  await same('list_deliveries', {}, '/platform/webhooks/deliveries')
+  await same('search', { q: 'zebra' }, '/search?q=zebra')
+  expect((await done('ask_help', { query: 'import bars' }))['answers'].length).toBeGreaterThan(0)
+  await done('delete_backtest', { id: second['id'] })
+  expect((await call('GET', `/api/platform/backtests/${second['id']}`, { headers: cookie })).status).toBe(404)
+
+  const { tools } = await client.listTools()
+  expect(tools.map(({ name }) => name).filter((name) => !used.has(name))).toEqual([])
+  pool.close()
 })
 
 test('without a credential there is nothing', async () => {

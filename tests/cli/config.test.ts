@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import type { Rate } from '../../src/api/limits.ts'
 import { configRows, readConfig } from '../../src/server/config.ts'
 import { withConfigTable } from '../../src/server/config-table.ts'
 
@@ -42,4 +43,58 @@ test('every setting has a sentence, and README.md shows them as they are', () =>
   const readme = readFileSync(`${import.meta.dir}/../../README.md`, 'utf8')
   // `bun src/server/config-table.ts` brings it up to date.
   expect(readme).toBe(withConfigTable(readme) ?? 'a README with markers')
+})
+
+describe('every setting', () => {
+  /** What it is given, what that means, and what it refuses. */
+  const SETTINGS: readonly (readonly [name: string, text: string, value: unknown, bad: string | null])[] = [
+    ['PORT', '0', 0, '-1'],
+    ['HOST', '0.0.0.0', '0.0.0.0', null],
+    ['DATA_DIR', '/var/lib/c', '/var/lib/c', null],
+    ['PUBLIC_URL', 'https://a.example/charts', 'https://a.example/charts', 'a.example'],
+    ['ALLOWED_HOSTS', 'a.example, b.example', ['a.example', 'b.example'], null],
+    ['CORS_ORIGINS', 'https://a.example', ['https://a.example'], 'a.example'],
+    ['SIGNUP', 'open', 'open', 'maybe'],
+    ['SMTP_URL', 'smtp://u:p@m.example:587', 'smtp://u:p@m.example:587', 'https://m.example'],
+    ['MAIL_FROM', 'c@a.example', 'c@a.example', 'nobody'],
+    ['WEBHOOK_ALLOW', 'loopback', ['loopback'], null],
+    ['FEEDS', 'off', 'off', 'no'],
+    ['WORKERS', '256', 256, '257'],
+    ['SCRIPT_TIME_MS', '100', 100, '99'],
+    ['SCRIPT_REQUESTS', '64', 64, '65'],
+    ['SCRIPT_MEMORY_MB', '64', 64, '63'],
+    ['SCRIPT_ANSWER_MB', '1', 1, '0'],
+    ['MAX_STORAGE_MB', '500', 500, '5 GB'],
+    ['MAX_BACKTESTS', '0', 0, '-1'],
+    ['MAX_ALERTS', '7', 7, '1000001'],
+    ['METRICS', 'off', 'off', 'on'],
+    ['LOG_LEVEL', 'debug', 'debug', 'loud'],
+  ]
+  const RATES = ['ANONYMOUS', 'USER', 'BACKTESTS', 'SEARCH', 'CONTACT', 'CHAT', 'ERRORS', 'TOKENS'] as const
+  const NAMED = ['TRUSTED_PROXIES', ...SETTINGS.map(([name]) => name), ...RATES.map((rate) => `RATE_${rate}`)]
+
+  test.each(SETTINGS)('%s=%s', (name, text, value, bad) => {
+    const { config, mistakes } = readConfig({}, { [name]: text })
+    expect([mistakes, config]).toEqual([[], expect.objectContaining({ [name]: value })])
+    const flag = name.toLowerCase().replaceAll('_', '-')
+    expect(readConfig({ [flag]: text }, {}).config).toMatchObject({ [name]: value })
+    if (bad === null) return
+    expect(readConfig({}, { [name]: bad }).mistakes).toEqual([
+      expect.stringMatching(new RegExp(`^${name}: `)),
+    ])
+  })
+
+  test.each(RATES)('RATE_%s counts requests a window, and 0 is no limit', (rate) => {
+    const quota = (text: string) =>
+      readConfig({}, { [`RATE_${rate}`]: text }).config.rates[rate.toLowerCase() as Rate].quota
+    expect([quota('17'), quota('0')]).toEqual([17, 0])
+  })
+
+  test('is one of these', () => {
+    expect(
+      configRows()
+        .map(({ name }) => name)
+        .toSorted(),
+    ).toEqual(NAMED.toSorted())
+  })
 })

@@ -282,7 +282,7 @@ test('every syntax message is shown by an error of the tables', () => {
 })
 
 describe('depth', () => {
-  const deep: readonly (readonly [what: string, source: string])[] = [
+  const deep: readonly (readonly [what: string, source: string, code?: string])[] = [
     ['parentheses', DEEP],
     ['open parentheses', '('.repeat(20_000)],
     ['brackets', `${'a['.repeat(20_000)}1`],
@@ -301,12 +301,13 @@ describe('depth', () => {
     ['generics', 'a<'.repeat(20_000)],
     ['types', `${'array<'.repeat(20_000)}int${'>'.repeat(20_000)} x = 1`],
     ['if after if', 'if a '.repeat(20_000)],
-    ['switch in switch', `switch${'\n    a => switch'.repeat(2000)}`],
+    ['switch in switch', `switch${'\n    a => switch'.repeat(2000)}`, 'missing-body'],
   ]
-  for (const [what, source] of deep) {
+  for (const [what, source, code = 'too-deep'] of deep) {
     test(`${what} nested without end are refused`, () => {
       const { script, diagnostics } = parse(source)
       expect(diagnostics.some(({ severity }) => severity === 'error')).toBe(true)
+      expect(diagnostics.some((one) => one.code === code)).toBe(true)
       expect(() => scriptText(script)).not.toThrow()
     })
   }

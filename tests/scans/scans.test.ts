@@ -46,6 +46,16 @@ describe('a scan', () => {
     pool.close()
   })
 
+  test('that is over is told of by its own events', async () => {
+    const { app, scan, cookie, pool } = await scanServer()
+    const { id } = await scan()
+    const request = new Request(`http://localhost${PATH}/${id}/events`, { headers: cookie })
+    const last = (await (await app.handle(request)).text()).trim().split('\n\n').at(-1) ?? ''
+    expect(last).toContain('event: end')
+    expect(JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? '')).toMatchObject({ scan: { id, state: 'done' } })
+    pool.close()
+  })
+
   test('is chosen from by a condition and put in order by a name', async () => {
     const { scan, rows, call, pool } = await scanServer()
     const { id } = await scan()

@@ -44,6 +44,16 @@ describe('a sweep', () => {
     )
     expect(verdict.overfitting.splits).toBe(12_870)
     expect(verdict.monteCarlo.rounds).toBe(1000)
+    expect(verdict.scored).toBe(rows.filter(({ score }: { score: number | null }) => score !== null).length)
+    const { sharpe, length } = verdict
+    expect(sharpe.sharpe).toBe(best.sharpe)
+    expect(sharpe.independent).toBeCloseTo(sharpe.correlation + (1 - sharpe.correlation) * 21, 9)
+    // Fewer tries are less luck.
+    expect(sharpe.deflatedIndependent).toBeGreaterThan(sharpe.deflated)
+    expect(sharpe.probabilistic).toBeGreaterThan(sharpe.deflatedIndependent)
+    // It is below what luck shows: no number of bars is enough.
+    expect([sharpe.sharpe < sharpe.benchmark, sharpe.leastBars]).toEqual([true, null])
+    expect(length.annualSharpe).toBeCloseTo(sharpe.sharpe * Math.sqrt(600 / length.have), 9)
     // The previews were the same trials: nothing new was tried.
     expect((await call('GET', `/api/platform/trials?of=${done.id}`)).json.counted).toBe(21)
     pool.close()
@@ -210,6 +220,8 @@ describe('windows', () => {
       expect(inside.to).toBe(outside.from)
       if (i > 0) expect(outside.from).toBe(cell.windows[i - 1].outside.to)
     }
+    const won = cell.windows.filter(({ outProfit }: { outProfit: number }) => outProfit > 0)
+    expect(cell.profitableRuns).toBe(won.length)
     expect(await trials(done.id)).toHaveLength(21)
     const { verdict: matrix } = await sweep({ bars: 3000, windows: { kind: 'matrix' } })
     expect(matrix.walkForward.cells).toHaveLength(30)
@@ -271,6 +283,22 @@ describe('what cannot be swept is refused by its field', () => {
       expect((await call(method, `${PATH}/${done.id}${path}`, undefined, other)).status).toBe(404)
     pool.close()
   })
+})
+
+test('a sweep that is over is told of by its own events too', async () => {
+  const { app, sweep, cookie, pool } = await sweepServer()
+  const { sweep: done } = await sweep()
+  const events = await app.handle(
+    new Request(`http://localhost${PATH}/${done.id}/events`, { headers: cookie }),
+  )
+  const told = (await events.text()).trim().split('\n\n')
+  const last = told.at(-1) ?? ''
+  expect(last).toContain('event: end')
+  const { id, state, tried, best } = done
+  expect(JSON.parse(/^data: (.*)$/m.exec(last)?.[1] ?? '')).toMatchObject({
+    sweep: { id, state, tried, best },
+  })
+  pool.close()
 })
 
 /** Without a server the pieces of a stream are text already. */

@@ -36,7 +36,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   builtins: { sources: ['src/pine/builtins/**/*.ts'], tests: ['tests/pine/{library,ta}/*.test.ts'] },
   runtime: { sources: ['src/pine/runtime/**/*.ts'], tests: ['tests/pine/*.test.ts'] },
-  sweeps: { sources: ['src/sweeps/*.ts'], tests: ['tests/sweeps/*.test.ts'] },
+  sweeps: {
+    sources: ['src/{sweeps,scans}/**/*.ts'],
+    tests: ['tests/{sweeps,scans}/*.test.ts'],
+  },
   statistics: { sources: ['src/statistics/*.ts'], tests: ['tests/statistics/*.test.ts'] },
   nouns: {
     sources: ['src/{ideas,scripts,watchlists,replay,search,support,errors,feeds}/*.ts'],
