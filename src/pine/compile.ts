@@ -87,7 +87,7 @@ function parsedAndChecked(source: string, options: CompileOptions): CompileResul
   return { script: program ? new Script(program) : null, diagnostics: all }
 }
 
-/** As they stand in the text, whichever phase found them. */
+/** In the order of the text, whichever phase found them. */
 function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.toSorted((a, b) => a.start - b.start)
 }
@@ -96,9 +96,9 @@ function inOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
 class Script implements CompiledScript {
   readonly program: Program
   #executable: Executable | null = null
-  /** On the timeframe that its declaration names. */
+  /** The script as it runs on the timeframe that its declaration names. */
   #elsewhere: Executable | null = null
-  /** For runs that have columns in common, and of which only the numbers are looked at. */
+  /** The script without its plots, for runs that share columns and of which only the numbers are wanted. */
   #apart: Executable | null = null
 
   constructor(program: Program) {
@@ -114,7 +114,7 @@ class Script implements CompiledScript {
       for (const kind of leftOutOf(this.program)) run.context.warn(LEFT_OUT_WARNINGS[kind])
       return run
     }
-    // On ticks its bars are still being made.
+    // A run on ticks is still making its bars, so that no other run may take its columns.
     if (env.shared && !env.ticks) {
       this.#apart ??= runnable(withoutPictures(this.program), { apart: true })
       return new Run(this.#apart, env)

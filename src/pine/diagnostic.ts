@@ -1,4 +1,4 @@
-// What is wrong with a script, as data: collected, never thrown, many a pass.
+// What is wrong with a script, as data: each pass collects as many as it finds, and throws none.
 //
 // Offsets count UTF-16 units from the start of the source; `source.ts` turns them into lines and columns when
 // somebody asks. What a diagnostic says is in the catalogue, `messages/`.

@@ -33,7 +33,7 @@ export interface RunEnvironment extends Series {
   readonly shared?: SharedColumns
   /** The script's own symbol and interval, for runs that request.* opens on others; without it these are its own. */
   readonly main?: Pick<Series, 'symbol' | 'interval'>
-  /** By title or variable name. */
+  /** What the user chose, by the input's title or variable name. */
   readonly inputs: Readonly<Record<string, unknown>>
   readonly broker: Broker
   readonly limits: Limits
@@ -50,11 +50,11 @@ export interface RunEnvironment extends Series {
    * were when they had closed, for what a request evaluates.
    */
   readonly ticks?: { readonly finished: Bars; readonly isDeveloping: boolean } | null
-  /** Of what a request evaluates: told when it answers what a bar to come may change. */
+  /** Called by the run of a slice when it answers something that a bar to come may change. */
   readonly unsettle?: () => void
   /** Told now and then how many bytes the run counts as its own; never more than `limits.memoryBytes`. */
   readonly used?: (bytes: number) => void
-  /** Of the run that opened this one for request.*: their budget is one. */
+  /** The budget of the run that opened this one for request.*, which both of them use up. */
   readonly budget?: Budget
   /** Called every few hundred bars and every 1,024 rounds of a loop: throws when the run's time is over, else answers the ms since the last call. */
   readonly watch?: () => number | void
@@ -98,8 +98,8 @@ export interface ScriptRun {
   snapshot(): Uint8Array
   restore(snapshot: Uint8Array): void
   /**
-   * The same without what the script cannot see any more, but for the plots, alerts and drawings of the last `bars`: how
-   * much it is does not hang on how many bars lie behind. A report cannot be made of it.
+   * The same without what the script can no longer see, but for the plots, alerts and drawings of the last `bars`: how
+   * large it is does not depend on how many bars the run has behind it. A report cannot be made of it.
    */
   essence(bars: number): Uint8Array
   /** The first bar from where on another bar to come may change what the script does; Infinity = none. */

@@ -1,4 +1,5 @@
-// Program to what a run is handed. The parts that requests evaluate on other bars are made when a run first asks for them.
+// Makes of a program what a run is handed. The parts that requests evaluate on other bars are made when a run first asks
+// for them.
 
 import { assert } from '../lib/assert.ts'
 import type { Expr, Program } from './2-check/program.ts'

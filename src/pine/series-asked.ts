@@ -17,7 +17,7 @@ import { argumentValue, dotted, expressionsOf, partsOf, statementsBelow } from '
 export interface Chart {
   readonly symbol: SymbolInfo
   readonly interval: string
-  /** As a run takes them: by title or variable name. */
+  /** What the user chose, by the input's title or variable name, as a run takes it. */
   readonly inputs: Readonly<Record<string, unknown>>
 }
 

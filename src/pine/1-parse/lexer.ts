@@ -15,13 +15,13 @@ export type TokenKind = 'name' | 'number' | 'string' | 'color' | 'operator' | 'e
 
 export interface Token {
   readonly kind: TokenKind
-  /** As written. Of a string: with its quotes, so it equals no operator. */
+  /** The text as it is written: a string has its quotes, so that it equals no operator. */
   readonly text: string
   readonly start: number
   readonly end: number
   /** Width of the white space before the first token of a line, a tab being four; -1 on all others. */
   readonly indent: number
-  /** Of a bracket: the index of the token that closes it, -1 when nothing does. */
+  /** The index of the token that closes a bracket; -1 = nothing closes it, or this is no bracket. */
   close: number
 }
 

@@ -34,7 +34,7 @@ import {
   type UnaryOperator,
 } from './tree.ts'
 
-/** Never throws: whatever the text is, there is a tree of it. */
+/** Never throws: there is a tree of any text. */
 export function parse(source: string): { script: Script; diagnostics: Diagnostic[] } {
   const { tokens, version, diagnostics } = tokenize(source)
   const parser = new Parser(source, tokens, version)
@@ -43,7 +43,7 @@ export function parse(source: string): { script: Script; diagnostics: Diagnostic
   return { script, diagnostics: all.slice(0, DIAGNOSTICS_MAX) }
 }
 
-/** Nobody reads more, and text that is no script at all would have one a line. */
+/** Nobody would read more, and a text that is no script at all has a mistake in every line. */
 const DIAGNOSTICS_MAX = 1000
 
 const MAX_DEPTH = 500

@@ -3,11 +3,11 @@
 
 import type * as tree from '../1-parse/tree.ts'
 
-/** Remembers what it found of each block, for every block around it asks again. */
+/** Remembers the names of each block, since every block around it asks for them again. */
 export class AssignedNames {
   readonly #known = new Map<tree.Block, ReadonlySet<string>>()
 
-  /** In the block or deeper. */
+  /** The names that the block changes, in itself or in blocks inside of it. */
   of(block: tree.Block): ReadonlySet<string> {
     const known = this.#known.get(block)
     if (known !== undefined) return known

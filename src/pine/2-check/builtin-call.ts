@@ -79,7 +79,7 @@ export function builtinCall(
   }
 }
 
-/** They draw on every bar or belong to the script as a whole. */
+/** Built-ins that draw on every bar or belong to the script as a whole, so that no block may hold them. */
 const TOP_ONLY: ReadonlySet<string> = new Set([
   'plot',
   'plotshape',
@@ -100,11 +100,11 @@ const TOP_ONLY: ReadonlySet<string> = new Set([
 /** A bool is never na since v6, so there is nothing to fill in. (`na(b)` still stands in an example of the v6 manual.) */
 const NEVER_NA: ReadonlySet<string> = new Set(['nz', 'fixnan'])
 
-/** What a script shows or tells. */
+/** Built-ins by which a script shows or tells something. */
 const OUTPUT =
   /^(?:plot|hline|fill|bgcolor|barcolor|alert|log\.|runtime\.error|(?:label|line|box|table|linefill|polyline)\.new)/
 
-/** What an indicator has no broker for. */
+/** Built-ins that need a broker, which an indicator does not have. */
 const ORDERS: ReadonlySet<string> = new Set([
   'strategy.entry',
   'strategy.order',
@@ -115,7 +115,7 @@ const ORDERS: ReadonlySet<string> = new Set([
   'strategy.cancel_all',
 ])
 
-/** What TradingView does not take of a built-in. */
+/** Warns of calls that run here and that TradingView refuses. */
 function reportRefusedThere(here: Place, call: BuiltinCallExpr, node: tree.Call): void {
   const { name } = call.builtin
   if (here.unit.version === 6 && name === 'na' && call.args[0]?.type.kind === 'bool')
@@ -149,7 +149,7 @@ function reportWanted(here: Place, call: BuiltinCallExpr): void {
   })
 }
 
-/** The plots of a script, for offering them without running it. */
+/** Notes the plot's title, so that a form can offer the plots of a script without running it. */
 function notePlot(here: Place, call: BuiltinCallExpr): void {
   if (call.builtin.name !== 'plot') return
   const given = argumentOf(call, 'title')

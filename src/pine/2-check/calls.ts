@@ -60,7 +60,7 @@ function offsetCall(here: Place, node: tree.Call): Expr {
   return errorExpr(node)
 }
 
-/** Functions declared above the place we are at; all of a library's. */
+/** The functions of a name that this place may call: those declared above it, or all of a library's. */
 function visibleFunctions(here: Place, name: string): readonly FunctionTemplate[] {
   const templates = here.unit.functions.get(name) ?? []
   return templates.filter((one) => one.node.start < here.horizon)
@@ -74,7 +74,7 @@ function builtinFunction(here: Place, written: string): BuiltinFunction | null {
 
 function unknownFunction(here: Place, name: string): Message {
   const declared = here.unit.functions.get(name) ?? []
-  // Its own body stands after a function's name, but before it exists.
+  // A function's own body comes after its name, but before the function exists: it calls itself.
   if (declared.some((one) => one.node.start === here.horizon)) return messages.recursion(name)
   if (declared.length > 0) return messages.usedBeforeDeclaration(name)
   const now = nowCalled(name)
@@ -269,7 +269,7 @@ function methodCall(here: Place, node: tree.Call, object: Expr, name: tree.Name)
   if (isBuiltin) return builtinCall(here, node, builtin, object)
   if (type.kind === 'udt' && name.name === 'copy') return copyObject(object, node)
   givenArguments(here, node)
-  // It may be one of a library that was not found.
+  // The method may be one of a library that was not found, of which the script has been told already.
   if (here.unit.missing.size > 0) return errorExpr(node)
   const near = here.check.suggest(name.name, membersOf(`${type.kind}.`))
   here.check.report(here, name, messages.noMethod(name.name, typeText(type), near))

@@ -10,7 +10,7 @@ export const NODES_MAX = 500_000
 export const COPIES_MAX = 500
 /** Copies of all functions, the first of each not counted. */
 export const ALL_COPIES_MAX = 2000
-/** Functions of one name. */
+/** Functions of one name: each call compares its arguments with all of them. */
 export const OVERLOADS_MAX = 64
 export const PARAMETERS_MAX = 256
 /**

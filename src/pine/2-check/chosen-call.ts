@@ -51,7 +51,7 @@ function formatted(here: Place, arg: Expr | null, i: number): Expr | null {
   return chosenCall(here, tostring, [{ name: null, expr: arg }], [], arg)
 }
 
-/** request.security_lower_tf of a tuple gives a tuple of arrays. */
+/** request.security_lower_tf() of a tuple gives a tuple of arrays, not an array of tuples. */
 function arrayOfTuple(type: Type): Type {
   if (type.kind !== 'array' || type.of.kind !== 'tuple') return type
   return { kind: 'tuple', items: type.of.items.map((of) => ({ kind: 'array', of })) }

@@ -8,7 +8,7 @@ import { FOLDED_LETTERS_MAX } from './caps.ts'
 import { Check, type ConstValue } from './place.ts'
 import type { BinaryExpr, BuiltinCallExpr, Expr } from './program.ts'
 
-/** undefined = not known now. */
+/** The value of an expression; undefined = it is not known before the script runs. */
 export function fold(check: Check, expr: Expr): ConstValue | undefined {
   switch (expr.kind) {
     case 'Const':
@@ -75,7 +75,7 @@ function binary(check: Check, expr: BinaryExpr): ConstValue | undefined {
   }
 }
 
-/** Each line may double the one before: past the limit it is not known now, and the run refuses it. */
+/** Joins two texts. Each line may double the one before, so what is past the limit is left to the run, which refuses it. */
 function joined(check: Check, left: string, right: string): string | undefined {
   check.folded += left.length + right.length
   return check.folded > FOLDED_LETTERS_MAX ? undefined : left + right

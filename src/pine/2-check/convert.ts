@@ -68,7 +68,7 @@ export function coerce(expr: Expr, to: Type): Expr {
   return expr
 }
 
-/** na is another value in each type: what is na inside gets the type as well. */
+/** na is written differently in each type, so that an na inside of the expression gets the type as well. */
 function retyped(expr: Expr, to: Type): Expr {
   const inBlock = (block: Block): Block =>
     block.result === null ? block : { statements: block.statements, result: coerce(block.result, to) }
@@ -118,7 +118,7 @@ export function unify(here: Place, a: Type, b: Type): Type | null {
   return null
 }
 
-/** `series float`, `const int`. */
+/** What a message calls the expression: `series float`, `const int`. */
 export function describe(expr: Expr): string {
   if (expr.type.kind === 'na') return 'na'
   if (expr.type.kind === 'void') return 'nothing'

@@ -33,7 +33,7 @@ export function declarationCall(here: Place, node: tree.Call, builtin: BuiltinFu
   if (kind === 'strategy' && here.unit.version < 6) {
     const isGiven = (name: string): boolean => {
       const expr = chosen && argumentOf(chosen, name)
-      // A default stands at the end of the call, where nothing is written.
+      // The checker puts a default at the end of the call, with no text of its own.
       return expr !== null && expr.start !== expr.end
     }
     // Positions without margin were the default until v6.

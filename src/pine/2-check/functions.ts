@@ -28,7 +28,7 @@ const DEPTH = 500
 
 interface Bound {
   readonly template: FunctionTemplate
-  /** One a parameter; null = its default. */
+  /** The argument for each parameter; null = its default is taken. */
   readonly places: readonly (Expr | null)[]
   readonly types: readonly (Type | null)[]
   readonly cost: number
@@ -52,7 +52,6 @@ export function userCall(
     if (best === null || better(bound, best)) best = bound
   }
   if (best === null) return errorExpr(node)
-  for (const template of templates) template.called = true
   if (best.problem !== null) {
     here.check.report(here, best.problem.at, best.problem.message)
     return errorExpr(node)
@@ -178,7 +177,7 @@ function defaultValue(here: Place, template: FunctionTemplate, parameter: tree.P
   return value({ ...atTop(here.check, template.unit), out: here.out }, parameter.default)
 }
 
-/** The function for these types of arguments. null after a mistake in the call itself. */
+/** The copy of the function for these types of arguments; null = the call itself is a mistake, which has been reported. */
 function instantiate(
   here: Place,
   template: FunctionTemplate,
@@ -222,7 +221,7 @@ function instantiate(
   })
   fn.body = body(inside, declaration.body.statements, 'tail')
   const { result } = fn.body
-  // A library’s results are simple at least.
+  // What a library's function gives is never constant for the script that calls it, but simple at least.
   const weakest = declaration.exported && unit.isLibrary ? 'simple' : 'const'
   fn.returns = result?.type ?? VOID
   if (fn.returns.kind === 'na') fn.returns = FLOAT

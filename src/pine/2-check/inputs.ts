@@ -26,7 +26,7 @@ const V4_ORDER = [
   'group',
 ] as const
 
-/** Names v4 has for kinds, and those it shares with us. */
+/** Kinds that v4 calls by another name. */
 const V4_KINDS: Readonly<Record<string, InputKind>> = { integer: 'int', resolution: 'timeframe' }
 
 const TYPES: Readonly<Record<Exclude<InputKind, 'enum'>, Type>> = {
@@ -139,7 +139,7 @@ function readInput(
   const title = text('title')
   const minval = number('minval')
   const maxval = number('maxval')
-  // v4 took it.
+  // v4 took a default outside of the bounds.
   if (typeof initial === 'number' && here.unit.version > 4) {
     if (minval !== null && initial < minval)
       here.check.report(here, defval, messages.defaultOutside(initial, 'minval', minval))
@@ -167,7 +167,7 @@ function readInput(
   }
 }
 
-/** A sum of display.* bits, as text. */
+/** The bits of display.* as the text that an input's record keeps. */
 function displayText(known: ConstValue | undefined): string {
   return typeof known === 'number' ? String(known) : ''
 }
@@ -189,7 +189,7 @@ function optionValues(
   return values
 }
 
-/** The arguments by parameter. */
+/** What the call writes for each parameter, by the parameter's name. */
 function place(here: Place, node: tree.Call, builtin: BuiltinFunction): Map<string, tree.Expression> {
   const order = parameterOrder(here, node, builtin)
   const places = new Map<string, tree.Expression>()
@@ -228,7 +228,7 @@ function parameterOrder(here: Place, node: tree.Call, builtin: BuiltinFunction):
   return overload?.parameters.map((parameter) => parameter.name) ?? []
 }
 
-/** Up to v5 `input()` took what v4's did, and every kind its limits. */
+/** Whether the call may name this parameter. Up to v5 every input took all that v4's `input()` did. */
 function known(here: Place, builtin: BuiltinFunction, name: string): boolean {
   if (builtin.overloads.some((one) => one.parameters.some((parameter) => parameter.name === name)))
     return true
@@ -240,7 +240,7 @@ function kindByName(name: string): InputKind | null {
   return INPUT_KINDS.find((kind) => kind === last) ?? null
 }
 
-/** `type=input.integer`, `type=float`. */
+/** The kind that v4 names by `type=input.integer` or `type=float`. */
 function kindByType(node: tree.Expression): InputKind | null {
   const name = node.kind === 'Member' ? node.property.name : node.kind === 'Identifier' ? node.name : ''
   return V4_KINDS[name] ?? INPUT_KINDS.find((kind) => kind === name) ?? null

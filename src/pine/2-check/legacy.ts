@@ -115,7 +115,7 @@ function direction(here: Place, builtin: BuiltinFunction, one: Given, i: number)
   }
 }
 
-/** Calls that had `transp=`. */
+/** Calls that took a transparency, `transp=`, up to v4. */
 const COLORED: ReadonlySet<string> = new Set([
   'plot',
   'plotshape',
@@ -128,7 +128,7 @@ const COLORED: ReadonlySet<string> = new Set([
 
 const COLOR_PARAMETERS: ReadonlySet<string> = new Set(['color', 'colorup', 'colordown'])
 
-/** Up to v4 styles had numbers. */
+/** The styles that v4 let a script choose by number, in the order of their numbers. */
 const STYLES: Readonly<Record<string, { readonly parameter: string; readonly names: readonly string[] }>> = {
   plot: {
     parameter: 'style',

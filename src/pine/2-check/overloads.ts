@@ -27,7 +27,7 @@ import type { Given } from './values.ts'
 
 interface Problem {
   readonly at: Range
-  /** Made when it is told: of most problems nobody hears, since another overload fits. */
+  /** Made only when it is reported, since mostly another overload fits. */
   readonly message: () => Message
   /** How far the call got: of several problems the furthest is told. */
   readonly progress: number
@@ -54,7 +54,7 @@ export interface Chosen {
   readonly qualifier: Qualifier
 }
 
-/** null = none fits; reported. */
+/** null = none fits, which has been reported. */
 export function choose(
   here: Place,
   builtin: BuiltinFunction,

@@ -33,7 +33,7 @@ export interface CheckOptions {
   readonly library?: (user: string, library: string, version: number) => string | null
 }
 
-/** Mistakes of a name rather than of a place. */
+/** Mistakes of a name rather than of the place it is used at: each name is reported once. */
 const OF_MISSING_NAMES: ReadonlySet<string> = new Set([
   'undeclared-name',
   'undeclared-function',
@@ -64,7 +64,7 @@ export class Check {
   readonly prologue: Stmt[] = []
   /** What a variable that never changes is worth, where that is known now. */
   readonly constants = new Map<Variable, ConstValue>()
-  /** Of the items of a function's tuple. */
+  /** The qualifiers of each item, for functions that give a tuple. */
   readonly resultQualifiers = new Map<FunctionInstance, readonly Qualifier[]>()
   readonly imported: {
     readonly at: { readonly here: Place; readonly node: tree.Node }
@@ -76,13 +76,13 @@ export class Check {
   declaration: Declaration | null = null
   siteCount = 0
   functionCount = 0
-  /** Of functions that have been checked for other types of arguments before. */
+  /** How many functions were checked again, for other types of arguments. */
   copies = 0
-  /** Functions being checked, one inside the call of the other. */
+  /** How many functions are being checked right now, each because the one around it calls it. */
   depth = 0
   variableCount = 0
   plotCount = 0
-  /** Something is plotted, drawn or told. */
+  /** Whether the script plots, draws or tells anything. */
   hasOutput = false
   readonly plotTitles: string[] = []
   tupleElements = 0
@@ -90,7 +90,7 @@ export class Check {
   readonly fixed = new Set<Variable>()
   /** Variables declared `simple`. */
   readonly steady = new Set<Variable>()
-  /** Variables worth something else in each round of a loop. */
+  /** Variables that may have another value in each round of a loop. */
   readonly loopDependent = new Set<Variable>()
   /** The branch that variables which `:=` changes were declared in. */
   readonly declaredIn = new Map<Variable, Branch>()
@@ -98,11 +98,11 @@ export class Check {
   readonly requests = new Set<string>()
   /** Functions whose value depends on the bars they were called on before. */
   readonly lookingBack = new Set<FunctionInstance>()
-  /** Letters of the texts that constants were worked out to. */
+  /** How many letters the texts have that constants were worked out to. */
   folded = 0
   #nodes = 0
   #compared = 0
-  /** What has been told already, by where it is told: a text that is only tried out tells nobody. */
+  /** What has been reported already, by the list it went to: text that is only tried out reports to a list nobody reads. */
   readonly #seen = new WeakMap<readonly Diagnostic[], Set<string>>()
 
   constructor(rules: Rules, options: CheckOptions) {
@@ -122,7 +122,7 @@ export class Check {
     return false
   }
 
-  /** The name somebody meant. A script of nothing but unknown names gets no hints after the first. */
+  /** The name that was probably meant. A script of nothing but unknown names soon gets no more hints, as each costs time. */
   suggest(name: string, candidates: Iterable<string>): string | null {
     const left = COMPARED_MAX - this.#compared
     if (left <= 0) return null
@@ -150,7 +150,7 @@ export class Check {
 export interface Unit {
   readonly version: PineVersion
   readonly names: VersionTable
-  /** '' for the script, `alias.` for a library. */
+  /** What is put before the unit's names in the program: nothing for the script, `alias.` for a library. */
   readonly prefix: string
   readonly diagnostics: Diagnostic[]
   readonly functions: Map<string, FunctionTemplate[]>
@@ -177,11 +177,10 @@ export interface FunctionTemplate {
   readonly name: string
   readonly node: tree.FunctionDeclaration
   readonly unit: Unit
-  /** By argument types and qualifiers; null while it is being checked. */
+  /** What has been checked already, by the types and qualifiers of the arguments; null while it is being checked. */
   readonly instances: Map<string, CheckedFunction | null>
-  /** Of its parameters; null = any. */
+  /** The types that the parameters are declared with; null = any type. */
   readonly types: readonly (Type | null)[]
-  called: boolean
 }
 
 export interface CheckedFunction {
@@ -210,7 +209,7 @@ export interface Place {
   readonly branch: Branch | null
   /** Inside a function that a library exports: of the library's globals it does not see all. */
   readonly exported: boolean
-  /** The variable the value being checked goes to; an input takes its name. */
+  /** The name of the variable that the value being checked goes to: an input without a title is called like it. */
   readonly target: string
 }
 
@@ -272,7 +271,7 @@ export function declare(
   }
   here.scope.names.set(name, variable)
   if (isAssigned && here.branch !== null) here.check.declaredIn.set(variable, here.branch)
-  // Names with a dot are our own.
+  // Names with a raised dot are ours: the script did not write them.
   if (!name.startsWith('·') && ++here.scope.written === VARIABLES_MAX + 1)
     here.check.report(here, { start, end: start + name.length }, messages.tooManyVariables(VARIABLES_MAX))
   return variable
@@ -285,7 +284,7 @@ export function markHistory(variable: Variable): void {
   ;(variable as Mutable<Variable>).historyRead = true
 }
 
-/** After a mistake: an expression that fits everywhere. */
+/** What stands for an expression with a mistake. It fits everywhere, so that one mistake is reported once. */
 export function errorExpr(node: Range): Expr {
   return {
     kind: 'Const',

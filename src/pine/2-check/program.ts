@@ -12,7 +12,7 @@ import type { PineVersion } from '../runtime/runtime.ts'
 import type { EnumType, Qualifier, Type, Udt } from './types.ts'
 
 export interface Variable {
-  /** Unique in the program. */
+  /** Unique in the program; ids run from 0. */
   readonly id: number
   readonly name: string
   readonly type: Type
@@ -99,7 +99,7 @@ export interface BuiltinCallExpr extends Typed {
 export interface UserCallExpr extends Typed {
   readonly kind: 'UserCall'
   readonly fn: FunctionInstance
-  /** One a parameter. */
+  /** One for each parameter. */
   readonly args: readonly Expr[]
   readonly site: number
 }
@@ -110,7 +110,7 @@ export interface TupleExpr extends Typed {
 export interface NewObjectExpr extends Typed {
   readonly kind: 'NewObject'
   readonly udt: Udt
-  /** One a field, defaults filled in. */
+  /** One for each field, with defaults filled in. */
   readonly args: readonly Expr[]
 }
 /** `object.copy()` of a UDT: shallow. Built-in types have a built-in of that name. */
@@ -250,7 +250,7 @@ export interface Program {
   readonly body: Block
   /** What the body's requests take their part of instead of it (`3-plan/timeframe.ts`). */
   readonly elsewhere?: Block | null
-  /** Of its plot() calls, in their order; '' where a call gives none. */
+  /** The titles of its plot() calls in their order; '' = the call gives none. */
   readonly plotTitles: readonly string[]
   /** How many call sites and variables there are: ids run from 0. */
   readonly siteCount: number

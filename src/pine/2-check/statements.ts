@@ -121,7 +121,7 @@ function followLoop(here: Place, variable: Variable, value: Expr): void {
   })
 }
 
-/** A block may hide a name of an outer one, but declare each once. */
+/** Whether this very block has declared the name. It may hide a name of an outer block, but declares each of its own once. */
 function isDeclaredHere(here: Place, name: string): boolean {
   return name !== '_' && here.scope.names.has(name)
 }

@@ -107,7 +107,7 @@ function functionDeclaration(here: Place, node: tree.FunctionDeclaration): void 
       const type = types[i] ?? null
       if (type !== null) reportHidden(here, one, type)
     }
-  others.push({ name, node: { ...node, parameters }, unit, types, instances: new Map(), called: false })
+  others.push({ name, node: { ...node, parameters }, unit, types, instances: new Map() })
   unit.functions.set(name, others)
 }
 
@@ -116,7 +116,7 @@ export function reportHidden(here: Place, node: Range, type: Type): void {
   if (type.kind === 'tuple') for (const item of type.items) reportHidden(here, node, item)
   if (type.kind === 'array' || type.kind === 'matrix') reportHidden(here, node, type.of)
   if (type.kind === 'map') for (const part of [type.key, type.value]) reportHidden(here, node, part)
-  // A type of another unit has another name, or is another type.
+  // Another unit may have a type of the same name, so the type itself is compared too.
   const own = (name: string): string => name.slice(here.unit.prefix.length)
   if (type.kind === 'udt') {
     const info = here.unit.types.get(own(type.udt.name))
@@ -130,7 +130,7 @@ export function reportHidden(here: Place, node: Range, type: Type): void {
   }
 }
 
-/** null = any type. */
+/** The declared types of parameters; null = any type. */
 function parameterTypes(here: Place, parameters: readonly tree.Parameter[]): readonly (Type | null)[] {
   return parameters.map((one) => (one.type === null ? null : typeOf(here, one.type)))
 }

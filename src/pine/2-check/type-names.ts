@@ -17,7 +17,7 @@ import {
   type Type,
 } from './types.ts'
 
-/** null = none said (`simple length`). */
+/** The type that a text names; null = it names none, but only a qualifier, as in `simple length`. */
 export function typeOf(here: Place, node: tree.TypeNode): Type | null {
   const { name } = node
   if (name === '') return null
@@ -71,7 +71,7 @@ function argument(here: Place, node: tree.TypeNode, i: number): Type {
   return (one === undefined ? null : typeOf(here, one)) ?? ERROR
 }
 
-/** What a collection holds: collections too, here. */
+/** The type of what a collection holds. TradingView refuses collections of collections; here they only bring a warning. */
 function item(here: Place, node: tree.TypeNode, i: number): Type {
   const type = argument(here, node, i)
   if (isCollection(type))

@@ -29,7 +29,7 @@ export function constant(node: Range, type: Type, content: number | string | boo
   return { kind: 'Const', value: content, type, qualifier: 'const', start: node.start, end: node.end }
 }
 
-/** A statement's place holder where nothing is left to run (the declaration of the script). */
+/** What stands for a call that leaves nothing to run, like the declaration of the script. */
 export function nothing(node: Range): Expr {
   return { kind: 'Const', value: null, type: VOID, qualifier: 'const', start: node.start, end: node.end }
 }

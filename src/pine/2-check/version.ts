@@ -5,7 +5,7 @@ import { V4 } from './v4.ts'
 import { V5 } from './v5.ts'
 
 export interface VersionTable {
-  /** Old name → v6 name. */
+  /** The name in v6, by the name of old. */
   readonly functions: Readonly<Record<string, string>>
   readonly values: Readonly<Record<string, string>>
   /** How a call was written, by v6 name. */

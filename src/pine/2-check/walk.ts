@@ -27,7 +27,7 @@ function walker(visit: Visit, visitStatement: VisitStatement | undefined) {
   const below = (expr: Expr | null): void => {
     if (!expr) return
     visit(expr)
-    // Most of a script is leaves.
+    // Most expressions of a script are leaves, so they are sorted out first.
     if (isLeaf(expr)) return
     switch (expr.kind) {
       case 'History':

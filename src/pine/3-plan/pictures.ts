@@ -1,4 +1,4 @@
-// A program without what it only shows: for runs of which nobody looks at anything but the trades.
+// A program without what it only shows, for runs whose plots nobody will look at.
 //
 // Plots and what belongs to them stand at the top of a script and give nothing back but a handle for fill(). They are left out
 // where their arguments do nothing else; a call of the script's own function might trade, and stays.

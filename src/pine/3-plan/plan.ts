@@ -64,7 +64,7 @@ export type StatefulExpr = BuiltinCallExpr | BuiltinVariableExpr
 export interface Plan {
   readonly program: Program
   readonly columns: readonly Column[]
-  /** In the order they depend on each other. */
+  /** Each stands behind those that it depends on. */
   readonly hoists: readonly Hoist[]
   rankOf(expr: Expr): Rank
   storageOf(variable: Variable): Storage
@@ -140,7 +140,10 @@ interface Candidate {
 
 class Planner {
   readonly #program: Program
-  /** But for constants, which are half of a long script: order × 8 + effects × 4 + rank. One map is half the work of three. */
+  /**
+   * Order × 8 + effects × 4 + rank of every expression but constants, which are half of a long script. One map is half the
+   * work of three.
+   */
   readonly #facts = new Map<Expr, number>()
   readonly #columns: Column[] = []
   readonly #hoists: PlacedHoist[] = []

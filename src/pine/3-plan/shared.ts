@@ -8,7 +8,7 @@ import { walkExpr } from '../2-check/walk.ts'
 import type { Expr, Variable } from '../2-check/program.ts'
 import type { Hoist, Plan } from './plan.ts'
 
-/** The numbers of the inputs that a hoist hangs on, ascending; null where runs may not have it in common. */
+/** The numbers of the inputs that a hoist depends on, ascending; null where runs may not have it in common. */
 export function inputsBehind(plan: Plan, hoist: Hoist): readonly number[] | null {
   const columns = hoist.kind === 'call' ? hoist.columns : [hoist.column]
   // What is kept as an object could be changed by one of the runs.

@@ -57,7 +57,7 @@ function namedArguments(expr: BuiltinCallExpr, args: readonly Code[]): Code {
   return js`{${fields},site:${expr.site}}`
 }
 
-/** Of the few hundred parameters that built-ins have. */
+/** Remembered, since built-ins have no more than a few hundred parameters. */
 const camelCase = memo(1000, (name): string =>
   name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()),
 )

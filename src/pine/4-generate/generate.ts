@@ -21,7 +21,7 @@ import { Module, Writer, type Frame, type RequestSpec, type Body } from './modul
 import { bodyLines, runLoop } from './run-loop.ts'
 import { block, functionOf } from './statements.ts'
 
-/** All of what a run is handed that can be said of the program alone. */
+/** What a run is handed, as far as it depends on the program alone. */
 export interface Generated extends Omit<Executable, 'program' | 'slice' | 'requestKey'> {
   readonly text: string
   readonly requests: readonly RequestSpec[]

@@ -87,7 +87,7 @@ export interface EmittedFunction {
   readonly frame: Frame
 }
 
-/** On one bar; what is more is counted like the rounds of loops. */
+/** Calls of the script's functions on one bar; where there may be more, each is counted like a round of a loop. */
 const CALLS_MAX = 10_000
 
 /** How often functions are called on a bar, loops aside. Functions come before those that call them. */
@@ -141,7 +141,7 @@ export class Module {
   readonly trackOfSite = new Map<number, number>()
   /** Calls of request.security(), each of which needs a slice of the script. */
   readonly requests: RequestSpec[] = []
-  /** Of a slice: the columns of the values wanted. */
+  /** The columns of the values that a slice is wanted for. */
   readonly results: Column[] = []
   /** Values computed once a run, by what they are. */
   readonly once = new Map<string, string>()

@@ -323,7 +323,7 @@ export function functionOf(module: Module, fn: FunctionInstance): EmittedFunctio
   if (known) return known
   const number = module.functionCount++
   const emitted = { name: `f${number}`, frame: new Frame(`Frame${number}`) }
-  // A function cannot call itself in Pine, so nobody asks for it before it is done.
+  // No function of Pine calls itself, so none is asked for before it is written.
   assert(!module.emitted.has(fn), 'no recursion')
   const out = new Writer()
   const into: Body = { frame: emitted.frame, state: 'F', fn, out, hoisted: false }

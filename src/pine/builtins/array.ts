@@ -154,7 +154,7 @@ export const ARRAY: readonly BuiltinEntry[] = [
     runtime: true,
   }),
   fn('array.every', 'True if all elements are true.', ['(array<bool> id) bool', '(array<T> id) bool'], {
-    // Of an empty one false, unlike in mathematics. [measured on TradingView by PyneCore]
+    // false for an empty array, unlike in mathematics. [measured on TradingView by PyneCore]
     fn: (id: Any) => {
       const values = (id ?? absent('array.every')).values()
       return values.length > 0 && values.every(isTrue)
@@ -395,7 +395,7 @@ function compare(a: number | string, b: number | string): number {
 
 type KeyAt = (index: number) => number
 
-/** As Java's: of several equal elements the one it comes across first. */
+/** Java's binary search: of several equal elements it finds the one that it comes across first, not the leftmost. */
 function equalPlace(keyAt: KeyAt, size: number, value: number): number {
   for (let low = 0, high = size - 1; low <= high;) {
     const middle = (low + high) >> 1

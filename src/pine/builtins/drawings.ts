@@ -602,7 +602,7 @@ function putCell(runtime: Runtime, table: Table, column: number, row: number, fi
   writableCells(runtime, table).set(place, { ...EMPTY_CELL, ...table.cells.get(place), ...fields })
 }
 
-/** Of an entry of the map; a cell itself is shared by the copies. */
+/** What an entry of the map takes in memory; the cell itself is shared by the copies. */
 const CELL_BYTES = 40
 
 /** The cells as they were at the end of the bar before are kept, so the first write on a bar copies them. */

@@ -460,7 +460,7 @@ function kronecker(id1: Numbers, id2: Numbers): PineMatrix<number> {
   return matrixOf(a, rows)
 }
 
-/** By squaring. */
+/** Raises to a power by repeated squaring. */
 function power(id: Numbers, exponent: number): PineMatrix<number> {
   const matrix = squareOf(id, 'matrix.pow')
   let left = Math.trunc(exponent)

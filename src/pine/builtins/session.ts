@@ -80,7 +80,7 @@ function isFirst(runtime: Runtime, bar: number): boolean {
   return calendar.tradingDay(instantOf(runtime, bar)) !== calendar.tradingDay(instantOf(runtime, bar - 1))
 }
 
-/** Of a chart with bars from before the opening: the first that is not one of those. */
+/** On a chart that shows bars from before the opening, the first bar of the regular hours. */
 function isFirstRegular(runtime: Runtime): boolean {
   const { bar } = runtime
   if (!isMarket(runtime, bar)) return false

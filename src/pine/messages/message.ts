@@ -28,7 +28,7 @@ export function notOnTradingView(why: string, hint?: string | null): Message {
   return warning('not-on-tradingview', `TradingView refuses this. ${why}`, hint)
 }
 
-/** What a run tells beside its results: shown once in the report, however often it is said. */
+/** What a run says besides its results. The report shows it once, however often it was said. */
 export interface RunWarning {
   readonly code: string
   readonly message: string

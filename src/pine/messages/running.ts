@@ -1,5 +1,4 @@
-// What a run tells of itself beside its results: warnings of the report. What ends a run is a ScriptError, made where it
-// happens.
+// What a run says besides its results: the warnings of the report. What ends a run is a ScriptError, made where it happens.
 
 import { seriesOfRate } from '../../market/exchange-rates.ts'
 import type { RunWarning } from './message.ts'
@@ -32,7 +31,7 @@ export const notASession = (text: string): RunWarning => ({
   code: 'not-a-session',
   message: `'${text}' names no hours of a session: the symbol's own session counts.`,
 })
-/** Of an indicator that names a timeframe. */
+/** What an indicator that names a timeframe of its own leaves out. */
 export const drawingsLeftOut = (): RunWarning => ({
   code: 'drawings-of-timeframe',
   message:

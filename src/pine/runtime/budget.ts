@@ -24,7 +24,7 @@ export class Budget {
   /** Elements of an array or matrix; a pair of a map is two. */
   readonly collectionSize: number
   readonly #most: number
-  /** Where the next walk is due. */
+  /** The count at which the next walk is due. */
   #next: number
   readonly #roots: (() => readonly unknown[])[] = []
   readonly #shared = new Set<unknown>()
@@ -66,18 +66,18 @@ export class Budget {
     if (this.used > this.#next) this.recount(bytes)
   }
 
-  /** For who adds to `used` itself. */
+  /** Called by what adds to `used` itself, as generated code does. */
   check(): void {
     if (this.used > this.#next) this.recount()
   }
 
-  /** Counts a text that was made; gives it back. */
+  /** Counts a text that was made, and returns it. */
   text<Text extends string | null>(text: Text): Text {
     if (text !== null && text.length > TEXT_MIN) this.take(2 * text.length)
     return text
   }
 
-  /** For the pool, which watches from outside; never above the limit, where the run stops itself. */
+  /** What the pool is told, which watches from outside; never above the limit, since the run stops itself there. */
   get counted(): number {
     let bytes = this.used
     for (const outside of this.#outside) bytes += outside()
@@ -96,7 +96,7 @@ export class Budget {
     this.used = bytes
     for (const outside of this.#outside) bytes += outside()
     if (bytes > this.#most) {
-      // Whoever asks again, to find the line, is to be told the same.
+      // The run asks once more to find the line, and has to be stopped again there.
       this.used = Math.max(bytes, this.#next + 1)
       throw new ScriptError(
         `The script took more than ${Math.round(this.#most / 2 ** 20).toLocaleString('en')} MB of memory and was stopped. Keep less in arrays, maps, texts and drawings, plot less, or run it on fewer bars.`,
@@ -104,7 +104,7 @@ export class Budget {
       )
     }
     this.#next = Math.max(this.#most, this.used + BETWEEN_WALKS * this.#most)
-    // To collect takes 12 ms where a thread has a thousand scripts at hand: more than an alert's script needs for a bar.
+    // Collecting takes 12 ms in a thread that knows a thousand scripts: more than an alert's script needs for a bar.
     if (garbage > GARBAGE_BYTES) this.collect()
   }
 }

@@ -17,7 +17,7 @@ export type DrawingKind = 'line' | 'label' | 'box' | 'table' | 'polyline' | 'lin
 const DELETED_MAX = 5000
 /** Letters that deleted drawings may be in an answer, about; 5,000 plain ones are a tenth of it. */
 const DELETED_LETTERS = 16_000_000
-/** Of a drawing without texts and points, of a change, a point and a table's cell. */
+/** Letters that each takes in an answer, about: a drawing without its texts and points, a change, a point, a table's cell. */
 const PLAIN_LETTERS = 250
 const CHANGE_LETTERS = 40
 const POINT_LETTERS = 50
@@ -43,7 +43,7 @@ interface Life {
   readonly createdBar: number
   /** -1 = still there at the end. */
   deletedBar: number
-  /** By bar. */
+  /** In the order of bars. */
   changes: DrawingChange[]
 }
 
@@ -151,7 +151,7 @@ export type Drawing = Line | Label | Box | Table | Polyline | Linefill
 
 /** The drawings of one run. Fields are plain data: a snapshot copies them. */
 export class Drawings {
-  /** In the order they were made; deleted ones too. */
+  /** In the order in which they were made, with those that were deleted since. */
   items: Drawing[] = []
   /** Those that are there, by kind, oldest first. */
   alive: Record<DrawingKind, Drawing[]> = {

@@ -24,7 +24,7 @@ export interface Executable {
   readonly tracks: readonly TrackSpec[]
   /** Frames one run makes. */
   readonly frameCount: number
-  /** Of a slice: the columns of the values wanted. */
+  /** The columns of the values that a slice is wanted for. */
   readonly results: readonly Pick<RunColumn, 'index' | 'kind'>[]
   /** What the run may be handed instead of computing it; none where it was not generated `apart`. */
   readonly shares: readonly ColumnShare[]
@@ -35,7 +35,7 @@ export interface Executable {
   requestKey(site: number, path: string): string
 }
 
-/** Columns that one hoist fills, and the inputs they hang on: runs that agree on these have the same. */
+/** Columns that one hoist fills, and the inputs they depend on: runs that agree on these inputs have the same columns. */
 export interface ColumnShare {
   readonly hoist: number
   readonly inputs: readonly InputSpec[]
@@ -74,7 +74,7 @@ export interface Instance {
 /** What a plot call records, for `runtime/plots.ts`. */
 export interface TrackSpec {
   readonly kind: string
-  /** By parameter: a column number of the plan. */
+  /** The number of the plan's column that holds a parameter, by the parameter's name. */
   readonly columns: Record<string, number>
   readonly colors: Record<string, number>
   readonly texts: Record<string, number>

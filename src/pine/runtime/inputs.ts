@@ -61,7 +61,7 @@ export class InputError extends Error {
 export interface ResolvedInputs {
   /** Run-time values by number; for a source input the name of its column, '' = the script's own default. */
   readonly values: readonly unknown[]
-  /** As the report shows them, by title. */
+  /** The values as the report shows them, by title. */
   readonly shown: Readonly<Record<string, unknown>>
 }
 
@@ -138,7 +138,7 @@ function readInput(input: InputSpec, value: unknown): InputSpec['defval'] {
       `Input "${label}" takes ${expected}, not ${JSON.stringify(value) ?? 'nothing'}.`,
     )
   }
-  // Whatever the script says itself is taken, though it lies outside its own bounds.
+  // The script's own default is taken even where it lies outside of its own bounds.
   if (input.kind !== 'source' && value === input.defval) return input.defval
   switch (input.kind) {
     case 'int':

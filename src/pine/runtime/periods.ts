@@ -46,14 +46,14 @@ type Hours = Pick<SymbolInfo, 'timezone' | 'session'>
 export class Grids {
   readonly #symbol: Hours
   #own: Grid | null = null
-  /** By session and zone. */
+  /** By the session's text and its zone. */
   readonly #sessions = new Map<string, Grid>()
 
   constructor(symbol: Hours) {
     this.#symbol = symbol
   }
 
-  /** Of the symbol's own hours. */
+  /** The grid of the symbol's own hours. */
   get own(): Grid {
     return (this.#own ??= new Grid(calendarOf(this.#symbol)))
   }

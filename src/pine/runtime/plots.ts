@@ -16,7 +16,7 @@ export interface PlotTrack {
   readonly colors: Readonly<Record<string, Float64Array>>
   /** Text a bar where it is not constant. */
   readonly texts: Readonly<Record<string, readonly (string | null)[]>>
-  /** For fill: the indexes (in the run's `plots`) of the two tracks it lies between. */
+  /** The two tracks that a fill lies between, by their index in the run's `plots`. */
   readonly between: readonly [number, number] | null
 }
 

@@ -7,7 +7,7 @@ import { PineArray } from './collections.ts'
 import { ChartPoint } from './drawings.ts'
 import { PineMatrix } from './matrix.ts'
 
-/** Of an object beside its fields: with what the collector and this walk keep of it. */
+/** What an object takes besides its fields, with what the collector and this walk keep of it. */
 export const OBJECT = 64
 const POINT = 56
 const SLOT = 8
@@ -87,7 +87,7 @@ class Walk {
   }
 
   #fields(object: object): void {
-    // Of numbers there is nothing to be looked at.
+    // Numbers lead to nothing.
     if ((object instanceof PineArray || object instanceof PineMatrix) && typeof object.na === 'number') {
       if (!(object instanceof PineArray) || object.parent === null) this.#bytes += SLOT * object.items.length
       else this.#value(object.parent)

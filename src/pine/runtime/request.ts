@@ -283,7 +283,7 @@ interface Source {
   rewind(bar: number): number
 }
 
-/** What is kept of a feed. `forming`: its run before the bar that is forming. */
+/** What a snapshot keeps of a feed. `forming` is its run as it was before the bar that is forming. */
 interface SavedFeed {
   readonly closed: number
   readonly child: unknown

@@ -30,7 +30,7 @@ export function strideAfter(stride: number, elapsedMs: number, most: number): nu
   return elapsedMs < 2 ? Math.min(most, stride * 2) : stride
 }
 
-/** Of an alert or a log line beside its text. */
+/** What an alert or a log line takes in memory besides its text. */
 const EVENT_BYTES = 100
 
 function saidBytes(text: string): number {
@@ -70,11 +70,11 @@ export class RunContext implements Runtime {
   handedOut = 0
   /** Set by the run: what a request evaluates, as a text. */
   requestKey: (site: number, path: string) => string = (site, path) => `${site}@${path}`
-  /** Where the count of a bar's rounds begins: near 256 the first round calls `looped`. */
+  /** What a bar's count of rounds starts from: near 256, the first round calls `looped` already. */
   loopsFrom = 0
   /** Rounds of loops from one look at the clock to the next. */
   stride = ROUNDS_A_CALL
-  /** By number of a share: 1 = the run computes its columns itself. */
+  /** Which shares of columns the run computes itself (1), by the share's number. */
   readonly computes: Uint8Array
   /** Columns that are not this run's own, or are kept by who handed them over. */
   readonly #lent = new Set<number>()
@@ -154,7 +154,7 @@ export class RunContext implements Runtime {
     return this.timeClose[this.lastBar] ?? Number.NaN
   }
 
-  /** Worked out when somebody asks, as most scripts never do. */
+  /** Worked out when it is first asked for: most scripts never do. */
   get timeClose(): Float64Array {
     const { bars } = this
     if (this.#timeCloseDone === bars.length) return this.#timeClose

@@ -42,10 +42,10 @@ const CACHE_LINE = 8
 /** request.security() within request.security(). */
 const REQUEST_DEPTH = 12
 
-/** What is kept of a run besides the objects its frames lead to. */
+/** What a snapshot keeps of a run, besides the objects that its frames lead to. */
 interface Saved {
   readonly position: number
-  /** Columns whose past somebody may read, up to `position`. */
+  /** The columns whose past may be read, up to `position`. */
   readonly columns: readonly { readonly from: number; readonly data: ColumnData }[]
   readonly handedOut: number
   readonly alerts: readonly AlertEvent[]
@@ -321,7 +321,7 @@ export class Run implements ScriptRun {
     refill(this.context.feeds, [...feeds, ...since])
   }
 
-  /** With the columns of the last `bars`, and of more where they are read. */
+  /** What is to be saved, with the columns of the last `bars`, or of more bars where the script reads them. */
   #saved(bars: number): Saved {
     const { state, hoisted } = this.#instance
     const { drawings, alerts, logs, handedOut, columns, feeds } = this.context
@@ -344,7 +344,7 @@ export class Run implements ScriptRun {
     }
   }
 
-  /** Where `saved` puts what it reads: the objects that stand in this run. */
+  /** The objects of this run into which `restore` reads what was saved. */
   #targets(): unknown {
     const { state, hoisted } = this.#instance
     return {

@@ -60,10 +60,10 @@ export interface Limits {
   readonly drawingsPerKind: number
   /** Different calls of request.*(): 40 on TradingView, 64 on its largest plan. */
   readonly requests: number
-  /** Of the whole run, ms: of a processor where the host can tell, else of the clock. */
+  /** Milliseconds that the whole run may take: of a processor where the host can tell, else of the clock. */
   readonly timeMs: number
   readonly memoryBytes: number
-  /** Of the report and the tracks, as they are sent. */
+  /** How large report and tracks may be, in bytes as they are sent. */
   readonly answerBytes: number
 }
 
@@ -89,7 +89,7 @@ export const DEFAULT_LIMITS: Limits = {
  */
 export class ScriptError extends Error {
   readonly code: 'script_runtime_error' | 'script_limit_exceeded'
-  /** Where in the source, as a diagnostic's `start`; -1 until the run has found it. */
+  /** The offset in the source, like a diagnostic's `start`; -1 until the run has found it. */
   offset = -1
   constructor(message: string, code: ScriptError['code'] = 'script_runtime_error') {
     super(message)
