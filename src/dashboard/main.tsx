@@ -2,19 +2,30 @@
 
 import { render } from 'preact'
 import { App } from './frame/app.tsx'
+import { askEarly } from './chart/first-bars.ts'
 import { listenForErrors } from './report-errors.ts'
 import { listenForLinks, path } from './router.ts'
-import { loadSession } from './session.ts'
+import { loadSession, user } from './session.ts'
 import { lastRun } from './settings.ts'
+import { market } from './workspace.ts'
 
 listenForErrors()
 listenForLinks()
-void loadSession()
+const session = loadSession()
+session.catch(() => undefined)
 
-// Somebody who has run a script here is most likely signed in: fetch the chart while the server is asked. What fails
-// here is fetched again, and reported, where it is needed.
-if (/^\/(?:$|chart)/.test(path.value) && lastRun.value !== '')
+/** Fetched while the page is put up. What fails here is fetched, and told of, again where it is needed. */
+function fetchChart(): void {
   Promise.all([import('./frame/chart-page.tsx'), import('./chart/chart.tsx')]).catch(() => undefined)
+  // Of an address that names a market the chart knows best.
+  if (path.value === '/') askEarly(market.value)
+}
+
+// Who has run a script here before is most likely signed in: for them nothing waits until the server has said so.
+if (/^\/(?:$|chart)/.test(path.value)) {
+  if (lastRun.value !== '') fetchChart()
+  else session.then(() => user.value && fetchChart()).catch(() => undefined)
+}
 
 const root = document.getElementById('app')
 if (root) render(<App />, root)

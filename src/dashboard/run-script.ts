@@ -20,6 +20,8 @@ type Asked = Args<'POST /api/platform/backtests'>['body']
 let current: AbortController | null = null
 /** The request that made the run on screen. */
 let asked: Asked | null = null
+/** The last that was sent, whatever came of it. */
+let latest: Asked | null = null
 let following = false
 
 /** Cancels the current run, if there is one. */
@@ -34,22 +36,14 @@ export function cancelRun(): void {
  * an input changes with every key: the server stores nothing.
  */
 export async function runScript({ reveal = false, keep = true } = {}): Promise<void> {
-  const { source, name } = script.peek()
+  const { source } = script.peek()
   if (source.trim() === '') return
   current?.abort()
   const mine = new AbortController()
   current = mine
   running.value = true
-  const { exchange, symbol, interval } = market.peek()
-  const body = {
-    name: name || titleOf(source) || 'Untitled',
-    exchange,
-    symbol,
-    interval,
-    bars: runBars.peek(),
-    source,
-    inputs: inputs.peek(),
-  }
+  const body = requestNow()
+  latest = body
   try {
     const { id, result } = await asks(body, keep, mine.signal)
     asked = body
@@ -69,6 +63,20 @@ export async function runScript({ reveal = false, keep = true } = {}): Promise<v
       current = null
       running.value = false
     }
+  }
+}
+
+function requestNow(): Asked {
+  const { source, name } = script.peek()
+  const { exchange, symbol, interval } = market.peek()
+  return {
+    name: name || titleOf(source) || 'Untitled',
+    exchange,
+    symbol,
+    interval,
+    bars: runBars.peek(),
+    source,
+    inputs: inputs.peek(),
   }
 }
 
@@ -167,6 +175,8 @@ export function rerunOnChange(): () => void {
   const later = () => {
     clearTimeout(timer)
     timer = setTimeout(() => {
+      // A script that was just opened has its inputs set, and was run with them.
+      if (JSON.stringify(latest) === JSON.stringify(requestNow())) return
       if (run.peek() || running.peek() || runProblem.peek()) void runScript({ keep: false })
     }, INPUT_DELAY_MS)
   }

@@ -5,7 +5,7 @@
 
 import { readdirSync } from 'node:fs'
 import type { DocsFile, ServeDashboard } from '../api/deps.ts'
-import { bundleDashboard, type Files } from '../tools/dashboard-bundle.ts'
+import { bundleDashboard, CHART_PAGE, PAGE, PAGES, type Files } from '../tools/dashboard-bundle.ts'
 import { LICENSES_FILE, licenseTexts } from '../tools/licenses.ts'
 
 /** Folders inside the executable, by base name (`compile.assets`). */
@@ -50,6 +50,9 @@ function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text.replaceAll(/(href|src)="\.\//g, `$1="${base}/assets/`))
 }
 
+/** Every address that is no file is a route within the page. */
+const pageAt = (path: string) => (/^\/(?:$|chart\/|chart$)/.test(path) ? CHART_PAGE : PAGE)
+
 /** `base` is the path a proxy serves us under, without a slash at the end. */
 export async function loadDashboard(base: string): Promise<ServeDashboard> {
   return serveFiles(
@@ -62,16 +65,15 @@ export function serveFiles(base: string, files: Files): ServeDashboard {
   const assets = new Map<string, Asset>()
   for (const [name, content] of files) {
     if (/\.(br|gz)$/.test(name)) continue
-    const raw = name === 'index.html' ? servedAt(base, content) : content
+    const raw = PAGES.includes(name) ? servedAt(base, content) : content
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
     const etag = `"${Bun.hash(raw).toString(36)}"`
     assets.set(name, { type, etag, raw, br: files.get(`${name}.br`), gzip: files.get(`${name}.gz`) })
   }
   return (request, path) => {
-    // Every other address is a route within the page.
-    const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : 'index.html'
-    const asset = assets.get(name)
-    return asset ? respond(request, asset, name === 'index.html') : null
+    const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : pageAt(path)
+    const asset = assets.get(name) ?? (name === CHART_PAGE ? assets.get(PAGE) : undefined)
+    return asset ? respond(request, asset, PAGES.includes(name)) : null
   }
 }
 

@@ -10,6 +10,10 @@ export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 
 const DASHBOARD = `${import.meta.dir}/../dashboard`
 
+/** The page, and as it is where it shows a chart: a browser fetches all code of that at once, not each file's when that is there. */
+export const [PAGE, CHART_PAGE] = ['index.html', 'chart.html'] as const
+export const PAGES: readonly string[] = [PAGE, CHART_PAGE]
+
 /**
  * Bun writes a style sheet for every chunk that is fetched later, and nobody fetches it. So the first page imports every
  * CSS module there is: one small sheet, each rule once, in an order that does not depend on what was opened first.
@@ -85,7 +89,21 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
   const built = new Map(await Promise.all(files))
   built.set(worker, workerCode)
   for (const [name, file] of faces) built.set(name, await Bun.file(file).bytes())
-  const page = new TextDecoder().decode(built.get('index.html'))
+  const page = new TextDecoder().decode(built.get(PAGE))
   for (const name of built.keys()) if (name.endsWith('.css') && !page.includes(name)) built.delete(name)
+  built.set(CHART_PAGE, new TextEncoder().encode(withPreloads(page, built)))
   return built
+}
+
+function withPreloads(page: string, built: ReadonlyMap<string, Uint8Array>): string {
+  const entry = [...built.keys()].filter((name) => /^(?:chart-page|chart)-\w+\.js$/.test(name))
+  const found = new Set(entry)
+  for (const name of found) {
+    const code = new TextDecoder().decode(built.get(name))
+    // `from "./x.js"` and `import "./x.js"`; what is written `import("./x.js")` is fetched when it is needed.
+    for (const [, imported = ''] of code.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g))
+      found.add(imported)
+  }
+  const links = [...found].map((name) => `<link rel="modulepreload" crossorigin href="./${name}">`)
+  return page.replace('</head>', `${links.join('')}</head>`)
 }

@@ -7,7 +7,7 @@
 import { watch } from 'node:fs'
 import type { ServeDashboard } from '../api/deps.ts'
 import { serveFiles } from '../server/assets.ts'
-import { bundleDashboard, type Files } from './dashboard-bundle.ts'
+import { bundleDashboard, PAGES, type Files } from './dashboard-bundle.ts'
 
 /** Editors write a file in several steps. */
 const SETTLE_MS = 50
@@ -53,15 +53,14 @@ export async function reloadingDashboard(base: string, shop: Workshop = ofSource
 
 function withReload(base: string, files: Files, number: string): Files {
   const encoder = new TextEncoder()
-  const page = new TextDecoder().decode(files.get('index.html'))
+  const script = `<script type="module" src="./${SCRIPT}?${number}"></script></head>`
+  const pages = PAGES.filter((name) => files.has(name)).map((name) => {
+    const page = new TextDecoder().decode(files.get(name))
+    return [name, encoder.encode(page.replace('</head>', script))] as const
+  })
   return new Map([
     ...files,
-    [
-      'index.html',
-      encoder.encode(
-        page.replace('</head>', `<script type="module" src="./${SCRIPT}?${number}"></script></head>`),
-      ),
-    ],
+    ...pages,
     [SCRIPT, encoder.encode(scriptAt(base))],
     [NUMBER, encoder.encode(number)],
   ])

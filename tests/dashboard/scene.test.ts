@@ -45,6 +45,14 @@ describe('a scene', () => {
     expect(colorAt(mark.colors, 1)).toBe('#FF0000FF')
   })
 
+  test('a run that began before the bars on the chart stands where its later bars are', () => {
+    const bars = days(10)
+    const shown = { ...bars, length: 6, time: bars.time.subarray(4) }
+    const mark = buildScene('S', [time, plot({})], shown).panes[0]!.marks[0] as PlotMark
+    expect(mark.start).toBe(-1)
+    expect(buildScene('S', [time, plot({})], { ...bars, length: 0, time: new Float64Array(0) }).base).toBe(0)
+  })
+
   test('colours a bar come from the palette, -1 is none', () => {
     const colors = { palette: ['#00FF00FF'], index: [0, -1, 0] }
     const mark = buildScene('S', [time, plot({ colors })], days(10)).panes[0]!.marks[0] as PlotMark

@@ -1,13 +1,14 @@
-// Loading the bars of a chart: a small page of the newest first, so that something is drawn at once, then all the others.
+// Loading the bars of a chart: the newest first, as many as fit on a screen, then all the others once those are drawn.
 
 import { emptyBars, lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
 import { call } from '../api-client.ts'
+import { firstPaint } from '../first-paint.ts'
 import type { Market } from '../workspace.ts'
+import { FIRST_PAGE, newestBars } from './first-bars.ts'
 
-/** The most a chart holds, and the size of the first page, which is small so that it is drawn soon. */
+/** The most a chart holds. */
 const BARS_SHOWN = 200_000
-const FIRST_PAGE = 10_000
 const PAGE = 50_000
 
 type Columns = Readonly<Record<'time' | 'open' | 'high' | 'low' | 'close' | 'volume', readonly number[]>>
@@ -18,14 +19,16 @@ export async function loadBars(
   signal: AbortSignal,
   onBars: (bars: Bars, complete: boolean) => void,
 ): Promise<void> {
-  const page = async (end: number | null, limit: number) => {
+  const page = async (end: number, limit: number) => {
     const answer = await call('GET /api/platform/bars', { query: { ...market, end, limit }, signal })
     return toBars(answer.bars)
   }
-  let bars = await page(null, FIRST_PAGE)
+  let bars = toBars((await newestBars(market, signal)).bars)
   signal.throwIfAborted()
   let complete = bars.length < FIRST_PAGE
   onBars(bars, complete)
+  await firstPaint
+  signal.throwIfAborted()
   const parts = [bars]
   let size = bars.length
   while (!complete && size < BARS_SHOWN) {

@@ -13,6 +13,7 @@ import { Button, cx, Empty, Failure, Progress, toastError } from '../ui/ui.tsx'
 import { ApiError } from '../api-client.ts'
 import { cancelRun, followBars, openBacktest, rerunOnChange, runScript } from '../run-script.ts'
 import { alertAt, bottom, lookAt, market, run, running, runProblem, script, side } from '../workspace.ts'
+import { barsDrawn, firstPaint } from '../first-paint.ts'
 import { onLive } from '../live.ts'
 import { barAt, loadBars, loadNewer, showsClock } from './bars.ts'
 import s from './chart.module.css'
@@ -138,7 +139,9 @@ export function Chart() {
     const replay = replayOnChart.value
     const chart = shown.value
     const lit = litTime.value
+    if (chartProblem.value) barsDrawn()
     if (!chart) return
+    barsDrawn()
     made.set({
       ...(made.state.bars !== chart.bars && { bars: chart.bars }),
       interval: chart.market.interval,
@@ -343,20 +346,32 @@ function useFirstRun(): void {
   useEffect(() => {
     const asked = query.peek().get('backtest')
     const again = asked ?? lastRun.peek()
-    if (run.peek() && !asked) return
+    if (run.peek() && !asked) return undefined
     const begin = () => {
       if (script.peek().source !== '') void runScript()
     }
-    if (again === '') return begin()
-    openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
-      (opened) => {
-        if (!opened) begin()
-      },
-      (error: unknown) => {
-        if (asked) toastError(error)
-        else begin()
-      },
-    )
+    const restore = () => {
+      if (again === '') return begin()
+      openBacktest(again, { market: asked ? 'follow' : 'keep' }).then(
+        (opened) => {
+          if (!opened) begin()
+        },
+        (error: unknown) => {
+          if (asked) toastError(error)
+          else begin()
+        },
+      )
+    }
+    let left = false
+    // A run's tracks are ten times the bars that fit on the screen, and those come first.
+    if (asked) restore()
+    else
+      void firstPaint.then(() => {
+        if (!left && !run.peek() && !running.peek()) restore()
+      })
+    return () => {
+      left = true
+    }
   }, [])
 }
 

@@ -148,9 +148,15 @@ export function stacked(layers: readonly { readonly id: string; readonly scene: 
 export const paneOf = (layer: string, pane: string): string =>
   pane === 'price' || layer === MAIN_LAYER ? pane : layer
 
+function baseOf(times: readonly number[], shown: Float64Array): number {
+  const [first, oldest] = [times[0], shown[0]]
+  if (first === undefined || oldest === undefined) return 0
+  return first < oldest ? -lowerBound(Float64Array.from(times), oldest) : lowerBound(shown, first)
+}
+
 export function buildScene(title: string, tracks: readonly Track[], bars: Bars): Scene {
   const times = ofKind(tracks, 'time')?.data ?? []
-  const base = times.length === 0 ? 0 : lowerBound(bars.time, times[0]!)
+  const base = baseOf(times, bars.time)
   const lines = (ofKind(tracks, 'line')?.items ?? []) as readonly WireDrawing[]
   const panes = new Map<string, Mark[]>()
   const byId = new Map<string, PlotMark | LevelMark>()

@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks'
 import { addCommands, type Command } from '../commands.ts'
+import { firstPaint } from '../first-paint.ts'
 import {
   BOTTOMS,
   bottom,
@@ -22,7 +23,11 @@ import { Splitter } from './splitter.tsx'
 const Chart = lazy(async () => (await import('../chart/chart.tsx')).Chart)
 const DrawingBar = lazy(async () => (await import('../drawings/drawing-bar.tsx')).DrawingBar)
 const BOTTOM = {
-  script: lazy(async () => (await import('../editor/script-drawer.tsx')).ScriptDrawer),
+  // The editor is larger than all of the chart.
+  script: lazy(async () => {
+    await firstPaint
+    return (await import('../editor/script-drawer.tsx')).ScriptDrawer
+  }),
   report: lazy(async () => (await import('../report/report-drawer.tsx')).ReportDrawer),
   trades: lazy(async () => (await import('../report/trades-drawer.tsx')).TradesDrawer),
   replay: lazy(async () => (await import('../replay/replay-drawer.tsx')).ReplayDrawer),
