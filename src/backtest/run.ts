@@ -1,4 +1,4 @@
-// The door of the backtest room: a script, bars and settings in; report and tracks out.
+// Runs a backtest: takes a script, bars and settings, and returns a report and tracks. All others use the room through it.
 //
 // Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not. Only
 // `timings` differ, and they are measured with a clock that is handed in.
@@ -38,7 +38,7 @@ export interface BacktestRequest {
   readonly barsHash?: string | null
   readonly symbol: SymbolInfo
   readonly interval: string
-  /** For the bar magnifier and security_lower_tf; null = none cached. */
+  /** Finer bars for the bar magnifier and security_lower_tf; null = none are cached. */
   readonly finer?: { readonly bars: Bars; readonly interval: string } | null
   readonly limits: Limits
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
@@ -48,21 +48,21 @@ export interface BacktestRequest {
   readonly progress?: (bar: number) => void
   /** Bar by bar with kept state (see `advance.ts`): no report or tracks are made of it. */
   readonly stepwise?: boolean
-  /** Nothing is noted that only a chart shows: for `results` alone. */
+  /** Records nothing that only charts show, for callers that read only `results`. */
   readonly figuresOnly?: boolean
   /** Of trials, which have the columns in common that their choice of inputs leaves equal. */
   readonly shared?: SharedColumns
-  /** On the last bar a coarser interval is shown as it is forming, as a live chart does. */
+  /** The last bar of coarser intervals counts as still forming, as on a live chart. */
   readonly developing?: boolean
-  /** Told now and then how many bytes the run counts as its own. */
+  /** Called now and then with the number of bytes that the run holds, by its own count. */
   readonly used?: (bytes: number) => void
   /** Called when the run has found much garbage. */
   readonly collect?: () => void
-  /** Declaration arguments to run with instead of the script's (initial_capital, commission_value, …). */
+  /** Arguments that replace those of the script's declaration (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
-  /** Milliseconds of a running clock, for `timings` and `limits.timeMs`; without it there are neither. */
+  /** A clock in milliseconds, for `timings` and `limits.timeMs`; without it, there are no timings and no limit. */
   readonly now?: () => number
-  /** Milliseconds in which this thread had a processor: what `limits.timeMs` counts, where it is known. */
+  /** Processor time of this thread in milliseconds, which `limits.timeMs` counts where it is known. */
   readonly spent?: () => number
 }
 
@@ -71,7 +71,7 @@ export interface BacktestResult {
   readonly report: Report
   /** Hash of the request's bars; null where it ran on a part of them. */
   readonly barsHash: string | null
-  /** Made when first read: of a million bars they take longer than the run. */
+  /** Made when first read: for a million bars, that takes longer than the run. */
   readonly tracks: readonly Track[]
   /** JSON texts of both, made piece by piece: of no list is there more than an item at a time. */
   reportTexts(): Iterable<string>
@@ -87,23 +87,23 @@ export interface Snapshot {
 
 /** A backtest that is under way: advance it in one go or bar by bar, with snapshots in between, for the same result. */
 export interface Backtest {
-  /** Those it runs over: of the request's the last calc_bars_count, if the script says so. */
+  /** The bars it runs over: the request's, or the last calc_bars_count of them. */
   readonly bars: Bars
   readonly run: ScriptRun
   readonly broker: BrokerEmulator
   advance(end: number): void
-  /** All that is kept of the run: `restore` brings this one, or a fresh one of the same request, to where it stood. */
+  /** The whole state of the run: `restore` puts this run, or a fresh one of the same request, back into it. */
   snapshot(): Snapshot
   restore(snapshot: Snapshot): void
   /** A snapshot without what a report needs: see `ScriptRun.essence`. */
   essence(bars: number): Snapshot
-  /** The first bar from where on another bar to come may change what happens; Infinity = none. */
+  /** The first bar whose results may change when another bar arrives; Infinity = none. */
   readonly unsettledFrom: number
   /** Of the bars done so far. */
   result(): BacktestResult
-  /** What the report's numbers are, without the report. */
+  /** The numbers of the report, without making a report. */
   results(): Results
-  /** Arguments of the declaration, those that were replaced included. */
+  /** Arguments of the declaration, including replaced ones. */
   readonly settings: DeclarationArgs
   readonly program: Program
 }
@@ -125,7 +125,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   const { script, warnings } = compiled(request, source)
   const compileMs = now() - started
   const { program } = script
-  // What request.* and the currency's rate read is part of what the numbers depend on.
+  // Bars read by request.* and for currency rates are part of what the numbers depend on.
   const read = new Map<string, Bars>()
   const find: BacktestRequest['series'] = (exchange, symbol, interval) => {
     const series = request.series(exchange, symbol, interval)
@@ -144,7 +144,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
           return series?.bars ?? null
         })
       : null
-  // One a bar, booked amounts are converted at the rate of their day (I1).
+  // One rate for each bar: amounts are converted at the rate of their day (I1).
   const rates = rateAt && bars.time.slice(0, bars.length).map(rateAt)
   if (program.declaration.kind === 'strategy') {
     if (settings.currency !== request.symbol.currency && !rates)
@@ -179,7 +179,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
     notesResting: request.stepwise !== true && request.figuresOnly !== true,
   })
-  // One advance is one run; what follows bar by bar, as alerts do, has the whole time each time.
+  // Each advance may take the whole time: an alert advances its run again for every bar.
   const { timeMs } = request.limits
   const spent = request.spent ?? now
   let until = Infinity
@@ -204,7 +204,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
       ...(request.collect ? { collect: request.collect } : {}),
       watch: () => {
         const at = now()
-        // A thread has a processor for no longer than by the clock, so that the dearer question waits for this one.
+        // Processor time never exceeds clock time, so ask for it, which costs more, only when the clock is over the limit.
         if (at > until && spent() > spentUntil)
           throw new ScriptError(
             `The script ran for more than ${timeMs / 1000} s and was stopped.`,
@@ -237,7 +237,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     snapshot: () => ({ run: run.snapshot(), broker: broker.snapshot() }),
     essence: (count) => ({ run: run.essence(count), broker: broker.snapshot() }),
     get unsettledFrom() {
-      // The window moves, the day's rate is not known yet, or finer bars may still come.
+      // All bars may change if the window moves, the rate of a day is not known yet, or finer bars may still arrive.
       const moves = last > 0 || rateAt !== null || (settings.barMagnifier && !reaches(request.finer, bars))
       return moves ? 0 : run.unsettledFrom
     },
@@ -405,7 +405,7 @@ function overridden(
   return { ...args, ...overrides }
 }
 
-/** A script's own mistakes become Problems; the place is found from the error's offset. */
+/** Errors of the script become Problems with the line and column of the error's offset. */
 function translated<T>(work: () => T, source: Source): T {
   try {
     return work()

@@ -1,4 +1,4 @@
-// Tracks: what a chart draws, in columns that share one time axis. Track 0 is the time column.
+// Makes tracks, which charts draw: columns that share one time axis, which is track 0.
 //
 // A column of 54,000 points is 427 kB of JSON, the same as `{time, value}` objects 2.1 MB. NaN is na; JSON writes it
 // as null. Colours are `#RRGGBBAA`, a palette and an index a bar where they change.
@@ -24,7 +24,7 @@ export interface StrategyTracks {
   readonly initialCapital: number
 }
 
-/** What tracks are made of. `overlay`: the script draws over the price. `strategy` is null for an indicator. */
+/** What tracks are made from. With `overlay` the script draws over the prices. `strategy` is null for an indicator. */
 export interface TrackSource {
   readonly run: Pick<ScriptRun, 'plots' | 'drawings'>
   readonly bars: Bars
@@ -32,7 +32,7 @@ export interface TrackSource {
   readonly strategy: StrategyTracks | null
 }
 
-/** A track whose items, if it has any, are made one by one: as objects they take ten times what they do as text. */
+/** A track whose items, if any, are made one by one: as objects they take ten times the memory of their text. */
 interface Draft extends Readonly<Record<string, unknown>> {
   readonly id: string
   readonly kind: Track['kind']
@@ -73,7 +73,7 @@ export function* trackTexts(source: TrackSource, kinds: TrackKinds = null): Gene
   yield before === '[' ? '[]' : ']'
 }
 
-/** How an answer has what is long. */
+/** How the long parts of an answer are represented. */
 interface Form {
   readonly column: (values: Float64Array) => number[] | Float64Array
   readonly markers: (strategy: StrategyTracks) => Iterable<object> | Rows
@@ -144,7 +144,7 @@ function plotTrack(
   return { ...options, ...head, ...data, ...colors, ...texts, ...between }
 }
 
-/** A colour that is the same on all bars is an option. */
+/** A column from a colour that is the same on all bars, which is an option of the plot. */
 function oneColor(color: PlotTrack['options'][string] | undefined, bars: number): Float64Array {
   return new Float64Array(bars).fill(typeof color === 'number' ? color : Number.NaN)
 }

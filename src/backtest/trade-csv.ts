@@ -12,7 +12,7 @@ export interface ExportedTrade {
   readonly entry: ExportedFill
   readonly exit: ExportedFill
   readonly qty: number | null
-  /** With the digits it was shown with. */
+  /** The profit, and with how many digits it was shown. */
   readonly profit: { readonly value: number; readonly digits: number } | null
   /** The position was still open: the exit row shows the last price. */
   readonly open: boolean
@@ -30,7 +30,7 @@ interface ExportedFill {
 
 export interface ExportedList {
   readonly trades: readonly ExportedTrade[]
-  /** Rows that are no trades: what was wrong with them. */
+  /** What was wrong with rows that are not trades. */
   readonly problems: readonly { readonly row: number; readonly message: string }[]
 }
 
@@ -71,7 +71,7 @@ interface Columns {
   readonly profit: number
 }
 
-/** Rows by which columns are told that no name tells. */
+/** How many rows are looked at to recognise columns whose names are unknown. */
 const SAMPLE_ROWS = 40
 const PROBLEMS_MAX = 1000
 
@@ -116,7 +116,7 @@ function tradesOf(rows: Generator<Row>, columns: Columns): ExportedList {
       continue
     }
     const group = byNumber.get(n)
-    // Two rows are a trade; more say nothing.
+    // A trade has two rows; further ones of the same number are ignored.
     if (!group) byNumber.set(n, [{ row, cells }])
     else if (group.length < ROWS_A_TRADE) group.push({ row, cells })
   }

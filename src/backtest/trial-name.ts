@@ -5,7 +5,7 @@ import { canonicalJson } from './report/hash.ts'
 
 const NAME_LETTERS = 20
 
-/** The values of all inputs and settings, whether they were spelled out or not. */
+/** The values of all inputs and settings, given or default. */
 export function trialName(inputs: object, settings: object): string {
   const counted = { ...settings, title: null, shorttitle: null }
   return sha256(canonicalJson({ inputs, settings: counted })).slice(0, NAME_LETTERS)

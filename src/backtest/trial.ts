@@ -20,16 +20,16 @@ interface TrialSpan {
   readonly to: number
 }
 
-/** What is measured of every trial. */
+/** What is measured for every trial. */
 export interface Measured {
   readonly objective: string
   /** Each must hold, or the trial has no score. */
   readonly constraints: readonly string[]
-  /** Names of the figures that are kept. */
+  /** Names of the figures that are stored. */
   readonly figures: readonly string[]
   readonly inside: TrialSpan
   readonly outside: TrialSpan | null
-  /** Walk-forward windows, each chosen on by itself. */
+  /** Walk-forward windows; in each one the best trial is chosen separately. */
   readonly windows: readonly { readonly inside: TrialSpan; readonly outside: TrialSpan }[]
   /** Blocks of the test of overfitting, and the finer pieces of the tests of data snooping. */
   readonly blocks: number
@@ -41,15 +41,15 @@ export interface TrialInputs {
   readonly overrides: NonNullable<BacktestRequest['overrides']>
 }
 
-/** Rows of numbers and what does not fit into them. A batch of trials, in their order. */
+/** A batch of trials in their order: rows of numbers, and what does not fit into them. */
 export interface TrialBatch {
   /** `rowLayout` says what stands where; NaN where there is no value. */
   readonly rows: Float64Array
-  /** Why a trial failed, by its place in the batch. */
+  /** Why trials failed, by their place in the batch. */
   readonly failures: readonly { readonly trial: number; readonly code: string; readonly message: string }[]
-  /** By which the ledger tells trials apart; '' of a trial that failed. */
+  /** Names by which the ledger tells trials apart; '' for a trial that failed. */
   readonly names: readonly string[]
-  /** Of each window its best trial in this batch; null = none has a score. */
+  /** The best trial of this batch in each window; null if none has a score. */
   readonly winners: readonly (WindowWinner | null)[]
 }
 
@@ -96,7 +96,7 @@ export function rowLayout({ figures, outside, blocks, pieces }: Measured): RowLa
   }
 }
 
-/** What is measured of one run by itself, over all of its bars. */
+/** Measures a single run over all of its bars. */
 export function wholeRun(bars: number): Measured {
   return {
     objective: 'netProfit',

@@ -1,10 +1,10 @@
-// Proof of a report: run it again and compare every byte but the timings.
+// Verifies a report by running it again and comparing every byte except the timings.
 
 import { compareReports, type Verified } from './report/difference.ts'
 import type { Report } from '../wire/report.ts'
 import { runBacktest, type BacktestRequest } from './run.ts'
 
-/** `stored` is the report as it was kept, `request` what it was made from. */
+/** `stored` is the report as it was stored, `request` what it was made from. */
 export function verifyReport(stored: Report, request: BacktestRequest): Verified {
   return compareReports(stored, runBacktest(request).report)
 }

@@ -1,4 +1,4 @@
-// Why a run is not there any more, kept for a while: whoever opens it, or a replay of it, is told what became of it.
+// Why a run no longer exists, kept for a while, so that opening it or its replay can say what became of it.
 
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
@@ -9,12 +9,12 @@ interface GoneRun {
   readonly id: string
   readonly userId: string
   readonly at: number
-  /** Somebody asked for it, or newer runs needed its place. */
+  /** Whether it was deleted on request, or because newer runs needed its place. */
   readonly why: WhyGone
 }
 export type WhyGone = 'asked' | 'room'
 
-/** One that runs a thousand scripts an hour at the limit of stored runs should not fill the store with what is gone. */
+/** A user at the limit of stored runs who runs a thousand scripts an hour must not fill the store with removed ones. */
 const KEPT_MAX = 10_000
 const KEPT_MS = 90 * 86_400_000
 
@@ -23,7 +23,7 @@ export const goneRuns = collectionIn<GoneRun>('gone-backtests', {
   counts: { kept: { of: () => [] } },
 })
 
-/** Why the user's run is not there, as far as it is known. */
+/** Why the user's run does not exist, as far as is known. */
 export async function whyGone(kv: Kv, userId: string, id: string): Promise<Problem> {
   const gone = await goneRuns(kv).get(id)
   if (gone?.userId !== userId) return notFound('There is no such backtest.')
@@ -35,7 +35,7 @@ export async function whyGone(kv: Kv, userId: string, id: string): Promise<Probl
   )
 }
 
-/** Forgets the oldest beyond what is kept. */
+/** Forgets the oldest of a user that has too many. */
 export async function purgeGone({ kv, clock }: { readonly kv: Kv; readonly clock: Clock }): Promise<void> {
   let excess = (await goneRuns(kv).count('kept', [])) - KEPT_MAX
   for await (const { id, at } of goneRuns(kv).each('age')) {

@@ -1,8 +1,8 @@
-// Runs: stored backtests, from being asked for to the commit that keeps their report.
+// Runs: stored backtests, from the request to the commit that stores their report.
 //
 // Nothing is written while a run goes on, unless the caller does not wait for it: then the record is there from the
-// start, so that it can be found. At the end record, report, tracks and whatever others add (a delivery to each
-// webhook receiver) are one commit: a report exists exactly when its event does.
+// start, so that it can be found. At the end record, report, tracks and what others add (a delivery for each
+// webhook receiver) are one commit: a report exists if and only if its event does.
 
 import { wholeRun } from '../backtest/trial.ts'
 import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
@@ -34,14 +34,14 @@ import { dropDrafts, dropText, largeText, stageText, textKeys, type LargeText } 
 /** Most runs a user may keep, if the server's owner does not say otherwise. */
 export const RUNS_MAX = 5000
 const LIST_MAX = 9999
-/** Characters of a source by which its runs are found. */
+/** How many characters of a source are searched for its runs. */
 const BEGINNING = 500
 /** Bars before a run's first that are tried for it. */
 const EARLIER_MAX = 100_000
-/** When the limit was lowered, this many make room for one. */
+/** After the limit was lowered, at most this many runs make room for a new one. */
 const MADE_WAY_MAX = 100
 
-/** What is run. Kept beside the record, or a list of runs would read megabytes of source. */
+/** What is run. Stored beside the record, because otherwise a list of runs would read megabytes of source. */
 export interface RunScript {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
@@ -69,11 +69,11 @@ export interface Run extends Omit<RunRequest, keyof RunScript> {
   readonly summary: ReportSummary | null
   /** Whose series it ran on: the user's own, or '' for everybody's. Missing in records from when there were no others. */
   readonly seriesOwner?: string
-  /** Stays when older runs make room for newer ones; missing in records from before there were pins. */
+  /** A pinned run stays when the oldest make room for newer ones; missing in records from before there were pins. */
   readonly pinned?: boolean
   /** Currency of the summary's amounts; null until it is done, missing in old records. */
   readonly currency?: string | null
-  /** By which the ledger of trials knows its script; missing in records from before there was one. */
+  /** The script's name in the ledger of trials; missing in records from before there was one. */
   readonly tried?: string
   /** Times of the first and last bar it ran on, and how many; null until it is done. */
   readonly range: Backtest['range']
@@ -91,9 +91,9 @@ export interface RunDeps {
   readonly limits: Limits
   /** Most runs a user may keep; 0 = as many as they like. */
   readonly maxRuns: number
-  /** Asked when a run is done, for what to write in the same commit; `written` is called after it. */
+  /** Called when a run is done, for further changes in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
-  /** Told of every script that was run, kept or not, and with which choice of values. */
+  /** Told of every script that was run, stored or not, and with which choice of values. */
   readonly tried?: (userId: string, series: SeriesKey, tried: BacktestOutput['tried']) => void
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
   readonly libraryFor: (userId: string) => Library
@@ -102,7 +102,7 @@ export interface RunDeps {
 export interface FinishedHook {
   readonly changes: (tx: Tx, run: Run & { readonly summary: ReportSummary }) => Promise<readonly Changes[]>
   readonly written?: (run: Run, script: RunScript) => void
-  /** Asked when a run is removed, for what to write in the same commit, */
+  /** Called when a run is removed, for further changes in the same commit, */
   readonly removed?: (tx: Tx, run: Run) => Promise<readonly Changes[]>
   /** … and called after it. */
   readonly gone?: (run: Run) => void
@@ -114,7 +114,7 @@ export interface RunWarning {
   readonly message: string
 }
 
-/** How far a run is, as its watchers are told. */
+/** How far a run has come, as its watchers see it. */
 export interface RunProgress {
   readonly state: Backtest['state']
   readonly bar: number
@@ -141,7 +141,7 @@ export const runs = collectionIn<Run>('backtests', {
   indexes: {
     user: ({ userId }) => [userId],
     unpinned: ({ userId, pinned }) => (pinned ? null : [userId]),
-    // What a crash left behind: nothing is in here while no server runs.
+    // Only a crash leaves entries here: a server that stops finishes or cancels its runs.
     unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
   },
   counts: {
@@ -160,15 +160,15 @@ export function reportOf(kv: Kv, id: string): Promise<LargeText | null> {
   return largeText(kv, reportKey(id))
 }
 
-/** What a stored run ran; null where it was removed meanwhile. */
+/** The source and inputs of a stored run; null if it was removed meanwhile. */
 export async function scriptOf(kv: Kv, id: string): Promise<RunScript | null> {
   const entry = await kv.get(scriptKey(id))
   return entry && (JSON.parse(entry.value) as RunScript)
 }
 
 /**
- * How the source of a stored run begins, kept beside it: who searches needs that of all their runs, and to read 1,500
- * sources of 20 kB for it took 125 MB. Runs from before it was kept give their whole source; null where there is none.
+ * The beginning of a stored run's source, stored separately: a search needs it for all runs of the user, and reading 1,500
+ * sources of 20 kB took 125 MB. Runs from before it was stored give their whole source; null if there is none.
  */
 export async function beginningOf(kv: Kv, id: string): Promise<string | null> {
   const entry = await kv.get(beginningKey(id))
@@ -179,14 +179,14 @@ export class Runs {
   readonly #deps: RunDeps
   readonly #live = new Map<string, Live>()
   readonly #hashes = new BarHashes()
-  /** Runs whose caller does not wait, until their outcome is stored. */
+  /** Runs whose caller does not wait, while their outcome is not stored yet. */
   readonly #later = new Set<Promise<unknown>>()
 
   constructor(deps: RunDeps) {
     this.#deps = deps
   }
 
-  /** Rows of a list that does not say how many: all that there may be, as far as one page reaches. */
+  /** Rows of a list that gives no limit: all that a user may have, or as many as fit on one page. */
   get listMax(): number {
     return Math.min(this.#deps.maxRuns || RUNS_MAX, LIST_MAX)
   }
@@ -199,7 +199,7 @@ export class Runs {
     return this.#deps.pool.waiting
   }
 
-  /** Runs and waits. The run is kept when it succeeds; a script that fails is answered, not kept. */
+  /** Runs and waits. The run is stored if it succeeds; a failure is answered and not stored. */
   async runNow(
     userId: string,
     request: RunRequest,
@@ -211,7 +211,7 @@ export class Runs {
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
 
-  /** Runs, waits and keeps nothing: for trying one input after another. As texts (`run`), or packed as columns. */
+  /** Runs, waits and stores nothing: for trying one input after another. As texts (`run`), or packed as columns. */
   async preview<K extends 'run' | 'preview'>(
     kind: K,
     userId: string,
@@ -224,7 +224,7 @@ export class Runs {
     return { output, warnings: plan.warnings }
   }
 
-  /** `work` on a run whose caller waits: when they go away, it is stopped. */
+  /** Does `work` for a caller who waits; when they disconnect, it is stopped. */
   async #attended<R>({ run }: Plan, signal: AbortSignal, work: (live: Live) => Promise<R>): Promise<R> {
     const live = this.#enter(run)
     const stop = () => live.abort.abort()
@@ -238,7 +238,7 @@ export class Runs {
     }
   }
 
-  /** Keeps the run as queued and returns; the rest happens behind the answer. */
+  /** Stores the run as queued and returns; it runs after the answer. */
   async runLater(userId: string, request: RunRequest, also?: Also<QueuedRun>): Promise<QueuedRun> {
     const plan = await this.#plan(userId, request)
     const { kv, log, onFinished } = this.#deps
@@ -268,7 +268,7 @@ export class Runs {
     return { run: plan.run, warnings: plan.warnings }
   }
 
-  /** Runs a finished backtest again on the bars it ran on, as they are now, and compares. Keeps nothing. */
+  /** Runs a finished backtest again on its bars, as they are now, and compares the reports. Stores nothing. */
   async verify(userId: string, id: string, signal: AbortSignal): Promise<VerifyOutput> {
     const plan = await this.#planAgain(userId, id)
     const stored = await reportOf(this.#deps.kv, id)
@@ -281,7 +281,7 @@ export class Runs {
     })
   }
 
-  /** What is left of a finished backtest when luck is taken away, as one of so many trials. Runs it again, and keeps nothing. */
+  /** The verdict on a finished backtest: what is left of it without luck, as one of so many trials. Runs it again, stores nothing. */
   async verdict(
     userId: string,
     id: string,
@@ -306,7 +306,7 @@ export class Runs {
     })
   }
 
-  /** JSON text of what a finished backtest sees of the future (`backtest/repaint.ts`). Keeps nothing. */
+  /** JSON text of where a finished backtest sees the future or repaints (`backtest/repaint.ts`). Stores nothing. */
   async repaint(userId: string, id: string, signal: AbortSignal): Promise<string> {
     const plan = await this.#planAgain(userId, id)
     return this.#attended(plan, signal, (live) =>
@@ -336,7 +336,7 @@ export class Runs {
     return all.length > bars.length ? all : null
   }
 
-  /** A finished backtest as a plan for the same bars. */
+  /** A plan that runs a finished backtest again on the same bars. */
   async #planAgain(userId: string, id: string): Promise<Plan> {
     const { bars: cache, pool, kv } = this.#deps
     const run = await this.get(userId, id)
@@ -351,7 +351,7 @@ export class Runs {
     return { run, script, key, symbol, bars, warnings: [] }
   }
 
-  /** The bars a finished backtest ran on, as they are now. */
+  /** The bars that a finished backtest ran on, as they are now. */
   async barsOf(userId: string, id: string): Promise<Bars> {
     const { run, range } = await this.#done(userId, id)
     const { bars: cache } = this.#deps
@@ -382,7 +382,7 @@ export class Runs {
     return { ...found, items: found.items.map((run) => this.#asItIs(run)) }
   }
 
-  /** Whether it waits or runs is known here alone; that it is over, and how, is the record's to say. */
+  /** Only this process knows whether the run waits or runs; only the record says how it ended. */
   #asItIs(run: Run): Run {
     const state = this.#live.get(run.id)?.progress.state
     const isUnderWay = run.finishedAt === null && (state === 'queued' || state === 'running')
@@ -407,13 +407,13 @@ export class Runs {
     return largeText(this.#deps.kv, tracksKey(id))
   }
 
-  /** Stops a run that is not finished, and removes it with all that belongs to it. */
+  /** Stops a run if it is not finished, and removes it with everything that belongs to it. */
   async remove(userId: string, id: string): Promise<void> {
     await this.get(userId, id)
     await this.removeAll(userId, [id])
   }
 
-  /** Likewise several, in one commit. Answers how many there were: ids of nothing, and of other users' runs, are passed over. */
+  /** The same for several, in one commit. Returns how many there were: unknown ids and those of other users' runs are skipped. */
   async removeAll(userId: string, ids: readonly string[]): Promise<number> {
     const { onFinished } = this.#deps
     const found = await removeRuns(this.#deps, userId, ids, onFinished)
@@ -422,7 +422,7 @@ export class Runs {
     return found.length
   }
 
-  /** What a user may change of a run: its name, and whether it is pinned. */
+  /** Changes what a user may change: the name, and whether it is pinned. */
   async change(userId: string, id: string, fields: Partial<Pick<Run, 'name' | 'pinned'>>): Promise<Run> {
     await this.get(userId, id)
     const changed = await runs(this.#deps.kv).update(id, (run) => ({ ...run, ...fields }))
@@ -431,17 +431,17 @@ export class Runs {
     return changed
   }
 
-  /** The oldest runs that make room for one more. Throws where none may. Part of a plan. */
+  /** The oldest runs, which make room for one more. Throws if none may be removed. Part of a plan. */
   async #madeWay(userId: string, reader: Reader): Promise<readonly Run[]> {
     const { kv, maxRuns } = this.#deps
     if (maxRuns === 0) return []
-    // As long as there is much room, those that come at a time need not know of each other.
+    // While there is plenty of room, concurrent runs need not be checked against each other.
     const isFar = (await runs(kv).count('user', [userId])) + MADE_WAY_MAX < maxRuns
     if (isFar) return []
     const here = runs(kv).at(reader)
     const over = (await here.count('user', [userId])) + 1 - maxRuns
     if (over <= 0) return []
-    // More than are needed, since those that are not finished stay.
+    // Read more than needed, because unfinished runs stay.
     const limit = Math.min(over, MADE_WAY_MAX) + MADE_WAY_MAX
     const oldest = (await here.list('unpinned', [userId], { limit, reverse: false })).items
     const finished = oldest.filter(({ finishedAt }) => finishedAt !== null)
@@ -457,7 +457,7 @@ export class Runs {
     for (const run of removed) for (const { gone } of this.#deps.onFinished) gone?.(run)
   }
 
-  /** Calls `watch` with where the run is now and with every change, until it is finished or the signal aborts. */
+  /** Calls `watch` with the run's current progress and with every change, until it is finished or the signal aborts. */
   async watch(
     userId: string,
     id: string,
@@ -467,7 +467,7 @@ export class Runs {
     await this.get(userId, id)
     const live = this.#live.get(id)
     if (!live) {
-      // Read once more: it may have ended since.
+      // Read it again: it may have ended since.
       const run = await this.get(userId, id)
       return watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
     }
@@ -492,7 +492,7 @@ export class Runs {
     await Promise.all(this.#later)
   }
 
-  /** At start: what an earlier server did not finish will not be finished. */
+  /** At start: marks runs that an earlier server did not finish as failed. */
   async recover(): Promise<void> {
     const { kv, clock } = this.#deps
     await dropDrafts(kv)
@@ -505,7 +505,7 @@ export class Runs {
       }))
   }
 
-  /** Everything that can be refused before a worker is asked. */
+  /** Checks everything that can be refused without a worker. */
   async #plan(userId: string, request: RunRequest, lane: Lane = 'long'): Promise<Plan> {
     const { clock, newId, bars: cache, pool } = this.#deps
     const interval = requireInterval(request.interval)
@@ -515,7 +515,7 @@ export class Runs {
     pool.assertRoom(userId, lane)
     const symbol = await seen.symbol(key.exchange, key.symbol)
     const bars = await seen.read(key, { last: request.bars })
-    // Once more: others may have come while the bars were read.
+    // Check again: further runs may have been added while the bars were read.
     pool.assertRoom(userId, lane)
     const { name, bars: wanted, source, inputs, overrides } = request
     const run: Run = {
@@ -554,7 +554,7 @@ export class Runs {
     return live
   }
 
-  /** `kept` is the record that is stored already; null = there is none yet. */
+  /** `kept` is the record if it is stored already, otherwise null. */
   async #execute(live: Live, plan: Plan, kept: Run | null, also?: Also<FinishedRun>): Promise<FinishedRun> {
     const { run, bars, warnings } = plan
     const { kv, clock, onFinished } = this.#deps
@@ -580,7 +580,7 @@ export class Runs {
       for (const { key, text } of texts) staged.push(await stageText(kv, key, text))
       await transact(kv, async (tx) => {
         const stored = kept && (await runs(kv).at(tx).stored(run.id))
-        // Removed while it ran: then it was cancelled a moment too late.
+        // It was removed while it ran, a moment too late to be cancelled.
         if (kept && !stored) throw cancelled()
         made = stored ? [] : await this.#madeWay(run.userId, tx)
         return [
@@ -603,7 +603,7 @@ export class Runs {
     return finished
   }
 
-  /** Lets a worker run it. */
+  /** Hands the run to a worker. */
   async #compute<K extends 'run' | 'preview'>(kind: K, live: Live, plan: Plan, lane: Lane) {
     const { clock, pool } = this.#deps
     let startedAt = plan.run.createdAt
@@ -670,7 +670,7 @@ const INTERRUPTED: NonNullable<Backtest['error']> = {
   message: 'The server stopped while this ran. Run it again.',
 }
 
-/** Removes runs of one user with all that belongs to them, in one commit. Answers those there were. */
+/** Removes runs of one user with everything that belongs to them, in one commit. Returns those that existed. */
 export async function removeRuns(
   deps: Pick<RunDeps, 'kv' | 'clock'>,
   userId: string,
@@ -708,7 +708,7 @@ async function removal(
   return changes
 }
 
-/** What its owner may have changed while it ran. */
+/** Fields that the owner may have changed while it ran. */
 const labelsOf = ({ name, pinned = false }: Run) => ({ name, pinned })
 
 const keepScript = ({ run, script }: Plan): Changes => ({
@@ -725,7 +725,7 @@ interface Plan {
   readonly symbol: SymbolInfo
   readonly bars: Bars
   readonly warnings: readonly RunWarning[]
-  /** Kinds of tracks to answer; all if not said. */
+  /** The kinds of tracks to answer; without it, all. */
   readonly tracks?: RunJob['tracks']
 }
 
@@ -751,7 +751,7 @@ function notFound(): Problem {
   return new Problem(404, 'backtest_not_found', 'There is no such backtest.')
 }
 
-/** Says what could be asked for instead: other intervals of the symbol, else other symbols. */
+/** Adds to the message what is cached instead: other intervals of the symbol, or else other symbols. */
 export async function seriesFor(
   seen: SeenBars,
   exchange: string,
@@ -766,7 +766,7 @@ export async function seriesFor(
   return { bars, symbol: await seen.symbol(key.exchange, key.symbol), interval: normal }
 }
 
-/** A symbol without its exchange (a currency pair, mostly): the one with most bars. */
+/** For a symbol without an exchange, mostly a currency pair: the series with most bars. */
 async function anyExchange(seen: SeenBars, symbol: string, interval: string): Promise<SeriesKey> {
   const wanted = marketName(symbol)
   const [most] = (await seen.list())
@@ -775,7 +775,7 @@ async function anyExchange(seen: SeenBars, symbol: string, interval: string): Pr
   return seriesKey(most?.exchange ?? '', wanted, interval)
 }
 
-/** The finest cached series of the symbol, over the time of the bars. */
+/** The finest cached series of the symbol that covers the time of the bars. */
 export async function finerSeries(
   seen: SeenBars,
   key: SeriesKey,
@@ -795,7 +795,7 @@ export async function finerSeries(
   return found.length === 0 ? null : { bars: found, interval: finer.info.interval }
 }
 
-/** What a script that runs on these bars may ask for. */
+/** Answers what a script that runs on these bars may request: other series and libraries. */
 export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: Bars): ScriptHost {
   return {
     library,

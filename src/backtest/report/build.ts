@@ -15,7 +15,7 @@ import { riskRatios } from './sharpe.ts'
 import { reportSummary } from './summary.ts'
 import { orderColumns, orderRows, tradeColumns, tradeRows, tradeTable, type TradeTable } from './trades.ts'
 
-/** A range shorter than this is judged by daily returns. */
+/** For a shorter range, the Sharpe ratio is of daily returns instead of monthly ones. */
 const MONTHS_FOR_MONTHLY = 3
 
 /** What a run came to: figures, and the rows behind them as objects, each made when it is asked for. */
@@ -26,9 +26,9 @@ export interface Results {
   /** The same rows, as columns. */
   tradeColumns(): Rows
   orderColumns(): Rows
-  /** Of the closed trades what tests of chance and of costs need. */
+  /** What tests of luck and of costs need of the closed trades. */
   closed(): TradeRow[]
-  /** A value a bar; each column is made when it is first read. */
+  /** One value for each bar; a column is made when it is first read. */
   readonly columns: EquityColumns
   /** `columns.equity` into room that the caller has. */
   readEquity(into: Float64Array): void
@@ -39,7 +39,7 @@ export interface Results {
 export interface TradeRow {
   readonly profit: number
   readonly commission: number
-  /** Contracts, unsigned. */
+  /** Number of contracts, always positive. */
   readonly size: number
   readonly exitBar: number
 }
@@ -49,12 +49,12 @@ export function buildResults(
   bars: Bars,
   pointValue: number,
   rates: Float64Array | null,
-  /** Of thousands of trials nobody reads the lists of months and drawdowns: without them they are empty. */
+  /** Whether to fill the lists of months and drawdowns, which nobody reads of the thousands of trials of a sweep. */
   { lists = true }: { readonly lists?: boolean } = {},
 ): Results {
   const { settings, position } = broker
   const { initialCapital } = settings
-  // A run that goes on adds rows behind these, and what is made later, rows and columns, must not see them.
+  // A run that goes on appends rows, which the rows and columns made later from this result must not include.
   const fills = { ...position.fills }
   const stretches = emptyStretches(fills)
   const walk = new EquityWalk(bars, fills, pointValue, initialCapital, rates, stretches).to(bars.length - 1)

@@ -7,11 +7,11 @@ import { barsOf, shareOf, type TradeTable } from './trades.ts'
 
 export interface ColumnFacts {
   readonly initialCapital: number
-  /** Contracts, the most at one time. */
+  /** The most contracts held at one time. */
   readonly held: Readonly<Record<'all' | 'long' | 'short', number>>
 }
 
-/** One pass for the three: a strategy that trades often has tens of thousands of rows. */
+/** All three columns in one pass, since there may be tens of thousands of trades. */
 export function reportColumns(
   trades: TradeTable,
   fills: Fills,
@@ -86,7 +86,7 @@ function reportColumn(side: Side, initialCapital: number, maxContractsHeld: numb
   }
 }
 
-/** What is counted of all trades, or of those of one side. */
+/** Counts and sums of all trades, or of those of one side. */
 class Side {
   readonly all = new Tally()
   readonly wins = new Tally()
@@ -128,7 +128,7 @@ class Tally {
   runup = 0
   drawdown = 0
   most = -Infinity
-  /** Its own maximum, maybe of another trade (J3). */
+  /** A maximum of its own, which may be another trade's (J3). */
   mostPct = -Infinity
   least = Infinity
   leastPct = Infinity

@@ -1,4 +1,4 @@
-// Where two reports of one thing differ: every byte counts but the timings.
+// Finds where two reports of the same run differ: every byte counts, except for the timings.
 
 import { canonicalJson } from './hash.ts'
 import type { Verification } from '../../wire/backtest.ts'
@@ -6,7 +6,7 @@ import type { Report } from '../../wire/report.ts'
 
 export type Verified = Omit<Verification, 'ranOnOther'>
 
-/** `stored` is the report as it was kept, `again` that of the same run today. */
+/** `stored` is the report as it was stored, `again` that of the same run today. */
 export function compareReports(stored: Report, again: Report): Verified {
   const difference = firstDifference(JSON.parse(reportText(stored)), JSON.parse(reportText(again)), '')
   return { equal: difference === null, hash: again.hash, difference }

@@ -1,4 +1,4 @@
-// Drawdowns: from trade to trade, and the stretches under water that a chart shades.
+// Drawdowns: the deepest from closed trade to closed trade, and the list of periods below a peak, which charts shade.
 
 import type { Bars } from '../../market/bars.ts'
 import type { EquityCurve } from '../equity.ts'
@@ -6,7 +6,7 @@ import type { ReportDrawdown } from '../../wire/report.ts'
 import type { TradeTable } from './trades.ts'
 
 const KEPT = 20
-/** Bars whose equity is looked at while it is in the processor's cache. */
+/** Bars per step, few enough for their equity to stay in the processor's cache. */
 const BLOCK = 2048
 
 export interface CloseToClose {
@@ -34,7 +34,7 @@ export function closeToClose({ profit, closed }: TradeTable, initialCapital: num
   return { drawdown, drawdownPct, runup, runupPct }
 }
 
-/** Stretches in which equity at the bars' closes lies below its peak; the deepest twenty. */
+/** The twenty deepest periods in which equity, at the closes of bars, is below its peak. */
 export function drawdownPeriods(bars: Bars, curve: EquityCurve): ReportDrawdown[] {
   const equity = new Float64Array(Math.min(BLOCK, bars.length))
   const found: ReportDrawdown[] = []

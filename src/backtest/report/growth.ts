@@ -1,4 +1,4 @@
-// Growth: what a year made of the capital, and what holding would have made.
+// Growth per year, and what buying and holding would have earned.
 
 const YEAR = 365 * 86_400_000
 

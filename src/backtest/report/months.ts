@@ -1,4 +1,4 @@
-// Calendar months and days, UTC: the equity realised by the end of each, which Sharpe and Sortino are made of.
+// Profit by UTC calendar month and day, and the returns from which Sharpe and Sortino ratios are computed.
 
 import type { Bars } from '../../market/bars.ts'
 import type { ReportMonth } from '../../wire/report.ts'
@@ -45,7 +45,7 @@ function collect(
   label: (start: number) => string,
 ): PeriodEnd[] {
   let k = 0
-  // Trades are listed as they closed, but parts of one bar may swap: only the bar's time matters here.
+  // Trades are in the order they closed, except within a bar, which does not matter here.
   return starts.map((start, i) => {
     const end = starts[i + 1] ?? Infinity
     let profit = 0

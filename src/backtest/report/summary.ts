@@ -1,5 +1,5 @@
-// The seven numbers of a webhook and of a list of backtests. All finite, since receivers may not know null: no trades → 0; wins
-// and no losses → a profit factor of 1e6; an undefined Sharpe → 0.
+// The seven figures in webhooks and lists of backtests. All are finite, since receivers may not expect null: no trades → 0; wins
+// without losses → a profit factor of 1e6; an undefined Sharpe ratio → 0.
 
 import type { ReportColumn, ReportEquity, ReportSummary } from '../../wire/report.ts'
 

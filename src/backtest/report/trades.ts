@@ -1,6 +1,6 @@
 // The list of trades: closed ones in the order they closed, then what is still open.
 //
-// As columns, which is all that the statistics read; the rows that the report hands out are made of them when somebody
+// They are kept as columns, which the statistics read; the report's rows are made from them only when somebody
 // wants them. 39,000 rows of 24 fields are 8 MB and take 3.4 ms of a run over a million bars that takes 42.
 
 import type { Bars } from '../../market/bars.ts'
@@ -27,19 +27,19 @@ export interface TradeContext {
   readonly initialCapital: number
   readonly rates: Float64Array | null
   readonly fills: Fills
-  /** Lowest and highest price from each fill to the next. */
+  /** The lowest and highest price between each fill and the next. */
   readonly stretches: Stretches
 }
 
-/** A row a trade; the first `closed` of `count` are closed. Money in account currency. */
+/** One row for each of `count` trades; the first `closed` of them are closed. Money is in account currency. */
 export interface TradeTable {
   readonly count: number
   readonly closed: number
-  /** Fills that opened and closed it, by number; `exit` of an open one is meaningless. */
+  /** Numbers of the fills that opened and closed it; `exit` of an open trade is meaningless. */
   readonly entry: Int32Array
   readonly exit: Int32Array
   readonly entryBar: Int32Array
-  /** Of an open trade the last bar (D20). */
+  /** For an open trade, the last bar (D20). */
   readonly exitBar: Int32Array
   readonly exitPrice: Float64Array
   /** Contracts, positive. */
@@ -50,7 +50,7 @@ export interface TradeTable {
   readonly runup: Float64Array
   /** Adverse excursion, ≤ 0. */
   readonly drawdown: Float64Array
-  /** What it was worth at its entry: percentages are of this (J1). */
+  /** Its value at the entry, which percentages refer to (J1). */
   readonly value: Float64Array
 }
 
@@ -118,7 +118,7 @@ function emptyTable(count: number, closed: number): TradeTable {
   }
 }
 
-/** A fraction of what the trade was worth at its entry. */
+/** A fraction of the trade's value at its entry. */
 export function shareOf(table: TradeTable, row: number, amount: number): number {
   const value = table.value[row]!
   return value > 0 ? amount / value : 0
@@ -150,7 +150,7 @@ class Excursions {
     const entry = closed.entry[row]!
     const exit = closed.exit[row]!
     const end = fills.bar[exit]!
-    // From an open to an open, as most are: there are no parts of bars to look at.
+    // Most trades begin and end at an open: there are no parts of bars to look at.
     if (fills.point[entry] === 0 && fills.point[exit] === 0) {
       this.lookAtStretches(entry, end)
       const price = fills.price[exit]!
