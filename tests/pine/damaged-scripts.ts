@@ -203,6 +203,79 @@ g = f(1, 2.5)
 h = tostring(g) + tostring(close, "#.##")
 plot(strategy.position_size * (m % 2 == 0 ? 1 : -1))
 `,
+  `//@version=6
+indicator("Con" + "stants", precision = 2 > 1 ? 3 : 4, max_bars_back = 10 * 5 % 7 + 20)
+a = input.int(2 < 2 ? 1 : 5, "A", minval = -3 + 1, maxval = 7 <= 7 ? 9 : 8)
+b = input.float(1.5 * 2 - 0.5, "B" + "b", step = 10 / 4)
+c = input.bool(not (1 == 1.0 and 2 != 3) or 4 >= 5, "C")
+d = input.string("x" == "x" ? "p" : "q", options = ["p", "q"])
+e = input.int(int(7.9) + math.max(1, 2) - math.abs(-3) + math.round(2.5), "E")
+f = input.color(true ? color.rgb(1, 2, 3, 4) : #ff0000)
+g = input.int(5 > 5 ? 1 : 3 < 4 and 4 >= 4 ? 6 : 7, "G")
+plot(ta.sma(close, a + e + g) * b, str.upper("t"), c ? f : na, offset = 3 - 1)
+`,
+  `//@version=5
+indicator("Numbers")
+ints = array.from(1, 2, 4)
+m = map.new<int, int>()
+m.put(7, 2)
+q = array.avg(ints) / 2 + array.sum(ints) / 3 + math.sum(7, 2) / 2
+r = math.max(1, 2) / 2 + math.round(close) / 3 + m.get(7) / 2 + 9 / 2
+s = matrix.new<float>(2, 2, 1.5)
+for row in s
+    q += row.first()
+for [key, kept] in m
+    r += key / kept
+t = switch
+    close > open => 1
+    close < open => na
+    => 2.5
+u = if bar_index > 3
+    array.new<string>(2, "z")
+else
+    array.from("a")
+plot(q + r + t + u.size() + math.avg(1, 2, 4))
+`,
+]
+
+/** These have mistakes before they are damaged. */
+const BROKEN: readonly string[] = [
+  `//@version=6
+indicator("Missing")
+import me/None/1 as none
+import me/Tools/1
+import me/Tools/2 as later
+x = none.f(close, length = 3) + none.VALUE
+y = Tools.double(x).twice(none.other(1))
+none.Type t = none.Type.new(1)
+z = t.field + y.method_of_none(2) + later.g()
+w = Tools.hidden(2) + Tools.Trade.new(1.0, 2, 3).value()
+v = Tools.Trade.copy(Tools.Trade.new()).value(1)
+plot(x + z + w + v)
+`,
+  `//@version=6
+indicator("Wrong")
+type T
+    int n
+method twice(T this, int by) => this.n * by
+f(int a, float b = 1.0) => a + b
+g(x) => h(x)
+h(x) => g(x)
+a = f(1.5) + f() + f(1, 2, 3) + f(b = 2, a = 1) + f(1, c = 2)
+b = T.new(n = 1, n = 2).twice("x") + T.new("x").n + T.new().m
+c = close.nothing + ta.nothing(1) + 5.twice(2)
+d = "a" + 1 > true ? close and open : not "x"
+if close
+    d := "text"
+[p, q] = ta.macd(close, 1, 2, 3)
+e = for i = 0 to "x"
+    break
+close := 5
+f = 3
+var e = 2
+strategy.entry("L", strategy.long)
+plot(close, color = "red", nothing = 1)
+`,
 ]
 
 /** Names with their dots, texts, numbers, operators; and what parts them. */
@@ -211,12 +284,13 @@ const ATOM = /^["#\w]/
 const OPERATORS = ['+', '-', '*', '/', '%', '>', '<', '==', '!=', 'and', 'or']
 
 const partsOf = (text: string): string[] => text.match(PARTS) ?? []
-const ATOMS = SAMPLES.flatMap(partsOf).filter((part) => ATOM.test(part))
-const LINES = SAMPLES.flatMap((sample) => sample.split('\n').slice(1))
+const ALL = [...SAMPLES, ...BROKEN]
+const ATOMS = ALL.flatMap(partsOf).filter((part) => ATOM.test(part))
+const LINES = ALL.flatMap((sample) => sample.split('\n').slice(1))
 
 /** One of the samples with an edit or two; most of them still parse. */
 export function damagedScript(random: Random): string {
-  let text = random.pick(SAMPLES)
+  let text = random.pick(ALL)
   for (let edits = random.integer(1, 2); edits > 0; edits--) text = edited(text, random)
   return text
 }
