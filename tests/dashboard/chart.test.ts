@@ -82,6 +82,27 @@ describe.skipIf(noBrowser)('the chart', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('digits typed on the chart are an interval, and a range shows as much of it', async () => {
+    const { page, complaints } = await site.open({ remembered: withScript() })
+    await page.goto(site.url)
+    await page.getByText('S&P 500 Index').waitFor()
+    expect(await page.title()).toMatch(/^SPX 2,874\.56 \+2\.68%/)
+    await page.getByRole('application').focus()
+    await page.keyboard.type('1')
+    const field = page.getByRole('textbox', { name: 'Interval' })
+    await field.waitFor()
+    // A minute is finer than what there is.
+    await page.getByText('There are no bars for 1m.').waitFor()
+    await field.fill('1w')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/1w$/)
+    await page.getByRole('button', { name: '5Y', exact: true }).click()
+    await page.getByRole('button', { name: 'log', exact: true }).click()
+    await page.getByRole('button', { name: 'log', exact: true, pressed: true }).waitFor()
+    expect(await page.getByRole('button', { name: '5D', exact: true }).isDisabled()).toBe(true)
+    expect(complaints).toEqual([])
+  }, 60_000)
+
   test('a pane of its own is drawn the same, whatever the scale of the price is', async () => {
     const source = `//@version=6
 indicator("Momentum")

@@ -64,6 +64,8 @@ export const replayOnChart = signal<ReplayOnChart | null>(null)
 export const symbolSearch = signal<string | null>(null)
 /** Opens the dialog of indicators with what was typed; null = closed. */
 export const studyDialog = signal<string | null>(null)
+/** What was typed of an interval; null = its dialog is closed. */
+export const intervalEntry = signal<string | null>(null)
 export const dateDialog = signal(false)
 
 export function showMarket(next: Market): void {

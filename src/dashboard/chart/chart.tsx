@@ -23,6 +23,7 @@ import {
   dateDialog,
   hover,
   hoveredTrade,
+  intervalEntry,
   litTime,
   loadSymbols,
   markedTrade,
@@ -42,6 +43,7 @@ import {
 } from './chart-state.ts'
 import { Legends } from './legend.tsx'
 import type { MenuItem } from './menu.tsx'
+import { RangeBar } from './range-bar.tsx'
 import { buildScene, MAIN_LAYER, stacked, type Scene } from './scene.ts'
 import { layers, runStudies, settingsOf } from '../studies/studies.ts'
 import type { TradeMarks } from './trades.ts'
@@ -53,6 +55,7 @@ const Tables = lazy(async () => (await import('./tables.tsx')).Tables)
 const SymbolDialog = lazy(async () => (await import('./symbol-search.tsx')).SymbolDialog)
 const StudyDialog = lazy(async () => (await import('../studies/study-dialog.tsx')).StudyDialog)
 const StudySettings = lazy(async () => (await import('../studies/study-settings.tsx')).StudySettings)
+const IntervalDialog = lazy(async () => (await import('./interval-dialog.tsx')).IntervalDialog)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
 
 /** The view on screen, for those who move it: the replay, keys, and clicks in lists. */
@@ -132,6 +135,7 @@ export function Chart() {
   useFirstRun()
   useEffect(() => addCommands(chartCommands()), [])
   useDrawings(view, host)
+  useTabTitle()
   useLookAt(view)
 
   // Only here does the state of the page reach the view: bars first, then what is drawn on them.
@@ -180,6 +184,7 @@ export function Chart() {
     if (/^[a-z]$/i.test(event.key) && !(replaying && /^[npb]$/i.test(event.key)))
       // A second letter may be typed before the dialog is there to receive it.
       symbolSearch.value = (symbolSearch.value ?? '') + event.key.toUpperCase()
+    else if (/^[0-9]$/.test(event.key)) intervalEntry.value = (intervalEntry.value ?? '') + event.key
     else if (event.key === 'ArrowLeft' && !replaying) view?.scroll(-step)
     else if (event.key === 'ArrowRight' && !replaying) view?.scroll(step)
     else if (event.key === 'ArrowUp' || event.key === '+' || event.key === '=') view?.zoom(0.8)
@@ -244,7 +249,9 @@ export function Chart() {
         Charts by TradingView
       </a>
       {symbolSearch.value !== null && <SymbolDialog />}
+      {intervalEntry.value !== null && <IntervalDialog />}
       {dateDialog.value && <DateDialog />}
+      <RangeBar view={view} />
       {menu && (
         <MenuList
           label="Chart"
@@ -463,6 +470,13 @@ export function chartCommands(): readonly Command[] {
   return [
     { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },
     { id: 'chart:studies', title: 'Indicators', section, keys: 'Alt+I', run: () => (studyDialog.value = '') },
+    {
+      id: 'chart:fullscreen',
+      title: 'Whole screen on or off',
+      section,
+      keys: 'Alt+Enter',
+      run: toggleFullScreen,
+    },
     { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
     { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
     { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },
@@ -513,6 +527,33 @@ export function chartCommands(): readonly Command[] {
       },
     },
   ]
+}
+
+/** The chart with its bars and drawers, without the browser around it. */
+function toggleFullScreen(): void {
+  const change = document.fullscreenElement
+    ? document.exitFullscreen()
+    : document.documentElement.requestFullscreen()
+  change.catch(toastError)
+}
+
+/** The tab says what the price is, so that it can be watched from another one. */
+function useTabTitle(): void {
+  useEffect(() => {
+    const stop = effect(() => {
+      const chart = shown.value
+      const last = chart ? chart.bars.length - 1 : -1
+      if (!chart || last < 0 || replayOnChart.value?.blind) return
+      const { close } = chart.bars
+      const [now, before] = [close[last]!, close[last - 1] ?? close[last]!]
+      const change = percent(before === 0 ? null : now / before - 1, { plus: true })
+      document.title = `${chart.market.symbol} ${price(now, mintick.value)} ${change} · Chartroom`
+    })
+    return () => {
+      stop()
+      document.title = 'Chartroom'
+    }
+  }, [])
 }
 
 function TradeTooltip() {

@@ -15,7 +15,7 @@ import {
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
-import type { Bars } from '../../market/bars.ts'
+import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { ReportTrade } from '../../wire/report.ts'
 import { crosshairTime, tickTime, zonedBehavior } from './axis-text.ts'
 import { showsClock } from './bars.ts'
@@ -133,11 +133,23 @@ export class ChartView {
     const last = this.#last()
     const count = Math.max(20, this.#chart.timeScale().width() / 7)
     this.#chart.timeScale().setVisibleLogicalRange({ from: last + 8 - count, to: last + 8 })
-    for (const pane of this.#panes) pane.autoScale()
+    this.autoScale()
   }
 
   fit(): void {
     this.#chart.timeScale().setVisibleLogicalRange({ from: -0.5, to: this.#last() + 4 })
+    this.autoScale()
+  }
+
+  /** Shows the bars since a time, to the newest. */
+  showSince(time: number): void {
+    const { bars } = this.#state
+    const from = lowerBound(bars.time.subarray(0, bars.length), time)
+    this.#chart.timeScale().setVisibleLogicalRange({ from: from - 0.5, to: this.#last() + 4 })
+    this.autoScale()
+  }
+
+  autoScale(): void {
     for (const pane of this.#panes) pane.autoScale()
   }
 
@@ -179,7 +191,6 @@ export class ChartView {
   }
 
   resetScale(): void {
-    for (const pane of this.#panes) pane.autoScale()
     this.toEnd()
   }
 

@@ -1,0 +1,51 @@
+// The interval, typed: a digit on the chart opens it, `4h`, `15` and `1D` are understood, Enter shows it.
+
+import { intervalMs, normalizeInterval, parseInterval } from '../../market/interval.ts'
+import { Dialog } from '../ui/ui.tsx'
+import { market } from '../workspace.ts'
+import s from './chart.module.css'
+import { intervalEntry, intervalsOf, intervalText, showMarket, symbol } from './chart-state.ts'
+
+export function IntervalDialog() {
+  const text = intervalEntry.value ?? ''
+  const wanted = normalizeInterval(text.trim())
+  const known = intervalsOf(symbol.value)
+  const isThere = wanted !== null && known.includes(wanted)
+  const close = () => (intervalEntry.value = null)
+  return (
+    <Dialog title="Interval" onClose={close} width={320}>
+      <input
+        class={s.searchField}
+        value={text}
+        aria-label="Interval"
+        aria-describedby="interval-note"
+        autocomplete="off"
+        spellcheck={false}
+        data-autofocus
+        maxLength={8}
+        onInput={(event) => (intervalEntry.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter' || !isThere) return
+          event.preventDefault()
+          close()
+          showMarket({ ...market.value, interval: wanted })
+        }}
+      />
+      <p id="interval-note" class={isThere ? 'muted' : 'down'}>
+        {wanted === null
+          ? 'A number is minutes; add h, D, W or M: 15, 4h, 1D.'
+          : isThere
+            ? `${intervalText(wanted)}. Press Enter.`
+            : `There are no bars for ${intervalText(wanted)}. ${finest(known)}`}
+      </p>
+    </Dialog>
+  )
+}
+
+function finest(known: readonly string[]): string {
+  const [first] = known
+  const parsed = first === undefined ? null : parseInterval(first)
+  return first !== undefined && parsed && intervalMs(parsed) > 0
+    ? `${symbol.value?.symbol ?? 'The symbol'} has ${known.map(intervalText).join(', ')}.`
+    : ''
+}

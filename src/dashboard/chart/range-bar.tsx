@@ -1,0 +1,130 @@
+// Below the chart: how far back it shows, the scale, and when the newest bar closes.
+
+import { useEffect, useState } from 'preact/hooks'
+import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { Button } from '../ui/ui.tsx'
+import s from './chart.module.css'
+import { priceScale, replayOnChart, shown, zone } from './chart-state.ts'
+import type { ChartView } from './view.ts'
+
+const DAY_MS = 86_400_000
+/** Days back from the newest bar. */
+const RANGES = [
+  ['1D', 1, 'One day'],
+  ['5D', 5, 'Five days'],
+  ['1M', 30.44, 'One month'],
+  ['3M', 91.3, 'Three months'],
+  ['6M', 182.6, 'Six months'],
+  ['YTD', 0, 'This year'],
+  ['1Y', 365.25, 'One year'],
+  ['5Y', 1826.25, 'Five years'],
+  ['All', Infinity, 'All bars'],
+] as const
+/** A range of fewer bars than this says nothing on this interval. */
+const BARS_MIN = 4
+
+export function RangeBar({ view }: { readonly view: ChartView | null }) {
+  const chart = shown.value
+  if (!view || !chart || chart.bars.length === 0 || replayOnChart.value) return null
+  const { bars } = chart
+  const last = bars.time[bars.length - 1]!
+  const fromOf = (days: number) =>
+    days === 0 ? Date.UTC(new Date(last).getUTCFullYear(), 0, 1) : last - days * DAY_MS
+  return (
+    <div class={s.rangeBar} role="toolbar" aria-label="Range and scale">
+      {RANGES.map(([name, days, words]) => {
+        const parsed = parseInterval(chart.market.interval)
+        const few = days > 0 && parsed !== null && (days * DAY_MS) / intervalMs(parsed) < BARS_MIN
+        return (
+          <Button
+            key={name}
+            size="small"
+            variant="quiet"
+            title={few ? `${words}: too short for this interval` : words}
+            disabled={few}
+            onClick={() => view.showSince(fromOf(days))}
+          >
+            {name}
+          </Button>
+        )
+      })}
+      <span class={s.rangeGap} />
+      <Closes />
+      <Clock />
+      <Button
+        size="small"
+        variant="quiet"
+        pressed={priceScale.value === 'percent'}
+        title="Scale in per cent"
+        onClick={() => (priceScale.value = priceScale.value === 'percent' ? 'linear' : 'percent')}
+      >
+        %
+      </Button>
+      <Button
+        size="small"
+        variant="quiet"
+        pressed={priceScale.value === 'log'}
+        title="Logarithmic scale"
+        onClick={() => (priceScale.value = priceScale.value === 'log' ? 'linear' : 'log')}
+      >
+        log
+      </Button>
+      <Button
+        size="small"
+        variant="quiet"
+        title="Fit the scale to what is shown"
+        onClick={() => view.autoScale()}
+      >
+        auto
+      </Button>
+    </div>
+  )
+}
+
+/** The time now, which goes on by itself. */
+function useNow(): number {
+  const [now, setNow] = useState(Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return now
+}
+
+/** While the newest bar is forming: how long until it closes. */
+function Closes() {
+  const now = useNow()
+  const chart = shown.value
+  const parsed = chart && parseInterval(chart.market.interval)
+  if (!chart || !parsed) return null
+  const left = chart.bars.time[chart.bars.length - 1]! + intervalMs(parsed) - now
+  if (left <= 0 || left > intervalMs(parsed)) return null
+  return (
+    <span class="num muted" title="Until the newest bar closes">
+      {clockText(left)}
+    </span>
+  )
+}
+
+function Clock() {
+  const now = useNow()
+  const text = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone.value,
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  }).format(now)
+  return (
+    <span class="num muted" title={`The time in ${zone.value}`}>
+      {text}
+    </span>
+  )
+}
+
+function clockText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const days = Math.floor(seconds / 86_400)
+  const rest = `${two(Math.floor(seconds / 3600) % 24)}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
+  return days > 0 ? `${days}d ${rest}` : rest
+}
