@@ -115,14 +115,24 @@ hline(0)
       await page.mouse.move(2, 2)
       const canvas = page.getByRole('application').locator('canvas').nth(0)
       await canvas.waitFor()
-      const title = (await page.locator('main').getByText('Momentum').last().boundingBox())!
-      return page.screenshot({ clip: { x: 60, y: title.y + 24, width: 700, height: 70 } })
+      const shot = async () => {
+        const title = (await page.locator('main').getByText('Momentum').last().boundingBox())!
+        return page.screenshot({ clip: { x: 100, y: title.y + 24, width: 700, height: 70 } })
+      }
+      // The chart is drawn in stages; what stays as it is has been drawn.
+      let before = await shot()
+      for (let same = 0; same < 3;) {
+        await page.waitForTimeout(150)
+        const now = await shot()
+        same = now.equals(before) ? same + 1 : 0
+        before = now
+      }
+      return before
     }
     const shownWith = async (scale: string) => {
       const { page } = await site.open({ remembered: withScript({ script, 'chart.scale': scale }) })
       await page.goto(site.url)
       await page.locator('main').getByText('Momentum').last().waitFor()
-      await page.waitForTimeout(600)
       return page
     }
     const linear = await shownWith('linear')
@@ -413,7 +423,7 @@ hline(0)
     await page.getByText('S&P 500 Index').first().waitFor()
     await legend(page).first().waitFor()
     await page.getByRole('link', { name: 'Scripts' }).click()
-    await page.getByRole('heading', { name: 'Scripts' }).waitFor()
+    await page.getByRole('heading', { name: 'Scripts', exact: true }).waitFor()
     let release = () => undefined as void
     const held = new Promise<void>((resolve) => (release = resolve))
     await page.route('**/api/platform/bars?**', async (route) => {

@@ -1,7 +1,7 @@
 // The dialog that changes the symbol. It opens from the bar, with `/`, and when one starts typing on the chart.
 
 import type { SymbolFacts } from '../../wire/bars.ts'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { count, time } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { Badge, Dialog, Empty, Failure, Skeleton } from '../ui/ui.tsx'
@@ -19,11 +19,9 @@ export function SymbolDialog() {
     setProblem(null)
     loadSymbols().catch(setProblem)
   }
-  useEffect(() => {
-    load()
-    // The letter typed on the chart is in the field already: put the cursor behind it.
-    field.current?.setSelectionRange(text.length, text.length)
-  }, [])
+  useEffect(load, [])
+  // The letter typed on the chart is in the field already: the next one goes behind it, however soon it comes.
+  useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
   const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])
   const close = () => (symbolSearch.value = null)
   const choose = (one: SymbolFacts) => {
@@ -62,7 +60,8 @@ export function SymbolDialog() {
         spellcheck={false}
         data-autofocus
         onInput={(event) => {
-          symbolSearch.value = (event.target as HTMLInputElement).value
+          // As letters that are typed on the chart come here.
+          symbolSearch.value = event.currentTarget.value.toUpperCase()
           setAt(0)
         }}
         onKeyDown={onKeyDown}
