@@ -17,7 +17,7 @@ import { compareWith, lookAt, type Run } from '../workspace.ts'
 import type { Explanation } from '../../wire/explanation.ts'
 import { WhyItDiffers } from './explanation.tsx'
 import { EquityChart } from './equity-chart.tsx'
-import { asRead, FIGURES, figureName, figureText } from './figure-text.ts'
+import { asRead, FIGURES, figureName, figureText, type EquityFigure } from './figure-text.ts'
 import s from './report.module.css'
 
 export function Compare({ run }: { readonly run: Run }) {
@@ -116,7 +116,6 @@ interface Compared {
   /** 0 where more of it is neither better nor worse. */
   readonly better: 1 | 0
 }
-type EquityFigure = Exclude<keyof Report['equity'], 'months' | 'drawdowns'>
 
 const ofAll = (key: keyof Report['all'], better: 1 | 0 = 1): Compared => ({
   name: figureName(key, FIGURES.column[key]),

@@ -8,6 +8,8 @@ import { reportFields, type WireField } from '../ui/wire-fields.ts' with { type:
 
 export const FIGURES = reportFields()
 
+export type EquityFigure = Exclude<keyof Report['equity'], 'months' | 'drawdowns'>
+
 type Value = number | null | undefined
 
 /** The report has a loss of 5 as 5; people expect to read −5. */

@@ -2,7 +2,7 @@
 
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { hoveredTrade, zone } from '../chart/chart-state.ts'
-import { count, money, percent, ratio, time as timeText, tone } from '../format.ts'
+import { count, money, percent, time as timeText, tone } from '../format.ts'
 import { showsClock } from '../chart/bars.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, cx, Empty } from '../ui/ui.tsx'
@@ -19,6 +19,8 @@ import {
   type Slice,
   type YearRow,
 } from './figures.ts'
+import { FIGURES, figureName, figureText, figureTone, type EquityFigure } from './figure-text.ts'
+import type { WireField } from '../ui/wire-fields.ts'
 import s from './report.module.css'
 
 export function Overview({ run }: { readonly run: Run }) {
@@ -67,50 +69,44 @@ function Figure({ name, value, note, tone: colour, big, title }: FigureProps) {
   )
 }
 
+/** The props of a figure that the report has as a field. */
+function figuresOf(report: Report) {
+  const shown = (key: string, field: WireField, value: number | null) => ({
+    name: figureName(key, field),
+    value: figureText(value, field, report, { plus: field.means === 'profit' }),
+    tone: figureTone(value, field),
+    ...(field.meaning !== undefined && { title: field.meaning }),
+  })
+  return {
+    all: (key: keyof Report['all']) => shown(key, FIGURES.column[key], report.all[key]),
+    equity: (key: EquityFigure) => shown(key, FIGURES.equity[key], report.equity[key]),
+  }
+}
+
 function Money({ run }: { readonly run: Run }) {
   const { report } = run
-  const { all, equity, currency } = report
-  const ahead = equity.buyHoldPct === null ? null : all.netProfitPct - equity.buyHoldPct
+  const { all, equity } = figuresOf(report)
+  const { buyHoldPct } = report.equity
+  const { winningTrades, trades, openTrades, netProfitPct } = report.all
+  const ahead = buyHoldPct === null ? null : netProfitPct - buyHoldPct
   return (
     <section class={cx(s.question, s.wide)} aria-label="Did it make money?">
       <dl class={s.figures}>
+        <Figure big {...all('netProfit')} note={all('netProfitPct').value} />
         <Figure
-          big
-          name="Net profit"
-          value={money(all.netProfit, currency, { plus: true })}
-          note={percent(all.netProfitPct, { plus: true })}
-          tone={tone(all.netProfit)}
-        />
-        <Figure
+          {...equity('buyHoldPct')}
           name="Buy & hold"
-          value={percent(equity.buyHoldPct, { plus: true })}
           note={ahead === null ? '' : `${percent(ahead, { plus: true })} against it`}
-          tone={tone(equity.buyHoldPct)}
         />
-        <Figure
-          name="Max drawdown"
-          value={percent(-equity.maxDrawdownPct)}
-          note={money(-equity.maxDrawdown, currency)}
-          tone={equity.maxDrawdown > 0 ? 'down' : ''}
-        />
-        <Figure
-          name="A year"
-          value={percent(equity.cagr, { plus: true })}
-          note="compounded"
-          tone={tone(equity.cagr)}
-        />
-        <Figure name="Profit factor" value={ratio(all.profitFactor, 3)} note="won / lost" />
-        <Figure
-          name="Profitable"
-          value={percent(all.winRate)}
-          note={`${count(all.winningTrades)} of ${count(all.trades)}`}
-        />
-        {all.openTrades > 0 && (
+        <Figure {...equity('maxDrawdownPct')} name="Max drawdown" note={equity('maxDrawdown').value} />
+        <Figure {...equity('cagr')} name="A year" note="compounded" />
+        <Figure {...all('profitFactor')} note="won / lost" />
+        <Figure {...all('winRate')} note={`${count(winningTrades)} of ${count(trades)}`} />
+        {openTrades > 0 && (
           <Figure
+            {...all('openProfit')}
             name="Open"
-            value={money(all.openProfit, currency, { plus: true })}
-            note={`${all.openTrades} trade${all.openTrades === 1 ? '' : 's'}`}
-            tone={tone(all.openProfit)}
+            note={`${openTrades} trade${openTrades === 1 ? '' : 's'}`}
           />
         )}
       </dl>
@@ -121,6 +117,7 @@ function Money({ run }: { readonly run: Run }) {
 
 function Bumpy({ report }: { readonly report: Report }) {
   const { equity } = report
+  const figures = figuresOf(report)
   const under = longestUnderWater(report)
   const years = yearsOf(equity.months)
   let most = 0.01
@@ -134,13 +131,9 @@ function Bumpy({ report }: { readonly report: Report }) {
           value={under ? spanText(under.ms) : '—'}
           note={under ? `${count(under.bars)} bars` : ''}
         />
-        <Figure name="Return / drawdown" value={ratio(equity.returnOverDrawdown)} />
-        <Figure
-          name="Sharpe"
-          value={ratio(equity.sharpe, 3)}
-          title="Of monthly returns, as TradingView has it"
-        />
-        <Figure name="Sortino" value={ratio(equity.sortino, 3)} />
+        <Figure {...figures.equity('returnOverDrawdown')} name="Return / drawdown" />
+        <Figure {...figures.equity('sharpe')} />
+        <Figure {...figures.equity('sortino')} />
       </dl>
       <DataTable
         label="Returns by month"
@@ -181,30 +174,27 @@ function heat(month: number, most: number): string {
 }
 
 function Trust({ report }: { readonly report: Report }) {
-  const { all, equity, warnings } = report
+  const { warnings } = report
+  const { trades, commissionPaid } = report.all
+  const { all, equity } = figuresOf(report)
   return (
     <section class={s.question} aria-label="Can I trust it?">
       <h3>Can I trust it</h3>
       <dl class={s.pairs}>
         <Figure
+          {...all('trades')}
           name="Trades"
-          value={count(all.trades)}
-          note={all.trades < 30 ? 'few to judge by' : `${ratio(all.averageBars, 1)} bars each`}
+          note={trades < 30 ? 'few to judge by' : `${all('averageBars').value} bars each`}
         />
+        <Figure {...all('averageTrade')} note={all('averageTradePct').value} />
+        <Figure {...all('averageWinLossRatio')} />
+        <Figure {...equity('timeInMarketPct')} />
         <Figure
-          name="Average trade"
-          value={money(all.averageTrade, report.currency, { plus: true })}
-          note={percent(all.averageTradePct, { plus: true })}
-          tone={tone(all.averageTrade)}
-        />
-        <Figure name="Average win / loss" value={ratio(all.averageWinLossRatio)} />
-        <Figure name="Time in the market" value={percent(equity.timeInMarketPct)} />
-        <Figure
+          {...all('commissionPaid')}
           name="Commission"
-          value={money(all.commissionPaid, report.currency)}
-          note={all.commissionPaid === 0 ? 'none was set' : ''}
+          note={commissionPaid === 0 ? 'none was set' : ''}
         />
-        <Figure name="Losses in a row" value={count(all.maxLossesInRow)} />
+        <Figure {...all('maxLossesInRow')} name="Losses in a row" />
       </dl>
       {warnings.length > 0 && (
         <ul class={s.warnings}>
