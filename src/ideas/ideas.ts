@@ -99,7 +99,8 @@ export function createIdeas({ kv, clock, newId, random }: IdeaDeps) {
     listOf: (ownerId: string, options: PageOptions): Promise<Page<Idea>> =>
       ideas.list('owner', [ownerId], options),
     listStamp: (ownerId: string): Promise<string> => ideas.listStamp('owner', [ownerId]),
-    each: (): AsyncGenerator<Idea> => ideas.each(),
+    /** All public ones. */
+    eachPublic: (): AsyncGenerator<Idea> => ideas.each('feed'),
     eachOf: (ownerId: string): AsyncGenerator<Idea> => ideas.each('owner', [ownerId]),
     /** An idea that becomes unlisted gets a new id if the old one was ever public; the answer's `id` tells. */
     async change(ownerId: string, id: string, fields: Partial<IdeaFields>): Promise<Idea> {

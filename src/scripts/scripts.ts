@@ -191,7 +191,8 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
     listPublic: (options: PageOptions): Promise<Page<Script>> => scripts.list('public', [], options),
     /** Changes when a public script does, or one becomes public, or is no more. */
     publicStamp: (): Promise<string> => scripts.listStamp('public', []),
-    each: (): AsyncGenerator<Script> => scripts.each(),
+    /** All public ones. */
+    eachPublic: (): AsyncGenerator<Script> => scripts.each('public'),
     eachOf: (ownerId: string): AsyncGenerator<Script> => scripts.each('owner', [ownerId]),
     /** A changed text makes a new revision; the oldest beyond 50 are forgotten. */
     async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {

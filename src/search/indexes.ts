@@ -6,7 +6,8 @@
 // their own: a user who fills it with rare words makes searches of a second, and only their own searches wait for it.
 
 import { cutText } from '../lib/text.ts'
-import MiniSearch, { type SearchResult } from 'minisearch'
+import type { SearchResult } from 'minisearch'
+import { PackedSearch } from './postings.ts'
 
 export const HIT_TYPES = ['script', 'idea', 'backtest', 'watchlist'] as const
 export type HitType = (typeof HIT_TYPES)[number]
@@ -55,10 +56,28 @@ const TEXT_MAX: Readonly<Record<HitType, number>> = {
   backtest: 500,
   watchlist: 8000,
 }
-/** Most text in one user's index, which takes 30 to 150 bytes a character. What comes beyond it is found by its title. */
-const OWN_TEXT_MAX = 2_000_000
-/** Most text in all users' indexes together; the one used longest ago makes room. */
-const TEXT_IN_MEMORY_MAX = 4_000_000
+/** Roughly, in bytes: what is kept of a document beside its words and its text. */
+const DOCUMENT_BYTES = 700
+/** Text that is taken in before what was made on the way is collected: left to itself the heap grows to twice what it holds. */
+const COLLECT_TEXT = 1 << 20
+/** Indexes that went and were not collected yet. */
+const COLLECT_DROPPED = 32 << 20
+
+export interface IndexBudget {
+  /** Most bytes of one user's index. What comes beyond it is found by its title. */
+  readonly own: number
+  /** Most bytes of all users' indexes together; the one used longest ago makes room. */
+  readonly all: number
+}
+const BUDGET: IndexBudget = { own: 64 << 20, all: 128 << 20 }
+
+export interface IndexesOptions {
+  /** Called when a user's index was dropped to make room. */
+  readonly evicted: (userId: string) => void
+  readonly budget?: IndexBudget
+  /** Frees what is not held any more. */
+  readonly collect?: () => void
+}
 
 /** The part of an item that is indexed: the rest need not be sent to the thread. */
 export function trimmed(item: SearchItem): SearchItem {
@@ -66,30 +85,43 @@ export function trimmed(item: SearchItem): SearchItem {
 }
 
 interface OwnIndex {
-  readonly index: MiniSearch<Entry>
-  characters: number
+  readonly index: PackedSearch<Entry>
+  /** Of the documents in it. */
+  documents: number
+  /** As they were counted last. */
+  bytes: number
 }
 
 export class Indexes {
   readonly #everybody = newIndex()
   // Last = used last.
   readonly #own = new Map<string, OwnIndex>()
-  readonly #evicted: (userId: string) => void
+  readonly #options: Required<IndexesOptions>
+  /** Of all users' indexes. */
+  #ownBytes = 0
+  /** Characters of public items, and those taken in since the last collection. */
+  #publicText = 0
+  #fresh = 0
+  /** Bytes of indexes that went since then. */
+  #dropped = 0
 
-  /** `evicted` is called when a user's index was dropped to make room. */
-  constructor(evicted: (userId: string) => void) {
-    this.#evicted = evicted
+  constructor({ evicted, budget = BUDGET, collect = () => {} }: IndexesOptions) {
+    this.#options = { evicted, budget, collect }
   }
 
   /** A public item read for the rebuild; ignored where a change came meanwhile, which is newer. */
   addPublic(item: SearchItem): void {
     const entry = entryOf(item, item.text)
-    if (!this.#everybody.has(entry.key)) this.#everybody.add(entry)
+    if (this.#everybody.has(entry.key)) return
+    this.#everybody.add(entry)
+    this.#publicText += item.text.length
+    this.#took(item)
   }
 
   /** Begins a user's index. */
   begin(userId: string): void {
-    this.#own.set(userId, { index: newIndex(), characters: 0 })
+    this.#drop(userId)
+    this.#own.set(userId, { index: newIndex(), documents: 0, bytes: 0 })
   }
 
   /** The same of a private item. */
@@ -111,8 +143,10 @@ export class Indexes {
     if (this.#everybody.has(key)) this.#everybody.discard(key)
     const own = this.#own.get(ownerId)
     if (!own?.index.has(key)) return
-    own.characters -= (own.index.getStoredFields(key) as Entry | undefined)?.text.length ?? 0
+    const text = (own.index.getStoredFields(key) as Entry | undefined)?.text.length ?? 0
+    own.documents -= DOCUMENT_BYTES + text
     own.index.discard(key)
+    this.#count(own)
   }
 
   /** Best first. `userId` null = nobody is signed in: public items only; else one's own of `ownTypes` too. */
@@ -128,7 +162,7 @@ export class Indexes {
       .filter(Boolean)
       .slice(0, TERMS_MAX)
     if (terms.length === 0) return []
-    const search = (index: MiniSearch<Entry>, types: readonly HitType[]) => {
+    const search = (index: PackedSearch<Entry>, types: readonly HitType[]) => {
       const wanted = (entry: Entry) => types.includes(entry.type) && matches(entry, filters)
       const filter = (result: SearchResult) => wanted(result as unknown as Entry)
       return index.search(terms.join(' '), { filter }).slice(0, limit)
@@ -147,17 +181,37 @@ export class Indexes {
   }
 
   #addTo(own: OwnIndex, item: SearchItem): void {
-    const text = own.characters + item.text.length > OWN_TEXT_MAX ? '' : item.text
-    own.characters += text.length
+    const text = own.bytes > this.#options.budget.own ? '' : item.text
     own.index.add(entryOf(item, text))
-    let all = 0
-    for (const { characters } of this.#own.values()) all += characters
+    own.documents += DOCUMENT_BYTES + text.length
+    this.#count(own)
     for (const [userId, other] of this.#own) {
-      if (all <= TEXT_IN_MEMORY_MAX || other === own) return
-      all -= other.characters
-      this.#own.delete(userId)
-      this.#evicted(userId)
+      if (this.#ownBytes <= this.#options.budget.all || other === own) break
+      this.#drop(userId)
+      this.#options.evicted(userId)
     }
+    this.#took(item)
+  }
+
+  #count(own: OwnIndex): void {
+    const bytes = own.documents + own.index.indexBytes
+    this.#ownBytes += bytes - own.bytes
+    own.bytes = bytes
+  }
+
+  #drop(userId: string): void {
+    const bytes = this.#own.get(userId)?.bytes ?? 0
+    this.#own.delete(userId)
+    this.#ownBytes -= bytes
+    this.#dropped += bytes
+  }
+
+  /** Collecting takes longer the more there is, so it is done by how much came in for what is there. */
+  #took({ text, title }: SearchItem): void {
+    this.#fresh += text.length + title.length
+    if (this.#fresh < COLLECT_TEXT + this.#publicText / 16 && this.#dropped < COLLECT_DROPPED) return
+    this.#fresh = this.#dropped = 0
+    this.#options.collect()
   }
 }
 
@@ -178,8 +232,8 @@ function entryOf(item: SearchItem, text: string): Entry {
   }
 }
 
-function newIndex(): MiniSearch<Entry> {
-  return new MiniSearch<Entry>({
+function newIndex(): PackedSearch<Entry> {
+  return new PackedSearch<Entry>({
     idField: 'key',
     fields: ['title', 'tags', 'symbol', 'author', 'text'],
     storeFields: ['type', 'id', 'title', 'text', 'tagList', 'symbol', 'author', 'ownerId'],

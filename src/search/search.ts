@@ -17,8 +17,8 @@ export interface SearchThread {
 
 export interface SearchDeps {
   readonly spawn: () => SearchThread
-  /** All items there are, for the rebuild at boot. */
-  readonly all: () => AsyncIterable<SearchItem>
+  /** All public items, for the rebuild at boot. */
+  readonly everybodys: () => AsyncIterable<SearchItem>
   /** A user's own private items. */
   readonly privateOf: (userId: string) => AsyncIterable<SearchItem>
   /** Those of these that there are no more: another process may have removed them, of which nobody here was told. */
@@ -46,7 +46,7 @@ interface Filling {
 
 export type Search = ReturnType<typeof createSearch>
 
-export function createSearch({ spawn, all, privateOf, goneOf, now, pause, failed }: SearchDeps) {
+export function createSearch({ spawn, everybodys, privateOf, goneOf, now, pause, failed }: SearchDeps) {
   let thread: SearchThread | null = null
   let ready = false
   let asked = 0
@@ -115,7 +115,7 @@ export function createSearch({ spawn, all, privateOf, goneOf, now, pause, failed
 
   /** Reads all records and sends those that are everybody's. */
   async function rebuild(): Promise<void> {
-    await send(all(), (item) => item.public, 'add')
+    await send(everybodys(), (item) => item.public, 'add')
     ready = true
   }
 

@@ -22,9 +22,12 @@ export type FromSearch =
   | { readonly from: 'found'; readonly ask: number; readonly hits: readonly Hit[] }
   | { readonly from: 'evicted'; readonly userId: string }
 
-/** What to do with each message; `tell` sends one back. */
-export function serveSearch(tell: (message: FromSearch) => void): (message: ToSearch) => void {
-  const indexes = new Indexes((userId) => tell({ from: 'evicted', userId }))
+/** What to do with each message; `tell` sends one back, `collect` frees what is not held any more. */
+export function serveSearch(
+  tell: (message: FromSearch) => void,
+  collect: () => void,
+): (message: ToSearch) => void {
+  const indexes = new Indexes({ evicted: (userId) => tell({ from: 'evicted', userId }), collect })
   return (message) => {
     switch (message.to) {
       case 'add':

@@ -10,5 +10,8 @@ declare const self: Worker
 const NICE = 5
 if (process.platform === 'linux') setPriority(0, NICE)
 
-const hear = serveSearch((message) => self.postMessage(message))
+const hear = serveSearch(
+  (message) => self.postMessage(message),
+  () => Bun.gc(true),
+)
 self.onmessage = ({ data }: MessageEvent<Parameters<typeof hear>[0]>) => hear(data)

@@ -134,9 +134,9 @@ export function createFeatures(deps: FeatureDeps): Features {
     log,
   })
   const search = createSearch({
-    async *all() {
-      for await (const script of scripts.each()) yield scriptItem(script)
-      for await (const idea of ideas.each()) if (idea.visibility !== 'unlisted') yield ideaItem(idea)
+    async *everybodys() {
+      for await (const script of scripts.eachPublic()) yield scriptItem(script)
+      for await (const idea of ideas.eachPublic()) yield ideaItem(idea)
     },
     async *privateOf(userId) {
       for await (const script of scripts.eachOf(userId)) yield scriptItem(script)

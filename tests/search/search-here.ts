@@ -10,6 +10,9 @@ export function searchHere(): SearchThread {
     postMessage: (message) => hear(structuredClone(message)),
     terminate: () => {},
   }
-  const hear = serveSearch((data) => void thread.onmessage?.(new MessageEvent('message', { data })))
+  const hear = serveSearch(
+    (data) => void thread.onmessage?.(new MessageEvent('message', { data })),
+    () => {},
+  )
   return thread
 }

@@ -5,7 +5,10 @@ import * as fc from 'fast-check'
 import { Indexes, type SearchItem } from '../../src/search/indexes.ts'
 import { createSearch } from '../../src/search/search.ts'
 import { searchHere } from './search-here.ts'
+import { Fields, PackedSearch } from '../../src/search/postings.ts'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { later } from '../later.ts'
+import MiniSearch from 'minisearch'
 
 const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
   type: 'idea',
@@ -21,7 +24,7 @@ const item = (id: string, fields: Partial<SearchItem> = {}): SearchItem => ({
 })
 async function searchOver(items: readonly SearchItem[]) {
   const search = createSearch({
-    all: () => later(items),
+    everybodys: () => later(items),
     privateOf: (userId) => later(items.filter((one) => one.ownerId === userId && !one.public)),
     spawn: searchHere,
     goneOf: async () => [],
@@ -43,7 +46,7 @@ test('what was removed by another process is found no more, and the next best ta
   )
   let left = all
   const search = createSearch({
-    all: () => later([]),
+    everybodys: () => later([]),
     privateOf: () => later(all),
     spawn: searchHere,
     goneOf: async (hits) => hits.filter(({ id }) => !left.some((one) => one.id === id)),
@@ -55,6 +58,60 @@ test('what was removed by another process is found no more, and the next best ta
   expect(await find()).toHaveLength(10)
   left = all.slice(0, 7)
   expect(await find()).toEqual(left.map(({ id }) => id).toSorted())
+})
+
+test('what is kept of a word is what a Map of Maps would have, whatever is added and removed', () => {
+  const seed = Math.floor(Math.random() * 2 ** 32)
+  const random = seededRandom(seed)
+  for (let round = 0; round < 200; round++) {
+    const ours = new Fields()
+    const theirs = new Map<number, Map<number, number>>()
+    let document = 0
+    for (let step = 0; step < 40; step++) {
+      const field = random.below(3)
+      if (random.below(3) > 0) {
+        document += random.below(2)
+        const known = theirs.get(field) ?? new Map<number, number>()
+        theirs.set(field, known.set(document, (known.get(document) ?? 0) + 1))
+        expect(ours.add(field, document)).toBe(known.get(document) === 1)
+      } else if (random.below(4) === 0) expect(ours.delete(field)).toBe(theirs.delete(field))
+      else {
+        const gone = random.below(document + 1)
+        const [list, map] = [ours.get(field), theirs.get(field)]
+        expect([list?.get(gone), list?.delete(gone)]).toEqual([map?.get(gone), map?.delete(gone)])
+        const kept = random.below(document + 1)
+        if (map?.has(kept)) {
+          list?.set(kept, 7)
+          map.set(kept, 7)
+        }
+      }
+      const plain = (fields: Iterable<readonly [number, Iterable<readonly [number, number]>]>) =>
+        Array.from(fields, ([name, postings]) => Array.from(postings, (one) => `${name} ${one.join(' ')}`))
+          .flat()
+          .toSorted()
+      expect({ seed, round, step, kept: plain(ours) }).toEqual({ seed, round, step, kept: plain(theirs) })
+      expect([ours.size, ours.get(field)?.size]).toEqual([theirs.size, theirs.get(field)?.size])
+    }
+  }
+})
+
+test('an index answers as MiniSearch itself does, while texts come, change and go', () => {
+  const random = seededRandom(5)
+  const searchOptions = { prefix: true, fuzzy: 1, combineWith: 'AND' as const }
+  const options = { fields: ['title', 'text'], searchOptions }
+  const [ours, theirs] = [new PackedSearch(options), new MiniSearch(options)]
+  const word = () => String.fromCharCode(97 + random.below(4)).repeat(1 + random.below(5))
+  const there = new Set<number>()
+  for (let i = 0; i < 600; i++) {
+    const id = random.below(40)
+    for (const index of [ours, theirs]) if (there.has(id)) index.discard(id)
+    if (there.delete(id)) continue
+    there.add(id)
+    const one = { id, title: word(), text: Array.from({ length: random.below(12) }, word).join(' ') }
+    for (const index of [ours, theirs]) index.add(one)
+    const query = `${word()} ${word()}`
+    expect(ours.search(query)).toEqual(theirs.search(query))
+  }
 })
 
 describe('search', () => {
@@ -156,7 +213,7 @@ describe('search', () => {
       spawn: searchHere,
       goneOf: async () => [],
       failed,
-      all: () => later([]),
+      everybodys: () => later([]),
       async *privateOf() {
         for (const one of many) {
           // A record a millisecond.
@@ -179,7 +236,7 @@ describe('search', () => {
       spawn: searchHere,
       goneOf: async () => [],
       failed,
-      all: () => later([]),
+      everybodys: () => later([]),
       async *privateOf() {
         time += 10
         yield item('first', { text: 'old', public: false })
@@ -203,7 +260,7 @@ describe('search', () => {
         return thread
       },
       failed: () => {},
-      all: () => later([item('a', { text: 'word' })]),
+      everybodys: () => later([item('a', { text: 'word' })]),
       privateOf: () => later([]),
       now: () => 0,
       pause: () => Promise.resolve(),
@@ -214,16 +271,43 @@ describe('search', () => {
     expect(ids(await search.find('word', null, {}, 5))).toEqual(['a'])
     expect(threads).toHaveLength(2)
   })
-  test('a user with very much has it all found by title, and the texts of those who searched long ago make room', async () => {
+  test('a user with very much has it all found by title, and who searched longest ago makes room', () => {
     const evicted: string[] = []
-    const indexes = new Indexes((userId) => evicted.push(userId))
-    const text = 'lorem ipsum '.repeat(600)
-    for (const ownerId of ['usr_a', 'usr_b', 'usr_c']) {
-      indexes.begin(ownerId)
-      for (let i = 0; i < 300; i++)
+    const indexes = new Indexes({
+      evicted: (userId) => evicted.push(userId),
+      budget: { own: 400_000, all: 1_000_000 },
+    })
+    const text = 'lorem ipsum '.repeat(200)
+    const find = (q: string, userId: string) => indexes.find(q, userId, {}, 1000).length
+    const add = (ownerId: string, from: number, count: number) => {
+      for (let i = from; i < from + count; i++)
         indexes.addOwn(item(`${ownerId}${i}`, { title: `title${i}`, text, ownerId, public: false }))
     }
-    expect(indexes.find('title299', 'usr_c', {}, 5).map(({ id }) => id)).toContain('usr_c299')
+    for (const ownerId of ['usr_a', 'usr_b', 'usr_c']) {
+      indexes.begin(ownerId)
+      add(ownerId, 0, 130)
+    }
+    expect(ids(indexes.find('title129', 'usr_b', {}, 1))).toEqual(['usr_b129'])
+    expect(find('lorem', 'usr_b')).toBe(96)
     expect(evicted).toEqual(['usr_a'])
+    // Searching is use: now it is the one who did not.
+    indexes.begin('usr_d')
+    add('usr_d', 0, 130)
+    expect(evicted).toEqual(['usr_a', 'usr_c'])
+    for (let i = 0; i < 130; i++) indexes.remove('idea', `usr_d${i}`, 'usr_d')
+    indexes.begin('usr_e')
+    add('usr_e', 0, 60)
+    expect(evicted).toEqual(['usr_a', 'usr_c'])
+  })
+  test('what was made on the way is collected by how much came in', () => {
+    let collections = 0
+    const indexes = new Indexes({ evicted: () => {}, collect: () => void collections++ })
+    const add = (count: number, name: string) => {
+      for (let i = 0; i < count; i++) indexes.addPublic(item(name + i, { text: 'x '.repeat(5000) }))
+    }
+    add(100, 'a')
+    expect(collections).toBe(0)
+    add(50, 'b')
+    expect(collections).toBe(1)
   })
 })
