@@ -1,20 +1,123 @@
 // `bun run bench [name] [arguments]`: runs tests/**/<name>.bench.ts, all of them without a name. Benchmarks print; they
-// never fail, since a busy machine is no bug.
+// never fail, since a busy machine is no bug. Only a comparison does, that was asked for.
+
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import process from 'node:process'
 import { commandLine, refused } from './command-line.ts'
 
 const files = [...new Bun.Glob('tests/**/*.bench.ts').scanSync('.')].toSorted()
 const names = files.map((file) => /([^/]+)\.bench\.ts$/.exec(file)?.[1] ?? file)
-const HELP = `bun run bench [NAME] [ARGUMENTS]
+/** Those install packages. */
+const PEERS = 'peers'
+const HELP = `bun run bench [OPTIONS] [NAME] [ARGUMENTS]
 
-Runs a benchmark with its arguments, or all of them: ${names.join(', ')}.`
-const [name, ...rest] = process.argv.slice(2)
-// What follows a name is the benchmark's own.
-if (name?.startsWith('-')) commandLine(HELP, {}, { args: [name] })
-const chosen = files.filter((file) => name === undefined || file.endsWith(`/${name}.bench.ts`))
+Runs a benchmark with its arguments, or all of them: ${names.join(', ')}.
+
+  --save FILE       Writes the rows of the benchmarks that were run to FILE
+  --against FILE    Compares them with those of FILE, saved at another commit, and exits with 1 where one is slower
+  --tolerance N     How many times as long is not slower yet (1.25)
+  --peers           The packages of others too, which npm installs into a folder of their own for the time
+
+Options stand before the name; what follows it is the benchmark's own.`
+
+const args = process.argv.slice(2)
+const { values, name, rest } = chosenOf(args)
+const tolerance = Number(values.tolerance)
+if (!(tolerance > 0)) refused(HELP, '--tolerance is a number above 0, as 1.25.')
+const before = values.against === undefined ? null : savedRows(values.against)
+const chosen = files.filter((file) =>
+  name === undefined
+    ? !file.endsWith(`/${PEERS}.bench.ts`) || values.peers
+    : file.endsWith(`/${name}.bench.ts`),
+)
 if (chosen.length === 0) refused(HELP, `No benchmark is named "${name}".`)
-for (const file of chosen) {
-  console.log(`\n${file}`)
-  const child = Bun.spawn([process.execPath, file, ...rest], { stdout: 'inherit', stderr: 'inherit' })
-  await child.exited
+const rows = await rowsOf(chosen)
+if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(rows, null, 2)}\n`)
+if (before) process.exitCode = compared(before, rows) ? 0 : 1
+
+/** What follows a name is the benchmark's own. `--peers` without a name is those of others alone. */
+function chosenOf(given: readonly string[]) {
+  const options = {
+    save: { type: 'string' },
+    against: { type: 'string' },
+    tolerance: { type: 'string', default: '1.25' },
+    peers: { type: 'boolean', default: false },
+  } as const
+  let at = 0
+  while (given[at]?.startsWith('-')) at += takesValue(given[at]!) ? 2 : 1
+  const { values: found } = commandLine(HELP, options, { args: given.slice(0, at) })
+  return { values: found, name: given[at] ?? (found.peers ? PEERS : undefined), rest: given.slice(at + 1) }
+}
+
+function takesValue(option: string): boolean {
+  return ['--save', '--against', '--tolerance'].includes(option)
+}
+
+/** A row of a benchmark; less is better. See tests/bench-rows.ts. */
+interface Row {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+}
+
+function savedRows(file: string): readonly Row[] {
+  if (!existsSync(file)) return refused(HELP, `There is no file ${file}: --save writes one.`)
+  try {
+    const saved = JSON.parse(readFileSync(file, 'utf8')) as unknown
+    if (Array.isArray(saved) && saved.every(isRow)) return saved
+  } catch {
+    // Said below.
+  }
+  return refused(HELP, `${file} holds no rows of benchmarks: --save writes them.`)
+}
+
+function isRow(value: unknown): value is Row {
+  const { name: of, value: figure } = (value ?? {}) as Partial<Row>
+  return typeof of === 'string' && typeof figure === 'number'
+}
+
+async function rowsOf(benchmarks: readonly string[]): Promise<readonly Row[]> {
+  const folder = mkdtempSync(`${tmpdir()}/chartroom-bench-`)
+  const noted = `${folder}/rows`
+  writeFileSync(noted, '')
+  for (const file of benchmarks) {
+    console.log(`\n${file}`)
+    const child = Bun.spawn([process.execPath, file, ...rest], {
+      stdout: 'inherit',
+      stderr: 'inherit',
+      env: { ...process.env, BENCH_ROWS: noted },
+    })
+    await child.exited
+  }
+  const lines = readFileSync(noted, 'utf8').split('\n').filter(Boolean)
+  rmSync(folder, { recursive: true })
+  return lines.map((line) => JSON.parse(line) as Row)
+}
+
+/** Prints how they stand to each other, and answers whether none is slower than may be. */
+function compared(earlier: readonly Row[], now: readonly Row[]): boolean {
+  console.log(`\nagainst ${values.against}`)
+  let slower = 0
+  for (const { name: of, value, unit } of now) {
+    const was = earlier.find((row) => row.name === of)?.value
+    if (was === undefined) {
+      console.log(`  new      ${of}: ${value.toFixed(1)} ${unit}`)
+      continue
+    }
+    const ratio = value / was
+    const isSlower = ratio > tolerance
+    if (isSlower) slower++
+    console.log(
+      `  ×${ratio.toFixed(2).padEnd(6)} ${of}: ${was.toFixed(1)} → ${value.toFixed(1)} ${unit}${isSlower ? '   SLOWER' : ''}`,
+    )
+  }
+  const missing = earlier.filter((row) => !now.some(({ name: of }) => of === row.name))
+  for (const { name: of } of missing) console.log(`  not run  ${of}`)
+  console.log(
+    slower === 0
+      ? `No row takes more than ${tolerance} times as long.`
+      : `${slower} take more than ${tolerance} times as long.`,
+  )
+  return slower === 0
 }

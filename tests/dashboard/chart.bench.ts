@@ -6,6 +6,7 @@
 
 import { parseArgs } from 'node:util'
 import type { Page } from 'playwright-core'
+import { noteRow } from '../bench-rows.ts'
 import { noBrowser, startSite, type Site } from './browser.ts'
 
 const { values } = parseArgs({
@@ -44,6 +45,8 @@ if (!noBrowser) {
       const rounds: Seen[] = []
       for (let i = 0; i < Number(values.rounds); i++) rounds.push(await visit(site, remembered, i === 0))
       const of = (get: (seen: Seen) => number | null) => spread(rounds.map((one) => get(one) ?? Number.NaN))
+      noteRow(`${name}: bars drawn`, middle(rounds.map(({ barsMs }) => barsMs)), 'ms')
+      noteRow(`${name}: fetched until then`, middle(rounds.map(({ barsKb }) => barsKb)), 'kB')
       console.log(
         `${name.padEnd(20)} bars after ${of(({ barsMs }) => barsMs)} ms, ${of(({ barsKb }) => barsKb)} kB; script after ${of(({ scriptMs }) => scriptMs)} ms; in all ${of(({ allKb }) => allKb)} kB`,
       )
@@ -126,6 +129,10 @@ function watch(): void {
     requestAnimationFrame(look)
   }
   requestAnimationFrame(look)
+}
+
+function middle(list: readonly number[]): number {
+  return list.toSorted((a, b) => a - b)[list.length >> 1] ?? Number.NaN
 }
 
 function spread(list: readonly number[]): string {

@@ -4,6 +4,7 @@
 // else runs on the machine, a frame that is late is the page's; the main thread's time is so in any case.
 
 import type { CDPSession, Page } from 'playwright-core'
+import { noteRow } from '../bench-rows.ts'
 import { noBrowser, startSite } from './browser.ts'
 
 const BARS = 200_000
@@ -139,6 +140,11 @@ function print(what: string, events: readonly TraceEvent[]): void {
       .filter(({ ts, dur = 0 }) => ts + dur > from && ts < to)
       .reduce((sum, { ts, dur = 0 }) => sum + (Math.min(ts + dur, to) - Math.max(ts, from)) / 1000, 0)
   })
+  noteRow(
+    `panning, ${what}: main thread a frame`,
+    costs.toSorted((a, b) => a - b)[costs.length >> 1] ?? Number.NaN,
+    'ms',
+  )
   console.log(
     `${what.padEnd(10)} ${drawn.length} frames drawn, ${named('DroppedFrame').length} dropped;` +
       ` between frames ${spread(gaps)}; main thread busy a frame ${spread(costs)}`,

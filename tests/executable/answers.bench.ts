@@ -12,6 +12,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 import { COLUMNS_TYPE } from '../../src/wire/columns.ts'
+import { noteRow } from '../bench-rows.ts'
 import { OWNER } from './server.ts'
 
 const { values, positionals } = parseArgs({
@@ -181,8 +182,14 @@ async function measure(ways: readonly Way[], bars: number): Promise<void> {
       one.clock.push(performance.now() - from)
       one.spent.push(spentMs(server) - spent)
     }
-  for (const [i, { name }] of ways.entries()) {
+  for (const [i, { name, server }] of ways.entries()) {
     const { clock, spent, bytes } = seen[i]!
+    if (server === servers[0])
+      noteRow(
+        `preview of ${bars} bars as ${name.slice(0, name.lastIndexOf(','))}`,
+        median(spent),
+        'ms of processors',
+      )
     const bare = ways.findIndex((way) => way.name === `${name.split(',')[0]}, bare route`)
     const times = median(clock.map((ms, round) => ms / (seen[bare]?.clock[round] ?? Number.NaN)))
     console.log(
@@ -199,6 +206,7 @@ try {
   for (const { name, child, idleBytes } of servers) {
     const most = residentBytes(child, 'VmHWM') / 2 ** 20
     const idle = idleBytes / 2 ** 20
+    if (name === servers[0]?.name) noteRow('memory of previews above idle', most - idle, 'MiB')
     console.log(
       `${(most - idle).toFixed(0)} MiB at most above the ${idle.toFixed(0)} after the import  ${name}`,
     )

@@ -1,0 +1,18 @@
+// Figures of the benchmarks as rows that `bun run bench --save` keeps and `--against` compares: less is better, always.
+
+import { appendFileSync } from 'node:fs'
+
+export interface BenchRow {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+}
+
+/** Where `bun run bench` collects them; without it they are only printed, by the benchmark itself. */
+export const ROWS_FILE = 'BENCH_ROWS'
+
+export function noteRow(name: string, value: number, unit: string): void {
+  const file = process.env[ROWS_FILE]
+  const row: BenchRow = { name, value, unit }
+  if (file !== undefined && Number.isFinite(value)) appendFileSync(file, `${JSON.stringify(row)}\n`)
+}
