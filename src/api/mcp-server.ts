@@ -106,6 +106,12 @@ const TOOLS: readonly Tool[] = [
     large: true,
   },
   { name: 'list_scans', method: 'GET', path: `${platform}/scans` },
+  {
+    name: 'watch_scan',
+    method: 'PATCH',
+    path: `${platform}/scans/:id`,
+    description: 'Have the user told by e-mail or webhook when a condition of a scan becomes true somewhere.',
+  },
   { name: 'run_scan_again', method: 'POST', path: `${platform}/scans/:id/run` },
   { name: 'stop_scan', method: 'POST', path: `${platform}/scans/:id/cancel` },
   { name: 'delete_backtest', method: 'DELETE', path: `${platform}/backtests/:id` },

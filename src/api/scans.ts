@@ -79,6 +79,18 @@ export function scanRoutes(deps: ApiDeps) {
       },
       route('GET /api/platform/scans/{id}/results.csv'),
     )
+    .patch(
+      '/scans/:id',
+      async ({ caller, params: { id }, body: { name, watch } }) => ({
+        scan: shown(
+          await scans.update(caller.user.id, id, {
+            name,
+            watch: watch && { conditions: [], webhookIds: [], ...watch },
+          }),
+        ),
+      }),
+      route('PATCH /api/platform/scans/{id}'),
+    )
     .post(
       '/scans/:id/run',
       async ({ caller, params: { id } }) => ({ id, scan: shown(await scans.again(caller.user.id, id)) }),

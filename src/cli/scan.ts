@@ -230,6 +230,8 @@ async function scanned(
     limits: DEFAULT_LIMITS,
     hostFor: (seen) => ({ ...scanHost(seen, () => Promise.resolve(null)), library }),
     watched: () => Promise.resolve(list?.items ?? []),
+    ownsReceiver: () => Promise.resolve(false),
+    watchedIsDone: () => undefined,
     atOnce: workers + 1,
   })
   const user = list?.ownerId ?? USER

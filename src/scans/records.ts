@@ -32,6 +32,7 @@ export const scans = (kv: Kv): Collection<Scan> =>
   collection<Scan>(kv, 'scans', {
     indexes: {
       user: ({ userId }) => [userId],
+      watched: ({ watch, state }) => (watch !== null && state === 'done' ? [] : null),
       unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
     },
     counts: { user: { of: ({ userId }) => [userId], max: SCANS_MAX, noun: 'scans' } },
@@ -41,5 +42,12 @@ export const scriptKey = (id: string): Key => ['scan-script', id]
 export const marketsKey = (id: string): Key => ['scan-markets', id]
 export const batchKey = (id: string, batch: number): Key => ['scan-batch', id, batch]
 
+export type ScanWatch = NonNullable<ScanWire['watch']>
+
+/** Markets in one batch, but for the last. */
+export const BATCH = 400
+
+/** `fired`: by condition, the bar on which it was told last. */
+export type StoredRow = ScanRow & { readonly fired?: Readonly<Record<string, number>> }
 /** As stored: JSON. */
-export type StoredRows = readonly ScanRow[]
+export type StoredRows = readonly StoredRow[]

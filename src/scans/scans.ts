@@ -3,21 +3,19 @@
 // A scan is run in batches of markets, shared out to the workers in parts and written in their order. One that a sudden end cut
 // goes on behind the last batch that was written; one that is run again forgets its rows and begins anew.
 
-import type { ScriptHost, ScanJob, ScanOutput } from '../engine/job.ts'
-import type { JobPool } from '../engine/pool.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
 import type { BarCache } from '../market/bar-cache.ts'
 import { requireInterval } from '../market/interval.ts'
-import type { SeenBars } from '../market/seen-bars.ts'
-import type { Limits } from '../pine/runtime/runtime.ts'
 import type { Kv } from '../store/kv.ts'
 import { transact, type Also } from '../store/transaction.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
+import { lookAt, PART_BARS, PART_MAX, type Found, type LookDeps } from './look.ts'
 import { Markets, MARKETS_MAX, namedMarket } from './markets.ts'
 import {
+  BATCH,
   batchKey,
   marketsKey,
   scans,
@@ -25,24 +23,24 @@ import {
   type NamedMarket,
   type Scan,
   type ScanScript,
+  type ScanWatch,
   type StoredRows,
 } from './records.ts'
 import { choosing, type Choosing } from './rows.ts'
 
 export type { Scan } from './records.ts'
 
-export interface ScanDeps {
+export interface ScanDeps extends LookDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly newId: NewId
   readonly log: Log
   readonly bars: BarCache
-  readonly pool: JobPool
-  readonly limits: Limits
-  /** What a script of this user may ask for. */
-  readonly hostFor: (seen: SeenBars, userId: string) => ScriptHost
   /** The symbols of a watchlist of this user's; throws Problem 404. */
   readonly watched: (userId: string, watchlistId: string) => Promise<readonly NamedMarket[]>
+  /** Told of a scan that was run to its end while it is watched: bars may have come meanwhile. */
+  readonly watchedIsDone: () => void
+  readonly ownsReceiver: (userId: string, receiverId: string) => Promise<boolean>
   /** Parts that may be with the workers at a time. */
   readonly atOnce: number
 }
@@ -56,14 +54,11 @@ interface Live {
   progress: ScanProgress
 }
 
-/** Markets in one commit. */
-const BATCH = 400
 /** A part takes about so long, so that others have their turn soon. */
 const PART_MS = 300
 const PART_FIRST = 8
-const PART_MAX = 100
-/** Bars of a part, which are all in memory: 19 MB. */
-const PART_BARS = 400_000
+/** Scans of a user that tell when a condition becomes true. */
+const WATCHED_MAX = 10
 /** Scans of a user that wait or run. */
 const UNDER_WAY_MAX = 20
 /** Rows that are judged in one go. */
@@ -104,6 +99,7 @@ export class Scans {
       watchlistId: body.watchlistId ?? null,
       symbols: symbols?.length ?? null,
       createdAt: clock.now(),
+      watch: null,
       ...BLANK,
     }
     this.#assertRoom(userId)
@@ -164,12 +160,56 @@ export class Scans {
     const rows: ScanRow[] = []
     let judged = 0
     for (let batch = 0; batch < scan.batches; batch++)
-      for (const row of await this.#batch(id, batch)) {
+      for (const { fired: _fired, ...row } of await this.#batch(id, batch)) {
         if (holds(row)) rows.push(row)
         if (++judged % ROWS_A_TURN === 0) await clock.sleep(0)
       }
     if (compare) rows.sort(compare)
     return { scan, rows }
+  }
+
+  /** Another name, or whether somebody is told when a condition becomes true. */
+  async update(
+    userId: string,
+    id: string,
+    { name, watch }: { readonly name?: string | undefined; readonly watch?: ScanWatch | null | undefined },
+  ): Promise<Scan> {
+    const scan = await this.get(userId, id)
+    if (watch) await this.#assertWatch(scan, watch)
+    const changed = await this.#change(id, (before) => ({
+      ...before,
+      ...(name !== undefined && { name }),
+      ...(watch !== undefined && { watch }),
+    }))
+    return changed ?? this.get(userId, id)
+  }
+
+  async #assertWatch({ userId, id, kind, conditions }: Scan, { conditions: titles, ...watch }: ScanWatch) {
+    if (watch.channels.length === 0)
+      throw invalidField('/watch/channels', 'empty', 'Name at least one way to be told: email or webhook.')
+    for (const [i, receiver] of watch.webhookIds.entries())
+      if (!(await this.#deps.ownsReceiver(userId, receiver)))
+        throw invalidField(
+          `/watch/webhookIds/${i}`,
+          'not_found',
+          'There is no webhook of yours with this id.',
+        )
+    for (const [i, title] of titles.entries())
+      if (kind !== null && !conditions.some((one) => one.title === title))
+        throw invalidField(
+          `/watch/conditions/${i}`,
+          'unknown_condition',
+          `The script has no condition of this title. There are: ${conditions.map((one) => one.title).join(', ') || 'none'}.`,
+        )
+    let watched = 0
+    for await (const other of scans(this.#deps.kv).each('watched'))
+      if (other.userId === userId && other.id !== id) watched++
+    if (watched >= WATCHED_MAX)
+      throw new Problem(
+        422,
+        'quota_exceeded',
+        `You watch ${WATCHED_MAX} scans already. End one of them first.`,
+      )
   }
 
   /** Once more, over what there is now. */
@@ -305,9 +345,10 @@ export class Scans {
       const found = await this.#lookAt(scan, work, batch, signal)
       scan = await this.#keep(scan, found)
     }
-    await this.#change(id, (one) =>
+    const done = await this.#change(id, (one) =>
       isUnderWay(one) ? { ...one, state: 'done', finishedAt: clock.now() } : null,
     )
+    if (done?.watch) this.#deps.watchedIsDone()
   }
 
   /** Those of a scan that goes on are the ones it began with. */
@@ -345,7 +386,7 @@ export class Scans {
         const from = next
         next = Math.min(names.length, from + Math.min(work.partSize, most))
         const began = clock.now()
-        const part = await this.#lookAtPart(scan, work, names.slice(from, next), signal)
+        const part = await lookAt(this.#deps, scan, work, names.slice(from, next), signal)
         found.push({ from, part })
         const each = Math.max(0.05, (clock.now() - began) / part.rows.length)
         work.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
@@ -353,40 +394,6 @@ export class Scans {
     }
     await Promise.all(Array.from({ length: Math.min(atOnce, names.length) }, hand))
     return found.toSorted((a, b) => a.from - b.from).map(({ part }) => part)
-  }
-
-  async #lookAtPart(
-    scan: Scan,
-    { script, markets }: Work,
-    names: readonly NamedMarket[],
-    signal: AbortSignal,
-  ): Promise<Found> {
-    const { pool, limits, hostFor } = this.#deps
-    const read: ScanJob['markets'][number][] = []
-    for (const name of names) read.push(await markets.read(name, scan.bars))
-    const there = read.filter(({ bars }) => bars.length > 0)
-    const { source, inputs, overrides } = script
-    const job: ScanJob = { source, inputs, overrides, interval: scan.interval, limits, markets: there }
-    const answer: ScanOutput =
-      there.length === 0
-        ? { columns: null, rows: [] }
-        : await pool.do('scan', job, {
-            user: scan.userId,
-            lane: 'sweeps',
-            // A part has the time of as many runs as it has markets.
-            budget: { timeMs: limits.timeMs * there.length, memoryBytes: limits.memoryBytes },
-            host: hostFor(markets.seen, scan.userId),
-            signal,
-          })
-    let at = 0
-    const rows = names.map(({ exchange, symbol }, i): ScanRow => {
-      const bars = read[i]!.bars.length
-      const row = bars === 0 ? NO_BARS : answer.rows[at++]!
-      return 'error' in row
-        ? { ...NOTHING, exchange, symbol, bars, error: row.error }
-        : { ...row, exchange, symbol, holds: [...row.holds], values: [...row.values], error: null }
-    })
-    return { columns: answer.columns, rows }
   }
 
   /** Rows and record in one commit. null where it was cancelled or removed meanwhile. */
@@ -467,11 +474,6 @@ interface Work {
   partSize: number
 }
 
-interface Found {
-  readonly columns: ScanOutput['columns']
-  readonly rows: readonly ScanRow[]
-}
-
 /** A scan that has not begun. */
 const BLANK = {
   state: 'queued',
@@ -484,19 +486,9 @@ const BLANK = {
   done: 0,
   failed: 0,
   error: null,
+  news: [],
   batches: 0,
 } as const satisfies Partial<Scan>
-
-const NOTHING = {
-  time: null,
-  close: null,
-  change: null,
-  values: [],
-  holds: [],
-  summary: null,
-  position: null,
-} satisfies Partial<ScanRow>
-const NO_BARS = { error: { code: 'bars_not_found', message: 'No bars of it are cached.' } } as const
 
 const rowKeys = ({ id, batches }: Scan) => [
   marketsKey(id),

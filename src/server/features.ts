@@ -41,7 +41,9 @@ import { createSearch, type SearchThread } from '../search/search.ts'
 import type { Changes, Tx } from '../store/transaction.ts'
 import { createSupport, type Article } from '../support/support.ts'
 import { Ledger } from '../sweeps/ledger.ts'
-import { Scans } from '../scans/scans.ts'
+import type { ScanWatch } from '../scans/records.ts'
+import { Scans, type Scan } from '../scans/scans.ts'
+import { createScanWatch, type News } from '../scans/watch.ts'
 import { Sweeps } from '../sweeps/sweeps.ts'
 import { createWatchlists, WATCHED_INTERVAL } from '../watchlists/watchlists.ts'
 import type { AllowList, Resolve } from '../webhooks/address.ts'
@@ -74,6 +76,10 @@ export interface FeatureDeps extends AccountDeps {
 }
 
 const TIDY_MS = 3_600_000
+/** Of what becomes true at one moment, in one scan. */
+const TOLD_MAX = 50
+/** Markets that a letter names. */
+const NAMED_MAX = 200
 export function createFeatures(deps: FeatureDeps): Features {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
@@ -110,6 +116,8 @@ export function createFeatures(deps: FeatureDeps): Features {
     limits: deps.limits,
     hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
     watched: async (userId, id) => (await watchlists.get(userId, id)).items,
+    ownsReceiver: (userId, id) => receivers.has(userId, id),
+    watchedIsDone: () => scanWatch.lookAtAll(),
     // One more than run: its bars are read meanwhile.
     atOnce: Math.max(1, deps.pool.workers - 1) + 1,
   })
@@ -210,6 +218,46 @@ export function createFeatures(deps: FeatureDeps): Features {
     },
   })
 
+  async function deliverNews(
+    tx: Tx,
+    scan: Scan,
+    { channels, webhookIds }: ScanWatch,
+    news: readonly News[],
+  ): Promise<Changes[]> {
+    const changes: Changes[] = []
+    if (channels.includes('webhook'))
+      for (const one of news.slice(0, TOLD_MAX)) {
+        const event = newsEvent(scan, one, newId('fir'))
+        changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', event, webhookIds)))
+      }
+    const owner = channels.includes('email') ? await users(kv).at(tx).get(scan.userId) : null
+    if (owner)
+      changes.push(
+        mail.enqueue({
+          ownerId: owner.id,
+          to: owner.email,
+          subject: `Scan: ${scan.name}`,
+          text: newsText(scan, news),
+        }),
+      )
+    return changes
+  }
+
+  const scanWatch = createScanWatch({
+    kv,
+    clock,
+    log,
+    bars,
+    pool: deps.pool,
+    limits: deps.limits,
+    hostFor: (seen, userId) => scanHost(seen, libraryFor(kv, userId)),
+    deliver: deliverNews,
+    told({ userId }) {
+      deliverer.wake(userId)
+      mail.wake()
+    },
+  })
+
   const looks = createLookQueue({
     clock,
     log,
@@ -293,6 +341,7 @@ export function createFeatures(deps: FeatureDeps): Features {
         deliverer.run(signal),
         mail.run(signal),
         looks.run(signal),
+        scanWatch.run(signal),
         untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
         feeds.run(signal),
         tidy.run(signal),
@@ -338,5 +387,47 @@ function letterText(alert: Alert, firing: Firing): string {
     `${alert.exchange}:${alert.symbol} ${alert.interval}, close ${firing.price}`,
     `Bar of ${new Date(firing.barTime).toISOString()}, fired ${new Date(firing.firedAt).toISOString()}`,
     `Alert ${alert.id}`,
+  ].join('\n')
+}
+
+/** `data` of the event alert.triggered, of a watched scan. */
+function newsEvent(
+  { id, name, interval }: Scan,
+  { exchange, symbol, condition, time, close, at }: News,
+  firingId: string,
+): ReceiverData['alert.triggered'] {
+  return {
+    alertId: id,
+    firingId,
+    name,
+    symbol,
+    exchange,
+    interval,
+    kind: 'script',
+    op: null,
+    price: null,
+    price2: null,
+    percent: null,
+    barTime: new Date(time).toISOString(),
+    close,
+    message: `${condition}: ${exchange}:${symbol}`,
+    firedAt: new Date(at).toISOString(),
+  }
+}
+
+function newsText({ id, name, interval }: Scan, news: readonly News[]): string {
+  const left = news.length - NAMED_MAX
+  return [
+    `What became true in the scan ${name}, ${interval}:`,
+    '',
+    ...news
+      .slice(0, NAMED_MAX)
+      .map(
+        ({ exchange, symbol, condition, close, time }) =>
+          `${exchange}:${symbol}  ${condition}, close ${close}, bar of ${new Date(time).toISOString()}`,
+      ),
+    ...(left > 0 ? [`… and ${left} more`] : []),
+    '',
+    `Scan ${id}`,
   ].join('\n')
 }

@@ -137,7 +137,7 @@ async function refuseTakenNames(kv: Kv, { names = [] }: Changes, tx: Tx): Promis
 }
 
 /** One commit of many changes: steps of one counter are added up. */
-function merged(parts: readonly Changes[]): Changes {
+export function merged(parts: readonly Changes[]): Changes {
   const steps = new Map<string, CountStep>()
   for (const step of parts.flatMap(({ sums = [] }) => sums)) {
     const text = JSON.stringify(step.key)

@@ -54,7 +54,10 @@ export const RECEIVER_EVENTS = {
   ),
   'alert.triggered': Type.Object(
     {
-      alertId: idOf('al'),
+      alertId: Type.String({
+        pattern: '^(al|scan)_[0-9a-zA-Z]{1,64}$',
+        description: 'The alert, or the watched scan, that fired.',
+      }),
       firingId: idOf('fir'),
       name: Type.String(),
       ...series,

@@ -39,6 +39,18 @@ const ScanBody = Type.Object({
 })
 export type ScanBody = Wire<typeof ScanBody>
 
+const ScanWatch = Type.Object({
+  conditions: Type.Array(Text(200, 0), {
+    maxItems: 20,
+    description: 'Titles of those that are told of; empty = all.',
+  }),
+  channels: Type.Array(oneOf(['email', 'webhook']), { maxItems: 10 }),
+  webhookIds: Type.Array(idOf('wh'), {
+    maxItems: 10,
+    description: 'Empty = all webhooks that listen to alerts.',
+  }),
+})
+
 const ScanState = oneOf(['queued', 'running', 'done', 'failed', 'cancelled'])
 
 const Scan = Type.Object(
@@ -71,6 +83,18 @@ const Scan = Type.Object(
         message: Type.String(),
         diagnostics: Type.Optional(Type.Array(Type.Unknown())),
       }),
+    ),
+    watch: nullable(ScanWatch),
+    news: Type.Array(
+      Type.Object({
+        exchange: Type.String(),
+        symbol: Type.String(),
+        condition: Type.String(),
+        time: Time,
+        close: Type.Number(),
+        at: Time,
+      }),
+      { description: 'What became true while it was watched, the newest first; 100 at most.' },
     ),
     source: Type.Optional(Type.String()),
     inputs: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -147,6 +171,25 @@ export const SCANS = {
     summary: 'The markets of a scan as CSV',
     description: 'A row a market, chosen and sorted as for `results`.',
     query: Type.Object(Choosing),
+  },
+  'PATCH /api/platform/scans/{id}': {
+    access: 'session backtests:write alerts:write',
+    summary: 'Rename or watch a scan',
+    description:
+      'With `watch` a scan that is done looks at each of its markets again when bars of it come, and tells when one of `conditions` (all if empty) becomes true that was not: by a letter that names all markets of the moment, and by a webhook event `alert.triggered` of each, whose `alertId` is the scan’s id; 50 of one moment at most. Judged on the newest bar, forming or not; a condition of a market is told once a bar. What was true when the scan was run is not told. `null` ends it. Ten scans of a user are watched at most. Its markets are those of its last run.',
+    body: Type.Object({
+      name: Type.Optional(Text(200)),
+      watch: Type.Optional(
+        nullable(
+          Type.Object({
+            conditions: Type.Optional(ScanWatch.properties.conditions),
+            channels: ScanWatch.properties.channels,
+            webhookIds: Type.Optional(ScanWatch.properties.webhookIds),
+          }),
+        ),
+      ),
+    }),
+    answer: { scan: Scan },
   },
   'POST /api/platform/scans/{id}/run': {
     access: 'session backtests:write',

@@ -192,6 +192,8 @@ test('every tool of an agent does what its route does', async () => {
   await done('run_scan_again', { id: scan })
   await ended()
   expect((await done('stop_scan', { id: scan }))['scan'].state).toBe('done')
+  const watch = { conditions: [], channels: ['email'], webhookIds: [] }
+  expect((await done('watch_scan', { id: scan, watch }))['scan'].watch).toEqual(watch)
 
   const { id: alert } = await done('create_alert', {
     ...market,

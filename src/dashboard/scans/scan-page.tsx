@@ -32,6 +32,16 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
     await call(`POST /api/platform/scans/{id}/${operation}`, { path })
     scan.reload()
   }
+  const watch = async (begins: boolean) => {
+    const only = state?.conditions.filter(({ title }) => nameInCondition(title) === where) ?? []
+    const body = {
+      watch: begins
+        ? { conditions: only.map(({ title }) => title), channels: ['email' as const, 'webhook' as const] }
+        : null,
+    }
+    await call('PATCH /api/platform/scans/{id}', { path, body })
+    scan.reload()
+  }
   return (
     <Page
       title={state?.name ?? 'Scan'}
@@ -48,6 +58,16 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
                 Scan again
               </Button>
             )}
+            {(state.watch !== null || state.conditions.length > 0) && (
+              <Button
+                icon="bell"
+                title="Be told by e-mail and webhooks when a condition becomes true on a market"
+                aria-pressed={state.watch !== null}
+                onClick={() => attempt(watch(state.watch === null))}
+              >
+                {state.watch === null ? 'Watch' : 'Stop watching'}
+              </Button>
+            )}
             <Button icon="download" onClick={() => location.assign(apiUrl(csvPath(id, where)))}>
               CSV
             </Button>
@@ -62,6 +82,8 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
         {({ scan: one }) => (
           <div class={s.scan}>
             <State scan={one} />
+            {one.watch && <p class={s.note}>{watchedText(one)}</p>}
+            {one.news.length > 0 && <News scan={one} />}
             {one.kind !== null && <Rows scan={one} where={where} setWhere={setWhere} />}
           </div>
         )}
@@ -96,6 +118,35 @@ function aboutOf({ interval, bars, watchlistId, symbols }: Scan): string {
         ? `${count(symbols)} named symbols`
         : 'everything that has bars'
   return `${interval}, the last ${count(bars)} bars of ${which}.`
+}
+
+function watchedText({ watch }: Scan): string {
+  const which = watch && watch.conditions.length > 0 ? watch.conditions.join(', ') : 'any condition'
+  return `Watched: when bars come you are told by e-mail and webhooks where ${which} becomes true.`
+}
+
+function News({ scan }: { readonly scan: Scan }) {
+  const { interval, news } = scan
+  return (
+    <DataTable
+      label="Became true"
+      caption="Became true"
+      rows={news}
+      keyOf={({ exchange, symbol, condition, time: bar }) => `${exchange}:${symbol} ${condition} ${bar}`}
+      page={5}
+      columns={[
+        { of: 'symbol', head: 'Market', look: 'main', cell: (one) => `${one.exchange}:${one.symbol}` },
+        { of: 'condition', head: 'Condition' },
+        { of: 'close', head: 'Close', look: 'number', cell: ({ close }) => rounded(close) },
+        {
+          of: 'time',
+          head: 'Bar',
+          look: 'date',
+          cell: (one) => time(one.time, 'UTC', /[smh]$/.test(interval)),
+        },
+      ]}
+    />
+  )
 }
 
 function State({ scan }: { readonly scan: Scan }) {

@@ -1,0 +1,70 @@
+// What a script says of some markets: their bars are read here, and a worker runs it on each.
+
+import type { ScanJob, ScanOutput, ScriptHost } from '../engine/job.ts'
+import type { JobPool } from '../engine/pool.ts'
+import type { SeenBars } from '../market/seen-bars.ts'
+import type { Limits } from '../pine/runtime/runtime.ts'
+import type { ScanRow } from '../wire/scan.ts'
+import type { Markets } from './markets.ts'
+import type { NamedMarket, Scan, ScanScript } from './records.ts'
+
+export interface LookDeps {
+  readonly pool: JobPool
+  readonly limits: Limits
+  /** What a script of this user may ask for. */
+  readonly hostFor: (seen: SeenBars, userId: string) => ScriptHost
+}
+
+export interface Found {
+  readonly columns: ScanOutput['columns']
+  readonly rows: readonly ScanRow[]
+}
+
+export const PART_MAX = 100
+/** Bars of a part, which are all in memory: 19 MB. */
+export const PART_BARS = 400_000
+
+export async function lookAt(
+  { pool, limits, hostFor }: LookDeps,
+  { bars, interval, userId }: Pick<Scan, 'bars' | 'interval' | 'userId'>,
+  { script, markets }: { readonly script: ScanScript; readonly markets: Markets },
+  names: readonly NamedMarket[],
+  signal: AbortSignal,
+): Promise<Found> {
+  const read: ScanJob['markets'][number][] = []
+  for (const name of names) read.push(await markets.read(name, bars))
+  const there = read.filter((one) => one.bars.length > 0)
+  const { source, inputs, overrides } = script
+  const job: ScanJob = { source, inputs, overrides, interval, limits, markets: there }
+  const answer: ScanOutput =
+    there.length === 0
+      ? { columns: null, rows: [] }
+      : await pool.do('scan', job, {
+          user: userId,
+          lane: 'sweeps',
+          // A part has the time of as many runs as it has markets.
+          budget: { timeMs: limits.timeMs * there.length, memoryBytes: limits.memoryBytes },
+          host: hostFor(markets.seen, userId),
+          signal,
+        })
+  let at = 0
+  const rows = names.map(({ exchange, symbol }, i): ScanRow => {
+    const { length } = read[i]!.bars
+    const row = length === 0 ? NO_BARS : answer.rows[at++]!
+    return 'error' in row
+      ? { ...NOTHING, exchange, symbol, bars: length, error: row.error }
+      : { ...row, exchange, symbol, holds: [...row.holds], values: [...row.values], error: null }
+  })
+  return { columns: answer.columns, rows }
+}
+
+const NOTHING = {
+  time: null,
+  close: null,
+  change: null,
+  values: [],
+  holds: [],
+  summary: null,
+  position: null,
+} satisfies Partial<ScanRow>
+const NO_BARS = { error: { code: 'bars_not_found', message: 'No bars of it are cached.' } } as const
