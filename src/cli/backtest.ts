@@ -1,4 +1,4 @@
-// `chartroom backtest`: runs one script and shows, or writes, what came of it.
+// `chartroom backtest`: runs one script and prints the report, or writes it to files.
 
 import { CompiledScripts } from '../backtest/compiled-scripts.ts'
 import { Explainer } from '../backtest/explain/explain.ts'

@@ -96,7 +96,7 @@ function requireIds(ids: readonly string[]): void {
 
 const counted = (count: number) => (count === 1 ? '1 backtest' : `${count} backtests`)
 
-/** Exit code 1 where there was nothing of an id: a script should not take that for success. */
+/** Exit code 1 if an id does not exist: scripts must not take that for success. */
 function missing({ warn }: CommandContext, count: number): number {
   if (count > 0) warn(`${counted(count)} of those named ${count === 1 ? 'is' : 'are'} not this user’s.`)
   return count > 0 ? 1 : 0

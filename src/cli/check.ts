@@ -1,4 +1,4 @@
-// `chartroom check`: compiles scripts, many at a time, and with bars runs them too.
+// `chartroom check`: compiles scripts, many at a time, and if bars are given, runs them too.
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,16 +31,16 @@ const FLAGS = {
 /** One line of `--jsonl`. */
 export interface CheckResult {
   readonly file: string
-  /** null where the script neither says it nor compiles. */
+  /** null if the script does not declare it and does not compile. */
   readonly version: number | null
   readonly kind: string | null
   readonly compiled: boolean
-  /** null where it was not tried: no bars, a library, or it did not compile. */
+  /** null if it was not tried: without bars, for a library, or because it did not compile. */
   readonly ran: boolean | null
   readonly diagnostics: readonly Diagnostic[]
   /** What stopped the run. */
   readonly error: { readonly code: string; readonly message: string } | null
-  /** Series that request.* asked for and that are missing here; the script got na. */
+  /** Series that request.* asked for and that are not here; the script got na for them. */
   readonly needs: readonly string[]
   readonly bars: number | null
   readonly trades: number | null
@@ -138,7 +138,7 @@ export async function checkScript(file: string, source: string, options: CheckOp
   const none = { ...result, needs: [], ran: null, bars: null, trades: null, runMs: null }
   if (!script || !options.bars || kind === 'library') return none
   const { bars, symbol, interval, finer, series } = options.bars
-  // A survey has one series. Others that a script asks for are na and named, so that its run goes on.
+  // There is only one series. Others that a script asks for are na and listed, so that its run goes on.
   const needs = new Set<string>()
   const seriesOrNothing: ScriptBars['series'] = async (exchange, ticker, wanted) => {
     const found = await series(exchange, ticker, wanted)

@@ -1,4 +1,4 @@
-// What a command of the executable is: one file of this folder each, listed in `commands.ts`.
+// The type of a command of the executable. Each is one file of this folder, listed in `commands.ts`.
 
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { WorkerThread } from '../engine/pool.ts'
@@ -8,7 +8,7 @@ import type { SearchThread } from '../search/search.ts'
 import type { Random } from '../lib/random.ts'
 
 export interface CommandContext {
-  /** What follows the command's name. */
+  /** The arguments after the command's name. */
   readonly args: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -22,11 +22,11 @@ export interface CommandContext {
   readonly print: (line: string) => void
   /** Standard error. */
   readonly warn: (line: string) => void
-  /** A line that the next one overwrites, to show progress; null wipes it. Absent where no terminal is attached. */
+  /** Shows progress in a line that the next one overwrites; null clears it. Missing if no terminal is attached. */
   readonly progress?: ((line: string | null) => void) | undefined
   /** All of standard input. */
   readonly input?: (() => Promise<string>) | undefined
-  /** The network, where a test stands in for it. */
+  /** Replaces the network in tests. */
   readonly http?: Http | undefined
 }
 
@@ -37,11 +37,11 @@ export interface Command {
   readonly summary: string
   /** Shown by `--help` below usage and summary. */
   readonly help?: () => string
-  /** Answers the exit code: 0, 1 (failed) or 2 (usage). */
+  /** Resolves to the exit code: 0, 1 (failed) or 2 (usage). */
   readonly run: (context: CommandContext) => Promise<number>
 }
 
-/** The command line is not one we know. Exit code 2. */
+/** A mistake in the command line. Exit code 2. */
 export class UsageError extends Error {}
 
 /** `util.parseArgs`, strict, with its complaints as usage errors. */

@@ -1,5 +1,5 @@
-// The commands, and how one is picked. Each is loaded when it is named: the server's part of the program is most of it,
-// and `--version` or a health check in a container would read all of that for nothing.
+// The list of commands, and running one. Each is loaded only when it is named: the server is most of the program,
+// and `--version` or a container's health check should not have to load it.
 
 import { Problem } from '../lib/problem.ts'
 import { languageLine } from '../pine/as-of.ts'

@@ -1,4 +1,4 @@
-// `chartroom doctor`: is the database whole, and everything in it where it should be?
+// `chartroom doctor`: checks that the database is intact and that everything in it is where it should be.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -37,7 +37,7 @@ function diagnose(directory: string, { print, warn }: CommandContext): number {
   try {
     const keyPath = join(directory, KEY_FILE)
     const key = existsSync(keyPath) ? readFileSync(keyPath) : null
-    // What a server is writing to is looked at again.
+    // A server may be writing meanwhile, so what seems wrong is checked again.
     const findings = calmly(() => examine(path, key))
     if (!findings) {
       warn(`There is no database in ${directory}.`)

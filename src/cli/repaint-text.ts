@@ -1,4 +1,4 @@
-// What `backtest --repaint` says.
+// What `backtest --repaint` prints.
 
 import type { Repaint, RepaintFinding } from '../wire/repaint.ts'
 

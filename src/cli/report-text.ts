@@ -1,4 +1,4 @@
-// A backtest for people at a terminal: what was run, the numbers by side, the last trades, the warnings.
+// A report as text for the terminal: what was run, figures by side, the last trades, warnings.
 
 import type { Report, ReportColumn, ReportTrade } from '../wire/report.ts'
 import { formatNumber, formatPercent, formatTime, tableLines } from './table.ts'

@@ -74,7 +74,7 @@ async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
   const path = flags.bars ?? ''
   const guess = await symbolOf(flags, defaultSymbol(exchange, symbol || fileSymbol(path)))
   const all = await readBarsFile(path, guess)
-  // Neither flags nor exchange tell the tick, so it is read off the prices.
+  // Neither flags nor exchange tell the tick size, so it is derived from the prices.
   const info = exchange === '' && flags.syminfo === undefined ? { ...guess, ...inferTick(all) } : guess
   const found = inferInterval(all)
   const interval = flags.interval === undefined ? found && formatInterval(found) : intervalOf(flags.interval)

@@ -1,6 +1,6 @@
 // `chartroom sweep`: one script over many choices of its inputs, and what is left of the best when luck is taken away.
 //
-// The same room as the server's, over a store that is gone afterwards: so the same seed tries the same here and there.
+// It uses the server's own sweeps, over a store in memory, so that a seed gives the same trials in both.
 
 import { availableParallelism, totalmem } from 'node:os'
 import process from 'node:process'
@@ -48,7 +48,7 @@ const FLAGS = {
   json: { type: 'boolean' },
 } as const
 
-/** Nobody else is here. */
+/** The only user of the store in memory. */
 const USER = 'cli'
 const PAGE = 1000
 

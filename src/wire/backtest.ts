@@ -1,4 +1,4 @@
-// Stored backtests, and what can be asked of one.
+// Stored backtests, and what can be done with one: reading, verifying, comparing, testing for repainting.
 
 import { Type } from '@sinclair/typebox'
 import { Explanation } from './explanation.ts'

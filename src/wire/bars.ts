@@ -1,4 +1,4 @@
-// Cached bars, and the symbols they are of.
+// Cached bars, and facts of their symbols.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
@@ -17,7 +17,7 @@ import {
 
 const column = Type.Array(Type.Number())
 
-/** A value a bar in each. */
+/** Columns with one value for each bar. */
 export const BarColumns = Type.Object(
   {
     time: Type.Array(Type.Number(), { description: 'Openings, UTC milliseconds.' }),
@@ -43,7 +43,7 @@ const Series = Type.Object(
 )
 export type Series = Wire<typeof Series>
 
-/** A series by its whole name. */
+/** A series with its full name. */
 const NamedSeries = Type.Object({
   exchange: Type.String(),
   symbol: Type.String(),

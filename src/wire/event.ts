@@ -1,5 +1,5 @@
-// What the server says unasked: events of the stream, which an open page follows, and those that receivers of webhooks are
-// sent. Receivers parse theirs, so a field of them is never renamed or taken away.
+// Events: those of the stream, which open pages follow, and those that receivers of webhooks are
+// sent. Receivers parse them, so a field is never renamed or removed.
 
 import { Type, type TObject } from '@sinclair/typebox'
 import { Alert, Firing } from './alert.ts'

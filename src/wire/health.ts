@@ -1,4 +1,4 @@
-// Is it alive, is it ready: for orchestrators.
+// Whether the server is alive, and whether it is ready: for orchestrators.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'

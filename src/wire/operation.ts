@@ -8,10 +8,10 @@ import type { Scope } from './token.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The credential that is sure to be let in: `session`, `api-token` or `none` needed. */
+/** The credential that always works: `session`, `api-token`, or `none` if none is needed. */
 type AccessLabel = 'session' | 'api-token' | 'none'
 
-/** The label, and the scopes that a token needs as well; `session only` lets no token in. */
+/** The label, and the scopes that a token needs besides; `session only` admits no tokens. */
 type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scope}` | 'session only' | 'none'
 
 export interface Operation {
@@ -21,9 +21,9 @@ export interface Operation {
   readonly params?: TObject
   readonly query?: TObject
   readonly body?: TSchema
-  /** Its fields beside `ok` and `warnings`. None where it answers no JSON. */
+  /** Its fields besides `ok` and `warnings`; missing if the answer is not JSON. */
   readonly answer?: TProperties
-  /** Of a 202, to `Prefer: respond-async`. */
+  /** The fields of a 202, the answer to `Prefer: respond-async`. */
   readonly accepted?: TProperties
 }
 

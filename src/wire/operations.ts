@@ -56,7 +56,7 @@ export type AnswerOf<K extends OperationName> = Operations[K] extends {
 }
   ? Unchanged<Static<TObject<P>>>
   : unknown
-/** What an operation was answered, as a client reads it. */
+/** The answer of an operation, as a client reads it. */
 export type Answer<K extends OperationName> = AnswerOf<K> & {
   readonly warnings?: readonly Wire<typeof Warning>[]
 }
@@ -71,7 +71,7 @@ type Taken<K extends OperationName, Part extends 'body' | 'query'> = Operations[
     ? { readonly query: Queried<Static<S>> }
     : { readonly body: Unchanged<Static<S>> }
   : unknown
-/** What is text in an address may be given as a number, and null where it may be left out. */
+/** A text in an address may be given as a number, and as null where it may be left out. */
 type Queried<T> = {
   readonly [F in keyof T]:
     T[F] | (string extends T[F] ? number : never) | ({} extends Pick<T, F> ? null : never)

@@ -1,4 +1,4 @@
-// How a refusal looks: `{"ok":false,"error":{…}}`, whatever was asked.
+// The form of every refusal: `{"ok":false,"error":{…}}`.
 
 import { Type } from '@sinclair/typebox'
 import { oneOf, type Wire } from './schema.ts'

@@ -1,4 +1,4 @@
-// Replays of the market and of backtests, and where somebody stands in one.
+// Replays of the market and of backtests, with the caller's cursor and bookmarks.
 
 import { Type } from '@sinclair/typebox'
 import { BarColumns } from './bars.ts'

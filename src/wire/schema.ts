@@ -1,6 +1,6 @@
-// Words that schemas of several resources are made of.
+// Building blocks for the schemas of several resources.
 //
-// Query values are text on the wire and stay text in their schemas: what Elysia would coerce, it coerces too kindly
+// Query values are text on the wire and stay text in their schemas: Elysia would convert them, but too tolerantly
 // (`0x5`, ` 5`). The handler reads the number.
 
 import {
@@ -41,7 +41,7 @@ export function textBounds(schema: TSchema): TextBounds | null {
 /** An exchange or a ticker. */
 export const MarketName = textOf({ form: 'market', minLength: 1, maxLength: MARKET_NAME_MAX })
 
-/** `15m`, or as TradingView writes it; what is none is refused by the handler. */
+/** `15m`, or as TradingView writes it; the handler refuses other texts. */
 export const IntervalName = Text(16)
 
 /** What names a series, in a body or a query. */
@@ -80,13 +80,13 @@ export const PageQuery = Type.Object({
   cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 2000 })),
 })
 
-/** What was done all the same, and how it is not quite what was asked for. */
+/** How the result differs from what was asked for, although the request succeeded. */
 export const Warning = Type.Object(
   { code: Type.String(), path: Type.Optional(Type.String()), message: Type.String() },
   { $id: 'Warning' },
 )
 
-/** The answer of a list: a page of items by the name of what they are. */
+/** The answer of a list: one page of items, under their name. */
 export const Listed = <N extends string, S extends TSchema>(noun: N, item: S) =>
   ({ [noun]: Type.Array(item), nextCursor: nullable(Type.String()) }) as Record<N, TArray<S>> & {
     readonly nextCursor: TUnion<[TString, TNull]>

@@ -1,4 +1,4 @@
-// Stored scripts, and what a check says of one.
+// Stored scripts, and the result of checking one.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
@@ -41,7 +41,7 @@ const Script = Type.Object(
 )
 export type Script = Wire<typeof Script>
 
-/** What a form for an input needs. */
+/** What a form needs to know about an input. */
 const Input = Type.Object(
   {
     label: Type.String(),

@@ -1,4 +1,4 @@
-// What happens, as it happens.
+// The stream of events.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'

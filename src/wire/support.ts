@@ -1,4 +1,4 @@
-// Help articles and tickets.
+// Help articles, questions to them, and messages to the owner.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'

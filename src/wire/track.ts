@@ -19,7 +19,7 @@ const texts = Type.Optional(
   }),
 )
 
-/** What every track but the time axis says of itself. */
+/** The fields that all tracks except for the time axis have. */
 const shown = {
   id: Type.String({ description: 'The title; further tracks of the same title get `#2` and so on.' }),
   title: Type.String(),

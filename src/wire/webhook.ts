@@ -1,4 +1,4 @@
-// Receivers of events, and what was sent to them.
+// Receivers of events, and their deliveries.
 
 import { Type } from '@sinclair/typebox'
 import { RECEIVER_EVENTS, type ReceiverEvent } from './event.ts'
@@ -55,7 +55,7 @@ export type Delivery = Wire<typeof Delivery>
 const WebhookBody = Type.Object({
   name: Text(200),
   url: Raw(2000),
-  // Which events there are is for the room to say: its refusal names them.
+  // Any text here: the room checks the events, and its refusal names those that exist.
   events: Type.Array(Text(100), { minItems: 1, maxItems: 20 }),
 })
 
