@@ -1,7 +1,14 @@
 // Ranges that are suggested for inputs, and the map of the scores.
 
 import { describe, expect, test } from 'bun:test'
-import { choicesOf, heatOf, rowProblem, rowsOf, variedOf } from '../../src/dashboard/sweeps/sweep-model.ts'
+import {
+  choicesOf,
+  heatOf,
+  propertyRows,
+  rowProblem,
+  rowsOf,
+  variedOf,
+} from '../../src/dashboard/sweeps/sweep-model.ts'
 import type { Input } from '../../src/wire/script.ts'
 import type { SweepTrial } from '../../src/wire/sweep.ts'
 
@@ -52,6 +59,11 @@ describe('a range is suggested', () => {
     const [row] = rowsOf([input(part)])
     expect(variedOf(row!)).toEqual(varied as never)
     expect(rowProblem(row!)).toBeNull()
+  })
+  test('of the properties of strategy(), by their names', () => {
+    const [row] = propertyRows()
+    expect(variedOf(row!)).toEqual({ property: 'pyramiding', min: 0, max: 3, step: 1 })
+    for (const one of propertyRows()) expect([one.on, rowProblem(one)]).toEqual([false, null])
   })
   test('none where there is nothing to vary', () => {
     expect(

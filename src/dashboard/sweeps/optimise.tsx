@@ -11,7 +11,7 @@ import { navigate } from '../router.ts'
 import { runBars } from '../run-script.ts'
 import { titleOf } from '../editor/title-of.ts'
 import { inputs, market, script } from '../workspace.ts'
-import { choicesOf, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
+import { choicesOf, propertyRows, rowProblem, rowsOf, variedOf, type Row } from './sweep-model.ts'
 import s from './sweeps.module.css'
 
 const SAMPLERS = [
@@ -59,8 +59,8 @@ export function Optimise() {
         <Show of={checked}>
           {({ inputs: list, kind }) => {
             const rows = rowsOf(list)
-            if (kind !== 'strategy' || rows.length === 0) return <NoScript kind={kind} />
-            return <OptimiseForm key={source} start={rows} />
+            if (kind !== 'strategy') return <NoScript />
+            return <OptimiseForm key={source} start={[...rows, ...propertyRows()]} />
           }}
         </Show>
       )}
@@ -68,14 +68,11 @@ export function Optimise() {
   )
 }
 
-function NoScript({ kind }: { readonly kind?: string }) {
+function NoScript() {
   return (
     <Empty title="Nothing to vary" action={<Button onClick={() => navigate('/')}>To the editor</Button>}>
-      {kind === undefined
-        ? 'Open a strategy in the editor first.'
-        : kind === 'strategy'
-          ? 'The script has no input that is a number, a choice or a switch. Give it one with input.int().'
-          : 'Only a strategy makes a profit that could be optimised, and it must compile.'}
+      Open a strategy in the editor first: only a strategy makes a profit that could be optimised, and it must
+      compile.
     </Empty>
   )
 }
@@ -85,8 +82,9 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
   const [sampler, setSampler] = useState<(typeof SAMPLERS)[number][0]>('auto')
   const [windows, setWindows] = useState<(typeof WINDOWS)[number][0]>('holdout')
   const chosen = rows.filter(({ on }) => on)
+  const inputCount = rows.filter(({ property }) => property === undefined).length
   const size = choicesOf(rows)
-  const problem = chosen.length === 0 ? 'Choose at least one input.' : null
+  const problem = chosen.length === 0 ? 'Choose at least one input or property.' : null
   const isGrid = sampler === 'grid' || (sampler === 'auto' && size !== null && size <= 1000)
   const faulty = chosen.some((row) => rowProblem(row) !== null)
   const form = useForm({
@@ -128,10 +126,23 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
     >
       <fieldset class={s.inputs}>
         <legend>Inputs to vary</legend>
-        {rows.map((row, at) => (
-          <InputRow key={row.input.label} row={row} set={(part) => set(at, part)} />
-        ))}
+        {rows.map((row, at) =>
+          row.property === undefined ? (
+            <InputRow key={row.input.label} row={row} set={(part) => set(at, part)} />
+          ) : null,
+        )}
+        {inputCount === 0 && (
+          <p class={s.summary}>The script has no input that is a number, a choice or a switch.</p>
+        )}
       </fieldset>
+      <details class={s.inputs}>
+        <summary>Properties of strategy()</summary>
+        {rows.map((row, at) =>
+          row.property === undefined ? null : (
+            <InputRow key={row.property} row={row} set={(part) => set(at, part)} />
+          ),
+        )}
+      </details>
       <div class={s.fields}>
         <Field
           label="Condition between them"

@@ -9,6 +9,8 @@ export type Choice = SweepTrial['choices'][number]
 /** A row of the form: an input, whether it is varied, and over what, as typed. */
 export interface Row {
   readonly input: ScriptInput
+  /** Of strategy(), by the name of its argument, instead of an input. */
+  readonly property?: string
   readonly on: boolean
   readonly kind: 'range' | 'values'
   readonly min: string
@@ -30,6 +32,40 @@ export function rowsOf(inputs: readonly ScriptInput[]): Row[] {
     return [{ ...row, on: row.kind === 'range' && ++numbers <= 2 }]
   })
 }
+
+/** Arguments of strategy() that are varied most, over what brokers and traders use. */
+export function propertyRows(): Row[] {
+  return PROPERTIES.map(([property, label, kind, min, max, step]) => ({
+    input: { ...PROPERTY_INPUT, label, kind },
+    property,
+    on: false,
+    kind: 'range',
+    min,
+    max,
+    step,
+    values: '',
+  }))
+}
+
+const PROPERTIES = [
+  ['pyramiding', 'Pyramiding', 'int', '0', '3', '1'],
+  ['default_qty_value', 'Order size', 'float', '1', '10', '1'],
+  ['commission_value', 'Commission', 'float', '0', '0.2', '0.05'],
+  ['slippage', 'Slippage, ticks', 'int', '0', '4', '1'],
+  ['margin_long', 'Margin of longs, %', 'float', '0', '100', '25'],
+  ['margin_short', 'Margin of shorts, %', 'float', '0', '100', '25'],
+] as const
+const PROPERTY_INPUT = {
+  default: 0,
+  minval: null,
+  maxval: null,
+  step: null,
+  options: null,
+  tooltip: '',
+  group: '',
+  inline: '',
+  active: true,
+} as const
 
 function suggestion(input: ScriptInput): Row | null {
   const empty = { input, on: false, min: '', max: '', step: '', values: '' }
@@ -59,8 +95,8 @@ function niceStep(about: number, isWhole: boolean): number {
 const tidy = (value: number) => Number(value.toPrecision(10))
 
 /** What is sent of a row. */
-export function variedOf({ input, kind, min, max, step, values }: Row): Varied {
-  const name = { input: input.label }
+export function variedOf({ input, property, kind, min, max, step, values }: Row): Varied {
+  const name = property === undefined ? { input: input.label } : { property }
   if (kind === 'values') return { ...name, values: listOf(values, input) }
   return { ...name, min: Number(min), max: Number(max), ...(step.trim() !== '' && { step: Number(step) }) }
 }
