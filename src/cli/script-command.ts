@@ -99,7 +99,8 @@ async function addLibrary(context: CommandContext): Promise<number> {
           diagnostics: JSON.stringify(wire),
         }),
     })
-    await scripts.addLibrary(user.id, user.name, path, source)
+    const made = await scripts.addLibrary(user.id, user.name, path, source)
+    await scripts.noteAdded(made.script)
     context.print(`Scripts of ${user.email} import ${path} from now on.`)
     return 0
   })

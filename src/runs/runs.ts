@@ -168,12 +168,36 @@ export async function scriptOf(kv: Kv, id: string): Promise<RunScript | null> {
 
 /**
  * The beginning of a stored run's source, stored separately: a search needs it for all runs of the user, and reading 1,500
- * sources of 20 kB took 125 MB. Runs from before it was stored give their whole source; null if there is none.
+ * sources of 20 kB took 125 MB. Runs from before it was stored get it when it is asked for; null if there is no source.
  */
 export async function beginningOf(kv: Kv, id: string): Promise<string | null> {
   const entry = await kv.get(beginningKey(id))
-  return entry ? entry.value : ((await scriptOf(kv, id))?.source ?? null)
+  return entry ? entry.value : keepBeginning(kv, id)
 }
+
+async function keepBeginning(kv: Kv, id: string): Promise<string | null> {
+  const script = await kv.get(scriptKey(id))
+  if (!script) return null
+  const { source } = JSON.parse(script.value) as RunScript
+  const value = cutText(source, BEGINNING)
+  // The run may be removed meanwhile. On a full disk it stays as it is.
+  const checks = [{ key: scriptKey(id), version: script.version }]
+  await kv.commit({ checks, sets: [{ key: beginningKey(id), value }] }).catch(() => false)
+  return value
+}
+
+/** Once, for data of older versions: a run without a beginning gets one with every step, so that no search has to. */
+export async function* keepBeginnings(kv: Kv): AsyncGenerator<void> {
+  if (await kv.get(BEGUN)) return
+  for await (const { id } of runs(kv).each()) {
+    const [known] = await kv.versions([beginningKey(id)])
+    if (known !== null) continue
+    await keepBeginning(kv, id)
+    yield
+  }
+  await kv.commit({ sets: [{ key: BEGUN, value: 'true' }] })
+}
+const BEGUN: Key = ['meta', 'backtest-beginnings']
 
 export class Runs {
   readonly #deps: RunDeps

@@ -5,7 +5,7 @@ import type { NewId } from '../lib/ids.ts'
 import { Problem } from '../lib/problem.ts'
 import { collection, collectionIn, type Page, type PageOptions } from '../store/collection.ts'
 import { NameTaken, transact, type Also } from '../store/transaction.ts'
-import type { Kv, Reader } from '../store/kv.ts'
+import type { Key, Kv, Reader } from '../store/kv.ts'
 
 type ScriptVisibility = 'public' | 'private'
 
@@ -106,6 +106,9 @@ export function libraryFor(kv: Kv, readerId: string | null): Library {
   }
 }
 
+const ADDED: Key = ['scripts', 'added']
+const ADDED_AT_ONCE = 100
+
 export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   const scripts = scriptsIn(kv)
   const revisions = collection<ScriptRevision>(kv, 'revisions', {
@@ -147,6 +150,18 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         if (error instanceof NameTaken) return this.addLibrary(ownerId, author, path, source)
         throw error
       }
+    },
+    /** A command that adds a script beside a server notes it, since the server's search cannot know. */
+    async noteAdded({ id, ownerId }: Script): Promise<void> {
+      await kv.commit({ sets: [{ key: [...ADDED, id], value: JSON.stringify(ownerId) }] })
+    },
+    /** Scripts that were noted, as they are now; the notes are gone then. */
+    async takeAdded(): Promise<Script[]> {
+      const notes = await kv.list({ prefix: ADDED }, { limit: ADDED_AT_ONCE })
+      if (notes.length === 0) return []
+      const found = await scripts.getMany(notes.map(({ key }) => String(key.at(-1))))
+      await kv.commit({ deletes: notes.map(({ key }) => key) })
+      return found
     },
     async create(
       ownerId: string,

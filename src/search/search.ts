@@ -23,6 +23,8 @@ export interface SearchDeps {
   readonly privateOf: (userId: string) => AsyncIterable<SearchItem>
   /** Those of these that there are no more: another process may have removed them, of which nobody here was told. */
   readonly goneOf: (hits: readonly Hit[]) => Promise<readonly Hit[]>
+  /** Items that another process made since this was asked last. */
+  readonly added: () => Promise<readonly SearchItem[]>
   readonly now: () => number
   /** Yields, so that requests are answered meanwhile. */
   readonly pause: () => Promise<void>
@@ -46,7 +48,16 @@ interface Filling {
 
 export type Search = ReturnType<typeof createSearch>
 
-export function createSearch({ spawn, everybodys, privateOf, goneOf, now, pause, failed }: SearchDeps) {
+export function createSearch({
+  spawn,
+  everybodys,
+  privateOf,
+  goneOf,
+  added,
+  now,
+  pause,
+  failed,
+}: SearchDeps) {
   let thread: SearchThread | null = null
   let ready = false
   let asked = 0
@@ -174,6 +185,7 @@ export function createSearch({ spawn, everybodys, privateOf, goneOf, now, pause,
         users.set(userId, filling)
         if (!filling.isDone) await filling.soon
       }
+      for (const item of await added()) this.put(item)
       for (let round = 1; ; round++) {
         const hits = await found({ query, userId, filters, limit, ownTypes })
         const gone = new Set(await goneOf(hits))

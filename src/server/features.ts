@@ -34,7 +34,7 @@ import type { Http } from '../market/providers/provider.ts'
 import { createPlaces } from '../replay/places.ts'
 import { endReplays } from '../replay/session.ts'
 import { purgeGone } from '../runs/gone.ts'
-import { beginningOf, hostFor, runs, scanHost, type Run } from '../runs/runs.ts'
+import { beginningOf, keepBeginnings, hostFor, runs, scanHost, type Run } from '../runs/runs.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
 import { WantedLibraries } from '../scripts/wanted-libraries.ts'
 import { createSearch, type SearchThread } from '../search/search.ts'
@@ -80,6 +80,7 @@ const TIDY_MS = 3_600_000
 const TOLD_MAX = 50
 /** Markets that a letter names. */
 const NAMED_MAX = 200
+const TRIM_MS = 20
 export function createFeatures(deps: FeatureDeps): Features {
   const { kv, clock, random, newId, log, bars, box, webhookAllow: allow, resolve } = deps
   const ideas = createIdeas({ kv, clock, newId, random })
@@ -162,6 +163,7 @@ export function createFeatures(deps: FeatureDeps): Features {
       const there = new Set((await runs(kv).getMany(found.map(({ id }) => id))).map(({ id }) => id))
       return found.filter(({ id }) => !there.has(id))
     },
+    added: async () => (await scripts.takeAdded()).map(scriptItem),
     now: () => clock.now(),
     pause: () => clock.sleep(0),
     failed: (error) => log('error', 'reading what is searched failed', { error: String(error) }),
@@ -342,6 +344,13 @@ export function createFeatures(deps: FeatureDeps): Features {
         mail.run(signal),
         looks.run(signal),
         scanWatch.run(signal),
+        untilDone(clock, new Backoff(deps, 'trimming old backtests'), signal, async () => {
+          // Slowly: each reads a whole source, and nobody waits for it.
+          for await (const _ of keepBeginnings(kv)) {
+            if (signal.aborted) return
+            await clock.sleep(TRIM_MS)
+          }
+        }),
         untilDone(clock, new Backoff(deps, 'tidying up alerts'), signal, () => alerts.sweep()),
         feeds.run(signal),
         tidy.run(signal),

@@ -27,6 +27,7 @@ async function searchOver(items: readonly SearchItem[]) {
     everybodys: () => later(items),
     privateOf: (userId) => later(items.filter((one) => one.ownerId === userId && !one.public)),
     spawn: searchHere,
+    added: async () => [],
     goneOf: async () => [],
     failed,
     now: () => 0,
@@ -49,6 +50,7 @@ test('what was removed by another process is found no more, and the next best ta
     everybodys: () => later([]),
     privateOf: () => later(all),
     spawn: searchHere,
+    added: async () => [],
     goneOf: async (hits) => hits.filter(({ id }) => !left.some((one) => one.id === id)),
     failed,
     now: () => 0,
@@ -211,6 +213,7 @@ describe('search', () => {
     const { promise: held, resolve: go } = Promise.withResolvers<void>()
     const search = createSearch({
       spawn: searchHere,
+      added: async () => [],
       goneOf: async () => [],
       failed,
       everybodys: () => later([]),
@@ -234,6 +237,7 @@ describe('search', () => {
     let time = 0
     const search = createSearch({
       spawn: searchHere,
+      added: async () => [],
       goneOf: async () => [],
       failed,
       everybodys: () => later([]),
@@ -253,6 +257,7 @@ describe('search', () => {
   test('a thread that dies answers nothing, and the next one knows all again', async () => {
     const threads: ReturnType<typeof searchHere>[] = []
     const search = createSearch({
+      added: async () => [],
       goneOf: async () => [],
       spawn() {
         const thread = searchHere()
