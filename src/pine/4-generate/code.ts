@@ -10,112 +10,85 @@ import type { Column } from '../3-plan/plan.ts'
 /** Strings stand as they are and read no column. A list has commas between its parts. */
 export type Part = string | number | Code | readonly Part[]
 
-/** A place in a piece whose text is known when everything has been written. */
-interface Slot {
-  readonly column: string
-  slotText(): string
-}
-
-const NO_SLOTS: readonly Slot[] = []
-const NO_TEXTS: readonly string[] = []
-
 export class Code {
   readonly text: string
-  readonly slots: readonly Slot[]
-  /** The text behind each slot. */
-  readonly behind: readonly string[]
+  /** What follows the text; null = nothing. */
+  readonly more: readonly (string | Code)[] | null
   /** A name or a literal: executing it alone does nothing. */
   readonly isSimple: boolean
 
-  constructor(text: string, slots = NO_SLOTS, behind = NO_TEXTS, isSimple = false) {
+  constructor(text: string, more: readonly (string | Code)[] | null = null, isSimple = false) {
     this.text = text
-    this.slots = slots
-    this.behind = behind
+    this.more = more
     this.isSimple = isSimple
   }
 
   toText(): string {
+    const { more } = this
     let { text } = this
-    for (let i = 0; i < this.slots.length; i++) text += this.slots[i]!.slotText() + this.behind[i]!
+    if (more !== null) for (const part of more) text += typeof part === 'string' ? part : part.toText()
     return text
   }
 
   /** The names of the columns it reads or sets, in the order of its text. */
   get columns(): readonly string[] {
-    return this.slots.map(({ column }) => column)
+    const found: string[] = []
+    this.noteColumns(found)
+    return found
+  }
+
+  protected noteColumns(found: string[]): void {
+    for (const part of this.more ?? []) if (typeof part !== 'string') part.noteColumns(found)
   }
 }
 
 /** A name or a literal. */
 export function simple(text: string | number): Code {
-  return new Code(String(text), NO_SLOTS, NO_TEXTS, true)
+  return new Code(String(text), null, true)
 }
 
 /**
- * The tag of template literals that are JavaScript. Most of them have no slot and become a single string, which is why they
- * are tried as one first: a script has hundreds, and compiling a corpus took 5 % longer without.
+ * The tag of template literals that are JavaScript. Most of them read no column and become a single string. The others keep
+ * their parts as they are: to copy those of the parts into each piece around them took half of the time to write a script.
  */
 export function js(texts: TemplateStringsArray, ...parts: readonly Part[]): Code {
   let text = texts[0]!
+  let more: (string | Code)[] | null = null
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i]!
-    if (typeof part === 'string') text += part
-    else if (part instanceof Code && part.slots === NO_SLOTS) text += part.text
-    else return joined(text, texts, parts, i)
-    text += texts[i + 1]!
+    const behind = texts[i + 1]!
+    if (more === null) {
+      if (typeof part === 'string') {
+        text += part + behind
+        continue
+      }
+      if (part instanceof Code && part.more === null) {
+        text += part.text + behind
+        continue
+      }
+      more = []
+    }
+    add(more, part, ',')
+    if (behind !== '') more.push(behind)
   }
-  return new Code(text)
-}
-
-function joined(text: string, texts: readonly string[], parts: readonly Part[], from: number): Code {
-  const joint = new Joint(text)
-  for (let i = from; i < parts.length; i++) {
-    joint.add(parts[i]!, ',')
-    joint.text(texts[i + 1]!)
-  }
-  return joint.code()
+  return new Code(text, more)
 }
 
 /** One after the other. */
 export function sequence(parts: readonly Part[]): Code {
-  const joint = new Joint('')
-  joint.add(parts, '')
-  return joint.code()
+  const more: (string | Code)[] = []
+  add(more, parts, '')
+  return new Code('', more)
 }
 
-/** Parts that become one piece. */
-class Joint {
-  #text: string
-  readonly #slots: Slot[] = []
-  readonly #behind: string[] = []
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  text(text: string): void {
-    if (this.#behind.length === 0) this.#text += text
-    else this.#behind[this.#behind.length - 1] += text
-  }
-
-  add(part: Part, separator: string): void {
-    if (part instanceof Code) {
-      this.text(part.text)
-      for (let i = 0; i < part.slots.length; i++) {
-        this.#slots.push(part.slots[i]!)
-        this.#behind.push(part.behind[i]!)
-      }
-    } else if (typeof part === 'object')
-      for (const [i, each] of part.entries()) {
-        if (i > 0) this.text(separator)
-        this.add(each, separator)
-      }
-    else this.text(String(part))
-  }
-
-  code(): Code {
-    return this.#slots.length === 0 ? new Code(this.#text) : new Code(this.#text, this.#slots, this.#behind)
-  }
+function add(more: (string | Code)[], part: Part, separator: string): void {
+  if (typeof part === 'string' || part instanceof Code) more.push(part)
+  else if (typeof part === 'number') more.push(String(part))
+  else
+    for (let i = 0; i < part.length; i++) {
+      if (i > 0 && separator !== '') more.push(separator)
+      add(more, part[i]!, separator)
+    }
 }
 
 /** So many bars before the one being executed; `o` = as many as an offset says that was just evaluated. */
@@ -128,7 +101,7 @@ export function indexOf(back: Back): string {
 /** The mask of a column that is there as a whole. */
 export const WHOLE = -1
 
-const NOTHING_BEHIND: readonly string[] = ['']
+const LATER: readonly Code[] = []
 
 /** What an index into a column is masked with. */
 interface Masks {
@@ -139,8 +112,7 @@ interface Masks {
  * An entry of a column. What is only ever read on its own bar needs no more than a block of entries, whose index is
  * masked; whether that is so is known when everything has been written.
  */
-export class Entry extends Code implements Slot {
-  override readonly slots: readonly Slot[] = [this]
+export class Entry extends Code {
   readonly column: string
   readonly kind: Column['kind']
   readonly back: Back
@@ -149,7 +121,7 @@ export class Entry extends Code implements Slot {
 
   /** A column without a number, or without masks, is there as a whole. */
   constructor(column: string, kind: Column['kind'], back: Back = 0, index = -1, masks: Masks | null = null) {
-    super('', NO_SLOTS, NOTHING_BEHIND)
+    super('', LATER)
     this.column = column
     this.kind = kind
     this.back = back
@@ -157,12 +129,12 @@ export class Entry extends Code implements Slot {
     this.#masks = masks
   }
 
-  get #mask(): number {
+  get mask(): number {
     return this.#masks === null ? WHOLE : this.#masks.maskOf(this.#index)
   }
 
-  slotText(): string {
-    const mask = this.#mask
+  override toText(): string {
+    const { mask } = this
     return mask === WHOLE
       ? `${this.column}[${indexOf(this.back)}]`
       : `${this.column}[${indexOf(this.back)}&${mask}]`
@@ -170,7 +142,27 @@ export class Entry extends Code implements Slot {
 
   /** The column it is an entry of and its mask, for what takes a block of bars at once. */
   get withMask(): Code {
-    const { column } = this
-    return new Code(`${column},`, [{ column, slotText: () => String(this.#mask) }], NOTHING_BEHIND)
+    return new ColumnWithMask(this)
+  }
+
+  protected override noteColumns(found: string[]): void {
+    found.push(this.column)
+  }
+}
+
+class ColumnWithMask extends Code {
+  readonly #of: Entry
+
+  constructor(of: Entry) {
+    super('', LATER)
+    this.#of = of
+  }
+
+  override toText(): string {
+    return `${this.#of.column},${this.#of.mask}`
+  }
+
+  protected override noteColumns(found: string[]): void {
+    found.push(this.#of.column)
   }
 }
