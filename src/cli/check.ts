@@ -109,7 +109,7 @@ async function checkFiles(
     if (result.ran !== null) tried++
     if (result.ran) ran++
     if (options.jsonl) context.print(JSON.stringify(result))
-    else for (const line of resultLines(result, source)) context.print(line)
+    else for (const line of resultLines(result, source, files.length === 1)) context.print(line)
   }
   if (!options.jsonl) {
     const counts = [`${compiled} of ${files.length} scripts compile`]
@@ -206,10 +206,13 @@ function versionLine(source: string): number | null {
   return match ? Number(match[1]) : null
 }
 
-function resultLines(result: CheckResult, source: string): string[] {
-  const shown = result.compiled && result.ran !== false ? [] : result.diagnostics.filter(isError)
+/** Of a script that was named alone its warnings too; of a folder they would hide what does not compile. */
+function resultLines(result: CheckResult, source: string, isAlone: boolean): string[] {
+  const isFine = result.compiled && result.ran !== false
+  const said = isAlone ? result.diagnostics : result.diagnostics.filter(isError)
+  const shown = isFine && !isAlone ? [] : said
   const head =
-    shown.length > 0 || result.error
+    (shown.length > 0 && !isFine) || result.error
       ? []
       : [
           result.ran
