@@ -35,7 +35,9 @@ const resultPieces = ({ report, tracks }: FinishedRun['output']) => [
 const finishedAnswer = ({ run, output, warnings }: FinishedRun) => ({
   id: run.id,
   backtest: wire(run),
-  result: new JsonText(resultPieces(output), { resultOf: run.id }),
+  result: output.packed
+    ? new Columns([output.packed], { text: output.packed.text, resultOf: run.id })
+    : new JsonText(resultPieces(output), { resultOf: run.id }),
   ...(warnings.length > 0 && { warnings }),
 })
 
@@ -70,9 +72,15 @@ export function backtestRoutes(deps: ApiDeps) {
         }
         // The script's budget bounds the time; until then the connection must not be cut for being quiet.
         server?.timeout(request, 0)
-        return once(finishedAnswer, (also) => runs.runNow(caller.user.id, asked, request.signal, also))
+        const wanted = { ...asked, asColumns: wantsColumns(request) }
+        return once(finishedAnswer, (also) => runs.runNow(caller.user.id, wanted, request.signal, also))
       },
-      route('POST /api/platform/backtests', { rate: 'backtests', bodyBytes: BODY_BYTES, async: true }),
+      route('POST /api/platform/backtests', {
+        rate: 'backtests',
+        bodyBytes: BODY_BYTES,
+        async: true,
+        columns: true,
+      }),
     )
     .post(
       '/preview',

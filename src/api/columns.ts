@@ -12,14 +12,21 @@ export class Columns {
   readonly text: string
   /** Identifies the content as well as its bytes would, for the ETag. */
   readonly tag: string
+  /** Id of the backtest whose result it is; see `JsonTextOptions`. */
+  readonly resultOf: string | undefined
 
   constructor(
     packed: readonly Packed[],
-    { text, tag = '' }: { readonly text: string; readonly tag?: string },
+    {
+      text,
+      tag = '',
+      resultOf,
+    }: { readonly text: string; readonly tag?: string; readonly resultOf?: string },
   ) {
     this.packed = packed
     this.text = text
     this.tag = tag
+    this.resultOf = resultOf
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { turn } from '../lib/turn.ts'
 import { cutText } from '../lib/text-cut.ts'
+import { Columns } from './columns.ts'
 
 /** A text; its bytes, which are let go of as they are sent; or what is read when it is sent, a piece at a time. */
 export type Pieces = string | Bytes | { readonly length: number; readonly parts: AsyncIterable<string> }
@@ -69,11 +70,16 @@ export function keptText(answer: Answer): Promise<string> {
   return answerText(
     Object.fromEntries(
       Object.entries(answer).map(([name, value]) => {
-        const id = value instanceof JsonText ? value.options.resultOf : undefined
+        const id = resultOf(value)
         return [name, id === undefined ? value : { $resultOf: id }]
       }),
     ),
   )
+}
+
+function resultOf(value: unknown): string | undefined {
+  if (value instanceof JsonText) return value.options.resultOf
+  return value instanceof Columns ? value.resultOf : undefined
 }
 
 /** The id of the backtest whose result stood here, where `keptText` left it out. */

@@ -56,6 +56,8 @@ export interface RunJob {
   readonly overrides: Readonly<Record<string, number | string | boolean>>
   /** Kinds of tracks to answer; all if not said. */
   readonly tracks?: TrackKinds
+  /** Whether a run that is kept is answered as columns as well. */
+  readonly asColumns?: boolean
 }
 
 /** A run, and the list of trades that it differs from. */
@@ -156,6 +158,8 @@ export interface BacktestOutput {
   readonly tried: { readonly script: string; readonly trial: string }
   /** Of the job's bars; null where it ran on a part of them. */
   readonly barsHash: string | null
+  /** Report and tracks as `result` of an answer as columns, where that is wanted. */
+  readonly packed: Packed | null
 }
 
 export interface PreviewOutput extends Pick<BacktestOutput, 'tried' | 'barsHash'> {

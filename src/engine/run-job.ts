@@ -1,7 +1,7 @@
 // Running a script in a worker: what it needs is fetched first, so that it runs once.
 
 import { compareReports } from '../backtest/report/difference.ts'
-import { packGiven } from '../wire/columns.ts'
+import { packGiven, type Packed } from '../wire/columns.ts'
 import type { Report } from '../wire/report.ts'
 import { scriptName, trialName } from '../backtest/trial-name.ts'
 import { findRepaint } from '../backtest/repaint.ts'
@@ -36,6 +36,8 @@ export async function runJob(
     currency,
     tried: triedBy(job, report),
     barsHash: result.barsHash,
+    // After the texts, for it takes the run's columns away.
+    packed: job.asColumns ? packedResult(result, null, scales) : null,
   }
 }
 
@@ -47,10 +49,15 @@ export async function previewJob(
 ): Promise<PreviewOutput> {
   const { result, scales } = await weighedResult(job, desk, run)
   const { report } = result
-  const packed = packGiven(result.columns(job.tracks), ['result'])
+  const packed = packedResult(result, job.tracks, scales)
+  return { result: packed, tried: triedBy(job, report), barsHash: result.barsHash }
+}
+
+function packedResult(result: BacktestResult, tracks: RunJob['tracks'], scales: AnswerScales): Packed {
+  const packed = packGiven(result.columns(tracks), ['result'])
   scales.add(packed.text.length)
   for (const { byteLength } of packed.bytes) scales.add(byteLength)
-  return { result: packed, tried: triedBy(job, report), barsHash: result.barsHash }
+  return packed
 }
 
 async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {

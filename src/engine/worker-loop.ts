@@ -101,8 +101,8 @@ export function serveJobs(kinds: Partial<Kinds>): void {
 /** Bytes and packed columns of an answer belong to the server from now on. */
 function handedOver(said: Said): ArrayBuffer[] {
   const answer = said.from === 'done' ? (said.answer as Partial<Handed> | undefined) : undefined
-  const { bytes, result, report, tracks } = answer ?? {}
-  const lists = [bytes, result?.bytes, report, tracks].filter((list) => Array.isArray(list))
+  const { bytes, result, report, tracks, packed } = answer ?? {}
+  const lists = [bytes, result?.bytes, report, tracks, packed?.bytes].filter((list) => Array.isArray(list))
   // A buffer may be in several columns.
   return [...new Set(lists.flat().map(({ buffer }) => buffer))]
 }

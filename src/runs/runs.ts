@@ -226,11 +226,12 @@ export class Runs {
   /** Runs and waits. The run is stored if it succeeds; a failure is answered and not stored. */
   async runNow(
     userId: string,
-    request: RunRequest,
+    request: RunRequest & Pick<RunJob, 'asColumns'>,
     signal: AbortSignal,
     also?: Also<FinishedRun>,
   ): Promise<FinishedRun> {
-    const plan = await this.#plan(userId, request)
+    const { asColumns = false } = request
+    const plan = { ...(await this.#plan(userId, request)), asColumns }
     await this.#madeWay(userId, this.#deps.kv)
     return this.#attended(plan, signal, (live) => this.#execute(live, plan, null, also))
   }
@@ -643,7 +644,7 @@ export class Runs {
     return { output, startedAt }
   }
 
-  #jobOf({ script, key, symbol, bars, tracks = null }: Plan): RunJob {
+  #jobOf({ script, key, symbol, bars, tracks = null, asColumns = false }: Plan): RunJob {
     const { limits } = this.#deps
     return {
       ...script,
@@ -653,6 +654,7 @@ export class Runs {
       interval: key.interval,
       limits,
       tracks,
+      asColumns,
     }
   }
 
@@ -751,6 +753,7 @@ interface Plan {
   readonly warnings: readonly RunWarning[]
   /** The kinds of tracks to answer; without it, all. */
   readonly tracks?: RunJob['tracks']
+  readonly asColumns?: boolean
 }
 
 function tell(live: Live, progress: RunProgress): void {

@@ -129,6 +129,23 @@ test('refusals are JSON, and who takes anything is answered JSON', async () => {
   pool.close()
 })
 
+test('a backtest that is kept is answered as columns too, and stored as it always is', async () => {
+  const { columns, json, pool } = await world()
+  const key = { 'idempotency-key': 'kept' }
+  const { response, bytes } = await columns('POST', '/backtests', RUN, key)
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, COLUMNS_TYPE])
+  const made = decodeColumns(bytes) as { id: string; result: { tracks: unknown } }
+  const { backtest, result } = await json('GET', `/backtests/${made.id}`)
+  const { tracks } = await json('GET', `/backtests/${made.id}/tracks`)
+  const { source: _source, inputs: _inputs, overrides: _overrides, ...listed } = backtest
+  expect(made).toEqual({ ok: true, id: made.id, backtest: listed, result: { ...result, tracks } } as never)
+  // Asked for again by its key, it is the same one.
+  const again = await columns('POST', '/backtests', RUN, key)
+  const kept = JSON.parse(new TextDecoder().decode(again.bytes)) as typeof made
+  expect([again.response.headers.get('idempotent-replayed'), kept]).toEqual(['true', made])
+  pool.close()
+})
+
 test('a key that is sent twice runs a preview twice, as columns too', async () => {
   const { columns, pool } = await world()
   const key = { 'idempotency-key': 'one' }
