@@ -21,7 +21,7 @@ const LETTERS_MAX = 1 << 20
 export class Kept<A extends object = object> {
   readonly stamp: string
   readonly text: string
-  readonly etag: string
+  #etag: string | null = null
   readonly #encoded = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>()
   readonly #grown: (bytes: number) => void
   /** For the compiler alone: what the text is of. */
@@ -30,8 +30,12 @@ export class Kept<A extends object = object> {
   constructor(text: string, stamp: string, grown: (bytes: number) => void) {
     this.text = text
     this.stamp = stamp
-    this.etag = `"${Bun.hash(text).toString(36)}"`
     this.#grown = grown
+  }
+
+  /** Lists have none, and of a long text it takes as long as sending it. */
+  get etag(): string {
+    return (this.#etag ??= `"${Bun.hash(this.text).toString(36)}"`)
   }
 
   encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
