@@ -278,6 +278,11 @@ describe('versions 4 and 5', () => {
   ])
 })
 
+test('Heikin Ashi is known by the spelling of the first versions', () => {
+  const source = '//@version=4\nstudy("")\nplot(security(heikenashi(tickerid), period, close))'
+  expect(checked(source)).not.toContain('undeclared-function')
+})
+
 describe('mistakes', () => {
   rows(6, [
     ['x = clsoe', 'undeclared-name@1:5'],

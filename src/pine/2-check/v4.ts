@@ -28,6 +28,8 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   tostring: 'str.tostring',
   tonumber: 'str.tonumber',
   tickerid: 'ticker.new',
+  // As the first versions spelled it; scripts that were brought to v4 by their first line alone still do.
+  heikenashi: 'ticker.heikinashi',
   study: 'indicator',
   iff: '·iff',
 }
