@@ -178,6 +178,26 @@ describe('rooms', () => {
     expect(broken).toEqual([])
   })
 
+  test('a type of the language has a name of its own, whichever phase it belongs to', () => {
+    // Nodes of the tree are always written `tree.Block`; built-ins are known by their folder.
+    const owners = Map.groupBy(
+      files
+        .filter((file) => /^pine\/(?!builtins\/|1-parse\/tree\.ts)/.test(file))
+        .flatMap((file) =>
+          [
+            ...readFileSync(`${root}/src/${file}`, 'utf8').matchAll(
+              /^export (?:abstract )?(?:class|interface|type) (\w+)/gm,
+            ),
+          ].map(([, name = '']) => ({ name, file })),
+        ),
+      ({ name }) => name,
+    )
+    const shared = [...owners].flatMap(([name, all]) =>
+      all.length > 1 ? [`${name}: ${all.map(({ file }) => file).join(', ')}`] : [],
+    )
+    expect(shared).toEqual([])
+  })
+
   test('files import one way only: none imports itself by a detour', () => {
     const importsOf = Map.groupBy(
       imports.filter(({ typeOnly, later }) => !typeOnly && !later),

@@ -9,7 +9,7 @@ import { Scope, declare, errorExpr, markReassigned, type Place, type Use } from 
 import type { Block, Expr, Stmt, Variable } from './program.ts'
 import { typeOf } from './type-names.ts'
 import { BOOL, ERROR, INT, NA, QUOTIENT, VOID, latest, typeText, type Qualifier, type Type } from './types.ts'
-import { condition, constant, number, oneValue, value, variableExpr } from './values.ts'
+import { forNobody, condition, constant, number, oneValue, value, variableExpr } from './values.ts'
 
 /** A block inside what stands here, with names of its own. */
 export function block(here: Place, node: tree.Block, use: Use): Block {
@@ -37,7 +37,7 @@ export function body(here: Place, statements: readonly tree.Statement[], use: Us
 
 function lastStatement(here: Place, node: tree.Statement, use: Use): Expr | null {
   if (node.kind === 'ExpressionStatement') {
-    const expr = here.check.rules.expression({ ...here, target: '' }, node.expression, use)
+    const expr = here.check.rules.expression(forNobody(here), node.expression, use)
     if (expr.type.kind !== 'void') return expr
     here.out.push({ kind: 'Expression', value: expr, start: node.start })
     return null

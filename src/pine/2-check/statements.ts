@@ -12,7 +12,7 @@ import { declare, errorExpr, isLoopDependent, markReassigned, type Mutable, type
 import type { Expr, Variable } from './program.ts'
 import { typeOf } from './type-names.ts'
 import { ERROR, FLOAT, isLater, isPrimitive, latest, typeText, type Qualifier, type Type } from './types.ts'
-import { oneValue, temporary, value, variableExpr } from './values.ts'
+import { forNobody, oneValue, temporary, value, variableExpr } from './values.ts'
 import { walkExpr } from './walk.ts'
 
 /** Gives the variables it sets, for a block that ends with it. */
@@ -25,7 +25,7 @@ export function statement(here: Place, node: tree.Statement): readonly Variable[
     case 'Assignment':
       return assignment(here, node)
     case 'ExpressionStatement': {
-      const expr = expression({ ...here, target: '' }, node.expression, 'statement')
+      const expr = expression(forNobody(here), node.expression, 'statement')
       if (!(expr.kind === 'Const' && expr.type.kind === 'void'))
         here.out.push({ kind: 'Expression', value: expr, start: node.start })
       return []

@@ -74,9 +74,14 @@ export interface Given {
   readonly expr: Expr
 }
 
+/** The place, where the value goes to no variable. */
+export function forNobody(here: Place): Place {
+  return here.target === '' ? here : { ...here, target: '' }
+}
+
 /** What stands in the parentheses, checked. */
 export function givenArguments(here: Place, node: tree.Call): Given[] {
-  const inside = { ...here, target: '' }
+  const inside = forNobody(here)
   return node.arguments.map((one) => ({
     name: one.name?.name ?? null,
     expr: here.check.rules.expression(inside, one.value),
