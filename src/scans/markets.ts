@@ -44,6 +44,11 @@ export class Markets {
     return new Markets(cache, userId, interval, await barsSeenBy(cache, userId).list())
   }
 
+  /** To read some whose names are known: `all` has none. */
+  static byName(cache: BarCache, userId: string, interval: string): Markets {
+    return new Markets(cache, userId, interval, [])
+  }
+
   /** Those that are named; one without an exchange is every one that has the symbol, or stays as it is. Each once. */
   named(names: readonly NamedMarket[]): NamedMarket[] {
     const found = new Map<string, NamedMarket>()

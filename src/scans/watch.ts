@@ -44,6 +44,10 @@ export interface WatchDeps extends LookDeps {
 }
 
 const NAP_MS = 3_600_000
+/** Bars that come within it are looked at together. */
+const GATHER_MS = 250
+/** Of so many markets each is asked for by its name; to list all series there are takes longer. */
+const FEW = 20
 const NEWS_MAX = 100
 
 export interface ScanWatching {
@@ -53,7 +57,7 @@ export interface ScanWatching {
 }
 
 export function createScanWatch(deps: WatchDeps): ScanWatching {
-  const { kv, bars } = deps
+  const { kv, bars, clock } = deps
   /** Series whose bars have changed; null = nobody knows, so all have. */
   let changed: Map<string, SeriesKey> | null = null
   bars.onChange(({ key }) => {
@@ -61,13 +65,17 @@ export function createScanWatch(deps: WatchDeps): ScanWatching {
     loop.wake()
   })
   const loop = createLoop(deps, 'watching scans', async (signal) => {
+    if (changed?.size === 0) return NAP_MS
+    // Feeds bring many markets at a time.
+    await clock.sleep(GATHER_MS)
     const series = changed && [...changed.values()]
     changed = new Map()
-    if (series?.length === 0) return NAP_MS
     try {
       for await (const scan of scans(kv).each('watched')) {
         signal.throwIfAborted()
         await lookAgain(deps, scan, series, signal)
+        // There may be thousands, and others wait.
+        await clock.sleep(0)
       }
     } catch (error) {
       // What was to be looked at is looked at with all the others then.
@@ -97,7 +105,10 @@ async function lookAgain(
   const entry = await deps.kv.get(scriptKey(scan.id))
   if (!entry) return
   const script = JSON.parse(entry.value) as ScanScript
-  const markets = await Markets.seenBy(deps.bars, scan.userId, scan.interval)
+  const markets =
+    places.length <= FEW
+      ? Markets.byName(deps.bars, scan.userId, scan.interval)
+      : await Markets.seenBy(deps.bars, scan.userId, scan.interval)
   const most = Math.max(1, Math.min(PART_MAX, Math.floor(PART_BARS / scan.bars)))
   for (let from = 0; from < places.length; from += most) {
     const part = places.slice(from, from + most)
