@@ -24,6 +24,7 @@ import type { Ledger } from '../sweeps/ledger.ts'
 import type { Scans } from '../scans/scans.ts'
 import type { Sweeps } from '../sweeps/sweeps.ts'
 import type { Drawings } from '../charts/drawings.ts'
+import type { Layouts } from '../charts/layouts.ts'
 import type { Watchlists } from '../watchlists/watchlists.ts'
 import type { Outbox } from '../webhooks/deliveries.ts'
 import type { Receivers } from '../webhooks/receivers.ts'
@@ -54,6 +55,7 @@ export interface Features {
   readonly wantedLibraries: WantedLibraries
   readonly watchlists: Watchlists
   readonly drawings: Drawings
+  readonly layouts: Layouts
   /** Reads files of bars for this user. */
   readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
   /** Called after something was put into the outbox of this user's webhooks. */

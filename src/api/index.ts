@@ -69,6 +69,7 @@ import { scanRoutes } from './scans.ts'
 import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
 import { drawingRoutes } from './drawings.ts'
+import { layoutRoutes } from './layouts.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { webhookRoutes } from './webhooks.ts'
 
@@ -85,6 +86,7 @@ const resources = (deps: ApiDeps) =>
     .use(scriptRoutes(deps))
     .use(watchlistRoutes(deps))
     .use(drawingRoutes(deps))
+    .use(layoutRoutes(deps))
     .use(replayRoutes(deps))
     .use(webhookRoutes(deps))
     .use(searchRoutes(deps))

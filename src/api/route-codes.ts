@@ -22,6 +22,7 @@ const IDEA: Codes = ['idea_not_found']
 const SWEEP: Codes = ['sweep_not_found']
 const SCAN: Codes = ['scan_not_found']
 const SCRIPT: Codes = ['script_not_found']
+const LAYOUT: Codes = ['layout_not_found']
 const WATCHLIST: Codes = ['watchlist_not_found']
 const WEBHOOK: Codes = ['webhook_not_found']
 const OWNER: Codes = ['not_found']
@@ -101,6 +102,10 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
 
   'POST /api/platform/watchlists/import': KEPT,
   'PATCH /api/platform/drawings': KEPT,
+  'POST /api/platform/layouts': KEPT,
+  'GET /api/platform/layouts/:id': LAYOUT,
+  'PATCH /api/platform/layouts/:id': [...LAYOUT, ...KEPT],
+  'DELETE /api/platform/layouts/:id': LAYOUT,
   'GET /api/platform/watchlists/:id': WATCHLIST,
   'GET /api/platform/watchlists/:id/export': WATCHLIST,
   'PATCH /api/platform/watchlists/:id': WATCHLIST,

@@ -90,6 +90,7 @@ export const PROBLEM_CODES = {
   sweep_not_found: notThere('sweep'),
   token_not_found: notThere('access token'),
   user_not_found: notThere('user'),
+  layout_not_found: notThere('layout'),
   watchlist_not_found: notThere('watchlist'),
   webhook_not_found: notThere('webhook'),
   symbol_not_found: {

@@ -17,6 +17,7 @@ import { createTexts } from '../engine/texts.ts'
 import type { ReceiverData } from '../wire/event.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import { createDrawings } from '../charts/drawings.ts'
+import { createLayouts } from '../charts/layouts.ts'
 import { createFeeds } from '../feeds/feeds.ts'
 import { createClientErrors } from '../errors/client-errors.ts'
 import { createIdeas } from '../ideas/ideas.ts'
@@ -305,6 +306,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     readerFor: (userId, signal) => stageInWorker(deps.pool, userId, signal),
     watchlists,
     drawings: createDrawings({ kv, clock }),
+    layouts: createLayouts({ kv, clock, newId }),
     wakeDeliveries: deliverer.wake,
     onFinished: {
       changes: (tx, run) => outbox.enqueue(tx, run.userId, 'backtest.reportReady', reportReadyEvent(run)),

@@ -10,6 +10,7 @@ import { DRAWINGS } from './drawing.ts'
 import { FEEDS } from './feed.ts'
 import { HEALTH } from './health.ts'
 import { IDEAS } from './idea.ts'
+import { LAYOUTS } from './layout.ts'
 import type { OperationTable } from './operation.ts'
 import { REPLAYS } from './replay.ts'
 import type { Unchanged, Warning, Wire } from './schema.ts'
@@ -34,6 +35,7 @@ export const OPERATIONS = {
   ...SCRIPTS,
   ...WATCHLISTS,
   ...DRAWINGS,
+  ...LAYOUTS,
   ...REPLAYS,
   ...WEBHOOKS,
   ...SEARCH,

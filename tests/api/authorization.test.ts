@@ -187,6 +187,18 @@ test("somebody else's objects are not there", async () => {
     }),
     '/api/platform/scripts/': await post('/api/platform/scripts', { name: 'n', source: '' }),
     '/api/platform/watchlists/': await post('/api/platform/watchlists/import', { name: 'w', items: [] }),
+    '/api/platform/layouts/': await post('/api/platform/layouts', {
+      name: 'l',
+      chart: {
+        ...market,
+        type: 'candles',
+        scale: 'linear',
+        volume: true,
+        trades: true,
+        scriptId: null,
+        studies: [],
+      },
+    }),
     '/api/platform/webhooks/': webhook,
     '/api/platform/webhooks/deliveries/': await post(`/api/platform/webhooks/${webhook}/test`, {}),
     '/api/platform/backtests/': await post('/api/platform/backtests', {

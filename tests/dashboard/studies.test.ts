@@ -141,4 +141,38 @@ describe.skipIf(noBrowser)('on the chart', () => {
     expect(await legend('MACD').count()).toBe(0)
     expect(complaints).toEqual([])
   }, 90_000)
+
+  test('a layout is saved under a name, kept as one goes on, and opened again', async () => {
+    const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+    const { page, complaints } = await site.open({ remembered: quiet, width: 1440 })
+    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page.getByText(/^Vol/).first().waitFor()
+    await page.getByRole('button', { name: 'Layouts' }).click()
+    await page.getByRole('menuitem', { name: 'Save as a new layout…' }).click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Утро')
+    await page.keyboard.press('Enter')
+    const menu = page.getByRole('button', { name: 'Layout: Утро' })
+    await menu.waitFor()
+    await page.getByRole('button', { name: 'log', exact: true }).click()
+    const stored = async () =>
+      (
+        (await (await page.request.get(`${site.url}/api/platform/layouts`)).json()) as {
+          layouts: { name: string; chart: { scale: string; symbol: string } }[]
+        }
+      ).layouts
+    for (let i = 0; i < 100 && (await stored())[0]?.chart.scale !== 'log'; i++) await page.waitForTimeout(100)
+    expect(await stored()).toMatchObject([{ name: 'Утро', chart: { scale: 'log', symbol: 'SPX' } }])
+
+    // Another machine: nothing is remembered there.
+    const other = await site.open({
+      remembered: { ...quiet, market: { exchange: 'NASDAQ', symbol: 'AAPL', interval: '1d' } },
+    })
+    await other.page.goto(site.url)
+    await other.page.getByText(/^Vol/).first().waitFor()
+    await other.page.getByRole('button', { name: 'Layouts' }).click()
+    await other.page.getByRole('menuitemradio', { name: /Утро/ }).click()
+    await other.page.getByText('S&P 500 Index').waitFor()
+    await other.page.getByRole('button', { name: 'log', exact: true, pressed: true }).waitFor()
+    expect([...complaints, ...other.complaints]).toEqual([])
+  }, 90_000)
 })

@@ -26,6 +26,7 @@ import {
   zone,
 } from './chart-state.ts'
 import { CHART_TYPES, type ChartType } from './draw-bars.ts'
+import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { Menu, type MenuItem } from './menu.tsx'
 
 const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
@@ -91,6 +92,7 @@ export function ChartBar() {
         <Icon name="eye" />
         <span class={s.wide}>Show</span>
       </Menu>
+      <LayoutMenu wide={s.wide ?? ''} />
       <span class={s.rule} />
       <Button
         variant="quiet"

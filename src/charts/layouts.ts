@@ -1,0 +1,84 @@
+// Layouts of the chart, by name.
+
+import type { Clock } from '../lib/clock.ts'
+import type { NewId } from '../lib/ids.ts'
+import { Problem } from '../lib/problem.ts'
+import { marketName } from '../lib/text.ts'
+import { collection, type Page, type PageOptions } from '../store/collection.ts'
+import type { Kv } from '../store/kv.ts'
+import { transact, type Also } from '../store/transaction.ts'
+import type { LayoutChart, Layout as Shown } from '../wire/layout.ts'
+
+export const LAYOUTS_PER_USER = 100
+/** UTF-8 bytes of one, most of them its indicators' scripts. */
+const LAYOUT_BYTES = 512 * 1024
+
+export interface Layout extends Shown {
+  readonly ownerId: string
+}
+
+export type Layouts = ReturnType<typeof createLayouts>
+
+export function createLayouts({
+  kv,
+  clock,
+  newId,
+}: {
+  readonly kv: Kv
+  readonly clock: Clock
+  readonly newId: NewId
+}) {
+  const layouts = collection<Layout>(kv, 'layouts', {
+    indexes: { owner: (layout) => [layout.ownerId] },
+    counts: { owner: { of: (layout) => [layout.ownerId], max: LAYOUTS_PER_USER, noun: 'layouts' } },
+  })
+  const notFound = () => new Problem(404, 'layout_not_found', 'There is no such layout.')
+  async function owned(ownerId: string, id: string): Promise<Layout> {
+    const layout = await layouts.get(id)
+    if (layout?.ownerId !== ownerId) throw notFound()
+    return layout
+  }
+  return {
+    async create(ownerId: string, name: string, chart: LayoutChart, also?: Also<Layout>): Promise<Layout> {
+      const now = clock.now()
+      const layout = {
+        id: newId('lay'),
+        ownerId,
+        name,
+        chart: checked(chart),
+        createdAt: now,
+        updatedAt: now,
+      }
+      await transact(kv, (tx) => [layouts.insert(layout), also?.(layout, tx)])
+      return layout
+    },
+    get: owned,
+    list: (ownerId: string, options: PageOptions): Promise<Page<Layout>> =>
+      layouts.list('owner', [ownerId], options),
+    async change(
+      ownerId: string,
+      id: string,
+      { name, chart }: { readonly name?: string | undefined; readonly chart?: LayoutChart | undefined },
+    ): Promise<Layout> {
+      await owned(ownerId, id)
+      const layout = await layouts.update(id, (before) => ({
+        ...before,
+        ...(name !== undefined && { name }),
+        ...(chart && { chart: checked(chart) }),
+        updatedAt: clock.now(),
+      }))
+      if (!layout) throw notFound()
+      return layout
+    },
+    async remove(ownerId: string, id: string): Promise<void> {
+      await owned(ownerId, id)
+      await layouts.delete(id)
+    },
+  }
+}
+
+function checked(chart: LayoutChart): LayoutChart {
+  if (Buffer.byteLength(JSON.stringify(chart)) > LAYOUT_BYTES)
+    throw new Problem(422, 'quota_exceeded', 'A layout can take at most 512 kB. Take some indicators off.')
+  return { ...chart, exchange: marketName(chart.exchange), symbol: marketName(chart.symbol) }
+}

@@ -1,0 +1,107 @@
+// The menu of layouts in the top bar, with the dialog that asks for a name.
+
+import { useEffect, useState } from 'preact/hooks'
+import { call } from '../api-client.ts'
+import { Menu, type MenuItem } from '../chart/menu.tsx'
+import { ago } from '../format.ts'
+import { attempt } from '../frame/page.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { FormDialog, useForm } from '../ui/form.tsx'
+import { Field, toast } from '../ui/ui.tsx'
+import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
+import { market } from '../workspace.ts'
+import { openLayout, remove, rename, saveAs, saveAsOneGoes, show } from './layouts.ts'
+
+type Asking = 'new' | 'rename'
+
+export function LayoutMenu({ wide }: { readonly wide: string }) {
+  const [asking, setAsking] = useState<Asking | null>(null)
+  useEffect(saveAsOneGoes, [])
+  const { name } = openLayout.value
+  return (
+    <>
+      <Menu label={name === '' ? 'Layouts' : `Layout: ${name}`} items={() => layoutItems(setAsking)}>
+        <Icon name="grip" />
+        <span class={wide}>{name || 'Layout'}</span>
+      </Menu>
+      {asking && <NameDialog asking={asking} onClose={() => setAsking(null)} />}
+    </>
+  )
+}
+
+async function layoutItems(ask: (asking: Asking) => void): Promise<readonly MenuItem[]> {
+  const { layouts } = await call('GET /api/platform/layouts')
+  const open = openLayout.peek()
+  return [
+    ...layouts.map((layout) => ({
+      id: layout.id,
+      text: layout.name,
+      hint: `${layout.chart.symbol} · ${ago(layout.updatedAt)}`,
+      section: 'Open',
+      checked: layout.id === open.id,
+      run: () => show(layout),
+    })),
+    {
+      id: 'new',
+      text: 'Save as a new layout…',
+      icon: 'plus' as const,
+      section: 'This chart',
+      run: () => ask('new'),
+    },
+    ...(open.id === ''
+      ? []
+      : [
+          {
+            id: 'rename',
+            text: 'Rename…',
+            icon: 'note' as const,
+            section: 'This chart',
+            run: () => ask('rename'),
+          },
+          {
+            id: 'close',
+            text: 'Save to it no longer',
+            icon: 'close' as const,
+            section: 'This chart',
+            run: () => (openLayout.value = { id: '', name: '' }),
+          },
+          {
+            id: 'delete',
+            text: `Delete ${open.name}`,
+            icon: 'trash' as const,
+            section: 'This chart',
+            run: () =>
+              attempt(remove(open.id).then(() => toast(`${open.name} is deleted; the chart stays.`))),
+          },
+        ]),
+  ]
+}
+
+const FIELDS = bodyFields('POST /api/platform/layouts')
+
+function NameDialog({ asking, onClose }: { readonly asking: Asking; readonly onClose: () => void }) {
+  const form = useForm({
+    wire: FIELDS,
+    start: { name: asking === 'rename' ? openLayout.peek().name : market.peek().symbol },
+    async send({ name }) {
+      await (asking === 'rename' ? rename(name) : saveAs(name))
+      onClose()
+    },
+  })
+  return (
+    <FormDialog
+      of={form}
+      title={asking === 'rename' ? 'Rename the layout' : 'Save the layout'}
+      action="Save"
+      onClose={onClose}
+      width={380}
+    >
+      <Field
+        label="Name"
+        autofocus
+        hint="Symbol, interval, scale, indicators and script. From then on it is saved as you go."
+        {...form.field('name')}
+      />
+    </FormDialog>
+  )
+}

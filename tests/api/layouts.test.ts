@@ -1,0 +1,74 @@
+// Layouts of the chart over HTTP.
+
+import { expect, test } from 'bun:test'
+import { testServer } from './server.ts'
+
+const STUDY = {
+  id: 's1',
+  name: 'Relative Strength Index',
+  shortName: 'RSI',
+  source: '//@version=6\nindicator("RSI")\nplot(ta.rsi(close, 14))\n',
+  from: 'library:rsi',
+  inputs: { Length: 7 },
+  hidden: false,
+  intervals: ['1d'],
+  plots: { RSI: { color: '#ff0000', width: 2 } },
+}
+const CHART = {
+  exchange: 'sp',
+  symbol: 'spx',
+  interval: '1d',
+  type: 'candles',
+  scale: 'log',
+  volume: false,
+  trades: true,
+  scriptId: null,
+  studies: [STUDY],
+}
+
+async function world() {
+  const server = testServer()
+  const headers = await server.signUp()
+  const as = (who: object) => (method: string, path: string, body?: object) =>
+    server.call(method, `/api/platform/layouts${path}`, { ...(body && { body }), headers: { ...who } })
+  return { me: as(headers), other: async () => as(await server.signUp('other@example.com')) }
+}
+
+test('a layout is kept, listed, changed and deleted, by its owner alone', async () => {
+  const { me, other } = await world()
+  const { id, layout } = (await me('POST', '', { name: 'Утро', chart: CHART })).json
+  expect(layout).toMatchObject({ name: 'Утро', chart: { ...CHART, exchange: 'SP', symbol: 'SPX' } })
+  expect((await me('GET', '')).json.layouts).toEqual([layout])
+  await me('PATCH', `/${id}`, { name: 'Evening' })
+  const changed = await me('PATCH', `/${id}`, { chart: { ...CHART, interval: '1h', studies: [] } })
+  expect(changed.json.layout).toMatchObject({ name: 'Evening', chart: { interval: '1h', studies: [] } })
+  const stranger = await other()
+  for (const answer of [
+    await stranger('GET', `/${id}`),
+    await stranger('PATCH', `/${id}`, { name: 'x' }),
+    await stranger('DELETE', `/${id}`),
+  ])
+    expect([answer.status, answer.json.error.code]).toEqual([404, 'layout_not_found'])
+  await me('DELETE', `/${id}`)
+  expect((await me('GET', `/${id}`)).status).toBe(404)
+})
+
+test.each([
+  [{ scale: 'upside down' }, '/chart/scale'],
+  [{ studies: [{ ...STUDY, plots: { RSI: { color: 'red' } } }] }, '/chart/studies/0/plots/RSI/color'],
+  [{ studies: Array.from({ length: 26 }, () => STUDY) }, '/chart/studies'],
+  [{ symbol: '' }, '/chart/symbol'],
+])('a chart with %p is refused at %s', async (fields, path) => {
+  const { me } = await world()
+  const { status, json } = await me('POST', '', { name: 'x', chart: { ...CHART, ...fields } })
+  expect([status, json.error.fields?.[0]?.path]).toEqual([422, path])
+})
+
+test('a hundred layouts, each of at most 512 kB', async () => {
+  const { me } = await world()
+  const source = 'x'.repeat(90_000)
+  const heavy = { ...CHART, studies: Array.from({ length: 6 }, () => ({ ...STUDY, source })) }
+  expect((await me('POST', '', { name: 'heavy', chart: heavy })).json.error.code).toBe('quota_exceeded')
+  for (let i = 0; i < 100; i++) await me('POST', '', { name: `l${i}`, chart: CHART })
+  expect((await me('POST', '', { name: 'above', chart: CHART })).json.error.code).toBe('quota_exceeded')
+})
