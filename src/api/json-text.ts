@@ -40,6 +40,15 @@ export class JsonText {
       else yield* piece.parts
     }
   }
+
+  /** The same, once: bytes are let go of as they are taken. */
+  async *taken(): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+    for (const piece of this.pieces) {
+      if (typeof piece === 'string') yield piece
+      else if (!Array.isArray(piece)) yield* piece.parts
+      else for (let next = piece.shift(); next; next = piece.shift()) yield next
+    }
+  }
 }
 
 function lengthOf(piece: Pieces): number {
@@ -100,14 +109,17 @@ export function answerTag(answer: Answer): Promise<string> {
   )
 }
 
-async function* answerPieces(answer: Answer): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+async function* answerPieces(
+  answer: Answer,
+  piecesOf: (text: JsonText) => AsyncIterable<string | Uint8Array<ArrayBuffer>> = (text) => text,
+): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
   let before = '{'
   for (const [name, value] of Object.entries(answer)) {
     const text = value instanceof JsonText ? value : JSON.stringify(value)
     if (text === undefined) continue
     yield `${before}${JSON.stringify(name)}:`
     if (typeof text === 'string') yield text
-    else yield* text
+    else yield* piecesOf(text)
     before = ','
   }
   yield before === '{' ? '{}' : '}'
@@ -131,7 +143,7 @@ export function isLarge(answer: Answer): boolean {
 /** The answer's bytes, made as the client takes them. */
 export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
-  const chunks = chunksOf(answerPieces(answer))
+  const chunks = chunksOf(answerPieces(answer, (text) => text.taken()))
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       // One chunk a turn of the event loop, however fast the client is and however many there are.

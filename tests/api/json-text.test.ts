@@ -32,6 +32,21 @@ test('a large answer leaves in pieces and says the same', async () => {
   expect(JSON.parse(sent)).toEqual({ ok: true, tracks: [JSON.parse(text)], n: null })
 })
 
+test('bytes of a large answer are let go of as they are sent', async () => {
+  const bytes = Array.from({ length: 5 }, (_, i) => new Uint8Array(300_000).fill(48 + i))
+  const answer = { ok: true, result: new JsonText(['[', bytes, ']']) }
+  const whole = await answerText(answer)
+  const sent: Uint8Array[] = []
+  // The first is what stands before them.
+  const left: number[] = []
+  for await (const chunk of answerStream(answer)) {
+    left.push(bytes.length)
+    sent.push(chunk)
+  }
+  expect(left.slice(0, 3).every((count) => count >= 3)).toBe(true)
+  expect([Buffer.concat(sent).toString() === whole, bytes.length]).toEqual([true, 0])
+})
+
 test('what can be had again is kept by its name only', async () => {
   const kept = await keptText({
     ok: true,
