@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { noBrowser, startSite, type Site } from './browser.ts'
+import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
 const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
@@ -48,7 +48,7 @@ describe.skipIf(noBrowser)('everybody can use', () => {
       expect(await violations(page)).toEqual([])
       for (const view of ['Performance', 'Properties', 'Compare']) {
         await page.getByRole('button', { name: view, exact: true }).click()
-        await page.waitForTimeout(150)
+        await painted(page)
         expect(await violations(page)).toEqual([])
       }
       await page.getByRole('tab', { name: 'Trades' }).click()

@@ -136,3 +136,9 @@ function proxyBelow(below: string, port: number) {
     },
   })
 }
+
+/** What was changed by now is on the screen: the page has painted three times since. */
+export async function painted(page: Page): Promise<void> {
+  for (let frame = 0; frame < 3; frame++)
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+}

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
-import { noBrowser, startSite, type Site } from './browser.ts'
+import { noBrowser, painted, startSite, type Site } from './browser.ts'
 
 const AXE = readFileSync(`${import.meta.dir}/../../node_modules/axe-core/axe.min.js`, 'utf8')
 const PAGES = [
@@ -883,11 +883,13 @@ if bar_index % (days * 20) == 50
     for (const side of ['Watchlist', 'Alerts', 'Ideas']) {
       await page.goto(`${site.url}/`)
       await page.getByRole('tab', { name: side }).click()
-      await page.waitForTimeout(300)
+      await painted(page)
     }
     await page.keyboard.press('Control+k')
+    const searched = page.waitForResponse((response) => response.url().includes('/api/search'))
     await page.keyboard.type('ran')
-    await page.waitForTimeout(400)
+    await searched
+    await painted(page)
     expect(await page.evaluate(() => (globalThis as { ran?: number }).ran)).toBeUndefined()
     // A policy that had to step in would have said so.
     expect(complaints).toEqual([])
