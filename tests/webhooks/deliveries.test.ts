@@ -404,10 +404,11 @@ describe('a receiver', () => {
   test('of somebody else is not there', async () => {
     const { register, receivers, stop } = await world()
     const { receiver } = await register()
-    expect(await rejection(receivers.get('usr_2', receiver.id))).toHaveProperty(
-      'message',
-      expect.stringContaining('no such webhook'),
-    )
+    expect(await rejection(receivers.get('usr_2', receiver.id))).toMatchObject({
+      status: 404,
+      code: 'webhook_not_found',
+      message: expect.stringContaining('no such webhook') as string,
+    })
     await stop()
   })
   test('gets both signatures during a rotation, and the old header until it is confirmed', async () => {
