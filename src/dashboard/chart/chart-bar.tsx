@@ -88,11 +88,11 @@ export function ChartBar() {
         {scaleText()}
         <span class={s.wide}> · {zoneText(zone.value)}</span>
       </Menu>
-      <Menu label="Show or hide" items={shownItems}>
+      <Menu label="Show or hide" items={shownItems} class={s.hideNarrow}>
         <Icon name="eye" />
         <span class={s.wide}>Show</span>
       </Menu>
-      <LayoutMenu wide={s.wide ?? ''} />
+      <LayoutMenu wide={s.wide} narrow={s.hideNarrow} />
       <span class={s.rule} />
       <Button
         variant="quiet"
@@ -109,7 +109,13 @@ export function ChartBar() {
         label={drawingBar.value ? 'Hide the drawing tools' : 'Show the drawing tools'}
         onClick={() => (drawingBar.value = !drawingBar.value)}
       />
-      <Button variant="quiet" icon="replay" onClick={() => (bottom.value = 'replay')} title="Replay">
+      <Button
+        class={s.hideNarrow ?? ''}
+        variant="quiet"
+        icon="replay"
+        onClick={() => (bottom.value = 'replay')}
+        title="Replay"
+      >
         <span class={s.wide}>Replay</span>
       </Button>
       <Button

@@ -14,13 +14,24 @@ import { openLayout, remove, rename, saveAs, saveAsOneGoes, show } from './layou
 
 type Asking = 'new' | 'rename'
 
-export function LayoutMenu({ wide }: { readonly wide: string }) {
+/** `wide` and `narrow`: classes of what is shown only where there is room. */
+export function LayoutMenu({
+  wide,
+  narrow,
+}: {
+  readonly wide: string | undefined
+  readonly narrow: string | undefined
+}) {
   const [asking, setAsking] = useState<Asking | null>(null)
   useEffect(saveAsOneGoes, [])
   const { name } = openLayout.value
   return (
     <>
-      <Menu label={name === '' ? 'Layouts' : `Layout: ${name}`} items={() => layoutItems(setAsking)}>
+      <Menu
+        label={name === '' ? 'Layouts' : `Layout: ${name}`}
+        items={() => layoutItems(setAsking)}
+        class={narrow}
+      >
         <Icon name="grip" />
         <span class={wide}>{name || 'Layout'}</span>
       </Menu>
