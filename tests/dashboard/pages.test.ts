@@ -508,7 +508,8 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(await name.inputValue()).not.toBe('An hour of work')
     // An example that nobody changed leaves nothing behind.
     await page.getByRole('button', { name: 'Indicators' }).click()
-    await page.getByRole('menuitem', { name: /MACD/ }).click()
+    await page.getByRole('combobox', { name: 'Search indicators' }).fill('macd')
+    await page.getByRole('option', { name: /MACD.*Examples/ }).click()
     await page.reload()
     await page.getByRole('button', { name: 'Open', exact: true }).click()
     await page.getByRole('button', { name: 'Drafts' }).click()
@@ -886,6 +887,7 @@ if bar_index % (days * 20) == 50
       await painted(page)
     }
     await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search', exact: true }).waitFor()
     const searched = page.waitForResponse((response) => response.url().includes('/api/search'))
     await page.keyboard.type('ran')
     await searched

@@ -28,7 +28,7 @@ export function LayoutMenu({
   return (
     <>
       <Menu
-        label={name === '' ? 'Layouts' : `Layout: ${name}`}
+        label={name === '' ? 'Layout: none' : `Layout: ${name}`}
         items={() => layoutItems(setAsking)}
         class={narrow}
       >
