@@ -5,7 +5,7 @@ import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { leastBacktestLength } from '../../src/statistics/backtest-length.ts'
 import { deflatedSharpe, independentTrials, meanCorrelation } from '../../src/statistics/deflated-sharpe.ts'
 import { expectedMaximum } from '../../src/statistics/expected-maximum.ts'
-import { median, momentsOf, quantile, sharpeOfSums } from '../../src/statistics/moments.ts'
+import { median, momentsOf, momentsOfPowers, quantile, sharpeOfSums } from '../../src/statistics/moments.ts'
 import { monteCarloOfTrades } from '../../src/statistics/monte-carlo.ts'
 import { overfitting, type BlockSums } from '../../src/statistics/overfitting.ts'
 import { plateau } from '../../src/statistics/plateau.ts'
@@ -320,5 +320,22 @@ describe('the rest', () => {
     near(normal.mean, 0, 0.015)
     near(normal.deviation, 1, 0.015)
     near(normal.kurtosis, 3, 0.1)
+  })
+})
+
+describe('where there is little to say', () => {
+  test('no values have the moments of nothing', () => {
+    const none = { count: 0, mean: 0, deviation: 0, skewness: 0, kurtosis: 3, sharpe: 0 }
+    expect(momentsOfPowers(0, [0, 0, 0, 0])).toEqual(none)
+  })
+  test('the bound on the years is 2·ln N / E², and 0 of one trial or none', () => {
+    expect([0, 1].map((trials) => leastBacktestLength(trials, 2).bound)).toEqual([0, 0])
+    expect(leastBacktestLength(100, 2).bound).toBeCloseTo((2 * Math.log(100)) / 4, 12)
+  })
+  test('what loses, or trades nothing, has no ticks at which it breaks even', () => {
+    const ticks = (profit: number, size: number) =>
+      costSensitivity([{ profit, commission: 0, size }], 0.5).breakEvenTicks
+    // Two fills of four contracts at half a dollar a tick: four a tick.
+    expect([ticks(20, 4), ticks(-20, 4), ticks(20, 0), ticks(0, 4)]).toEqual([5, null, null, null])
   })
 })
