@@ -86,6 +86,9 @@ describe('with WEBHOOK_ALLOW', () => {
     ['private', 'http://8.8.8.8/', NO],
     ['10.0.0.0/24', 'http://10.0.0.9/', '10.0.0.9'],
     ['10.0.0.0/24', 'http://10.0.1.9/', NO],
+    ['10.1.2.0/24', 'http://[::ffff:a01:203]/', '::ffff:a01:203'],
+    ['2001:db8::5', 'https://[2001:db8::5]/', '2001:db8::5'],
+    ['2001:db8::5', 'https://[2001:db8::6]/', NO],
   ])('%s: %s → %s', async (allow, url, expected) => {
     expect(await verdict(url, { allow })).toBe(expected)
   })

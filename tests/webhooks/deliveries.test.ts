@@ -8,7 +8,7 @@ import { storageFull } from '../../src/store/memory.ts'
 import { parseAllowList } from '../../src/webhooks/address.ts'
 import { createDeliverer } from '../../src/webhooks/deliverer.ts'
 import { createOutbox, type Delivery } from '../../src/webhooks/deliveries.ts'
-import { createReceivers, markSecretsLost } from '../../src/webhooks/receivers.ts'
+import { countReceivers, createReceivers, markSecretsLost } from '../../src/webhooks/receivers.ts'
 import { createSecretBox } from '../../src/webhooks/secret-box.ts'
 import type { Answer, Attempt } from '../../src/webhooks/send.ts'
 import { serviceSignature } from '../../src/webhooks/signing.ts'
@@ -462,6 +462,7 @@ describe('the log', () => {
     await register({}, 'usr_2')
     await receivers.rotate('usr_1', receiver.id)
     clock.time += HOUR
+    expect(await countReceivers(kv)).toBe(2)
     expect(await markSecretsLost({ kv, clock })).toBe(2)
     expect(await receivers.get('usr_1', receiver.id)).toMatchObject({
       status: 'disabled',
