@@ -111,6 +111,7 @@ test.skipIf(noBrowser)(
 
       // A replay, a few bars on.
       await palette(page, 'show replay', 'Show replay')
+      await page.getByRole('button', { name: 'From the first trade' }).waitFor()
       await tabTo(page, 'From the first trade')
       await page.keyboard.press('Enter')
       await page.getByRole('toolbar', { name: 'Replay' }).waitFor()

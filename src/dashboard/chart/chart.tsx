@@ -327,10 +327,13 @@ function useLiveBars(): void {
       // During a replay nothing is added: its bars and trades stay as they were.
       if (replayOnChart.peek() === null) void followBars()
     }
+    // An import tells of every block it stores, and a busy market of every trade: the first of them begins the wait, so that
+    // those that follow cannot put it off for ever. A failure is not shown here: the next load of bars meets it again.
     const fetchSoon = () => {
-      clearTimeout(timer)
-      // An import announces every block it stores, so wait for a pause. A failure is ignored: the next load will meet it too.
-      timer = setTimeout(() => void fetchNewer().catch(() => undefined), LIVE_DELAY_MS)
+      timer ??= setTimeout(() => {
+        timer = undefined
+        void fetchNewer().catch(() => undefined)
+      }, LIVE_DELAY_MS)
     }
     const stop = onLive(
       'bars',

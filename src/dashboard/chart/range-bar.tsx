@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
+import { Toolbar } from '../ui/toolbar.tsx'
 import { Button } from '../ui/ui.tsx'
 import s from './chart.module.css'
 import { priceScale, replayOnChart, shown, zone } from './chart-state.ts'
@@ -31,7 +32,7 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
   const fromOf = (days: number) =>
     days === 0 ? Date.UTC(new Date(last).getUTCFullYear(), 0, 1) : last - days * DAY_MS
   return (
-    <div class={s.rangeBar} role="toolbar" aria-label="Range and scale">
+    <Toolbar label="Range and scale" class={s.rangeBar}>
       {RANGES.map(([name, days, words]) => {
         const parsed = parseInterval(chart.market.interval)
         const few = days > 0 && parsed !== null && (days * DAY_MS) / intervalMs(parsed) < BARS_MIN
@@ -77,7 +78,7 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
       >
         auto
       </Button>
-    </div>
+    </Toolbar>
   )
 }
 

@@ -3,11 +3,12 @@
 // Arrow keys move along it, the right arrow opens a group, Enter puts the tool in the middle of the chart for who has no
 // pointer.
 
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import { keyText } from '../commands.ts'
 import { MenuList, type MenuItem } from '../chart/menu.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { Toolbar } from '../ui/toolbar.tsx'
 import { cx, toast } from '../ui/ui.tsx'
 import { removeAll } from './attach.ts'
 import {
@@ -56,45 +57,24 @@ function Glyph({ path }: { readonly path: string }) {
 }
 
 export function DrawingBar() {
-  const bar = useRef<HTMLDivElement>(null)
   const [open, setOpen] = useState<{
     readonly group: ToolGroup
     readonly x: number
     readonly y: number
   } | null>(null)
-  // One stop for Tab; the arrows go on from there.
-  const buttons = () => [...(bar.current?.querySelectorAll<HTMLButtonElement>('button') ?? [])]
-  useEffect(() => {
-    for (const [i, button] of buttons().entries()) button.tabIndex = i === 0 ? 0 : -1
-  }, [])
   const openGroup = (group: ToolGroup, button: HTMLElement) => {
     const box = button.getBoundingClientRect()
     setOpen({ group, x: box.right + 4, y: box.top })
   }
-  const onKeyDown = (event: KeyboardEvent) => {
-    const all = buttons()
-    const now = all.indexOf(event.target as HTMLButtonElement)
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    const group = TOOL_GROUPS.find(({ id }) => id === all[now]?.dataset['group'])
-    if (step) {
-      const next = all[(now + step + all.length) % all.length]!
-      for (const one of all) one.tabIndex = one === next ? 0 : -1
-      next.focus()
-    } else if (event.key === 'ArrowRight' && group) openGroup(group, all[now]!)
-    else return
-    event.preventDefault()
-    event.stopPropagation()
+  const onKey = (event: KeyboardEvent, button: HTMLElement) => {
+    const group = TOOL_GROUPS.find(({ id }) => id === button.dataset['group'])
+    if (event.key !== 'ArrowRight' || !group) return false
+    openGroup(group, button)
+    return true
   }
   return (
     <>
-      <div
-        ref={bar}
-        class={s.bar}
-        role="toolbar"
-        aria-label="Drawing tools"
-        aria-orientation="vertical"
-        onKeyDown={onKeyDown}
-      >
+      <Toolbar label="Drawing tools" vertical class={s.bar} onKey={onKey}>
         <Tool label="Pointer" keys="Esc" on={tool.value === null} run={() => (tool.value = null)}>
           <Glyph path={GLYPHS.pointer} />
         </Tool>
@@ -164,7 +144,7 @@ export function DrawingBar() {
         >
           <Icon name="trash" />
         </Tool>
-      </div>
+      </Toolbar>
       {open && (
         <MenuList
           label={open.group.title}
