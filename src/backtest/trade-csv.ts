@@ -37,7 +37,7 @@ export interface ExportedList {
 /** Header words, lower case. English, German, French, Spanish, Portuguese, Italian, Russian, Turkish, Polish, CJK. */
 const HEADERS = {
   number:
-    /^(trade\s*(#|number|num|no\.?)|#|n\.?º?|№|trade-?nr|trade nr\.?|nr\.?|сделка\s*(№|#)?|№ сделки|取引番号|トレード番号|トレード\s*(#|no)|交易\s*#?|交易编号|交易編號|거래\s*(#|번호)|işlem\s*(#|no)|n(um|úm).*(trade|operaci|opera[çc])|operaci[oó]n\s*#?|opera[çc][aã]o\s*#?|operazione\s*#?)/,
+    /^(trade\s*(#|number|num|no\.?)|#|n\.?\s*[º°]|n\.?(?=\s|$)|№|trade-?nr|trade nr\.?|nr\.?|сделка\s*(№|#)?|№ сделки|取引番号|トレード番号|トレード\s*(#|no)|交易\s*#?|交易编号|交易編號|거래\s*(#|번호)|işlem\s*(#|no)|n(um|úm).*(trade|operaci|opera[çc])|operaci[oó]n\s*#?|opera[çc][aã]o\s*#?|operazione\s*#?)/,
   type: /^(type|typ|tipo|тип|tür|タイプ|種類|类型|類型|유형|종류|rodzaj|jenis|loại)/,
   signal: /^(signal|se[nñ]al|sinal|segnale|сигнал|sinyal|シグナル|信号|訊號|信號|신호|시그널|sygna[lł])/,
   date: /(date|datum|fecha|data|дата|tarih|日付|日時|日期|时间|時間|날짜|일시|tanggal|ngày|zeit|time)/,
@@ -47,19 +47,20 @@ const HEADERS = {
     /(qty|quantity|contracts?\b|anzahl|menge|kontrakte|quantit|cantidad|contratos|contratti|количество|контракт|miktar|kontrat|数量|數量|合约|合約|수량|계약|ilo[sś][cć]|kontrakt|jumlah|số lượng|taille|gr[oö](ß|ss)e|tama[nñ]|dimension|размер|boyut|サイズ|规模|크기)/,
   value: /(value|wert|valeur|valor|valore|стоимость|değer|金額|価値|价值|價值|가치|값|wartość)/,
   profit:
-    /(p&l|pnl|profit|gewinn|g&v|guv|b[eé]n[eé]fice|ganancia|beneficio|lucro|profitto|прибыль|приб|kâr|kar\b|k&z|損益|盈亏|盈虧|利润|利潤|손익|수익|zysk|laba|lợi nhuận|p\/l)/,
+    /(p&l|pnl|profit|gewinn|g&v|guv|b[eé]n[eé]fice|ganancia|beneficio|lucro|profitto|прибыль|приб|пр\/уб|kâr|kar\b|k&z|損益|盈亏|盈虧|利润|利潤|손익|수익|zysk|laba|lợi nhuận|p\/l)/,
   cumulative: /(cum|kum|acum|кум|накоп|совокуп|küm|累|누적|skum|toplam|積)/,
 } as const
 
 const LONG =
-  /long|kauf|achat|largo|compra|comprado|длин|лонг|покуп|uzun|alış|al[ıi]m|ロング|買|买|做多|多头|多頭|롱|매수|d[lł]ug|mua|beli|acquist|rialz/i
+  /long|kauf|achat|largo|compra|comprado|длин|лонг|покуп|uzun|alış|al[ıi]m|ロング|買|买|做多|多头|多頭|롱|매수|d[lł]ug|mua|beli|acquist|rialz|شراء|لونج|לונג|קני|lång/i
 const SHORT =
-  /short|verkauf|leer|vente|d[eé]couvert|corto|venta|vend|корот|шорт|прода|kısa|sat[ıi]|ショート|売|卖|賣|做空|空头|空頭|숏|매도|kr[oó]t|bán|jual|ribass/i
+  /short|verkauf|leer|vente|d[eé]couvert|corto|venta|vend|корот|шорт|прода|kısa|sat[ıi]|ショート|売|卖|賣|做空|空头|空頭|숏|매도|kr[oó]t|bán|jual|ribass|بيع|شورت|שורט|מכיר|kort/i
 const ENTRY =
-  /entry|enter|entr[eé]|einstieg|eintritt|entrada|entrata|ingresso|вход|giriş|エントリー|新規|进场|進場|入场|入場|开仓|開倉|진입|wej[sś]ci|masuk|vào/i
+  /entry|enter|entr[eé]|einstieg|eintritt|entrada|entrata|ingresso|вход|giriş|エントリー|新規|进场|進場|入场|入場|开仓|開倉|진입|wej[sś]ci|masuk|vào|دخول|כניסה/i
 const EXIT =
-  /exit|sortie|ausstieg|austritt|salida|sa[ií]da|uscita|выход|çıkış|エグジット|決済|イグジット|出场|出場|离场|離場|平仓|平倉|청산|wyj[sś]ci|keluar|thoát|ra\b/i
-const OPEN = /^(open|offen|ouvert|abiert|abert|apert|открыт|açık|オープン|未平仓|未平倉|开仓|미결|otwart)/i
+  /exit|sortie|ausstieg|austritt|salida|sa[ií]da|uscita|выход|çıkış|エグジット|決済|イグジット|出场|出場|离场|離場|平仓|平倉|청산|wyj[sś]ci|keluar|thoát|ra\b|خروج|יציאה/i
+const OPEN =
+  /^(open|öppen|مفتوح|פתוח|offen|ouvert|abiert|abert|apert|открыт|açık|オープン|未平仓|未平倉|开仓|미결|otwart)/i
 
 interface Columns {
   readonly number: number

@@ -159,6 +159,30 @@ if bar_index % 20 == 6
     expect([found?.agrees, ...found!.causes.map(({ kind }) => kind)]).toEqual([true, 'margin'])
   })
 
+  test.each([
+    [{ default_qty_type: 'percent_of_equity', default_qty_value: 50 }],
+    [{ default_qty_type: 'percent_of_equity', default_qty_value: 37, commission_value: 0.05 }],
+    [{ default_qty_type: 'percent_of_equity', default_qty_value: 10, initial_capital: 50_000 }],
+    [{ default_qty_type: 'cash', default_qty_value: 2500 }],
+    [{ commission_type: 'cash_per_order', commission_value: 1.5 }],
+  ] as const)(
+    'an order size that whole contracts blur, and a fee that a reversal shares: %j',
+    (overrides) => {
+      const source = `//@version=6
+strategy("S", initial_capital = 10000)
+fast = ta.sma(close, 5)
+slow = ta.sma(close, 15)
+if ta.crossover(fast, slow)
+    strategy.entry("L", strategy.long)
+if ta.crossunder(fast, slow)
+    strategy.entry("S", strategy.short)
+`
+      const own = request({ source, symbol: { ...SYMBOL, minQuantity: 1 } })
+      const csv = exportOf(runBacktest({ ...own, overrides }).report)
+      expect(explained(csv, own)).toMatchObject({ agrees: true, overrides })
+    },
+  )
+
   test('facts of the symbol: smallest quantity, tick, point value', () => {
     const of = (symbol: Partial<typeof SYMBOL>) => explained(made({}, { symbol: { ...SYMBOL, ...symbol } }))
     expect(of({ minQuantity: 0.1 })).toMatchObject({ agrees: true, symbol: { minQuantity: 0.1 } })
@@ -228,6 +252,14 @@ describe('what no setting explains', () => {
     expect(found).toMatchObject({ agrees: false, complete: true })
     expect(found?.message).toMatch(/Nothing that was tried|has another cause/)
     expect(found!.runs).toBeLessThanOrEqual(400)
+  })
+
+  test('a base currency that was only a guess is not said to be the account’s', () => {
+    const csv = exportOf(runBacktest(request({ source: SCRIPT.replace('20)', '31)') })).report)
+    const notes = explained(csv)!.notes.filter(({ code }) => code === 'rate_missing')
+    expect(notes.map(({ message }) => message)).toEqual([
+      expect.stringMatching(/^It was not tried with EUR, USDT, GBP as base currency/),
+    ])
   })
 
   test('lists that agree need no explanation, in whatever zone the chart was', () => {

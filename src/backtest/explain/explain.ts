@@ -49,6 +49,8 @@ export class Explainer {
   readonly #expected: readonly ExportedTrade[]
   readonly #known = new Map<string, Tried | null>()
   readonly #notes: Note[] = []
+  /** Of the account, that were not tried for want of a rate. */
+  readonly #currencies = new Set<string>()
   #runs = 0
   #longest = 0
   #spent = 0
@@ -152,7 +154,9 @@ export class Explainer {
     try {
       const { report } = runBacktest(changed(request, this.#options, changes))
       const missing = report.warnings.find(({ code }) => code === 'currency_rate_missing')
-      if (missing) this.#note({ code: 'rate_missing', message: missing.message })
+      const isGuess = mergedOf(changes).overrides['currency'] !== undefined
+      if (missing && isGuess) this.#currencies.add(String(mergedOf(changes).overrides['currency']))
+      else if (missing) this.#note({ code: 'rate_missing', message: missing.message })
       else tried = measured(this.#expected, report, zone, changes)
     } catch (error) {
       // A setting with which the script does not run was not set.
@@ -214,6 +218,11 @@ export class Explainer {
       notes.push({
         code: 'finer_bars_missing',
         message: `No finer bars of ${symbol.exchange}:${symbol.symbol} are cached, so it was not tried with the bar magnifier.`,
+      })
+    if (!best.agrees && this.#currencies.size > 0)
+      notes.push({
+        code: 'rate_missing',
+        message: `It was not tried with ${[...this.#currencies].join(', ')} as base currency, for no rate is known. Import or fetch 1d bars of ${[...this.#currencies].map((one) => symbol.currency + one).join(', ')} if the account was in one of them.`,
       })
     if (best.outside > 0)
       notes.push({

@@ -86,9 +86,54 @@ function quantities({ report, symbol }: Facts, both: readonly Both[]): Change[] 
   const cash = middle(values)
   if (values.filter((value) => near(value, cash, 0.05)).length > values.length / 3)
     add('cash', nice(cash, 2), `${nice(cash, 2)} in cash`)
-  const percent = shareOf(values[0] ?? 0, setting(report, 'initial_capital', 1_000_000))
-  if (percent !== null) add('percent_of_equity', percent, `${percent} % of equity`)
+  const spent = roundest(rangeOf(both, symbol, () => 1))
+  if (spent !== null) add('cash', spent, `${spent} in cash`)
+  const capital = setting(report, 'initial_capital', 1_000_000)
+  for (const percent of new Set([shareOf(values[0] ?? 0, capital), shareOfAll(both, symbol, capital)]))
+    if (percent !== null) add('percent_of_equity', percent, `${percent} % of equity`)
   return found
+}
+
+/** What the share of all trades may be, where sizes are rounded to contracts so large that one trade does not tell it. */
+function shareOfAll(both: readonly Both[], symbol: SymbolInfo, capital: number): number | null {
+  let equity = capital
+  let next = 0
+  const closed = both.map(([want]) => want).toSorted((a, b) => a.exit.wall - b.exit.wall)
+  const equities = new Map<ExportedTrade, number>()
+  for (const [want] of both.toSorted((a, b) => a[0].entry.wall - b[0].entry.wall)) {
+    for (; next < closed.length && closed[next]!.exit.wall <= want.entry.wall; next++)
+      equity += closed[next]!.profit?.value ?? 0
+    equities.set(want, equity)
+  }
+  return roundest(rangeOf(both, symbol, (want) => (equities.get(want) ?? capital) / 100))
+}
+
+/**
+ * Between which an order size lies, in units: at least what was bought, and less than one contract more. A few trades may
+ * say otherwise, for an order is sized at the close before its fill.
+ */
+function rangeOf(
+  both: readonly Both[],
+  { pointValue, minQuantity }: SymbolInfo,
+  unitAt: (want: ExportedTrade) => number,
+): readonly [number, number] {
+  const sized = both.filter(([{ qty }]) => qty !== null && qty > 0)
+  const bounds = (more: number) =>
+    sized
+      .map(([want]) => (((want.qty ?? 0) + more) * want.entry.price * pointValue) / unitAt(want))
+      .toSorted((a, b) => a - b)
+  const few = Math.floor(sized.length / 20)
+  return [bounds(0).at(-1 - few) ?? NaN, bounds(minQuantity)[few] ?? NaN]
+}
+
+/** The number with the fewest digits between two; null where nothing lies between. */
+function roundest([least, most]: readonly [number, number]): number | null {
+  if (!(least > 0 && least <= most && most < 1e12)) return null
+  for (let step = 10 ** Math.floor(Math.log10(most)), digits = 1; digits <= 4; step /= 10, digits++) {
+    const value = nice(Math.ceil(least / step) * step, digits)
+    if (value >= least && value <= most) return value
+  }
+  return null
 }
 
 /** A share of another capital. */
@@ -96,15 +141,19 @@ function shares({ report, symbol }: Facts, both: readonly Both[]): Change[] {
   const [first] = both
   const value = first ? (first[0].qty ?? 0) * first[0].entry.price * symbol.pointValue : 0
   return CAPITALS.flatMap((capital) => {
-    const percent = shareOf(value, capital)
-    if (percent === null || capital === setting(report, 'initial_capital', 1_000_000)) return []
-    return [
-      change('default_qty', `Order size ${percent} % of equity, initial capital ${capital}`, {
-        default_qty_type: 'percent_of_equity',
-        default_qty_value: percent,
-        initial_capital: capital,
-      }),
-    ]
+    if (capital === setting(report, 'initial_capital', 1_000_000)) return []
+    const percents = new Set([shareOf(value, capital), shareOfAll(both, symbol, capital)])
+    return [...percents].flatMap((percent) =>
+      percent === null
+        ? []
+        : [
+            change('default_qty', `Order size ${percent} % of equity, initial capital ${capital}`, {
+              default_qty_type: 'percent_of_equity',
+              default_qty_value: percent,
+              initial_capital: capital,
+            }),
+          ],
+    )
   })
 }
 
@@ -161,9 +210,13 @@ function commissions({ expected, report, symbol }: Facts): Change[] {
     const value = guesses.toSorted((a, b) => explained(b) - explained(a))[0]!
     return { type, says, value, explained: explained(value) }
   })
-  return ranked
+  // An order that reverses closes one trade and opens another: each bears half of its fee.
+  const halves = ranked.filter(({ type }) => type === 'cash_per_order')
+  return [
+    ...ranked.toSorted((a, b) => b.explained - a.explained),
+    ...halves.map((one) => ({ ...one, value: 2 * one.value })),
+  ]
     .filter(({ value }) => value > 0 && value <= 1e9)
-    .sort((a, b) => b.explained - a.explained)
     .map(({ type, says, value }) =>
       change('commission', `Commission ${value} ${says}`, { commission_type: type, commission_value: value }),
     )
