@@ -91,6 +91,8 @@ const MODULE_STATE: Readonly<Record<string, string>> = {
   'dashboard/run-script.ts following': 'whether it is run again when bars come',
   'dashboard/session.ts waiting': 'the one dialog to sign in again',
   'dashboard/session.ts declined': 'that it was closed without',
+  'dashboard/settings.ts owner': 'whose things the tab shows',
+  'dashboard/settings.ts readAgain': 'the signals that another user has values of their own for',
   'dashboard/ui/ui.tsx nextToast': 'the number of the next message',
   'dashboard/watchlists/lists.ts settled': 'the change under way, which the next one waits for',
   'dashboard/watchlists/lists.ts newest': 'arrangements on their way to the server',

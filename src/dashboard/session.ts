@@ -3,6 +3,7 @@
 import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
 import { ApiError, call, watchCalls } from './api-client.ts'
+import { belongTo } from './settings.ts'
 
 export type { User }
 
@@ -13,12 +14,17 @@ export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 /** Whether signing up takes a code, from an invitation or the setup link. The first user on the server's own machine needs none. */
 export const signUpNeedsCode = signal(true)
 
+function welcome(next: User | null): void {
+  if (next) belongTo(next.id)
+  user.value = next
+}
+
 export async function loadSession(): Promise<void> {
   try {
     const visitor = await call('GET /api/auth/visitor')
     signUpNeedsCode.value = visitor.needsCode
     signUpState.value = visitor.signUp
-    user.value = visitor.user
+    welcome(visitor.user)
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) user.value = null
     else throw error
@@ -32,16 +38,17 @@ export async function signUp(
   invitation: string,
 ): Promise<void> {
   const body = { email, password, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
-  user.value = (await call('POST /api/auth/sign-up', { body })).user
+  welcome((await call('POST /api/auth/sign-up', { body })).user)
 }
 
 export async function signIn(email: string, password: string): Promise<void> {
-  user.value = (await call('POST /api/auth/sign-in', { body: { email, password } })).user
+  welcome((await call('POST /api/auth/sign-in', { body: { email, password } })).user)
 }
 
+/** The page starts again: whoever signs in next sees nothing of what it holds, and nothing it waits to send goes out. */
 export async function signOut(): Promise<void> {
   await call('POST /api/auth/sign-out')
-  user.value = null
+  location.reload()
 }
 
 /** Asks for the password after the session has ended. Called with whether the requests that failed are repeated. */

@@ -2,18 +2,72 @@
 
 import { effect, signal, type Signal } from '@preact/signals'
 
+const nameOf = (key: string): string => `chartroom.${key}`
+
+/** What belongs to who is signed in, and that no other user of the browser may see or send. */
+const OWNED: ReadonlySet<string> = new Set([
+  'chart.studies',
+  'drawings.pending',
+  'layout',
+  'market',
+  'run.last',
+  'script',
+  'script.drafts',
+  'script.opened',
+  'script.saved',
+  'watchlist',
+])
+const OWNER = nameOf('owner')
+/** Whose things this tab shows; '' = not known yet. */
+let owner = ''
+const readAgain: (() => void)[] = []
+
+/**
+ * Says who is signed in. What another user left in this browser is put away under that user's id, and back when that user
+ * returns; the other tabs, which still show it, start again.
+ */
+export function belongTo(userId: string): void {
+  if (owner === '')
+    addEventListener('storage', () => {
+      if (localStorage.getItem(OWNER) !== owner) location.reload()
+    })
+  owner = userId
+  try {
+    const before = localStorage.getItem(OWNER)
+    if (before === userId) return
+    if (before !== null)
+      for (const name of [...OWNED].map(nameOf)) {
+        move(name, `${name}@${before}`)
+        move(`${name}@${userId}`, name)
+      }
+    localStorage.setItem(OWNER, userId)
+    if (before !== null) for (const read of readAgain) read()
+  } catch {
+    // Storage is forbidden, so nobody has left anything.
+  }
+}
+
+function move(from: string, to: string): void {
+  const text = localStorage.getItem(from)
+  localStorage.removeItem(from)
+  if (text !== null) localStorage.setItem(to, text)
+}
+
 /** A signal that survives a reload. A stored value that is not of the default's type is dropped. */
 export function remembered<T>(key: string, initial: T): Signal<T> {
-  const name = `chartroom.${key}`
-  let start = initial
-  try {
-    const text = localStorage.getItem(name)
-    const stored: unknown = text === null ? undefined : JSON.parse(text)
-    if (stored !== undefined && (initial === null || typeof stored === typeof initial)) start = stored as T
-  } catch {
-    // In a private window, or with a broken value, use the default.
+  const name = nameOf(key)
+  const read = (): T => {
+    try {
+      const text = localStorage.getItem(name)
+      const stored: unknown = text === null ? undefined : JSON.parse(text)
+      if (stored !== undefined && (initial === null || typeof stored === typeof initial)) return stored as T
+    } catch {
+      // In a private window, or with a broken value, use the default.
+    }
+    return initial
   }
-  const value = signal(start)
+  const value = signal(read())
+  if (OWNED.has(key)) readAgain.push(() => (value.value = read()))
   let first = true
   effect(() => {
     const text = JSON.stringify(value.value)
@@ -22,6 +76,8 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
       return
     }
     try {
+      // Another tab has signed another user in, and this one is about to start again.
+      if (OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner) return
       localStorage.setItem(name, text)
     } catch {
       // Storage is full or forbidden: the setting lasts until the page is reloaded.

@@ -92,6 +92,79 @@ describe.skipIf(noBrowser)('drawings', () => {
     expect(complaints).toEqual([])
   }, 90_000)
 
+  test('what one user left in a browser is neither shown to the next nor sent, and there on return', async () => {
+    const market = 'SP:SPX'
+    const { page: first } = await openChart(market)
+    await first.request.patch(`${site.url}/api/platform/drawings`, {
+      data: { exchange: 'SP', symbol: 'SPX', remove: (await stored(first, market)).map(({ id }) => id) },
+    })
+    const invited = await first.request.post(`${site.url}/api/auth/invitations`, { data: {} })
+    const { code } = (await invited.json()) as { code: string }
+    const next = await site.open({ fresh: true })
+    await next.page.request.post(`${site.url}/api/auth/sign-up`, {
+      data: { email: 'next@example.com', password: 'a long enough password', invitation: code },
+    })
+    const { page } = await site.open({ fresh: true, remembered: QUIET })
+    const enter = async (email: string) => {
+      await page.getByLabel('E-mail').fill(email)
+      await page.getByLabel('Password').fill('a long enough password')
+      await page.keyboard.press('Enter')
+      await page.getByTitle('Search everything').waitFor()
+      await page.goto(`${site.url}/chart/${encodeURIComponent(market)}/1d`)
+    }
+    const leave = async () => {
+      await page.goto(`${site.url}/settings/profile`)
+      await page.getByRole('button', { name: 'Sign out' }).click()
+      await page.getByLabel('E-mail').waitFor()
+    }
+    await page.goto(site.url)
+    await enter('owner@example.com')
+    // Put on the chart, and kept from the server.
+    await page.route('**/api/platform/drawings', (route) =>
+      route.request().method() === 'PATCH' ? route.abort() : route.continue(),
+    )
+    await page.evaluate(() => {
+      localStorage.setItem('chartroom.layout', JSON.stringify({ id: 'lay_0', name: 'Secret plan' }))
+      const study = {
+        id: 's1',
+        name: 'Mine',
+        shortName: 'Mine',
+        source: 'indicator("Mine")\nplot(1)',
+        from: '',
+      }
+      const look = { inputs: {}, hidden: false, intervals: null, plots: {} }
+      localStorage.setItem('chartroom.chart.studies', JSON.stringify([{ ...study, ...look }]))
+      localStorage.setItem(
+        'chartroom.script',
+        JSON.stringify({ id: null, name: 'Secret', source: '//@version=6\nindicator("Secret")\nplot(1)' }),
+      )
+    })
+    await page.reload()
+    await page.getByRole('button', { name: 'Settings of Mine' }).waitFor()
+    await chartOf(page).focus()
+    await page.keyboard.press('Alt+h')
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
+
+    await leave()
+    await page.unrouteAll()
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() !== 'GET') sent.push(`${request.method()} ${new URL(request.url()).pathname}`)
+    })
+    await enter('next@example.com')
+    await page.getByRole('button', { name: 'List of drawings (0)' }).waitFor()
+    expect(await page.getByText('Secret').count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Settings of Mine' }).count()).toBe(0)
+    expect(sent.filter((one) => /drawings|layouts|preview/.test(one))).toEqual([])
+
+    await leave()
+    await enter('owner@example.com')
+    await page.getByRole('button', { name: 'List of drawings (1)' }).waitFor()
+    await storedWhen(page, market, (all) => all.length === 1)
+    await page.getByRole('button', { name: 'Settings of Mine' }).waitFor()
+  }, 90_000)
+
   test('by keyboard alone: placed, nudged, given a price, locked against removal', async () => {
     const market = 'NASDAQ:AAPL'
     const { page, complaints } = await openChart(market)
