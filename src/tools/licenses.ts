@@ -14,7 +14,7 @@ export const LICENSES_FILE = 'licenses.txt'
 const ROOT = `${import.meta.dir}/../..`
 /** Of devDependencies, those that stay at home. */
 const AT_HOME =
-  /^(@types\/.*|axe-core|bun-types|fast-check|knip|oxlint.*|playwright-core|standardwebhooks|svix)$/
+  /^(@types\/.*|axe-core|bun-types|fast-check|knip|oxc-parser|oxlint.*|playwright-core|standardwebhooks|svix)$/
 const RULE = '='.repeat(80)
 
 /** For packages whose authors left the text out of the package and only named it. */

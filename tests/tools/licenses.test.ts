@@ -1,6 +1,8 @@
 // The licences: MIT, BSD and Apache want their notices along with every copy, and what is served and built is one.
 
 import { expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import packageFile from '../../package.json' with { type: 'json' }
 import { licenseTexts } from '../../src/tools/licenses.ts'
 import { lmdbNative } from '../../src/tools/lmdb-plugin.ts'
 
@@ -34,6 +36,27 @@ test.each([
     (name) => !titles.some((title) => title.startsWith(`${name.replace(/^@lmdb\/lmdb-.*/, 'lmdb')} `)),
   )
   expect(missing).toEqual([])
+})
+
+test('NOTICE names every package that brings a notice of its own', () => {
+  const notice = readFileSync(`${root}/NOTICE`, 'utf8')
+  const brought = titles.flatMap((title) => {
+    const file = `${root}/node_modules/${title.split(' ')[0]}/NOTICE`
+    return existsSync(file) ? [/^Copyright .*$/m.exec(readFileSync(file, 'utf8'))?.[0] ?? title] : []
+  })
+  expect(brought.length).toBeGreaterThan(0)
+  expect(brought.filter((line) => !notice.includes(line))).toEqual([])
+})
+
+test('the page "About" thanks every package that was chosen', () => {
+  const about = readFileSync(`${root}/src/dashboard/account/about.tsx`, 'utf8')
+  const chosen = Object.keys({ ...packageFile.dependencies, ...packageFile.devDependencies }).filter((name) =>
+    titles.some((title) => title.startsWith(`${name} `)),
+  )
+  expect(chosen.length).toBeGreaterThan(20)
+  // Sister packages of one scope have one row.
+  const row = (name: string) => (/^@(codemirror|lezer)\//.test(name) ? '@codemirror/view' : name)
+  expect(chosen.filter((name) => !about.includes(`'${row(name)}'`))).toEqual([])
 })
 
 test('the texts of Bun, its LGPL parts, LMDB and our own are there, and none is empty', () => {
