@@ -73,8 +73,8 @@ const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
 /** What stands in a module all the same: there is one of it in a process or in a page, by its nature. */
 const MODULE_STATE: Readonly<Record<string, string>> = {
   'dashboard/api-client.ts watch': 'who is told when a call finds the server gone or the session over',
-  'dashboard/chart/chart.tsx onScreen': 'the one chart of the page',
   'dashboard/chart/first-bars.ts early': 'the bars that are on their way before the chart is',
+  'dashboard/chart/on-screen.ts onScreen': 'the one chart of the page',
   'dashboard/editor/code-editor.ts typedInto': 'editors of the page that were typed into',
   'dashboard/editor/documents.ts last': 'the check under way, which the next one ends',
   'dashboard/editor/help.ts language': 'the part of the language that is loaded when it is first asked for',
@@ -107,8 +107,6 @@ interface Import {
   readonly file: string
   readonly target: string
   readonly typeOnly: boolean
-  /** `import()`: a part that is loaded when it is asked for, when what asks has long been loaded. */
-  readonly later: boolean
 }
 
 const files = [...new Bun.Glob('**/*.{ts,tsx}').scanSync(`${root}/src`)].sort()
@@ -122,7 +120,6 @@ const imports: Import[] = files.flatMap((file) => {
       file,
       target: match[2] ?? match[3] ?? match[4] ?? '',
       typeOnly: Boolean(match[1]),
-      later: match[3] !== undefined,
     })
   return found
 })
@@ -200,9 +197,9 @@ describe('rooms', () => {
     expect(shared).toEqual([])
   })
 
-  test('files import one way only: none imports itself by a detour', () => {
+  test('files import one way only: none imports itself by a detour, not even later', () => {
     const importsOf = Map.groupBy(
-      imports.filter(({ typeOnly, later }) => !typeOnly && !later),
+      imports.filter(({ typeOnly }) => !typeOnly),
       ({ file }) => file,
     )
     const circles: string[] = []
@@ -311,6 +308,22 @@ describe('rooms', () => {
         .map((path) => `${map}: ${path}`),
     )
     expect(gone).toEqual([])
+  })
+
+  test('the map of the code names every room', () => {
+    const [map = ''] = readFileSync(`${root}/src/README.md`, 'utf8').split('\n## ')
+    const named = new Set(Array.from(map.matchAll(/[\w.]+(?=[/`])/g), ([room]) => room))
+    expect(Object.keys(MAY_IMPORT).filter((room) => !named.has(room))).toEqual([])
+  })
+
+  test('what the code takes from data/ is part of a clone and of an image', () => {
+    const folders = new Set(imports.flatMap(({ target }) => /\/data\/(\w+)\//.exec(target)?.[1] ?? []))
+    expect([...folders].toSorted()).toEqual(['indicators', 'samples'])
+    const lines = (file: string) => readFileSync(`${root}/${file}`, 'utf8').split('\n')
+    expect(lines('.gitignore')).toEqual(expect.arrayContaining([...folders].map((name) => `!/data/${name}/`)))
+    expect(lines('.dockerignore')).toEqual(
+      expect.arrayContaining([...folders].map((name) => `!data/${name}`)),
+    )
   })
 
   test('the top level is what a stranger can take in at a glance', () => {

@@ -2,11 +2,11 @@
 
 import { useEffect } from 'preact/hooks'
 import { ApiError } from '../api-client.ts'
-import { Logo } from '../frame/app.tsx'
 import { navigate, path, query } from '../router.ts'
 import { signIn, signUp, signUpNeedsCode, signUpState } from '../session.ts'
 import { PASSWORD_HINT } from '../ui/field-words.ts'
 import { Form, useForm } from '../ui/form.tsx'
+import { Logo } from '../ui/logo.tsx'
 import { Field } from '../ui/ui.tsx'
 import { bodyFields } from '../ui/wire-fields.ts' with { type: 'macro' }
 import s from './sign-in.module.css'

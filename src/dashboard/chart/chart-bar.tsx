@@ -7,7 +7,6 @@ import { count } from '../format.ts'
 import { runBars, runScript } from '../run-script.ts'
 import { drawingBar, timezone } from '../settings.ts'
 import { bottom, market } from '../workspace.ts'
-import { chartView, chartCommands } from './chart.tsx'
 import s from './chart.module.css'
 import {
   chartType,
@@ -28,6 +27,7 @@ import {
 import { CHART_TYPES, type ChartType } from './draw-bars.ts'
 import { LayoutMenu } from '../layouts/layout-menu.tsx'
 import { Menu, type MenuItem } from './menu.tsx'
+import { chartView, takePicture } from './on-screen.ts'
 
 const TYPE_NAMES: Readonly<Record<ChartType, string>> = {
   candles: 'Candles',
@@ -123,11 +123,7 @@ export function ChartBar() {
         class={s.hideNarrow ?? ''}
         icon="camera"
         label="Save a picture of the chart"
-        onClick={() =>
-          chartCommands()
-            .find((one) => one.id === 'chart:picture')
-            ?.run()
-        }
+        onClick={takePicture}
       />
     </div>
   )

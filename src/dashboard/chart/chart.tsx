@@ -43,6 +43,7 @@ import {
 } from './chart-state.ts'
 import { Legends } from './legend.tsx'
 import type { MenuItem } from './menu.tsx'
+import { chartView, putOnScreen, takePicture } from './on-screen.ts'
 import { RangeBar } from './range-bar.tsx'
 import { buildScene, MAIN_LAYER, stacked, type Scene } from './scene.ts'
 import { layers, runStudies, settingsOf } from '../studies/studies.ts'
@@ -57,10 +58,6 @@ const StudyDialog = lazy(async () => (await import('../studies/study-dialog.tsx'
 const StudySettings = lazy(async () => (await import('../studies/study-settings.tsx')).StudySettings)
 const IntervalDialog = lazy(async () => (await import('./interval-dialog.tsx')).IntervalDialog)
 const DateDialog = lazy(async () => (await import('./date-dialog.tsx')).DateDialog)
-
-/** The view on screen, for those who move it: the replay, keys, and clicks in lists. */
-let onScreen: ChartView | null = null
-export const chartView = (): ChartView | null => onScreen
 
 /** The current run's drawings on the bars shown; null if it ran on another market. */
 function sceneOf(current: typeof run.value, chart: typeof shown.value) {
@@ -112,7 +109,7 @@ export function Chart() {
       },
       onLayout: (boxes) => (paneBoxes.value = boxes),
     })
-    onScreen = made
+    putOnScreen(made)
     setView(made)
     if (symbols.peek() === null) loadSymbols().catch(toastError)
     const slot = document.getElementById('bar-slot')
@@ -123,7 +120,7 @@ export function Chart() {
       stopRuns()
       stopStudies()
       if (slot) render(null, slot)
-      onScreen = null
+      putOnScreen(null)
       made.destroy()
       paneBoxes.value = []
       hover.value = null
@@ -434,7 +431,7 @@ function contextItems(at: number | null, bar: number | null): readonly MenuItem[
       text: 'Reset the view',
       hint: keyText('Alt+R'),
       icon: 'expand',
-      run: () => onScreen?.resetScale(),
+      run: () => chartView()?.resetScale(),
     },
     {
       id: 'date',
@@ -462,13 +459,7 @@ function askAlert(at: number): void {
   side.value = 'alerts'
 }
 
-function takePicture(): void {
-  if (!onScreen || !shown.value) return
-  const [picture, chart] = [onScreen.picture(), shown.value]
-  import('./picture.ts').then(({ savePicture }) => savePicture(picture, chart)).catch(toastError)
-}
-
-export function chartCommands(): readonly Command[] {
+function chartCommands(): readonly Command[] {
   const section = 'Chart'
   return [
     { id: 'chart:symbol', title: 'Change symbol', section, keys: '/', run: () => (symbolSearch.value = '') },
@@ -483,8 +474,14 @@ export function chartCommands(): readonly Command[] {
     { id: 'chart:finer', title: 'Finer interval', section, keys: ',', run: () => stepInterval(-1) },
     { id: 'chart:coarser', title: 'Coarser interval', section, keys: '.', run: () => stepInterval(1) },
     { id: 'chart:date', title: 'Go to date', section, keys: 'Alt+G', run: () => (dateDialog.value = true) },
-    { id: 'chart:reset', title: 'Reset the view', section, keys: 'Alt+R', run: () => onScreen?.resetScale() },
-    { id: 'chart:fit', title: 'Show all bars', section, keys: 'Alt+F', run: () => onScreen?.fit() },
+    {
+      id: 'chart:reset',
+      title: 'Reset the view',
+      section,
+      keys: 'Alt+R',
+      run: () => chartView()?.resetScale(),
+    },
+    { id: 'chart:fit', title: 'Show all bars', section, keys: 'Alt+F', run: () => chartView()?.fit() },
     {
       id: 'chart:log',
       title: 'Logarithmic scale',

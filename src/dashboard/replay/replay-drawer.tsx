@@ -3,7 +3,7 @@
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { showsClock } from '../chart/bars.ts'
-import { chartView } from '../chart/chart.tsx'
+import { chartView } from '../chart/on-screen.ts'
 import { shown, zone } from '../chart/chart-state.ts'
 import { themeOf } from '../chart/paint.ts'
 import { toUtc } from '../chart/zone.ts'
