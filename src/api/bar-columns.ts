@@ -7,7 +7,7 @@ import type { Pieces } from './json-text.ts'
 
 /** Numbers written in one turn of the event loop, about a millisecond of work. */
 const NUMBERS = 8192
-/** So few are written at once. */
+/** An answer of no more numbers than this is written at once, without letting others go first. */
 const FEW = 1000
 /** Characters of a number, about. */
 const LETTERS = 10

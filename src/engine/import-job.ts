@@ -65,7 +65,7 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       {
         user,
         lane: 'imports',
-        // However long the client takes to send it.
+        // Time does not count: most of it is spent waiting for the client to send the next piece.
         budget: { timeMs: Infinity, memoryBytes: MEMORY_BYTES },
         host: {
           async piece() {

@@ -36,7 +36,7 @@ export async function runJob(
     currency,
     tried: triedBy(job, report),
     barsHash: result.barsHash,
-    // After the texts, for it takes the run's columns away.
+    // Packing hands the run's columns over to the answer, so the texts have to be written before it.
     packed: job.asColumns ? packedResult(result, null, scales) : null,
   }
 }

@@ -417,7 +417,7 @@ function stretchOf(source: SeriesInfo, range: BarRange): BarRange | null {
     const rounded = Math.ceil((last ?? count) / STRETCH_BARS) * STRETCH_BARS
     return rounded >= count ? {} : { last: rounded }
   }
-  // As far as can be told from afar: here bars may lie closer together than elsewhere.
+  // An estimate from the average distance: within the range asked for, bars may lie closer together.
   const spacing = Math.max(1, end - begin) / count
   const behind = (end - from) / spacing
   const wanted = Math.min(first, (Math.min(to, end) - from) / spacing)

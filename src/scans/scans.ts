@@ -54,7 +54,7 @@ interface Live {
   progress: ScanProgress
 }
 
-/** A part takes about so long, so that others have their turn soon. */
+/** How long the work of one job should take: short, so that other users' jobs are not kept waiting. */
 const PART_MS = 300
 const PART_FIRST = 8
 /** Scans of a user that tell when a condition becomes true. */

@@ -20,7 +20,7 @@ import type { Commit, Key } from './kv.ts'
 
 export const RESERVE_FILE = 'reserve'
 export const RESERVE_BYTES = 16 << 20
-/** A state that changes, an attempt that is noted: what a record may grow by and still not count as growing. */
+/** A record may grow by so much without counting as growing: room for a changed state, or for one more attempt. */
 const SLACK_BYTES = 1024
 const STEP_BYTES = 1 << 20
 

@@ -66,7 +66,7 @@ export interface Batch {
   readonly winners: readonly (WindowWinner | null)[]
 }
 
-/** Kept of one user. */
+/** A user who has so many sweeps must delete one to make another. */
 const SWEEPS_MAX = 100
 
 export const sweeps = (kv: Kv): Collection<Sweep> =>

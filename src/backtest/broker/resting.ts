@@ -86,7 +86,7 @@ export class RestingNotes {
     Object.assign(this, state)
   }
 
-  /** What is new came on `bar`, what is gone went on `gone`. */
+  /** Notes what waits now: an order not seen before has waited since `bar`, one no longer there was gone by `gone`. */
   private note(bar: number, gone: number): void {
     const { waiting } = this
     const { orders, legs } = this.book

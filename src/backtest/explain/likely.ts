@@ -21,7 +21,7 @@ export interface Facts {
 
 type Both = readonly [ExportedTrade, Report['trades'][number]]
 
-/** Wider than rounding, narrower than what people set. */
+/** Relative difference below which two amounts count as the same: more than rounding makes, less than anybody would set. */
 const CLOSE = 0.003
 
 export function likelyChanges(facts: Facts): readonly Change[] {

@@ -169,7 +169,7 @@ export class Module {
   /** Columns that are there as a whole though nobody reads their past. */
   readonly wholeAnyway = new Set<number>()
 
-  /** Somebody reads the column's past, `back` bars of it at most, or shows it: it has to be there as a whole. */
+  /** Marks the column as one that is kept for all bars, since its past is read (at most `back` bars of it) or it is shown. */
   keep(column: Column, back = 0): void {
     this.#kept.set(column.index, Math.max(back, this.backOf(column.index)))
   }
