@@ -1405,6 +1405,25 @@ describe('broker rules', () => {
     expect(stopped(15)).toEqual([0, 1, 0, 1, 0, 0])
   })
 
+  test('H3: what open trades have gained does not raise the peak', () => {
+    const stopped = (allowed: number) =>
+      drive(
+        barsFrom('100/100/100/100 100/100/100/100 110/110/110/110 95/95/95/95 95/95/95/95'),
+        { initial_capital: 1000, pyramiding: 2 },
+        ({ bar, broker, long, close, closeAll }) => {
+          if (bar === 0) broker.desk.maxDrawdown(allowed, 'cash', null)
+          if (bar === 0) long('A')
+          if (bar === 0) long('B')
+          if (bar === 1) close('A')
+          if (bar === 2) closeAll()
+          if (bar === 3) long('AGAIN')
+        },
+      ).positions
+    // A realises 10 at bar 2, where B is 10 up as well; B then loses 5.
+    expect(stopped(5.01)).toEqual([0, 2, 1, 0, 1])
+    expect(stopped(5)).toEqual([0, 2, 1, 0, 0])
+  })
+
   test('D16: exits of one OCA name shrink by what one of them closed, those of others and of none do not', () => {
     const held = (names: readonly (string | null)[]) =>
       drive(

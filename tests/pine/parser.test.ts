@@ -238,6 +238,9 @@ const ERRORS: readonly (readonly [source: string, errors: string, tree?: string]
   ['    a', 'unexpected-indent@1:5', 'a'],
   ['a\n    + b\nc', 'wrap-indent@2:5', 'a; c'],
   ['if a\n  \tb', 'mixed-indent@2:1', 'if a {b}'],
+  // Tabs after four spaces leave no doubt, and a line without anything on it is none.
+  ['if a\n\tif b\n    \tc', '', 'if a {if b {c}}'],
+  ['if a\n  \t\n  \t// c\n    b', '', 'if a {b}'],
   // Declarations
   ['f(x)\n    x', 'unexpected-indent@2:5', 'f(x); x'],
   ['f(x) = x * 2', 'not-a-declaration@1:6', 'f(x) := (x * 2)'],
