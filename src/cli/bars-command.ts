@@ -44,6 +44,8 @@ export const barsCommand: Command = {
       '  --exchange E --symbol S --interval I',
       '                       The series; --symbol BINANCE:BTCUSDT names both',
       '  --format csv|json    Of the imported file, where its name does not tell',
+      '  --session HOURS      When the symbol of the imported file trades: 0930-1600, 1700-1700:23456, 24x7',
+      '  --timezone ZONE      Of these hours: America/New_York',
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
@@ -85,7 +87,12 @@ async function listBars(context: CommandContext): Promise<number> {
 async function importFile(context: CommandContext): Promise<number> {
   const { values: flags, positionals } = parseFlags({
     args: [...context.args],
-    options: { ...SERIES_FLAGS, format: { type: 'string' } },
+    options: {
+      ...SERIES_FLAGS,
+      format: { type: 'string' },
+      session: { type: 'string' },
+      timezone: { type: 'string' },
+    },
     allowPositionals: true,
   })
   const [path, ...more] = positionals
@@ -100,6 +107,7 @@ async function importFile(context: CommandContext): Promise<number> {
     let shown = 0
     const result = await importBars(bars, key, file.stream(), {
       format,
+      facts: { session: flags.session, timezone: flags.timezone },
       progress: (bytes) => {
         if (bytes - shown < 1 << 20) return
         shown = bytes

@@ -14,10 +14,10 @@ import {
 } from './bar-store.ts'
 import { calendarOf } from './calendar.ts'
 import { stageCsv } from './csv.ts'
-import { formatInterval, type Interval, intervalMs, parseInterval } from './interval.ts'
+import { formatInterval, type Interval, intervalMs, isIntraday, parseInterval } from './interval.ts'
 import { stageJson } from './json-bars.ts'
 import type { SymbolInfo } from './symbol.ts'
-import { defaultSymbol } from './symbols.ts'
+import { defaultSymbol, withSymbolFields } from './symbols.ts'
 
 /** What an import writes to: the store, or the cache in front of it. */
 export interface ImportTarget {
@@ -87,10 +87,18 @@ export async function importBars(
     format,
     progress,
     stage = stageBars,
-  }: Pick<ReadBarsOptions, 'format' | 'progress'> & { readonly stage?: StageBars },
+    facts = {},
+  }: Pick<ReadBarsOptions, 'format' | 'progress'> & {
+    readonly stage?: StageBars
+    /** What is stated of the symbol, such as its session. Throws Problem 422 where it is wrong. */
+    readonly facts?: Readonly<Record<string, unknown>>
+  },
 ): Promise<ImportResult> {
   const key = { ...owned(owner), ...seriesKey(exchange, symbol, interval) }
-  const known = (await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol)
+  const known = withSymbolFields(
+    (await knownSymbol(target, key)) ?? defaultSymbol(key.exchange, key.symbol),
+    facts,
+  )
   const drafts: BarDraft[] = []
   const open = () => {
     const draft = target.draft(key)
@@ -100,9 +108,9 @@ export async function importBars(
   try {
     const options = { format, symbol: known, ...(progress ? { progress } : {}) }
     const { bars, draft, rows } = await stage(input, options, open)
-    if (draft === null) return await storeBars(target, key, bars)
+    if (draft === null) return await storeBars(target, key, bars, facts)
     await draft.add(bars)
-    return await described(target, key, bars, rows, () => draft.commit())
+    return await described(target, key, bars, rows, () => draft.commit(), facts)
   } finally {
     // Once committed there is no draft to discard.
     for (const draft of drafts) await draft.discard()
@@ -110,8 +118,13 @@ export async function importBars(
 }
 
 /** Stores bars that are known to be good; for imports and providers. */
-export function storeBars(target: ImportTarget, key: SeriesKey, bars: Bars): Promise<ImportResult> {
-  return described(target, key, bars, bars.length, () => target.upsert(key, bars))
+export function storeBars(
+  target: ImportTarget,
+  key: SeriesKey,
+  bars: Bars,
+  facts: Readonly<Record<string, unknown>> = {},
+): Promise<ImportResult> {
+  return described(target, key, bars, bars.length, () => target.upsert(key, bars), facts)
 }
 
 /** Writes, and tells what became of it. The symbol's facts are guessed from `bars`, which are some of those written. */
@@ -121,13 +134,13 @@ async function described(
   bars: Bars,
   rows: number,
   write: () => Promise<UpsertResult>,
+  facts: Readonly<Record<string, unknown>>,
 ): Promise<ImportResult> {
-  let symbol = await knownSymbol(target, key)
-  if (!symbol) {
-    // Facts of a private series are private too, or they would tell others that the symbol is there.
-    symbol = { ...owned(ownerOf(key)), ...defaultSymbol(key.exchange, key.symbol, bars) }
-    await target.store.putSymbol(symbol)
-  }
+  const known = await knownSymbol(target, key)
+  const symbol = withSymbolFields(known ?? defaultSymbol(key.exchange, key.symbol, bars), facts)
+  // Facts of a private series are private too, or they would tell others that the symbol is there.
+  if (!known || Object.values(facts).some((fact) => fact !== undefined))
+    await target.store.putSymbol({ ...symbol, ...owned(ownerOf(key)) })
   const { inserted, updated, change, series } = await write()
   return {
     inserted,
@@ -135,7 +148,7 @@ async function described(
     series: series ?? { ...key, count: 0, first: 0, last: 0, change },
     symbol,
     rows,
-    warnings: spacingWarnings(bars, key.interval),
+    warnings: [...spacingWarnings(bars, key.interval), ...hoursWarnings(bars, symbol, key.interval)],
   }
 }
 
@@ -157,6 +170,34 @@ function spacingWarnings(bars: Bars, interval: string): ImportResult['warnings']
     },
   ]
 }
+
+/** Fewer hours of the day than a market that trades around the clock, and more than one that opens twice. */
+const HOURS_OF_A_SESSION = 18
+const BARS_THAT_TELL = 50
+
+/** An exchange that is not known is taken to trade around the clock; then days and hours of its bars end too late. */
+function hoursWarnings(bars: Bars, symbol: SymbolInfo, interval: string): ImportResult['warnings'] {
+  const given = parseInterval(interval)
+  if (symbol.session !== '24x7' || !given || !isIntraday(given) || bars.length < BARS_THAT_TELL) return []
+  if (intervalMs(given) > HOUR) return []
+  const hours = new Set<number>()
+  const days = new Set<number>()
+  for (let i = 0; i < bars.length; i++) {
+    const time = bars.time[i] ?? 0
+    hours.add(Math.floor((time % DAY) / HOUR))
+    days.add(Math.floor(time / DAY))
+  }
+  if (hours.size > HOURS_OF_A_SESSION || days.size < 3) return []
+  return [
+    {
+      code: 'session_unknown',
+      message: `${symbol.exchange}:${symbol.symbol} is taken to trade around the clock, but its bars keep to ${hours.size} hours of the day. State its session and time zone, such as 0930-1600 and America/New_York, or days and hours made of its bars end too late.`,
+    },
+  ]
+}
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
 
 const COMMON = [
   '1s',

@@ -38,6 +38,28 @@ describe('bars', () => {
     expect(readFileSync(output, 'utf8')).toBe(CSV.split('\n').toSpliced(1, 1).join('\n'))
   })
 
+  test('the session of an exchange nobody knows is asked for, and stated at import', async () => {
+    const data = temporaryFolder()
+    const rows = [0, 1, 2].flatMap((day) =>
+      Array.from({ length: 26 }, (_, i) => `${1709562600000 + day * 864e5 + i * 9e5},10,12,9,11,5`),
+    )
+    const file = csvFile(`time,open,high,low,close,volume\n${rows.join('\n')}\n`)
+    const series = ['--symbol', 'ZZZ:Q', '--interval', '15m']
+    const silent = await chartroom(data, 'bars', 'import', file, ...series)
+    expect(silent.out).toContain('session 24x7')
+    expect(silent.err).toContain(
+      'ZZZ:Q is taken to trade around the clock, but its bars keep to 7 hours of the day.',
+    )
+    const hours = ['--session', '0930-1600', '--timezone', 'America/New_York']
+    const stated = await chartroom(data, 'bars', 'import', file, ...series, ...hours)
+    expect(stated).toMatchObject({ code: 0, err: '' })
+    expect(stated.out).toContain('session 0930-1600 America/New_York')
+    expect((await chartroom(data, 'bars', 'import', file, ...series)).out).toContain('session 0930-1600')
+    const bad = await chartroom(data, 'bars', 'import', file, ...series, '--session', 'noon')
+    expect(bad).toMatchObject({ code: 1, out: '' })
+    expect(bad.err).toContain('session must be a session such as 0930-1600')
+  })
+
   test('a bad file names its rows, and leaves nothing', async () => {
     const data = temporaryFolder()
     const path = csvFile(`${CSV}1709632920000,10,8,9,10,5\n`)
