@@ -28,6 +28,14 @@ export class ApiError extends Error {
     this.retryAfter = body.retryAfter ?? null
   }
 }
+/** Nobody was there to answer, or nobody who could: it is worth trying again. */
+export const isAway = (error: unknown): boolean =>
+  !(error instanceof ApiError) ||
+  error.status === 0 ||
+  error.status === 401 ||
+  error.status === 429 ||
+  error.status >= 500
+
 /** Told about every call: whether the server could be reached, and when the session has ended. */
 interface CallWatch {
   readonly onReached: (reached: boolean) => void

@@ -175,4 +175,46 @@ describe.skipIf(noBrowser)('on the chart', () => {
     await other.page.getByRole('button', { name: 'log', exact: true, pressed: true }).waitFor()
     expect([...complaints, ...other.complaints]).toEqual([])
   }, 90_000)
+
+  test('a layout keeps its last change when another is opened at once, and a script that cannot be had', async () => {
+    const quiet = { script: { id: null, name: '', source: '' }, side: '', bottom: '', 'tour.done': true }
+    const { page } = await site.open({ remembered: quiet, width: 1440 })
+    const chart = {
+      exchange: 'SP',
+      symbol: 'SPX',
+      interval: '1d',
+      type: 'candles',
+      scale: 'linear',
+      volume: true,
+      trades: true,
+      scriptId: null,
+      studies: [],
+    }
+    const keep = async (name: string, scriptId: string | null) => {
+      const body = { data: { name, chart: { ...chart, scriptId } } }
+      const answer = await page.request.post(`${site.url}/api/platform/layouts`, body)
+      return ((await answer.json()) as { id: string }).id
+    }
+    const gone = 'scr_0123456789abcdef01234567'
+    const [left, bare] = [await keep('Left', gone), await keep('Bare', null)]
+    const storedOf = async (id: string) => {
+      const answer = await page.request.get(`${site.url}/api/platform/layouts/${id}`)
+      return ((await answer.json()) as { layout: { chart: { scale: string; scriptId: string | null } } })
+        .layout.chart
+    }
+    await page.goto(`${site.url}/chart/SP%3ASPX/1d`)
+    await page.getByText(/^Vol/).first().waitFor()
+    const choose = async (from: string, to: string) => {
+      await page.getByRole('button', { name: `Layout: ${from}` }).click()
+      await page.getByRole('menuitemradio', { name: new RegExp(to) }).click()
+      await page.getByRole('button', { name: `Layout: ${to}` }).waitFor()
+    }
+    await choose('none', 'Left')
+    // The toast about the script lies over it.
+    await page.getByRole('button', { name: 'log', exact: true }).dispatchEvent('click')
+    await choose('Left', 'Bare')
+    for (let i = 0; i < 50 && (await storedOf(left)).scale !== 'log'; i++) await page.waitForTimeout(100)
+    expect(await storedOf(left)).toMatchObject({ scale: 'log', scriptId: gone })
+    expect(await storedOf(bare)).toMatchObject({ scale: 'linear' })
+  }, 90_000)
 })

@@ -5,7 +5,7 @@
 
 import { signal, type Signal } from '@preact/signals'
 import type { Drawing } from '../../wire/drawing.ts'
-import { ApiError, call } from '../api-client.ts'
+import { call, isAway } from '../api-client.ts'
 import { onLive } from '../live.ts'
 import { remembered } from '../settings.ts'
 import { toastError } from '../ui/ui.tsx'
@@ -168,14 +168,6 @@ function merged(before: readonly Drawing[], changes: Changes): readonly Drawing[
     else byId.delete(id)
   return [...byId.values()]
 }
-
-/** Nobody was there to answer, or nobody who could: it is worth trying again. */
-const isAway = (error: unknown): boolean =>
-  !(error instanceof ApiError) ||
-  error.status === 0 ||
-  error.status === 401 ||
-  error.status === 429 ||
-  error.status >= 500
 
 const sheet = new Sheet()
 export const { drawings, history } = sheet

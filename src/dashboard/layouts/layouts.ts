@@ -1,8 +1,8 @@
 // The layout of the chart: kept on the server under a name, saved as one goes on, opened on any machine.
 
-import { computed, effect } from '@preact/signals'
+import { batch, computed, effect, signal } from '@preact/signals'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
-import { ApiError, call } from '../api-client.ts'
+import { ApiError, call, isAway } from '../api-client.ts'
 import { chartType, priceScale, showMarket, showTrades, showVolume } from '../chart/chart-state.ts'
 import { CHART_TYPES } from '../chart/draw-bars.ts'
 import { openScript } from '../editor/documents.ts'
@@ -15,6 +15,13 @@ import { market, script } from '../workspace.ts'
 export const openLayout = remembered('layout', { id: '', name: '' })
 
 const SAVE_AFTER_MS = 1500
+const RETRY_MS = 5000
+
+/**
+ * The script of the layout that was opened last, as long as the editor has not got it: it may be on its way, or not come.
+ * `at` is what the editor has instead.
+ */
+const awaited = signal<{ readonly at: string | null; readonly scriptId: string | null } | null>(null)
 
 /** The chart as it is now. */
 const current = computed<LayoutChart>(() => ({
@@ -23,7 +30,7 @@ const current = computed<LayoutChart>(() => ({
   scale: priceScale.value,
   volume: showVolume.value,
   trades: showTrades.value,
-  scriptId: script.value.id,
+  scriptId: awaited.value?.at === script.value.id ? awaited.value.scriptId : script.value.id,
   studies: studies.value,
 }))
 
@@ -46,44 +53,65 @@ export async function remove(id: string): Promise<void> {
 /** Puts the chart as it was left. */
 export function show({ id, name, chart }: Layout): void {
   const { exchange, symbol, interval, type, scale, volume, trades, scriptId } = chart
-  openLayout.value = { id, name }
-  chartType.value = CHART_TYPES.find((one) => one === type) ?? chartType.peek()
-  priceScale.value = scale
-  showVolume.value = volume
-  showTrades.value = trades
-  studies.value = chart.studies
-  showMarket({ exchange, symbol, interval })
-  if (scriptId !== null && scriptId !== script.peek().id) openScript(scriptId).catch(toastError)
+  const at = script.peek().id
+  const comes = scriptId !== null && scriptId !== at
+  batch(() => {
+    openLayout.value = { id, name }
+    chartType.value = CHART_TYPES.find((one) => one === type) ?? chartType.peek()
+    priceScale.value = scale
+    showVolume.value = volume
+    showTrades.value = trades
+    studies.value = chart.studies
+    awaited.value = comes ? { at, scriptId } : null
+    showMarket({ exchange, symbol, interval })
+  })
+  if (comes) openScript(scriptId).catch(toastError)
+}
+
+interface Unsaved {
+  readonly id: string
+  readonly chart: LayoutChart
 }
 
 /** Saves the open layout when the chart has stayed the same for a moment; the returned function ends that. */
 export function saveAsOneGoes(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let saved = { id: '', text: '' }
+  let unsaved: Unsaved | null = null
+  let last = { id: '', text: '' }
   const save = async () => {
-    const { id } = openLayout.peek()
-    const chart = current.peek()
-    const text = JSON.stringify(chart)
-    if (id === '' || (saved.id === id && saved.text === text)) return
+    clearTimeout(timer)
+    if (!unsaved) return
+    const sent = unsaved
+    unsaved = null
+    const { id, chart } = sent
     try {
       await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { chart } })
-      saved = { id, text }
     } catch (error) {
-      // Deleted on another machine: what is on the chart stays, and belongs to no layout.
-      if (error instanceof ApiError && error.status === 404) openLayout.value = { id: '', name: '' }
+      if (isAway(error)) {
+        // What has changed since is newer.
+        unsaved ??= sent
+        timer = setTimeout(() => void save(), RETRY_MS)
+      } else if (error instanceof ApiError && error.status === 404) {
+        // Deleted on another machine: what is on the chart stays, and belongs to no layout.
+        if (openLayout.peek().id === id) openLayout.value = { id: '', name: '' }
+      } else toastError(error)
     }
   }
   const stop = effect(() => {
-    const text = JSON.stringify(current.value)
+    const chart = current.value
     const { id } = openLayout.value
-    clearTimeout(timer)
-    // What was just opened or made is what the server has.
-    if (saved.id !== id) saved = { id, text }
-    else timer = setTimeout(() => void save(), SAVE_AFTER_MS)
+    const text = JSON.stringify(chart)
+    // What was just opened or made is what the server has; what was changed on the one before goes there at once.
+    if (last.id !== id) void save()
+    else if (last.text !== text && id !== '') {
+      unsaved = { id, chart }
+      clearTimeout(timer)
+      timer = setTimeout(() => void save(), SAVE_AFTER_MS)
+    }
+    last = { id, text }
   })
   return () => {
     stop()
-    clearTimeout(timer)
     void save()
   }
 }
