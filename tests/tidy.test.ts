@@ -59,9 +59,6 @@ const PHASES: Readonly<Record<string, readonly string[]>> = {
   '3-plan': ['2-check', 'builtins', 'runtime'],
   '4-generate': ['messages', '2-check', '3-plan', 'builtins', 'runtime'],
 }
-/** Type-only imports that are allowed beyond the table. */
-const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { dashboard: ['api', 'backtest'] }
-
 /** Package → the places that may import it. */
 const ONLY_HERE: Readonly<Record<string, readonly string[]>> = {
   elysia: ['api/'],
@@ -153,14 +150,13 @@ describe('rooms', () => {
   })
 
   test('imports follow the table', () => {
-    const broken = imports.flatMap(({ file, target, typeOnly }) => {
+    const broken = imports.flatMap(({ file, target }) => {
       const path = resolve(file, target)
       if (path === null || /^node_modules\/|\.(json|pine)$/.test(path)) return []
       const from = roomOf(file)
       const to = roomOf(path)
       const allowed = MAY_IMPORT[from] ?? []
       if (from === to || allowed.includes('*') || allowed.includes(to)) return []
-      if (typeOnly && TYPES_ONLY[from]?.includes(to)) return []
       return [`${file} imports ${target}`]
     })
     expect(broken).toEqual([])
@@ -308,6 +304,11 @@ describe('rooms', () => {
         .map((path) => `${map}: ${path}`),
     )
     expect(gone).toEqual([])
+  })
+
+  test('a file opens with a comment that says what it is for', () => {
+    const silent = files.filter((file) => !/^(?:\/\/|\/\*)/.test(readFileSync(`${root}/src/${file}`, 'utf8')))
+    expect(silent).toEqual([])
   })
 
   test('the map of the code names every room', () => {

@@ -1,3 +1,5 @@
+// The page behind an address that leads nowhere.
+
 import { href } from '../router.ts'
 import { Page } from './page.tsx'
 
