@@ -90,6 +90,8 @@ export function parseTradeList(csv: string): ExportedList {
   for (const row of rows) if (sample.push(row) >= SAMPLE_ROWS) break
   if (!header || sample.length === 0)
     return { trades: [], problems: [{ row: 1, message: 'The file has no rows.' }] }
+  if (OWN_COLUMNS.every((name) => header.includes(name)))
+    return ownTrades(header, csvRows(text, delimiterOf(text)))
   const columns = findColumns(
     header,
     sample.map(({ cells }) => cells),
@@ -100,6 +102,42 @@ export function parseTradeList(csv: string): ExportedList {
       problems: [{ row: 1, message: 'No columns for number, type, date and price were found.' }],
     }
   return tradesOf(csvRows(text, delimiterOf(text)), columns)
+}
+
+/** Chartroom writes a row a trade, with instants. */
+const OWN_COLUMNS = ['n', 'side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'qty', 'profit']
+
+function ownTrades(header: readonly string[], rows: Generator<Row>): ExportedList {
+  const trades: ExportedTrade[] = []
+  const problems: { row: number; message: string }[] = []
+  // The header.
+  rows.next()
+  for (const { row, cells } of rows) {
+    const cell = (name: string) => cells[header.indexOf(name)] ?? ''
+    const fill = (name: 'entry' | 'exit') => ({
+      wall: Number(cell(`${name}_time`)),
+      dateOnly: false,
+      price: numberOf(cell(`${name}_price`)),
+      digits: digitsOf(cell(`${name}_price`)),
+      signal: cell(`${name}_signal`),
+    })
+    const [entry, exit, profit, side] = [fill('entry'), fill('exit'), numberOf(cell('profit')), cell('side')]
+    const numbers = [numberOf(cell('n')), numberOf(cell('qty')), profit, entry.price, exit.price]
+    const isDated = [entry, exit].every(({ wall }) => Number.isInteger(wall) && wall > 0 && wall < 8.64e15)
+    if ((side === 'long' || side === 'short') && isDated && numbers.every(Number.isFinite))
+      trades.push({
+        n: numbers[0]!,
+        side,
+        entry,
+        exit,
+        qty: numbers[1]!,
+        profit: { value: profit, digits: digitsOf(cell('profit')) },
+        open: cell('status') === 'open',
+      })
+    else if (problems.length < PROBLEMS_MAX)
+      problems.push({ row, message: 'A number, a time or the side is missing.' })
+  }
+  return { trades, problems }
 }
 
 function tradesOf(rows: Generator<Row>, columns: Columns): ExportedList {

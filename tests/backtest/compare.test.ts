@@ -126,6 +126,26 @@ describe('an export', () => {
 
   const english = parseTradeList(EXPORTS['English, 2025']!).trades
 
+  test('in Chartroom’s own form is read too', () => {
+    const [minute, clock] = [60_000, Date.UTC(2024, 0, 1, 8)]
+    const csv = `n,side,entry_time,entry_price,entry_signal,exit_time,exit_price,exit_signal,qty,profit,status
+1,long,${clock},100.25,L,${clock + minute},110,TP,1,9.75,closed
+2,short,${clock + minute},110,S,,,,2,0,open`
+    const { trades, problems } = parseTradeList(csv)
+    expect(trades).toEqual([
+      {
+        n: 1,
+        side: 'long',
+        entry: { wall: clock, dateOnly: false, price: 100.25, digits: 2, signal: 'L' },
+        exit: { wall: clock + minute, dateOnly: false, price: 110, digits: 0, signal: 'TP' },
+        qty: 1,
+        profit: { value: 9.75, digits: 2 },
+        open: false,
+      },
+    ])
+    expect(problems.map(({ row }) => row)).toEqual([3])
+  })
+
   test('names the first divergence with its bar', () => {
     const ours = [OURS[0]!, trade(2, 'short', [3, 4], { exitPrice: 110.9 })]
     const { exact, firstDivergence } = compareTrades(english, ours, BARS, {

@@ -286,7 +286,7 @@ export const libraryNotFound = (path: string): Message =>
   error(
     'library-not-found',
     `There is no library ${path} here.`,
-    `Paste its source once, with the editor’s “Add the library” or with \`chartroom script add-library\`; or save it as a script with the name ${path}.`,
+    `Paste its source once, with the editor’s “Add the library” or with \`chartroom script add-library\`; or save it as a script with the name ${path}. Commands that run a script look for it beside the script and in \`--libraries FOLDER\`, as ${path.split('/').slice(0, 2).join('/')}.pine.`,
   )
 export const libraryBroken = (path: string, line: number, why: string): Message =>
   error('library-broken', `The library ${path} has an error in line ${line}. ${why}`)
