@@ -540,6 +540,25 @@ function fillable(inner: Kv) {
   }
   return { state, store }
 }
+test('an owner whose outbox could not be read is looked at again before long', async () => {
+  const state = { unreadable: false }
+  const inner = testKv()
+  const list: Kv['list'] = (selector, options) =>
+    state.unreadable ? Promise.reject(new Error('no reading')) : inner.list(selector, options)
+  const { register, outbox, deliverer, stop } = await world({ ...inner, list })
+  await register()
+  await transact(kv, (tx) => outbox.enqueue(tx, 'usr_1', 'backtest.reportReady', ready({})))
+  state.unreadable = true
+  deliverer.wake('usr_1')
+  await clock.settle()
+  expect([sent.length, logged.length]).toEqual([0, 1])
+  state.unreadable = false
+  // All owners are looked at once a minute, whoever was told of.
+  await clock.pass(30_000)
+  expect(sent).toHaveLength(1)
+  await stop()
+})
+
 const never = () => new Promise<Answer>(() => undefined)
 
 describe('when the store is full', () => {
