@@ -3,9 +3,12 @@
 // Cells may be quoted, with "" for a quote inside; a quote that is never closed ends with the text. Rows without
 // anything in them are left out.
 
-/** No real table has more cells in a row, or longer ones; what is beyond is cut off. */
+/**
+ * No real table has more cells in a row, or longer ones; what is beyond is cut off. What is kept of a cell is longer than any
+ * field may be, so that one which is too long is refused by who takes it, and never stored without its end.
+ */
 const CELLS_MAX = 1000
-const CHARACTERS_MAX = 1000
+const CHARACTERS_MAX = 4000
 
 export function* csvRows(
   text: string,

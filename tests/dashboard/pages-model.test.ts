@@ -29,6 +29,11 @@ test('letters are found whatever the ranking jumps to', () => {
 const rows = (text: string) =>
   parseWatchlist(text).rows.map(({ exchange, symbol, note, line }) => `${line} ${exchange}:${symbol} ${note}`)
 
+test('a note that is longer than may be is refused with its whole length, not stored without its end', () => {
+  const [row] = parseWatchlist(`symbol,note\nABC,"${'n'.repeat(1500)}"`).rows
+  expect(row?.note).toHaveLength(1500)
+})
+
 test('watchlists come as TradingView exports them, with sections as notes', () => {
   expect(rows('###Tech,NASDAQ:AAPL,NASDAQ:MSFT,###Index,SP:SPX')).toEqual([
     '1 NASDAQ:AAPL Tech',

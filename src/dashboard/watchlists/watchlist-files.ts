@@ -1,10 +1,12 @@
 // Reading watchlist files: CSV with or without a header, and TradingView's .txt (`###Tech,NASDAQ:AAPL,SP:SPX`).
 
+import { csvRows, delimiterOf } from '../../lib/csv-rows.ts'
+
 interface WatchlistRow {
   readonly symbol: string
   readonly exchange: string
   readonly note: string | null
-  /** Its line in the file, from 1. */
+  /** Its row in the file, from 1. */
   readonly line: number
 }
 
@@ -56,63 +58,22 @@ const HEADERS: Readonly<Record<string, 'symbol' | 'exchange' | 'note'>> = {
 }
 
 function readCsv(text: string): WatchlistRow[] {
-  const table = csvRows(text)
+  const table = [...csvRows(text, delimiterOf(text))]
   const first = table[0]?.cells.map((cell) => HEADERS[cell.trim().toLowerCase()]) ?? []
   const hasHeader = first.includes('symbol')
   const columns = hasHeader ? first : (['symbol', 'exchange', 'note'] as const)
-  return table.slice(hasHeader ? 1 : 0).flatMap(({ cells, line }) => {
-    if (cells.every((cell) => cell.trim() === '')) return []
+  return table.slice(hasHeader ? 1 : 0).map(({ cells, row }) => {
     const of = (name: 'symbol' | 'exchange' | 'note') => (cells[columns.indexOf(name)] ?? '').trim()
     // Our own export puts an apostrophe before a cell that a spreadsheet would run as a formula.
     const bare = (value: string) => value.replace(/^'(?=[=+\-@])/, '')
     const symbol = bare(of('symbol'))
     const colon = symbol.indexOf(':')
     const exchange = of('exchange') || (colon > 0 ? symbol.slice(0, colon) : '')
-    return [
-      {
-        symbol: colon > 0 ? symbol.slice(colon + 1) : symbol,
-        exchange: bare(exchange),
-        note: bare(of('note')) || null,
-        line,
-      },
-    ]
+    return {
+      symbol: colon > 0 ? symbol.slice(colon + 1) : symbol,
+      exchange: bare(exchange),
+      note: bare(of('note')) || null,
+      line: row,
+    }
   })
-}
-
-/** Reads CSV as in RFC 4180, separated by whichever of comma, semicolon and tab is most frequent in the first line. */
-function csvRows(text: string): { cells: string[]; line: number }[] {
-  const head = text.split('\n', 1)[0] ?? ''
-  const counts = [',', ';', '\t'].map((one) => [one, head.split(one).length] as const)
-  const separator = counts.toSorted((a, b) => b[1] - a[1])[0]?.[0] ?? ','
-  const rows: { cells: string[]; line: number }[] = []
-  let cells: string[] = []
-  let cell = ''
-  let quoted = false
-  let line = 1
-  let start = 1
-  const endRow = () => {
-    rows.push({ cells: [...cells, cell], line: start })
-    cells = []
-    cell = ''
-  }
-  for (let i = 0; i < text.length; i++) {
-    const character = text[i] ?? ''
-    if (character === '\n') line++
-    if (quoted) {
-      if (character !== '"') cell += character
-      else if (text[i + 1] === '"') {
-        cell += '"'
-        i++
-      } else quoted = false
-    } else if (character === '"' && cell === '') quoted = true
-    else if (character === separator) {
-      cells.push(cell)
-      cell = ''
-    } else if (character === '\n') {
-      endRow()
-      start = line
-    } else if (character !== '\r') cell += character
-  }
-  if (cell !== '' || cells.length > 0) endRow()
-  return rows
 }
