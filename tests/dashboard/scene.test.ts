@@ -79,7 +79,8 @@ describe('a scene', () => {
   test('the scale knows no more than a replay does', () => {
     const { marks } = buildScene('S', [time, plot({ data: [1, 2, 300] })], days(10)).panes[0]!
     expect(rangeOf(marks, 0, 9)).toEqual({ minValue: 1, maxValue: 300 })
-    expect(rangeOf(marks, 0, 9, 1)).toEqual({ minValue: 1, maxValue: 2 })
+    // The run began at the chart's bar 3; of another script's run it may be any other.
+    expect(rangeOf(marks, 0, 9, 4)).toEqual({ minValue: 1, maxValue: 2 })
     expect(rangeOf(marks, 0, 2)).toBeNull()
   })
 

@@ -17,8 +17,6 @@ interface LabelledPane {
   readonly theme: ChartTheme
   readonly marks: readonly Mark[]
   readonly shown: Bars
-  /** The last bar of the run that a replay lets one see. */
-  readonly known: number
   readonly coordinate: (value: number) => number | null
   readonly format: (value: number) => string
 }
@@ -30,7 +28,6 @@ export function axisLabels({
   theme,
   marks,
   shown,
-  known,
   coordinate,
   format,
 }: LabelledPane): ISeriesPrimitiveAxisView[] {
@@ -47,7 +44,7 @@ export function axisLabels({
   for (const mark of marks) {
     if (mark.kind !== 'plot' || (mark.display & DISPLAY.priceScale) === 0) continue
     if ((mark.display & DISPLAY.pane) === 0 || /circles|cross/.test(mark.style)) continue
-    const end = Math.min(mark.values.length - 1, known)
+    const end = Math.min(mark.values.length - 1, (cut ?? Infinity) - mark.run)
     const i = lastValue(mark.values, end)
     const color = i < 0 ? null : colorAt(mark.colors, i)
     if (color !== null && end - i < 2) add(mark.values[i]!, color)

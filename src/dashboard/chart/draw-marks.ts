@@ -23,25 +23,30 @@ import { drawShape } from './shapes.ts'
 export function drawBehind(paint: Paint, marks: readonly Mark[]): void {
   for (const mark of marks) {
     if ((mark.display & DISPLAY.pane) === 0) continue
-    if (mark.kind === 'bgcolor') drawGround(paint, mark)
+    if (mark.kind === 'bgcolor') drawGround(knownTo(paint, mark), mark)
   }
 }
 
 export function drawMarks(paint: Paint, marks: readonly Mark[], bars: Bars): void {
   for (const mark of marks)
-    if (mark.kind === 'fill' && (mark.display & DISPLAY.pane) !== 0) drawFill(paint, mark)
+    if (mark.kind === 'fill' && (mark.display & DISPLAY.pane) !== 0) drawFill(knownTo(paint, mark), mark)
   const stacks = { above: new Map<number, number>(), below: new Map<number, number>() }
   for (const mark of marks) {
     if ((mark.display & DISPLAY.pane) === 0) continue
+    const known = knownTo(paint, mark)
     paint.ctx.save()
-    if (mark.kind === 'plot') drawPlot(paint, mark)
-    else if (mark.kind === 'hline') drawLevel(paint, mark)
-    else if (mark.kind === 'shape') drawShapes(paint, mark, bars, stacks)
-    else if (mark.kind === 'arrow') drawArrows(paint, mark, bars)
-    else if (mark.kind === 'candle' || mark.kind === 'bar') drawScriptBars(paint, mark)
+    if (mark.kind === 'plot') drawPlot(known, mark)
+    else if (mark.kind === 'hline') drawLevel(known, mark)
+    else if (mark.kind === 'shape') drawShapes(known, mark, bars, stacks)
+    else if (mark.kind === 'arrow') drawArrows(known, mark, bars)
+    else if (mark.kind === 'candle' || mark.kind === 'bar') drawScriptBars(known, mark)
     paint.ctx.restore()
   }
 }
+
+/** With the end of a replay as the mark's own run counts it. */
+const knownTo = (paint: Paint, { run }: Mark): Paint =>
+  paint.known === Infinity ? paint : { ...paint, known: paint.known - run }
 
 /** Bars of the mark that are on screen: indexes into its columns. */
 function span(

@@ -10,7 +10,7 @@ export interface Paint {
   /** Visible bars, whole numbers, both drawn. */
   readonly from: number
   readonly to: number
-  /** The last bar of the run that a replay shows; without a replay Infinity. */
+  /** The last bar that a replay shows, of the chart, or of a mark's own run while it is drawn; without a replay Infinity. */
   readonly known: number
   readonly x: (bar: number) => number
   readonly y: (price: number) => number

@@ -102,7 +102,6 @@ export class PanePainter implements ISeriesPrimitive {
       theme,
       marks: this.#marks,
       shown: this.#shown,
-      known: this.#known(),
       coordinate: (value) => this.series.priceToCoordinate(value),
       format: (value) => this.text(value),
     })
@@ -111,11 +110,6 @@ export class PanePainter implements ISeriesPrimitive {
 
   redraw(): void {
     this.#requestUpdate()
-  }
-
-  #known(): number {
-    const { cut, scene } = this.#state
-    return cut === null ? Infinity : cut - (scene?.base ?? 0)
   }
 
   #setDrawings(): void {
@@ -133,7 +127,7 @@ export class PanePainter implements ISeriesPrimitive {
     const { cut } = this.#state
     const last = cut ?? Infinity
     const [from, to] = [Math.floor(range.from), Math.ceil(range.to)]
-    let found = rangeOf(this.#marks, from, Math.min(to, last + 500), this.#known())
+    let found = rangeOf(this.#marks, from, Math.min(to, last + 500), cut ?? Infinity)
     if (this.name === 'price') {
       const { high, low, length } = this.#shown
       const end = Math.min(length - 1, to, last)
@@ -173,7 +167,7 @@ export class PanePainter implements ISeriesPrimitive {
         ctx,
         from: Math.floor(range.from),
         to: Math.ceil(range.to),
-        known: this.#known(),
+        known: this.#state.cut ?? Infinity,
         x: (bar) => zero * hr + bar * step,
         y: log
           ? (price) => (this.series.priceToCoordinate(price) ?? Number.NaN) * vr

@@ -18,6 +18,8 @@ interface MarkBase {
   /** Pine's display bits. */
   readonly display: number
   readonly start: number
+  /** The chart's bar that is the first of the run. Scripts on one chart may have seen different stretches. */
+  readonly run: number
   /** Drawn only on this many of the last bars; 0 = on all. */
   readonly last: number
 }
@@ -254,7 +256,7 @@ interface Head {
 }
 
 function headOf({ title, display, offset, show_last }: Head, base: number): MarkBase {
-  return { title, display: display ?? 31, start: base + (offset ?? 0), last: show_last ?? 0 }
+  return { title, display: display ?? 31, start: base + (offset ?? 0), run: base, last: show_last ?? 0 }
 }
 
 /** The colours of the single bars where there are any, otherwise the one for all. */
@@ -366,12 +368,12 @@ export function groundAt(mark: GroundMark, bar: number): string | null {
   return run && at >= run[0] && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
 }
 
-/** Lowest and highest value that the scale has to hold in bars from..to, of the bars known so far; null = there is none. */
+/** Lowest and highest value that the scale has to hold in bars from..to of the chart, none after `cut`; null = there is none. */
 export function rangeOf(
   marks: readonly Mark[],
   from: number,
   to: number,
-  known = Infinity,
+  cut = Infinity,
 ): { minValue: number; maxValue: number } | null {
   let low = Infinity
   let high = -Infinity
@@ -380,8 +382,8 @@ export function rangeOf(
     if (value > high) high = value
   }
   /** Whether there was any. */
-  const takeAll = (values: Float64Array, start: number): boolean => {
-    const found = extremesOf(values, from - start, Math.min(known, to - start))
+  const takeAll = (values: Float64Array, { start, run }: Mark): boolean => {
+    const found = extremesOf(values, from - start, Math.min(cut - run, to - start))
     if (found.low > found.high) return false
     take(found.low)
     take(found.high)
@@ -391,14 +393,14 @@ export function rangeOf(
     if ((mark.display & DISPLAY.pane) === 0) continue
     if (mark.kind === 'hline' && Number.isFinite(mark.price)) take(mark.price)
     else if (mark.kind === 'plot') {
-      const seen = takeAll(mark.values, mark.start)
+      const seen = takeAll(mark.values, mark)
       if (seen && /histogram|columns|area/.test(mark.style)) take(mark.base)
     } else if (mark.kind === 'candle' || mark.kind === 'bar') {
-      takeAll(mark.low, mark.start)
-      takeAll(mark.high, mark.start)
+      takeAll(mark.low, mark)
+      takeAll(mark.high, mark)
     } else if (mark.kind === 'shape' && mark.location === 'absolute') {
-      const { values, start } = mark
-      for (let i = Math.max(0, from - start); i <= Math.min(values.length - 1, known, to - start); i++)
+      const { values, start, run } = mark
+      for (let i = Math.max(0, from - start); i <= Math.min(values.length - 1, cut - run, to - start); i++)
         if (values[i] === values[i] && values[i] !== 0) take(values[i]!)
     }
   }
