@@ -6,6 +6,8 @@
 import { type Bars, lowerBound } from './bars.ts'
 
 const DAY = 86_400_000
+/** A bar that opens so late, as those of forex do at 17:00 in New York, is the next day's: its close is not known before. */
+const EVENING = 6 * 3_600_000
 
 /** UTC ms → rate. */
 export type RateAt = (time: number) => number
@@ -43,7 +45,7 @@ function previousClose(pair: Bars): RateAt {
     const wanted = Math.floor(time / DAY)
     if (wanted !== day) {
       day = wanted
-      close = pair.close[Math.max(0, lowerBound(times, day * DAY) - 1)] ?? Number.NaN
+      close = pair.close[Math.max(0, lowerBound(times, day * DAY - EVENING) - 1)] ?? Number.NaN
     }
     return close
   }

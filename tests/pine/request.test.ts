@@ -275,6 +275,20 @@ describe('currencies', () => {
       expect(plotted(days(body, pairs)).map((value) => Math.round(value * 1e9) / 1e9)).toEqual([...expected])
     })
 
+  test('of a pair whose days open in the evening before is that of a day that is over', () => {
+    const evening = (_: string, symbol: string, interval: string) => {
+      const bars = barsOf([150, 160, 170, 180], DAY)
+      for (let i = 0; i < bars.length; i++) bars.time[i]! -= DAY + 3 * 3_600_000
+      return symbol === 'EURJPY' ? { bars, symbol: { ...SYMBOL, exchange: 'FX', symbol }, interval } : null
+    }
+    const done = runScript(`//@version=6\nindicator("x")\n${EUR}\n`, barsOf([1, 2, 3], DAY), {
+      interval: '1d',
+      series: evening,
+    })
+    expect(plotted(done)).toEqual([150, 160, 170])
+    expect(done.warnings).toEqual([])
+  })
+
   test('without any pair the rate is 1, with a warning once', () => {
     const done = days(EUR, {})
     expect([plotted(done), done.warnings.map(({ code }) => code)]).toEqual([[1, 1, 1], ['no-rates']])

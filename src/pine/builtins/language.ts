@@ -348,7 +348,6 @@ const REQUESTS: readonly BuiltinEntry[] = [
     'What one unit of a currency is worth in another.',
     '(series string from, series string to, series bool ignore_invalid_currency = false) series float',
     SPECIAL,
-    'source',
   ),
   fn(
     'request.footprint',
