@@ -92,6 +92,25 @@ describe.skipIf(noBrowser)('drawings', () => {
     expect(complaints).toEqual([])
   }, 90_000)
 
+  test('what the server refuses does not stay on the chart', async () => {
+    const { page } = await openChart('SP:SPX')
+    const list = page.getByRole('button', { name: /^List of drawings/ })
+    await list.waitFor()
+    const before = (await stored(page, 'SP:SPX')).length
+    await page.getByRole('button', { name: `List of drawings (${before})` }).waitFor()
+    const error = { code: 'quota_exceeded', message: 'A symbol can have no more drawings.' }
+    await page.route('**/api/platform/drawings', (route) =>
+      route.request().method() === 'PATCH'
+        ? route.fulfill({ status: 422, json: { ok: false, error } })
+        : route.continue(),
+    )
+    await chartOf(page).focus()
+    await page.keyboard.press('Alt+h')
+    await page.keyboard.press('Enter')
+    await page.getByText(error.message).waitFor()
+    await page.getByRole('button', { name: `List of drawings (${before})` }).waitFor()
+  }, 60_000)
+
   test('what one user left in a browser is neither shown to the next nor sent, and there on return', async () => {
     const market = 'SP:SPX'
     const { page: first } = await openChart(market)

@@ -52,6 +52,7 @@ class Sheet {
       )
     }
     load()
+    this.#outbox.refused = load
     const stop = onLive(
       'drawings',
       (event) => {
@@ -91,6 +92,8 @@ class Sheet {
 class Outbox {
   /** By symbol, the newest change that this tab knows of. */
   readonly revisions: Record<string, number> = {}
+  /** Shows again what the server has, instead of what it would not take. */
+  refused: () => void = () => undefined
   readonly #pending: Signal<Pending> = remembered<Pending>('drawings.pending', {})
   #timer: ReturnType<typeof setTimeout> | undefined
   #sending: Promise<void> | null = null
@@ -141,6 +144,7 @@ class Outbox {
         // What the server refuses would be refused again.
         toastError(error)
         this.#settle(key, changes)
+        this.refused()
       }
     }
     this.sendSoon(SEND_AFTER_MS)
