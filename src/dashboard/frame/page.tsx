@@ -57,6 +57,19 @@ export interface Loaded<T> {
   readonly set: (change: (before: T) => T) => void
 }
 
+/** Asks again every `ms` for as long as what was loaded is still changing. */
+export function useReloadWhile(
+  waits: boolean,
+  { reload }: Pick<Loaded<unknown>, 'reload'>,
+  ms: number,
+): void {
+  useEffect(() => {
+    if (!waits) return undefined
+    const timer = setInterval(reload, ms)
+    return () => clearInterval(timer)
+  }, [waits, reload, ms])
+}
+
 /** Loads again when `keys` change. An answer that comes after the next request is dropped. */
 export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [data, setData] = useState<T | null>(null)

@@ -8,7 +8,7 @@ import { navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Form, useForm } from '../ui/form.tsx'
 import { Badge, Button, Empty, Failure, Field, Progress } from '../ui/ui.tsx'
-import { attempt, Confirm, Page, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import type { Scan, ScanRow } from '../../wire/scan.ts'
 import { isUnderWay, nameInCondition } from './scan-model.ts'
 import s from './scans.module.css'
@@ -23,11 +23,7 @@ export function ScanPage({ id = '' }: { readonly id?: string }) {
   const [where, setWhere] = useState('')
   const state = scan.data?.scan
   const waits = state !== undefined && isUnderWay(state)
-  useEffect(() => {
-    if (!waits) return undefined
-    const timer = setInterval(scan.reload, LOOK_MS)
-    return () => clearInterval(timer)
-  }, [waits, id])
+  useReloadWhile(waits, scan, LOOK_MS)
   const change = async (operation: 'cancel' | 'run') => {
     await call(`POST /api/platform/scans/{id}/${operation}`, { path })
     scan.reload()

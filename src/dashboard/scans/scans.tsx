@@ -1,12 +1,11 @@
 // All scans: which script over which markets, and what held.
 
-import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { Page, Show, useLoad } from '../frame/page.tsx'
+import { Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import type { Scan } from '../../wire/scan.ts'
 import { isUnderWay } from './scan-model.ts'
 
@@ -42,11 +41,7 @@ const COLUMNS: readonly Column<Scan>[] = [
 export function ScanList() {
   const list = useLoad((signal) => call('GET /api/platform/scans', { query: { limit: 100 }, signal }), [])
   const waits = list.data?.scans.some(isUnderWay) ?? false
-  useEffect(() => {
-    if (!waits) return undefined
-    const timer = setInterval(list.reload, LOOK_MS)
-    return () => clearInterval(timer)
-  }, [waits])
+  useReloadWhile(waits, list, LOOK_MS)
   return (
     <Page
       title="Scans"

@@ -7,7 +7,7 @@ import { navigate } from '../router.ts'
 import { openBacktest } from '../run-script.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Failure, Progress, Select } from '../ui/ui.tsx'
-import { attempt, Confirm, Page, Show, useLoad } from '../frame/page.tsx'
+import { attempt, Confirm, Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import { bottom, inputs, script } from '../workspace.ts'
 import type { Sweep, SweepTrial, Verdict } from '../../wire/sweep.ts'
 import { HeatMap } from './heat-map.tsx'
@@ -24,11 +24,7 @@ export function SweepPage({ id = '' }: { readonly id?: string }) {
   const [removing, setRemoving] = useState(false)
   const state = sweep.data?.sweep
   const waits = state !== undefined && isUnderWay(state)
-  useEffect(() => {
-    if (!waits) return undefined
-    const timer = setInterval(sweep.reload, LOOK_MS)
-    return () => clearInterval(timer)
-  }, [waits, id])
+  useReloadWhile(waits, sweep, LOOK_MS)
   const trials = useTrials(id, state?.tried ?? 0)
   const change = async (operation: 'cancel' | 'resume') => {
     await call(`POST /api/platform/sweeps/{id}/${operation}`, { path })

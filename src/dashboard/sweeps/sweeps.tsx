@@ -7,7 +7,7 @@ import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { Page, Show, useLoad } from '../frame/page.tsx'
+import { Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
 import type { Sweep } from '../../wire/sweep.ts'
 import { isUnderWay, nameOf } from './sweep-model.ts'
 
@@ -47,11 +47,7 @@ export function SweepList() {
   const list = useLoad((signal) => call('GET /api/platform/sweeps', { query: { limit: 100 }, signal }), [])
   useEffect(() => onLive('sweep', list.reload, list.reload), [])
   const waits = list.data?.sweeps.some(isUnderWay) ?? false
-  useEffect(() => {
-    if (!waits) return undefined
-    const timer = setInterval(list.reload, LOOK_MS)
-    return () => clearInterval(timer)
-  }, [waits])
+  useReloadWhile(waits, list, LOOK_MS)
   return (
     <Page
       title="Sweeps"
