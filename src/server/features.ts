@@ -172,6 +172,12 @@ export function createFeatures(deps: FeatureDeps): Features {
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()
 
+  /** A letter to a user; none to one who is gone. */
+  async function letterTo(tx: Tx, userId: string, subject: string, text: string): Promise<Changes[]> {
+    const user = await users(kv).at(tx).get(userId)
+    return user ? [mail.enqueue({ ownerId: user.id, to: user.email, subject, text })] : []
+  }
+
   async function deliver(tx: Tx, alert: Alert, firing: Firing): Promise<Changes[]> {
     const changes: Changes[] = []
     if (alert.channels.includes('webhook'))
@@ -184,16 +190,8 @@ export function createFeatures(deps: FeatureDeps): Features {
           alert.webhookIds,
         )),
       )
-    const owner = alert.channels.includes('email') ? await users(kv).at(tx).get(alert.ownerId) : null
-    if (owner)
-      changes.push(
-        mail.enqueue({
-          ownerId: owner.id,
-          to: owner.email,
-          subject: `Alert: ${alert.name}`,
-          text: letterText(alert, firing),
-        }),
-      )
+    if (alert.channels.includes('email'))
+      changes.push(...(await letterTo(tx, alert.ownerId, `Alert: ${alert.name}`, letterText(alert, firing))))
     return changes
   }
 
@@ -233,16 +231,8 @@ export function createFeatures(deps: FeatureDeps): Features {
         const event = newsEvent(scan, one, newId('fir'))
         changes.push(...(await outbox.enqueue(tx, scan.userId, 'alert.triggered', event, webhookIds)))
       }
-    const owner = channels.includes('email') ? await users(kv).at(tx).get(scan.userId) : null
-    if (owner)
-      changes.push(
-        mail.enqueue({
-          ownerId: owner.id,
-          to: owner.email,
-          subject: `Scan: ${scan.name}`,
-          text: newsText(scan, news),
-        }),
-      )
+    if (channels.includes('email'))
+      changes.push(...(await letterTo(tx, scan.userId, `Scan: ${scan.name}`, newsText(scan, news))))
     return changes
   }
 
