@@ -1,5 +1,7 @@
 // Diagnostics as compilers show them: place, message, the line with the spot marked, and the hint.
 
+import type { Scan } from '../scans/scans.ts'
+import type { Sweep } from '../sweeps/sweeps.ts'
 import type { Diagnostic } from '../wire/script.ts'
 import { Problem } from '../lib/problem.ts'
 
@@ -30,4 +32,16 @@ export function diagnosticLines(file: string, source: string, diagnostics: reado
 /** The diagnostics a Problem carries; none where it is another kind. */
 export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return error instanceof Problem ? ((error.details.diagnostics ?? []) as readonly Diagnostic[]) : []
+}
+
+/** The Problem that a script's failure is, after its diagnostics were shown in their lines of the script. */
+export function scriptProblem(
+  { name, source }: { readonly name: string; readonly source: string },
+  { code, message, diagnostics = [] }: NonNullable<Scan['error'] | Sweep['error']>,
+  warn: (line: string) => void,
+): Problem {
+  const kind = code === 'script_invalid' ? 'script_invalid' : 'script_runtime_error'
+  const problem = new Problem(422, kind, message, { diagnostics })
+  for (const line of diagnosticLines(name, source, diagnosticsOf(problem))) warn(line)
+  return problem
 }

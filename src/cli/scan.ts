@@ -9,7 +9,6 @@ import { JobPool } from '../engine/pool.ts'
 import { threadMs } from '../engine/thread-time.ts'
 import { idSource } from '../lib/ids.ts'
 import { silentLog } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { loadSamples } from '../market/sample.ts'
@@ -22,7 +21,7 @@ import { createWatchlists, type Watchlist } from '../watchlists/watchlists.ts'
 import type { ScanBody, ScanRow } from '../wire/scan.ts'
 import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData, type Data } from './data.ts'
-import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
+import { scriptProblem } from './diagnostics-text.ts'
 import { barsOfFile, intervalOf, parseJsonObject } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
 import { formatNumber, formatPercent, formatTime, progressBar, tableLines, type Column } from './table.ts'
@@ -109,14 +108,7 @@ export const scanCommand: Command = {
             list: null,
             chosen,
           })
-    if (scan.error) {
-      const { code, message, diagnostics = [] } = scan.error
-      const kind = code === 'script_invalid' ? 'script_invalid' : 'script_runtime_error'
-      const problem = new Problem(422, kind, message, { diagnostics })
-      for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(problem)))
-        context.warn(line)
-      throw problem
-    }
+    if (scan.error) throw scriptProblem(script, scan.error, context.warn)
     if (flags.csv !== undefined)
       await Bun.write(flags.csv, `${[csvHead(scan), ...rows.map((row) => csvLine(scan, row))].join('\n')}\n`)
     if (flags.json) context.print(JSON.stringify({ scan: shownScan(scan), rows }))

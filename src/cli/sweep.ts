@@ -8,7 +8,6 @@ import { JobPool } from '../engine/pool.ts'
 import { threadMs } from '../engine/thread-time.ts'
 import { idSource } from '../lib/ids.ts'
 import { silentLog } from '../lib/log.ts'
-import { Problem } from '../lib/problem.ts'
 import { BarCache } from '../market/bar-cache.ts'
 import { memoryBars } from '../market/bar-store.ts'
 import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
@@ -18,7 +17,7 @@ import { Sweeps, type Sweep } from '../sweeps/sweeps.ts'
 import { csvHead, csvLine } from '../sweeps/trials.ts'
 import type { SweepBody, SweepTrial, Verdict } from '../wire/sweep.ts'
 import { parseFlags, UsageError, type Command, type CommandContext } from './command.ts'
-import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
+import { scriptProblem } from './diagnostics-text.ts'
 import { BARS_FLAGS, BARS_HELP, parseJsonObject, withScriptBars, type ScriptBars } from './script-bars.ts'
 import { librariesBeside, readScript } from './script-file.ts'
 import { variedOf } from './sweep-space.ts'
@@ -98,14 +97,7 @@ export const sweepCommand: Command = {
         path,
         libraries: flags.libraries,
       })
-      if (sweep.error) {
-        const { code, message, diagnostics = [] } = sweep.error
-        const kind = code === 'script_invalid' ? 'script_invalid' : 'script_runtime_error'
-        const problem = new Problem(422, kind, message, { diagnostics })
-        for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(problem)))
-          context.warn(line)
-        throw problem
-      }
+      if (sweep.error) throw scriptProblem(script, sweep.error, context.warn)
       const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
       if (flags.csv !== undefined)
         await Bun.write(flags.csv, `${[csvHead(sweep, names), ...trials.map(csvLine)].join('\n')}\n`)
