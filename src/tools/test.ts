@@ -1,10 +1,15 @@
 // Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (", N skipped" when some were). Brings a
 // browser where the machine has none.
 //
+// Before that line it names every test that failed, with its first words: the log of a whole run is too long to be searched,
+// and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and the operating
+// system have time limits of their own that a busy machine breaks; it is then named as flaky, so that it is mended. Every other
+// failure counts at once: a random test that fails for one seed has found something.
+//
 // Without arguments the suites of the API and of the rooms behind it run once more, over stores that answer late and out of
 // order (`tests/store/test-store.ts`): what is right only because an answer came at once is found by that.
 
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
 
@@ -25,34 +30,50 @@ const OVER_LATE_STORES = [
   'webhooks',
 ].map((room) => `tests/${room}`)
 
+/** Suites that drive a real browser or the built executable. */
+const ALONE = /^tests\/(browser|executable)\//
+
+interface Failure {
+  /** From the top of the project. */
+  readonly file: string
+  readonly name: string
+  readonly message: string
+}
+
 interface Outcome {
   readonly exitCode: number
   readonly passed: number
-  readonly failed: number
+  readonly failures: readonly Failure[]
   readonly skipped: number
 }
 
 await sayBrowser()
 const given = process.argv.slice(2)
-const outcomes = [await run(given, {})]
+const outcomes = [await secondChance(await run(given, {}))]
 if (given.length === 0) {
   const seed = process.env['STORE_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31))
   console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
   outcomes.push(await run(OVER_LATE_STORES, { STORE_SEED: seed }))
 }
-const sum = (key: keyof Outcome) => outcomes.reduce((total, outcome) => total + outcome[key], 0)
-const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')]
-console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+const failures = outcomes.flatMap((outcome) => outcome.failures)
+for (const failure of failures) console.log(`\nFAILED ${described(failure)}`)
+const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0)
+const skipped = outcomes.reduce((total, outcome) => total + outcome.skipped, 0)
+console.log(`${passed} passed, ${failures.length} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
 const bad = outcomes.find(({ exitCode }) => exitCode !== 0)
 process.exit(bad ? bad.exitCode : passed === 0 ? 1 : 0)
 
-async function run(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Outcome> {
+async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  parallel = 2,
+): Promise<Outcome> {
   const report = `${tmpdir()}/chartroom-junit-${process.pid}.xml`
   const runner = Bun.spawn(
     [
       process.execPath,
       'test',
-      '--parallel=2',
+      `--parallel=${parallel}`,
       // A busy machine is no failure.
       '--timeout=60000',
       '--reporter=junit',
@@ -62,26 +83,74 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
     { stdio: ['inherit', 'inherit', 'inherit'], env: { ...process.env, ...env } },
   )
   const exitCode = await runner.exited
-  const { tests, failures, skipped } = counts(report)
+  const { tests, failures, skipped, files } = readReport(report)
   rmSync(report, { force: true })
-  // A file that did not load, or a crash, is in no report.
-  const crashed = exitCode !== 0 && failures === 0 ? 1 : 0
-  return { exitCode, passed: Math.max(0, tests - failures - skipped), failed: failures + crashed, skipped }
+  const failed = failures.length
+  // A file that did not load is in no report.
+  const asked = args.length > 0 ? [] : [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
+  for (const file of asked.filter((file) => !files.has(file)))
+    failures.push({ file, name: 'did not load', message: '' })
+  if (exitCode !== 0 && failures.length === 0) {
+    failures.push({ file: 'bun test', name: `ended with ${exitCode}`, message: 'The runner died.' })
+  }
+  return { exitCode, passed: Math.max(0, tests - failed - skipped), failures, skipped }
 }
 
-function counts(report: string): { tests: number; failures: number; skipped: number } {
-  try {
-    const suites = /<testsuites\b[^>]*>/.exec(readFileSync(report, 'utf8'))?.[0] ?? ''
-    const attribute = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(suites)?.[1] ?? 0)
-    return {
-      tests: attribute('tests'),
-      failures: attribute('failures') + attribute('errors'),
-      skipped: attribute('skipped'),
-    }
-  } catch {
-    // No report: the runner died.
-    return { tests: 0, failures: 0, skipped: 0 }
+/** `outcome` after the journeys that failed in it were run once more, alone. Where anything else failed too, nothing is. */
+async function secondChance(outcome: Outcome): Promise<Outcome> {
+  const { failures } = outcome
+  if (failures.length === 0 || failures.some(({ file }) => !ALONE.test(file))) return outcome
+  const files = [...new Set(failures.map(({ file }) => file))]
+  console.log(`\nOnce more, alone: bun test ${files.join(' ')}`)
+  const again = await run(files, {}, 1)
+  if (again.failures.length > 0) return outcome
+  for (const failure of failures) console.log(`\nFLAKY (passed alone) ${described(failure)}`)
+  return { ...outcome, exitCode: 0, passed: outcome.passed + failures.length, failures: [] }
+}
+
+function described({ file, name, message }: Failure): string {
+  return `${file}: ${name}\n${message.split('\n').slice(0, 12).join('\n').trim()}`
+}
+
+/** What the runner's JUnit report says; nothing passed where there is none, because the runner died. */
+function readReport(path: string): {
+  tests: number
+  failures: Failure[]
+  skipped: number
+  files: ReadonlySet<string>
+} {
+  const xml = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const suites = /<testsuites\b[^>]*>/.exec(xml)?.[0] ?? ''
+  const failures: Failure[] = []
+  for (const [, tag = '', inside = ''] of xml.matchAll(
+    /<testcase\b([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
+  )) {
+    const fault = /<(?:failure|error)\b([^>]*)>/.exec(inside)?.[1]
+    if (fault === undefined) continue
+    const name = [attribute(tag, 'classname'), attribute(tag, 'name')].filter(Boolean).join(' > ')
+    failures.push({ file: attribute(tag, 'file'), name, message: attribute(fault, 'message') })
   }
+  const files = new Set([...xml.matchAll(/<testsuite\b[^>]*>/g)].map(([tag]) => attribute(tag, 'file')))
+  return {
+    tests: Number(attribute(suites, 'tests')),
+    failures,
+    skipped: Number(attribute(suites, 'skipped')),
+    files,
+  }
+}
+
+/** The text of an attribute of an XML tag, empty where the tag has none. */
+function attribute(tag: string, name: string): string {
+  const text = new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
+  const characters: Readonly<Record<string, string>> = {
+    lt: '<',
+    gt: '>',
+    quot: '"',
+    apos: "'",
+    amp: '&',
+    '#10': '\n',
+  }
+  return text.replace(/&(lt|gt|quot|apos|amp|#10);/g, (_, entity: string) => characters[entity] ?? '')
 }
 
 /** The journeys of the dashboard need a Chromium: the machine's, or one that is brought for them. */
