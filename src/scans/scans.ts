@@ -3,6 +3,7 @@
 // A scan is run in batches of markets, shared out to the workers in parts and written in their order. One that a sudden end cut
 // goes on behind the last batch that was written; one that is run again forgets its rows and begins anew.
 
+import { inParts, isUnderWay, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -47,32 +48,28 @@ export interface ScanDeps extends LookDeps {
 
 export interface ScanProgress extends Pick<Scan, 'state' | 'done' | 'markets' | 'failed'> {}
 
-interface Live {
-  readonly userId: string
-  readonly abort: AbortController
-  readonly watchers: Set<(progress: ScanProgress) => void>
-  progress: ScanProgress
-}
-
 /** How long the work of one job should take: short, so that other users' jobs are not kept waiting. */
 const PART_MS = 300
 const PART_FIRST = 8
 /** Scans of a user that tell when a condition becomes true. */
 const WATCHED_MAX = 10
-/** Scans of a user that wait or run. */
-const UNDER_WAY_MAX = 20
 /** Rows that are judged in one go. */
 const ROWS_A_TURN = 1000
 
 export class Scans {
   readonly #deps: ScanDeps
-  readonly #live = new Map<string, Live>()
-  /** The end of each user's queue. */
-  readonly #queues = new Map<string, Promise<void>>()
-  #isStopping = false
+  readonly #jobs: UserJobs<Scan, ScanProgress>
 
   constructor(deps: ScanDeps) {
     this.#deps = deps
+    this.#jobs = new UserJobs({
+      noun: ['scan', 'scans'],
+      log: deps.log,
+      find: (id) => scans(deps.kv).get(id),
+      progressOf,
+      work: (id, live) => this.#lookAtAll(id, live),
+      fail: (id, failure) => this.#fail(id, failure),
+    })
   }
 
   /** Checks what can be checked without a worker, keeps the scan as queued, and returns. */
@@ -102,7 +99,7 @@ export class Scans {
       watch: null,
       ...BLANK,
     }
-    this.#assertRoom(userId)
+    this.#jobs.assertRoom(userId)
     const script: ScanScript = {
       source: body.source,
       inputs: body.inputs ?? {},
@@ -114,18 +111,8 @@ export class Scans {
       { sets: [{ key: scriptKey(scan.id), value: JSON.stringify(script) }] },
       also?.(scan, tx),
     ])
-    this.#begin(scan)
+    this.#jobs.begin(scan)
     return scan
-  }
-
-  #assertRoom(userId: string): void {
-    if ([...this.#live.values()].filter((live) => live.userId === userId).length < UNDER_WAY_MAX) return
-    throw new Problem(
-      429,
-      'concurrency_limited',
-      `You have ${UNDER_WAY_MAX} scans waiting already. Wait for one to end.`,
-      { retryAfter: 10 },
-    )
   }
 
   async get(userId: string, id: string): Promise<Scan> {
@@ -216,25 +203,24 @@ export class Scans {
   async again(userId: string, id: string): Promise<Scan> {
     const scan = await this.get(userId, id)
     if (isUnderWay(scan)) return scan
-    this.#assertRoom(userId)
+    this.#jobs.assertRoom(userId)
     const changed = await this.#change(
       id,
       (before) => (isUnderWay(before) ? null : { ...before, ...BLANK }),
       () => ({ deletes: rowKeys(scan) }),
     )
     if (!changed) return this.get(userId, id)
-    this.#begin(changed)
+    this.#jobs.begin(changed)
     return changed
   }
 
   /** Stops it; the rows that it has are kept. */
   async cancel(userId: string, id: string): Promise<Scan> {
     await this.get(userId, id)
-    const live = this.#live.get(id)
     const changed = await this.#change(id, (scan) =>
       isUnderWay(scan) ? { ...scan, state: 'cancelled', finishedAt: this.#deps.clock.now() } : null,
     )
-    live?.abort.abort()
+    this.#jobs.end(id)
     return changed ?? this.get(userId, id)
   }
 
@@ -243,7 +229,7 @@ export class Scans {
     const isGone = await scans(this.#deps.kv).delete(id, (scan) => ({
       deletes: [scriptKey(id), ...rowKeys(scan)],
     }))
-    this.#live.get(id)?.abort.abort()
+    this.#jobs.end(id)
     if (!isGone) throw notFound()
   }
 
@@ -254,77 +240,22 @@ export class Scans {
     signal: AbortSignal,
     watch: (progress: ScanProgress) => void,
   ): Promise<void> {
-    const scan = await this.get(userId, id)
-    const live = this.#live.get(id)
-    if (!live) return watch(progressOf(scan))
-    watch(live.progress)
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        live.watchers.delete(listen)
-        resolve()
-      }
-      const listen = (progress: ScanProgress) => {
-        watch(progress)
-        if (!isUnderWay(progress)) done()
-      }
-      live.watchers.add(listen)
-      signal.addEventListener('abort', done, { once: true })
-      if (signal.aborted || !this.#live.has(id)) done()
-    })
+    await this.#jobs.watch(await this.get(userId, id), signal, watch)
   }
 
   /** At start: goes on with what an earlier server did not finish. */
   async recover(): Promise<void> {
-    for await (const scan of scans(this.#deps.kv).each('unfinished')) this.#begin(scan)
+    for await (const scan of scans(this.#deps.kv).each('unfinished')) this.#jobs.begin(scan)
   }
 
   /** The server stops: what was found is written already, and the next one goes on from there. */
-  async stop(): Promise<void> {
-    this.#isStopping = true
-    for (const { abort } of this.#live.values()) abort.abort()
-    await Promise.all(this.#queues.values())
+  stop(): Promise<void> {
+    return this.#jobs.stop()
   }
 
-  /** A user's scans run one after another. */
-  #begin(scan: Scan): void {
-    const { id, userId } = scan
-    const live: Live = {
-      userId,
-      abort: new AbortController(),
-      watchers: new Set(),
-      progress: progressOf(scan),
-    }
-    this.#live.set(id, live)
-    const ended = (this.#queues.get(userId) ?? Promise.resolve())
-      .then(() => this.#run(id, live))
-      .catch((error: unknown) =>
-        this.#deps.log('error', 'a scan could not be stored', { id, error: String(error) }),
-      )
-      .finally(() => {
-        if (this.#live.get(id) === live) this.#live.delete(id)
-        if (this.#queues.get(userId) === ended) this.#queues.delete(userId)
-      })
-    this.#queues.set(userId, ended)
-  }
-
-  async #run(id: string, live: Live): Promise<void> {
-    const { signal } = live.abort
-    if (signal.aborted) return
-    try {
-      await this.#lookAtAll(id, live)
-    } catch (error) {
-      // Cancelled or removed: the record says so already. Stopping: the next server goes on.
-      if (signal.aborted || this.#isStopping || isShuttingDown(error)) return
-      await this.#fail(id, error)
-    } finally {
-      const scan = await scans(this.#deps.kv).get(id)
-      this.#tell(live, scan ? progressOf(scan) : { ...live.progress, state: 'cancelled' })
-    }
-  }
-
-  async #lookAtAll(id: string, live: Live): Promise<void> {
+  async #lookAtAll(id: string, live: LiveJob<ScanProgress>): Promise<void> {
     const { clock, bars } = this.#deps
-    const { signal } = live.abort
+    const { signal } = live
     const before = await scans(this.#deps.kv).get(id)
     if (!before || !isUnderWay(before)) return
     const markets = await Markets.seenBy(bars, before.userId, before.interval)
@@ -340,7 +271,7 @@ export class Scans {
     )
     const work: Work = { script, markets, partSize: PART_FIRST }
     while (scan && scan.done < names.length) {
-      this.#tell(live, progressOf(scan))
+      live.tell(progressOf(scan))
       const batch = names.slice(scan.done, scan.done + BATCH)
       const found = await this.#lookAt(scan, work, batch, signal)
       scan = await this.#keep(scan, found)
@@ -377,23 +308,20 @@ export class Scans {
   ): Promise<Found[]> {
     const { atOnce, clock } = this.#deps
     const most = Math.max(1, Math.floor(PART_BARS / scan.bars))
-    const found: { readonly from: number; readonly part: Found }[] = []
-    let next = 0
-    // So many hands take the next part each, until none is left.
-    const hand = async () => {
-      while (next < names.length) {
-        signal.throwIfAborted()
-        const from = next
-        next = Math.min(names.length, from + Math.min(work.partSize, most))
+    const parts = await inParts({
+      count: names.length,
+      atOnce,
+      size: () => Math.min(work.partSize, most),
+      signal,
+      work: async (from, to) => {
         const began = clock.now()
-        const part = await lookAt(this.#deps, scan, work, names.slice(from, next), signal)
-        found.push({ from, part })
+        const part = await lookAt(this.#deps, scan, work, names.slice(from, to), signal)
         const each = Math.max(0.05, (clock.now() - began) / part.rows.length)
         work.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(atOnce, names.length) }, hand))
-    return found.toSorted((a, b) => a.from - b.from).map(({ part }) => part)
+        return part
+      },
+    })
+    return parts.map(({ part }) => part)
   }
 
   /** Rows and record in one commit. null where it was cancelled or removed meanwhile. */
@@ -425,24 +353,10 @@ export class Scans {
     )
   }
 
-  async #fail(id: string, error: unknown): Promise<void> {
-    const { clock, log } = this.#deps
-    const known = error instanceof Problem ? error : null
-    if (!known) log('error', 'a scan failed', { id, error: String(error) })
-    const diagnostics = known?.details.diagnostics
-    await this.#change(id, (scan) =>
-      isUnderWay(scan)
-        ? {
-            ...scan,
-            state: 'failed',
-            finishedAt: clock.now(),
-            error: {
-              code: known?.code ?? 'internal_error',
-              message: known ? messageOf(known) : 'Something went wrong on our side.',
-              ...(diagnostics && { diagnostics: [...diagnostics] }),
-            },
-          }
-        : null,
+  #fail(id: string, error: JobFailure): Promise<Scan | null> {
+    const finishedAt = this.#deps.clock.now()
+    return this.#change(id, (scan) =>
+      isUnderWay(scan) ? { ...scan, state: 'failed', finishedAt, error } : null,
     )
   }
 
@@ -459,11 +373,6 @@ export class Scans {
     const entry = await this.#deps.kv.get(scriptKey(id))
     if (!entry) throw notFound()
     return JSON.parse(entry.value) as ScanScript
-  }
-
-  #tell(live: Live, progress: ScanProgress): void {
-    live.progress = progress
-    for (const watcher of live.watchers) watcher(progress)
   }
 }
 
@@ -494,14 +403,6 @@ const rowKeys = ({ id, batches }: Scan) => [
   marketsKey(id),
   ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
 ]
-
-/** With what is wrong with the field, where one is to blame. */
-function messageOf({ message, details }: Problem): string {
-  return details.fields?.[0]?.message ?? message
-}
-
-const isUnderWay = ({ state }: { readonly state: Scan['state'] }) => state === 'queued' || state === 'running'
-const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
 
 function progressOf({ state, done, markets, failed }: Scan): ScanProgress {
   return { state, done, markets, failed }

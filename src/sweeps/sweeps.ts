@@ -9,6 +9,7 @@ import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '.
 import { barsHash } from '../backtest/report/hash.ts'
 import type { ScriptHost, TrialsJob, TrialsOutput } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
+import { inParts, isUnderWay, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
 import type { Log } from '../lib/log.ts'
@@ -69,18 +70,9 @@ export interface SweepProgress {
   readonly perSecond: number | null
 }
 
-interface Live {
-  readonly userId: string
-  readonly abort: AbortController
-  readonly watchers: Set<(progress: SweepProgress) => void>
-  progress: SweepProgress
-}
-
 const TRIALS = 1000
 /** TPE looks at all that was tried before each choice. */
 const TPE_TRIALS_MAX = 2000
-/** Sweeps of a user that wait or run. */
-const UNDER_WAY_MAX = 20
 /** A part of a batch takes about so long, so that others have their turn soon. */
 const PART_MS = 400
 const PART_FIRST = 2
@@ -98,14 +90,22 @@ const RESULTS_PAGE_MAX = 1000
 
 export class Sweeps {
   readonly #deps: SweepDeps
-  readonly #live = new Map<string, Live>()
+  readonly #jobs: UserJobs<Sweep, SweepProgress>
   readonly #listeners = new Set<(sweep: Sweep) => void>()
-  /** The end of each user's queue. */
-  readonly #queues = new Map<string, Promise<void>>()
-  #isStopping = false
 
   constructor(deps: SweepDeps) {
     this.#deps = deps
+    this.#jobs = new UserJobs({
+      noun: ['sweep', 'sweeps'],
+      log: deps.log,
+      find: (id) => sweeps(deps.kv).get(id),
+      progressOf: (sweep) => progressOf(sweep, null),
+      work: (id, live) => this.#tryAll(id, live),
+      fail: (id, failure) => this.#fail(id, failure),
+      over: (sweep) => {
+        for (const listener of this.#listeners) listener(sweep)
+      },
+    })
   }
 
   /** Checks what can be checked without a worker, keeps the sweep as queued, and returns. */
@@ -163,24 +163,14 @@ export class Sweeps {
       inputs: body.inputs ?? {},
       overrides: body.overrides ?? {},
     }
-    if (this.#underWayOf(userId) >= UNDER_WAY_MAX)
-      throw new Problem(
-        429,
-        'concurrency_limited',
-        `You have ${UNDER_WAY_MAX} sweeps waiting already. Wait for one to end.`,
-        { retryAfter: 10 },
-      )
+    this.#jobs.assertRoom(userId)
     await transact(kv, (tx) => [
       sweeps(kv).insert(sweep),
       { sets: [{ key: scriptKey(sweep.id), value: JSON.stringify(script) }] },
       also?.(sweep, tx),
     ])
-    this.#begin(sweep, progressOf(sweep, null))
+    this.#jobs.begin(sweep)
     return sweep
-  }
-
-  #underWayOf(userId: string): number {
-    return [...this.#live.values()].filter((live) => live.userId === userId).length
   }
 
   async get(userId: string, id: string): Promise<Sweep> {
@@ -243,11 +233,10 @@ export class Sweeps {
   /** Stops it; what was tried is kept. */
   async cancel(userId: string, id: string): Promise<Sweep> {
     await this.get(userId, id)
-    const live = this.#live.get(id)
     const changed = await this.#change(id, (sweep) =>
       isUnderWay(sweep) ? { ...sweep, state: 'cancelled', finishedAt: this.#deps.clock.now() } : null,
     )
-    live?.abort.abort()
+    this.#jobs.end(id)
     return changed ?? this.get(userId, id)
   }
 
@@ -261,7 +250,7 @@ export class Sweeps {
       isUnderWay(before) ? null : { ...before, state: 'queued', finishedAt: null, error: null },
     )
     if (!changed) return this.get(userId, id)
-    this.#begin(changed, progressOf(changed, null))
+    this.#jobs.begin(changed)
     return changed
   }
 
@@ -274,7 +263,7 @@ export class Sweeps {
         ...Array.from({ length: batches }, (_, batch) => batchKey(id, batch)),
       ],
     }))
-    this.#live.get(id)?.abort.abort()
+    this.#jobs.end(id)
     if (!isGone) throw notFound()
   }
 
@@ -285,23 +274,7 @@ export class Sweeps {
     signal: AbortSignal,
     watch: (progress: SweepProgress) => void,
   ): Promise<void> {
-    const sweep = await this.get(userId, id)
-    const live = this.#live.get(id)
-    if (!live) return watch(progressOf(sweep, null))
-    watch(live.progress)
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        live.watchers.delete(listen)
-        resolve()
-      }
-      const listen = (progress: SweepProgress) => {
-        watch(progress)
-        if (!isUnderWay(progress)) done()
-      }
-      live.watchers.add(listen)
-      signal.addEventListener('abort', done, { once: true })
-      if (signal.aborted || !this.#live.has(id)) done()
-    })
+    await this.#jobs.watch(await this.get(userId, id), signal, watch)
   }
 
   /** Told of every sweep that is over. */
@@ -311,53 +284,18 @@ export class Sweeps {
 
   /** At start: goes on with what an earlier server did not finish. */
   async recover(): Promise<void> {
-    for await (const sweep of sweeps(this.#deps.kv).each('unfinished'))
-      this.#begin(sweep, progressOf(sweep, null))
+    for await (const sweep of sweeps(this.#deps.kv).each('unfinished')) this.#jobs.begin(sweep)
   }
 
   /** The server stops: what was tried is written already, and the next one goes on from there. */
   async stop(): Promise<void> {
-    this.#isStopping = true
-    for (const { abort } of this.#live.values()) abort.abort()
-    await Promise.all(this.#queues.values())
+    await this.#jobs.stop()
     await this.#deps.ledger.settled()
   }
 
-  /** A user's sweeps run one after another. */
-  #begin({ id, userId }: Sweep, progress: SweepProgress): void {
-    const live: Live = { userId, abort: new AbortController(), watchers: new Set(), progress }
-    this.#live.set(id, live)
-    const ended = (this.#queues.get(userId) ?? Promise.resolve())
-      .then(() => this.#run(id, live))
-      .catch((error: unknown) =>
-        this.#deps.log('error', 'a sweep could not be stored', { id, error: String(error) }),
-      )
-      .finally(() => {
-        if (this.#live.get(id) === live) this.#live.delete(id)
-        if (this.#queues.get(userId) === ended) this.#queues.delete(userId)
-      })
-    this.#queues.set(userId, ended)
-  }
-
-  async #run(id: string, live: Live): Promise<void> {
-    const { signal } = live.abort
-    if (signal.aborted) return
-    try {
-      await this.#tryAll(id, live)
-    } catch (error) {
-      // Cancelled or removed: the record says so already. Stopping: the next server goes on.
-      if (signal.aborted || this.#isStopping || isShuttingDown(error)) return
-      await this.#fail(id, error)
-    } finally {
-      const sweep = await sweeps(this.#deps.kv).get(id)
-      this.#tell(live, sweep ? progressOf(sweep, null) : { ...live.progress, state: 'cancelled' })
-      if (sweep && !isUnderWay(sweep)) for (const listener of this.#listeners) listener(sweep)
-    }
-  }
-
-  async #tryAll(id: string, live: Live): Promise<void> {
+  async #tryAll(id: string, live: LiveJob<SweepProgress>): Promise<void> {
     const { clock } = this.#deps
-    const { signal } = live.abort
+    const { signal } = live
     const started = await this.#change(id, (sweep) =>
       isUnderWay(sweep) ? { ...sweep, state: 'running', startedAt: sweep.startedAt ?? clock.now() } : null,
     )
@@ -376,7 +314,7 @@ export class Sweeps {
       plan.tell(scoresOf(rows, sweep.measured))
     }
     const from = { at: clock.now(), tried: sweep.tried }
-    this.#tell(live, progressOf(sweep, null))
+    live.tell(progressOf(sweep, null))
     for (;;) {
       const choices = await this.#nextOf(plan, signal)
       if (choices.length === 0) break
@@ -388,7 +326,7 @@ export class Sweeps {
       all.add(batch.choices, found.rows, batch.winners)
       plan.tell(scoresOf(found.rows, sweep.measured))
       const seconds = (clock.now() - from.at) / 1000
-      this.#tell(live, progressOf(sweep, seconds > 0 ? (sweep.tried - from.tried) / seconds : null))
+      live.tell(progressOf(sweep, seconds > 0 ? (sweep.tried - from.tried) / seconds : null))
     }
     await this.#judge(sweep, material, all, signal)
   }
@@ -441,25 +379,20 @@ export class Sweeps {
   ): Promise<TrialsOutput> {
     const { atOnce, clock } = this.#deps
     const points = choices.map((one) => material.space.pointOf(one))
-    const found: { readonly from: number; readonly part: TrialsOutput }[] = []
-    let next = 0
-    // So many hands take the next part each, until none is left.
-    const work = async () => {
-      while (next < points.length) {
-        const from = next
-        next = Math.min(
-          points.length,
-          from + Math.min(material.partSize, Math.ceil((points.length - from) / atOnce)),
-        )
+    const parts = await inParts({
+      count: points.length,
+      atOnce,
+      size: (left) => Math.min(material.partSize, Math.ceil(left / atOnce)),
+      signal,
+      work: async (from, to) => {
         const began = clock.now()
-        const part = await this.#tryPart(sweep, material, points.slice(from, next), signal)
-        found.push({ from, part })
+        const part = await this.#tryPart(sweep, material, points.slice(from, to), signal)
         const each = Math.max(0.1, (clock.now() - began) / part.names.length)
         material.partSize = Math.min(PART_MAX, Math.max(1, Math.floor(PART_MS / each)))
-      }
-    }
-    await Promise.all(Array.from({ length: Math.min(atOnce, points.length) }, work))
-    return joined(found.toSorted((a, b) => a.from - b.from))
+        return part
+      },
+    })
+    return joined(parts)
   }
 
   #tryPart(
@@ -576,24 +509,10 @@ export class Sweeps {
     )
   }
 
-  async #fail(id: string, error: unknown): Promise<void> {
-    const { clock, log } = this.#deps
-    const known = error instanceof Problem ? error : null
-    if (!known) log('error', 'a sweep failed', { id, error: String(error) })
-    const diagnostics = known?.details.diagnostics
-    await this.#change(id, (sweep) =>
-      isUnderWay(sweep)
-        ? {
-            ...sweep,
-            state: 'failed',
-            finishedAt: clock.now(),
-            error: {
-              code: known?.code ?? 'internal_error',
-              message: known?.message ?? 'Something went wrong on our side.',
-              ...(diagnostics && { diagnostics: [...diagnostics] }),
-            },
-          }
-        : null,
+  #fail(id: string, error: JobFailure): Promise<Sweep | null> {
+    const finishedAt = this.#deps.clock.now()
+    return this.#change(id, (sweep) =>
+      isUnderWay(sweep) ? { ...sweep, state: 'failed', finishedAt, error } : null,
     )
   }
 
@@ -610,11 +529,6 @@ export class Sweeps {
     const entry = await this.#deps.kv.get(scriptKey(id))
     if (!entry) throw notFound()
     return JSON.parse(entry.value) as SweepScript
-  }
-
-  #tell(live: Live, progress: SweepProgress): void {
-    live.progress = progress
-    for (const watcher of live.watchers) watcher(progress)
   }
 }
 
@@ -764,9 +678,6 @@ const ledgerOf = ({ userId, script, exchange, symbol, interval }: Sweep) => ({
   script,
   market: seriesName({ exchange, symbol, interval }),
 })
-
-const isUnderWay = ({ state }: { readonly state: SweepState }) => state === 'queued' || state === 'running'
-const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
 
 function progressOf(sweep: Sweep, perSecond: number | null): SweepProgress {
   const { state, tried, trials: planned, failed, best } = sweep

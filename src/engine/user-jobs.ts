@@ -1,0 +1,206 @@
+// Long work of users that is kept in the store: a user's jobs of a kind run one after another, can be watched, ended and gone
+// on with.
+//
+// What becomes of a job stands in its record. Here is only who waits for whom, who watches, and what to do when one fails,
+// so a server that starts again begins anew with all records that are not over.
+
+import type { Log } from '../lib/log.ts'
+import { Problem } from '../lib/problem.ts'
+
+type State = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
+
+export interface KeptJob {
+  readonly id: string
+  readonly userId: string
+  readonly state: State
+}
+
+/** A job that waits or runs. */
+export class LiveJob<Progress extends { readonly state: State }> {
+  readonly userId: string
+  readonly signal: AbortSignal
+  progress: Progress
+  readonly #abort = new AbortController()
+  readonly #watchers = new Set<(progress: Progress) => void>()
+
+  constructor(userId: string, progress: Progress) {
+    this.userId = userId
+    this.progress = progress
+    this.signal = this.#abort.signal
+  }
+
+  tell(progress: Progress): void {
+    this.progress = progress
+    for (const watcher of this.#watchers) watcher(progress)
+  }
+
+  end(): void {
+    this.#abort.abort()
+  }
+
+  /** Until it is over, `isGone` or the signal aborts. */
+  watched(watch: (progress: Progress) => void, signal: AbortSignal, isGone: () => boolean): Promise<void> {
+    watch(this.progress)
+    return new Promise((resolve) => {
+      const done = () => {
+        this.#watchers.delete(listen)
+        resolve()
+      }
+      const listen = (progress: Progress) => {
+        watch(progress)
+        if (!isUnderWay(progress)) done()
+      }
+      this.#watchers.add(listen)
+      signal.addEventListener('abort', done, { once: true })
+      if (signal.aborted || isGone()) done()
+    })
+  }
+}
+
+/** What a record keeps of an error. */
+export interface JobFailure {
+  readonly code: string
+  readonly message: string
+  readonly diagnostics?: unknown[]
+}
+
+export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonly state: State }> {
+  /** One of them, and many, in messages. */
+  readonly noun: readonly [one: string, many: string]
+  readonly log: Log
+  readonly find: (id: string) => Promise<Job | null>
+  readonly progressOf: (job: Job) => Progress
+  /** Does the job to its end, and writes down what came of it; throws where it cannot. */
+  readonly work: (id: string, live: LiveJob<Progress>) => Promise<void>
+  readonly fail: (id: string, failure: JobFailure) => Promise<unknown>
+  /** Told of a job that is over. */
+  readonly over?: (job: Job) => void
+}
+
+/** Jobs of a user that wait or run. */
+const UNDER_WAY_MAX = 20
+
+export class UserJobs<Job extends KeptJob, Progress extends { readonly state: State }> {
+  readonly #options: UserJobsOptions<Job, Progress>
+  readonly #live = new Map<string, LiveJob<Progress>>()
+  /** The end of each user's queue. */
+  readonly #queues = new Map<string, Promise<void>>()
+  #isStopping = false
+
+  constructor(options: UserJobsOptions<Job, Progress>) {
+    this.#options = options
+  }
+
+  /** Throws Problem 429 where too many wait already. */
+  assertRoom(userId: string): void {
+    if ([...this.#live.values()].filter((live) => live.userId === userId).length < UNDER_WAY_MAX) return
+    throw new Problem(
+      429,
+      'concurrency_limited',
+      `You have ${UNDER_WAY_MAX} ${this.#options.noun[1]} waiting already. Wait for one to end.`,
+      { retryAfter: 10 },
+    )
+  }
+
+  begin(job: Job): void {
+    const { id, userId } = job
+    const { noun, log, progressOf } = this.#options
+    const live = new LiveJob(userId, progressOf(job))
+    this.#live.set(id, live)
+    const ended = (this.#queues.get(userId) ?? Promise.resolve())
+      .then(() => this.#run(id, live))
+      .catch((error: unknown) =>
+        log('error', `a ${noun[0]} could not be stored`, { id, error: String(error) }),
+      )
+      .finally(() => {
+        if (this.#live.get(id) === live) this.#live.delete(id)
+        if (this.#queues.get(userId) === ended) this.#queues.delete(userId)
+      })
+    this.#queues.set(userId, ended)
+  }
+
+  /** Ends its work; what is to become of its record, the caller has written. */
+  end(id: string): void {
+    this.#live.get(id)?.end()
+  }
+
+  /** Calls `watch` with where the job is now and with every change, until it is over or the signal aborts. */
+  async watch(job: Job, signal: AbortSignal, watch: (progress: Progress) => void): Promise<void> {
+    const live = this.#live.get(job.id)
+    if (live) await live.watched(watch, signal, () => !this.#live.has(job.id))
+    else watch(this.#options.progressOf(job))
+  }
+
+  /** The server stops: what is written already is where the next one goes on. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    for (const live of this.#live.values()) live.end()
+    await Promise.all(this.#queues.values())
+  }
+
+  async #run(id: string, live: LiveJob<Progress>): Promise<void> {
+    const { find, progressOf, work, fail, over } = this.#options
+    if (live.signal.aborted) return
+    try {
+      await work(id, live)
+    } catch (error) {
+      // Cancelled or removed: the record says so already. Stopping: the next server goes on.
+      if (live.signal.aborted || this.#isStopping || isShuttingDown(error)) return
+      await fail(id, this.#failureOf(id, error))
+    } finally {
+      const job = await find(id)
+      live.tell(job ? progressOf(job) : { ...live.progress, state: 'cancelled' })
+      if (job && !isUnderWay(job)) over?.(job)
+    }
+  }
+
+  #failureOf(id: string, error: unknown): JobFailure {
+    if (!(error instanceof Problem)) {
+      this.#options.log('error', `a ${this.#options.noun[0]} failed`, { id, error: String(error) })
+      return { code: 'internal_error', message: 'Something went wrong on our side.' }
+    }
+    const { code, message, details } = error
+    return {
+      code,
+      // With what is wrong with the field, where one is to blame.
+      message: details.fields?.[0]?.message ?? message,
+      ...(details.diagnostics && { diagnostics: [...details.diagnostics] }),
+    }
+  }
+}
+
+export const isUnderWay = ({ state }: { readonly state: State }) => state === 'queued' || state === 'running'
+const isShuttingDown = (error: unknown) => error instanceof Problem && error.code === 'shutting_down'
+
+export interface PartsOptions<Part> {
+  readonly count: number
+  /** Parts that may be under way at a time. */
+  readonly atOnce: number
+  /** How many to take next, of so many that are left. */
+  readonly size: (left: number) => number
+  readonly signal: AbortSignal
+  readonly work: (from: number, to: number) => Promise<Part>
+}
+
+/** Shares out so many things in parts, some at a time; answers the parts in their order, whichever was done first. */
+export async function inParts<Part>({
+  count,
+  atOnce,
+  size,
+  signal,
+  work,
+}: PartsOptions<Part>): Promise<{ readonly from: number; readonly part: Part }[]> {
+  const found: { readonly from: number; readonly part: Part }[] = []
+  let next = 0
+  // So many hands take the next part each, until none is left.
+  const hand = async () => {
+    while (next < count) {
+      signal.throwIfAborted()
+      const from = next
+      next = Math.min(count, from + Math.max(1, size(count - from)))
+      found.push({ from, part: await work(from, next) })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, count) }, hand))
+  return found.toSorted((a, b) => a.from - b.from)
+}
