@@ -1,5 +1,5 @@
-// Backing off: what fails is tried again after 1 s, 2 s, 4 s … up to a minute, and is logged when it begins to fail and when it
-// works again. A line for each try would fill what is left of a full disk.
+// Backing off: work that fails is tried again after 1 s, 2 s, 4 s … up to a minute. Only the first failure and the
+// recovery are logged, since a line for each try would fill up a disk that is nearly full.
 
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
@@ -9,7 +9,9 @@ export interface BackoffOptions {
   readonly mostMs?: number
 }
 
-/** One for each thing that can fail as a whole. Failures that several callers find at the same time count as one. */
+/**
+ * Make one for each thing that can fail as a whole. Failures that several callers meet at the same time count as one.
+ */
 export class Backoff {
   readonly #clock: Clock
   readonly #log: Log
@@ -21,7 +23,7 @@ export class Backoff {
   #failedAt = 0
   #until = 0
 
-  /** `what` as it reads in the log: `delivering webhooks`. */
+  /** `what` names the work as the log should read: `delivering webhooks`. */
   constructor(
     { clock, log }: { readonly clock: Clock; readonly log: Log },
     what: string,
@@ -34,7 +36,10 @@ export class Backoff {
     this.#mostMs = mostMs
   }
 
-  /** For how long it is not worth trying; 0 = try. A clock that was set back says nothing of how long that has been. */
+  /**
+   * How long to wait before the next try; 0 = try now. If the clock was set back, nobody knows how long has passed,
+   * so we try.
+   */
   get waitMs(): number {
     const now = this.#clock.now()
     return now < this.#failedAt ? 0 : Math.max(0, this.#until - now)
@@ -63,7 +68,7 @@ export class Backoff {
   }
 }
 
-/** Calls `work` until it succeeds. false = the signal aborted first. */
+/** Calls `work` until it succeeds. Answers false if the signal aborted first. */
 export async function untilDone(
   clock: Clock,
   backoff: Backoff,

@@ -1,4 +1,4 @@
-// Every room is handed the time, so that a test can turn the hands. Only `main.ts` plugs in the real one.
+// Every room is handed the clock, so that a test can set the time. Only `main.ts` plugs in the real one.
 
 export interface Clock {
   /** UTC milliseconds since 1970. */

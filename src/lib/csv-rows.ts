@@ -1,11 +1,11 @@
-// Rows of CSV (RFC 4180), one at a time: a text of millions of commas is not millions of cells at once.
+// Reads CSV (RFC 4180) row by row, so that a text of millions of commas never becomes millions of cells at once.
 //
-// Cells may be quoted, with "" for a quote inside; a quote that is never closed ends with the text. Rows without
-// anything in them are left out.
+// Cells may be quoted, with "" for a quote inside; a quote that is never closed ends with the text. Empty rows are
+// skipped.
 
 /**
- * No real table has more cells in a row, or longer ones; what is beyond is cut off. What is kept of a cell is longer than any
- * field may be, so that one which is too long is refused by who takes it, and never stored without its end.
+ * No real table has more cells in a row, or longer cells; the rest is cut off. The limit on a cell is longer than any
+ * field may be, so whoever takes the field still refuses one that is too long instead of storing it without its end.
  */
 const CELLS_MAX = 1000
 const CHARACTERS_MAX = 4000
@@ -34,7 +34,7 @@ export function* csvRows(
   }
 }
 
-/** The delimiter that cuts the first line into the most cells. */
+/** The delimiter that splits the first line into the most cells. */
 export function delimiterOf(text: string): string {
   const end = text.indexOf('\n')
   const line = text.slice(0, Math.min(end < 0 ? text.length : end, 10_000))
@@ -42,7 +42,10 @@ export function delimiterOf(text: string): string {
   return counts.reduce((most, one) => (one[0] > most[0] ? one : most))[1]
 }
 
-/** Where the next row begins; `at` is where a cell does. Makes nothing: a line of 14 million commas is as many cells. */
+/**
+ * Where the next row begins; `at` must be the start of a cell. Creates no strings, since a line of 14 million commas
+ * would become as many cells.
+ */
 function rowEnd(text: string, at: number, delimiter: string): number {
   let isBegin = true
   for (let end = at; end < text.length; end++) {
@@ -57,7 +60,7 @@ function rowEnd(text: string, at: number, delimiter: string): number {
 interface Cell {
   readonly text: string
   readonly next: number
-  /** Whether the row ends with it. */
+  /** Whether this cell is the last of its row. */
   readonly isLast: boolean
 }
 
@@ -71,14 +74,14 @@ function plainCell(text: string, at: number, delimiter: string): Cell {
 
 function quotedCell(text: string, at: number, delimiter: string): Cell {
   const close = closingQuote(text, at)
-  // Two letters make one at most, and what is beyond is cut off.
+  // An escaped quote takes two letters, so twice the limit is enough; the rest is cut off.
   const inside = text.slice(at + 1, Math.min(close, at + 1 + 2 * CHARACTERS_MAX))
   // Text between the closing quote and the delimiter is dropped.
   const rest = plainCell(text, close + 1, delimiter)
   return { ...rest, text: inside.replaceAll('""', '"') }
 }
 
-/** Index of the quote that ends the cell which begins with one; the text's end where there is none. */
+/** Index of the closing quote of a cell that begins with one, or the text's length if it is never closed. */
 function closingQuote(text: string, at: number): number {
   let end = text.indexOf('"', at + 1)
   while (end >= 0 && text[end + 1] === '"') end = text.indexOf('"', end + 2)

@@ -1,7 +1,7 @@
-// Writes CSV (RFC 4180): everything that leaves as a table goes through here; `csv-rows.ts` reads.
+// Writes CSV (RFC 4180). Everything that leaves as a table goes through here; `csv-rows.ts` reads.
 //
-// Names, notes and comments are other people's text. A cell that begins like a formula is run by the spreadsheet that opens
-// the file, so it gets an apostrophe in front. Numbers are written as they are: a loss begins with a minus too.
+// Names, notes and comments are other people's text. A spreadsheet runs a cell that begins like a formula, so such a
+// cell gets an apostrophe in front. Numbers are written as they are, since a loss begins with a minus too.
 
 export function csvRow(cells: readonly (string | number)[]): string {
   return cells.map(cell).join(',')

@@ -1,19 +1,21 @@
-// A small language for what somebody wants of numbers: `fast < slow and slow <= 200`, `netProfit / maxDrawdown`.
+// A small language for conditions and sums over named numbers: `fast < slow and slow <= 200`, `netProfit /
+// maxDrawdown`.
 //
-// Names, numbers, 'texts', true, false; + - * / % ^, comparisons, and, or, not; min max abs sqrt log exp round floor ceil. A name
-// that has blanks in it stands in double quotes: "Fast length" < "Slow length". Parsed once (precedence climbing) into a
-// closure, never run as code. What is not known counts as no number: every comparison with it is false.
+// It has names, numbers, 'texts', true, false; + - * / % ^, comparisons, and, or, not; min max abs sqrt log exp round
+// floor ceil. A name with blanks in it is written in double quotes: "Fast length" < "Slow length". A text is parsed
+// once (precedence climbing) into a closure and never run as code. An unknown value counts as no number: every
+// comparison with it is false.
 
 export type Value = number | string | boolean | null
 type Lookup = (name: string) => Value
 
 export interface Expression {
-  /** The names in it, each once. */
+  /** The names that the expression uses, each once. */
   readonly names: readonly string[]
   evaluate(lookup: Lookup): Value
 }
 
-/** What is wrong with a text, and where (from 1). */
+/** Says what is wrong with a text, and where (counted from 1). */
 export class ExpressionError extends Error {
   readonly column: number
   constructor(column: number, message: string) {
@@ -47,7 +49,7 @@ const FUNCTIONS: Readonly<Record<string, (...args: number[]) => number>> = {
   ceil: Math.ceil,
 }
 
-/** How tightly they bind; the same number: from left to right. */
+/** How tightly each operator binds; operators of equal strength are taken from left to right. */
 const BINARY: Readonly<Record<string, readonly [number, (a: Value, b: Value) => Value]>> = {
   or: [1, (a, b) => isTrue(a) || isTrue(b)],
   '||': [1, (a, b) => isTrue(a) || isTrue(b)],
@@ -75,7 +77,7 @@ export function parseExpression(text: string): Expression {
   return { names: [...parser.names], evaluate }
 }
 
-/** A number, or NaN for what is none: true is 1, an infinity is none. */
+/** The value as a number: true is 1; texts, null and infinities are NaN. */
 export function numberIn(value: Value): number {
   const number = numberOf(value)
   return Number.isFinite(number) ? number : NaN

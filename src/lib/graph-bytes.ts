@@ -1,9 +1,10 @@
-// A graph of objects as bytes and back: what a run is made of, kept between two bars or handed to another thread.
+// Writes a graph of objects as bytes and reads it back: the state of a run, kept between two bars or handed to
+// another thread.
 //
-// `structuredClone` forgets classes, and JSON forgets NaN, -0 and which two fields named one object. Here an object is
-// written once, where it is first met, and by its number from then on; its contents follow later, in the order the
-// objects were met, so that a chain of a hundred thousand objects needs no deep stack. What is not state (functions, the
-// run's context) both sides have already, and name by number.
+// `structuredClone` forgets classes, and JSON forgets NaN, -0 and which two fields named one object. Here an object
+// is written once, where it is first met, and by its number from then on. Its contents follow later, in the order in
+// which the objects were met, so that a chain of a hundred thousand objects needs no deep stack. Both sides already
+// have whatever is not state (functions, the run's context), and refer to it by number.
 //
 //     const writer = new GraphWriter()
 //     writer.know([context])
@@ -12,14 +13,14 @@
 //     reader.know([context])
 //     const { a, b } = reader.read()     // a === b
 //
-// An object is read into the one of its class that stands in its place already. A run that was just opened has all its
-// frames and call sites, so no list of their classes is needed.
+// An object is read into the existing object of its class in the same place. A run that was just opened already has
+// all its frames and call sites, so no list of their classes is needed.
 
 import { assert } from './assert.ts'
 
 /**
- * An object that says itself what it holds, and takes it again, on an object that no constructor has seen. Lists and
- * objects among the parts are still empty then; typed arrays are there.
+ * An object that packs its own state, and unpacks it into an object that no constructor has touched. Lists and
+ * objects among the parts are still empty at that moment; typed arrays are filled.
  */
 interface Packed {
   pack(): readonly unknown[]
@@ -52,7 +53,10 @@ const TAG = {
   uint8: 20,
 } as const
 
-/** Fields of a plain object or of an instance, written once. `number` is -1 for plain objects and kinds without fields. */
+/**
+ * The field names of a plain object or of an instance, written once. `number` is -1 for plain objects and for kinds
+ * without fields.
+ */
 interface Shape {
   readonly class: Class | null
   readonly keys: readonly string[]
@@ -70,12 +74,15 @@ export class GraphWriter {
   #shapeCount = 0
   readonly #queue: object[] = []
 
-  /** What both sides have in the same order and is therefore written by number: functions, classes, what is no state. */
+  /**
+   * Registers what both sides have in the same order and therefore write by number: functions, classes, and objects
+   * that are not state.
+   */
   know(things: readonly unknown[]): void {
     for (const thing of things) if (!this.#known.has(thing)) this.#known.set(thing, this.#known.size)
   }
 
-  /** Writes a value and everything it leads to. Values that are written one after the other may share objects. */
+  /** Writes a value and everything it leads to. Values written one after the other may share objects. */
   write(value: unknown): void {
     this.#value(value)
     for (let i = 0; i < this.#queue.length; i++) this.#contents(this.#queue[i]!)
@@ -123,10 +130,10 @@ export class GraphWriter {
     if (value instanceof Float64Array) return this.#column(TAG.float64, value)
     if (value instanceof Int32Array) return this.#column(TAG.int32, value)
     if (value instanceof Uint8Array) return this.#column(TAG.uint8, value)
-    // Its state is not ours to keep: the reader leaves the object that is there.
+    // Its state is not ours to keep, so the reader leaves the existing object alone.
     if ('isKept' in value) return this.#tag(TAG.kept)
     if (Array.isArray(value)) {
-      // Most lists of scripts are of numbers: written as a column, a hundred thousand of them are one copy.
+      // Most lists in scripts hold numbers. Written as a column, a hundred thousand of them are one copy.
       const numbers = numbersOf(value)
       this.#counted(numbers ? TAG.numbers : TAG.list, value.length)
       if (numbers) return this.#raw(numbers)
@@ -219,7 +226,10 @@ export class GraphWriter {
   }
 }
 
-/** An object whose contents follow, and what stood in its place: there the instances are that it leads to. */
+/**
+ * An object whose contents follow, and the object that was in its place before, which holds the instances to read
+ * into.
+ */
 interface Waiting {
   readonly object: object
   readonly there: Readonly<Record<string | number, unknown>>
@@ -240,20 +250,20 @@ export class GraphReader {
   readonly #queue: Waiting[] = []
   #at = 0
 
-  /** `make`: an instance to be filled, where none stands. */
+  /** `make` creates an instance to be filled where none exists yet. */
   constructor(bytes: Uint8Array, make = bare) {
     this.#bytes = bytes
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#make = make
   }
 
-  /** The same values in the same order as the writer's `know`. */
+  /** Takes the same values in the same order as the writer's `know`. */
   know(things: readonly unknown[]): void {
     for (const thing of things) this.#known.add(thing)
     this.#knownList = [...this.#known]
   }
 
-  /** The next value that was written; with `existing`, put into that object where it is of the same class. */
+  /** The next value that was written. With `existing`, it is read into that object if the class is the same. */
   read(existing?: unknown): unknown {
     const value = this.#value(existing)
     for (let i = 0; i < this.#queue.length; i++) this.#contents(this.#queue[i]!)
@@ -405,7 +415,7 @@ function sameKeys(one: readonly string[], other: readonly string[]): boolean {
   return true
 }
 
-/** A list of nothing but numbers as a column. */
+/** A list as a column if it holds nothing but numbers. */
 function numbersOf(list: readonly unknown[]): Float64Array | null {
   const numbers = new Float64Array(list.length)
   for (let i = 0; i < list.length; i++) {

@@ -1,7 +1,8 @@
-// Ids say what they name and sort by the time they were made: `bt_06b2c…` is a UUIDv7 in base32 behind its noun.
+// An id says what it names and sorts by the time it was made: `bt_06b2c…` is a UUIDv7 in base32 behind its noun.
 //
-// Base32 is Crockford's in lower case: no letter that is mistaken for a digit, and its order is the order of the bits.
-// Two ids of one millisecond still sort as they were made: the 12 bits behind the time are a counter (RFC 9562, 6.2).
+// The alphabet is Crockford's base32 in lower case: no letter can be mistaken for a digit, and texts sort as their
+// bits do. Two ids of one millisecond still sort in the order they were made: the 12 bits behind the time are a
+// counter (RFC 9562, 6.2).
 
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
@@ -20,7 +21,8 @@ export function idSource({ clock, random }: { readonly clock: Clock; readonly ra
       last = now
       counter = (random.bytes(1)[0] ?? 0) << 2
     } else if (++counter > 0xfff) {
-      // More than the counter holds in one millisecond, or a clock set back: borrow from the future.
+      // The counter overflowed within one millisecond, or the clock was set back: borrow a millisecond from the
+      // future.
       last += 1
       counter = 0
     }
@@ -28,7 +30,7 @@ export function idSource({ clock, random }: { readonly clock: Clock; readonly ra
   }
 }
 
-/** When an id was made, UTC ms; null for what is no id. */
+/** When an id was made, in UTC ms; null if the text is no id. */
 export function timeOfId(id: string): number | null {
   // The first ten characters hold 50 bits: the 48 of the time, and two more.
   const head = /_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1]
@@ -49,10 +51,13 @@ function uuidv7(timeMs: number, counter: number, tail: Uint8Array): Uint8Array {
   return bytes
 }
 
-/** Every two characters, since each request has an id of 26: a third of the time that one by one takes. */
+/**
+ * All pairs of characters. Every request has an id of 26 characters, and writing them in pairs takes a third of the
+ * time.
+ */
 const PAIRS = Array.from(ALPHABET).flatMap((first, _, all) => all.map((second) => first + second))
 
-/** Most significant bit first, so that text sorts as the bytes do. */
+/** Writes the most significant bit first, so that texts sort as the bytes do. */
 export function base32(bytes: Uint8Array): string {
   let text = ''
   let bits = 0

@@ -1,18 +1,22 @@
-// How deep and how large JSON is, counted in its bytes before they are parsed.
+// Measures how deep and how large JSON is by its bytes, before anything parses them.
 //
-// A parser makes a value of every bracket and every comma: 30 MB of `[` took JSON.parse 1.4 s and 2.3 GB. Looking at
-// the bytes takes 1 ms a megabyte and no memory, and what is too deep or too large can be refused before it costs more.
+// A parser makes a value of every bracket and every comma: 30 MB of `[` took JSON.parse 1.4 s and 2.3 GB. Scanning
+// the bytes takes 1 ms a megabyte and no memory, so a body that is too deep or too large is refused before it costs
+// more.
 
 export interface JsonBounds {
   readonly depth: number
-  /** Items of lists and fields of objects, all together. */
+  /** The most items of lists and fields of objects, counted together. */
   readonly values: number
 }
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** What is wrong with it, in words that follow "The body "; null = it is within the bounds. It may still be no JSON. */
+/**
+ * What is wrong with the JSON, in words that follow "The body "; null if it is within the bounds. It may still not be
+ * valid JSON.
+ */
 export function jsonExcess(bytes: Uint8Array, { depth, values }: JsonBounds): string | null {
   let level = 0
   let count = 1
@@ -30,7 +34,7 @@ export function jsonExcess(bytes: Uint8Array, { depth, values }: JsonBounds): st
   return null
 }
 
-/** Index of the quote that ends the text; -1 = there is none. */
+/** Index of the quote that ends the text, or -1 if there is none. */
 function endOfString(bytes: Uint8Array, start: number): number {
   for (let at = bytes.indexOf(QUOTE, start); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
     let slashes = 0

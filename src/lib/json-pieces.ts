@@ -1,9 +1,10 @@
-// JSON text of large values, a piece at a time, so that neither the text nor what it is made of ever lies in memory whole.
+// Writes large values as JSON a piece at a time, so that memory never holds the whole text, nor everything it is made
+// from.
 //
-// What `JSON.stringify` would say, letter by letter. Beyond what JSON knows a typed array of doubles is a list of numbers, and
-// anything else that can be walked a list of what it gives, each item made, written and let go of.
+// The text equals that of `JSON.stringify`, letter by letter. In addition, a typed array of doubles becomes a list of
+// numbers, and any other iterable becomes a list of its items: each is made, written and released.
 
-/** Numbers written at a time, some 300 kB of text. */
+/** Numbers written at a time: some 300 kB of text. */
 const NUMBERS = 16_384
 /** Items of a list written at a time. */
 const ITEMS = 64
@@ -25,7 +26,7 @@ function* columnPieces(column: Float64Array): Generator<string> {
   yield ']'
 }
 
-/** A million numbers one by one take 14 ms more than in a list that is known to hold doubles. */
+/** A million numbers pushed one by one take 14 ms more than a list that is known to hold doubles. */
 export function listOf(column: Float64Array): number[] {
   const list = Array<number>(column.length).fill(0.5)
   for (let i = 0; i < column.length; i++) list[i] = column[i]!

@@ -1,11 +1,11 @@
-// JSON read as it arrives, without ever being a value: for files too large to be parsed at once.
+// Reads JSON as it arrives without building a value of it: for files too large to be parsed at once.
 //
 //     const reader = new JsonReader(listener, { depth: 8 })
 //     for await (const text of pieces) reader.write(text)
 //     reader.end()
 //
-// A listener hears of each bracket, name and value, and keeps what it wants. Memory is that of one piece and one token, and
-// nesting is bounded. What JSON.parse accepts is accepted, and what it refuses is refused.
+// A listener is told of each bracket, name and value, and keeps what it wants. The reader holds one piece and one
+// token in memory, and bounds the nesting. It accepts exactly what JSON.parse accepts.
 
 export interface JsonListener {
   open(kind: 'list' | 'object'): void
@@ -15,10 +15,10 @@ export interface JsonListener {
   value(value: string | number | boolean | null): void
 }
 
-/** It is not JSON, or beyond the bounds; the message says which, in words that follow "it ". */
+/** The text is not JSON, or exceeds the bounds; the message says which, in words that follow "it ". */
 export class JsonError extends Error {}
 
-/** No file that is read in pieces has a longer text or number. */
+/** Longest text or number. No file that we read in pieces has a longer one. */
 const TOKEN_MAX = 1_000_000
 
 type Expected = 'value' | 'value or end' | 'name' | 'name or end' | 'colon' | 'comma or end' | 'nothing'
@@ -37,7 +37,7 @@ export class JsonReader {
   readonly #depth: number
   readonly #open: ('list' | 'object')[] = []
   #expected: Expected = 'value'
-  /** What is left of the last piece: it begins with a token that may go on in the next. */
+  /** The rest of the last piece: it begins with a token that may continue in the next. */
   #rest = ''
 
   constructor(listener: JsonListener, { depth }: { readonly depth: number }) {
@@ -72,7 +72,7 @@ export class JsonReader {
     }
   }
 
-  /** Reads the token at `at` and answers where it ends; -1 when it is not all there yet. */
+  /** Reads the token at `at` and answers where it ends, or -1 if the rest of it is still to come. */
   #token(text: string, at: number, isLast: boolean): number {
     const first = text[at]
     switch (first) {
@@ -127,13 +127,13 @@ export class JsonReader {
     return end + 1
   }
 
-  /** A number or a word, which is over where something else begins. */
+  /** Reads a number or a word, which ends where something else begins. */
   #plain(text: string, at: number, isLast: boolean): number {
     const pattern = /[a-z]/.test(text[at] ?? '') ? WORD : NUMBER
     pattern.lastIndex = at
     const found = pattern.exec(text)?.[0] ?? ''
     const end = at + found.length
-    // The next piece may make `1` a `1.5`, and finish a `-` or a `tr`.
+    // The next piece may turn `1` into `1.5`, or complete a `-` or a `tr`.
     if (!isLast && text.length - end < 3 && text.length - at < TOKEN_MAX) return -1
     const word = pattern === WORD ? WORDS.get(found) : Number(found)
     if (found === '' || word === undefined) throw new JsonError('is not JSON')
@@ -156,7 +156,7 @@ export class JsonReader {
   }
 }
 
-/** Whether an odd number of backslashes stands before the quote. */
+/** Whether an odd number of backslashes precedes the quote. */
 function isEscaped(text: string, start: number, quote: number): boolean {
   let at = quote
   while (at - 1 > start && text[at - 1] === '\\') at--

@@ -1,4 +1,4 @@
-// The log: one JSON line an event. Rooms are handed the function; where its lines go is the caller's business.
+// The log: each event is one line of JSON. Rooms are handed the function; the caller decides where its lines go.
 
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]

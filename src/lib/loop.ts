@@ -1,4 +1,4 @@
-// Loops that go on for as long as the server runs: do what is due, nap, look again.
+// Loops that run as long as the server does: do what is due, nap, look again.
 //
 //     const loop = createLoop({ clock, log }, 'sending mail', async () => {
 //       await sendWhatIsDue()
@@ -7,15 +7,15 @@
 //     void loop.run(signal)
 //     loop.wake()
 //
-// A step that throws ends neither the loop nor the server: the loop backs off. A `wake` does not cut that short, or a busy
-// caller would repeat the failure at its own pace.
+// A step that throws ends neither the loop nor the server: the loop backs off. A `wake` does not cut the wait short,
+// or a busy caller would repeat the failure at its own pace.
 
 import { Backoff, type BackoffOptions } from './backoff.ts'
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 export interface Loop {
-  /** There is something to do: ends the nap, or skips the next one if a step is under way. */
+  /** Says that there is work: ends the nap, or skips the next one if a step is under way. */
   wake(): void
   /** Resolves once the signal has aborted and the step under way has ended. */
   run(signal: AbortSignal): Promise<void>
@@ -41,7 +41,7 @@ export function createLoop(
         try {
           const napMs = await step(signal)
           backoff.worked()
-          // A signal that came during the step is seen here; one that came after it has aborted `woken`.
+          // A signal that aborted during the step is seen here; one that aborts later also aborts `woken`.
           if (!signal.aborted) await clock.sleep(napMs, woken.signal)
         } catch (error) {
           backoff.failed(error)

@@ -1,9 +1,9 @@
-// Answers that are kept because they are asked for again: what a text means, or what follows from an object that nobody
-// changes, worked out once.
+// Answers that are kept because the same question comes again: what a text means, or what follows from an object that
+// nobody changes.
 
 /**
- * `make`, which remembers what it answered to the last `max` different texts or so. Only for functions that answer the same
- * every time: to forget one makes the next answer slower, never another. What throws is not kept.
+ * `make`, with its answers to about the last `max` different texts remembered. Use it only for functions that always
+ * answer the same: forgetting an answer makes the next call slower, never different. Exceptions are not kept.
  */
 export function memo<V>(max: number, make: (text: string) => V): (text: string) => V {
   let recent = new Map<string, V>()
@@ -12,7 +12,7 @@ export function memo<V>(max: number, make: (text: string) => V): (text: string) 
     let value = recent.get(text)
     if (value !== undefined) return value
     value = older.get(text) ?? make(text)
-    // Half of them are forgotten at a time, so that those in use stay.
+    // Half of the answers are forgotten at a time, so that those in use stay.
     if (recent.size >= max / 2) {
       older = recent
       recent = new Map()
@@ -22,7 +22,7 @@ export function memo<V>(max: number, make: (text: string) => V): (text: string) 
   }
 }
 
-/** The same of objects: an answer is forgotten together with what it was asked of, so they need no bound. */
+/** The same for objects: an answer is forgotten together with its object, so no bound is needed. */
 export function memoOf<Subject extends object, V>(make: (subject: Subject) => V): (subject: Subject) => V {
   const known = new WeakMap<Subject, V>()
   return (subject) => {

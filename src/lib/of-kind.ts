@@ -1,6 +1,6 @@
 // Picking a member of a discriminated union by its kind.
 
-/** The first of a kind; undefined where there is none. */
+/** The first member of the kind; undefined if there is none. */
 export function ofKind<T extends { readonly kind: string }, K extends T['kind']>(
   items: readonly T[],
   kind: K,

@@ -1,5 +1,5 @@
-// Every code of a refusal: its status, what it means, and what to do about it. The reference page shows this table, and
-// `Problem` takes no code that is not in it. A code means one thing for ever: clients compare it.
+// Every code of a refusal, with its status, its meaning, and what to do about it. The reference page shows this
+// table, and `Problem` takes no code that is not in it. A code never changes its meaning, since clients compare it.
 
 interface CodeEntry {
   readonly status: number

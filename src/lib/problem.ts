@@ -1,7 +1,7 @@
 // A Problem is the caller's mistake: what a room refuses to do, and how the caller can mend it.
 //
-// Rooms throw it; `api/problem.ts` alone turns it into an HTTP answer and the command line into a sentence.
-// Submitted values never go into a message: it may be logged, mailed or shown to somebody else.
+// Rooms throw it; `api/problem.ts` alone turns it into an HTTP answer and the command line into a sentence. A message
+// never contains submitted values, since it may be logged, mailed or shown to somebody else.
 
 import type { ProblemCode } from './problem-codes.ts'
 
@@ -15,7 +15,7 @@ export interface FieldProblem {
 
 export interface ProblemDetails {
   readonly fields?: readonly FieldProblem[]
-  /** Seconds; only with 429 and 503. */
+  /** Seconds until a retry makes sense; only with 429 and 503. */
   readonly retryAfter?: number
   /** Script diagnostics, already in wire form. */
   readonly diagnostics?: readonly unknown[]

@@ -1,11 +1,11 @@
-// Randomness that repeats: the same seed gives the same numbers on every machine, so that a sweep, a bootstrap or a
-// simulation can be done again to the byte. For secrets there is `random.ts`.
+// Repeatable randomness: the same seed gives the same numbers on every machine, so that a sweep, a bootstrap or a
+// simulation can be repeated to the byte. Secrets come from `random.ts`.
 //
 // sfc32 (Chris Doty-Humphrey, PractRand): 128 bits of state, period of at least 2^32 and 2^127 on average. The seed goes
 // through splitmix32, so that the seeds 1 and 2 have nothing in common.
 
 export interface SeededRandom {
-  /** 0 < u < 1: neither end, so that a logarithm or a quantile of it is finite. */
+  /** 0 < u < 1. Both ends are excluded, so that a logarithm or a quantile of it is finite. */
   uniform(): number
   /** A whole number from 0 to `below` - 1. */
   below(below: number): number
@@ -13,7 +13,7 @@ export interface SeededRandom {
   normal(): number
 }
 
-/** Streams of one seed are independent: `stream` tells them apart. */
+/** Streams of one seed are independent of each other; `stream` selects one. */
 export function seededRandom(seed: number, stream = 0): SeededRandom {
   let mixed = (Math.floor(seed / 2 ** 32) ^ Math.imul(stream + 1, 0x9e3779b9)) >>> 0
   const word = (add: number) => {
@@ -36,7 +36,7 @@ export function seededRandom(seed: number, stream = 0): SeededRandom {
     c = (c + t) | 0
     return t >>> 0
   }
-  // Its author's advice: the first outputs still show the seed.
+  // The author advises to discard the first outputs, which still show the seed.
   for (let i = 0; i < 12; i++) next()
   const uniform = () => (next() + 0.5) / 2 ** 32
   let spare: number | null = null

@@ -1,4 +1,4 @@
-// Cutting texts: never through a surrogate pair, half of which has no bytes.
+// Cuts texts without ever splitting a surrogate pair, half of which cannot be encoded.
 
 /** Pieces of at most `size` characters. */
 export function* cutText(text: string, size: number): Generator<string> {

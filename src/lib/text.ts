@@ -1,11 +1,11 @@
-// Text of users: how long it is, and what may not be in it.
+// Users' text: how long it is, and which characters it may contain.
 //
-// A character is a Unicode code point, as people (and JSON Schema) count: an emoji is one, though it is two of
-// JavaScript's units. What is cut is cut between code points, since half a pair can be neither stored nor sent on.
+// A character is a Unicode code point, as people (and JSON Schema) count: an emoji is one, though JavaScript counts
+// two units. Texts are cut between code points, since half a pair can be neither stored nor sent on.
 
 /**
- * A `line` (a name, a title, a tag) stands on one; a `market` is a line that is kept as `marketName` has it; `prose` may break
- * lines; `raw` is code, addresses and files.
+ * A `line` (a name, a title, a tag) has no line breaks; a `market` is a line that is stored as `marketName` writes
+ * it; `prose` may have line breaks; `raw` is code, addresses and files.
  */
 type TextForm = 'line' | 'market' | 'prose' | 'raw'
 
@@ -21,10 +21,10 @@ export type TextFault = 'min_length' | 'max_length' | 'blank' | 'control_charact
 const NOT_IN_LINES = /[\p{Cc}\u2028\u2029]/u
 const NOT_IN_PROSE = /[^\P{Cc}\t\n\r]/u
 
-/** What is wrong with a text; null = nothing. */
+/** What is wrong with a text; null if nothing is. */
 export function textFault(text: string, { form, minLength, maxLength }: TextBounds): TextFault | null {
   if (longerThan(text, maxLength)) return 'max_length'
-  // What grows in upper case would be kept as a name that nobody may ask for.
+  // A name may grow in upper case. It would then be stored under a name that no request may use.
   if (form === 'market' && longerThan(marketName(text), maxLength)) return 'max_length'
   if (text.length < minLength) return 'min_length'
   if (!text.isWellFormed()) return 'surrogate'
@@ -38,19 +38,22 @@ export function isOneLine(form: TextForm): boolean {
 }
 
 /**
- * A name of an exchange or a ticker as it is kept: in upper case, as TradingView has them, and composed (NFC), since
- * the `é` of one keyboard is an `e` and an accent on another and both mean the same symbol.
+ * An exchange's or a ticker's name as it is stored: in upper case, as TradingView has them, and composed (NFC), since
+ * the `é` of one keyboard is an `e` and an accent on another, and both mean the same symbol.
  */
 export function marketName(text: string): string {
   return text.normalize('NFC').toUpperCase().normalize('NFC')
 }
 
-/** Whether an exchange or a ticker is longer than any may be, as it is kept. */
+/** Whether the stored form of an exchange's or a ticker's name is too long. */
 export function isLongMarketName(text: string): boolean {
   return longerThan(text, MARKET_NAME_MAX) || longerThan(marketName(text), MARKET_NAME_MAX)
 }
 
-/** Most characters of an exchange and of a ticker. One length everywhere: what can be imported can be replayed too. */
+/**
+ * The most characters of an exchange and of a ticker. The limit is the same everywhere: what can be imported can be
+ * replayed too.
+ */
 export const MARKET_NAME_MAX = 64
 
 /** Length in code points. */
@@ -64,7 +67,7 @@ export function characters(text: string): number {
   return count
 }
 
-/** Whether it has more than `max` characters; looks at no more of it than it needs. */
+/** Whether the text has more than `max` characters; reads no more of it than that takes. */
 export function longerThan(text: string, max: number): boolean {
   if (text.length <= max) return false
   return text.length > 2 * max || characters(text) > max
