@@ -1,15 +1,15 @@
 // Decoded bars in shared memory, in front of a BarStore.
 //
-// A backtest reads the same bars again and again, and workers should read them without a copy. So the stretch of a series
-// that is asked for is decoded once, into shared memory with room to grow, and views of it are handed out. A stretch goes on
-// to the newest bar, since that is where nearly all readers end: 500 bars of a million cost one or two chunks. What lies
-// in the middle is decoded for its reader alone: a chunk takes 0.1 ms, a thousand times less than what is made of it.
+// A backtest reads the same bars again and again, and workers should read them without a copy. So the requested stretch of
+// a series is decoded once, into shared memory with room to grow, and readers get views of it. A stretch extends to the
+// newest bar, since nearly all readers end there: 500 bars of a million cost one or two chunks. A range in the middle is
+// decoded for its reader alone: a chunk takes 0.1 ms, a thousandth of what the reader does with it.
 //
-// A view never changes: bars behind its end may be added. Bars that replace others near the end, as a forming bar is
-// replaced all day, are kept beside them: who asks for a few bars gets a copy of a few, and who asks for all has them put
-// together in memory, once. A series that is built from a finer one is built again from the first of its bars that changed.
-// The change number of the store says whether what we hold is still true, also when another process (the command
-// line importing into a running server's database) wrote to it.
+// A view never changes; new bars are added behind its end. A forming bar is replaced all day, so bars that replace others
+// near the end are kept beside them: a request for a few bars gets a copy of those few, and a request for all of them
+// merges both in memory, once. A series that is built from a finer one is built again from its first bar that changed. The
+// store's change number says whether the cache still holds the truth, also when another process wrote (the command line may
+// import into a running server's database).
 
 import { Problem } from '../lib/problem.ts'
 import {
@@ -39,56 +39,54 @@ import { resampleInSteps } from './resample.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { defaultSymbol } from './symbols.ts'
 
-/** What was written to a series. */
 export interface BarChange extends Pick<UpsertResult, 'inserted' | 'updated' | 'change'> {
   readonly key: SeriesKey
-  /** Time of the newest bar that was written. */
+  /** Time of the newest bar in the write. */
   readonly last: number
-  /** Time of the newest bar before the write; null where the series is new. */
+  /** Time of the newest bar before the write; null if the series is new. */
   readonly previousLast: number | null
 }
 
-/** Bars with the series they were read of, or built from, as it was then; null where there is none. */
+/** Bars, and the series they were read or built from as it was at that moment; null if there is none. */
 export interface ReadBars {
   readonly bars: Bars
   readonly source: SeriesInfo | null
 }
 
-/** A stretch of a series, up to its end. */
+/** A cached stretch of a series, up to the series' end. */
 interface CachedSeries {
-  /** The series it was read of, or built from, as it was then. */
+  /** The series it was read or built from, as it was at that moment. */
   readonly source: SeriesInfo
-  /** All bars from this time on are held; -∞ where all there are. */
+  /** All bars from this time on are cached; -∞ if the whole series is. */
   readonly from: number
-  /** Length counts the bars that are there; the columns behind it have room for more. */
+  /** The first `length` bars are valid; the columns have room for more. */
   readonly room: Bars
   readonly length: number
   readonly bytes: number
-  /** The bars behind those: what was replaced since the columns were made, or built since. */
+  /** Bars behind those: replaced since the columns were made, or built since. */
   readonly tail: Bars
-  /** Is it built from a finer series? */
   readonly isBuilt: boolean
-  /** Time of the first bar of its source that changed since it was built. */
+  /** Time of the first source bar that changed since the series was built. */
   readonly staleFrom: number
 }
 
 const FRESH = { tail: emptyBars(0), staleFrom: Infinity } as const
-/** Bars that are copied rather than put together with all the others. */
+/** Up to this many bars are copied instead of being merged with all the others. */
 const TAIL_BARS = 4096
-/** Stretches are so many bars long, or a multiple of it, so that one more bar is not a stretch of its own. */
+/** The length of a stretch is a multiple of this, so that a request for one more bar needs no stretch of its own. */
 const STRETCH_BARS = 4096
-/** Bars that are put together in one go, some 3 ms; of more it is better to decode them again, in steps. */
+/** Up to this many bars are merged in one go, which takes some 3 ms; more are better decoded again, in steps. */
 const TOGETHER_BARS = 131_072
 
 const BYTES_A_BAR = 48
-/** Room behind the last bar, as a fraction of the length: a day of new bars should not cost decoding a year of old ones. */
+/** Room behind the last bar, as a fraction of the length: a day of new bars should not force decoding a year of old ones. */
 const ROOM_FRACTION = 1 / 64
 const ROOM_MIN = 256
 
 export class BarCache {
   readonly store: BarStore
   readonly bytesMax: number
-  // In order of use, the oldest first; `#bytes` is the sum of their bytes, and never above bytesMax for long.
+  // In order of use, the least recent first. `#bytes` is the sum of their sizes and exceeds bytesMax only briefly.
   readonly #series = new Map<string, CachedSeries>()
   readonly #listeners = new Set<(change: BarChange) => void>()
   readonly #loading = new Map<string, Promise<unknown>>()
@@ -103,16 +101,19 @@ export class BarCache {
     return this.#bytes
   }
 
-  /** What is known of the symbol: what `owner` set for themselves, else what is set for everybody, else our guess. */
+  /** A symbol's facts: the owner's own, else those set for everybody, else our guess. */
   async symbol(exchange: string, symbol: string, owner = ''): Promise<SymbolInfo> {
     const own = owner === '' ? null : await this.store.symbol(exchange, symbol, owner)
     const info = own ?? (await this.store.symbol(exchange, symbol)) ?? defaultSymbol(exchange, symbol)
-    // A run is not told whose facts they are: the same facts must give the same report.
+    // A run must not see whose facts they are: the same facts must give the same report.
     const { owner: _owner, ...facts } = info
     return facts
   }
 
-  /** The stored series that answers for `key`: itself, or else the coarsest of the same owner from which it can be built. */
+  /**
+   * The stored series that answers for `key`: the series itself, or else the coarsest one of the same owner from which it
+   * can be built.
+   */
   async source(key: SeriesKey): Promise<SeriesInfo | null> {
     const own = await this.store.info(key)
     const wanted = own ? null : parseInterval(key.interval)
@@ -128,14 +129,14 @@ export class BarCache {
     return finer[0]?.info ?? null
   }
 
-  /** As `look`, of which it answers the bars. */
+  /** The bars alone of what `look` answers. */
   async read(key: SeriesKey, range: BarRange = {}, info?: SymbolInfo): Promise<Bars> {
     return (await this.look(key, range, info)).bars
   }
 
   /**
-   * A view, not a copy: do not write to it. Empty where neither the series nor a finer one is there. `info` tells when
-   * sessions open, for a series that is built from a finer one: its reader may have other facts than everybody.
+   * Answers a view, not a copy: do not write to it. It is empty if neither the series nor a finer one exists. `info` tells
+   * when sessions open, for a series built from a finer one; the reader may have set facts of their own.
    */
   async look(key: SeriesKey, range: BarRange = {}, info?: SymbolInfo): Promise<ReadBars> {
     const source = await this.source(key)
@@ -158,7 +159,7 @@ export class BarCache {
       const stretch = stretchOf(source, range)
       if (!stretch) break
       const loading = this.#loading.get(id)
-      // One of two readers decodes; the other takes what it needs of that, or goes on from there.
+      // Only one of two readers decodes; the other takes what it needs from the result, or goes on from there.
       if (loading) await loading
       else {
         const { bars, series } = await this.#load(id, key, stretch)
@@ -169,7 +170,7 @@ export class BarCache {
     return { bars, source: series }
   }
 
-  /** Reads a stretch up to the newest bar, and keeps it. */
+  /** Reads a stretch up to the newest bar and caches it. */
   #load(id: string, key: SeriesKey, range: BarRange): Promise<SeriesBars> {
     const load = async () => {
       let columns = emptyBars(0)
@@ -207,7 +208,7 @@ export class BarCache {
     if (cached) {
       const current = cached.staleFrom === Infinity ? cached : await this.#brought(cached, key, info)
       if (current) {
-        // Somebody may have brought it further meanwhile.
+        // Another reader may have updated it meanwhile.
         if (this.#series.get(id) === cached) this.#replace(id, current)
         return {
           bars: fewOf(current, range) ?? selectBars(this.#together(id, current), range),
@@ -221,7 +222,7 @@ export class BarCache {
     return { bars: selectBars(bars, range), source: built.source }
   }
 
-  /** What is cached under `id`, if it is as new as the series or newer than what was told of it; it was used then. */
+  /** The cached stretch `id`, marked as just used, unless the series has changed since it was cached. */
   #current(id: string, { change }: SeriesInfo): CachedSeries | null {
     const cached = this.#series.get(id)
     if (!cached || cached.source.change < change) return null
@@ -229,13 +230,13 @@ export class BarCache {
     return cached
   }
 
-  /** The same series, brought on; it becomes the one that was used last. */
+  /** Replaces a stretch by its updated version, which counts as just used. */
   #replace(id: string, series: CachedSeries): void {
     this.#series.delete(id)
     this.#series.set(id, series)
   }
 
-  /** The bars of a range, where they are cached; null where they have to be read. */
+  /** The bars of a range if they are cached, else null. */
   #held(id: string, cached: CachedSeries, range: BarRange): Bars | null {
     const few = fewOf(cached, range)
     if (few) return few
@@ -243,7 +244,7 @@ export class BarCache {
     return selectBars(this.#together(id, cached), range)
   }
 
-  /** Keeps bars in columns of their own, with room behind. */
+  /** Copies bars into columns with room behind the last one. */
   #room(
     id: string,
     bars: Bars,
@@ -260,24 +261,24 @@ export class BarCache {
     return tail.length === 0 ? before : this.#room(id, concatBars([before, tail]), { source, from, isBuilt })
   }
 
-  /** A series that is built, brought to where its source is; null where it is as well built whole. */
+  /** A built series, updated to the state of its source; null if the whole has to be built again. */
   async #brought(cached: CachedSeries, key: SeriesKey, info: SymbolInfo): Promise<CachedSeries | null> {
     const { room, length, tail, staleFrom, source } = cached
     const near = concatBars([sliceBars(room, Math.max(0, length - TAIL_BARS), length), tail])
-    // The bar that changed, the one before it, since a day may be dated later than its bars, and where to read from.
+    // Begins one bar before the changed one, since a day may be dated later than its bars, and reads from one earlier still.
     const begin = lowerBound(near.time, staleFrom + 1) - 2
     const from = near.time[begin]
     const readFrom = near.time[begin - 1]
     if (from === undefined || readFrom === undefined) return null
     const built = await this.#build(key, source, info, { from: readFrom })
-    // What was written while it was read may lie before that.
+    // A write during the read may concern earlier bars.
     if (built?.source.change !== source.change) return null
     const kept = lowerBound(room.time.subarray(0, length), from)
     const after = concatBars([selectBars(tail, { to: from }), selectBars(built.bars, { from })])
     return { ...cached, length: kept, tail: after, staleFrom: Infinity }
   }
 
-  /** Writes to the store. Once the write is on disk the listeners hear of it. */
+  /** Writes to the store, and tells the listeners once the write is on disk. */
   async upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult> {
     const result = await this.store.upsert(key, bars)
     const { before, series } = result
@@ -287,7 +288,7 @@ export class BarCache {
     return result
   }
 
-  /** A large import in steps; listeners hear only of its commit. */
+  /** Begins a large import in steps; listeners are told only of its commit. */
   draft(key: SeriesKey): BarDraft {
     const draft = this.store.draft(key)
     let last = Number.NEGATIVE_INFINITY
@@ -310,7 +311,7 @@ export class BarCache {
     const before = await this.store.info(key)
     this.#drop(idOf(key))
     const removed = await this.store.remove(key)
-    // The name may mean another series to some users now, and their alerts have to move there.
+    // The name may now mean another series to some users, so their alerts have to move there.
     if (removed && before) {
       const { change, last } = before
       this.#tell({ key, inserted: 0, updated: 0, change, last, previousLast: last })
@@ -342,11 +343,11 @@ export class BarCache {
     return { bars: await resampleInSteps(finer.bars, from, to, calendarOf(info)), source: finer.source }
   }
 
-  /** What was written to a series goes into what is cached of it, and is known to be missing in what is built from it. */
+  /** Applies a write to the cached stretches of its series, and marks as stale what was built from it. */
   #follow(before: SeriesInfo, source: SeriesInfo, bars: Bars): void {
     const id = idOf(source)
     for (const [otherId, cached] of this.#series) {
-      // What was read since has it already.
+      // A stretch that was read after the write has it already.
       if (idOf(cached.source) !== id || cached.source.change >= source.change) continue
       if (cached.source.change !== before.change) this.#drop(otherId)
       else if (cached.isBuilt) {
@@ -361,7 +362,7 @@ export class BarCache {
   }
 
   #keep(id: string, series: CachedSeries): void {
-    // Whoever was faster has read what was written since.
+    // A faster reader may have cached a newer stretch.
     if ((this.#series.get(id)?.source.change ?? 0) > series.source.change) return
     this.#drop(id)
     this.#series.set(id, series)
@@ -380,7 +381,10 @@ export class BarCache {
   }
 }
 
-/** Bars behind the last one go into the room that was left, others beside it; null where the next read decodes the series again. */
+/**
+ * Puts bars behind the last one into the spare room, and others beside it; null if the next read has to decode the series
+ * again.
+ */
 function written(cached: CachedSeries, source: SeriesInfo, bars: Bars): CachedSeries | null {
   const { room, length, tail } = cached
   const news = selectBars(bars, { from: cached.from })
@@ -394,21 +398,24 @@ function written(cached: CachedSeries, source: SeriesInfo, bars: Bars): CachedSe
   const kept = isBehind ? length : lowerBound(room.time.subarray(0, length), from)
   if (length - kept + tail.length + news.length > TAIL_BARS) return null
   const replaced = concatBars([sliceBars(room, kept, length), tail])
-  // A copy: the caller may go on writing to its columns.
+  // Copied, because the caller may reuse its columns.
   const after = concatBars([mergeBars(replaced, news), emptyBars(0)])
   return { ...cached, source, length: kept, tail: after }
 }
 
-/** Are all bars of the range among those that are cached? */
+/** Whether all bars of the range are cached. */
 function holds({ room, length, tail, from: begin }: CachedSeries, range: BarRange): boolean {
   const { from = -Infinity, to = Infinity, last = Infinity } = range
   if (from >= begin) return true
-  // Of the last so many it is enough to have so many.
+  // A request for the last n bars needs only n bars before its end.
   const before = lowerBound(room.time.subarray(0, length), to) + lowerBound(tail.time, to)
   return range.first === undefined && before >= last
 }
 
-/** What to read for a range so that it is good for others, too: up to the newest bar. null where it ends far before that. */
+/**
+ * Widens a range up to the newest bar, so that the stretch serves other requests too; null if the range ends long before
+ * that.
+ */
 function stretchOf(source: SeriesInfo, range: BarRange): BarRange | null {
   const { from, to = Infinity, first = Infinity, last } = range
   const { count, first: begin, last: end } = source
@@ -417,7 +424,7 @@ function stretchOf(source: SeriesInfo, range: BarRange): BarRange | null {
     const rounded = Math.ceil((last ?? count) / STRETCH_BARS) * STRETCH_BARS
     return rounded >= count ? {} : { last: rounded }
   }
-  // An estimate from the average distance: within the range asked for, bars may lie closer together.
+  // An estimate from the average distance; the bars in the range may lie closer together.
   const spacing = Math.max(1, end - begin) / count
   const behind = (end - from) / spacing
   const wanted = Math.min(first, (Math.min(to, end) - from) / spacing)
@@ -426,7 +433,7 @@ function stretchOf(source: SeriesInfo, range: BarRange): BarRange | null {
   return early <= begin ? {} : { from: early }
 }
 
-/** A range that lies near the end of a series with a tail, as a copy; null where it is not known to. */
+/** A copy of a range near the end of a series with a tail; null if the range may reach further back. */
 function fewOf({ room, length, tail, from }: CachedSeries, range: BarRange): Bars | null {
   if (tail.length === 0) return null
   const begin = Math.max(0, length - TAIL_BARS)
@@ -453,7 +460,7 @@ function idOf(key: SeriesKey): string {
   return `${ownerOf(key)} ${key.exchange}:${key.symbol}:${key.interval}`
 }
 
-/** A series built from a finer one also depends on the session, which somebody may change. */
+/** A series built from a finer one also depends on the session, which users may change. */
 function builtId(key: SeriesKey, source: SeriesInfo, { timezone, session }: SymbolInfo): string {
   if (source.interval === key.interval) return idOf(key)
   return `${idOf(key)} from ${source.interval} in ${timezone} ${session}`
@@ -466,7 +473,7 @@ export function isSameSymbol(
   return a.exchange === b.exchange && a.symbol === b.symbol
 }
 
-/** 404 that says what is cached instead: of the symbol, else of anything. An exchange of '' is not known. */
+/** A 404 that says what is cached instead: series of the symbol, or else any. An exchange of '' is unknown. */
 export async function barsNotFound(
   { list }: { readonly list: () => Promise<readonly SeriesInfo[]> },
   key: SeriesKey,

@@ -1,8 +1,8 @@
 // Sorting more bars than memory should hold: the external merge sort of Knuth (The Art of Computer Programming 3, 5.4).
 //
-// Bars are sorted a run at a time, and each run goes into a draft of the store. Of a run's times every 4,096th is
-// remembered: together they cut time into windows of which every run has few bars, so merging is reading window by
-// window and sorting each. What stays in memory of a bar that was written away is its number, four bytes.
+// Bars are sorted a run at a time, and each run goes into a draft of the store. Every 4,096th time of each run is
+// remembered. Together these times cut the whole into windows in which every run has few bars, so merging means reading
+// window by window and sorting each. Of a bar that was written out, only its number stays in memory, four bytes.
 //
 // 5.2 million bars in no order, 256 MiB of CSV: 0.3 GB of memory instead of 1.0 for sorting them at once, 6.5 s instead
 // of 10, and nobody else waits longer than 0.1 s instead of 6.4. The store's file is twice as large meanwhile.
@@ -19,12 +19,12 @@ export type Twice = (bar: number, before: number) => void
 interface Run {
   readonly draft: BarDraft
   length: number
-  /** Number of its n-th bar. */
+  /** The number of the run's n-th bar. */
   numberOf: (n: number) => number
 }
 
 export class BarRuns {
-  /** Begins a draft of the series, for a run or for all of them merged. */
+  /** Begins a draft of the series, for one run or for the merged bars. */
   readonly open: () => BarDraft
   readonly #runs: Run[] = []
   readonly #samples: number[] = []
@@ -34,17 +34,20 @@ export class BarRuns {
     this.open = open
   }
 
-  /** Bars in all runs; the number of the next one. */
+  /** The number of bars in all runs, which is also the number of the next bar. */
   get length(): number {
     return this.#length
   }
 
-  /** Where the bars are that came in order. */
+  /** The draft with the bars that came in order. */
   get first(): BarDraft | null {
     return this.#runs[0]?.draft ?? null
   }
 
-  /** Goes on with the first run: bars sorted by time, all behind those before, or all in front where the file is `descending`. */
+  /**
+   * Extends the first run. `bars` are sorted by time and all later than those before, or all earlier if the file is
+   * `descending`.
+   */
   async append(bars: Bars, { descending }: { readonly descending: boolean }): Promise<void> {
     const run = this.#runs[0] ?? this.#begin()
     run.length += bars.length
@@ -52,7 +55,7 @@ export class BarRuns {
     await this.#keep(run, bars)
   }
 
-  /** A run of bars in no order, which are sorted in place. */
+  /** Adds a run of unordered bars, which are sorted in place. */
   async add(bars: Bars, twice: Twice): Promise<void> {
     const run = this.#begin()
     const start = this.#length
@@ -62,7 +65,7 @@ export class BarRuns {
     await this.#keep(run, bars)
   }
 
-  /** All bars by time, a window at a time. */
+  /** Yields all bars by time, one window at a time. */
   async *merged(twice: Twice): AsyncGenerator<Bars> {
     const cuts = this.#samples.sort((a, b) => a - b).filter((_, i) => i > 0 && i % WINDOW_SAMPLES === 0)
     const done = this.#runs.map(() => 0)
@@ -103,7 +106,7 @@ export class BarRuns {
 
 const shuffled = (start: number, order: Uint32Array) => (n: number) => start + (order[n] ?? 0)
 
-/** Sorts in place, equal times by number, and answers where each bar was. */
+/** Sorts in place, with equal times by number, and answers the old index of each bar. */
 export function sortBars(bars: Bars, numberOf: (n: number) => number, twice: Twice): Uint32Array {
   const { time } = bars
   const order = new Uint32Array(bars.length)

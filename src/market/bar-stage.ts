@@ -1,11 +1,11 @@
-// The stage: where the bars of an import wait until all of them are known to be bars.
+// The stage holds the bars of an import until every row has proved to be a bar.
 //
-// Importing is all or nothing. Rows are checked as they arrive and kept as columns in blocks that are never copied while
-// growing; mistakes are collected with their row numbers, so that a file can be mended in one go.
+// An import is all or nothing. Rows are checked as they arrive and kept as columns, in blocks that are never copied to
+// grow. Mistakes are collected with their row numbers, so that the user can mend a file in one go.
 //
-// Blocks of a large file go on into a draft of the store, which nobody sees yet, so that memory does not grow with the
-// file. Rows in order, oldest or newest first, as exchanges give them, are written once. From the row on that breaks
-// the order they go in sorted runs, which are merged at the end (bar-runs.ts); a small file is sorted in memory.
+// The blocks of a large file move into a draft in the store, which nobody sees yet, so memory does not grow with the file.
+// Ordered rows, oldest or newest first as exchanges give them, are written once. From the first row that breaks the order,
+// rows go into sorted runs, which are merged at the end (bar-runs.ts). A small file is sorted in memory.
 
 import { Problem } from '../lib/problem.ts'
 import { BarRuns, sortBars, type Twice } from './bar-runs.ts'
@@ -13,20 +13,20 @@ import type { BarDraft } from './bar-store.ts'
 import { BAR_FIELDS, type Bars, concatBars, copyBars, emptyBars, sliceBars } from './bars.ts'
 
 const BLOCK_ROWS = 65_536
-/** Blocks that are sorted together: 12 MB, and some 100 ms in which the thread does nothing else. */
+/** Blocks that are sorted together: 12 MB, for which the thread does nothing else for some 100 ms. */
 const RUN_BLOCKS = 4
 const ERRORS_MAX = 20
 
 export interface RowError {
-  /** 1 is the first line of a file, header included, or the first element of a list. */
+  /** Row 1 is the first line of a file, header included, or the first element of a list. */
   readonly row: number
   readonly message: string
 }
 
 export interface Staged {
-  /** Sorted by time: all bars, or the last ones, which are not in the draft yet. */
+  /** Sorted by time: all bars, or those at the end that are not in the draft yet. */
   readonly bars: Bars
-  /** The draft with the bars before them; null = there are no others. */
+  /** The draft with the earlier bars; null if there are none. */
   readonly draft: BarDraft | null
 }
 
@@ -34,18 +34,18 @@ export class BarStage {
   readonly #runs: BarRuns | null
   readonly #blocks: Bars[] = []
   readonly #errors: RowError[] = []
-  // Row numbers follow the bars except behind blank lines: here are the bars where they jump, and the numbers there.
+  // Row numbers run parallel to bar numbers except behind blank lines. Each such jump is noted here: the bar, and its row.
   readonly #jumps: number[] = []
   readonly #jumpRows: number[] = []
   #row = Number.NaN
   #length = 0
   #incomplete = false
   #last = Number.NEGATIVE_INFINITY
-  // While every bar is later than the one before (or every one earlier) there is nothing to sort.
+  // Nothing has to be sorted while every bar is later than the one before, or every one earlier.
   #ascending = true
   #descending = true
 
-  /** `open` makes a draft to let full blocks go to; without it all stays in memory. */
+  /** `open` makes a draft to move full blocks into; without it everything stays in memory. */
   constructor(open: (() => BarDraft) | null = null) {
     this.#runs = open && new BarRuns(open)
   }
@@ -101,19 +101,19 @@ export class BarStage {
     this.#length++
   }
 
-  /** The same of numbers that stand together: time, open, high, low, close, volume. */
+  /** Adds a row given as six numbers: time, open, high, low, close, volume. */
   addFrom(row: number, { 0: time, 1: open, 2: high, 3: low, 4: close, 5: volume }: Float64Array): void {
     this.add(row, time ?? 0, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0)
   }
 
-  /** Writes full blocks to the draft; to be called between the pieces of a file. */
+  /** Writes full blocks to the draft. Call it between the pieces of a file. */
   async spill(): Promise<void> {
     const runs = this.#runs
     if (!runs) return
-    // The last block may have room.
+    // Keeps the last block, which may have room left.
     for (let size = this.#runBlocks; this.#blocks.length > size; size = this.#runBlocks) {
       const blocks = this.#blocks.splice(0, size)
-      // A file with a mistake is not stored at all.
+      // A file with a mistake will not be stored at all.
       if (this.#errors.length > 0) this.#incomplete = true
       else if (this.#ordered)
         await runs.append(this.#inOrder(concatBars(blocks)), { descending: this.#descending })
@@ -121,7 +121,7 @@ export class BarStage {
     }
   }
 
-  /** Throws Problem 422 naming rows when anything was wrong, and when there are no bars. */
+  /** Throws Problem 422 naming the rows if anything was wrong, or if there are no bars. */
   async finish(): Promise<Staged> {
     const runs = this.#runs
     const spilled = runs?.length ?? 0
@@ -140,12 +140,12 @@ export class BarStage {
     return this.#ascending || this.#descending
   }
 
-  /** How many full blocks go on together. */
+  /** How many full blocks are written out together. */
   get #runBlocks(): number {
     return this.#ordered ? 1 : RUN_BLOCKS
   }
 
-  /** The blocks as one. Each is freed once it is copied, so that a large import is not in memory twice. */
+  /** Joins the blocks. Each is freed once it is copied, so that a large import is not in memory twice. */
   #rest(length: number): Bars {
     const bars = emptyBars(length)
     let at = 0
@@ -157,7 +157,6 @@ export class BarStage {
     return bars
   }
 
-  /** Sorts in place. */
   #inOrder(bars: Bars): Bars {
     if (this.#ascending) return bars
     if (this.#descending) for (const field of BAR_FIELDS) bars[field].reverse()
@@ -187,11 +186,11 @@ export class BarStage {
   }
 }
 
-/** Years that a bar's time can lie in: before 1800 or after 2200 it is a number in other units. */
+/** The years that a bar's time can lie in. A time before 1800 or after 2200 must be in other units. */
 const TIME_MIN = Date.UTC(1800, 0)
 const TIME_MAX = Date.UTC(2200, 0)
 
-/** Why these numbers are no bar; null where they are one. */
+/** Why these numbers are not a bar; null if they are one. */
 export function mistakeOf(
   time: number,
   open: number,
@@ -200,7 +199,7 @@ export function mistakeOf(
   close: number,
   volume: number,
 ): string | null {
-  // A good bar costs one comparison; the words are made for bad ones only.
+  // One comparison passes a good bar; only a bad one needs words.
   if (
     high >= open &&
     high >= close &&

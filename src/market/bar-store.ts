@@ -1,14 +1,14 @@
-// The port to cached bars and the symbols they are of.
+// The port to cached bars and their symbols.
 //
-// A series is the bars of one (exchange, symbol, interval). It is written by time: a bar that is there already is
-// replaced, others are put in their place. Every write gives the series a new `change` number, greater than any
-// the store gave before, so that a cache can tell whether it still holds the truth.
+// A series is the bars of one (exchange, symbol, interval). A write replaces the bars of the same times and inserts the
+// others. Every write gives the series a new `change` number, greater than any before it in the store, so that a cache can
+// tell whether it still holds the truth.
 //
-// Every answer is a promise, and of one moment; two answers need not be of the same one. So what belongs together is
-// answered together: bars with the figures of their series, a write with what stood there before it.
+// Every answer is a promise and describes one moment; two answers may describe different moments. So values that belong
+// together come in one answer: bars with the figures of their series, a write with the series before it.
 //
-// Memory (for tests) and LMDB (`store/lmdb-bars.ts`) implement it; `tests/market/bar-store.conformance.ts` is what
-// both must pass.
+// Memory (for tests) and LMDB (`store/lmdb-bars.ts`) implement it, and both must pass
+// `tests/market/bar-store.conformance.ts`.
 
 import { marketName } from '../lib/text.ts'
 import {
@@ -24,7 +24,7 @@ import {
 import type { SymbolInfo } from './symbol.ts'
 
 export interface SeriesKey {
-  /** The user whose private bars they are; absent or '' = everybody reads them. */
+  /** The user whose private bars they are; absent or '' = everybody can read them. */
   readonly owner?: string
   readonly exchange: string
   readonly symbol: string
@@ -37,18 +37,17 @@ export interface SeriesInfo extends SeriesKey {
   /** Times of the first and last bar. */
   readonly first: number
   readonly last: number
-  /** The last bar of the write that made the series: what came behind it is news. Absent in older data. */
+  /** The last bar of the write that made the series; any later bar is news. Absent in older data. */
   readonly begun?: number | undefined
   readonly change: number
 }
 
-/** What came to a series, or left it, since its note was cleared: alerts have to look at it. */
+/** Says that bars of a series came or went since the note was cleared, so that alerts have to look at it. */
 export interface BarNote {
   readonly key: SeriesKey
   /** Times of the first and last bar that changed. */
   readonly from: number
   readonly to: number
-  /** Number of the last change. */
   readonly change: number
 }
 
@@ -56,57 +55,62 @@ export interface UpsertResult {
   readonly inserted: number
   readonly updated: number
   readonly change: number
-  /** The series right before the write and right after it; null where it was not there. */
+  /** The series right before the write and right after it; null if it did not exist. */
   readonly before: SeriesInfo | null
   readonly series: SeriesInfo | null
 }
 
-/** Bars, and the series they are of as it was when they were read; null where there is none. */
+/** Bars, and their series as it was when they were read; null if there is none. */
 export interface SeriesBars {
   readonly bars: Bars
   readonly series: SeriesInfo | null
 }
 
-/** Makes columns that bars are read into: for so many, or more. */
+/** Makes columns to read at least `length` bars into. */
 export type MakeColumns = (length: number) => Bars
 
 export interface BarStore {
-  /** All or nothing, and on disk when it resolves. `bars` are sorted by time without duplicates; none is a no-op. */
+  /**
+   * Writes all or nothing, and resolves when it is on disk. `bars` are sorted by time without duplicates; an empty list
+   * changes nothing.
+   */
   upsert(key: SeriesKey, bars: Bars): Promise<UpsertResult>
   /**
-   * The bars are a view of columns that `make` made for them, and nobody else writes to; empty where there is no such
-   * series. Only what lies in the range is read, and other work has its turn meanwhile.
+   * Answers a view of columns that `make` made for this call and that nobody else writes to; empty if the series does not
+   * exist. Only the bars in the range are read, and other work gets its turn meanwhile.
    */
   read(key: SeriesKey, range?: BarRange, make?: MakeColumns): Promise<SeriesBars>
   info(key: SeriesKey): Promise<SeriesInfo | null>
-  /** Everybody's and everyone's own, sorted by exchange, symbol, interval's text and owner. `of` = of that owner's symbol alone. */
+  /**
+   * Shared and private series, sorted by exchange, symbol, interval's text and owner. With `of`, only those of that owner's
+   * symbol.
+   */
   list(of?: Omit<SeriesKey, 'interval'>): Promise<SeriesInfo[]>
-  /** false where there was none. */
+  /** Answers false if there was none. */
   remove(key: SeriesKey): Promise<boolean>
-  /** Room for the bars of a large import, which nobody sees before it is committed. */
+  /** Begins a large import, which nobody sees before it is committed. */
   draft(key: SeriesKey): BarDraft
-  /** Written in the commit of the bars they tell of, so a stop in between loses none. At most 1,000, in no order. */
+  /** Notes are written in the commit of their bars, so a stop in between loses none. Answers at most 1,000, in no order. */
   notes(): Promise<BarNote[]>
   /** Forgets a note, unless the series has changed since. */
   clearNote(note: Pick<BarNote, 'key' | 'change'>): Promise<void>
-  /** Removes what interrupted imports left behind. To be called before the first draft of this process. */
+  /** Removes what interrupted imports left behind. Call it before the first draft of this process. */
   sweep(): Promise<void>
-  /** The facts that everybody sees, or those that `owner` set for themselves. */
+  /** The facts that everybody sees, or those that `owner` has set for themselves. */
   symbol(exchange: string, symbol: string, owner?: string): Promise<SymbolInfo | null>
-  /** Everybody's and everyone's own, sorted by exchange, symbol and owner. */
+  /** Shared and private facts, sorted by exchange, symbol and owner. */
   symbols(): Promise<SymbolInfo[]>
   putSymbol(info: SymbolInfo): Promise<void>
-  /** Forgets the facts that somebody set; of `owner` '' everybody's. */
+  /** Forgets facts that were set; an `owner` of '' means everybody's. */
   removeSymbol(exchange: string, symbol: string, owner: string): Promise<void>
 }
 
-/** Bars on their way into a series, in any number of steps; ends with `commit` or `discard`. */
+/** Bars on their way into a series, in any number of steps; end it with `commit` or `discard`. */
 export interface BarDraft {
-  /** `bars` are sorted, and all of them lie before or all behind every bar that was added already. */
+  /** `bars` are sorted, and all lie before or all behind the bars that were added so far. */
   add(bars: Bars): Promise<void>
-  /** What was added so far, sorted. */
   read(range?: BarRange): Promise<Bars>
-  /** Like one `upsert` of all of it. */
+  /** Has the effect of one `upsert` of everything added. */
   commit(): Promise<UpsertResult>
   discard(): Promise<void>
 }
@@ -115,7 +119,7 @@ export function seriesKey(exchange: string, symbol: string, interval: string): S
   return { exchange: marketName(exchange), symbol: marketName(symbol), interval }
 }
 
-/** The owner of a private series or of private facts; '' = everybody reads them. */
+/** The owner of a private series or of private facts; '' = everybody can read them. */
 export function ownerOf({ owner = '' }: { readonly owner?: string }): string {
   return owner
 }
@@ -125,7 +129,7 @@ export function owned(owner: string): { readonly owner?: string } {
   return owner === '' ? {} : { owner }
 }
 
-/** `NASDAQ:AAPL 1d`, as people read it. */
+/** `NASDAQ:AAPL 1d`, the form that people read. */
 export function seriesName({ exchange, symbol, interval }: SeriesKey): string {
   return `${exchange}:${symbol} ${interval}`
 }
@@ -176,7 +180,7 @@ export function memoryBars(): BarStore {
       const before = old?.info ?? null
       if (bars.length === 0)
         return { inserted: 0, updated: 0, change: before?.change ?? 0, before, series: before }
-      // A copy: the caller may go on writing to its columns.
+      // Copied, because the caller may reuse its columns.
       const merged = concatBars([mergeBars(old?.bars ?? emptyBars(0), bars), emptyBars(0)])
       const change = ++changes
       const { exchange, symbol, interval } = key

@@ -1,10 +1,10 @@
-// Times as files write them: epoch in seconds, ms, µs or ns, and ISO 8601 with its common variants.
+// Parses times as files write them: epoch in seconds, ms, µs or ns, and ISO 8601 with its common variants.
 
 import type { Calendar } from './calendar.ts'
 
 /**
- * UTC ms; NaN where it is no time. A number's size tells its unit (seconds until the year 5138). Text without an
- * offset is UTC. A bare date is that day's session open, as TradingView dates daily bars, if there is a calendar.
+ * UTC ms, or NaN if `value` is not a time. A number's size tells its unit (seconds until the year 5138). Text without an
+ * offset is UTC. Given a calendar, a bare date is that day's session open, as TradingView dates daily bars.
  */
 export function parseTime(value: unknown, calendar: Calendar | null): number {
   if (typeof value === 'number') return epochMs(value)
@@ -26,7 +26,7 @@ export function parseTime(value: unknown, calendar: Calendar | null): number {
   return dayOf(match) + ((hour * 60 + minute) * 60 + second) * 1000 + fraction - offsetMs(match[8])
 }
 
-/** A number's size tells its unit. */
+/** Guesses the unit of an epoch number from its size. */
 export function epochMs(value: number): number {
   const size = Math.abs(value)
   if (size < 1e11) return value * 1000

@@ -17,7 +17,7 @@ export interface Bars {
 export const BAR_FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 type BarField = (typeof BAR_FIELDS)[number]
 
-/** `length` bars of zeros; `shared` puts the columns in shared memory, so that worker threads can read them. */
+/** `length` bars of zeros. `shared` puts the columns into shared memory, so that worker threads can read them. */
 export function emptyBars(length: number, { shared = false } = {}): Bars {
   const column = () =>
     new Float64Array(shared ? new SharedArrayBuffer(length * 8) : new ArrayBuffer(length * 8))
@@ -32,7 +32,7 @@ export function emptyBars(length: number, { shared = false } = {}): Bars {
   }
 }
 
-/** A view of bars `from` (inclusive) to `to` (exclusive); no copy. */
+/** A view of the bars from `from` (inclusive) to `to` (exclusive), without a copy. */
 export function sliceBars(bars: Bars, from: number, to: number): Bars {
   const column = (field: BarField) => bars[field].subarray(from, to)
   const time = column('time')
@@ -47,7 +47,10 @@ export function sliceBars(bars: Bars, from: number, to: number): Bars {
   }
 }
 
-/** Part of a series: `from` (inclusive) to `to` (exclusive) in UTC ms, and of those only the `first` or the `last` so many. */
+/**
+ * A part of a series: `from` (inclusive) to `to` (exclusive) in UTC ms, and within it only the `first` or the `last` n
+ * bars.
+ */
 export interface BarRange {
   readonly from?: number
   readonly to?: number
@@ -55,7 +58,7 @@ export interface BarRange {
   readonly last?: number
 }
 
-/** Index of the first bar at or after `time`; the length where there is none. */
+/** Index of the first bar at or after `time`; the length if there is none. */
 export function lowerBound(times: Float64Array, time: number): number {
   let low = 0
   let high = times.length
@@ -67,7 +70,7 @@ export function lowerBound(times: Float64Array, time: number): number {
   return low
 }
 
-/** A view of the bars in `range`; no copy. */
+/** A view of the bars in `range`, without a copy. */
 export function selectBars(bars: Bars, { from, to, first = Infinity, last = Infinity }: BarRange): Bars {
   const until = to === undefined ? bars.length : lowerBound(bars.time, to)
   const start = from === undefined ? 0 : Math.min(lowerBound(bars.time, from), until)
@@ -95,7 +98,7 @@ export function concatBars(parts: readonly Bars[], options: { shared?: boolean }
   return all
 }
 
-/** Both series in one, sorted; where both have a bar at a time, `newer` wins. */
+/** Both series in one, sorted. If both have a bar at a time, `newer` wins. */
 export function mergeBars(older: Bars, newer: Bars): Bars {
   if (older.length === 0) return newer
   if (newer.length === 0) return older
@@ -103,7 +106,7 @@ export function mergeBars(older: Bars, newer: Bars): Bars {
   let length = 0
   let i = 0
   let j = 0
-  // Runs, not single bars: mostly one series goes on where the other one ends.
+  // Copies runs instead of single bars: mostly one series begins where the other one ends.
   while (i < older.length || j < newer.length) {
     const untilOlder = j < newer.length ? lowerBound(older.time, newer.time[j] ?? 0) : older.length
     if (untilOlder > i) {

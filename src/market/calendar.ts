@@ -25,13 +25,13 @@ export interface Period {
   readonly end: number
 }
 
-/** A session's date in days since 1970. A plain number will do: no expression mixes it with an instant. */
+/** A session's date in days since 1970. A plain number is enough, since no expression mixes it with an instant. */
 type Day = number
 
 export class Calendar {
   readonly zone: Zone
   readonly session: Session
-  // The last answer: any instant in [dayFrom, dayUntil) belongs to `day`.
+  // The last answer, kept: any instant in [dayFrom, dayUntil) belongs to `day`.
   #dayFrom = 0
   #dayUntil = 0
   #day = 0
@@ -39,14 +39,14 @@ export class Calendar {
   #rangesDay = NaN
   #ranges: readonly SessionRange[] = []
 
-  /** `earlyClose`: minutes from midnight at which a half day ends, null on every other day. */
+  /** `earlyClose` answers the minute, counted from midnight, at which a half day ends, and null for every other day. */
   constructor(zone: Zone, session: Session, earlyClose: ((day: Day) => number | null) | null = null) {
     this.zone = zone
     this.session = session
     this.#earlyClose = earlyClose
   }
 
-  /** The date (days since 1970) of the session that an instant belongs to, in or out of trading hours. */
+  /** The date (days since 1970) of the session that an instant belongs to, inside or outside trading hours. */
   tradingDay(time: number): Day {
     if (time >= this.#dayFrom && time < this.#dayUntil) return this.#day
     const { dayStart } = this.session
@@ -59,17 +59,17 @@ export class Calendar {
     return this.#day
   }
 
-  /** When that day's session opens; midnight where it has none. */
+  /** When that day's session opens; midnight if it has none. */
   open(day: Day): number {
     return this.#wall(day, this.#rangesOf(day)[0]?.start ?? this.session.dayStart)
   }
 
-  /** When that day's session closes; the end of the day where it has none. */
+  /** When that day's session closes; the end of the day if it has none. */
   close(day: Day): number {
     return this.#wall(day, this.#rangesOf(day).at(-1)?.end ?? this.session.dayStart + 1440)
   }
 
-  /** Is the market open at this instant? Holidays are not known. */
+  /** Whether the market is open at this instant. Holidays are unknown. */
   isOpen(time: number): boolean {
     const local = time + this.zone.offsetAt(time)
     const today = Math.floor(local / DAY)
@@ -110,7 +110,7 @@ export class Calendar {
     return { start: this.open(opening <= last ? opening : first), end: this.close(closing) }
   }
 
-  /** First and last day, both inclusive, of the bar of days, weeks or months that `day` falls into. */
+  /** First and last day (both inclusive) of the bar of days, weeks or months that contains `day`. */
   #span(day: Day, { count, unit }: Interval): readonly [Day, Day] {
     if (unit === 'd') return count === 1 ? [day, day] : this.#daySpan(day, count)
     if (unit === 'w') {
@@ -118,7 +118,7 @@ export class Calendar {
       const year = startOfYear(week)
       const firstMonday = startOfWeek(year + 6)
       const first = week - ((week - firstMonday) % (7 * count))
-      // The last bar of a year is cut by the first Monday of the next one.
+      // The first Monday of the next year cuts the last bar of a year.
       const nextFirstMonday = startOfWeek(startOfYear(year + 366 + 6) + 6)
       return [first, Math.min(first + 7 * count, nextFirstMonday) - 1]
     }
@@ -143,7 +143,7 @@ export class Calendar {
     return [first, Math.min(last, yearEnd)]
   }
 
-  /** A day's ranges, cut where it closes early. Bars come day by day, so the last answer is kept. */
+  /** A day's ranges, cut at an early close. Bars come day by day, so the last answer is kept. */
   #rangesOf(day: Day): readonly SessionRange[] {
     const whole = this.session.days[weekdayOf(day)] ?? []
     if (this.#earlyClose === null) return whole
@@ -169,7 +169,10 @@ export class Calendar {
   }
 }
 
-/** Unknown zones or sessions (they are refused at the door, but a test may write anything) become UTC and 24x7. */
+/**
+ * Unknown zones and sessions become UTC and 24x7. Users' input is validated before it gets here, but a test may write
+ * anything.
+ */
 export function calendarOf(symbol: Pick<SymbolInfo, 'timezone' | 'session'>): Calendar {
   const zone = zoneOf(symbol.timezone) ?? zoneOf('UTC')
   const session = parseSession(symbol.session) ?? parseSession('24x7')
@@ -177,14 +180,14 @@ export function calendarOf(symbol: Pick<SymbolInfo, 'timezone' | 'session'>): Ca
   return new Calendar(zone, session, keepsHalfDays(symbol) ? earlyCloseInNewYork : null)
 }
 
-/** The regular hours of stocks in the United States, and of the indexes and funds made of them. */
+/** Whether the symbol keeps the regular hours of stocks in the United States, as indexes and funds made of them do. */
 function keepsHalfDays({ timezone, session }: Pick<SymbolInfo, 'timezone' | 'session'>): boolean {
   return timezone === 'America/New_York' && /^0930-1600(?::23456)?$/.test(session.trim())
 }
 
 /**
- * Like `calendar.period`, for asking bar after bar: an instant inside the last answer costs two comparisons.
- * `source` is the interval of the bars asked about, see `sessionInstant`.
+ * Like `calendar.period`, for asking bar after bar: an instant inside the last answer costs two comparisons. `source` is
+ * the interval of those bars, see `sessionInstant`.
  */
 export function periodFinder(
   calendar: Calendar,
@@ -200,8 +203,8 @@ export function periodFinder(
 }
 
 /**
- * An instant inside the session a bar belongs to. That is its time, but for daily and longer bars dated midnight
- * UTC, as many files have them: they mean that date's session, wherever the exchange is.
+ * An instant inside the session that a bar belongs to. That is the bar's time, except for daily and longer bars dated
+ * midnight UTC, as many files have them: they mean that date's session, wherever the exchange is.
  */
 export function sessionInstant(calendar: Calendar, time: number, source: Interval | null): number {
   return source !== null && time % DAY === 0 && !isIntraday(source) ? calendar.open(time / DAY) : time
@@ -220,13 +223,13 @@ function startOfYear(day: Day): Day {
   return dayOf(civil(day)[0], 1)
 }
 
-/** Year and month (1 to 12) of a day; of the proleptic Gregorian calendar, as Date has it. */
+/** Year and month (1 to 12) of a day in the proleptic Gregorian calendar, which Date uses too. */
 function civil(day: Day): readonly [year: number, month: number] {
   const date = new Date(day * DAY)
   return [date.getUTCFullYear(), date.getUTCMonth() + 1]
 }
 
-/** The first of a month; month 13 is January of the next year. */
+/** The first day of a month; month 13 is January of the next year. */
 function dayOf(year: number, month: number): Day {
   return Date.UTC(year, month - 1, 1) / DAY
 }

@@ -11,7 +11,7 @@ import { parseTime } from './bar-time.ts'
 import type { Calendar } from './calendar.ts'
 import { PlainRows } from './plain-rows.ts'
 
-/** Column names by field, in order of preference; compared in lower case, without `<>` and spaces. */
+/** The names that a field's column may have, in order of preference; compared in lower case, without `<>` and spaces. */
 const NAMES = {
   time: ['time', 'opentime', 'timestamp', 'unix', 'datetime', 'date', 'gmttime', 'localtime', 'day'],
   open: ['open', 'o'],
@@ -25,21 +25,21 @@ const REQUIRED = ['time', 'open', 'high', 'low', 'close'] as const
 
 interface Layout {
   readonly columns: Readonly<Record<Field, number>>
-  /** MetaTrader keeps the clock in a column of its own. */
+  /** MetaTrader keeps the time of day in a column of its own. */
   readonly clock: number
   readonly decimalComma: boolean
-  /** Reads rows of plain numbers; null = a time is more than one column. */
+  /** Reads rows of plain numbers; null if a time spans more than one column. */
   readonly plain: PlainRows | null
 }
 
 export interface CsvOptions {
-  /** For bare dates; null = midnight UTC. */
+  /** Dates without a time of day mean this calendar's sessions; null = midnight UTC. */
   readonly calendar: Calendar | null
   /** Called after each piece with the bytes read so far. */
   readonly progress?: (bytes: number) => void
 }
 
-/** Reads rows into the stage; its mistakes are the file's. Stops early when there are enough of them. */
+/** Reads rows into the stage, which collects their mistakes. Stops early once there are enough of them. */
 export async function stageCsv(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   stage: BarStage,
@@ -66,7 +66,7 @@ export async function stageCsv(
 }
 
 const LINE_MAX = 1_000_000
-/** What is parsed before other requests have their turn: some 3 ms. */
+/** How much is parsed before other requests get their turn: some 3 ms. */
 const PIECE_BYTES = 256 << 10
 
 async function* pieces(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) {
@@ -77,7 +77,7 @@ async function* pieces(input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>) 
 class CsvReader {
   readonly stage: BarStage
   readonly calendar: Calendar | null
-  /** Lines read. */
+  /** Number of lines read. */
   row = 0
   /** The first line could not be understood. */
   broken = false
@@ -91,12 +91,12 @@ class CsvReader {
 
   read(text: string): void {
     if (text === '') return
-    // A byte order mark is no part of the first name.
+    // A byte order mark is not part of the first name.
     const source = this.row === 0 ? text.replace(/^\uFEFF/, '') : text
     this.#delimiter ||= delimiterOf(source)
     if (isPlain(source)) return this.#lines(source)
     const { data } = Papa.parse<string[]>(source, { delimiter: this.#delimiter })
-    // The piece ends with a line end; Papa makes an empty row of what is behind it.
+    // The piece ends with a line end, behind which Papa adds an empty row.
     if (source.endsWith('\n')) data.pop()
     for (const cells of data) {
       this.row++
@@ -105,7 +105,7 @@ class CsvReader {
     }
   }
 
-  /** Text in which a line end ends a row, and a delimiter a cell, whatever is around them. */
+  /** Reads text without quotes, in which every line end ends a row and every delimiter a cell. */
   #lines(text: string): void {
     for (let at = 0; at < text.length;) {
       const newline = text.indexOf('\n', at)
@@ -132,7 +132,7 @@ class CsvReader {
     if (!this.#layout && this.stage.errors.length === 0) this.stage.fail(1, 'there are no rows')
   }
 
-  /** The first row that is not empty: names, or already a bar. */
+  /** Takes the first row that is not empty: it has the names, or is already a bar. */
   #first(cells: readonly string[]): void {
     // Some vendors put a link above the names.
     if (cells.length === 1) {
@@ -198,7 +198,7 @@ class CsvReader {
     )
   }
 
-  /** Reading ends here: without a layout nobody knows what the rows below mean. */
+  /** Ends the import: without a layout nobody knows what the rows below mean. */
   #fail(message: string): void {
     this.stage.fail(this.row, message)
     this.broken = true
@@ -207,13 +207,13 @@ class CsvReader {
 
 const CARRIAGE_RETURN = 13
 
-/** No quotes, and all lines end alike: what needs no parser. */
+/** Whether the text has no quotes and only one kind of line end, so that it needs no CSV parser. */
 function isPlain(text: string): boolean {
   if (text.includes('"') || text.startsWith('\uFEFF')) return false
   return !text.includes('\r') || !/\r(?!\n)|(?<!\r)\n/.test(text)
 }
 
-/** `2024.01.05` and `10:30` are one time; a time column beside an unrelated date column stays as it is. */
+/** Joins `2024.01.05` and `10:30` into one time. A time column beside an unrelated date column stays as it is. */
 function withClock(date: string, clock: string): string {
   if (!/^\d{1,2}:\d{2}/.test(clock.trim())) return clock.trim() === '' ? date : clock
   return `${date.trim()}T${clock.trim().padStart(5, '0')}`

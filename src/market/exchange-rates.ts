@@ -1,18 +1,21 @@
-// What a currency is worth in another, on a day: the previous UTC day's close of the pair (rule I2 of `backtest/broker/RULES.md`).
+// Converts between currencies at the previous UTC day's close of their pair (rule I2 of `backtest/broker/RULES.md`).
 //
-// Of two currencies one pair is enough, whichever way round it is cached; where there is neither, both may be known in
-// US dollars.
+// Of two currencies one cached pair is enough, in either direction. Without it, the rate may follow from the dollar rates
+// of both.
 
 import { type Bars, lowerBound } from './bars.ts'
 
 const DAY = 86_400_000
-/** A bar that opens so late, as those of forex do at 17:00 in New York, is the next day's: its close is not known before. */
+/**
+ * A bar that opens this late in the day, as forex bars do at 17:00 in New York, belongs to the next day: its close is not
+ * known before.
+ */
 const EVENING = 6 * 3_600_000
 
-/** UTC ms → rate. */
+/** Maps a time in UTC ms to the rate. */
 export type RateAt = (time: number) => number
 
-/** null where no cached pair leads from one currency to the other. `find` gives a pair's daily bars: `EURUSD`. */
+/** null if no cached pair leads from one currency to the other. `find` answers the daily bars of a pair such as `EURUSD`. */
 export function exchangeRate(from: string, to: string, find: (pair: string) => Bars | null): RateAt | null {
   const known = ofPair(from, to, find)
   if (known || from === 'USD' || to === 'USD') return known
@@ -21,7 +24,7 @@ export function exchangeRate(from: string, to: string, find: (pair: string) => B
   return others && ((time) => dollars(time) * others(time))
 }
 
-/** The series that would tell a rate, for whoever may import or fetch them: `1d bars of USDTUSD or USDUSDT`. */
+/** The series that would tell a rate, in words for the user who may import or fetch it: `1d bars of USDTUSD or USDUSDT`. */
 export function seriesOfRate(from: string, to: string): string {
   const direct = `1d bars of ${from}${to} or ${to}${from}`
   return from === 'USD' || to === 'USD' ? direct : `${direct}, or of both ${from}USD and USD${to}`
@@ -36,7 +39,7 @@ function ofPair(from: string, to: string, find: (pair: string) => Bars | null): 
   return (time) => 1 / close(time)
 }
 
-/** Before the pair's first day its first close is used. */
+/** Before the pair's first day, its first close is used. */
 function previousClose(pair: Bars): RateAt {
   const times = pair.time.subarray(0, pair.length)
   let day = Number.NaN

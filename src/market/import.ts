@@ -1,4 +1,4 @@
-// Importing bars: text in, all of it checked, then one write. Nothing is stored when one row is wrong.
+// Imports bars: reads the text, checks all of it, then stores it in one write. One wrong row stops the whole import.
 
 import { BarStage } from './bar-stage.ts'
 import type { Bars } from './bars.ts'
@@ -35,35 +35,35 @@ export interface ImportResult extends Pick<UpsertResult, 'inserted' | 'updated'>
 
 export interface ReadBarsOptions {
   readonly format: 'csv' | 'json'
-  /** Dates without a clock are this symbol's sessions. */
+  /** Dates without a time of day mean this symbol's sessions. */
   readonly symbol: SymbolInfo
   readonly progress?: (bytes: number) => void
 }
 
 type Input = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** Bars that were read and are good. */
+/** Bars that were read and checked. */
 interface StagedBars {
-  /** Sorted by time: all, or the last of them. */
+  /** Sorted by time: all bars, or those at the end that are not in the draft yet. */
   readonly bars: Bars
-  /** The draft with the bars before them; null = there are no others. */
+  /** The draft with the earlier bars; null if there are none. */
   readonly draft: BarDraft | null
   readonly rows: number
 }
 
-/** Reads and checks bars; `open` makes a draft for what should not stay in memory. */
+/** Reads and checks bars. `open` makes a draft for bars that should not stay in memory. */
 export type StageBars = (
   input: Input,
   options: ReadBarsOptions,
   open: (() => BarDraft) | null,
 ) => Promise<StagedBars>
 
-/** Bars from CSV or JSON text. Throws Problem 422 naming the rows that are wrong. */
+/** Reads bars from CSV or JSON text. Throws Problem 422 naming the wrong rows. */
 export async function readBars(input: Input, options: ReadBarsOptions): Promise<Bars> {
   return (await stageBars(input, options, null)).bars
 }
 
-/** Throws Problem 422 naming the rows that are wrong. Drafts are the caller's to discard. */
+/** Throws Problem 422 naming the wrong rows. The caller has to discard the drafts. */
 export const stageBars: StageBars = async (input, { format, symbol, progress }, open) => {
   const stage = new BarStage(open)
   const calendar = calendarOf(symbol)
@@ -78,7 +78,7 @@ async function* decoded(input: Input): AsyncGenerator<string> {
   yield decoder.decode()
 }
 
-/** Reads, checks and stores; a symbol seen for the first time gets our best guess of its facts. */
+/** Reads, checks and stores bars. A symbol seen for the first time gets our best guess of its facts. */
 export async function importBars(
   target: ImportTarget,
   { owner = '', exchange, symbol, interval }: SeriesKey,
@@ -90,7 +90,7 @@ export async function importBars(
     facts = {},
   }: Pick<ReadBarsOptions, 'format' | 'progress'> & {
     readonly stage?: StageBars
-    /** What is stated of the symbol, such as its session. Throws Problem 422 where it is wrong. */
+    /** Facts of the symbol that the caller states, such as its session. Throws Problem 422 if they are wrong. */
     readonly facts?: Readonly<Record<string, unknown>>
   },
 ): Promise<ImportResult> {
@@ -112,12 +112,12 @@ export async function importBars(
     await draft.add(bars)
     return await described(target, key, bars, rows, () => draft.commit(), facts)
   } finally {
-    // Once committed there is no draft to discard.
+    // After a commit there is no draft left to discard.
     for (const draft of drafts) await draft.discard()
   }
 }
 
-/** Stores bars that are known to be good; for imports and providers. */
+/** Stores bars that are known to be valid; used by imports and providers. */
 export function storeBars(
   target: ImportTarget,
   key: SeriesKey,
@@ -127,7 +127,7 @@ export function storeBars(
   return described(target, key, bars, bars.length, () => target.upsert(key, bars), facts)
 }
 
-/** Writes, and tells what became of it. The symbol's facts are guessed from `bars`, which are some of those written. */
+/** Writes, and describes the result. The symbol's facts are guessed from `bars`, which are some of those written. */
 async function described(
   target: ImportTarget,
   key: SeriesKey,
@@ -138,7 +138,7 @@ async function described(
 ): Promise<ImportResult> {
   const known = await knownSymbol(target, key)
   const symbol = withSymbolFields(known ?? defaultSymbol(key.exchange, key.symbol, bars), facts)
-  // Facts of a private series are private too, or they would tell others that the symbol is there.
+  // The facts of a private series are private too, or they would reveal the symbol to others.
   if (!known || Object.values(facts).some((fact) => fact !== undefined))
     await target.store.putSymbol({ ...symbol, ...owned(ownerOf(key)) })
   const { inserted, updated, change, series } = await write()
@@ -152,13 +152,13 @@ async function described(
   }
 }
 
-/** What was set or guessed before: the owner's own facts, else everybody's. */
+/** The facts that were set or guessed before: the owner's own, else everybody's. */
 export async function knownSymbol({ store }: ImportTarget, key: SeriesKey): Promise<SymbolInfo | null> {
   const { exchange, symbol } = key
   return (await store.symbol(exchange, symbol, ownerOf(key))) ?? store.symbol(exchange, symbol)
 }
 
-/** Bars that stand closer together than the interval they were given are most likely another interval's. */
+/** Warns of bars that lie closer together than their stated interval, which is then most likely wrong. */
 function spacingWarnings(bars: Bars, interval: string): ImportResult['warnings'] {
   const given = parseInterval(interval)
   const found = inferInterval(bars)
@@ -171,11 +171,14 @@ function spacingWarnings(bars: Bars, interval: string): ImportResult['warnings']
   ]
 }
 
-/** Fewer hours of the day than a market that trades around the clock, and more than one that opens twice. */
+/** Fewer hours than a market has that trades around the clock, and more than one that opens twice a day. */
 const HOURS_OF_A_SESSION = 18
 const BARS_THAT_TELL = 50
 
-/** An exchange that is not known is taken to trade around the clock; then days and hours of its bars end too late. */
+/**
+ * Warns of bars of an unknown exchange that look as if it has closing hours. We take it to trade around the clock, so its
+ * days and hours end too late.
+ */
 function hoursWarnings(bars: Bars, symbol: SymbolInfo, interval: string): ImportResult['warnings'] {
   const given = parseInterval(interval)
   if (symbol.session !== '24x7' || !given || !isIntraday(given) || bars.length < BARS_THAT_TELL) return []
@@ -218,7 +221,7 @@ const COMMON = [
   '12M',
 ]
 
-/** The interval of bars that came without one: the most frequent distance between them; null with fewer than two. */
+/** The interval of bars that came without one: the most frequent distance between them; null for fewer than two. */
 export function inferInterval(bars: Bars): Interval | null {
   const counts = new Map<number, number>()
   for (let i = 1; i < Math.min(bars.length, 5000); i++) {
@@ -228,7 +231,7 @@ export function inferInterval(bars: Bars): Interval | null {
   const [most] = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])
   if (!most) return null
   const [distance] = most
-  // Days may be an hour off, months three days.
+  // Daily bars may be an hour off, and monthly ones three days.
   const near = COMMON.flatMap((text) => parseInterval(text) ?? []).find(
     (interval) =>
       Math.abs(intervalMs(interval) - distance) <= intervalMs(interval) * (isLong(interval) ? 0.1 : 0),

@@ -13,7 +13,7 @@ export interface Interval {
   readonly unit: IntervalUnit
 }
 
-/** TradingView's month in `timeframe.in_seconds("1M")`: a twelfth of 365.0004 days. */
+/** TradingView's value of `timeframe.in_seconds("1M")`: a twelfth of 365.0004 days. */
 const MONTH_MS = 2_628_003_000
 const UNIT_MS: Readonly<Record<IntervalUnit, number>> = {
   s: 1000,
@@ -23,10 +23,10 @@ const UNIT_MS: Readonly<Record<IntervalUnit, number>> = {
   w: 604_800_000,
   M: MONTH_MS,
 }
-/** What TradingView allows of each unit; seconds and hours are limited by the day they must fit into. */
+/** The most that TradingView allows of each unit. Seconds and hours are limited by the day that they must fit into. */
 const COUNT_MAX: Readonly<Record<IntervalUnit, number>> = { s: 86_400, m: 1440, h: 24, d: 365, w: 52, M: 12 }
 
-/** null where the text is no interval. `parseInterval('240')` is 4 hours, `parseInterval('D')` one day. */
+/** null if the text is not an interval. `parseInterval('240')` is 4 hours, `parseInterval('D')` one day. */
 export function parseInterval(text: string): Interval | null {
   const match = /^(\d{0,6})([smhdwMSHDW]?)$/.exec(text)
   if (!match || text === '') return null
@@ -39,13 +39,13 @@ export function parseInterval(text: string): Interval | null {
   return reduce({ count, unit })
 }
 
-/** `normalizeInterval('60')` is `'1h'`; null where the text is no interval. */
+/** `normalizeInterval('60')` is `'1h'`; null if the text is not an interval. */
 export function normalizeInterval(text: string): string | null {
   const interval = parseInterval(text)
   return interval && formatInterval(interval)
 }
 
-/** The normal form of an interval somebody sent, or Problem 422 that names `/interval` of the body or the query. */
+/** The normal form of an interval that a user sent, or Problem 422 that names `/interval` of the body or the query. */
 export function requireInterval(text: string, where: 'body' | 'query' = 'body'): string {
   const interval = normalizeInterval(text)
   if (interval !== null) return interval
@@ -58,7 +58,7 @@ export function formatInterval({ count, unit }: Interval): string {
   return `${count}${unit}`
 }
 
-/** TradingView's spelling: minutes bare, hours as minutes, `15S`, `1D`, `1W`, `1M`. */
+/** TradingView's spelling: minutes without a unit, hours as minutes, `15S`, `1D`, `1W`, `1M`. */
 export function toTimeframe({ count, unit }: Interval): string {
   switch (unit) {
     case 'm':
@@ -70,7 +70,7 @@ export function toTimeframe({ count, unit }: Interval): string {
   }
 }
 
-/** Nominal length. Exact for seconds to hours; a day may be 23 hours long, and a month is an average. */
+/** The nominal length, which is exact for seconds to hours. A day may have 23 hours, and a month's length is an average. */
 export function intervalMs({ count, unit }: Interval): number {
   return count * UNIT_MS[unit]
 }
@@ -79,14 +79,14 @@ export function isIntraday({ unit }: Interval): boolean {
   return unit === 's' || unit === 'm' || unit === 'h'
 }
 
-/** For sorting, finest first. */
+/** Compares intervals for sorting, finest first. */
 export function compareIntervals(a: Interval, b: Interval): number {
   return intervalMs(a) - intervalMs(b)
 }
 
 /**
- * Can bars of `coarse` be put together from whole bars of `fine`? Intraday bars need a whole number of them;
- * days, weeks and months start at a session's open, so any intraday interval will do; weeks do not fill months.
+ * Whether bars of `coarse` can be built from whole bars of `fine`. Intraday bars need a whole number of them. Days, weeks
+ * and months start at a session's open, so any intraday interval will do. Months cannot be built from weeks.
  */
 export function canBuild(coarse: Interval, fine: Interval): boolean {
   const step = intervalMs(fine)
@@ -96,7 +96,7 @@ export function canBuild(coarse: Interval, fine: Interval): boolean {
   return fine.unit === 'd' && fine.count === 1
 }
 
-/** 60 seconds are a minute and 60 minutes an hour; 24 hours stay hours, for a day starts at the session's open. */
+/** 60 seconds become a minute, and 60 minutes an hour. 24 hours stay hours, since a day starts at the session's open. */
 function reduce({ count, unit }: Interval): Interval {
   if (unit === 's' && count % 60 === 0) return reduce({ count: count / 60, unit: 'm' })
   if (unit === 'm' && count % 60 === 0) return { count: count / 60, unit: 'h' }

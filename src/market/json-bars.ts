@@ -1,7 +1,8 @@
-// Bars from JSON: a list of objects, a list of lists (as exchanges answer), or columns. All may be under `bars`.
+// Reads bars from JSON: a list of objects, a list of lists (as exchanges answer), or columns. Each may be the value of
+// `bars`.
 //
-// The text is read as it arrives, and rows go into the stage one by one. Columns are held as numbers until all are there;
-// in an object that also has `bars` they are ignored.
+// The text is read as it arrives, and rows go into the stage one by one. Columns are collected as numbers until all are
+// complete; in an object that also has `bars` they are ignored.
 
 import { JsonError, JsonReader, type JsonListener } from '../lib/json-stream.ts'
 import type { BarStage } from './bar-stage.ts'
@@ -10,7 +11,7 @@ import type { Calendar } from './calendar.ts'
 
 const FIELDS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 const VOLUME = 5
-/** Each field's two names; where both are given the long one counts. */
+/** The long and the short name of each field; if a bar has both, the long one counts. */
 const NAMES: ReadonlyMap<string, FieldName> = new Map(
   FIELDS.flatMap((name, field): [string, FieldName][] => [
     [name, { field, isShort: false }],
@@ -22,13 +23,13 @@ interface FieldName {
   readonly isShort: boolean
 }
 
-/** Most nesting: an object, its `bars`, a bar, and what exchanges put inside a bar. */
+/** The deepest nesting: an object, its `bars`, a bar, and what exchanges put inside a bar. */
 const DEPTH = 16
 
 type Scalar = string | number | boolean | null
 type Cell = Scalar | undefined
 
-/** Reads rows into the stage; row 1 is the first bar. Stops early when there are enough mistakes. */
+/** Reads rows into the stage; row 1 is the first bar. Stops early once there are enough mistakes. */
 export async function stageJson(
   input: AsyncIterable<string>,
   stage: BarStage,
@@ -56,11 +57,11 @@ type Place = 'start' | 'object' | 'rows' | 'row' | 'columns' | 'column' | 'elsew
 class JsonBars implements JsonListener {
   readonly stage: BarStage
   readonly calendar: Calendar | null
-  /** Rows read. */
+  /** Number of rows read. */
   row = 0
   readonly #places: Place[] = ['start']
   #name = ''
-  /** Cells of the current row by field; those given by short names are kept apart. */
+  /** Cells of the current row by field; those with short names are kept apart. */
   #cells: Cell[] = []
   #short: Cell[] = []
   #index = 0
@@ -116,7 +117,7 @@ class JsonBars implements JsonListener {
     }
   }
 
-  /** Everything was read: columns are complete. */
+  /** Call it when the text has ended, which completes the columns. */
   async end(): Promise<void> {
     if (this.#hasRows) return
     const mistake = this.#columns.mistake()
@@ -132,7 +133,7 @@ class JsonBars implements JsonListener {
     return this.#places.at(-1) ?? 'elsewhere'
   }
 
-  /** What a list or an object that begins here is. */
+  /** What the list or object that begins here holds. */
   #inside(kind: 'list' | 'object'): Place {
     switch (this.#here) {
       case 'start':
@@ -191,7 +192,7 @@ class JsonBars implements JsonListener {
   }
 }
 
-/** Numbers in blocks, which are never copied while they grow. */
+/** Numbers in blocks, which are never copied to grow. */
 class Numbers {
   readonly #blocks: Float64Array[] = []
   length = 0
@@ -247,7 +248,7 @@ class Columns {
     return column ? column.at(row) : 0
   }
 
-  /** The missing column; null = none. Volume may be missing. */
+  /** Names the missing column; null if all are there. Volume may be missing. */
   mistake(): string | null {
     if (!this.#of(0)) return 'expected a column time'
     for (const [field, name] of FIELDS.entries()) {
@@ -263,7 +264,7 @@ class Columns {
   }
 }
 
-/** Exchanges write prices as text. */
+/** Converts a cell to a number, since exchanges write prices as text. */
 function toNumber(value: Cell): number {
   if (typeof value === 'number') return value
   return typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN

@@ -1,7 +1,7 @@
-// Resampling: bars of a coarser interval out of finer ones, aligned as the calendar aligns them.
+// Resampling builds bars of a coarser interval from finer ones, aligned to the calendar.
 //
-// One pass, O(n). The bar each finer bar falls into comes first (`groupBars`), because request.security needs just
-// that: which bar of the higher timeframe is this one part of, and is it the one that completes it.
+// One pass, O(n). `groupBars` finds the coarser bar of each finer one, and is separate because request.security needs just
+// that: which bar of the higher timeframe a bar is part of, and whether it completes it.
 
 import { turn } from '../lib/turn.ts'
 import { type Bars, concatBars, emptyBars, sliceBars } from './bars.ts'
@@ -10,17 +10,17 @@ import { type Interval, isIntraday } from './interval.ts'
 
 export interface BarGroups {
   readonly count: number
-  /** Per finer bar: the index of the coarser bar it is part of. Starts at 0 and never falls. */
+  /** For each finer bar, the index of the coarser bar it is part of. Starts at 0 and never falls. */
   readonly index: Int32Array
-  /** Per coarser bar: its first finer bar; one more entry at the end, the number of finer bars. */
+  /** For each coarser bar, the index of its first finer bar; the last entry is the number of finer bars. */
   readonly first: Int32Array
-  /** Per coarser bar: its time and its closing time (exclusive), UTC ms. */
+  /** For each coarser bar, its time and its closing time (exclusive) in UTC ms. */
   readonly time: Float64Array
   readonly end: Float64Array
 }
 
 /**
- * The coarser bar of every bar. `from` is the interval of `times`.
+ * Finds the coarser bar of every bar. `from` is the interval of `times`.
  *
  * A coarser intraday or daily bar has the time its period starts, even if its first finer bar is missing; a longer
  * one the open of the first session that has bars, as TradingView dates a month that begins with a holiday.
@@ -58,15 +58,15 @@ export function groupBars(times: Float64Array, from: Interval, to: Interval, cal
   }
 }
 
-/** Bars of `to`; the last one may still be forming, and so may the first be cut. */
+/** Builds bars of `to`. The last one may still be forming, and the first may lack its beginning. */
 export function resample(bars: Bars, from: Interval, to: Interval, calendar: Calendar): Bars {
   return grouped(bars, groupBars(bars.time, from, to, calendar))
 }
 
-/** Bars that are grouped before others have their turn: 10 ms where a session's days are found. */
+/** How many bars are grouped before others get their turn: 10 ms if each day's session has to be worked out. */
 const STEP_BARS = 131_072
 
-/** Likewise, of any number of bars, while others have their turn. */
+/** Like `resample`, for any number of bars, in steps between which others get their turn. */
 export async function resampleInSteps(
   bars: Bars,
   from: Interval,
@@ -80,7 +80,7 @@ export async function resampleInSteps(
     const groups = groupBars(some.time, from, to, calendar)
     const coarse = grouped(some, groups)
     if (at + some.length === bars.length) return concatBars([...parts, coarse])
-    // The last bar may go on behind the step; if it is the only one, a longer step finds where it ends.
+    // The last bar may extend beyond the step. If the step has no other bar, a longer one has to find its end.
     const whole = groups.count - 1
     if (whole === 0) step *= 2
     parts.push(sliceBars(coarse, 0, whole))

@@ -1,7 +1,7 @@
-// The two series a fresh Chartroom has: real bars to try a strategy on before anything was imported.
+// The two series of a fresh Chartroom: real bars to try a strategy on before anything is imported.
 //
-// They come with npm packages (see NOTICE) and are built into the executable as text, half a megabyte that is read only
-// where they are missing: every start would wait for it.
+// They come with npm packages (see NOTICE) and are built into the executable as text. This half megabyte is read only if
+// the series are missing, since every start would wait for it.
 
 import { type SeriesKey, seriesKey } from './bar-store.ts'
 import { type ImportResult, type ImportTarget, readBars, storeBars } from './import.ts'
@@ -27,7 +27,7 @@ const SAMPLES: readonly Sample[] = [
   },
 ]
 
-/** Stores what is not there yet: S&P 500 daily 2000 to 2020 as SP:SPX, and Apple daily 2013 to 2018 as NASDAQ:AAPL. */
+/** Stores the missing ones of: S&P 500 daily 2000 to 2020 as SP:SPX, and Apple daily 2013 to 2018 as NASDAQ:AAPL. */
 export async function loadSamples(target: ImportTarget): Promise<ImportResult[]> {
   const loaded: ImportResult[] = []
   for (const { key, text, symbol } of SAMPLES) {

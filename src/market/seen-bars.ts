@@ -1,29 +1,29 @@
 // The bars that one user sees: everybody's, and in front of them their own.
 //
-// What a member imports is private: found before a shared series of the same name by that member, and by nobody else.
-// So a name (exchange, symbol, interval) means one series to one user and another to the next, and whatever takes a
-// name from somebody asks here which. A series is never put together from another owner's: what is stored under the
-// very name goes before what would have to be built.
+// What a member imports is private: that member finds it before a shared series of the same name, and nobody else finds it.
+// So a name (exchange, symbol, interval) may mean different series to two users, and code that takes a name from a user
+// asks here which one is meant. A series is never built from another owner's bars, and a stored series of the exact name
+// goes before one that would have to be built.
 
 import type { BarCache } from './bar-cache.ts'
 import { owned, ownerOf, type SeriesInfo, type SeriesKey } from './bar-store.ts'
 import type { BarRange, Bars } from './bars.ts'
 import type { SymbolInfo } from './symbol.ts'
 
-/** How one user reads bars. `userId` null = nobody is signed in: shared bars only. */
+/** How one user reads bars. If `userId` is null nobody is signed in, and only shared bars are seen. */
 export interface SeenBars {
   /** The series a name means to this user. */
   resolve(key: SeriesKey): Promise<SeriesKey>
-  /** As the cache's `source`: the stored series that answers; null = there is none. */
+  /** Like the cache's `source`: the stored series that answers; null if there is none. */
   source(key: SeriesKey): Promise<SeriesInfo | null>
   read(key: SeriesKey, range?: BarRange): Promise<Bars>
   symbol(exchange: string, symbol: string): Promise<SymbolInfo>
-  /** One series a name. */
+  /** Lists one series a name. */
   list(): Promise<SeriesInfo[]>
   symbols(): Promise<SymbolInfo[]>
 }
 
-/** Which series `key` means to the user; the owner in `key` does not count. */
+/** Which series `key` means to the user, whatever owner `key` names. */
 export async function resolveSeries(
   cache: BarCache,
   userId: string | null,
@@ -54,7 +54,7 @@ export function barsSeenBy(cache: BarCache, userId: string | null): SeenBars {
   }
 }
 
-/** Shared series and the user's own; where both have a name, the user's own. */
+/** Shared series and the user's own; if both have a name, the user's own. */
 function seen<T extends { readonly owner?: string }>(
   all: readonly T[],
   userId: string | null,
@@ -69,7 +69,7 @@ function seen<T extends { readonly owner?: string }>(
   return [...byName.values()]
 }
 
-/** Reads `key` as it is, for callers that know the owner already. */
+/** The series of exactly this owner, for callers that know the owner already. */
 export function seriesOf({ exchange, symbol, interval }: SeriesKey, owner: string): SeriesKey {
   return { ...owned(owner), exchange, symbol, interval }
 }

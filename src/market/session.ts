@@ -16,9 +16,9 @@ export interface SessionRange {
 }
 
 export interface Session {
-  /** Ranges by weekday, Sunday first, each sorted by start; empty = closed. */
+  /** Ranges by weekday, Sunday first, each sorted by start; an empty list = closed. */
   readonly days: readonly (readonly SessionRange[])[]
-  /** Where one session's day ends and the next begins: minutes from midnight, 0 or negative. */
+  /** When one session's day ends and the next begins: minutes from midnight, 0 or negative. */
   readonly dayStart: number
 }
 
@@ -26,7 +26,7 @@ const MINUTES_A_DAY = 1440
 const WEEKDAYS_ONLY = '23456'
 export const EVERY_DAY = '1234567'
 
-/** null where the text is no session. `defaultDays`: Monday to Friday for a symbol, every day for Pine's `time()`. */
+/** null if the text is not a session. `defaultDays` are Monday to Friday for a symbol, and every day for Pine's `time()`. */
 export function parseSession(text: string, defaultDays: string = WEEKDAYS_ONLY): Session | null {
   const trimmed = text.trim()
   const source = trimmed.toLowerCase() === '24x7' ? `0000-0000:${EVERY_DAY}` : trimmed
@@ -46,7 +46,7 @@ export function parseSession(text: string, defaultDays: string = WEEKDAYS_ONLY):
   return { days, dayStart: Math.min(0, ...days.flat().map((range) => range.start)) }
 }
 
-/** Open on this weekday (0 = Sunday)? */
+/** Whether the market is open on this weekday (0 = Sunday). */
 export function hasSession(session: Session, weekday: number): boolean {
   return (session.days[weekday]?.length ?? 0) > 0
 }

@@ -1,4 +1,4 @@
-// Who may write to a series or a symbol: everybody's are changed by those who keep them, a member's own by that member.
+// Who may write to a series or a symbol: its keepers change everybody's, and a member changes their own.
 
 import { Problem } from '../lib/problem.ts'
 import { type BarCache, barsNotFound } from './bar-cache.ts'
@@ -8,13 +8,13 @@ import { barsSeenBy, seriesOf } from './seen-bars.ts'
 import type { SymbolInfo } from './symbol.ts'
 import { withSymbolFields } from './symbols.ts'
 
-/** Somebody who writes: `keeper` = everybody's series are theirs to change (the owner of the server and its admins). */
+/** A user who writes. A `keeper` may change everybody's series: the owner of the server and its admins. */
 export interface Writer {
   readonly userId: string
   readonly keeper: boolean
 }
 
-/** Bars that are moved in one step: as many as a large import writes at once. */
+/** How many bars one step moves: as many as a large import writes at once. */
 const STEP_BARS = 65_536
 
 export const notSeriesOwner = () =>
@@ -29,7 +29,7 @@ export function writtenBy({ userId, keeper }: Writer, key: SeriesKey): SeriesKey
   return seriesOf(key, keeper ? '' : userId)
 }
 
-/** Removes the writer's own series of the name, or everybody's. Answers whether there was one. */
+/** Removes the writer's own series of the name, or everybody's if the writer is a keeper. Answers whether there was one. */
 export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, key: SeriesKey) {
   const own = seriesOf(key, userId)
   if (await cache.store.info(own)) return cache.remove(own)
@@ -37,7 +37,7 @@ export async function removeSeries(cache: BarCache, { userId, keeper }: Writer, 
   return cache.remove(seriesOf(key, ''))
 }
 
-/** Sets facts of a symbol, for oneself or for everybody. Answers them as the writer sees them now. */
+/** Sets facts of a symbol, for oneself or for everybody. Answers the facts as the writer now sees them. */
 export async function putFacts(
   cache: BarCache,
   { userId, keeper }: Writer,
@@ -47,12 +47,12 @@ export async function putFacts(
   const facts = withSymbolFields(await cache.symbol(exchange, symbol, userId), fields)
   const info = { ...owned(keeper ? '' : userId), ...facts }
   await cache.store.putSymbol(info)
-  // Private facts from before the user became an admin would hide the shared ones that are set now.
+  // Private facts from before the user became an admin would hide the shared ones being set.
   if (keeper) await cache.store.removeSymbol(exchange, symbol, userId)
   return info
 }
 
-/** Makes a private series everybody's, with the facts of its symbol where nobody has set any for everybody. */
+/** Turns a private series into everybody's, with the facts of its symbol unless everybody has some already. */
 export async function shareSeries(
   cache: BarCache,
   by: Writer,

@@ -1,4 +1,4 @@
-// A symbol's facts: what the broker and `syminfo.*` need to know of an instrument.
+// A symbol's facts: what the broker and `syminfo.*` need to know about an instrument.
 
 export const SYMBOL_TYPES = [
   'stock',
@@ -19,25 +19,25 @@ export const SYMBOL_TYPES = [
 export type SymbolType = (typeof SYMBOL_TYPES)[number]
 
 export interface SymbolInfo {
-  /** The user who sees these facts instead of everybody's; absent or '' = they are everybody's. */
+  /** The user who sees these facts instead of everybody's; absent or '' = everybody sees them. */
   readonly owner?: string
   /** Exchange prefix, upper case: `NASDAQ`. */
   readonly exchange: string
-  /** Ticker without the prefix: `AAPL`. */
+  /** The ticker without the prefix: `AAPL`. */
   readonly symbol: string
   readonly description: string
   readonly type: SymbolType
-  /** Currency prices are quoted in, ISO or coin code. */
+  /** The currency that prices are quoted in, as an ISO or coin code. */
   readonly currency: string
-  /** Base currency of a pair; '' where there is none. */
+  /** The base currency of a pair; '' if there is none. */
   readonly baseCurrency: string
-  /** Smallest price step: minMove / priceScale. */
+  /** The smallest price step: minMove / priceScale. */
   readonly mintick: number
   readonly priceScale: number
   readonly minMove: number
-  /** Money per point and contract (futures: 500 for QM); 1 for most. */
+  /** Money per point and contract: 500 for QM futures, 1 for most instruments. */
   readonly pointValue: number
-  /** Smallest quantity step (lot): 1 for stocks, 0.0001 for many coins. */
+  /** The smallest quantity step (lot): 1 for stocks, 0.0001 for many coins. */
   readonly minQuantity: number
   /** IANA time zone of the exchange. */
   readonly timezone: string

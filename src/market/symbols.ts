@@ -1,7 +1,7 @@
-// What we know of a symbol before anybody told us: by its exchange, its ticker, and the prices imported for it.
+// What we know about a symbol before anybody tells us: from its exchange, its ticker, and the prices imported for it.
 //
-// A trader who imports BTCUSDT of BINANCE should not have to say that coins trade around the clock in UTC. What
-// cannot be known (the tick of a coin) is read off the prices; everything can be corrected by a PUT.
+// A trader who imports BTCUSDT of BINANCE should not have to say that coins trade around the clock in UTC. Facts that
+// cannot be known (the tick of a coin) are inferred from the prices, and a PUT can correct everything.
 
 import { type FieldProblem, Problem } from '../lib/problem.ts'
 import { marketName } from '../lib/text.ts'
@@ -15,7 +15,7 @@ interface Venue {
   readonly timezone: string
   readonly session: string
   readonly currency: string
-  /** 0 = read it off the prices. */
+  /** 0 = infer it from the prices. */
   readonly mintick: number
   readonly minQuantity: number
   readonly volumeType: string
@@ -89,7 +89,7 @@ const VENUE_BY_NAME: ReadonlyMap<string, (typeof VENUES)[number][1]> = new Map(
   VENUES.flatMap(([names, venue]) => names.split(' ').map((name) => [name, venue])),
 )
 
-/** Root of a futures ticker → tick and money per point. Contract specifications of CME Group. */
+/** The tick and the money per point by the root of a futures ticker, from the contract specifications of CME Group. */
 const FUTURES: Readonly<Record<string, readonly [mintick: number, pointValue: number]>> = {
   ES: [0.25, 50],
   MES: [0.25, 5],
@@ -121,7 +121,7 @@ const CURRENCIES =
   'USD EUR GBP JPY CHF AUD NZD CAD SEK NOK DKK PLN HUF CZK TRY ZAR MXN BRL CNH CNY HKD SGD INR KRW THB RUB ILS XAU XAG'
 const QUOTES = 'USDT USDC FDUSD BUSD TUSD USD EUR GBP TRY BRL JPY AUD DAI BTC ETH BNB'.split(' ')
 
-/** Our best guess. `bars`, if there are some, tell the tick where the exchange does not. */
+/** Our best guess. The tick is inferred from `bars` if the exchange does not tell it. */
 export function defaultSymbol(exchange: string, symbol: string, bars: Bars | null = null): SymbolInfo {
   const name = marketName(symbol)
   const venue = venueOf(marketName(exchange), name)
@@ -180,10 +180,10 @@ export function tickParts(mintick: number): Tick {
   return { mintick, priceScale: 1 / mintick, minMove: 1 }
 }
 
-/** Bars looked at for a tick; the newest ones, for ticks change over the years. */
+/** How many bars are looked at for a tick. They are the newest, since ticks change over the years. */
 const TICK_SAMPLE = 2000
 
-/** The step that the prices of the newest bars keep to; 0.01 where there are none. */
+/** The step that the prices of the newest bars keep to; 0.01 if there are none. */
 export function inferTick(bars: Bars | null): Tick {
   if (!bars || bars.length === 0) return tickParts(0.01)
   const start = Math.max(0, bars.length - TICK_SAMPLE)
@@ -191,16 +191,16 @@ export function inferTick(bars: Bars | null): Tick {
     ...bars[field].subarray(start),
   ])
   const digits = prices.map(decimals).sort((a, b) => a - b)
-  // A few prices with more digits (a stray average) do not change the tick.
+  // A few prices with more digits, such as a stray average, do not change the tick.
   const scale = 10 ** (digits[Math.ceil((digits.length - 1) * 0.995)] ?? 2)
   const step =
     prices.length < 200 ? 1 : prices.reduce((gcd, price) => divisor(gcd, Math.round(price * scale)), 0)
-  // Ticks that markets use; any other step is chance in a short or quiet series.
+  // These are the ticks that markets use. Any other step is an accident of a short or quiet series.
   const move = [5, 25, 125, 50, 2].find((one) => step === one) ?? 1
   return tickParts(move / scale)
 }
 
-/** Digits behind the point, up to 8; noise of 32-bit floats (1438.359985 for 1438.36) is not counted. */
+/** Digits behind the point, up to 8, without the noise of 32-bit floats (1438.359985 for 1438.36). */
 function decimals(price: number): number {
   const slack = Math.abs(price) * 1e-7
   for (let digits = 0; digits < 8; digits++) {
@@ -216,7 +216,7 @@ function divisor(a: number, b: number): number {
   return x
 }
 
-/** Fields of a symbol that may be set, as a PUT sends them. */
+/** The fields of a symbol that a PUT may set. */
 const SYMBOL_FIELDS = [
   'description',
   'type',
@@ -304,7 +304,7 @@ export function symbolOfSyminfo(syminfo: Readonly<Record<string, unknown>>, base
     pointValue: syminfo['pointvalue'],
     minQuantity: syminfo['mincontract'],
     timezone: syminfo['timezone'],
-    // Remarks behind the session and colons in its clock are ignored.
+    // Drops remarks behind the session, and colons in its times.
     session: text('session')
       ?.split(' ')[0]
       ?.replace(/(\d\d):(\d\d)-(\d\d):(\d\d)/g, '$1$2-$3$4'),

@@ -1,27 +1,30 @@
 // Time zones: from UTC to wall clock and back, fast enough to ask for every one of a million bars.
 //
-// Temporal knows the rules but takes about a microsecond a question. A zone's offset changes twice a year, so a
-// Zone remembers the stretch between two transitions it answered last; the next question nearly always falls
-// into the same one and costs two comparisons.
+// Temporal knows the rules but takes about a microsecond a question. A zone's offset changes twice a year, so a Zone
+// remembers the stretch between two transitions that answered last. The next question nearly always falls into the same
+// stretch and costs two comparisons.
 import { memo } from '../lib/memo.ts'
 
 export interface Zone {
   readonly name: string
   /** Wall clock minus UTC, in ms, at this instant. */
   offsetAt(time: number): number
-  /** The instant at which the wall clock shows `local`. Skipped times move on, repeated ones are the first. */
+  /**
+   * The instant at which the wall clock shows `local`. A time that the clock skips moves on; of a time that it shows twice,
+   * the first counts.
+   */
   toUtc(local: number): number
 }
 
 const DAY = 86_400_000
-/** Longer than any stretch without transitions that matters; beyond it Temporal is asked again. */
+/** Longer than any stretch without transitions that matters. Beyond it Temporal is asked again. */
 const FOREVER = 8_640_000_000_000_000
 
 /**
- * IANA names (`America/New_York`) and Pine's offsets (`UTC`, `GMT+3`, `UTC-05:30`); null where it is neither.
- * `Exchange`-like words are for the caller to resolve.
+ * Parses IANA names (`America/New_York`) and Pine's offsets (`UTC`, `GMT+3`, `UTC-05:30`); null if the text is neither. The
+ * caller has to resolve words such as `Exchange`.
  */
-// A zone may be spelled in capitals and small letters alike: there are more names than zones.
+// Names may be spelled in any mix of cases, so there are more spellings than zones.
 export const zoneOf = memo(1000, (name): Zone | null => fixedZone(name) ?? ianaZone(name))
 
 /** `GMT+5`, `UTC-3:30`, `+0530`. */
@@ -41,7 +44,7 @@ function ianaZone(name: string): Zone | null {
   } catch {
     return null
   }
-  // Stretches seen so far, latest answer first: [from, until) shares one offset.
+  // The stretches seen so far, latest answer first. One offset holds in [from, until).
   const stretches: { readonly from: number; readonly until: number; readonly offset: number }[] = []
   let from = 0
   let until = 0
@@ -52,7 +55,7 @@ function ianaZone(name: string): Zone | null {
     let stretch = stretches.find((one) => time >= one.from && time < one.until)
     if (!stretch) {
       const instant = Temporal.Instant.fromEpochMilliseconds(Math.floor(time)).toZonedDateTimeISO(name)
-      // `previous` looks strictly before: one ms on, so that a transition at `time` itself starts the stretch.
+      // `previous` looks strictly before an instant. Adding one ms makes a transition at `time` itself start the stretch.
       const before = instant.add({ milliseconds: 1 }).getTimeZoneTransition('previous')
       stretch = {
         from: before?.epochMilliseconds ?? -FOREVER,

@@ -1,10 +1,10 @@
-// Binance spot, GET /api/v3/klines: up to 1,000 bars a page, oldest first, weight 2 of 6,000 a minute.
-// 429 with Retry-After when there are too many requests, 418 when one goes on regardless.
+// Binance spot, GET /api/v3/klines: up to 1,000 bars a page, oldest first, weight 2 of 6,000 a minute. Too many requests
+// get 429 with Retry-After, and 418 when the client goes on regardless.
 
 import { formatInterval } from '../interval.ts'
 import { asList, asRecord, type BarRow, malformed, type Provider } from './provider.ts'
 
-/** Its 3d counts from 1970, ours from the year's start. */
+/** Binance counts its 3d bars from 1970, we count from the start of the year, so 3d is missing here. */
 const INTERVALS: ReadonlySet<string> = new Set('1s 1m 3m 5m 15m 30m 1h 2h 4h 6h 8h 12h 1d 1w 1M'.split(' '))
 const PAGE = 1000
 

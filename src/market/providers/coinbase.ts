@@ -1,5 +1,5 @@
-// Coinbase Exchange, GET /products/BTC-USD/candles: up to 300 bars a page, newest first, 10 requests a second.
-// Where nothing was traded there are no bars, so an empty page does not mean the end.
+// Coinbase Exchange, GET /products/BTC-USD/candles: up to 300 bars a page, newest first, 10 requests a second. Times
+// without a trade have no bars, so an empty page does not mean the end.
 
 import { intervalMs } from '../interval.ts'
 import { asList, type BarRow, malformed, type Provider } from './provider.ts'
@@ -33,7 +33,7 @@ export const coinbase: Provider = {
     const rows = list.map((item): BarRow => {
       const row = asList(item)
       if (!row || row.length < 6) throw malformed(coinbase)
-      // Low before high before open.
+      // The low comes before the high, and both before the open.
       const [time, low, high, open, close, volume] = row.map(Number)
       return [(time ?? 0) * 1000, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0]
     })

@@ -1,6 +1,6 @@
-// Fetching a series: from where it ends, or as far back as asked, page by page into the store.
+// Fetches a series page by page into the store, from where it ends or as far back as asked.
 //
-// Each page is stored before the next one is asked for, so a fetch that is cut short goes on where it was.
+// Each page is stored before the next one is requested, so a fetch that is cut short resumes where it was.
 
 import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
 import { type SeriesKey, seriesName, type UpsertResult } from '../bar-store.ts'
@@ -16,28 +16,28 @@ import { yahoo } from './yahoo.ts'
 
 export const PROVIDERS: readonly Provider[] = [binance, coinbase, kraken, yahoo]
 
-/** The provider of an exchange's symbols; null where there is none. */
+/** The provider of an exchange's symbols; null if there is none. */
 export function providerOf(exchange: string): Provider | null {
   return PROVIDERS.find(({ exchanges }) => exchanges.includes(exchange)) ?? null
 }
 
 export interface FetchOptions {
-  /** Absent: from the newest bar that is cached, itself included, for it may have been forming. */
+  /** Default: the time of the newest cached bar, which is fetched again because it may have been forming. */
   readonly from?: number
-  /** Exclusive; absent: now. */
+  /** Exclusive; default: now. */
   readonly to?: number
   readonly signal?: AbortSignal
-  /** After each page: the part of the time that is done, and bars so far. */
+  /** Called after each page with the done fraction of the time and the number of bars so far. */
   readonly progress?: (fraction: number, bars: number) => void
 }
 
 export type FetchResult = Pick<UpsertResult, 'inserted' | 'updated'> & { readonly pages: number }
 
-/** How far back a series that is not cached yet begins by default: 5,000 bars. */
+/** How far back the first fetch of a series begins by default: 5,000 bars. */
 const BARS_AT_FIRST = 5000
 const DATED_MARGIN_MS = 4 * 86_400_000
 
-/** Throws ProviderError. What arrived before it is stored. */
+/** Throws ProviderError. The pages that arrived before it are stored. */
 export async function fetchSeries(
   target: ImportTarget,
   key: SeriesKey,
@@ -70,14 +70,14 @@ export async function fetchSeries(
 }
 
 /**
- * Days, weeks and months get the time their period opens. Yahoo dates the forming day by its last trade, which would
- * make a new bar of every look at it.
+ * Gives days, weeks and months the time at which their period opens. Yahoo dates the forming day by its last trade, so
+ * every look at it would add a new bar.
  */
 function dated(bars: Bars, interval: Interval, calendar: Calendar): Bars {
   const opens = bars.time.map(
     (time) => calendar.period(sessionInstant(calendar, time, interval), interval).start,
   )
-  // Of two bars of one period the later one knows more.
+  // Of two bars of one period, the later one is more complete.
   const kept = [...opens.keys()].filter((i) => opens[i] !== opens[i + 1])
   const all = { ...bars, time: opens }
   const result = emptyBars(kept.length)

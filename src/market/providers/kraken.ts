@@ -1,10 +1,10 @@
-// Kraken, GET /0/public/OHLC: always the newest 720 bars, whatever `since` says, so older ones cannot be had here.
-// Errors come with status 200, in a list. One request a second.
+// Kraken, GET /0/public/OHLC: always the newest 720 bars, whatever `since` says, so older ones are out of reach. Errors
+// come in a list, with status 200. It allows one request a second.
 
 import { intervalMs } from '../interval.ts'
 import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
 
-/** Its weeks begin on Thursday, so ours are built from its days. */
+/** Kraken's weeks begin on Thursday, so we build ours from its days. */
 const MINUTES: ReadonlySet<number> = new Set([1, 5, 15, 30, 60, 240, 1440])
 /** Kraken's own tickers. */
 const RENAMED: Readonly<Record<string, string>> = { BTC: 'XBT', DOGE: 'XDG' }
@@ -21,7 +21,7 @@ export const kraken: Provider = {
     const query = new URLSearchParams({
       pair: symbol.replace(/[/_-]/, '').replace(/BTC|DOGE/, (coin) => RENAMED[coin] ?? coin),
       interval: String(intervalMs(interval) / 60_000),
-      // Exclusive.
+      // Kraken excludes `since` itself.
       since: String(Math.floor(from / 1000) - 1),
     })
     return `https://api.kraken.com/0/public/OHLC?${query.toString()}`
@@ -36,7 +36,7 @@ export const kraken: Provider = {
     const rows = list.map((item): BarRow => {
       const row = asList(item)
       if (!row || row.length < 7) throw malformed(kraken)
-      // The sixth is the volume-weighted price.
+      // The sixth column is the volume-weighted price.
       const [time, open, high, low, close, , volume] = row.map(Number)
       return [(time ?? 0) * 1000, open ?? 0, high ?? 0, low ?? 0, close ?? 0, volume ?? 0]
     })

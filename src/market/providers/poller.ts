@@ -1,8 +1,8 @@
 // The poller: keeps followed series fresh, one request at a time.
 //
-// A series is due when its forming bar is over, and a few times while it forms. A failure waits twice as long each
-// time, up to a quarter of an hour, and is shown; a symbol that the provider does not know is not asked for again. After
-// an outage the next fetch begins at the newest cached bar, so the gap fills itself.
+// A series is due when its forming bar is over, and a few times while it forms. After a failure, which is shown, it waits
+// twice as long each time, up to a quarter of an hour. A symbol that the provider does not know is not requested again.
+// After an outage the next fetch begins at the newest cached bar, which closes the gap.
 
 import type { Clock } from '../../lib/clock.ts'
 import type { BarCache } from '../bar-cache.ts'
@@ -13,18 +13,17 @@ import { type Http, ProviderError } from './provider.ts'
 
 type FeedState = 'waiting' | 'fresh' | 'retrying' | 'stopped'
 
-/** How a followed series is doing. */
+/** The state of a followed series. */
 export interface FeedStatus {
   readonly key: SeriesKey
   readonly state: FeedState
   readonly provider: string | null
   readonly lastSuccessAt: number | null
   readonly lastError: string | null
-  /** Failures since the last success. */
+  /** Number of failures since the last success. */
   readonly failures: number
-  /** null where it is stopped. */
+  /** null if the series is stopped. */
   readonly nextAt: number | null
-  /** Time of the newest bar that is cached. */
   readonly newestBar: number | null
 }
 
@@ -36,11 +35,11 @@ export interface PollerDeps {
   readonly clock: Clock
 }
 
-/** How often a forming bar is asked for, but never faster than POLL_MIN_MS. */
+/** How many times a forming bar is requested, at intervals of at least POLL_MIN_MS. */
 const LOOKS_A_BAR = 4
 const POLL_MIN_MS = 10_000
 const POLL_MAX_MS = 15 * 60_000
-/** Exchanges need a moment to close a bar. */
+/** How long exchanges take to close a bar. */
 const CLOSING_MS = 2000
 const BACKOFF_MIN_MS = 5000
 const IDLE_MS = 60_000
@@ -48,14 +47,17 @@ const IDLE_MS = 60_000
 export class Poller {
   readonly #deps: PollerDeps
   readonly #feeds = new Map<string, Feed>()
-  // Wakes the loop when something is followed; replaced each time it is used.
+  // Wakes the loop when a series is followed; replaced after each use.
   #wake = new AbortController()
 
   constructor(deps: PollerDeps) {
     this.#deps = deps
   }
 
-  /** Following twice is as good as once. A series without a provider is stopped at once, and says why. */
+  /**
+   * Following a series twice has no further effect. A series without a provider is stopped at once, and its status says
+   * why.
+   */
   follow(key: SeriesKey): void {
     const id = seriesName(key)
     if (this.#feeds.has(id)) return
@@ -98,7 +100,7 @@ export class Poller {
     let lookedAt = clock.now()
     while (!signal.aborted) {
       const now = clock.now()
-      // The clock was set back; what was planned by the old time may be hours away.
+      // The clock was set back, so what was planned by the old time may be hours away.
       if (now < lookedAt) this.#lookAtAll(now)
       lookedAt = now
       const due = this.#next()
@@ -160,7 +162,7 @@ function failed(feed: Feed, error: unknown, now: number): Feed {
   return { ...feed, state: 'retrying', failures, lastError, nextAt: now + Math.max(asked ?? 0, backoff) }
 }
 
-/** After a quarter of the bar, or a moment after the bar is over, whichever comes first. */
+/** A quarter of the bar's length later, or just after the bar ends, whichever comes first. */
 function nextLook(now: number, key: SeriesKey): number {
   const interval = parseInterval(key.interval)
   const length = interval ? intervalMs(interval) : POLL_MAX_MS

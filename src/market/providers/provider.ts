@@ -1,14 +1,14 @@
 // Providers: public sources of bars, one file each, all behind one interface.
 //
-// A provider only knows how to ask for a page and how to read the answer. Turning pages, keeping to the rate limit,
-// waiting and trying again are the same for all of them and are here. Network and clock are handed in.
+// A provider only knows how to request a page and how to read the answer. This file does what all of them share: turning
+// pages, keeping to the rate limit, waiting and trying again. It is handed network and clock.
 
 import type { Clock } from '../../lib/clock.ts'
 import { BAR_FIELDS, type Bars, emptyBars } from '../bars.ts'
 import type { Interval } from '../interval.ts'
 
 export interface BarQuery {
-  /** Ticker as our series has it: `BTCUSDT`, `BTCUSD`, `AAPL`. */
+  /** The ticker as our series have it: `BTCUSDT`, `BTCUSD`, `AAPL`. */
   readonly symbol: string
   readonly exchange: string
   readonly interval: Interval
@@ -17,7 +17,7 @@ export interface BarQuery {
   readonly to: number
 }
 
-/** time in UTC ms, open, high, low, close, volume. */
+/** The time in UTC ms, then open, high, low, close, volume. */
 export type BarRow = readonly [
   time: number,
   open: number,
@@ -29,22 +29,22 @@ export type BarRow = readonly [
 
 interface BarPage {
   readonly rows: readonly BarRow[]
-  /** Where the next page starts; null = there is no more. */
+  /** The time at which the next page starts; null if there is none. */
   readonly next: number | null
 }
 
 export interface Provider {
   readonly name: string
-  /** Exchanges whose symbols it knows. */
+  /** Exchanges whose symbols this provider has. */
   readonly exchanges: readonly string[]
-  /** The provider's name for an interval; null where it has no such bars. */
+  /** The provider's name for an interval; null if it has no such bars. */
   intervalName(interval: Interval): string | null
   pageUrl(query: BarQuery): string
   /** Reads an answer with status 200. Throws ProviderError. */
   readPage(body: unknown, query: BarQuery): BarPage
-  /** What an answer with an error status says, where the status alone does not tell. */
+  /** What kind of error an answer means, if the status alone does not tell. */
   errorKind?(status: number, body: unknown): ProviderErrorKind | null
-  /** Least time between two requests. */
+  /** The minimum time between two requests. */
   readonly gapMs: number
 }
 
@@ -53,7 +53,7 @@ export type ProviderErrorKind =
 
 export class ProviderError extends Error {
   readonly kind: ProviderErrorKind
-  /** What the provider asked us to wait; null where it did not say. */
+  /** How long the provider asked us to wait; null if it did not say. */
   readonly retryAfterMs: number | null
   constructor(kind: ProviderErrorKind, message: string, retryAfterMs: number | null = null) {
     super(message)
@@ -72,7 +72,7 @@ export interface ProviderDeps {
 
 const ATTEMPTS = 5
 const BACKOFF_MS = 1000
-/** The longest wait within a request; beyond it the caller is told when to come back. */
+/** The longest wait within a request. If the provider asks for more, the caller is told when to come back. */
 const WAIT_MAX_MS = 60_000
 
 /** Pages of valid bars, oldest first, each sorted. Throws ProviderError. */
@@ -92,11 +92,11 @@ export async function* fetchPages(
     const { rows, next } = await withRetries(() => askFor(provider, page, deps, signal), deps.clock, signal)
     const bars = barsOf(rows, page)
     if (bars.length > 0) yield bars
-    // A page that leads to itself would be asked for for ever.
+    // Following a page that leads to itself would never end.
     if (next === null || next <= from) return
     from = next
     if (from < query.to)
-      // Never longer than the gap, though the clock was set back meanwhile.
+      // Waits no longer than the gap, even if the clock was set back meanwhile.
       await deps.clock.sleep(
         Math.min(provider.gapMs, Math.max(0, asked + provider.gapMs - deps.clock.now())),
         signal,
@@ -142,7 +142,7 @@ function kindOf(status: number): ProviderErrorKind {
   return status >= 500 ? 'unavailable' : 'malformed'
 }
 
-/** Seconds; the date form is not used by any of them. */
+/** Reads the seconds of Retry-After. None of the providers uses its date form. */
 function retryAfter(response: Response): number | null {
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null
@@ -152,7 +152,7 @@ export function malformed(provider: Pick<Provider, 'name'>): ProviderError {
   return new ProviderError('malformed', `${provider.name} answered something that is no list of bars.`)
 }
 
-/** Retries what may pass: after the wait that the provider asked for, or twice as long each time. */
+/** Retries after errors that may pass: after the wait that the provider asked for, or twice as long each time. */
 async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -168,7 +168,7 @@ async function withRetries<T>(work: () => Promise<T>, clock: Clock, signal?: Abo
   }
 }
 
-/** Sorted, each time once, inside the query, and only what is a bar: providers send the odd null or broken row. */
+/** The valid bars inside the query, sorted, one for each time: providers send the odd null or broken row. */
 function barsOf(rows: readonly BarRow[], { from, to }: BarQuery): Bars {
   const good = rows
     .filter(

@@ -1,7 +1,7 @@
-// Yahoo Finance's chart endpoint, GET /v8/finance/chart/AAPL: all bars of a stretch at once, nulls where there was no
-// trade. Intraday history is short: a week of minutes a request and a month back, two years of hours.
+// Yahoo Finance's chart endpoint, GET /v8/finance/chart/AAPL: all bars of a stretch at once, with nulls where nothing was
+// traded. Intraday history is short: minute bars a week a request and a month back, hours for two years.
 //
-// Our own forty lines rather than yahoo-finance2: it needs cookies and half a megabyte for endpoints we do not use.
+// These are forty lines of our own because yahoo-finance2 needs cookies and half a megabyte for endpoints we do not use.
 
 import { formatInterval } from '../interval.ts'
 import { asList, asRecord, type BarRow, malformed, type Provider, ProviderError } from './provider.ts'
@@ -20,7 +20,7 @@ const INTERVALS: Readonly<Record<string, string>> = {
   '3M': '3mo',
 }
 const DAY = 86_400_000
-/** Longest stretch of one request; the others are asked for at once. */
+/** The longest stretch of one request by interval; intervals not listed are fetched in one request. */
 const SPAN_DAYS: Readonly<Record<string, number>> = {
   '1m': 7,
   '2m': 59,
@@ -31,7 +31,7 @@ const SPAN_DAYS: Readonly<Record<string, number>> = {
   '1h': 700,
 }
 
-/** Suffix of an exchange's tickers. */
+/** The suffix of an exchange's tickers at Yahoo. */
 const SUFFIXES: Readonly<Record<string, string>> = {
   NASDAQ: '',
   NYSE: '',
@@ -57,7 +57,7 @@ const SUFFIXES: Readonly<Record<string, string>> = {
   ASX: '.AX',
   KRX: '.KS',
 }
-/** Indices have names of their own. */
+/** Yahoo's own names of indices. */
 const INDICES: Readonly<Record<string, string>> = {
   'SP:SPX': '^GSPC',
   'DJ:DJI': '^DJI',
@@ -90,7 +90,7 @@ export const yahoo: Provider = {
     const end = endOf(formatInterval(interval), from, to)
     const next = end < to ? end : null
     const times = asList(result['timestamp'])
-    // A stretch without trades has no list at all.
+    // A stretch without trades has no list of times at all.
     if (!times) return { rows: [], next }
     const quote = asRecord(asList(asRecord(result['indicators'])?.['quote'])?.[0])
     const [open, high, low, close, volume] = ['open', 'high', 'low', 'close', 'volume'].map((name) =>
@@ -118,7 +118,10 @@ function endOf(interval: string, from: number, to: number): number {
   return days === undefined ? to : Math.min(to, from + days * DAY)
 }
 
-/** Prices are 32-bit floats: 1438.3599853515625 was 1438.36. NaN for null: a row without a trade is no bar. */
+/**
+ * Yahoo's prices are 32-bit floats: 1438.3599853515625 was 1438.36. A null, where nothing was traded, becomes NaN, which
+ * makes the row no bar.
+ */
 function price(value: unknown): number {
   if (typeof value !== 'number') return Number.NaN
   return Math.fround(value) === value ? Number(value.toPrecision(7)) : value
