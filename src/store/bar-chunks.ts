@@ -1,9 +1,9 @@
 // Bars as bytes: a chunk of up to 4,096 bars, column after column.
 //
-// Prices are decimals with few digits, so a column is kept as 32-bit integers where that loses nothing: the value
-// times a power of ten, minus the smallest. Every value is decoded again while encoding; a column that does not come
-// back bit for bit (or spans more than 32 bits) is kept as plain Float64. Half the bytes of plain columns, see the
-// figures in `tests/store/bar-chunks.bench.ts`; compressing on top of it makes reading three to five times slower.
+// Prices are decimals with few digits, so a column is stored as 32-bit integers if that loses nothing: each value times a
+// power of ten, minus the smallest. Encoding decodes every value again; a column that does not come back bit for bit (or
+// spans more than 32 bits) is stored as plain Float64. This takes half the bytes of plain columns (see
+// `tests/store/bar-chunks.bench.ts`); compressing the result would make reading three to five times slower.
 //
 //     0  uint32  number of bars
 //     4  6 × (float64 base, int32 exponent, int32 0)     exponent 127 = plain Float64
@@ -14,7 +14,7 @@ import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 export const CHUNK_BARS = 4096
 const HEADER_BYTES = 8 + BAR_FIELDS.length * 16
 const PLAIN = 127
-/** 10^-3 first: times in whole seconds. Beyond eight decimals nobody quotes. */
+/** 10^-3 comes first: times in whole seconds. Beyond eight decimals nobody quotes. */
 const EXPONENTS = [0, 2, 1, 3, 4, 5, 6, 7, 8] as const
 const TIME_EXPONENTS = [-3, 0] as const
 const UINT32 = 0xffff_ffff
@@ -42,9 +42,9 @@ export function chunkLength(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true)
 }
 
-/** Decodes into `target` from bar `at` on. */
+/** Decodes into `target`, starting at bar `at`. */
 export function decodeChunk(bytes: Uint8Array, target: Bars, at: number): void {
-  // Typed arrays want aligned memory, which a view into somebody else's buffer may not have.
+  // Typed arrays need aligned memory, which a view into another buffer may not have.
   const source = bytes.byteOffset % 8 === 0 ? bytes : Uint8Array.from(bytes)
   const header = new DataView(source.buffer, source.byteOffset, HEADER_BYTES)
   const length = header.getUint32(0, true)
@@ -78,12 +78,12 @@ function packColumn(values: Float64Array, exponents: readonly number[]): PackedC
   return { base: 0, exponent: PLAIN, data: values }
 }
 
-/** Fills `data` and returns its base; null where the column would not come back exactly. */
+/** Fills `data` and answers its base; null if the column would not come back exactly. */
 function pack(values: Float64Array, exponent: number, data: Uint32Array): number | null {
   const up = exponent >= 0 ? 10 ** exponent : 1
   const down = exponent >= 0 ? 1 : 10 ** -exponent
   let base = Number.POSITIVE_INFINITY
-  // An iterator over a typed array takes five times as long. NaN comes back as no whole number, below.
+  // An iterator over a typed array takes five times as long. A NaN is refused below, since it is not a whole number.
   for (let i = 0; i < values.length; i++) base = Math.min(base, values[i] ?? 0)
   base = Math.round((base * up) / down)
   if (!Number.isSafeInteger(base)) return null
@@ -91,7 +91,7 @@ function pack(values: Float64Array, exponent: number, data: Uint32Array): number
     const value = values[i] ?? 0
     const scaled = Math.round((value * up) / down)
     const difference = scaled - base
-    // Object.is: a volume of -0 would come back as 0.
+    // Object.is, because a volume of -0 would come back as 0.
     if (difference < 0 || difference > UINT32 || !Object.is(((base + difference) * down) / up, value))
       return null
     data[i] = difference
@@ -106,7 +106,7 @@ function unpack(data: Uint32Array, base: number, exponent: number, column: Float
   } else if (exponent === 0) {
     for (let i = 0; i < data.length; i++) column[at + i] = base + (data[i] ?? 0)
   } else {
-    // Divided, not multiplied by 0.01: only the division gives the number nearest to the decimal.
+    // Dividing by 100 gives the number nearest to the decimal; multiplying by 0.01 does not.
     const up = 10 ** exponent
     for (let i = 0; i < data.length; i++) column[at + i] = (base + (data[i] ?? 0)) / up
   }

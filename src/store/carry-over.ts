@@ -1,8 +1,8 @@
-// Data of version 0.1.0, brought into the layout of today at the first start.
+// Converts data of version 0.1.0 into today's layout at the first start.
 //
-// Version 0.1.0 let lmdb make the keys of bars and symbols ("ordered-binary"); documents had ours from the start. The
-// new database is made beside the old one, which nobody writes to, and is compared with it, count for count and byte
-// for byte, before it takes its place. So the old one is there until the new one is proved whole:
+// Version 0.1.0 let lmdb encode the keys of bars and symbols ("ordered-binary"); documents always had our own keys. The new
+// database is made beside the old one, which nobody writes to, and compared with it, count for count and byte for byte,
+// before it replaces it. So the old one stays until the new one has proved whole:
 //
 //     db                         old; `db.new` is thrown away and made again
 //     db.old and db.new          the old one is out of the way, the new one, proved, is not yet in place
@@ -46,9 +46,9 @@ import {
 
 const OLD_CHUNKS = { name: 'bars', encoding: 'binary' } as const
 const OLD_RECORDS = { name: 'series', encoding: 'string' } as const
-/** Documents and chunks that are in memory at a time. */
+/** How many documents and chunks are in memory at a time. */
 const PAGE = 64
-/** What a database takes beyond its records. */
+/** The size of a database beyond its records. */
 const SPARE_BYTES = 16 << 20
 
 export interface CarryOverOptions {
@@ -59,8 +59,9 @@ export interface CarryOverOptions {
 }
 
 /**
- * Brings the database in `folder` up to date; one that is, or is not there, stays as it is. Only while no other process can be doing the same: under the lock of a server (`server-lock.ts`). Throws
- * `DataRefused` while a process of version 0.1.0 has the database open: what it writes would be lost.
+ * Brings the database in `folder` up to date; does nothing if it is up to date, or missing. Call it only under the lock of
+ * a server (`server-lock.ts`), since no other process may do the same. Throws `DataRefused` while a process of version
+ * 0.1.0 has the database open, because what it writes would be lost.
  */
 export async function carryOver(
   folder: string,
@@ -94,7 +95,7 @@ export async function carryOver(
   rmSync(fresh, { recursive: true, force: true })
 }
 
-/** Where a carrying over was cut short between its two renames there is no `db`; then there is. */
+/** Completes a conversion that was cut short between its two renames, when there is no `db`. */
 export function finishRenaming(folder: string): void {
   const [fresh, old] = [`${folder}.new`, `${folder}.old`]
   if (existsSync(folder) || !existsSync(old)) return
@@ -102,12 +103,12 @@ export function finishRenaming(folder: string): void {
   syncPath(dirname(folder))
 }
 
-/** Is there anything for `carryOver` to do? Throws `DataRefused` for a database that cannot be trusted. */
+/** Whether `carryOver` has anything to do. Throws `DataRefused` for a database that cannot be trusted. */
 export function isToBeCarriedOver(folder: string): boolean {
   return existsSync(`${folder}.old`) || isOld(folder)
 }
 
-/** The tables tell, which were called otherwise; the layout of documents (`migrate.ts`) is a matter of its own. */
+/** Old tables have other names. The layout of documents (`migrate.ts`) is a separate matter. */
 function isOld(folder: string): boolean {
   const tables = checkDatabase(folder)?.tables
   return tables !== undefined && (tables.has(OLD_CHUNKS.name) || tables.has(OLD_RECORDS.name))
@@ -124,9 +125,9 @@ function assertSpace(folder: string): void {
 }
 
 interface Plan {
-  /** Series as they will be; their chunks are taken over as they are. */
+  /** The series of the new database; their chunks are copied unchanged. */
   readonly kept: readonly SeriesRecord[]
-  /** Series whose name is that of a kept one once it is composed, the one written to last at the end. */
+  /** Series whose composed name equals that of a kept one; the one written to last comes last. */
   readonly merged: readonly SeriesRecord[]
   readonly symbols: readonly SymbolInfo[]
   readonly counter: string | undefined
@@ -152,7 +153,7 @@ type OldTables = ReturnType<typeof oldTables>
 function oldTables(environment: Environment) {
   return {
     documents: openTable<Buffer>(environment, { ...DOCUMENTS, encoding: 'binary' }),
-    // Absent where the server was stopped before it had any.
+    // Absent if the server was stopped before it stored any.
     chunks: openTable<Buffer>(environment, OLD_CHUNKS) as Table<Buffer> | undefined,
     records: openTable<string>(environment, OLD_RECORDS) as Table<string> | undefined,
   }
@@ -187,13 +188,13 @@ function planOf(records: Table<string> | undefined): Plan {
   return { kept: [...kept.values()], merged, symbols, counter: valuesOf('counter')[0] }
 }
 
-/** The kind is ASCII, which the old encoding wrote as it is; the names behind it are in the values too. */
+/** The kind is ASCII, which the old encoding wrote unchanged. The names that follow it in the key are in the values too. */
 function kindOf(key: Uint8Array): string {
   const end = key.indexOf(0)
   return Buffer.from(end < 0 ? key : key.subarray(0, end)).toString('latin1')
 }
 
-/** Number of rows, and what their bytes come to. */
+/** The number of rows and the total of their bytes. */
 interface Sum {
   readonly count: number
   readonly hash: string
@@ -263,7 +264,7 @@ function prove(folder: string, expected: Sum, plan: Plan): void {
   }
 }
 
-/** Brings series of one name together. */
+/** Merges series whose names have become equal. */
 async function merge(folder: string, old: OldTables, { merged }: Plan): Promise<void> {
   const kv = lmdbKv({ path: folder })
   try {
@@ -281,13 +282,13 @@ async function merge(folder: string, old: OldTables, { merged }: Plan): Promise<
   }
 }
 
-/** All rows, some at a time: nothing is held open while what was read is written. */
+/** All rows in pages, so that no read transaction stays open during the writes. */
 function* pages(table: Table<Buffer>) {
   let start: Uint8Array = Buffer.of(0)
   for (;;) {
     const rows = Array.from(
       table.getRange({ start, exclusiveStart: true, limit: PAGE, versions: true }) as Iterable<Row>,
-      // A value is a view of the map, which the next transaction may move.
+      // Copied, because a value is a view of the map, which the next transaction may move.
       ({ key, value, version }) => ({ key, value: Buffer.from(value), version }),
     )
     const last = rows.at(-1)
@@ -317,8 +318,8 @@ class Total {
 }
 
 /**
- * `[series, first time]`, each nine bytes with a zero between them: half a byte that says "number" (1, or 0 for a
- * negative one), then the 64 bits of the double, those behind the sign turned over when it is negative.
+ * Decodes `[series, first time]`: each takes nine bytes, with a zero between them. Half a byte says "number" (1, or 0 for a
+ * negative one), and the 64 bits of the double follow; for a negative one, all but the sign are flipped.
  */
 export function oldChunkKey(key: Uint8Array): [id: number, first: number] {
   assert(key.length >= 18, `an old key of ${key.length} bytes`)

@@ -1,8 +1,8 @@
-// Is what lies in a data directory a database of ours, and whole? Looked at before LMDB opens it, so that a foreign or
-// damaged one is refused with a sentence and stays as it is.
+// Checks that the files in a data directory are a whole database of ours before LMDB opens it, so that a foreign or damaged
+// one is refused with a sentence and left as it is.
 //
-// A small file is read whole. A large one (1 GB takes a second) only where there is reason to: a process that is killed
-// leaves a whole file, a machine that is switched off or somebody who copies files may not.
+// A small file is always read whole. A large one (1 GB takes a second) is read whole only if there is a reason: killing a
+// process leaves a whole file, but switching off the machine or copying files may not.
 
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ import { FileDamage, type LmdbFile, readLmdbFile } from './lmdb-file.ts'
 import { DOCUMENTS } from './lmdb.ts'
 
 const SMALL_BYTES = 64 << 20
-/** A walk through a file that somebody is writing to may meet pages of two times. */
+/** A walk through a file that a process is writing may meet pages of two different times, so it is tried again. */
 const TRIES = 5
 
-/** null where there is no database yet. Throws `DataRefused`. */
+/** null if there is no database yet. Throws `DataRefused`. */
 export function checkDatabase(folder: string, { whole = false } = {}): LmdbFile | null {
   const path = join(folder, 'data.mdb')
   let found: LmdbFile | null
@@ -48,7 +48,7 @@ export function calmly<T>(read: () => T): T {
     }
 }
 
-/** What the system says of a file that cannot be read, as a refusal. */
+/** Turns the system's error about an unreadable file into a refusal. */
 function readable(error: unknown, path: string): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (!/^E(ACCES|PERM|ISDIR|IO|NOTDIR)$/.test(code)) return error

@@ -8,9 +8,9 @@
 //     await alerts.list('owner', [userId], { limit: 50, cursor })
 //     await alerts.update(id, (alert) => ({ ...alert, state: 'paused' }))
 //
-// A write is a value: `insert`, `replace` and `remove` answer the `Changes` to be made, for a plan of `transaction.ts` to
-// commit. So a record, its index entries, its unique names, its counters and whatever another collection adds are written
-// together or not at all, and every index can be rebuilt from the records. A plan reads `alerts.at(tx)`.
+// A write is a value: `insert`, `replace` and `remove` answer `Changes`, which a plan (`transaction.ts`) commits. So a
+// record, its index entries, unique names and counters, and whatever another collection adds, are written together or not
+// at all, and every index can be rebuilt from the records. A plan reads through `alerts.at(tx)`.
 //
 // Keys: [name, 'id', id] the record · [name, 'by', index, …parts, id] · [name, 'unique', index, …parts] → id ·
 // [name, 'count', counter, …parts] → number · [name, 'stamp', index, …parts], whose version is the stamp.
@@ -34,27 +34,30 @@ export interface Page<T> {
 export interface PageOptions {
   readonly limit: number
   readonly cursor?: string | null | undefined
-  /** Newest first, where ids are time-ordered. Default true. */
+  /** Newest first if ids are time-ordered. Default: true. */
   readonly reverse?: boolean
 }
 
 export interface CollectionSpec<T> {
-  /** Where a record is listed; null = not in this index. The id is appended, so equal parts list in order of making. */
+  /**
+   * The key a record is listed under; null = it is not in this index. The id is appended, so records with equal parts list
+   * in order of creation.
+   */
   readonly indexes?: Readonly<Record<string, (record: T) => Key | null>>
   /** Indexes whose lists have a stamp. */
   readonly stamped?: readonly string[]
-  /** Names no two records may share; null = none taken. */
+  /** Names that no two records may share; null = the record takes none. */
   readonly unique?: Readonly<Record<string, (record: T) => Key | null>>
-  /** Numbers kept in step with the records; `max` makes one a quota. */
+  /** Numbers kept in step with the records; `max` makes a number a quota. */
   readonly counts?: Readonly<
     Record<string, { readonly of: (record: T) => Key | null; readonly max?: number; readonly noun?: string }>
   >
 }
 
-/** What can be asked of a collection. */
+/** How a collection is read. */
 interface Records<T> {
   get(id: string): Promise<T | null>
-  /** Those that there are of these, in their order. */
+  /** The records that exist of these ids, in the order of the ids. */
   getMany(ids: readonly string[]): Promise<T[]>
   stored(id: string): Promise<Stored<T> | null>
   storedMany(ids: readonly string[]): Promise<Stored<T>[]>
@@ -62,46 +65,52 @@ interface Records<T> {
   find(unique: string, parts: Key): Promise<T | null>
   findStored(unique: string, parts: Key): Promise<Stored<T> | null>
   list(index: string, parts: Key, options: PageOptions): Promise<Page<T>>
-  /** Every record of an index, or of the collection, page by page; for jobs and rebuilds. */
+  /** Every record of an index, or of the whole collection, page by page; for jobs and rebuilds. */
   each(index?: string, parts?: Key): AsyncGenerator<T>
   /**
-   * The first key of every group of an index, without what all of them begin with: groups are told apart by `depth` parts behind
-   * `parts`. It costs one read a group, however many entries a group has.
+   * The first key of every group of an index, without the part that all keys share. The first `depth` parts behind `parts`
+   * make a group. Each group costs one read, however many entries it has.
    */
   firsts(index: string, parts: Key, depth: number): AsyncGenerator<Key>
-  /** Entries of an index from `start` to `end`, both themselves and all below them, in pages. The id is the last part. */
+  /**
+   * The entries of an index from `start` to `end`, both included with all keys below them, in pages. The last part of each
+   * key is the id.
+   */
   entries(index: string, start: Key, end: Key): AsyncGenerator<readonly Key[]>
   count(counter: string, parts: Key): Promise<number>
 }
 
 /**
- * What changes with every write: whoever reads a stamp and then what it is of, and finds the same stamp later, has read what
- * stands there. '' before the first write.
+ * A stamp changes with every write. Whoever reads a stamp and then the data, and later finds the same stamp, knows that the
+ * data is still current. It is '' before the first write.
  */
 export interface Stamps {
-  /** Of one record. */
+  /** The stamp of one record. */
   stamp(id: string): Promise<string>
-  /** Of the list of a stamped index: changes with any record that is, or was, in it. */
+  /** The stamp of a list of a stamped index: it changes with any record that is, or was, in the list. */
   listStamp(index: string, parts: Key): Promise<string>
 }
 
 export interface Collection<T extends { readonly id: string }> extends Records<T>, Stamps {
-  /** Where a record stands in the store. */
+  /** The key of a record in the store. */
   keyOf(id: string): Key
-  /** As a plan reads it. */
+  /** The collection as a plan reads it. */
   at(tx: Reader): Records<T>
   insert(record: T): Changes
   replace(before: Stored<T>, record: T): Changes
   remove(before: Stored<T>): Changes
-  /** Read, change, commit, again on conflict. `change` answers null to leave the record alone. null when it is absent. */
+  /**
+   * Reads, changes and commits, and starts again on conflict. `change` answers null to leave the record as it is. Answers
+   * null if the record is absent.
+   */
   update(id: string, change: (record: T) => T | null, also?: Also<T>): Promise<T | null>
-  /** false when it was absent already. */
+  /** Answers false if the record was already absent. */
   delete(id: string, also?: Also<T>): Promise<boolean>
 }
 
 /**
- * A collection for each store that is asked for one, made once: `users(kv)` stands in places that every request passes.
- * It goes with its store.
+ * Keeps one collection for each store, since code that every request runs calls `users(kv)`. The collection is forgotten
+ * together with its store.
  */
 export function collectionIn<T extends { readonly id: string }>(
   name: string,
@@ -169,7 +178,7 @@ export function collection<T extends { readonly id: string }>(
         const entries = await reader.getMany(ids.map(recordKey))
         return entries.flatMap((entry) => (entry ? storedAs(entry) : []))
       },
-      // Each asks the store itself: a promise of a promise costs a request as much as the reading does.
+      // These ask the store directly: wrapping a promise in a promise costs a request as much as the read itself.
       async get(id) {
         const entry = await reader.get(recordKey(id))
         return entry && recordOf(entry)
@@ -191,7 +200,7 @@ export function collection<T extends { readonly id: string }>(
       async list(index, parts, { limit, cursor, reverse = true }) {
         const prefix = [name, 'by', index, ...parts]
         const after = cursor ? { after: [...prefix, ...decodeCursor(cursor)] } : {}
-        // One more than asked for tells whether there is a next page.
+        // Reading one more than requested tells whether there is a next page.
         const entries = await reader.list({ prefix }, { limit: limit + 1, reverse, ...after })
         const page = entries.slice(0, limit)
         const last = entries.length > limit ? page.at(-1) : undefined
@@ -311,7 +320,7 @@ export function collection<T extends { readonly id: string }>(
   return self
 }
 
-/** All of a range in its order, so many at a time. */
+/** Everything in a range, in order, in pages of `limit`. */
 async function* pages(reader: Reader, range: Selector, limit: number): AsyncGenerator<readonly Entry[]> {
   let after: { after?: Key } = {}
   for (;;) {
@@ -326,16 +335,16 @@ async function* pages(reader: Reader, range: Selector, limit: number): AsyncGene
 
 const idOf = ({ key }: Entry) => String(key.at(-1))
 
-/** Sorts behind every id and number that a key part may be. */
+/** Sorts behind every id and every number that a key part may be. */
 const BEHIND_ALL = '\u{10FFFF}'
 const EACH_PAGE = 500
-/** Records in one go: some are hundreds of kilobytes. */
+/** How many records are read in one go, since some have hundreds of kilobytes. */
 const AT_ONCE = 32
 const ENTRIES_PAGE = 256
 
 const absent = (key: Key): Check => ({ key, version: null })
 
-/** What `items` has and `others` has not, by the text of their keys. */
+/** The items that `others` lacks, compared by the text of their keys. */
 function without<I>(
   items: readonly I[],
   others: readonly I[],
@@ -345,7 +354,7 @@ function without<I>(
   return items.filter((item) => !texts.has(JSON.stringify(keyOf(item))))
 }
 
-// A cursor is the part of the last key that its list does not know already, so it can only point into that list.
+// A cursor is only the part of the last key that its list does not already know, so it can never point outside that list.
 
 export function encodeCursor(tail: Key): string {
   return Buffer.from(JSON.stringify(tail)).toString('base64url')

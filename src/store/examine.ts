@@ -1,7 +1,7 @@
-// What a doctor says of a database: is every page, record, index entry and chunk of bars what it should be?
+// The doctor's examination of a database: is every page, record, index entry and chunk of bars as it should be?
 //
-// It reads the file itself (`lmdb-file.ts`), so it takes no lock, writes nothing, and no damage can end it. Collections
-// all keep their keys in one way (`collection.ts`), so their indexes are checked without knowing what they hold.
+// It reads the file itself (`lmdb-file.ts`), so it takes no lock, writes nothing, and survives any damage. All collections
+// build their keys in the same way (`collection.ts`), so it can check indexes without knowing what they hold.
 
 import { mistakeOf } from '../market/bar-stage.ts'
 import { emptyBars, type Bars } from '../market/bars.ts'
@@ -22,25 +22,25 @@ export interface Findings {
   readonly indexEntries: number
   readonly series: number
   readonly bars: number
-  /** What waits to be done at the next start, by name. */
+  /** Work that waits for the next start, counted by name. */
   readonly pending: Readonly<Record<string, number>>
-  /** A sentence each; at most as many as anybody reads. */
+  /** One sentence for each fault, up to as many as anybody reads. */
   readonly wrong: readonly string[]
 }
 
-/** Ahead of every value of a table that keeps versions. */
+/** Every value of a table with versions begins with this many bytes of version. */
 const VERSION_BYTES = 8
 const WRONG_MAX = 50
-/** Counters that count all records of their collection, together. */
+/** Counters which together count all records of their collection. */
 const WHOLE_COUNTERS = ['owner', 'user', 'all']
-/** States of records that somebody still has to work on. */
+/** The states of records with unfinished work. */
 const PENDING: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['pending'],
   backtests: ['queued', 'running'],
   letters: ['waiting'],
 }
 
-/** `key`: the key file's bytes, null where there is none. null where there is no database. Throws `FileDamage`. */
+/** `key` has the bytes of the key file, or is null without one. Answers null if there is no database. Throws `FileDamage`. */
 export function examine(path: string, key: Uint8Array | null): Findings | null {
   const documents = new Documents()
   const series = new SeriesCheck()
@@ -104,7 +104,7 @@ class Documents {
   readonly pending: Record<string, number> = {}
   readonly entries: IndexEntry[] = []
   readonly #ids = new Map<string, Set<string>>()
-  /** By collection and counter. */
+  /** Sums by collection and counter. */
   readonly #counts = new Map<string, { readonly collection: string; sum: number }>()
   readonly #unreadable: string[] = []
 
@@ -167,7 +167,7 @@ class SeriesCheck {
   readonly #owners = new Map<number, string>()
   readonly #records: { readonly name: string; readonly info: SeriesInfo; readonly id: number }[] = []
   readonly #unreadable: string[] = []
-  /** The first of a chunk that is no bar. */
+  /** For each damaged chunk, its first bad bar. */
   readonly #damaged: { readonly id: number; readonly time: number; readonly mistake: string }[] = []
   #drafts = 0
 
@@ -239,7 +239,7 @@ function barsOf(value: Buffer): Bars | null {
   }
 }
 
-/** A page of a long value carries no sum, so what lies in it is asked what an import is asked. */
+/** The pages of a long value carry no checksum, so its bars are checked as an import checks them. */
 function damageOf({ length, time, open, high, low, close, volume }: Bars) {
   for (let i = 0; i < length; i++) {
     const mistake = mistakeOf(time[i]!, open[i]!, high[i]!, low[i]!, close[i]!, volume[i]!)
@@ -256,7 +256,7 @@ function decodedKey(bytes: Buffer): Key | null {
   }
 }
 
-/** undefined where it is no JSON, which nothing else is. */
+/** undefined if the text is not JSON: no JSON parses to it. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -1,8 +1,8 @@
 // The key file of a data directory: 32 bytes that secrets are sealed with, beside the database, so that a copied
 // database gives none away.
 //
-// The database keeps the key's fingerprint. A key that is lost or belongs to another database is refused: with a new one
-// in its place, every secret would be unreadable from then on, and nobody would be told.
+// The database keeps the key's fingerprint. We refuse to start if the key is lost or belongs to another database: a new key
+// would silently make every secret unreadable.
 
 import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,19 +18,19 @@ export const INSTANCE_KEY: Key = ['meta', 'instance']
 
 /** Kept in the database. */
 export interface Instance {
-  /** Names the database, whatever becomes of its key. */
+  /** Names the database, and stays the same if its key changes. */
   readonly id: string
   readonly keyFingerprint: string
 }
 
-/** Does this key open what was sealed before fingerprints were kept? null: nothing is sealed. */
+/** Whether this key opens what was sealed before fingerprints were kept; null if nothing is sealed. */
 export type Opens = (key: Uint8Array) => Promise<boolean | null>
 
-/** What is to become of the key file. */
+/** What to do with the key file. */
 export type KeyVerdict =
   { readonly kind: 'right' | 'first'; readonly key: Uint8Array } | { readonly kind: 'missing' | 'lost' }
 
-/** Writes nothing. Throws `DataRefused` where the key is not the database's, unless a new one is wanted. */
+/** Writes nothing. Throws `DataRefused` if the key is not the database's, unless a new one was requested. */
 export async function judgeKey(
   kv: Pick<Kv, 'get'>,
   directory: string,
@@ -56,7 +56,7 @@ export async function judgeKey(
   )
 }
 
-/** Acts on the verdict; answers the key. */
+/** Carries out the verdict and answers the key. */
 export async function settleKey(
   kv: Kv,
   directory: string,
@@ -81,7 +81,7 @@ export async function readInstance(kv: Pick<Kv, 'get'>): Promise<Instance | null
   return entry && (JSON.parse(entry.value) as Instance)
 }
 
-/** Tells keys apart and gives nothing of them away. */
+/** Distinguishes keys without revealing anything about them. */
 export function fingerprintOf(key: Uint8Array): string {
   return sha256(Buffer.concat([Buffer.from('chartroom instance key '), key])).slice(0, 32)
 }

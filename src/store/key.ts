@@ -1,9 +1,8 @@
-// Keys as bytes whose order is the order of the keys, after FoundationDB's tuple layer.
+// Encodes keys as bytes that sort as the keys do, after FoundationDB's tuple layer.
 //
-// A part is a tag and its content. Tags put the kinds in order (false < true < numbers < strings). A number is its
-// IEEE 754 bits with the sign flipped, or all bits flipped when negative, which makes their byte order numeric. A
-// string is UTF-8, ends with 00, and a 00 inside it is written 00 FF: as no tag is FF, a string that ends there
-// still sorts before one that goes on.
+// A part is a tag and its content. Tags put the kinds in order (false < true < numbers < strings). A number is its IEEE 754
+// bits with the sign flipped, or all bits flipped when negative, which makes their byte order numeric. A string is UTF-8
+// and ends with 00, and a 00 inside it is written 00 FF. As no tag is FF, a string still sorts before its extensions.
 
 import { assert } from '../lib/assert.ts'
 import type { Key, KeyPart } from './kv.ts'
@@ -12,7 +11,7 @@ const FALSE = 0x05
 const TRUE = 0x06
 const NUMBER = 0x10
 const STRING = 0x20
-/** Above every tag: `prefix` + this byte is the end of all keys that start with `prefix`. */
+/** Above every tag: `prefix` plus this byte is the end of all keys that start with `prefix`. */
 const END = 0xff
 const NUMBER_BYTES = 9
 
@@ -25,7 +24,7 @@ export function encodeKey(key: Key): Buffer {
   return bytes
 }
 
-/** The half-open byte range of everything below `prefix`, the prefix itself left out. */
+/** The half-open byte range of all keys below `prefix`, without the prefix itself. */
 export function prefixRange(prefix: Key): { readonly start: Buffer; readonly end: Buffer } {
   const bytes = encodeParts(prefix)
   return { start: Buffer.concat([bytes, Buffer.of(0)]), end: Buffer.concat([bytes, Buffer.of(END)]) }
@@ -52,8 +51,8 @@ export function decodeKey(bytes: Uint8Array): Key {
 }
 
 /**
- * Every read and write passes here, mostly with parts of plain ASCII, which are written where they belong: a third of the time
- * that a buffer a part takes.
+ * Every read and write encodes keys, mostly with parts of plain ASCII. These are written straight into place, which takes a
+ * third of the time of a buffer for each part.
  */
 function encodeParts(key: Key): Buffer {
   let room = 0
@@ -72,7 +71,7 @@ function encodeParts(key: Key): Buffer {
       bytes[at++] = 0
     }
   }
-  // A view of the whole takes as long as writing it.
+  // Making a view of the whole buffer takes as long as writing it.
   return at === room ? bytes : bytes.subarray(0, at)
 }
 
@@ -90,7 +89,7 @@ function encodeNumber(value: number): Buffer {
   assert(!Number.isNaN(value), 'NaN in a key')
   const bytes = Buffer.alloc(NUMBER_BYTES)
   bytes[0] = NUMBER
-  // -0 and 0 are one key.
+  // -0 and 0 are the same key.
   bytes.writeDoubleBE(value === 0 ? 0 : value, 1)
   flipSign(bytes.subarray(1), value < 0)
   return bytes

@@ -1,7 +1,7 @@
 // The one port to storage, after Deno KV: tuple keys, versioned values, one atomic commit.
 //
-// A distributed store and the embedded one look the same through it. There are no callbacks inside a
-// transaction: read, decide, commit, and retry when the commit says that somebody was faster.
+// A distributed store and the embedded one look the same through it. There are no callbacks inside a transaction: read,
+// decide, commit, and retry if the commit fails because another was faster.
 
 export type KeyPart = string | number | boolean
 /** Ordered part by part: false < true < numbers (by value) < strings (by UTF-8 bytes). A shorter key sorts before its extensions. */
@@ -12,7 +12,7 @@ export type Version = string
 
 export interface Entry {
   readonly key: Key
-  /** JSON text, as it was set. */
+  /** The JSON text that was set. */
   readonly value: string
   readonly version: Version
 }
@@ -24,17 +24,17 @@ export interface Check {
 }
 
 /**
- * A step of a counter, taken by the store itself: nobody reads the counter first, so steps of many never conflict. A
- * counter is a whole number as decimal text; it is absent at zero, and does not go below.
+ * A step of a counter, taken by the store itself. Nobody reads the counter first, so the steps of many writers never
+ * conflict. A counter is a whole number as decimal text; it is absent at zero, and never falls below.
  */
 export interface Sum {
   readonly key: Key
   readonly step: number
-  /** A step up that would lead above this refuses the whole commit, with `AboveMax`. */
+  /** A step that would raise the counter above this refuses the whole commit with `AboveMax`. */
   readonly max?: number
 }
 
-/** Nothing was written, since a sum would have risen above its bound. */
+/** Nothing was written, because a counter would have risen above its bound. */
 export class AboveMax extends Error {
   readonly sum: Sum
   constructor(sum: Sum) {
@@ -43,20 +43,20 @@ export class AboveMax extends Error {
   }
 }
 
-/** A key stands in it once at most, but for its checks. */
+/** A key may occur only once, except that it may also be checked. */
 export interface Commit {
   readonly checks?: readonly Check[]
   readonly sets?: readonly { readonly key: Key; readonly value: string }[]
   readonly deletes?: readonly Key[]
   readonly sums?: readonly Sum[]
-  /** Takes what is kept back for when the store is full: for what somebody needs to make room, or to stop. */
+  /** Lets the commit use the reserve of a full store. For what a user needs to free space, sign in or stop the server. */
   readonly essential?: boolean
 }
 
 export interface ListOptions {
-  /** At most this many entries; 1 to 10,000. */
+  /** The most entries to answer, 1 to 10,000. */
   readonly limit: number
-  /** Continue behind this key (exclusive), in the direction of travel. */
+  /** Continues behind this key (exclusive), in the direction of travel. */
   readonly after?: Key
   readonly reverse?: boolean
 }
@@ -64,24 +64,24 @@ export interface ListOptions {
 export type Selector = { readonly prefix: Key } | { readonly start: Key; readonly end: Key }
 
 /**
- * Every answer is true of one moment, and may be old when it arrives: two answers need not be of the same moment, and
- * only a check tells whether one still holds when something is written.
+ * Every answer describes one moment and may be out of date when it arrives. Two answers may describe different moments, and
+ * only a check tells at the time of a write whether one still holds.
  */
 export interface Reader {
   /** null where the key is absent. */
   get(key: Key): Promise<Entry | null>
-  /** One answer a key, in their order; in one go, where `get` would take a round trip each. */
+  /** Answers one entry for each key, in order; one round trip instead of one for each `get`. */
   getMany(keys: readonly Key[]): Promise<(Entry | null)[]>
-  /** One bounded page in key order. `start` is inclusive, `end` exclusive; a prefix does not contain itself. */
+  /** One bounded page in key order. `start` is inclusive, `end` exclusive; a prefix does not include itself. */
   list(selector: Selector, options: ListOptions): Promise<Entry[]>
 }
 
 export interface Kv extends Reader {
-  /** Of each key, null where it is absent: whether what was read still stands, without reading it again. */
+  /** The version of each key, null if it is absent: tells whether a read still holds without reading again. */
   versions(keys: readonly Key[]): Promise<(Version | null)[]>
   /**
-   * All or nothing. Resolves when the commit is flushed to disk: `true`, or `false` when a check failed and
-   * nothing was written. Rejects with `AboveMax`, and with Problem 507 `storage_full` when the disk or the map is full.
+   * Writes all or nothing. Resolves to `true` when the commit is flushed to disk, or to `false` if a check failed and
+   * nothing was written. Rejects with `AboveMax`, and with Problem 507 `storage_full` if the disk or the map is full.
    */
   commit(commit: Commit): Promise<boolean>
   close(): Promise<void>

@@ -1,19 +1,21 @@
-// Texts that are too large for one write: a report and tracks of millions of bars are a hundred megabytes.
+// Texts that are too large for one write: a report with its tracks over millions of bars takes a hundred megabytes.
 //
-// One write of that much holds up everything else on the thread, and so does one read. So a large text is kept in parts,
-// which are written one after the other before the commit that makes them count: only that one writes the head, under
-// the text's own key, and until then the parts are a draft, which the next start takes away. A text of ordinary size
-// is its own head, as it always was.
+// Writing or reading that much at once holds up everything else on the thread. So a large text is stored in parts, which
+// are written one after the other before the commit that makes them count: only that commit writes the head, under the
+// text's own key. Until then the parts are a draft, which the next start removes. A text of ordinary size is its own head.
 
 import { cutText } from '../lib/text-cut.ts'
 import { transact, type Changes } from './transaction.ts'
 import type { Key, Kv, Reader } from './kv.ts'
 
-/** Characters, or bytes; a part is written and read within a millisecond or two. */
+/** Characters or bytes; a part is written and read within a millisecond or two. */
 const PART = 1024 * 1024
-/** Up to here the text is written as one: a write more costs three milliseconds, as much as so many characters. */
+/**
+ * Up to this size a text is written as one. One more write costs three milliseconds, as much as writing this many
+ * characters.
+ */
 const WHOLE = 3 * PART
-/** A head of parts begins with this, and no text of ours does. */
+/** The head of a text in parts begins with this, and none of our texts does. */
 const HEAD = '{"$parts":'
 
 interface Head {
@@ -22,20 +24,20 @@ interface Head {
 }
 
 export interface LargeText {
-  /** Characters. */
+  /** Length in characters. */
   readonly length: number
-  /** Each is read when it is asked for. */
+  /** Each part is read when it is asked for. */
   readonly parts: AsyncIterable<string>
 }
 
 /**
- * Writes what is too large for the commit, and answers what the commit has to add. The text is UTF-8, in pieces that are
- * whole characters each.
+ * Writes what is too large for the commit, and answers the changes to add to it. The text is UTF-8, and no piece of it ends
+ * within a character.
  */
 export async function stageText(kv: Kv, key: Key, text: readonly Uint8Array[]): Promise<Changes> {
   const bytes = text.reduce((sum, { length }) => sum + length, 0)
   if (bytes <= WHOLE) return { sets: [{ key, value: text.map((piece) => utf8.decode(piece)).join('') }] }
-  // A piece that is cut may have a part that is a character short, so that there is perhaps one more.
+  // Cutting a piece may leave a part one character short, so there may be one more part.
   const most = text.reduce((sum, { length }) => sum + Math.ceil(length / (PART - 1)), 0)
   await transact(kv, () => ({ sets: [{ key: draftKey(key), value: String(most) }] }))
   let [count, length] = [0, 0]
@@ -48,10 +50,10 @@ export async function stageText(kv: Kv, key: Key, text: readonly Uint8Array[]): 
   const head: Head = { $parts: count, length }
   return { sets: [{ key, value: JSON.stringify(head) }], deletes: [draftKey(key)] }
 }
-/** A piece may begin with what stands for a byte order mark at the beginning of a text. */
+/** A piece may begin with the character that would be a byte order mark at the start of a text. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** null = there is none. */
+/** null if there is none. */
 export async function largeText(kv: Reader, key: Key): Promise<LargeText | null> {
   const value = (await kv.get(key))?.value
   if (value === undefined) return null
@@ -60,20 +62,20 @@ export async function largeText(kv: Reader, key: Key): Promise<LargeText | null>
   return { length: head.length, parts: partsOf(kv, key, head.$parts) }
 }
 
-/** What to delete with the text. */
+/** The keys to delete together with the text. */
 export async function textKeys(kv: Reader, key: Key): Promise<Key[]> {
   const head = headOf((await kv.get(key))?.value ?? '')
   return [key, ...Array.from({ length: head?.$parts ?? 0 }, (_, part) => partKey(key, part))]
 }
 
-/** Takes away a draft that came to nothing. */
+/** Removes a draft that will not be committed. */
 export async function dropText(kv: Kv, key: Key): Promise<void> {
   const count = Number((await kv.get(draftKey(key)))?.value ?? 0)
   for (let part = 0; part < count; part++) await transact(kv, () => ({ deletes: [partKey(key, part)] }))
   if (count > 0) await transact(kv, () => ({ deletes: [draftKey(key)] }))
 }
 
-/** At start: takes away the drafts of a server that stopped meanwhile. */
+/** Removes, at the start, the drafts of a server that was stopped. */
 export async function dropDrafts(kv: Kv): Promise<void> {
   for (;;) {
     const drafts = await kv.list({ prefix: ['text-draft'] }, { limit: 100 })

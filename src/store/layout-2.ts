@@ -1,15 +1,15 @@
-// Layout 2: deliveries and letters that wait are listed by user, no longer by time alone, and backtests that are not pinned
-// have a list of their own.
+// Layout 2 lists waiting deliveries and letters by user instead of by time alone, and lists the backtests that are not
+// pinned.
 //
-// Before, everybody's deliveries stood in one list, and what one user had waiting was read past on the way to another's.
-// Of the backtests none could be pinned.
+// Before, everybody's deliveries were in one list, so reading one user's meant reading past the others'. No backtest could
+// be pinned.
 
 import { assert } from '../lib/assert.ts'
 import type { Key, Kv } from './kv.ts'
 
 interface Waiting {
   readonly ownerId: string
-  /** A delivery's; letters have none. */
+  /** Only deliveries have one; letters do not. */
   readonly receiverId?: string
   readonly nextAt: number
 }
@@ -24,7 +24,7 @@ export async function toLayout2(kv: Kv): Promise<void> {
 async function listDueByUser(kv: Kv): Promise<void> {
   for (const name of ['deliveries', 'letters']) {
     const prefix: Key = [name, 'by', 'due']
-    // What is moved is gone from the list, so that its first page is always the next one.
+    // Moving an entry removes it from the list, so the first page is always the next one.
     for (;;) {
       const due = await kv.list({ prefix }, { limit: AT_ONCE })
       if (due.length === 0) break

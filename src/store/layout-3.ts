@@ -1,7 +1,7 @@
-// Layout 3: how far alerts have seen is kept once a series, and an alert of layout 2 has not been looked at like that.
+// Layout 3 stores once a series how far its alerts have looked; layout 2 stored it with each alert.
 //
-// So all of them are fresh: they go on from the bar they saw last by themselves, and stand with the others after the next
-// look. That also makes up for bars that layout 2 never looked at.
+// So all existing alerts become fresh: each goes on by itself from the bar it saw last, and joins the others after the next
+// look. That also covers bars that layout 2 never looked at.
 
 import { assert } from '../lib/assert.ts'
 import type { Commit, Key, Kv } from './kv.ts'
@@ -16,7 +16,7 @@ interface OldAlert {
   readonly state: string
   readonly seenBar: number | null
   readonly lastFiredAt: number | null
-  /** What this step adds. */
+  /** The field that this step adds. */
   readonly fresh?: boolean
 }
 
@@ -36,7 +36,7 @@ export async function toLayout3(kv: Kv): Promise<void> {
     if (!last || page.length < AT_ONCE) break
     after = { after: last.key }
   }
-  // A firing is no longer known by a key of its own, and what is armed is listed by whose series it watches.
+  // Firings no longer have a unique key of their own, and armed alerts are listed by the owner of the series they watch.
   for (const prefix of [
     ['alerts', 'fired'],
     ['alerts', 'by', 'armed'],

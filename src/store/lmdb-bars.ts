@@ -1,8 +1,8 @@
-// Bars in LMDB, beside the documents: chunks of up to 4,096 bars by (series, time of the first bar).
+// Stores bars in LMDB, beside the documents: chunks of up to 4,096 bars by (series, time of the first bar).
 //
-// A write reads the chunks it touches, merges, and writes them back in one transaction; an append touches the last
-// one only. Transactions run one after another, so what is read inside one is what is written over. A read decodes the
-// chunks of its range and no others, in steps between which others have their turn; it sees one moment of the database.
+// A write reads the chunks it touches, merges, and writes them back in one transaction; an append touches only the last
+// one. Transactions run one after another, so nothing changes between their reads and their writes. A read decodes only the
+// chunks of its range, in steps between which others get their turn, and sees one moment of the database.
 
 import type { Transaction } from 'lmdb'
 import { turn } from '../lib/turn.ts'
@@ -50,13 +50,13 @@ const noteKey = (key: SeriesKey) => encodeKey(['note', ownerOf(key), key.exchang
 const draftKey = (id: number) => encodeKey(['draft', id])
 
 export interface SeriesRecord extends SeriesInfo {
-  /** Names the series in chunk keys. */
+  /** Identifies the series in chunk keys. */
   readonly id: number
 }
 
-/** Chunks a step of a large write touches: 65,536 bars, 2 MB, some 10 ms. */
+/** How many chunks a step of a large write touches: 65,536 bars, 2 MB, some 10 ms. */
 const STEP_CHUNKS = 16
-/** Chunks that are decoded before others have their turn: some 2 ms. */
+/** How many chunks are decoded before others get their turn: some 2 ms. */
 const TURN_CHUNKS = 16
 const FIRST_TIME = -8_640_000_000_000_000
 const LAST_TIME = 8_640_000_000_000_000
@@ -67,7 +67,7 @@ export function lmdbBars(
   const chunks = store.openDatabase<Buffer>(CHUNKS)
   const records = store.openDatabase<string>(RECORDS)
   const write = <T>(change: () => T) => store.durable(() => store.environment.transaction(change))
-  /** Takes away only, so it may use what is kept back for a full disk. */
+  /** Removing only frees room, so it may use the reserve of a full disk. */
   const free = <T>(change: () => T) =>
     store.durable(
       () => store.environment.transaction(change),
@@ -79,14 +79,14 @@ export function lmdbBars(
     return text === undefined ? null : (JSON.parse(text) as SeriesRecord)
   }
 
-  /** Numbers never given before: for the ids of series and for changes. Inside a transaction. */
+  /** A number never given before, for ids of series and for changes. Call it inside a transaction. */
   function next(): number {
     const number = Number(records.get(COUNTER_KEY) ?? 0) + 1
     void records.put(COUNTER_KEY, String(number))
     return number
   }
 
-  /** Inside the transaction that makes the change. */
+  /** Call it inside the transaction that makes the change. */
   function note(series: SeriesKey, from: number, to: number, change: number): void {
     const key = bare(series)
     const text = records.get(noteKey(key))
@@ -105,12 +105,12 @@ export function lmdbBars(
     )
   }
 
-  /** First times of the chunks that bars from `first` to `last` go into, and of a neighbour that has room left. */
+  /** The first times of the chunks that bars from `first` to `last` fall into, and of a neighbour with room left. */
   function touched(id: number, first: number, last: number): number[] {
     const [before] = keys([id, first], [id, FIRST_TIME], { reverse: true, limit: 1 })
     const inside = keys([id, first + 1], [id, last + 1])
     const [behind] = keys([id, last + 1], [id, LAST_TIME], { limit: 1 })
-    // A full chunk that ends before `first` stays as it is.
+    // A full chunk that ends before `first` is not touched.
     const head = before && (hasRoom(before) || lastTime(before) >= first) ? [before] : []
     const tail = behind && !before && inside.length === 0 && hasRoom(behind) ? [behind] : []
     return [...head, ...inside, ...tail].map(([, start]) => start)
@@ -125,11 +125,11 @@ export function lmdbBars(
     return decoded(chunks.get(encodeKey(key))).time.at(-1) ?? 0
   }
 
-  /** First times of the chunks that may have bars of the range, in order. */
+  /** The first times of the chunks that may have bars of the range, in order. */
   function startsIn(id: number, { from, to, first, last }: BarRange, transaction?: Transaction): number[] {
     const within = transaction ? { transaction } : {}
     const end = to ?? LAST_TIME
-    // Backwards where the newest are wanted, since they may be few of many.
+    // Walks backwards if the newest bars are wanted, since they may be few of many.
     if (last !== undefined) {
       const starts: number[] = []
       let missing = last
@@ -140,7 +140,7 @@ export function lmdbBars(
         ...within,
       })) {
         const [, start] = decodeKey(key) as unknown as ChunkKey
-        // The last chunk may be mostly behind the end of the range, so it does not count.
+        // Most of the last chunk may lie behind the end of the range, so it does not count.
         if (to === undefined || starts.length > 0) missing -= chunkLength(value)
         starts.push(start)
         if (missing <= 0 || start <= (from ?? FIRST_TIME)) break
@@ -160,20 +160,20 @@ export function lmdbBars(
     })) {
       const [, start] = decodeKey(key) as unknown as ChunkKey
       starts.push(start)
-      // The first chunk may lie mostly before the range.
+      // Most of the first chunk may lie before the range, so it does not count.
       if (from === undefined || starts.length > 1) missing -= chunkLength(value)
       if (missing <= 0) break
     }
     return starts
   }
 
-  /** A few chunks, decoded in one go. */
+  /** Decodes a few chunks in one go. */
   function readId(id: number, range: BarRange): Bars {
     const parts = startsIn(id, range).flatMap((start) => chunks.get(chunkKey(id, start)) ?? [])
     return selectBars(decodeAll(parts), range)
   }
 
-  /** Any number of chunks. */
+  /** Decodes any number of chunks, in steps. */
   async function readLong(
     id: number,
     range: BarRange,
@@ -196,7 +196,7 @@ export function lmdbBars(
   const idKeys = (id: number, limit?: number) =>
     keys([id, FIRST_TIME], [id, LAST_TIME], limit === undefined ? {} : { limit })
 
-  /** Forgets all chunks of an id that no series has, a few at a time: a large transaction would hold up everybody. */
+  /** Deletes all chunks of an id that no series has, a few at a time, since a large transaction would hold up everybody. */
   async function drop(id: number): Promise<void> {
     for (let some = idKeys(id, STEP_CHUNKS); some.length > 0; some = idKeys(id, STEP_CHUNKS)) {
       const gone = some
@@ -207,7 +207,7 @@ export function lmdbBars(
     await free(() => void records.remove(draftKey(id)))
   }
 
-  /** Adds bars to an id that no series has; `null` makes one. Answers the id. */
+  /** Adds bars under an id that no series has; `null` makes a new one. Answers the id. */
   function extend(id: number | null, bars: Bars): Promise<number> {
     return write(() => {
       const parts = chunksOf(bars)
@@ -219,14 +219,14 @@ export function lmdbBars(
     })
   }
 
-  /** Both in one under a new id, where `newer` wins; a few chunks of each are in memory at a time. */
+  /** Merges both into a new id, with `newer` winning; only a few chunks of each are in memory at a time. */
   async function mergeIds(older: number, newer: number): Promise<{ id: number; count: number }> {
     const starts = [...new Set([...idKeys(older), ...idKeys(newer)].map(([, start]) => start))].sort(
       (a, b) => a - b,
     )
     let id: number | null = null
     let count = 0
-    // What does not fill a chunk waits for what comes behind it.
+    // Bars that do not fill a chunk wait for the next ones.
     let rest = emptyBars(0)
     for (let at = 0; at < starts.length; at += STEP_CHUNKS) {
       const to = starts[at + STEP_CHUNKS]
@@ -248,7 +248,7 @@ export function lmdbBars(
     let first = LAST_TIME
     let last = FIRST_TIME
 
-    /** Makes `whole` the series, unless somebody wrote to it since `old` was read. */
+    /** Makes `whole` the series, unless it was written to since `old` was read. */
     function publish(
       old: SeriesRecord | null,
       whole: { id: number; count: number },
@@ -433,7 +433,10 @@ export function lmdbBars(
   }
 }
 
-/** Does the process still run on this machine? If its number was given to another since, a few chunks stay until that ends. */
+/**
+ * Whether the process still runs on this machine. If its number now belongs to another process, a few chunks merely stay
+ * longer.
+ */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -443,13 +446,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A key and nothing else that the caller's object may carry. */
+/** Only the key's own fields, since the caller's object may have more. */
 function bare(key: SeriesKey): SeriesKey {
   const { exchange, symbol, interval } = key
   return { ...owned(ownerOf(key)), exchange, symbol, interval }
 }
 
-/** Where all bars are asked for nobody has to count them from the end, which reads each chunk once more. */
+/** Drops `last` if it covers all bars, since counting from the end reads each chunk once more. */
 function uncounted({ last, ...rest }: BarRange, count: number): BarRange {
   return last === undefined || last >= count ? rest : { ...rest, last }
 }
@@ -463,7 +466,7 @@ function infoOf({ id: _id, ...info }: SeriesRecord): SeriesInfo {
   return info
 }
 
-/** Encoded, by the time of their first bar. */
+/** Encodes bars into chunks by the time of their first bar. */
 function chunksOf(bars: Bars): Map<number, Buffer> {
   const parts = new Map<number, Buffer>()
   for (let at = 0; at < bars.length; at += CHUNK_BARS) {

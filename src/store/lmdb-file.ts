@@ -1,9 +1,9 @@
-// LMDB's file, read page by page without LMDB: is it one, is it whole, and which tables are in it?
+// Reads LMDB's file page by page without LMDB: is it such a file, is it whole, and which tables does it have?
 //
-// LMDB maps its file into memory and trusts it. A file that is cut short or overwritten is a SIGBUS or SIGSEGV then,
-// which nobody can catch, so it is looked at before it is opened. What is read here is the format of the LMDB that
-// lmdb-js brings (data version 2): two pages of meta data, of which the one of the later transaction counts, a tree of
-// tables whose leaves hold the roots of further trees, and values too long for a page on pages of their own.
+// LMDB maps its file into memory and trusts it. A file that is cut short or overwritten would then end the process with
+// SIGBUS or SIGSEGV, which cannot be caught, so we check it before LMDB opens it. The format is that of the LMDB in lmdb-js
+// (data version 2): two meta pages, of which the one with the later transaction counts; a tree of tables, whose leaves hold
+// the roots of further trees; and values too long for a page on pages of their own.
 //
 //     page      0 u64 number   8 u64 transaction   18 u16 flags   20 u16 lower   22 u16 upper   24 pointers
 //     node      0 u32 size (or the child's number, 48 bits)   4 u16 flags   6 u16 length of the key   8 key, value
@@ -25,36 +25,35 @@ const OVERFLOW = 4
 const META = 8
 const BIG_DATA = 1
 const SUB_DATA = 2
-/** Of a meta page: what it speaks of may not all have been on disk when it was written. */
+/** A flag of a meta page: the pages it refers to may not all have reached the disk. */
 const OVERLAPPING_SYNC = 0x1000
 const NO_ROOT = 0xffff_ffff_ffff_ffffn
 const DEPTH_MAX = 32
 
-/** What is wrong with a file, as the end of a sentence that begins with its name: "is cut short …". */
+/** What is wrong with a file, worded as the end of a sentence that begins with its name: "is cut short …". */
 export class FileDamage extends Error {}
 
 export interface LmdbFile {
   readonly bytes: number
   readonly pageSize: number
-  /** Number of the last transaction. */
   readonly transaction: number
-  /** Entries by name of the table. */
+  /** Number of entries by name of the table. */
   readonly tables: ReadonlyMap<string, number>
-  /** It was written before the machine was started, or on another one, or is shorter than it says it may be. */
+  /** The file was written before the machine started, or on another machine, or is shorter than it claims. */
   readonly isSuspect: boolean
 }
 
-/** Gets every entry of every table, in the order of their keys. The bytes are the reader's until it returns. */
+/** Receives every entry of every table in key order. The bytes are valid only until it returns. */
 export type EntryReader = (table: string, key: Buffer, value: Buffer) => void
 
 export interface ReadOptions {
-  /** Read every page that is in use, else those the tables begin with. */
+  /** true = reads every page in use; false = only the first pages of each table. */
   readonly whole: boolean
-  /** Only with `whole`. */
+  /** Called only with `whole`. */
   readonly entry?: EntryReader
 }
 
-/** Reads what is needed to trust the file. null where there is nothing yet. Throws `FileDamage`. */
+/** Reads what is needed to trust the file. Answers null if it is empty or missing. Throws `FileDamage`. */
 export function readLmdbFile(path: string, options: ReadOptions): LmdbFile | null {
   if (isNoFile(path)) throw new FileDamage(NO_FILE)
   let file: number
@@ -73,7 +72,7 @@ export function readLmdbFile(path: string, options: ReadOptions): LmdbFile | nul
 
 interface Tree {
   readonly name: string
-  /** Rather than the tree of tables, or that of free pages. */
+  /** Whether it is a table, and not the tree of tables or of free pages. */
   readonly isTable: boolean
   readonly depth: number
   readonly entries: number
@@ -97,7 +96,7 @@ class Walk {
   readonly #bytes: number
   #pageSize = 4096
   #lastPage = 0
-  /** A bit a page that something points to. */
+  /** One bit for each page that something points to. */
   #seen = new Uint8Array(0)
   readonly #tables = new Map<string, number>()
 
@@ -130,7 +129,7 @@ class Walk {
     }
   }
 
-  /** The one LMDB goes by when it opens the file as we do. */
+  /** The meta page that LMDB will use when it opens the file as we do. */
   #meta(): Meta {
     const first = this.#metaAt(0)
     if (!first) throw new FileDamage('is no database of Chartroom')
@@ -144,7 +143,7 @@ class Walk {
   #metaAt(offset: number): Meta | null {
     const page = this.#read(offset, HEADER_BYTES + META_BYTES)
     if (!page) return null
-    // The copy in the middle of the page has a header only by accident.
+    // The copy in the middle of the page only looks as if it had a header.
     const meta = page.subarray(HEADER_BYTES)
     if (offset === 0 && (page.readUInt16LE(18) & META) === 0) return null
     if (offset === 0 && meta.readUInt32LE(0) !== MAGIC) return null
@@ -164,14 +163,14 @@ class Walk {
     }
   }
 
-  /** `subtrees` gets the tables that a tree of tables names. */
+  /** `subtrees` receives the tables that a tree of tables names. */
   #walk(tree: Tree, subtrees: Tree[] | null): void {
     if (tree.root === NO_ROOT) {
       if (tree.entries !== 0) throw this.#damage(tree, 'it is empty and should not be')
       return
     }
     if (tree.depth < 1 || tree.depth > DEPTH_MAX) throw this.#damage(tree, `a depth of ${tree.depth}`)
-    // Below the root only on a whole walk, but the few tables have to be known.
+    // Only a whole walk goes below the root, except that all tables have to be found.
     const levels = this.#whole || subtrees ? tree.depth : 1
     const entries = this.#visit(tree, tree.root, 0, levels, subtrees)
     if (levels === tree.depth && entries !== tree.entries)
@@ -211,7 +210,7 @@ class Walk {
       if (this.#entry && tree.isTable)
         this.#entry(tree.name, page.subarray(at + 8, key), long ?? page.subarray(key, key + size))
       if (subtrees && nodeFlags & SUB_DATA && length >= TREE_BYTES) {
-        // The root's keys are the tables' names; a zero at the end is not part of them.
+        // The root's keys are the names of the tables, without the zero at the end.
         const name = page.toString('utf8', at + 8, key).replace(/\0$/, '')
         subtrees.push(treeOf(name, page.subarray(key), true))
       }
@@ -219,7 +218,7 @@ class Walk {
     return entries
   }
 
-  /** Answers the value where somebody reads it. */
+  /** Answers the value if there is a reader for it. */
   #overflow(tree: Tree, number: bigint, size: number): Buffer | null {
     const pages = Math.floor((HEADER_BYTES - 1 + size) / this.#pageSize) + 1
     const page = this.#page(tree, number, pages)
@@ -228,7 +227,7 @@ class Walk {
     return this.#entry ? this.#read(Number(number) * this.#pageSize + HEADER_BYTES, size) : null
   }
 
-  /** The first of `count` pages, which nothing else may point to. */
+  /** Reads the first of `count` pages, which nothing else may point to. */
   #page(tree: Tree, number: bigint, count: number): Buffer {
     const first = Number(number)
     if (number < 2n || first + count - 1 > this.#lastPage)
@@ -247,7 +246,7 @@ class Walk {
     return bytes
   }
 
-  /** A fresh buffer, since a walk is in the middle of a page when it reads the next; null beyond the end. */
+  /** Reads into a fresh buffer, since a walk may be in the middle of a page when it reads the next; null beyond the end. */
   #read(offset: number, length: number): Buffer | null {
     const bytes = Buffer.allocUnsafe(length)
     return readSync(this.#file, bytes, 0, length, offset) === length ? bytes : null
@@ -269,8 +268,8 @@ function treeOf(name: string, bytes: Buffer, isTable: boolean): Tree {
 }
 
 /**
- * The later of two, unless the machine was started again since: then what it speaks of may not all have reached the
- * disk, and the earlier one counts.
+ * The later of two meta pages, unless the machine was restarted since: then its pages may not all have reached the disk,
+ * and the earlier one counts.
  */
 function pick(a: Meta, b: Meta, boot: bigint): Meta {
   const [earlier, latest] = a.transaction >= b.transaction ? [b, a] : [a, b]
@@ -278,7 +277,7 @@ function pick(a: Meta, b: Meta, boot: bigint): Meta {
   return isSynced || (latest.boot !== 0n && latest.boot === boot) ? latest : earlier
 }
 
-/** As LMDB has it: the number that the text of the boot's id begins with. */
+/** LMDB's number of a boot: the digits that the boot id begins with. */
 function bootOfMachine(): bigint {
   try {
     const id = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')

@@ -15,26 +15,26 @@ import { mayUseReserve, type Reserve, RESERVE_BYTES } from './reserve.ts'
 import { withoutSums } from './sums.ts'
 
 export interface LmdbOptions {
-  /** Folder of the database; made if it is missing. */
+  /** The folder of the database; created if it is missing. */
   readonly path: string
-  /** Refuse writes, as a full disk does, once the documents and bars fill more than this. */
+  /** Once the documents and bars exceed this, writes are refused as on a full disk. */
   readonly maxBytes?: number
-  /** What is kept back on the disk; a command beside a server has none. */
+  /** The reserve on the disk; a command beside a server has none. */
   readonly reserve?: Reserve
 }
 
 export interface LmdbKv extends Kv {
-  /** For the bar store, which lives in the same file. */
+  /** For the bar store, which is in the same file. */
   readonly environment: Environment
-  /** A further named database, which counts towards `maxBytes`. */
+  /** Opens a further named database, which counts towards `maxBytes`. */
   openDatabase<V>(options: TableOptions): Table<V>
-  /** Throws `storage_full` when `bytes` more are above `maxBytes`; to be called inside a transaction before it writes. */
+  /** Throws `storage_full` if `bytes` more would exceed `maxBytes`. Call it inside a transaction before it writes. */
   assertRoom(bytes?: number): void
-  /** Runs a write and waits until it is synced. `mayUseReserve` is asked when it found no room. */
+  /** Runs a write and waits until it is synced. `mayUseReserve` is asked if the write found no room. */
   durable<T>(write: () => Promise<T>, mayUseReserve?: () => boolean): Promise<T>
 }
 
-/** A named database whose keys are bytes of `key.ts`. */
+/** A named database whose keys are encoded by `key.ts`. */
 export type Table<V> = Database<V, Uint8Array>
 
 interface TableOptions {
@@ -49,13 +49,13 @@ export type Environment = RootDatabase
 
 interface EnvironmentOptions {
   readonly readOnly?: boolean
-  /** Nothing is on disk for certain before somebody syncs it. */
+  /** Commits do not wait for the disk; only a sync makes them certain. */
   readonly noSync?: boolean
 }
 
 /**
- * Every key is bytes of our own codec, those of the root too: lmdb's own way with keys makes code at run time from
- * the text of a function, which a bundler has changed by then.
+ * All keys are bytes of our own encoding, even those of the root: lmdb generates its own encoder at run time from the text
+ * of a function, which a bundler has changed by then.
  */
 export function openEnvironment(path: string, options: EnvironmentOptions = {}): Environment {
   try {
@@ -75,7 +75,7 @@ export function openEnvironment(path: string, options: EnvironmentOptions = {}):
   }
 }
 
-/** Of files that are made. lmdb takes it, its types do not know it. */
+/** The mode of new files. lmdb accepts it, but its types lack it. */
 const ONLY_FOR_US = { permissionsMode: 0o600 }
 
 export function openTable<V>(environment: Environment, options: TableOptions): Table<V> {
@@ -96,7 +96,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     if (isDiskFull(bytes) || isAbove(maxBytes, bytes)) throw storageFull()
   }
 
-  /** The file never shrinks, so what was deleted is room too, which the disk does not know of. */
+  /** The file never shrinks, so deleted pages are room too, which the disk does not know of. */
   function isDiskFull(bytes = 0): boolean {
     return reserve?.isLow === true && freeBytes(databases) < FREE_KEPT_BYTES + bytes
   }
@@ -113,12 +113,12 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     return found ? { key, value: found.value, version: String(found.version) } : null
   }
 
-  /** Reading makes no text of the value, which is most of what an entry takes. */
+  /** Reading a version makes no text of the value, which is most of an entry's cost. */
   function versionOf(key: Key): Version | null {
     return documents.getBinaryFast(encodeKey(key)) === undefined ? null : String(getLastVersion())
   }
 
-  /** Inside a transaction. */
+  /** Call it inside a transaction. */
   function assertRoomFor(commit: Commit): void {
     if (!isDiskFull() && !isAbove(maxBytes)) return
     const limit = maxBytes === undefined ? undefined : maxBytes + RESERVE_BYTES
@@ -147,7 +147,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
     async list(selector, options) {
       const { start, end } = pageRange(selector, options)
       const { limit, reverse = false } = options
-      // lmdb-js walks a reverse range from `start` down, both ends of which mean the opposite then.
+      // lmdb-js walks a reverse range down from `start`, so both ends have the opposite meaning.
       const range = reverse
         ? documents.getRange({
             start: end,
@@ -175,7 +175,7 @@ export function lmdbKv({ path, maxBytes, reserve }: LmdbOptions): LmdbKv {
   }
 }
 
-/** Runs a write and waits until it is synced. A full disk shows as a commit that failed, and becomes 507. */
+/** Runs a write and waits until it is synced. A full disk makes the commit fail, which becomes 507. */
 export async function durable<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -186,7 +186,7 @@ export async function durable<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The disk itself, rather than a limit. */
+/** The disk itself is full, not only our limit. */
 class DiskFull extends Problem {
   constructor() {
     const { status, code, message } = storageFull()
@@ -194,7 +194,7 @@ class DiskFull extends Problem {
   }
 }
 
-/** Inside a transaction: everything is checked before anything is written, so a refusal needs no roll-back. */
+/** Runs inside a transaction. Everything is checked before anything is written, so a refusal needs no roll-back. */
 function apply(documents: Table<string>, asked: Commit, assertRoomFor: (commit: Commit) => void) {
   const { checks = [] } = asked
   const fresh = checks.every(({ key, version }) => {
@@ -207,13 +207,13 @@ function apply(documents: Table<string>, asked: Commit, assertRoomFor: (commit: 
   const rows = sets.map(({ key, value }) => [encodeKey(key), value] as const)
   if (rows.length > 0) assertRoomFor(commit)
   const version = documents.getWriteTxnId()
-  // Not awaited: inside a transaction they run in order, and the transaction's promise stands for them all.
+  // Not awaited: inside a transaction writes run in order, and the transaction's promise covers them all.
   for (const key of deletes) void documents.remove(encodeKey(key))
   for (const [key, value] of rows) void documents.put(key, value, version)
   return true
 }
 
-/** Pages in use. The file never shrinks, but pages that were freed are written again before it grows. */
+/** Bytes of the pages in use. The file never shrinks, but freed pages are reused before it grows. */
 function usedBytes(databases: readonly Database[]): number {
   return databases.reduce((sum, database) => {
     const pages = database.getStats() as Record<(typeof PAGE_COUNTS)[number] | 'pageSize', number>
@@ -229,7 +229,7 @@ interface FilePages {
   readonly free: PageCounts
 }
 
-/** Pages of the file that are written again before it grows. */
+/** Bytes of the freed pages, which are reused before the file grows. */
 function freeBytes(databases: readonly Database[]): number {
   const file = databases[0]?.getStats() as FilePages | undefined
   if (!file) return 0
@@ -240,6 +240,6 @@ function freeBytes(databases: readonly Database[]): number {
   return (file.lastPageNumber + 1 - own) * file.pageSize - usedBytes(databases)
 }
 const META_PAGES = 2
-/** On a full disk so much of them stays for what may use the reserve. */
+/** On a full disk this much stays free for commits that may use the reserve. */
 const FREE_KEPT_BYTES = 4 << 20
 const PAGE_COUNTS = ['treeBranchPageCount', 'treeLeafPageCount', 'overflowPages'] as const

@@ -1,4 +1,4 @@
-// The store as a sorted list in memory: what tests run on, and the plain statement of what the port means.
+// The store as a sorted list in memory: tests run on it, and it states plainly what the port means.
 
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
@@ -12,9 +12,9 @@ interface Row {
   readonly version: string
 }
 
-/** `maxBytes`: refuse writes once the values weigh more, as a full disk does. */
+/** `maxBytes`: once the values exceed it, writes are refused as on a full disk. */
 export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number } = {}): Kv {
-  // Keys are held as Latin-1 text of their bytes: comparing such strings compares the bytes.
+  // Keys are Latin-1 strings of their bytes, since comparing such strings compares the bytes.
   const rows = new Map<string, Row>()
   const sorted: string[] = []
   let writes = 0
@@ -81,7 +81,7 @@ export function memoryKv({ maxBytes = Infinity }: { readonly maxBytes?: number }
   }
 }
 
-/** The byte range a page may be taken from: the selector's, cut off at `after`. */
+/** The byte range of a page: the selector's, cut off at `after`. */
 export function pageRange(
   selector: Selector,
   { limit, after, reverse = false }: ListOptions,
@@ -94,7 +94,7 @@ export function pageRange(
   if (after === undefined) return range
   const bytes = encodeKey(after)
   if (reverse) return { start: range.start, end: minimum(range.end, bytes) }
-  // The smallest key behind `after` is itself and a zero byte.
+  // The smallest key behind `after` is `after` with a zero byte appended.
   return { start: maximum(range.start, Buffer.concat([bytes, Buffer.of(0)])), end: range.end }
 }
 

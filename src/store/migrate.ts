@@ -1,5 +1,5 @@
-// The database knows the version of its own layout. Opening an older one brings it up to date, step by step; opening
-// a newer one is refused, since an older program would not know what it is writing over.
+// The database knows the version of its own layout. Opening an older one brings it up to date, step by step. A newer one is
+// refused, since an older program would not know what it overwrites.
 
 import { DataRefused } from './data-refused.ts'
 import type { Entry, Key, Kv } from './kv.ts'
@@ -7,13 +7,13 @@ import { toLayout2 } from './layout-2.ts'
 import { toLayout3 } from './layout-3.ts'
 
 export interface Migration {
-  /** The version this step leads to. Steps are in order, without gaps, and starting with 2. */
+  /** The version that this step leads to. Steps are in order, without gaps, starting with 2. */
   readonly to: number
-  /** Must be able to run again after it was cut short. */
+  /** It may be cut short and run again. */
   readonly run: (kv: Kv) => Promise<void>
 }
 
-/** Layout changes so far. */
+/** All layout changes so far. */
 const MIGRATIONS: readonly Migration[] = [
   { to: 2, run: toLayout2 },
   { to: 3, run: toLayout3 },
@@ -21,7 +21,7 @@ const MIGRATIONS: readonly Migration[] = [
 
 export const VERSION_KEY: Key = ['meta', 'schema']
 
-/** Answers the version the database is at now. */
+/** Answers the version that the database now has. */
 export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATIONS): Promise<number> {
   const { newest, found, entry } = await assertKnownLayout(kv, migrations)
   if (entry === null) await setVersion(kv, newest)
@@ -33,12 +33,12 @@ export async function migrate(kv: Kv, migrations: readonly Migration[] = MIGRATI
   return newest
 }
 
-/** Throws `DataRefused` for a database of a newer program. Writes nothing. */
+/** Writes nothing. Throws `DataRefused` for a database of a newer program. */
 export async function assertKnownLayout(kv: Pick<Kv, 'get'>, migrations: readonly Migration[] = MIGRATIONS) {
   return knownLayout(await kv.get(VERSION_KEY), migrations)
 }
 
-/** Likewise, of what stands under `VERSION_KEY`. */
+/** Does the same for an entry that was read under `VERSION_KEY`. */
 export function knownLayout(entry: Entry | null, migrations: readonly Migration[] = MIGRATIONS) {
   const newest = migrations.at(-1)?.to ?? 1
   const found = entry ? Number(entry.value) : newest

@@ -1,4 +1,4 @@
-// The store as server and command line open it: data of older versions is brought up to date first.
+// Opens the store for server and command line, after bringing data of older versions up to date.
 
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { carryOver, finishRenaming, isToBeCarriedOver } from './carry-over.ts'
@@ -12,17 +12,17 @@ import { Reserve } from './reserve.ts'
 import { lockData, type ServerLock } from './server-lock.ts'
 
 export interface OpenOptions {
-  /** The data directory; made if it is missing. */
+  /** The data directory; created if it is missing. */
   readonly directory: string
   /** See `LmdbOptions`. */
   readonly maxBytes?: number
-  /** Gets a sentence when somebody has to wait for something. */
+  /** Receives a sentence whenever the user has to wait. */
   readonly tell?: (sentence: string) => void
 }
 
 /**
- * For a server, which is the only one on its directory until it lets the lock go. `admit` may look at the database and
- * throw before anything is written to it.
+ * Opens the store for a server, which holds the directory alone until it releases the lock. `admit` may look at the
+ * database and throw before anything is written.
  */
 export async function openServerStore(
   options: OpenOptions & { readonly admit: (kv: Kv) => Promise<void> },
@@ -52,7 +52,7 @@ async function beforeWriting(folder: string, admit: (kv: Kv) => Promise<void>): 
   }
 }
 
-/** For a command, beside a server or without one. */
+/** Opens the store for a command, beside a server or without one. */
 export async function openStore(options: OpenOptions): Promise<LmdbKv> {
   makeDirectory(options.directory)
   if (isToBeCarriedOver(folderOf(options))) {
@@ -94,13 +94,13 @@ function makeDirectory(directory: string): void {
   }
 }
 
-/** Version 0.1.0 let everybody on the machine read the database. Somebody else's directory is left as it is. */
+/** Version 0.1.0 let everybody on the machine read the database. A directory of another user is left as it is. */
 function keepPrivate(directory: string): void {
   for (const name of ['', '/db', '/db/data.mdb', '/db/lock.mdb'])
     try {
       const { mode } = statSync(directory + name)
       if (mode & 0o077) chmodSync(directory + name, mode & 0o700)
     } catch {
-      // Not there yet, or not ours.
+      // The directory does not exist yet, or is not ours.
     }
 }

@@ -1,9 +1,9 @@
-// What is kept back for when the store is full, so that deleting, signing in and stopping always work.
+// Space kept back for when the store is full, so that deleting, signing in and stopping always work.
 //
-// Two things fill a store. `MAX_STORAGE_MB` is a number: what may use the reserve is let past it by RESERVE_BYTES. A disk
-// is real, and LMDB needs pages to write even what deletes: a file of that size, `reserve`, lies in the data directory,
-// and is given up when such a commit finds no room. From then on everything else is refused, or it would eat what
-// was given up, until the disk has room for the file again.
+// Two things can be full. `MAX_STORAGE_MB` is only a number, which commits that may use the reserve can exceed by
+// RESERVE_BYTES. A disk is real, and LMDB needs pages even to delete: a file of that size, `reserve`, lies in the data
+// directory and is given up when such a commit finds no room. From then on all other writes are refused, or they would use
+// up the room, until the disk can hold the file again.
 
 import {
   closeSync,
@@ -20,13 +20,14 @@ import type { Commit, Key } from './kv.ts'
 
 export const RESERVE_FILE = 'reserve'
 export const RESERVE_BYTES = 16 << 20
-/** A record may grow by so much without counting as growing: room for a changed state, or for one more attempt. */
+/** A record may grow by this much without counting as growing: room for a changed state, or for one more attempt. */
 const SLACK_BYTES = 1024
 const STEP_BYTES = 1 << 20
 
 /**
- * May a commit use the reserve? One that says that it is essential, and one that takes no more than it frees: it makes
- * no more keys than it deletes, and its values grow by no more than a state's change. `sizeOf`: bytes of what is stored.
+ * Whether a commit may use the reserve. An essential one may, and one that takes no more than it frees: it makes no more
+ * keys than it deletes, and its values grow by no more than a change of state needs. `sizeOf` answers the bytes of what is
+ * stored.
  */
 export function mayUseReserve(
   { sets = [], deletes = [], essential = false }: Commit,
@@ -48,7 +49,7 @@ export function mayUseReserve(
   return keys <= 0 && growth <= SLACK_BYTES
 }
 
-/** The file, of one server. */
+/** The reserve file of one server. */
 export class Reserve {
   readonly #path: string
   readonly #bytes: number
@@ -60,18 +61,18 @@ export class Reserve {
     this.#refill()
   }
 
-  /** Has the disk been full, and does it still lack the room for a new reserve? */
+  /** Whether the disk has been full and still lacks the room for a new reserve. */
   get isLow(): boolean {
     if (this.#isLow && this.#refill()) this.#isLow = false
     return this.#isLow
   }
 
-  /** The disk is full. Nothing ordinary is written from now on. */
+  /** The disk is full: from now on nothing ordinary is written. */
   full(): void {
     this.#isLow = true
   }
 
-  /** Gives the room to those that may use it; false when that was done before. */
+  /** Frees the room for commits that may use it; answers false if that was done before. */
   release(): boolean {
     this.#isLow = true
     if (!existsSync(this.#path)) return false
@@ -82,7 +83,7 @@ export class Reserve {
   #refill(): boolean {
     const { bavail, bsize } = statfsSync(join(this.#path, '..'))
     const there = existsSync(this.#path)
-    // As much again stays free for others.
+    // The same amount again stays free for others.
     if (bavail * bsize < (there ? this.#bytes : 2 * this.#bytes)) return false
     return there || this.#make()
   }
@@ -92,7 +93,7 @@ export class Reserve {
     try {
       const file = openSync(partial, 'w', 0o600)
       try {
-        // Not zeros: file systems that compress would keep nothing back.
+        // Not zeros, which a compressing file system would not reserve room for.
         for (let at = 0; at < this.#bytes; at += STEP_BYTES) writeSync(file, noise(at))
         fsyncSync(file)
       } finally {

@@ -1,9 +1,9 @@
 // One server on a data directory: a lock that the operating system takes away when its process ends, however it ends.
 //
-// A number in a file would be left behind by a kill, and lie once the number is given to another process or is one of
-// another container's. Bun has no flock, but it has SQLite, whose exclusive transaction is such a lock on Linux, macOS
-// and Windows alike, and holds between containers that share the volume. `server.lock` is that file and stays empty;
-// `server.pid` says who holds it, for the sentence a second one gets, and is trusted for nothing else.
+// A process number in a file would outlive a killed process, and mislead once another process or another container has the
+// same number. Bun has no flock, but it has SQLite, whose exclusive transaction is such a lock on Linux, macOS and Windows
+// alike, and holds between containers that share the volume. `server.lock` is that file and stays empty; `server.pid` says
+// who holds it, for the sentence a second one gets, and is trusted for nothing else.
 //
 // POSIX drops a process's locks on a file when the process closes any descriptor of it: nobody may open `server.lock`
 // but this code. Commands that work on the database beside a server take no lock; LMDB lets several processes in.
@@ -18,12 +18,12 @@ export const LOCK_FILE = 'server.lock'
 export const PID_FILE = 'server.pid'
 
 export interface ServerLock {
-  /** Was the last holder killed, or the machine switched off? */
+  /** The last holder was killed, or the machine was switched off. */
   readonly wasLeft: boolean
   release(): void
 }
 
-/** Throws `DataRefused`, naming the process, when another one holds the lock. */
+/** Throws `DataRefused`, which names the process, if another one holds the lock. */
 export function lockData(directory: string): ServerLock {
   const database = exclusive(directory)
   const pidFile = join(directory, PID_FILE)
@@ -31,7 +31,7 @@ export function lockData(directory: string): ServerLock {
   try {
     writeFileSync(pidFile, `${process.pid} ${hostname()}\n`, { mode: 0o600 })
   } catch {
-    // On a full disk nobody learns our number; the lock holds without it.
+    // On a full disk the number cannot be written; the lock holds without it.
   }
   return {
     wasLeft,
@@ -43,8 +43,8 @@ export function lockData(directory: string): ServerLock {
 }
 
 /**
- * Is the database open in a process of version 0.1.0, which knew no lock? It shows by LMDB's own lock on the first
- * byte of `lock.mdb`; only Linux tells.
+ * The process of version 0.1.0, which had no such lock, that has the database open. It is found by LMDB's own lock on the
+ * first byte of `lock.mdb`, and only on Linux.
  */
 export function processWithDatabase(folder: string): number | null {
   try {
@@ -55,7 +55,7 @@ export function processWithDatabase(folder: string): number | null {
         return Number(pid)
     }
   } catch {
-    // No such file, or another system.
+    // There is no such file, or the system is not Linux.
   }
   return null
 }
@@ -72,7 +72,7 @@ function exclusive(directory: string): Database {
   let database: Database | undefined
   try {
     database = new Database(path, { create: true, readwrite: true })
-    // Nothing is written, so no file has to be kept for a roll-back.
+    // Nothing is written, so no file is needed for a roll-back.
     database.run('PRAGMA journal_mode = MEMORY')
     database.run('BEGIN EXCLUSIVE')
     return database

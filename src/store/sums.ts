@@ -1,8 +1,8 @@
-// Counter steps as the writes they come to, for stores that work them out by themselves.
+// Turns counter steps into plain writes, for stores that apply the steps themselves.
 
 import { AboveMax, type Commit, type Key } from './kv.ts'
 
-/** The same commit without sums. `valueOf` reads what stands there; nobody may write between that and the commit. */
+/** The same commit without sums. `valueOf` reads the stored value, and nothing may be written between that and the commit. */
 export function withoutSums(commit: Commit, valueOf: (key: Key) => string | undefined): Commit {
   const { sums = [], sets = [], deletes = [], ...rest } = commit
   if (sums.length === 0) return commit

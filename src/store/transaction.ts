@@ -1,4 +1,4 @@
-// Read, decide, commit, and all of it once more when somebody was faster.
+// Reads, decides, commits, and starts again if another commit was faster.
 //
 //     await transact(kv, async (tx) => {
 //       const stored = await alerts.at(tx).stored(id)
@@ -6,10 +6,10 @@
 //       return [alerts.replace(stored, paused(stored.record)), await also?.(stored.record, tx)]
 //     })
 //
-// A plan reads through its `tx` alone, and answers what is to be written. Whatever the tx was asked for, also that
-// something is absent, becomes a check of the commit, so that what is written was decided on what is true at that very
-// moment, however long the answers took. What was added to a range since is the one thing that checks of its entries
-// cannot see: where that decides, read a counter that every addition moves.
+// A plan reads only through its `tx`, and answers what to write. Every read, even of an absent key, becomes a check of the
+// commit, so everything the plan decided on still holds at the moment of writing, however long the answers took. Only an
+// addition to a range goes unnoticed, since the checks cover just the entries that were read: if additions matter, read a
+// counter that each of them moves.
 
 import { assert } from '../lib/assert.ts'
 import { Problem } from '../lib/problem.ts'
@@ -17,16 +17,16 @@ import { AboveMax, type Check, type Commit, type Entry, type Key, type Kv } from
 import type { ListOptions, Reader, Selector, Sum } from './kv.ts'
 
 export interface Changes extends Commit {
-  /** Steps of one counter in one commit are added up; one above its bound is 422 `quota_exceeded`. */
+  /** Steps of one counter in one commit are added up; exceeding a bound is 422 `quota_exceeded`. */
   readonly sums?: readonly CountStep[]
-  /** Keys that nothing may stand at yet; else the plan ends with `NameTaken`. */
+  /** Keys that must still be free; otherwise the plan ends with `NameTaken`. */
   readonly names?: readonly Name[]
-  /** Keys that get a new version, for those who watch them; the same one may come up more than once. */
+  /** Keys that get a new version, for those who watch them; a key may occur more than once. */
   readonly stamps?: readonly Key[]
 }
 
 export interface CountStep extends Sum {
-  /** What is counted, in words. */
+  /** What is counted, in words for the user. */
   readonly noun?: string
 }
 
@@ -38,10 +38,13 @@ export interface Name {
 
 type Part = Changes | undefined
 export type Planned = Changes | readonly (Part | Promise<Part>)[]
-/** What to commit together with what was made or changed. Part of a plan: it may be asked more than once. */
+/**
+ * Answers what to commit together with a record that was made or changed. It is part of a plan, so it may be called more
+ * than once.
+ */
 export type Also<T> = (record: T, tx: Tx) => Changes | Promise<Changes>
 
-/** Thrown by a transaction whose unique name is taken. A 409, which rooms catch to say it better. */
+/** Thrown if a unique name is taken. It is a 409, which rooms catch to word it better. */
 export class NameTaken extends Problem {
   readonly index: string
   constructor({ collection, index }: Name) {
@@ -59,7 +62,7 @@ export class Tx implements Reader {
     this.#reader = reader
   }
 
-  /** Everything that was read. */
+  /** A check for everything that was read. */
   get checks(): readonly Check[] {
     return this.#checks
   }
@@ -76,7 +79,7 @@ export class Tx implements Reader {
     return entries
   }
 
-  /** Notices when an entry of the page changes or goes, and none that is added. */
+  /** Notices when an entry of the page changes or goes, but not when one is added. */
   async list(selector: Selector, options: ListOptions): Promise<Entry[]> {
     const entries = await this.#reader.list(selector, options)
     for (const { key, version } of entries) this.#checks.push({ key, version })
@@ -85,18 +88,19 @@ export class Tx implements Reader {
 }
 
 /**
- * Commits what `plan` answers. It runs again when something it has read is not so any more, so it must have no effect of
- * its own. What it throws ends the transaction with nothing written. `undefined` in its list is nothing: `also?.(record, tx)`.
+ * Commits what `plan` answers. The plan runs again if something it has read has changed, so it must have no side effects.
+ * If it throws, nothing is written. `undefined` in its list is skipped, so it may say `also?.(record, tx)`.
  */
 export async function transact(kv: Kv, plan: (tx: Tx) => Planned | Promise<Planned>): Promise<void> {
-  // A commit fails only when another one succeeded, so somebody always moves on; the bound is against a plan that never reads.
+  // A commit fails only if another one succeeded, so somebody always makes progress. The bound is for a plan that conflicts
+  // with itself.
   for (let attempt = 0; attempt < 1000; attempt++) {
     const tx = new Tx(kv)
     let changes: Changes
     try {
       changes = merged(await partsOf(plan, tx))
     } catch (error) {
-      // Two things that were read at different times may make no sense together.
+      // The plan may have failed only because its reads are of different moments.
       if (await stillHolds(kv, tx)) throw error
       continue
     }
@@ -121,12 +125,12 @@ function writesNothing({ checks = [], sets = [], deletes = [], sums = [] }: Chan
   return checks.length + sets.length + deletes.length + sums.length === 0
 }
 
-/** What was read is true together. A single thing was true when it was read. */
+/** Whether all reads were true at one moment. A single read always was. */
 async function stillHolds(kv: Kv, { checks }: Tx): Promise<boolean> {
   return checks.length <= 1 || (await kv.commit({ checks }))
 }
 
-/** A name that the plan has looked for itself is its own to judge, when it runs again. */
+/** A plan that read the name itself runs again and judges for itself. */
 async function refuseTakenNames(kv: Kv, { names = [] }: Changes, tx: Tx): Promise<void> {
   if (names.length === 0) return
   const read = new Set(tx.checks.map(({ key }) => JSON.stringify(key)))
@@ -136,7 +140,7 @@ async function refuseTakenNames(kv: Kv, { names = [] }: Changes, tx: Tx): Promis
   if (taken) throw new NameTaken(taken)
 }
 
-/** One commit of many changes: steps of one counter are added up. */
+/** Joins many changes into one commit, adding up the steps of each counter. */
 export function merged(parts: readonly Changes[]): Changes {
   const steps = new Map<string, CountStep>()
   for (const step of parts.flatMap(({ sums = [] }) => sums)) {
@@ -161,7 +165,7 @@ export function merged(parts: readonly Changes[]): Changes {
   }
 }
 
-/** What stands at a stamp's key says nothing; its version does. */
+/** Only the version of a stamp's key matters, not its value. */
 const STAMP = '0'
 
 async function committed(kv: Kv, { names: _names, ...changes }: Changes, tx: Tx): Promise<boolean> {
