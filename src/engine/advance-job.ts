@@ -1,4 +1,4 @@
-// Running a script on over bars that came, from what was kept of it.
+// Advances a run over the bars that came, from its kept state.
 
 import { advance, sizeOf } from '../backtest/advance.ts'
 import { sha256 } from '../lib/sha256.ts'

@@ -1,19 +1,19 @@
-// The text of an answer, weighed while it is made: a script of ten lines can plot and draw a gigabyte.
+// Writes the text of an answer and measures it on the way, since a script of ten lines can plot and draw a gigabyte.
 //
-// It is made in pieces and given up at the first one too many, so that neither what it is made of nor what it is made
-// into ever lies in memory whole before somebody has looked at how much it is.
+// The text is made in pieces and abandoned at the first one too many, so that neither the text nor what it is made of is
+// ever wholly in memory before its size was checked.
 
 import { Problem } from '../lib/problem.ts'
 
-/** Texts are put into buffers of such lengths, one after the other, the last as often as need be. */
+/** The lengths of the buffers that texts are put into, one after the other; the last length repeats. */
 const BUFFERS = [1 << 16, 1 << 18, 1 << 20] as const
-/** Letters of short pieces that are put into a buffer in one go. */
+/** Short pieces are joined up to this many letters before they go into a buffer. */
 const JOINED = 1 << 14
 
-/** Left to itself the engine lets as much garbage lie as there is text. To collect it takes some 12 ms, to write it 80. */
+/** Left alone, the engine lets as much garbage accumulate as there is text. Collecting it takes some 12 ms, writing it 80. */
 const GARBAGE_BYTES = 32 << 20
 
-/** A text as UTF-8, in pieces that are whole characters each. */
+/** A text as UTF-8, in pieces that never end within a character. */
 export type TextBytes = Uint8Array<ArrayBuffer>[]
 
 export class AnswerScales {
@@ -23,14 +23,14 @@ export class AnswerScales {
   #bytes = 0
   #collectAt = GARBAGE_BYTES
 
-  /** `weighed` is told how much there is so far; `collect` called now and then, when the texts left much garbage. */
+  /** `weighed` is told how much there is so far. `collect` is called now and then, when the texts have left much garbage. */
   constructor(most: number, weighed: (bytes: number) => void, collect: () => void = () => {}) {
     this.#most = most
     this.#weighed = weighed
     this.#collect = collect
   }
 
-  /** Puts pieces together. Throws Problem 422 `script_limit_exceeded` when all texts are more than may be. */
+  /** Encodes the pieces into buffers. Throws Problem 422 `script_limit_exceeded` if all texts together exceed the limit. */
   bytes(pieces: Iterable<string>): TextBytes {
     const full: TextBytes = []
     let buffer = new Uint8Array(BUFFERS[0])
@@ -53,7 +53,7 @@ export class AnswerScales {
     }
     let short = ''
     for (const piece of pieces) {
-      // Joined to others a long one would be copied once more.
+      // A long piece is encoded by itself, since joining would copy it once more.
       if (short.length + piece.length < JOINED) short += piece
       else {
         put(short)
@@ -66,7 +66,7 @@ export class AnswerScales {
     return [...full, buffer.subarray(0, length)]
   }
 
-  /** Weighs what was made elsewhere. */
+  /** Counts bytes that were made elsewhere. */
   add(bytes: number): void {
     this.#bytes += bytes
     this.#weighed(this.#bytes)

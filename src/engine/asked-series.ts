@@ -1,20 +1,20 @@
-// The series that a script asks for, fetched while it cannot wait: it runs again whenever one is missing.
+// Fetches the series that a script requests while it runs. A run cannot wait, so it starts again whenever one is missing.
 
 import { seriesName } from '../market/bar-store.ts'
 import type { Series } from '../pine/environment.ts'
 import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 
-/** null = there are none of it. */
+/** null = there is no such series. */
 export type FetchSeries = (
   exchange: string,
   symbol: string,
   interval: string,
 ) => Series | null | Promise<Series | null>
 
-/** Of those fetched so far; undefined = not fetched yet. */
+/** A series fetched so far; null = there is none; undefined = not fetched yet. */
 export type FoundSeries = (exchange: string, symbol: string, interval: string) => Series | null | undefined
 
-/** `wanted`: what is known to be asked for, so that `run` need not run twice for it. */
+/** `wanted` are the series known ahead, which spare `run` a second start. */
 export async function withSeries<Answer>(
   fetch: FetchSeries,
   run: (found: FoundSeries) => Answer,
@@ -23,7 +23,7 @@ export async function withSeries<Answer>(
     before = () => {},
   }: {
     readonly wanted?: readonly Asked[]
-    /** Called before each series that nobody could have known of; may throw. */
+    /** Called before each series that could not be known ahead; may throw. */
     readonly before?: (asked: number) => void
   } = {},
 ): Promise<Answer> {
@@ -35,7 +35,7 @@ export async function withSeries<Answer>(
     try {
       return run((exchange, symbol, interval) => found.get(seriesName({ exchange, symbol, interval })))
     } catch (error) {
-      // A name that is computed from bar to bar is not known ahead.
+      // A name that is computed from bar to bar cannot be known ahead.
       if (!(error instanceof SeriesNeeded)) throw error
       before(asked)
       await bring(error)

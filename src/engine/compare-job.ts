@@ -1,4 +1,5 @@
-// TradingView's list of trades against a report. The request's body comes as bytes: it may be 32 MiB of one text.
+// Compares TradingView's list of trades with a report. The request's body comes as bytes, since it may be one text of 32
+// MiB.
 
 import { compareTrades } from '../backtest/compare.ts'
 import type { Report } from '../wire/report.ts'
@@ -15,7 +16,7 @@ const ZONE_CHARACTERS = 60
 /** The body is an object of two texts. */
 const BOUNDS = { depth: 8, values: 1000 }
 const WARNINGS_MAX = 20
-/** TradingView keeps 9,000. */
+/** TradingView itself keeps 9,000. */
 const EXPLAINED_MAX = 20_000
 
 export async function compareJob(
@@ -59,8 +60,9 @@ export async function compareJob(
 }
 
 /**
- * Empties `body`. Its parts, their bytes in one, the text and what the text says are all of one size, a hundred megabytes
- * together for a large one; so each is given back before the next but one is made.
+ * Reads the body's fields, and empties `body` on the way. Its parts, their joined bytes, the text and the parsed value are
+ * all of the same size, a hundred megabytes together for a large body, so each is released as soon as the next but one is
+ * made.
  */
 function fieldsOf(body: Uint8Array[]): Readonly<Record<string, unknown>> {
   const text = jsonText(body)

@@ -1,4 +1,5 @@
-// Why TradingView's list of trades differs from a run: the script is run with what else is likely to have been set.
+// Explains why TradingView's list of trades differs from a run, by running the script with other settings that were likely
+// meant.
 
 import { Explainer } from '../backtest/explain/explain.ts'
 import type { ExportedTrade } from '../backtest/trade-csv.ts'
@@ -6,7 +7,7 @@ import type { ExplainJob } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** JSON text of what was found; `null` where the lists agree. */
+/** Answers the findings as JSON text, or `null` if the lists agree. */
 export async function explainJob(job: ExplainJob, desk: Desk): Promise<string> {
   const explainer = new Explainer({
     exported: JSON.parse(job.exported) as readonly ExportedTrade[],

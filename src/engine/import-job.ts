@@ -1,5 +1,5 @@
-// Reading and checking a file of bars in a worker: the bytes come from the server piece by piece, and bars that are good
-// go back to it, into drafts of the store.
+// Reads and checks a file of bars in a worker. The bytes come from the server piece by piece, and valid bars go back to it,
+// into drafts of the store.
 
 import { assert } from '../lib/assert.ts'
 import type { BarDraft } from '../market/bar-store.ts'
@@ -9,17 +9,20 @@ import type { JobPool } from './pool.ts'
 import type { Desk } from './worker-loop.ts'
 
 /**
- * What one message carries of a file at most: as much as a stream gives in one go. On a busy machine a message there and
- * back takes as long as reading a megabyte.
+ * The most bytes of a file in one message: as much as a stream gives at once. On a busy machine a message and its answer
+ * take as long as reading a megabyte.
  */
 const MESSAGE_BYTES = 1 << 20
-/** What is read of it before others who share the thread have their turn. */
+/** How much of a message is read before others who share the thread get their turn. */
 const PIECE_BYTES = 256 << 10
-/** A sender of fewer bytes in a second loses its place; measured over windows of this length, except for their beginning. */
+/**
+ * A client that sends fewer bytes a second than this loses its place. The rate is measured over windows of this length,
+ * leaving out each window's beginning.
+ */
 const SLOW_BYTES = 64 << 10
 const WINDOW_MS = 2000
 const BEGINNING_MS = 250
-/** For the last brake alone: what an import keeps in memory is bounded by its stage. */
+/** Only for the last brake: the stage itself bounds what an import keeps in memory. */
 const MEMORY_BYTES = 64 * 2 ** 20
 
 export async function importJob({ format, symbol }: ImportJob, { host }: Desk): Promise<ImportOutput> {
@@ -29,11 +32,11 @@ export async function importJob({ format, symbol }: ImportJob, { host }: Desk): 
     const draft: BarDraft = {
       async add(bars) {
         await host.addBars(number, bars)
-        // What was made of 65,000 rows is let go: left to itself the heap grows to five times the file's size.
+        // Frees what 65,000 rows left behind: without this the heap grows to five times the file's size.
         Bun.gc(true)
       },
       read: (range = {}) => host.readBars(number, range),
-      // The server does both.
+      // Only the server commits and discards.
       commit: () => Promise.reject(new Error('assertion failed: a job commits nothing')),
       discard: () => Promise.resolve(),
     }
@@ -48,7 +51,7 @@ async function* pieces({ piece }: Pick<Desk['host'], 'piece'>): AsyncGenerator<U
   for (let bytes = await piece(); bytes !== null; bytes = await piece()) yield* cut([bytes], PIECE_BYTES)
 }
 
-/** Has a worker read what `importBars` is given; `user` is whose turn it takes. */
+/** Lets a worker read what `importBars` is given, in `user`'s turn. */
 export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal): StageBars {
   return async (input, { format, symbol }, open) => {
     const source = cut(input, MESSAGE_BYTES)
@@ -65,7 +68,7 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       {
         user,
         lane: 'imports',
-        // Time does not count: most of it is spent waiting for the client to send the next piece.
+        // Time is unlimited, since most of it is spent waiting for the client to send the next piece.
         budget: { timeMs: Infinity, memoryBytes: MEMORY_BYTES },
         host: {
           async piece() {
@@ -85,14 +88,14 @@ export function stageInWorker(pool: JobPool, user: string, signal: AbortSignal):
       const { bars, draft, rows } = await reading
       return { bars, draft: draft === null ? null : draftOf(draft), rows }
     } finally {
-      // A job that was stopped may have left a write on its way, and a client that is still sending.
+      // A job that was stopped may have left an unfinished write, and a client that is still sending.
       await adding.catch(() => {})
       source.return(undefined).catch(() => {})
     }
   }
 }
 
-/** How fast the bytes of an upload come: a byte now and then is no more than none at all. */
+/** Measures how fast an upload arrives: a byte now and then counts as nothing. */
 class Arrivals {
   #from = performance.now()
   #bytes = 0

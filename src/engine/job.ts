@@ -1,8 +1,8 @@
-// What a job is: work on what a user sent, done in a worker instead of on the server's own thread.
+// What a job is: work on something that a user sent, done in a worker instead of on the server's own thread.
 //
-// The kinds of jobs stand in one table, `Jobs`, with what goes in and what comes out; `kinds.ts` does them, in a worker.
-// Bars go by reference (shared memory). Answers that are sent on come as the bytes of their JSON text: made in the worker,
-// handed over without a copy, stored and sent as they are.
+// One table, `Jobs`, lists the kinds with their input and answer; `kinds.ts` does them in a worker. Bars are passed by
+// reference (shared memory). Answers for clients are the bytes of their JSON text: made in the worker, transferred without
+// a copy, stored and sent unchanged.
 
 import type { Advanced, Kept } from '../backtest/advance.ts'
 import type { ScanColumns, ScannedMarket } from '../backtest/scan.ts'
@@ -20,7 +20,7 @@ import type { SymbolInfo } from '../market/symbol.ts'
 import type { Series } from '../pine/environment.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 
-/** Every kind of job: what goes in and what comes out. */
+/** Every kind of job with its input and its answer. */
 export interface Jobs {
   readonly run: { readonly job: RunJob; readonly answer: BacktestOutput }
   readonly preview: { readonly job: RunJob; readonly answer: PreviewOutput }
@@ -29,9 +29,9 @@ export interface Jobs {
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
-  /** Answers JSON text. */
+  /** The answer is JSON text. */
   readonly repaint: { readonly job: RunJob; readonly answer: string }
-  /** Answers JSON text, `null` where there is nothing to explain. */
+  /** The answer is JSON text; `null` if there is nothing to explain. */
   readonly explain: { readonly job: ExplainJob; readonly answer: string }
   readonly check: { readonly job: TextJob; readonly answer: CheckOutput }
   readonly format: { readonly job: TextJob; readonly answer: string }
@@ -48,36 +48,36 @@ export interface RunJob {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly bars: Bars
-  /** Of the bars, where it is known from an earlier run. */
+  /** The hash of the bars if an earlier run worked it out. */
   readonly barsHash?: string | null
   readonly symbol: SymbolInfo
   readonly interval: string
   readonly limits: Limits
   readonly overrides: Readonly<Record<string, number | string | boolean>>
-  /** Kinds of tracks to answer; all if not said. */
+  /** Kinds of tracks to answer; default: all. */
   readonly tracks?: TrackKinds
-  /** Whether a run that is kept is answered as columns as well. */
+  /** Whether a run that is stored is also answered as columns. */
   readonly asColumns?: boolean
 }
 
 /** A run, and the list of trades that it differs from. */
 export interface ExplainJob extends RunJob {
-  /** JSON text of the list. */
+  /** The exported list as JSON text. */
   readonly exported: string
-  /** Of its times; null = to be found out. */
+  /** The time zone of the list's times; null = to be found out. */
   readonly timezone: string | null
-  /** All bars up to the run's last, where it did not have them all. */
+  /** All bars up to the run's last one, if the run did not have all of them. */
   readonly earlier: Bars | null
 }
 
-/** Some of a sweep's trials: the same script and bars, with other inputs and settings each. */
+/** Some of a sweep's trials: the same script and bars, each with other inputs and settings. */
 export interface TrialsJob extends RunJob {
   readonly points: readonly TrialInputs[]
   readonly measured: Measured
 }
 
 export interface TrialsOutput extends TrialBatch {
-  /** By which the ledger tells scripts apart. */
+  /** The script's name in the ledger of trials. */
   readonly script: string
 }
 
@@ -87,7 +87,7 @@ export interface ScanJob extends Omit<RunJob, 'bars' | 'symbol'> {
 }
 
 export interface ScanOutput {
-  /** null where no market could be run. */
+  /** null if no market could be run. */
   readonly columns: ScanColumns | null
   /** In the order of the markets. */
   readonly rows: readonly (
@@ -95,23 +95,23 @@ export interface ScanOutput {
   )[]
 }
 
-/** A run that goes on from what was kept of it; see `backtest/advance.ts`. */
+/** A run that continues from its kept state; see `backtest/advance.ts`. */
 export interface AdvanceJob extends RunJob {
   readonly kept: KeptRun | null
-  /** The bars are known to begin with those that what is kept was made of. */
+  /** The caller guarantees that the bars begin with those of the kept state. */
   readonly trusted: boolean
-  /** Index of the first bar somebody wants to hear of. */
+  /** Index of the first bar whose results the caller wants. */
   readonly from: number
 }
 
-/** Its bytes are in shared memory: they go to a worker and back without a copy. */
+/** The state's bytes are in shared memory, so they go to a worker and back without a copy. */
 export interface KeptRun extends Kept {
-  /** Hash of what the script imports. */
+  /** Hash of the libraries that the script imports. */
   readonly libraries: string
 }
 
 export interface AdvanceOutput extends Omit<Advanced, 'kept'> {
-  /** null: keep what you have. */
+  /** null: keep the state you have. */
   readonly kept: KeptRun | null
 }
 
@@ -120,7 +120,7 @@ export interface TextJob {
 }
 
 export interface CompareJob {
-  /** The request's body as it came: JSON with `csv` and perhaps `timezone`. The job takes it out as it reads it. */
+  /** The request's body as it came: JSON with `csv` and perhaps `timezone`. The job empties the list while it reads. */
   readonly body: Uint8Array[]
   readonly bars: Bars
   /** The symbol's own zone, which is tried first. */
@@ -133,37 +133,37 @@ export interface ReplayJob {
 }
 
 export interface PackJob {
-  /** Where in the answer the tracks are. */
+  /** The path of the tracks within the answer. */
   readonly at: Path
 }
-/** The worker hands its bytes over: they are not copied. */
+/** The worker transfers the bytes without a copy. */
 export type PackOutput = Packed
 
 export interface PickJob {
-  /** What of an answer with a report is wanted. */
+  /** Which part of an answer with a report is wanted. */
   readonly what: Picked
 }
 export type Picked = 'figures' | 'trades'
 
 export interface BacktestOutput {
-  /** JSON text, of which the worker hands the bytes over. */
+  /** JSON text, whose bytes the worker transfers. */
   readonly report: TextBytes
   /** JSON text of an array. */
   readonly tracks: TextBytes
   /** The report's `summary`. */
   readonly summary: ReportSummary
-  /** Of the report's amounts. */
+  /** The currency of the report's amounts. */
   readonly currency: string
-  /** By which the ledger of trials tells scripts, and choices of their values, apart. */
+  /** The names by which the ledger of trials tells scripts, and choices of their values, apart. */
   readonly tried: { readonly script: string; readonly trial: string }
-  /** Of the job's bars; null where it ran on a part of them. */
+  /** Hash of the job's bars; null if it ran on a part of them. */
   readonly barsHash: string | null
-  /** Report and tracks as `result` of an answer as columns, where that is wanted. */
+  /** Report and tracks as the `result` of an answer as columns, if the job asked for it. */
   readonly packed: Packed | null
 }
 
 export interface PreviewOutput extends Pick<BacktestOutput, 'tried' | 'barsHash'> {
-  /** Report and tracks, as `result` of an answer. */
+  /** Report and tracks as the `result` of an answer. */
   readonly result: Packed
 }
 
@@ -179,9 +179,9 @@ export interface CheckOutput {
 export interface CompareOutput {
   /** JSON text. */
   readonly comparison: string
-  /** The export as JSON text, should its lists differ; '' where they agree or are too long to be explained. */
+  /** The export as JSON text if its list differs; '' if they agree, or if it is too long to be explained. */
   readonly exported: string
-  /** As it was given. */
+  /** The time zone as the request gave it. */
   readonly timezone: string | null
   readonly warnings: readonly { readonly code: string; readonly message: string }[]
   /** JSON Pointers of unknown fields of the body. */
@@ -189,7 +189,7 @@ export interface CompareOutput {
 }
 
 export interface VerifyOutput extends Verified {
-  /** Bars, symbol or engine are not what they were. */
+  /** The bars, the symbol or the engine have changed since. */
   readonly ranOnOther: boolean
 }
 
@@ -206,33 +206,33 @@ export interface ImportJob {
 
 export interface ImportOutput {
   readonly bars: Bars
-  /** Number of the draft that the bars before these went into; null = they are all. */
+  /** The number of the draft with the earlier bars; null if there are none. */
   readonly draft: number | null
   readonly rows: number
 }
 
-/** What a job may ask of the server while it goes on. */
+/** What a job may ask of the server while it runs. */
 export interface Host extends ScriptHost, ImportHost, StoredHost {}
 
 export interface ScriptHost {
-  /** Source of a library that the user may import; null = there is none. */
+  /** The source of a library that the user may import; null = there is none. */
   library(user: string, library: string, version: number): string | null | Promise<string | null>
-  /** Bars that request.* asks for; null = there are none. */
+  /** The bars that request.* asks for; null = there are none. */
   series(exchange: string, symbol: string, interval: string): Series | null | Promise<Series | null>
-  /** Bars for the bar magnifier: the finest there are of the symbol; null = there are none. */
+  /** The finest bars of the symbol, for the bar magnifier; null = there are none. */
   finer(): FinerBars | null | Promise<FinerBars | null>
 }
 
 interface ImportHost {
-  /** The next piece of what is read; null = it is over. */
+  /** The next piece of the input; null = the end. */
   piece(): Promise<Uint8Array | null>
-  /** Bars for a draft of the store; drafts are numbered by the job. */
+  /** Adds bars to a draft of the store; the job numbers its drafts. */
   addBars(draft: number, bars: Bars): Promise<void>
   readBars(draft: number, range: BarRange): Bars | Promise<Bars>
 }
 
 export interface StoredHost {
-  /** The next part of the JSON text of a stored report, or of its tracks; null = it is over. */
+  /** The next part of the JSON text of a stored report or of its tracks; null = the end. */
   part(what: StoredText): string | null | Promise<string | null>
 }
 export type StoredText = 'report' | 'tracks'
@@ -249,26 +249,26 @@ export interface Question {
 }
 
 /**
- * What a job tells while it is busy, by place: the bytes it counts as its own, the number by which the system knows its
- * thread (0 = it has not begun), and the milliseconds of a processor that this thread had taken when the job began.
+ * What a busy job reports, by index: the bytes it counts as its own, the system's number of its thread (0 = not started
+ * yet), and the milliseconds of processor time that the thread had taken when the job began.
  */
 export const USED = { bytes: 0, thread: 1, threadMs: 2 } as const
 export const UNKNOWN_THREAD = -1
-/** A job that took so much leaves much garbage behind, which is collected before the next. */
+/** A job that took this much leaves much garbage behind, which is collected before the next one. */
 export const LARGE_BYTES = 64 * 2 ** 20
 
-/** Every message is of one job, by the number the pool gave it. */
+/** Every message belongs to one job, named by the number the pool gave it. */
 export type ToWorker = { readonly task: number } & (
   | {
       readonly to: 'job'
       readonly kind: string
       readonly job: unknown
-      /** Shared with the pool, which looks at it from outside, since a thread that is busy answers nobody: see `USED`. */
+      /** Shared with the pool, which reads it from outside because a busy thread answers nobody: see `USED`. */
       readonly used: Float64Array
     }
   | { readonly to: 'reply'; readonly id: number; readonly value: unknown }
   | { readonly to: 'refusal'; readonly id: number }
-  /** The caller has gone: stop. */
+  /** The caller has gone, so the job should stop. */
   | { readonly to: 'stop' }
 )
 
@@ -284,10 +284,10 @@ export type Said =
       readonly message: string
       readonly details: ProblemDetails
     }
-  /** The host could not answer a question; it knows why. */
+  /** The host could not answer a question, and remembers why. */
   | { readonly from: 'refused' }
-  /** A failure of ours, not of the user's text. */
+  /** The failure is our mistake, not that of the user's text. */
   | { readonly from: 'failure'; readonly stack: string }
   | { readonly from: 'done'; readonly answer: unknown }
-  /** After a large job was answered and its garbage collected: what is left of it on the worker's heap. */
+  /** Sent after a large job, once its garbage is collected: how much remains on the worker's heap. */
   | { readonly from: 'left'; readonly bytes: number }

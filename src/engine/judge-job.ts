@@ -1,5 +1,5 @@
-// What a sweep comes to: its best, and what is left of that when luck is taken away. Seconds of arithmetic over thousands of
-// trials, so it is a job; the best is run once more for its trades.
+// Judges a sweep: finds its best trial, and what remains of it without luck. That takes seconds of arithmetic over
+// thousands of trials, so it is a job; the best is run once more for its trades.
 
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
 import { openBacktest } from '../backtest/run.ts'
@@ -21,19 +21,19 @@ import type { Desk } from './worker-loop.ts'
 
 export interface JudgeJob extends RunJob {
   readonly measured: Measured
-  /** A row a trial; in shared memory. */
+  /** One row for each trial, in shared memory. */
   readonly rows: Float64Array
-  /** Of each trial the number of its value on each axis; -1 where an axis has no steps. */
+  /** For each trial, the index of its value on each axis; -1 if an axis has no steps. */
   readonly steps: Int32Array
   readonly axes: readonly { readonly ordered: boolean }[]
   readonly points: readonly TrialInputs[]
-  /** Distinct trials of this script on this market, by sweeps and by hand. */
+  /** The number of distinct trials of this script on this market, by sweeps and by hand. */
   readonly counted: number
   readonly failed: number
-  /** Sharpe ratios of the other trials counted, where they are known and no rows are here. */
+  /** Sharpe ratios of the other trials in that number, if they are known and their rows are not here. */
   readonly sharpes?: readonly number[]
   readonly seed: number
-  /** Cells of the walk-forward matrix, and the best trial of each of their windows, in their order. */
+  /** The cells of the walk-forward matrix, and the best trial of each of their windows, in order. */
   readonly cells: readonly { readonly share: number; readonly runs: number }[]
   readonly winners: readonly (WindowWinner | null)[]
 }
@@ -43,11 +43,11 @@ export interface JudgeOutput {
 }
 
 const YEAR_MS = 365 * 86_400_000
-/** Above it the blocks are joined in pairs, which makes 70 splits of 12,870. */
+/** With more trials the blocks are joined in pairs, which leaves 70 splits of 12,870. */
 const SPLIT_TRIALS_MAX = 5000
-/** Above it the tests of data snooping would take minutes; they take the trials with the best scores then. */
+/** With more trials the tests of data snooping would take minutes, so they take only those with the best scores. */
 const SNOOPED_MAX = 4000
-/** Points of a scatter that an eye can tell apart. */
+/** As many points of a scatter plot as an eye can tell apart. */
 const SHOWN_MAX = 1000
 const BINS = 30
 
@@ -79,7 +79,7 @@ function tradesOf(job: JudgeJob, { inputs, overrides }: TrialInputs, desk: Desk)
     return {
       initialCapital: results.figures.initialCapital,
       tickValue: request.symbol.mintick * request.symbol.pointValue,
-      // Of the bars that it was chosen on.
+      // Only trades on the bars that the trial was chosen on.
       trades: closed.filter(({ exitBar }) => exitBar >= inside.from && exitBar < inside.to),
     }
   })
@@ -282,7 +282,7 @@ function walkForwards({ cells, winners, measured }: JudgeJob): Verdict['walkForw
   return { cells: judged, passed: judged.filter(({ passed }) => passed).length }
 }
 
-/** Scores of the trials one step away from this one, in any of the axes together. */
+/** Scores of the trials that are at most one step away from this one on every axis. */
 function neighboursOf(
   job: JudgeJob,
   scores: Float64Array,
@@ -292,7 +292,8 @@ function neighboursOf(
   const { axes, steps } = job
   const place = Array.from(steps.subarray(trial * axes.length, (trial + 1) * axes.length))
   const open = axes.flatMap(({ ordered }, axis) => (ordered && place[axis]! >= 0 ? [axis] : []))
-  // All together are 3^n; beyond three axes those along one axis alone are enough to tell a needle.
+  // The full neighbourhood has 3^n trials. Beyond three axes the steps along one axis at a time are enough to recognise a
+  // needle.
   const moves =
     open.length <= 3 ? allMoves(open) : open.flatMap((axis) => [[[axis, -1]], [[axis, 1]]] as const)
   return moves.flatMap((move) => {
@@ -322,7 +323,7 @@ function plateauOf(job: JudgeJob, scores: Float64Array, best: number): Verdict['
   return plateau(scores[best]!, neighboursOf(job, scores, placesOf(job, scores.length), best))
 }
 
-/** The trial whose neighbourhood is best: the median of it and those one step away. */
+/** The trial with the best neighbourhood, which counts as the median of the trial and those one step away. */
 function mostRobust(job: JudgeJob, scores: Float64Array): Verdict['robust'] {
   const places = placesOf(job, scores.length)
   let found: Verdict['robust'] = null
@@ -337,7 +338,7 @@ function mostRobust(job: JudgeJob, scores: Float64Array): Verdict['robust'] {
   return found
 }
 
-/** What a trader reads first. */
+/** The sentence that a trader reads first. */
 function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
   const { best, counted, sharpe, walkForward: forward, heldOut, overfitting: split } = verdict
   const count = counted.toLocaleString('en')
@@ -380,7 +381,7 @@ function sentenceOf(verdict: Omit<Verdict, 'sentence'>): string {
   return says.join(' ')
 }
 
-/** Of one backtest that is one of so many. */
+/** The sentence for a single backtest, which is one of so many tries. */
 function sentenceOfOne({ counted, sharpe, monteCarlo }: Omit<Verdict, 'sentence'>): string {
   const tries =
     counted <= 1 ? 'The only try of this script here.' : `One of ${counted.toLocaleString('en')} tried.`

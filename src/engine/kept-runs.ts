@@ -1,19 +1,19 @@
-// Kept state of runs that go on bar by bar: as much as fits, and the least recently used makes room.
+// Keeps the state of runs that go on bar by bar. When the room is used up, the least recently used state is dropped.
 //
-// It is bytes in shared memory, made and read in workers; a run without any starts over. So nothing is lost with a thread
-// that had to be ended, and no script waits for the thread that ran it before.
+// The state is bytes in shared memory, written and read in workers. A run without one starts over, so nothing is lost if a
+// thread has to be ended, and no script waits for the thread that ran it before.
 
 import type { AdvanceJob, AdvanceOutput, KeptRun } from './job.ts'
 import type { JobOptions, JobPool } from './pool.ts'
 
-/** Of all kept runs together. */
+/** For all kept runs together. */
 const KEPT_BYTES = 256 * 2 ** 20
 
 interface Entry {
   readonly run: KeptRun
   /**
-   * Where the bars it was made of lie, if they are the cache's. A view of those never changes, though more may follow
-   * behind it, so the same place means the same bars and they need not be looked at again.
+   * The memory of the bars that the state was made from, if they are the cache's. A cached view never changes, though more
+   * bars may follow behind it, so the same memory means the same bars and nobody has to compare them.
    */
   readonly place: WeakRef<SharedArrayBuffer> | null
 }
@@ -21,7 +21,7 @@ interface Entry {
 export class KeptRuns {
   readonly #pool: Pick<JobPool, 'do'>
   readonly #bytesMax: number
-  // In order of use, the oldest first; `#bytes` is the sum of their bytes, and never above #bytesMax.
+  // In order of use, the least recent first; `#bytes` is the sum of their sizes and never exceeds #bytesMax.
   readonly #runs = new Map<string, Entry>()
   #bytes = 0
 
@@ -39,8 +39,8 @@ export class KeptRuns {
   }
 
   /**
-   * Runs a script on over bars that came, and tells of those from `from`. `name`: where the bars are from, so that runs
-   * over the same bars share what is kept; that they are the same is made sure of by their content.
+   * Advances a script's run over the bars that came, and answers the results from bar `from` on. `name` says where the bars
+   * are from: runs over the same bars share one state, and a check of their content makes sure that they are the same.
    */
   async advance(
     name: string,
@@ -60,7 +60,7 @@ export class KeptRuns {
     return answer
   }
 
-  /** As the one that was used last. What is too large for all is not kept. */
+  /** Keeps a state as the most recently used one, unless it alone exceeds the limit. */
   #put(key: string, entry: Entry): void {
     const before = this.#runs.get(key)
     if (before) this.#bytes -= costOf(key, before)

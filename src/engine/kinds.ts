@@ -1,4 +1,4 @@
-// What a worker can do, by the kind of the job.
+// Maps each kind of job to the function that does it in a worker.
 
 import { advanceJob } from './advance-job.ts'
 import { compareJob } from './compare-job.ts'

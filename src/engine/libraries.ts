@@ -1,12 +1,13 @@
-// Sources of what a script imports, and of what those import: fetched before it is compiled, which cannot wait.
+// Fetches the libraries that a script imports, and those that they import, before it is compiled, since a compilation
+// cannot wait.
 
 import { outline } from '../pine/outline.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** Libraries of libraries: more than this many in all are not looked for. */
+/** The most libraries that one script may lead to. */
 const LIBRARIES_MAX = 200
 
-/** By `user/library/version`. */
+/** The sources by `user/library/version`. */
 export async function librariesOf(
   source: string,
   host: Pick<Desk['host'], 'library'>,

@@ -1,4 +1,4 @@
-// Stored tracks as columns: what is stored is JSON, which is read here and not on the server's own thread.
+// Answers stored tracks as columns. They are stored as JSON, which is parsed here and not on the server's own thread.
 
 import { pack } from '../wire/columns.ts'
 import type { PackJob, PackOutput } from './job.ts'

@@ -1,21 +1,22 @@
-// What an agent is shown of a report: its equity curve and a hundred thousand trades would fill any context.
+// Picks the parts of a report that an agent gets to see: its equity curve and a hundred thousand trades would fill any
+// context.
 
 import type { Answer } from '../wire/operations.ts'
 import type { Report } from '../wire/report.ts'
 import type { PickJob } from './job.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** What an answer with a backtest has in common with a preview's, which has no `backtest`. */
+/** The part of an answer with a backtest that a preview has too. */
 type Answered = Partial<Answer<'GET /api/platform/backtests/{id}'>> & { readonly ok?: true }
-/** The answer without tracks, its report without long lists. */
+/** The answer without tracks, and its report without long lists. */
 export interface ShownAnswer extends Omit<Answered, 'ok' | 'result'> {
   readonly report?: ReturnType<typeof figures>
 }
 
-/** The newest; more would fill any context. */
+/** The newest trades are kept; more would fill any context. */
 const TRADES_MAX = 2000
 
-/** Reads the bytes of an answer with a backtest's result, and answers JSON text of what is wanted of it. */
+/** Reads the bytes of an answer with a backtest's result, and answers the requested part as JSON text. */
 export async function pickJob({ what }: PickJob, { host }: Desk): Promise<string> {
   const pieces: Uint8Array[] = []
   for (let piece = await host.piece(); piece !== null; piece = await host.piece()) pieces.push(piece)

@@ -1,13 +1,14 @@
-// The job pool: what users sent is compiled, run and compared beside the server, not in it, and stopped when it takes
-// too much.
+// The job pool: whatever users sent is compiled, run and compared beside the server, not in it, and stopped if it takes too
+// much.
 //
 // A script that loops for ever cannot be asked to stop, so its thread is ended from outside: `terminate()` stops even
-// `for(;;)` within 25 ms. Time and memory are a job's own: its time is that in which its thread had a processor, so that
-// no job fails for what others do, and it counts the bytes it takes where the pool can see them. The process's memory is a last brake only, for what nobody counted, and it stops the job that has the highest count.
+// `for(;;)` within 25 ms. Time and memory are measured for each job: only the processor time of its own thread counts, so
+// no job fails because of others, and the job counts the bytes it takes where the pool can see them. The memory of the
+// whole process is only a last brake for what nobody counted, and it stops the job with the highest count.
 //
-// Jobs go in lanes. What somebody waits for while they type (`quick`) never stands behind what takes a minute (`long`):
-// each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
-// running at a time. Imports wait for their clients' bytes most of the time: all of them share one thread.
+// Jobs run in lanes. Work that a user waits for while typing (`quick`) never queues behind work that takes a minute
+// (`long`): each lane may use the threads of the slower ones and one more. Within a lane users take turns, and have one job
+// running at a time. Imports mostly wait for their clients' bytes, so all of them share one thread.
 
 import { assert } from '../lib/assert.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -25,7 +26,7 @@ import {
 } from './job.ts'
 import { Turns } from './turns.ts'
 
-/** The part of a worker thread the pool uses. */
+/** The part of a worker thread that the pool uses. */
 export interface WorkerThread {
   onmessage: ((event: MessageEvent<FromWorker>) => unknown) | null
   onerror: ((event: ErrorEvent) => unknown) | null
@@ -34,29 +35,29 @@ export interface WorkerThread {
 }
 
 export interface PoolOptions {
-  /** Threads for scripts that run; up to two more are for what must not wait for them. */
+  /** Threads that run scripts; up to two more serve jobs that must not wait for them. */
   readonly workers: number
-  /** Only differences count, so use a clock that cannot be set (monotonic). */
+  /** Only differences count, so pass a clock that cannot be set (monotonic). */
   readonly clock: Clock
   readonly spawn: () => WorkerThread
-  /** Milliseconds in which a thread had a processor; null where that is not known, and the clock's time counts. */
+  /** Processor time of a thread in milliseconds; null if the system does not tell, and then the clock's time counts. */
   readonly threadMs: (thread: number) => number | null
   /** Resident memory of the process, bytes. */
   readonly memory: () => number
-  /** Memory of the machine or container; near it the last brake is pulled. */
+  /** Memory of the machine or container; close to it the last brake is pulled. */
   readonly memoryMax: number
 }
 
 /**
- * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, and are nobody's one running job: they are
- * small, and each sender sends the next when one is done.
+ * Fastest first. Alerts' scripts and parts of sweeps take turns with users' runs, but do not count as a user's one running
+ * job: they are small, and each sender sends the next one only when one is done.
  */
 const LANES = ['quick', 'prompt', 'long', 'alerts', 'sweeps', 'imports'] as const
 export type Lane = (typeof LANES)[number]
 
-/** What a job may take. */
+/** The most that a job may take. */
 export interface Budget {
-  /** Of a processor. */
+  /** Processor time. */
   readonly timeMs: number
   readonly memoryBytes: number
 }
@@ -66,12 +67,12 @@ export interface JobOptions {
   readonly user: string
   readonly lane: Lane
   readonly budget: Budget
-  /** What the job may ask for. */
+  /** The server's functions that the job may call. */
   readonly host?: Partial<Host> | undefined
   readonly signal?: AbortSignal | undefined
   readonly started?: (() => void) | undefined
   readonly progress?: ((bar: number) => void) | undefined
-  /** Whether the job has nothing to do until its client sends more. */
+  /** Whether the job is idle until its client sends more. */
   readonly waits?: (() => boolean) | undefined
 }
 
@@ -88,36 +89,36 @@ interface Running {
   readonly task: Task
   readonly worker: WorkerThread
   readonly startedAt: number
-  /** What the worker writes of the job: see `USED`. */
+  /** What the worker reports about the job: see `USED`. */
   readonly used: Float64Array
-  /** Why the host could not answer it. */
+  /** Why the host could not answer the job's question. */
   refusal: unknown
 }
 
-/** Jobs of a lane that a user may have waiting behind the one that runs. */
+/** The most jobs of a lane that a user may have waiting behind the running one. */
 const WAITING_MAX = 10
-/** Checks come as fast as somebody types, in every tab. */
+/** Checks come as fast as a user types, in every tab. */
 const QUICK_WAITING_MAX = 40
-/** Imports that go on at a time, but for one of each user beyond them; each may keep 15 MB in memory. */
+/** The most imports that are active at a time; a user without one may still start one. Each may keep 15 MB in memory. */
 const IMPORTS = 16
-/** Of these one user may have so many. */
+/** The most of these that one user may have. */
 const IMPORTS_A_USER = 8
-/** Imports of which most wait for bytes: they are in nobody's way, but each keeps what has come of it. */
+/** The most imports if nearly all wait for bytes: they hinder nobody, but each keeps in memory what has arrived. */
 const IMPORTS_HELD = 64
-/** Jobs waiting, of all users together. */
+/** The most waiting jobs of all users together. */
 const OVERLOAD = 1000
 const LOOK_MS = 20
-/** The engine stops itself at the limit and can say on which line; the pool only when it does not. */
+/** The engine stops itself at the limit and can name the line, so the pool waits this much longer before it does. */
 const GRACE_MS = 500
-/** A job that had its time on no processor within so many times as long is given up: the machine has no room for it. */
+/** A job that needs more than this many times its budget by the clock is given up: the machine has no room for it. */
 const PATIENCE = 7
-/** After a thread was ended its memory takes up to this long to come back. */
+/** The memory of an ended thread takes up to this long to come back. */
 const FREE_MS = 1000
-/** What the process may take beyond all budgets, before the last brake: caches, heaps that were not collected yet, bodies. */
+/** What the process may take beyond all budgets before the last brake: caches, uncollected heaps, bodies. */
 const SLACK_BYTES = 2 ** 30
-/** Part of all the memory there is, beyond which the last brake is pulled. */
+/** The fraction of all memory beyond which the last brake is pulled. */
 const MEMORY_PART = 0.9
-/** Of a thread whose large job left so much behind, garbage not counted, the memory comes back only with its end. */
+/** If a large job leaves more than this on a thread's heap, garbage not counted, only ending the thread frees it. */
 const LEFT_MAX_BYTES = 96 * 2 ** 20
 
 export class JobPool {
@@ -132,15 +133,15 @@ export class JobPool {
   }
   readonly #running = new Map<number, Running>()
   readonly #idle: WorkerThread[] = []
-  /** Threads that end with the job they have. */
+  /** Threads that will end with their present job. */
   readonly #retired = new WeakSet<WorkerThread>()
-  /** The thread that all imports share; null = there are none. */
+  /** The thread that all imports share; null = there is no import. */
   #importer: WorkerThread | null = null
   #tasks = 0
   #guard: ReturnType<typeof setInterval> | null = null
   #idleMemory = 0
   #lastEndedAt = 0
-  /** Those who share the slow threads, who was served longest ago first. */
+  /** The lanes that share the slow threads, the least recently served first. */
   #slow: readonly Lane[] = ['long', 'alerts', 'sweeps']
   #closed = false
 
@@ -148,7 +149,6 @@ export class JobPool {
     this.#options = options
   }
 
-  /** Threads for scripts that run. */
   get workers(): number {
     return this.#options.workers
   }
@@ -162,8 +162,8 @@ export class JobPool {
   }
 
   /**
-   * Throws Problem 429 `concurrency_limited` when the user has too many jobs waiting, 503 when everybody has or the
-   * server stops. Call it before promising anything.
+   * Throws Problem 429 `concurrency_limited` if the user has too many jobs waiting, or 503 if everybody together has or the
+   * server is stopping. Call it before promising anything.
    */
   assertRoom(user: string, lane: Lane = 'long'): void {
     if (this.#closed) throw shuttingDown()
@@ -185,7 +185,7 @@ export class JobPool {
     )
   }
 
-  /** Does a job when its turn comes. Rejects with the Problem that the user's text is, or an Error that is ours. */
+  /** Does a job when its turn comes. Rejects with a Problem if the user's text is to blame, or with an Error if we are. */
   do<K extends JobKind>(kind: K, job: Jobs[K]['job'], options: JobOptions): Promise<Jobs[K]['answer']> {
     return new Promise((resolve, reject) => {
       this.assertRoom(options.user, options.lane)
@@ -197,18 +197,18 @@ export class JobPool {
     })
   }
 
-  /** Starts a worker ahead of the first job, so that this one does not wait for the engine to load. */
+  /** Starts a worker before the first job, which then does not wait for the engine to load. */
   warm(): void {
     if (this.#idle.length + this.#running.size === 0) this.#idle.push(this.#spawn())
   }
 
-  /** The server stops: waiting jobs fail at once with 503, and no new ones are taken. Running ones may go on. */
+  /** The server is stopping: waiting jobs fail at once with 503, and no new ones are accepted. Running ones may go on. */
   drain(): void {
     this.#closed = true
     for (const lane of LANES) for (const task of this.#waiting[lane].clear()) task.reject(shuttingDown())
   }
 
-  /** Ends everything. Jobs fail with 503. */
+  /** Ends everything; jobs fail with 503. */
   close(): void {
     this.drain()
     for (const running of this.#running.values()) this.#stop(running, shuttingDown())
@@ -239,16 +239,16 @@ export class JobPool {
     return busy.length < this.#threadsFor(lane)
   }
 
-  /** How many of its jobs a user may have running there now. */
+  /** The most jobs of this lane that a user may have running now. */
   #mostOf(lane: Lane): number {
     if (lane === 'sweeps') return Infinity
     if (lane !== 'imports') return 1
     const { held, busy } = this.#importsHeld()
-    // Uploads take as long as their senders like, so who has none going on does not wait for those of others.
+    // An upload takes as long as its sender likes, so a user with none active does not wait for those of others.
     return busy < IMPORTS && held < IMPORTS_HELD / 2 ? IMPORTS_A_USER : 1
   }
 
-  /** Who sends a byte now and then holds no place that somebody could use. */
+  /** A client that sends a byte now and then takes no place that somebody else could use. */
   #importsHeld(): { readonly held: number; readonly busy: number } {
     let held = 0
     let busy = 0
@@ -280,7 +280,7 @@ export class JobPool {
   #start(task: Task): void {
     const { clock, memory } = this.#options
     const { kind, job, options } = task
-    // Measured when nothing runs, and not while the memory of an ended thread is still on its way back.
+    // Measured only while nothing runs, and not while the memory of an ended thread is still coming back.
     if (this.#running.size === 0 && clock.now() - this.#lastEndedAt > FREE_MS) this.#idleMemory = memory()
     const worker = this.#workerFor(options.lane)
     const used = new Float64Array(new SharedArrayBuffer(8 * Object.keys(USED).length))
@@ -358,7 +358,7 @@ export class JobPool {
     if (this.#running.has(task)) worker.postMessage(message)
   }
 
-  /** The job is over, and somebody else's turn. */
+  /** Ends a job, and starts the next one. */
   #end(running: Running, { reuse }: { readonly reuse: boolean }): void {
     const { id, worker, task } = running
     if (!this.#running.delete(id)) return
@@ -372,7 +372,7 @@ export class JobPool {
     this.#next()
   }
 
-  /** Its last large job left so much behind. It may have the next one by now. */
+  /** The last large job of this thread left too much behind. The thread may be busy with the next one already. */
   #retire(worker: WorkerThread, left: number): void {
     if (left <= LEFT_MAX_BYTES) return
     const idle = this.#idle.indexOf(worker)
@@ -428,24 +428,24 @@ export class JobPool {
     )
     const most = Math.min(this.#idleMemory + budgets + SLACK_BYTES, MEMORY_PART * this.#options.memoryMax)
     if (this.#options.memory() <= most) return
-    // By their own counts no job took too much. What was not counted most likely belongs to the one with the highest count.
+    // No job took too much by its own count. The uncounted memory most likely belongs to the job with the highest count.
     const largest = [...this.#running.values()].reduce((a, b) => (bytesOf(b) > bytesOf(a) ? b : a))
     this.#stop(largest, tooMuchMemory(largest.task.options.budget.memoryBytes))
   }
 
-  /** Milliseconds that the job had a processor; null where that is not known. */
+  /** Milliseconds of processor time that the job took; null if that is unknown. */
   #timeTaken(used: Float64Array): number | null {
     const thread = used[USED.thread] ?? 0
-    // A thread that has yet to start has done nothing for it.
+    // A thread that has not started yet has done nothing for the job.
     if (thread === 0) return 0
     const taken = thread === UNKNOWN_THREAD ? null : this.#options.threadMs(thread)
     return taken === null ? null : taken - (used[USED.threadMs] ?? 0)
   }
 
-  /** Why its time is over; null = it is not. */
+  /** Why the job's time is over; null = it is not. */
   #tooLate({ task, used, startedAt }: Running, now: number): Problem | null {
     const { timeMs } = task.options.budget
-    // Nobody has a processor for longer than by the clock, so that mostly this is all that is asked.
+    // Processor time never exceeds the clock's time, so this check mostly suffices.
     if (now - startedAt <= timeMs + GRACE_MS) return null
     const taken = this.#timeTaken(used)
     if (taken === null || taken > timeMs + GRACE_MS)

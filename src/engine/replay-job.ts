@@ -1,4 +1,4 @@
-// A finished backtest as a replay shows it: trades counted from the first bar that is shown, and the equity at each.
+// A finished backtest as a replay shows it: the trades on the replayed bars, and the equity at each bar.
 
 import type { ReportTrade } from '../wire/report.ts'
 import type { Track } from '../wire/track.ts'
@@ -22,7 +22,7 @@ export async function replayJob({ bars }: ReplayJob, { host }: Desk): Promise<Re
   return { trades: JSON.stringify(shown), equity: JSON.stringify(equity) }
 }
 
-/** The equity known at each bar: the backtest's value of that time, or the last one before it. */
+/** The equity known at each bar: the backtest's value at that time, or the last one before it. */
 function equityOn(bars: Bars, tracks: readonly Track[]): number[] {
   const times = ofKind(tracks, 'time')?.data
   const values = ofKind(tracks, 'equity')?.data

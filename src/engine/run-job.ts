@@ -1,4 +1,4 @@
-// Running a script in a worker: what it needs is fetched first, so that it runs once.
+// Runs a script in a worker, after fetching what it needs, so that it runs only once.
 
 import { compareReports } from '../backtest/report/difference.ts'
 import { packGiven, type Packed } from '../wire/columns.ts'
@@ -16,7 +16,7 @@ import { storedValue } from './stored-text.ts'
 import { ownThreadMs } from './thread-time.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** request.* may ask for so many series that could not be told from the script's text. */
+/** The most series that request.* may ask for beyond those that the script's text tells. */
 const SERIES_MAX = 64
 
 export type RunBacktest = (request: BacktestRequest) => BacktestResult
@@ -36,12 +36,12 @@ export async function runJob(
     currency,
     tried: triedBy(job, report),
     barsHash: result.barsHash,
-    // Packing hands the run's columns over to the answer, so the texts have to be written before it.
+    // Packing takes the run's columns away, so the texts have to be written first.
     packed: job.asColumns ? packedResult(result, null, scales) : null,
   }
 }
 
-/** Runs it for an answer as columns, which are the run's own: there is no text in between. */
+/** Runs a script for an answer as columns. They are the run's own columns, without any text in between. */
 export async function previewJob(
   job: RunJob,
   desk: Desk,
@@ -65,7 +65,7 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   const used = (bytes: number) => desk.used((counted = Math.max(counted, bytes)))
   const result = await resultOf(job, { ...desk, used }, run)
   const { answerBytes, memoryBytes } = job.limits
-  // Of a run that took all it may there is still an answer.
+  // The report itself may exceed the memory that the run was allowed, so the count stops at the limit.
   const weighed = (bytes: number) => desk.used(Math.min(memoryBytes, counted + bytes))
   return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed, collect) }
 }
@@ -75,16 +75,16 @@ const triedBy = ({ source }: RunJob, { inputs, script }: Report): BacktestOutput
   trial: trialName(inputs, script.declaration),
 })
 
-/** Runs it again, and says where the report differs from the one that was kept. */
+/** Runs a backtest again and says where its report differs from the stored one. */
 export async function verifyJob(job: RunJob, desk: Desk): Promise<VerifyOutput> {
   const { report } = await resultOf(job, desk, runBacktest)
   const kept = (await storedValue(desk.host, 'report')) as Report
   const verification = compareReports(kept, { ...report })
-  // The hash covers all that the numbers come from: script, inputs, bars, symbol, settings, engine.
+  // The hash covers everything that the numbers depend on: script, inputs, bars, symbol, settings, engine.
   return { ...verification, ranOnOther: verification.hash !== kept.hash }
 }
 
-/** Whether the script sees the future, or would show something else live. */
+/** Tests whether the script sees the future, or would have shown something else live. */
 export async function repaintJob(job: RunJob, desk: Desk): Promise<string> {
   return JSON.stringify(await withAllItAsks(job, desk, findRepaint))
 }
@@ -93,7 +93,7 @@ async function resultOf(job: RunJob, desk: Desk, run: RunBacktest): Promise<Back
   return withAllItAsks(job, desk, run)
 }
 
-/** Does something with the job as a request, with everything the script asks for. */
+/** Calls `work` with the job as a request, after fetching everything that the script asks for. */
 export async function withAllItAsks<Answer>(
   job: RunJob,
   desk: Desk,

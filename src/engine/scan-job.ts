@@ -1,4 +1,4 @@
-// Some markets of a scan in a worker: one script, compiled once, over the bars of each.
+// Scans some markets in a worker: one script, compiled once, runs over the bars of each.
 
 import { scanMarket, type ScanColumns, type ScannedMarket } from '../backtest/scan.ts'
 import { Problem } from '../lib/problem.ts'
@@ -6,7 +6,7 @@ import type { ScanJob, ScanOutput } from './job.ts'
 import { withAllItAsks } from './run-job.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** What is wrong with the script or what it was given is so on every market. */
+/** Errors that concern the script or its inputs are the same on every market. */
 const OF_THE_SCRIPT: ReadonlySet<string> = new Set(['script_invalid', 'validation_failed'])
 
 export async function scanJob({ markets, ...rest }: ScanJob, desk: Desk): Promise<ScanOutput> {
@@ -16,7 +16,7 @@ export async function scanJob({ markets, ...rest }: ScanJob, desk: Desk): Promis
     progress: () => {},
     host: {
       ...desk.host,
-      // Which market it would be for the server cannot know.
+      // The server cannot know which of the markets is asking.
       finer: () => Promise.resolve(null),
       library(...name) {
         const key = name.join('/')

@@ -1,16 +1,16 @@
-// A stored report and its tracks, on their way into a worker: part by part, since they may be a hundred megabytes.
+// Hands a stored report and its tracks to a worker part by part, since they may take a hundred megabytes.
 
 import type { StoredHost, StoredText } from './job.ts'
 import type { Desk } from './worker-loop.ts'
 
-/** In the worker: the value of the JSON text. */
+/** The worker's side: the value of the JSON text. */
 export async function storedValue(host: Pick<Desk['host'], 'part'>, what: StoredText): Promise<unknown> {
   const parts: string[] = []
   for (let part = await host.part(what); part !== null; part = await host.part(what)) parts.push(part)
   return JSON.parse(parts.join(''))
 }
 
-/** On the server's side: parts are read when they are asked for. */
+/** The server's side: each part is read when the worker asks for it. */
 export function storedHost(texts: Readonly<Partial<Record<StoredText, AsyncIterable<string>>>>): StoredHost {
   const reading = {
     report: texts.report?.[Symbol.asyncIterator](),

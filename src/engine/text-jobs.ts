@@ -1,4 +1,4 @@
-// Checking and formatting a script's text, as an editor asks for while somebody types.
+// Checks and formats a script's text, as an editor needs it while the user types.
 
 import { wireDiagnostic } from '../backtest/run.ts'
 import { compile, inputViews } from '../pine/compile.ts'

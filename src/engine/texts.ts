@@ -1,4 +1,4 @@
-// What is asked of users' texts and of reports, as jobs that never wait behind a script that runs for a minute.
+// Requests about users' texts and reports, as jobs that never wait behind a script that runs for a minute.
 
 import type {
   CheckOutput,
@@ -13,24 +13,23 @@ import type {
 import { storedHost } from './stored-text.ts'
 import type { Budget, JobOptions, JobPool, Lane } from './pool.ts'
 
-/** The compiler's caps end a check long before. */
+/** The compiler's own limits end a check long before this. */
 const TIME_MS = 10_000
 
-/** Parts of the JSON text of a report, and of its tracks where they are needed. */
+/** Parts of the JSON text of a report, and of its tracks if they are needed. */
 type Stored = Parameters<typeof storedHost>[0]
 
 export interface Texts {
   /** Compiles it with the libraries that the user may import. */
   check(userId: string, source: string, signal?: AbortSignal): Promise<CheckOutput>
-  /** Tidies its spaces. */
   format(userId: string, source: string, signal?: AbortSignal): Promise<string>
-  /** TradingView's list of trades against a report. */
+  /** Compares TradingView's list of trades with a report. */
   compare(userId: string, job: CompareJob, stored: Stored, signal?: AbortSignal): Promise<CompareOutput>
-  /** Trades and equity as a replay on these bars shows them. */
+  /** The trades and the equity as a replay on these bars shows them. */
   replay(userId: string, job: ReplayJob, stored: Stored, signal?: AbortSignal): Promise<ReplayOutput>
-  /** Stored tracks as columns of an answer, in which they are at `tracks`. */
+  /** Stored tracks as columns of an answer, which has them at `tracks`. */
   columns(userId: string, stored: Stored, signal?: AbortSignal): Promise<PackOutput>
-  /** JSON text of a part of an answer with a report, of which `bytes` are all. */
+  /** JSON text of a part of an answer with a report; `bytes` are the whole answer. */
   pick(userId: string, what: Picked, bytes: AsyncIterable<Uint8Array>): Promise<string>
 }
 

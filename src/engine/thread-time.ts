@@ -1,16 +1,16 @@
-// The time that a thread had a processor, as the system counts it: on a busy machine a job may wait for one longer than it
+// The processor time of a thread as the system counts it. On a busy machine a job may wait for a processor longer than it
 // works, and that is not its fault.
 
 import { readFileSync, readlinkSync } from 'node:fs'
 import process from 'node:process'
 
-/** Of the thread that asks. */
+/** For the calling thread. */
 export function ownThreadMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
 }
 
-/** The number by which the system knows the thread that asks; null where it does not say (not Linux). */
+/** The system's number of the calling thread; null if the system does not tell (other than Linux). */
 export function ownThread(): number | null {
   try {
     return Number(readlinkSync('/proc/thread-self').split('/').at(-1))
@@ -19,7 +19,7 @@ export function ownThread(): number | null {
   }
 }
 
-/** Of another thread of this process, seen from outside; null where the system does not say. */
+/** For another thread of this process, seen from outside; null if the system does not tell. */
 export function threadMs(thread: number): number | null {
   try {
     // The first number is nanoseconds on a processor.

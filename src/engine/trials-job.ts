@@ -1,4 +1,4 @@
-// A batch of a sweep's trials in a worker: compiled once, over the same bars.
+// Runs a part of a sweep's trials in a worker: compiled once, over the same bars.
 
 import { runTrials, type TrialBatch, type TrialNumbers } from '../backtest/trial.ts'
 import { scriptName } from '../backtest/trial-name.ts'
@@ -8,7 +8,7 @@ import type { Desk } from './worker-loop.ts'
 
 export async function trialsJob(job: TrialsJob, desk: Desk): Promise<TrialsOutput> {
   const started: (TrialNumbers | null)[] = []
-  // A run tells how far it is in bars; a batch, in trials.
+  // A run reports its progress in bars, but a batch in trials.
   const quiet = { ...desk, progress: () => {} }
   const batch: TrialBatch = await withAllItAsks(job, quiet, (request) =>
     runTrials(request, job.points, job.measured, { started }),

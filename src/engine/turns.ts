@@ -1,16 +1,16 @@
-// Whose turn it is: users take turns, whatever they ask for and however often (round robin; Nagle's fair queueing,
+// Decides whose turn it is: users take turns, whatever they ask for and however often (round robin; Nagle's fair queueing,
 // RFC 970, with users for senders).
 //
-// A user has a queue for each lane. Of those who wait, who was served longest ago is next, so that a thousand jobs of
-// one user hold up another's first for one job at most.
+// A user has a queue for each lane. Of the waiting users the one whose last turn is longest ago is next, so a thousand jobs
+// of one user delay another user's first job by one job at most.
 
-/** Users whose last turn is remembered; one who was forgotten counts as never served. */
+/** How many users' last turns are remembered; a forgotten user counts as never served. */
 const REMEMBERED = 1000
 
 export class Turns<T> {
-  // Only users with something waiting are in it.
+  // Has only users with waiting items.
   readonly #queues = new Map<string, T[]>()
-  // Number of each user's last turn, oldest first.
+  // The number of each user's last turn, oldest first.
   readonly #turns = new Map<string, number>()
   #turn = 0
   #length = 0
@@ -30,7 +30,7 @@ export class Turns<T> {
     this.#length++
   }
 
-  /** The next item of a user who may have one now. */
+  /** The next item of a user for whom `may` says yes. */
   take(may: (user: string) => boolean): T | null {
     let next: string | null = null
     let oldest = Infinity
@@ -47,7 +47,7 @@ export class Turns<T> {
     return item
   }
 
-  /** false where it was not waiting. */
+  /** Answers false if the item was not waiting. */
   remove(user: string, item: T): boolean {
     const queue = this.#queues.get(user)
     const at = queue?.indexOf(item) ?? -1
@@ -58,7 +58,7 @@ export class Turns<T> {
     return true
   }
 
-  /** Takes out everything that waits. */
+  /** Removes and answers everything that waits. */
   clear(): T[] {
     const all = [...this.#queues.values()].flat()
     this.#queues.clear()

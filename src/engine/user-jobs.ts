@@ -1,8 +1,8 @@
-// Long work of users that is kept in the store: a user's jobs of a kind run one after another, can be watched, ended and gone
-// on with.
+// Long jobs of users that are kept in the store: a user's jobs of a kind run one after another, and can be watched, ended
+// and resumed.
 //
-// What becomes of a job stands in its record. Here is only who waits for whom, who watches, and what to do when one fails,
-// so a server that starts again begins anew with all records that are not over.
+// A job's record holds its results. This file only knows which jobs wait, who watches them, and what to do when one fails,
+// so a server that starts again resumes every record that is not finished.
 
 import type { Log } from '../lib/log.ts'
 import { Problem } from '../lib/problem.ts'
@@ -38,7 +38,7 @@ export class LiveJob<Progress extends { readonly state: State }> {
     this.#abort.abort()
   }
 
-  /** Until it is over, `isGone` or the signal aborts. */
+  /** Calls `watch` until the job is over, `isGone` answers true, or the signal aborts. */
   watched(watch: (progress: Progress) => void, signal: AbortSignal, isGone: () => boolean): Promise<void> {
     watch(this.progress)
     return new Promise((resolve) => {
@@ -65,25 +65,25 @@ export interface JobFailure {
 }
 
 export interface UserJobsOptions<Job extends KeptJob, Progress extends { readonly state: State }> {
-  /** One of them, and many, in messages. */
+  /** The noun for one job and for many, for use in messages. */
   readonly noun: readonly [one: string, many: string]
   readonly log: Log
   readonly find: (id: string) => Promise<Job | null>
   readonly progressOf: (job: Job) => Progress
-  /** Does the job to its end, and writes down what came of it; throws where it cannot. */
+  /** Does the job to its end and writes the result; throws if it cannot. */
   readonly work: (id: string, live: LiveJob<Progress>) => Promise<void>
   readonly fail: (id: string, failure: JobFailure) => Promise<unknown>
-  /** Told of a job that is over. */
+  /** Called when a job is over. */
   readonly over?: (job: Job) => void
 }
 
-/** Jobs of a user that wait or run. */
+/** The most jobs of a user that may wait or run. */
 const UNDER_WAY_MAX = 20
 
 export class UserJobs<Job extends KeptJob, Progress extends { readonly state: State }> {
   readonly #options: UserJobsOptions<Job, Progress>
   readonly #live = new Map<string, LiveJob<Progress>>()
-  /** The end of each user's queue. */
+  /** The last job of each user's queue. */
   readonly #queues = new Map<string, Promise<void>>()
   #isStopping = false
 
@@ -91,7 +91,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: St
     this.#options = options
   }
 
-  /** Throws Problem 429 where too many wait already. */
+  /** Throws Problem 429 if too many of the user's jobs wait already. */
   assertRoom(userId: string): void {
     if ([...this.#live.values()].filter((live) => live.userId === userId).length < UNDER_WAY_MAX) return
     throw new Problem(
@@ -119,19 +119,19 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: St
     this.#queues.set(userId, ended)
   }
 
-  /** Ends its work; what is to become of its record, the caller has written. */
+  /** Ends the work on a job, whose record the caller has already changed. */
   end(id: string): void {
     this.#live.get(id)?.end()
   }
 
-  /** Calls `watch` with where the job is now and with every change, until it is over or the signal aborts. */
+  /** Calls `watch` with the job's present progress and with every change, until the job is over or the signal aborts. */
   async watch(job: Job, signal: AbortSignal, watch: (progress: Progress) => void): Promise<void> {
     const live = this.#live.get(job.id)
     if (live) await live.watched(watch, signal, () => !this.#live.has(job.id))
     else watch(this.#options.progressOf(job))
   }
 
-  /** The server stops: what is written already is where the next one goes on. */
+  /** The server is stopping; the next one goes on from what is written. */
   async stop(): Promise<void> {
     this.#isStopping = true
     for (const live of this.#live.values()) live.end()
@@ -144,7 +144,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: St
     try {
       await work(id, live)
     } catch (error) {
-      // Cancelled or removed: the record says so already. Stopping: the next server goes on.
+      // If the job was cancelled or removed, its record says so already. If the server is stopping, the next one goes on.
       if (live.signal.aborted || this.#isStopping || isShuttingDown(error)) return
       await fail(id, this.#failureOf(id, error))
     } finally {
@@ -162,7 +162,7 @@ export class UserJobs<Job extends KeptJob, Progress extends { readonly state: St
     const { code, message, details } = error
     return {
       code,
-      // With what is wrong with the field, where one is to blame.
+      // Names what is wrong with the field if one is to blame.
       message: details.fields?.[0]?.message ?? message,
       ...(details.diagnostics && { diagnostics: [...details.diagnostics] }),
     }
@@ -174,15 +174,15 @@ const isShuttingDown = (error: unknown) => error instanceof Problem && error.cod
 
 export interface PartsOptions<Part> {
   readonly count: number
-  /** Parts that may be under way at a time. */
+  /** The most parts that may be under way at a time. */
   readonly atOnce: number
-  /** How many to take next, of so many that are left. */
+  /** How many items to take next, given how many are left. */
   readonly size: (left: number) => number
   readonly signal: AbortSignal
   readonly work: (from: number, to: number) => Promise<Part>
 }
 
-/** Shares out so many things in parts, some at a time; answers the parts in their order, whichever was done first. */
+/** Splits the items into parts, with some under way at a time, and answers the parts in order, whichever was done first. */
 export async function inParts<Part>({
   count,
   atOnce,
@@ -192,7 +192,7 @@ export async function inParts<Part>({
 }: PartsOptions<Part>): Promise<{ readonly from: number; readonly part: Part }[]> {
   const found: { readonly from: number; readonly part: Part }[] = []
   let next = 0
-  // So many hands take the next part each, until none is left.
+  // Each hand takes the next part until none is left.
   const hand = async () => {
     while (next < count) {
       signal.throwIfAborted()

@@ -1,6 +1,6 @@
-// A worker's side: does jobs and answers. `worker.ts` gives it the real kinds of jobs.
+// The worker's side: takes jobs and answers them. `worker.ts` passes in the real kinds of jobs.
 //
-// The pool gives a worker one job at a time, but for imports: those wait for bytes most of the time, and share one.
+// The pool gives a worker one job at a time, except imports: those mostly wait for bytes, so they share one worker.
 
 import process from 'node:process'
 import { CompiledScripts } from '../backtest/compiled-scripts.ts'
@@ -21,7 +21,7 @@ import { ownThread, ownThreadMs } from './thread-time.ts'
 
 declare const self: Worker
 
-/** What a job has of the server: its questions, and where it tells how far it is and how much it took. */
+/** What a job can use of the server: questions to ask, and calls that report its progress and what it takes. */
 export interface Desk {
   /** The host's functions; each call goes to the server and back. */
   readonly host: {
@@ -29,7 +29,7 @@ export interface Desk {
   }
   readonly progress: (bar: number) => void
   readonly used: (bytes: number) => void
-  /** What this thread compiled last. */
+  /** The scripts that this thread compiled last. */
   readonly scripts?: CompiledScripts
 }
 
@@ -37,7 +37,7 @@ export type Kinds = {
   readonly [K in JobKind]: (job: Jobs[K]['job'], desk: Desk) => Jobs[K]['answer'] | Promise<Jobs[K]['answer']>
 }
 
-/** Progress is told at most once in so many bars: a message costs 10 us, a bar less. */
+/** Progress is reported at most once in this many bars: a message costs 10 us, a bar less. */
 const PROGRESS_BARS = 5000
 
 /** The host could not answer. */
@@ -49,7 +49,7 @@ interface Asker {
 }
 
 export function serveJobs(kinds: Partial<Kinds>): void {
-  /** Questions without an answer yet, by job. */
+  /** Unanswered questions by job. */
   const tasks = new Map<number, Map<number, Asker>>()
   let asked = 0
   const thread = ownThread() ?? UNKNOWN_THREAD
@@ -89,8 +89,8 @@ export function serveJobs(kinds: Partial<Kinds>): void {
     tell(await answer(kinds, data, { ...deskFor(data, tell, ask), scripts }))
     tasks.delete(task)
     if ((used[USED.bytes] ?? 0) <= LARGE_BYTES) return
-    // In a turn of its own, so that the answer is not in anybody's hands any more. It takes some 25 ms, where a fresh worker
-    // takes 150 until it is as fast as this one.
+    // Waits for a turn, so that nothing refers to the answer any more. Collecting takes some 25 ms, whereas a fresh worker
+    // needs 150 until it is as fast as this one.
     await turn()
     Bun.gc(true)
     const { heapTotal, external } = process.memoryUsage()
@@ -98,16 +98,16 @@ export function serveJobs(kinds: Partial<Kinds>): void {
   }
 }
 
-/** Bytes and packed columns of an answer belong to the server from now on. */
+/** The bytes and packed columns of an answer, which now belong to the server. */
 function handedOver(said: Said): ArrayBuffer[] {
   const answer = said.from === 'done' ? (said.answer as Partial<Handed> | undefined) : undefined
   const { bytes, result, report, tracks, packed } = answer ?? {}
   const lists = [bytes, result?.bytes, report, tracks, packed?.bytes].filter((list) => Array.isArray(list))
-  // A buffer may be in several columns.
+  // Several columns may share a buffer.
   return [...new Set(lists.flat().map(({ buffer }) => buffer))]
 }
 
-/** Of the answers of all kinds what may hold large buffers. */
+/** The parts of any answer that may hold large buffers. */
 type Handed = Jobs['pack']['answer'] & Jobs['preview']['answer'] & Jobs['run']['answer']
 
 function deskFor(
@@ -129,7 +129,7 @@ function deskFor(
       tell({ from: 'progress', bar })
     },
     used(bytes) {
-      // The most it ever was: then there is garbage to collect.
+      // Keeps the highest count, since that says whether there is garbage to collect.
       used[USED.bytes] = Math.max(used[USED.bytes] ?? 0, bytes)
     },
   }

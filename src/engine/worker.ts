@@ -1,11 +1,11 @@
-// The worker thread's entry; the executable contains it under this name.
+// The entry of the worker thread; the executable contains it under this name.
 
 import { setPriority } from 'node:os'
 import process from 'node:process'
 import { KINDS } from './kinds.ts'
 import { serveJobs } from './worker-loop.ts'
 
-/** Where a thread has a priority of its own (Linux), the server's goes first: it answers while every core is busy here. */
+/** On Linux a thread has a priority of its own. This lower one lets the server answer while every core is busy with jobs. */
 const NICE = 10
 if (process.platform === 'linux') setPriority(0, NICE)
 

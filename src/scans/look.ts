@@ -1,4 +1,4 @@
-// What a script says of some markets: their bars are read here, and a worker runs it on each.
+// Runs a script on some markets: their bars are read here, and a worker runs it on each.
 
 import type { ScanJob, ScanOutput, ScriptHost } from '../engine/job.ts'
 import type { JobPool } from '../engine/pool.ts'
@@ -11,7 +11,7 @@ import type { NamedMarket, Scan, ScanScript } from './records.ts'
 export interface LookDeps {
   readonly pool: JobPool
   readonly limits: Limits
-  /** What a script of this user may ask for. */
+  /** The series and libraries that a script of this user may ask for. */
   readonly hostFor: (seen: SeenBars, userId: string) => ScriptHost
 }
 
@@ -21,7 +21,7 @@ export interface Found {
 }
 
 export const PART_MAX = 100
-/** Bars of a part, which are all in memory: 19 MB. */
+/** How many bars a part has, all in memory: 19 MB. */
 export const PART_BARS = 400_000
 
 export async function lookAt(
@@ -42,7 +42,7 @@ export async function lookAt(
       : await pool.do('scan', job, {
           user: userId,
           lane: 'sweeps',
-          // A part has the time of as many runs as it has markets.
+          // A part has as much time as runs on all its markets would have.
           budget: { timeMs: limits.timeMs * there.length, memoryBytes: limits.memoryBytes },
           host: hostFor(markets.seen, userId),
           signal,

@@ -1,7 +1,7 @@
 // Which markets a scan looks at, and their bars.
 //
-// All series that the user sees are listed once: to ask the store for each of four thousand names by itself would take longer than
-// to run the script on them. Bars are read past the cache, which would have to let go of what open charts use.
+// All series that the user sees are listed at once: asking the store for each of four thousand names would take longer than
+// running the script on them. Bars are read past the cache, which would otherwise drop what open charts use.
 
 import { marketName } from '../lib/text.ts'
 import type { BarCache } from '../market/bar-cache.ts'
@@ -19,9 +19,9 @@ export class Markets {
   readonly seen: SeenBars
   readonly #cache: BarCache
   readonly #interval: string
-  /** Stored under the very name and interval. */
+  /** Series stored under exactly this name and interval. */
   readonly #stored: ReadonlyMap<string, SeriesKey>
-  /** Every market with bars that serve, in the order of their names. */
+  /** Every market with usable bars, sorted by name. */
   readonly all: readonly NamedMarket[]
 
   private constructor(cache: BarCache, userId: string, interval: string, list: readonly SeriesKey[]) {
@@ -44,12 +44,15 @@ export class Markets {
     return new Markets(cache, userId, interval, await barsSeenBy(cache, userId).list())
   }
 
-  /** To read some whose names are known: `all` has none. */
+  /** For reading markets whose names are known; its `all` is empty. */
   static byName(cache: BarCache, userId: string, interval: string): Markets {
     return new Markets(cache, userId, interval, [])
   }
 
-  /** Those that are named; one without an exchange is every one that has the symbol, or stays as it is. Each once. */
+  /**
+   * The markets named, each once. A name without an exchange means every market of the symbol, or stays as it is if there
+   * is none.
+   */
   named(names: readonly NamedMarket[]): NamedMarket[] {
     const found = new Map<string, NamedMarket>()
     for (const one of names) {
@@ -59,7 +62,7 @@ export class Markets {
     return [...found.values()]
   }
 
-  /** The last bars of a market, in memory that workers read where it lies; none where there are none. */
+  /** The last bars of a market in shared memory; an unknown market has none. */
   async read(
     market: NamedMarket,
     last: number,
@@ -92,7 +95,7 @@ export function namedMarket(name: {
 
 const nameOf = ({ exchange, symbol }: NamedMarket) => `${exchange}\0${symbol}`
 
-/** All of them in one piece: a message to a worker then names one, not six. */
+/** Makes all columns in one buffer, so that a message to a worker refers to one instead of six. */
 function sharedColumns(length: number): Bars {
   const all = new SharedArrayBuffer(length * 8 * BAR_FIELDS.length)
   const column = (at: number) => new Float64Array(all, at * length * 8, length)

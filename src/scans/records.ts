@@ -1,6 +1,7 @@
-// What is kept of a scan: its record, its script, the markets it looks at, and their rows in batches.
+// What is stored of a scan: its record, its script, the markets it looks at, and their rows in batches.
 //
-// A batch is written in one commit with the record, so that after a sudden end the scan goes on behind the last whole one.
+// A batch is written in one commit with the record, so that after a sudden end the scan goes on behind the last complete
+// one.
 
 import type { ScanRow, Scan as ScanWire } from '../wire/scan.ts'
 import { collection, type Collection } from '../store/collection.ts'
@@ -15,17 +16,17 @@ export interface ScanScript {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly overrides: Readonly<Record<string, number | string | boolean>>
-  /** As they were named; null = those of the watchlist, or all. */
+  /** The names as the user gave them; null = those of the watchlist, or all. */
   readonly symbols: readonly NamedMarket[] | null
 }
 
-/** An empty exchange: on every one that has the symbol. */
+/** An empty exchange means every one that has the symbol. */
 export interface NamedMarket {
   readonly exchange: string
   readonly symbol: string
 }
 
-/** Kept of one user. */
+/** The most scans kept for one user. */
 const SCANS_MAX = 100
 
 export const scans = (kv: Kv): Collection<Scan> =>
@@ -44,10 +45,10 @@ export const batchKey = (id: string, batch: number): Key => ['scan-batch', id, b
 
 export type ScanWatch = NonNullable<ScanWire['watch']>
 
-/** Markets in one batch, but for the last. */
+/** Markets in a batch; only the last one has fewer. */
 export const BATCH = 400
 
-/** `fired`: by condition, the bar on which it was told last. */
+/** `fired`: for each condition, the bar on which the user was last told. */
 export type StoredRow = ScanRow & { readonly fired?: Readonly<Record<string, number>> }
-/** As stored: JSON. */
+/** The JSON that is stored. */
 export type StoredRows = readonly StoredRow[]

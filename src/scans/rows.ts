@@ -1,6 +1,6 @@
-// Rows of a scan, chosen and put in order: by what a condition says, and by a name.
+// Filters and sorts a scan's rows by a condition and a name.
 //
-// Names are what the script calls its plots and conditions, and what every row has besides.
+// A name is what the script calls one of its plots or conditions, or a field that every row has.
 
 import { csvRow } from '../lib/csv-text.ts'
 import { ExpressionError, isTrue, parseExpression, type Expression, type Value } from '../lib/expression.ts'
@@ -27,14 +27,14 @@ const FACTS: Readonly<Record<string, Read>> = {
   bars: ({ bars }) => bars,
 }
 
-/** What a name reads of a row; what the script calls so goes before what every row has. null = nothing is called so. */
+/** How a name reads a row; the script's own names go before the fields of every row. null = there is no such name. */
 function reading({ values, conditions, kind }: Scan, name: string): Read | null {
   const value = values.indexOf(name)
   if (value >= 0) return (row) => row.values[value] ?? null
   const condition = conditions.findIndex(({ title }) => title === name)
   if (condition >= 0) return (row) => (row.error ? null : row.holds.includes(condition))
   if (Object.hasOwn(FACTS, name)) return FACTS[name]!
-  // What the script has is not known before it has run.
+  // The script's names are unknown before it has run.
   if (kind === null) return () => null
   if (kind !== 'strategy') return null
   if (name === 'position') return ({ position }) => position
@@ -42,7 +42,7 @@ function reading({ values, conditions, kind }: Scan, name: string): Read | null 
   return figure ? ({ summary }) => summary?.[figure] ?? null : null
 }
 
-/** A test of rows and an order of them. Throws Problem 422 that names what there is. */
+/** A test for rows and a comparison of them. Throws Problem 422 that lists the names there are. */
 export function choosing(
   scan: Scan,
   { where, sort, order }: Choosing,
@@ -67,7 +67,10 @@ function parsed(text: string): Expression {
   }
 }
 
-/** Texts from A, numbers and what holds from the greatest, if not said otherwise; what has no value comes last. */
+/**
+ * Texts sort from A, numbers and conditions from the greatest unless the order says otherwise; rows without a value come
+ * last.
+ */
 function comparing(read: Read, order: Choosing['order']): (a: ScanRow, b: ScanRow) => number {
   return (a, b) => {
     const [x, y] = [read(a), read(b)]

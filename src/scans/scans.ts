@@ -1,7 +1,7 @@
-// Scans: from being asked for, over markets in the workers, to a table that can be chosen from.
+// Scans: from the request, over markets in the workers, to a table of rows to choose from.
 //
-// A scan is run in batches of markets, shared out to the workers in parts and written in their order. One that a sudden end cut
-// goes on behind the last batch that was written; one that is run again forgets its rows and begins anew.
+// A scan runs in batches of markets, which are split among the workers and written in order. After a sudden end it goes on
+// behind the last batch written. Running it again drops its rows and starts over.
 
 import { inParts, isUnderWay, UserJobs, type JobFailure, type LiveJob } from '../engine/user-jobs.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -37,23 +37,23 @@ export interface ScanDeps extends LookDeps {
   readonly newId: NewId
   readonly log: Log
   readonly bars: BarCache
-  /** The symbols of a watchlist of this user's; throws Problem 404. */
+  /** The symbols of a watchlist of this user; throws Problem 404. */
   readonly watched: (userId: string, watchlistId: string) => Promise<readonly NamedMarket[]>
-  /** Told of a scan that was run to its end while it is watched: bars may have come meanwhile. */
+  /** Called when a watched scan has run to its end, since bars may have come meanwhile. */
   readonly watchedIsDone: () => void
   readonly ownsReceiver: (userId: string, receiverId: string) => Promise<boolean>
-  /** Parts that may be with the workers at a time. */
+  /** The most parts that may be with the workers at a time. */
   readonly atOnce: number
 }
 
 export interface ScanProgress extends Pick<Scan, 'state' | 'done' | 'markets' | 'failed'> {}
 
-/** How long the work of one job should take: short, so that other users' jobs are not kept waiting. */
+/** How long the work of one job should take: short, so that other users' jobs do not wait long. */
 const PART_MS = 300
 const PART_FIRST = 8
-/** Scans of a user that tell when a condition becomes true. */
+/** The most scans of a user that tell when a condition becomes true. */
 const WATCHED_MAX = 10
-/** Rows that are judged in one go. */
+/** How many rows are judged in one go. */
 const ROWS_A_TURN = 1000
 
 export class Scans {
@@ -72,7 +72,7 @@ export class Scans {
     })
   }
 
-  /** Checks what can be checked without a worker, keeps the scan as queued, and returns. */
+  /** Checks what can be checked without a worker, stores the scan as queued, and returns. */
   async create(userId: string, body: ScanBody, also?: Also<Scan>): Promise<Scan> {
     const { kv, clock, newId } = this.#deps
     const interval = requireInterval(body.interval)
@@ -135,7 +135,7 @@ export class Scans {
     return this.#scriptOf(id)
   }
 
-  /** All rows that were chosen, in their order. */
+  /** All chosen rows, in order. */
   async rows(
     userId: string,
     id: string,
@@ -155,7 +155,7 @@ export class Scans {
     return { scan, rows }
   }
 
-  /** Another name, or whether somebody is told when a condition becomes true. */
+  /** Changes the name, or whether the user is told when a condition becomes true. */
   async update(
     userId: string,
     id: string,
@@ -199,7 +199,7 @@ export class Scans {
       )
   }
 
-  /** Once more, over what there is now. */
+  /** Runs the scan again, over what there is now. */
   async again(userId: string, id: string): Promise<Scan> {
     const scan = await this.get(userId, id)
     if (isUnderWay(scan)) return scan
@@ -214,7 +214,7 @@ export class Scans {
     return changed
   }
 
-  /** Stops it; the rows that it has are kept. */
+  /** Stops the scan, which keeps the rows it has. */
   async cancel(userId: string, id: string): Promise<Scan> {
     await this.get(userId, id)
     const changed = await this.#change(id, (scan) =>
@@ -233,7 +233,7 @@ export class Scans {
     if (!isGone) throw notFound()
   }
 
-  /** Calls `watch` with where it is now and with every change, until it is over or the signal aborts. */
+  /** Calls `watch` with the present progress and with every change, until the scan is over or the signal aborts. */
   async watch(
     userId: string,
     id: string,
@@ -243,12 +243,12 @@ export class Scans {
     await this.#jobs.watch(await this.get(userId, id), signal, watch)
   }
 
-  /** At start: goes on with what an earlier server did not finish. */
+  /** Resumes at the start what an earlier server did not finish. */
   async recover(): Promise<void> {
     for await (const scan of scans(this.#deps.kv).each('unfinished')) this.#jobs.begin(scan)
   }
 
-  /** The server stops: what was found is written already, and the next one goes on from there. */
+  /** The server is stopping. What was found is written already, and the next server goes on from there. */
   stop(): Promise<void> {
     return this.#jobs.stop()
   }
@@ -282,7 +282,7 @@ export class Scans {
     if (done?.watch) this.#deps.watchedIsDone()
   }
 
-  /** Those of a scan that goes on are the ones it began with. */
+  /** A scan that is resumed keeps the markets it began with. */
   async #namesOf(scan: Scan, script: ScanScript, markets: Markets): Promise<readonly NamedMarket[]> {
     const begun = scan.batches > 0 ? await this.#deps.kv.get(marketsKey(scan.id)) : null
     if (begun) return JSON.parse(begun.value) as NamedMarket[]
@@ -324,7 +324,7 @@ export class Scans {
     return parts.map(({ part }) => part)
   }
 
-  /** Rows and record in one commit. null where it was cancelled or removed meanwhile. */
+  /** Commits rows and record together. Answers null if the scan was cancelled or removed meanwhile. */
   #keep(scan: Scan, found: readonly Found[]): Promise<Scan | null> {
     const rows: StoredRows = found.flatMap((part) => part.rows)
     const columns = found.find((part) => part.columns !== null)?.columns ?? null
@@ -379,7 +379,7 @@ export class Scans {
 interface Work {
   readonly script: ScanScript
   readonly markets: Markets
-  /** Markets that a worker is given at a time. */
+  /** How many markets a worker is given at a time. */
   partSize: number
 }
 

@@ -1,8 +1,8 @@
-// Watched scans: when bars come, their markets are looked at again, and somebody is told what has become true.
+// Watched scans: when bars come, their markets are scanned again, and the user is told what has become true.
 //
-// Rows as they are stored are what was true before, so nothing else has to be remembered: after a start every watched scan is
-// looked at as a whole, which also finds what came while no server ran. The new rows and what is told of them are one commit. A
-// condition of a market is told once a bar, however often it flickers while the bar forms.
+// The stored rows say what was true before, so nothing else has to be remembered. At the start every watched scan is
+// scanned as a whole, which also finds what changed while no server ran. The new rows and their notifications are one
+// commit. A condition of a market is told once a bar, however often it changes while the bar forms.
 
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -37,28 +37,28 @@ export interface WatchDeps extends LookDeps {
   readonly clock: Clock
   readonly log: Log
   readonly bars: BarCache
-  /** Letters and deliveries, for the commit of the rows that they tell of. */
+  /** Letters and deliveries, for the commit of the rows that they report. */
   readonly deliver: (tx: Tx, scan: Scan, watch: ScanWatch, news: readonly News[]) => Promise<Changes[]>
-  /** After that commit. */
+  /** Called after that commit. */
   readonly told: (scan: Scan) => void
 }
 
 const NAP_MS = 3_600_000
-/** Bars that come within it are looked at together. */
+/** Bars that come within this time are handled together. */
 const GATHER_MS = 250
-/** Of so many markets each is asked for by its name; to list all series there are takes longer. */
+/** Up to this many markets are each read by name; with more, listing all series is quicker. */
 const FEW = 20
 const NEWS_MAX = 100
 
 export interface ScanWatching {
   run(signal: AbortSignal): Promise<void>
-  /** Something may have been missed: all watched scans are looked at as a whole. */
+  /** Something may have been missed, so all watched scans are scanned as a whole. */
   lookAtAll(): void
 }
 
 export function createScanWatch(deps: WatchDeps): ScanWatching {
   const { kv, bars, clock } = deps
-  /** Series whose bars have changed; null = nobody knows, so all have. */
+  /** Series whose bars have changed; null = unknown, so all of them. */
   let changed: Map<string, SeriesKey> | null = null
   bars.onChange(({ key }) => {
     changed?.set(JSON.stringify([ownerOf(key), key.exchange, key.symbol, key.interval]), key)
@@ -74,11 +74,11 @@ export function createScanWatch(deps: WatchDeps): ScanWatching {
       for await (const scan of scans(kv).each('watched')) {
         signal.throwIfAborted()
         await lookAgain(deps, scan, series, signal)
-        // There may be thousands, and others wait.
+        // There may be thousands of scans, and other work waits.
         await clock.sleep(0)
       }
     } catch (error) {
-      // What was to be looked at is looked at with all the others then.
+      // A scan of everything includes what was waiting.
       changed = null
       if (!signal.aborted) throw error
     }
@@ -122,7 +122,8 @@ async function lookAgain(
       )
       await keep(deps, scan, new Map(part.map((place, i) => [place, rows[i]!])))
     } catch (error) {
-      // The script itself does not run any more, as when a library it imports has gone: the scan's next run says so.
+      // The script itself no longer runs, for example because a library it imports has gone. The scan's next run will say
+      // so.
       if (error instanceof Problem && error.code !== 'shutting_down' && error.code !== 'overloaded') return
       throw error
     }
@@ -134,7 +135,7 @@ async function namesOf(kv: Kv, id: string): Promise<readonly NamedMarket[]> {
   return entry ? (JSON.parse(entry.value) as NamedMarket[]) : []
 }
 
-/** Which of its markets the series are of, or can be built from. */
+/** Which of the scan's markets the series belong to, or can be used to build. */
 function placesOf(scan: Scan, names: readonly NamedMarket[], series: readonly SeriesKey[]): number[] {
   const wanted = parseInterval(scan.interval)
   const serving = new Set(
@@ -151,7 +152,7 @@ function placesOf(scan: Scan, names: readonly NamedMarket[], series: readonly Se
   )
 }
 
-/** Rows, what is told of them and the record in one commit. */
+/** Commits rows, notifications and record together. */
 async function keep(deps: WatchDeps, scan: Scan, rows: ReadonlyMap<number, StoredRow>): Promise<void> {
   const { kv, clock } = deps
   const batches = new Map<number, StoredRow[]>()
@@ -184,7 +185,7 @@ async function keep(deps: WatchDeps, scan: Scan, rows: ReadonlyMap<number, Store
   const changed = await scans(kv).update(
     scan.id,
     (now) =>
-      // Run again meanwhile: its rows are newer than these.
+      // The scan was run again meanwhile, and its rows are newer than these.
       now.state !== 'done' || now.finishedAt !== scan.finishedAt || now.batches !== scan.batches
         ? null
         : {

@@ -1,8 +1,8 @@
-// The ledger of trials: how many distinct choices of values a user has tried with a script on a market, however they did.
+// The ledger of trials counts how many distinct choices of values a user has tried with a script on a market, by any means.
 //
-// The best of a thousand tries proves less than the best of three, and nobody counts by hand: backtests, previews and sweeps
-// are all counted here. A choice counts once, also when it is tried again on newer bars. What is tried by hand is written in
-// batches behind the answer; a crash may lose the last second of it, which makes a result look no better than by one try.
+// The best of a thousand tries proves less than the best of three, and nobody keeps count: so backtests, previews and
+// sweeps are all counted here. A choice counts once, even if it is tried again on newer bars. Trials by hand are written in
+// batches after the answer; a crash may lose the last second of them, which hardly changes the count.
 
 import type { Log } from '../lib/log.ts'
 import type { Kv, Key } from '../store/kv.ts'
@@ -15,14 +15,14 @@ export interface Tried {
   readonly trial: string
   /** Exchange, symbol and interval in one name. */
   readonly market: string
-  /** A bar, where it is known: how far the trials' ratios lie apart is what luck is judged by. */
+  /** The Sharpe ratio a bar, if it is known: luck is judged by how far the ratios of the trials lie apart. */
   readonly sharpe?: number
 }
 
-/** Written at once at most. */
+/** The most trials written at once. */
 const BATCH = 500
 const SHARPES_MAX = 10_000
-/** Waiting for their turn; what comes beyond is lost, or somebody who tries fast fills the memory. */
+/** The most trials that may wait; more are dropped, or a user who tries fast would fill the memory. */
 const WAITING_MAX = 20_000
 
 const countKey = ({ userId, script, market }: Omit<Tried, 'trial'>): Key => [
@@ -49,7 +49,7 @@ export class Ledger {
     return Number(entry?.value ?? 0)
   }
 
-  /** Sharpe ratios a bar of the trials of which they are known; of very many, the first. */
+  /** The known Sharpe ratios a bar of these trials; of very many, only the first. */
   async sharpes({ userId, script, market }: Omit<Tried, 'trial'>): Promise<number[]> {
     const entries = await this.#kv.list({ prefix: ['trial', userId, script, market] }, { limit: SHARPES_MAX })
     return entries.flatMap(({ value }) => {
@@ -58,19 +58,19 @@ export class Ledger {
     })
   }
 
-  /** Counts it when there is time. */
+  /** Counts a trial when there is time. */
   note(tried: Tried): void {
     if (this.#waiting.size >= WAITING_MAX) return
     this.#waiting.set(JSON.stringify(trialKey(tried)), tried)
     this.#writing ??= this.#write()
   }
 
-  /** Resolves when all that was noted is written. */
+  /** Resolves when everything noted is written. */
   async settled(): Promise<void> {
     while (this.#writing) await this.#writing
   }
 
-  /** Part of a plan: what counts these, which are of one script on one market. */
+  /** The changes that count these trials, which are of one script on one market. It is part of a plan. */
   async changes(tx: Tx, all: readonly Tried[]): Promise<Changes> {
     const [first] = all
     if (!first) return {}
@@ -79,7 +79,7 @@ export class Ledger {
     const known = await tx.getMany(keys)
     const added = keys.filter((_, i) => !known[i])
     const values = [...names.values()].map(({ sharpe }) => JSON.stringify(sharpe ?? null))
-    // One that was tried by hand before may be known better now.
+    // A trial that was once tried by hand may have more details now.
     const sets = keys.flatMap((key, i) => {
       const value = values[i] ?? 'null'
       return !known[i] || (known[i].value === 'null' && value !== 'null') ? [{ key, value }] : []
@@ -88,7 +88,7 @@ export class Ledger {
   }
 
   async #write(): Promise<void> {
-    // One turn later, so that what comes together is written together.
+    // Waits one turn, so that trials that come together are written together.
     await Promise.resolve()
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting].slice(0, BATCH)

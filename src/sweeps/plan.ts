@@ -1,8 +1,8 @@
-// Which trials a sweep makes, and in which order: what a sampler asks for, without what breaks a condition and without what
+// Decides which trials a sweep makes, and in which order: what a sampler asks for, minus what breaks a condition and what
 // was tried already.
 //
-// The plan is told every outcome in the order of the trials, so it asks for the same with one worker or eight, and a plan
-// that is told again what is stored asks on as if nothing had happened.
+// The plan is told the outcomes in the order of the trials, so it asks for the same trials with one worker or eight, and a
+// plan that is told the stored outcomes goes on as if it had never stopped.
 
 import { invalidField } from '../lib/problem.ts'
 import { cmaEsSampler } from './samplers/cma-es.ts'
@@ -16,29 +16,29 @@ import type { Choice, Space } from './space.ts'
 export const SAMPLERS = ['grid', 'random', 'sobol', 'tpe', 'cmaes'] as const
 export type SamplerName = (typeof SAMPLERS)[number]
 
-/** Trials in one go where the sampler does not learn. */
+/** How many trials are made in one go if the sampler does not learn. */
 export const BATCH = 200
-/** So many misses in a row: what there is to be tried has been tried. */
+/** After this many misses in a row we take everything as tried. */
 const MISSES_MAX = 20_000
-/** Points looked at, and time spent on it, before others have a turn. */
+/** How many points are looked at, and for how long, before others get their turn. */
 const LOOKED_MAX = 20_000
 const LOOKED_MS = 8
 
 export interface Planned {
   readonly sampler: SamplerName
   readonly seed: number
-  /** Most trials. */
+  /** The most trials. */
   readonly trials: number
 }
 
 export interface Plan {
-  /** The next trials, each as the values of the space's names; [] = there are no more, null = look again after a pause. */
+  /** The next trials, each as the values of the space's names; [] = there are no more, null = ask again after a pause. */
   next(): readonly (readonly Choice[])[] | null
-  /** Outcomes of what `next` answered last, in its order; null = the trial failed or broke a constraint. */
+  /** Outcomes of the last answer of `next`, in order; null = the trial failed or broke a constraint. */
   tell(scores: readonly (number | null)[]): void
 }
 
-/** `now` only says when to pause, never what is tried. */
+/** `now` only decides when to pause, never what is tried. */
 export function planOf(space: Space, planned: Planned, now: () => number): Plan {
   const sampler = samplerOf(space, planned)
   const known = new Map<string, number | null>()
@@ -50,14 +50,14 @@ export function planOf(space: Space, planned: Planned, now: () => number): Plan 
   let misses = 0
   let asked = 0
   let isOver = false
-  /** Of the batch that is looked for, also across pauses; null between batches. */
+  /** The size of the batch being put together, kept across pauses; null between batches. */
   let wanted: number | null = null
   return {
     next() {
       const batch = waiting.splice(0)
       let looked = 0
       const began = now()
-      // A sampler that learns says how many it wants before it is told; asking moves that number.
+      // A sampler that learns says how many it wants before it is asked, since asking changes that number.
       wanted ??= Math.min(BATCH, planned.trials - asked, sampler.batch)
       while (!isOver && batch.length < wanted) {
         if (looked++ > LOOKED_MAX || (looked > 1 && Math.abs(now() - began) > LOOKED_MS)) {

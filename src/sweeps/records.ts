@@ -1,7 +1,7 @@
-// What is kept of a sweep: its record, what it runs, its batches of trials, and its verdict.
+// What is stored of a sweep: its record, what it runs, its batches of trials, and its verdict.
 //
-// A batch is written in one commit with the record and the ledger, so that after a sudden end the sweep stands behind a whole
-// batch, and goes on as if nothing had happened. Numbers are kept as bytes: a row of 120 is a kilobyte.
+// A batch is written in one commit with the record and the ledger, so after a sudden end the sweep goes on behind a
+// complete batch as if it had never stopped. Numbers are stored as bytes: a row of 120 takes a kilobyte.
 
 import type { Measured } from '../backtest/trial.ts'
 import type { WindowWinner } from '../backtest/trial.ts'
@@ -38,14 +38,14 @@ export interface Sweep extends Asked {
   readonly startedAt: number | null
   readonly finishedAt: number | null
   readonly range: SweepWire['range']
-  /** Of the bars: a sweep goes on only on the very same. */
+  /** Hash of the bars: a sweep goes on only over exactly the same ones. */
   readonly barsHash: string
   readonly measured: Measured
   readonly batches: number
   readonly tried: number
   readonly failed: number
   readonly best: SweepWire['best']
-  /** Of the ledger; '' while no trial has run. */
+  /** The script's name in the ledger; '' until a trial has run. */
   readonly script: string
   readonly sentence: string | null
   readonly error: SweepWire['error']
@@ -59,14 +59,14 @@ export interface SweepScript {
 
 export interface Batch {
   readonly choices: readonly (readonly Choice[])[]
-  /** Base64 of the rows. */
+  /** The rows in base64. */
   readonly rows: string
   readonly failures: readonly { readonly trial: number; readonly code: string; readonly message: string }[]
-  /** `trial` counts from the first of the sweep. */
+  /** `trial` counts from the first trial of the sweep. */
   readonly winners: readonly (WindowWinner | null)[]
 }
 
-/** A user who has so many sweeps must delete one to make another. */
+/** The most sweeps of a user, who must then delete one to make another. */
 const SWEEPS_MAX = 100
 
 export const sweeps = (kv: Kv): Collection<Sweep> =>

@@ -1,8 +1,8 @@
 // What a sweep varies: inputs of a script and arguments of its strategy() line, each over values or a range, and conditions
 // between them such as `fast < slow`.
 //
-// A point of a sampler, a number from 0 to 1 an axis, becomes a choice of values here. Conditions are asked of the values by
-// the names the space gives them; a choice that breaks one is no trial.
+// A sampler's point, a number from 0 to 1 for each axis, becomes a choice of values here. Conditions refer to the values by
+// the names that the space gives them; a choice that breaks one is not tried.
 
 import { ExpressionError, isTrue, parseExpression, type Expression } from '../lib/expression.ts'
 import { invalidField, type Problem } from '../lib/problem.ts'
@@ -12,16 +12,15 @@ import type { Axis } from './samplers/sampler.ts'
 export type Varied = SweepBody['space'][number]
 export type Choice = NonNullable<Varied['values']>[number]
 
-/** What one trial is run with. */
 interface Point {
   readonly inputs: Readonly<Record<string, Choice>>
   readonly overrides: Readonly<Record<string, Choice>>
 }
 
 const VALUES_MAX = 100_000
-/** On a logarithmic scale they are listed one by one, on the server's own thread. */
+/** On a logarithmic scale the values are listed one by one on the server's own thread, so their number is limited. */
 const LOG_VALUES_MAX = 5000
-/** Settings that decide which bars a run needs: all trials of a sweep run on the same. */
+/** These settings decide which bars a run needs, and all trials of a sweep run on the same ones. */
 const FIXED_PROPERTIES = ['use_bar_magnifier', 'calc_bars_count', 'title', 'shorttitle']
 
 interface Dimension {
@@ -34,7 +33,7 @@ interface Dimension {
 export interface Space {
   readonly axes: readonly Axis[]
   readonly names: readonly string[]
-  /** Choices there are, before conditions; null = any number of them. */
+  /** The number of choices before conditions; null = infinitely many. */
   readonly size: number | null
   /** The values at a point, in the order of `names`. */
   choose(point: Float64Array): readonly Choice[]
@@ -43,7 +42,7 @@ export interface Space {
   pointOf(choices: readonly Choice[]): Point
 }
 
-/** Throws Problem 422 that names the field and its remedy. */
+/** Throws Problem 422 that names the field and the remedy. */
 export function spaceOf(varied: readonly Varied[], conditions: readonly string[]): Space {
   if (varied.length === 0) throw invalidField('/space', 'required', 'Name at least one input to vary.')
   const dimensions = varied.map(dimensionOf)
@@ -135,7 +134,7 @@ function rangeOf({ min, max, step, log = false }: Varied, path: string): Pick<Di
   return listOf([...new Set(spread)], path)
 }
 
-/** 0.1 + 0.2 is 0.3 where somebody asked for steps of 0.1. */
+/** Rounds off binary noise: with steps of 0.1, 0.1 + 0.2 should be 0.3. */
 const tidy = (value: number) => Number(value.toPrecision(12))
 
 function conditionOf(text: string, names: readonly string[], path: string): Expression {
@@ -150,7 +149,7 @@ function conditionOf(text: string, names: readonly string[], path: string): Expr
   return parsed
 }
 
-/** Throws Problem 422 at the field. */
+/** Throws Problem 422 that names the field at `path`. */
 export function expressionAt(text: string, path: string): Expression {
   try {
     return parseExpression(text)

@@ -1,8 +1,8 @@
-// Sweeps: from being asked for, over batches of trials in the workers, to the verdict.
+// Sweeps: from the request, over batches of trials in the workers, to the verdict.
 //
-// A plan says what is tried next; its batches are shared out to the workers, put together again in their order, and written. What
-// is tried depends on the plan and the outcomes alone, never on which worker was faster: so one worker or eight, and a server
-// that was killed in between, end with the same bytes.
+// A plan says what is tried next. Its batches are split among the workers, put together again in order, and written. The
+// plan and the outcomes alone decide what is tried, never which worker was faster: so one worker or eight, or a server that
+// was killed in between, end with the same bytes.
 
 import { checkFigures, namesOf } from '../backtest/figures.ts'
 import { rowLayout, type Measured, type TrialInputs, type WindowWinner } from '../backtest/trial.ts'
@@ -56,7 +56,7 @@ export interface SweepDeps {
   readonly ledger: Ledger
   /** What a script of this user may ask for while it runs on these bars. */
   readonly hostFor: (seen: SeenBars, userId: string, key: SeriesKey, bars: Bars) => ScriptHost
-  /** Batches that may be with the workers at a time. */
+  /** The most batches that may be with the workers at a time. */
   readonly atOnce: number
 }
 
@@ -66,14 +66,14 @@ export interface SweepProgress {
   readonly planned: number
   readonly failed: number
   readonly best: Sweep['best']
-  /** Trials a second since it last began; null before the first batch. */
+  /** Trials a second since the sweep last began; null before the first batch. */
   readonly perSecond: number | null
 }
 
 const TRIALS = 1000
-/** TPE looks at all that was tried before each choice. */
+/** TPE looks at all earlier trials before each choice. */
 const TPE_TRIALS_MAX = 2000
-/** A part of a batch takes about so long, so that others have their turn soon. */
+/** How long a part of a batch takes, so that others soon get their turn. */
 const PART_MS = 400
 const PART_FIRST = 2
 const PART_MAX = 100
@@ -108,7 +108,7 @@ export class Sweeps {
     })
   }
 
-  /** Checks what can be checked without a worker, keeps the sweep as queued, and returns. */
+  /** Checks what can be checked without a worker, stores the sweep as queued, and returns. */
   async create(userId: string, body: SweepBody, also?: Also<Sweep>): Promise<Sweep> {
     const { kv, clock, newId, bars: cache } = this.#deps
     const space = spaceOf(body.space, body.where ?? [])
@@ -156,7 +156,7 @@ export class Sweeps {
       sentence: null,
       error: null,
     }
-    // Throws where the sampler cannot make anything of the space.
+    // Throws if the sampler cannot use the space.
     planOf(space, sweep, () => clock.now())
     const script: SweepScript = {
       source: body.source,
@@ -199,12 +199,12 @@ export class Sweeps {
     return entry && (JSON.parse(entry.value) as Verdict)
   }
 
-  /** Distinct trials of the sweep's script on its market. */
+  /** The number of distinct trials of the sweep's script on its market. */
   counted(sweep: Sweep): Promise<number> {
     return sweep.script === '' ? Promise.resolve(0) : this.#deps.ledger.count(ledgerOf(sweep))
   }
 
-  /** A page of trials in the order they were made. */
+  /** A page of trials in the order in which they were made. */
   async results(
     userId: string,
     id: string,
@@ -230,7 +230,7 @@ export class Sweeps {
     return { sweep, trials }
   }
 
-  /** Stops it; what was tried is kept. */
+  /** Stops the sweep, which keeps what was tried. */
   async cancel(userId: string, id: string): Promise<Sweep> {
     await this.get(userId, id)
     const changed = await this.#change(id, (sweep) =>
@@ -267,7 +267,7 @@ export class Sweeps {
     if (!isGone) throw notFound()
   }
 
-  /** Calls `watch` with where it is now and with every change, until it is over or the signal aborts. */
+  /** Calls `watch` with the present progress and with every change, until the sweep is over or the signal aborts. */
   async watch(
     userId: string,
     id: string,
@@ -277,17 +277,17 @@ export class Sweeps {
     await this.#jobs.watch(await this.get(userId, id), signal, watch)
   }
 
-  /** Told of every sweep that is over. */
+  /** `listener` is told of every sweep that is over. */
   onOver(listener: (sweep: Sweep) => void): void {
     this.#listeners.add(listener)
   }
 
-  /** At start: goes on with what an earlier server did not finish. */
+  /** Resumes at the start what an earlier server did not finish. */
   async recover(): Promise<void> {
     for await (const sweep of sweeps(this.#deps.kv).each('unfinished')) this.#jobs.begin(sweep)
   }
 
-  /** The server stops: what was tried is written already, and the next one goes on from there. */
+  /** The server is stopping. What was tried is written already, and the next server goes on from there. */
   async stop(): Promise<void> {
     await this.#jobs.stop()
     await this.#deps.ledger.settled()
@@ -331,7 +331,7 @@ export class Sweeps {
     await this.#judge(sweep, material, all, signal)
   }
 
-  /** The plan may have to look long; others have their turn meanwhile. */
+  /** Asks the plan, which may have to search for long; others get their turn meanwhile. */
   async #nextOf(plan: Plan, signal: AbortSignal): Promise<readonly (readonly Choice[])[]> {
     for (;;) {
       signal.throwIfAborted()
@@ -357,7 +357,7 @@ export class Sweeps {
     }
   }
 
-  /** Throws Problem 409 where they are not those that it began on. */
+  /** Throws Problem 409 if they are not the bars that the sweep began on. */
   async #barsOf(sweep: Sweep): Promise<Bars> {
     const { bars: cache } = this.#deps
     const key = seriesOf(sweep, sweep.seriesOwner)
@@ -410,7 +410,7 @@ export class Sweeps {
     return { ...script, bars, symbol, interval: key.interval, limits: this.#deps.limits }
   }
 
-  /** A part has the time of as many runs as it has trials. */
+  /** A part has as much time as its trials would have as single runs. */
   #optionsFor(sweep: Sweep, { seen, key, bars }: Material, runs: number, signal: AbortSignal) {
     const { limits, hostFor } = this.#deps
     return {
@@ -422,7 +422,7 @@ export class Sweeps {
     }
   }
 
-  /** Batch, record and ledger in one commit. null where it was cancelled or removed meanwhile. */
+  /** Commits batch, record and ledger together. Answers null if the sweep was cancelled or removed meanwhile. */
   async #keep(sweep: Sweep, batch: Batch, found: TrialsOutput): Promise<Sweep | null> {
     const { ledger } = this.#deps
     const scores = scoresOf(found.rows, sweep.measured)
@@ -455,7 +455,7 @@ export class Sweeps {
         }
       },
     )
-    // A script of which nothing runs at all need not be tried a thousand times.
+    // If every trial of the first batch failed, the rest will fail too.
     if (changed && changed.tried > 0 && changed.failed === changed.tried && changed.batches === 1)
       throw new Problem(
         422,
@@ -539,7 +539,7 @@ interface Material {
   readonly symbol: SymbolInfo
   readonly script: SweepScript
   readonly space: Space
-  /** Trials that a worker is given at a time: what is tried does not hang on it. */
+  /** How many trials a worker is given at a time; this does not change what is tried. */
   partSize: number
 }
 
@@ -562,12 +562,12 @@ class Rows {
     this.#parts.push(rows)
     for (const [window, winner] of winners.entries()) {
       const before = this.winners[window]
-      // Of equals the first, whatever batches they were tried in.
+      // Of equal trials the first wins, whatever batches they were tried in.
       if (winner && (!before || winner.score > before.score)) this.winners[window] = winner
     }
   }
 
-  /** In one piece, which a worker reads where it lies. */
+  /** All rows in one piece of shared memory, which a worker reads without a copy. */
   shared(): Float64Array {
     const length = this.#parts.reduce((sum, part) => sum + part.length, 0)
     const rows = new Float64Array(new SharedArrayBuffer(length * 8))
@@ -593,7 +593,7 @@ function measuredOf(body: SweepBody, windows: NonNullable<SweepBody['windows']>,
     return limit
   })
   const length = inside.to - inside.from
-  // Blocks so long that a Sharpe ratio of one means something.
+  // Blocks are long enough for a meaningful Sharpe ratio of one block.
   const blocks = [16, 8, 4, 2].find((count) => length >= count * 10) ?? 2
   return {
     objective,
@@ -628,7 +628,7 @@ function batchOf(choices: readonly (readonly Choice[])[], found: TrialsOutput, t
   }
 }
 
-/** The parts of a batch as one, each with the place of its first trial. */
+/** Joins the parts of a batch, each given with the place of its first trial. */
 function joined(parts: readonly { readonly from: number; readonly part: TrialsOutput }[]): TrialsOutput {
   const [first] = parts
   if (!first) return { rows: new Float64Array(), failures: [], names: [], winners: [], script: '' }

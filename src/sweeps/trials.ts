@@ -1,4 +1,4 @@
-// A stored trial as it is shown: in an answer, or as a line of CSV.
+// A stored trial as it is shown, in an answer or as a line of CSV.
 
 import { OUTSIDE_FIGURES, rowLayout } from '../backtest/trial.ts'
 import { csvRow } from '../lib/csv-text.ts'
@@ -7,7 +7,7 @@ import type { Batch, Sweep } from './records.ts'
 
 const known = (value: number | undefined) => (value === undefined || !Number.isFinite(value) ? null : value)
 
-/** `at`: its place in the batch; `trial`: its number in the sweep. */
+/** `at` is its place in the batch, `trial` its number in the sweep. */
 export function shownTrial(
   { measured }: Pick<Sweep, 'measured'>,
   { choices, failures }: Batch,

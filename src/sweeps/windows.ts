@@ -1,14 +1,14 @@
 // Stretches of time to choose on (in sample) and to judge on (out of sample).
 //
-// Hold-out: the end is kept back. Rolling: so many windows of one length, each moved on by its out-of-sample part. Anchored:
-// every window begins at the first bar. Matrix: TradeStation's thirty pairs of out-of-sample share and number of runs.
+// Hold-out: the end is kept back. Rolling: windows of one length, each shifted by its out-of-sample part. Anchored: every
+// window begins at the first bar. Matrix: TradeStation's thirty pairs of out-of-sample share and number of runs.
 
 import { invalidField } from '../lib/problem.ts'
 import type { SweepBody } from '../wire/sweep.ts'
 
 export type Windows = NonNullable<SweepBody['windows']>
 
-/** Indices of bars; `to` is the first behind it. */
+/** Bar indices; `to` is the first one behind the span. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -22,10 +22,10 @@ export interface Cell {
 
 const SHARES = [0.1, 0.15, 0.2, 0.25, 0.3]
 const RUNS = [5, 10, 15, 20, 25, 30]
-/** Fewer bars than this out of sample say nothing. */
+/** Fewer bars than this out of sample prove nothing. */
 const LEAST_BARS = 10
 
-/** The in-sample bars of the sweep as a whole, and what was held out. */
+/** The sweep's in-sample bars, and those that were held out. */
 export function heldOut(
   { kind, share = 0.3 }: Windows,
   bars: number,
@@ -35,7 +35,7 @@ export function heldOut(
   return { inside: { from: 0, to: cut }, outside: { from: cut, to: bars } }
 }
 
-/** Throws Problem 422 where the bars are too few. */
+/** Throws Problem 422 if there are too few bars. */
 export function cellsOf({ kind, share = 0.2, runs = 10 }: Windows, bars: number): readonly Cell[] {
   if (kind === 'none' || kind === 'holdout') return []
   const cells =
@@ -55,7 +55,7 @@ export function cellsOf({ kind, share = 0.2, runs = 10 }: Windows, bars: number)
 }
 
 function cellOf(share: number, runs: number, bars: number, anchored: boolean): Cell {
-  // All windows together are (1 - share) + runs · share of one.
+  // All windows together are (1 - share) + runs · share times as long as one.
   const length = bars / (1 - share + runs * share)
   const step = length * share
   const windows = Array.from({ length: runs }, (_, run) => {

@@ -1,15 +1,15 @@
-// Which addresses a webhook may reach.
+// Decides which addresses a webhook may reach.
 //
-// A receiver is an address that a user typed and that this server will connect to, so it must not become a way into
-// the network the server stands in (server-side request forgery). The rule: https, to an address that the whole
-// Internet can reach; the setting WEBHOOK_ALLOW opens more, and for what it opens plain http too. The name is
-// resolved and every answer checked when the receiver is saved and again at each attempt, and the connection goes
-// to a checked address, so that a name cannot point elsewhere in between (DNS rebinding).
+// A receiver is an address that a user typed and that this server will connect to, so it must not become a way into the
+// network that the server is part of (server-side request forgery). Only https is permitted, to an address that the whole
+// Internet can reach. The setting WEBHOOK_ALLOW opens more, and for those addresses plain http too. The name is resolved
+// and every answer checked when the receiver is saved and again at each attempt, and the connection goes to a checked
+// address, so that a name cannot point elsewhere in between (DNS rebinding).
 
 import { BlockList, isIP } from 'node:net'
 import { Problem } from '../lib/problem.ts'
 
-/** Resolves a name to all its addresses, in the order to try them. Rejects when there are none. */
+/** Resolves a name to all its addresses, in the order to try them. Rejects if there are none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /** IPv4 ranges that are not global unicast: the IANA special-purpose registry and multicast upwards. */
@@ -32,7 +32,7 @@ const BLOCKED_V4 = [
   '203.0.113.0/24',
   '224.0.0.0/3',
 ]
-/** IPv6 is blocked but for global unicast (2000::/3), less what is carved out of it or leads to IPv4. */
+/** All of IPv6 is blocked except global unicast (2000::/3), minus the parts of it that are reserved or lead to IPv4. */
 const BLOCKED_V6 = [
   '::/3',
   '4000::/2',
@@ -55,22 +55,22 @@ function listOf(ranges: readonly string[]): BlockList {
   }
   return list
 }
-// Two lists: BlockList judges an IPv4 address by IPv6 ranges too, and ::/3 would close all of IPv4.
+// Two lists, because BlockList applies IPv6 ranges to IPv4 addresses too, and ::/3 would close all of IPv4.
 const blockedV4 = listOf(BLOCKED_V4)
 const blockedV6 = listOf(BLOCKED_V6)
 
 const has = (list: BlockList, address: string) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 const isBlocked = (address: string) => has(isIP(address) === 6 ? blockedV6 : blockedV4, address)
 
-/** What the setting WEBHOOK_ALLOW opens. */
+/** What the setting WEBHOOK_ALLOW permits. */
 export interface AllowList {
   readonly hosts: ReadonlySet<string>
   readonly ranges: BlockList
 }
 
 /**
- * `loopback`, `private`, a CIDR range, an address or a host name, separated by commas.
- * Throws an Error that says which part is not one of these.
+ * Parses `loopback`, `private`, CIDR ranges, addresses and host names, separated by commas. Throws an Error that names the
+ * part that is none of these.
  */
 export function parseAllowList(text: string): AllowList {
   const hosts = new Set<string>()
@@ -98,8 +98,8 @@ const blockedUrl = (message: string) =>
 const HOW_TO_ALLOW = 'The person who runs this server can allow it with the setting WEBHOOK_ALLOW.'
 
 /**
- * The URL, normalised, when its form is one a receiver may have; otherwise throws Problem 422.
- * Says nothing yet of where the name leads: `permittedAddresses` does.
+ * The URL, normalised, if a receiver's URL may have this form; otherwise throws Problem 422. It does not check where the
+ * name leads: `permittedAddresses` does.
  */
 export function parseReceiverUrl(text: string, allow: AllowList): URL {
   let url: URL
@@ -115,13 +115,13 @@ export function parseReceiverUrl(text: string, allow: AllowList): URL {
   if (url.hash !== '') throw blockedUrl('The address must not contain a fragment (#…).')
   const host = hostOf(url)
   if (url.protocol === 'http:' && !allow.hosts.has(host) && !(isIP(host) && has(allow.ranges, host)))
-    // A name is only known to lie in an allowed range once it is resolved, which `permittedAddresses` does.
+    // Only resolving tells whether a name is in an allowed range, which `permittedAddresses` does later.
     if (isIP(host) || allow.ranges.rules.length === 0)
       throw blockedUrl(`The address must begin with https://. ${HOW_TO_ALLOW}`)
   return url
 }
 
-/** Host of a URL without the brackets of IPv6 and without a closing dot. */
+/** The host of a URL without the brackets of IPv6 and without a final dot. */
 function hostOf(url: URL): string {
   return url.hostname
     .replace(/^\[|\]$/g, '')
@@ -130,8 +130,8 @@ function hostOf(url: URL): string {
 }
 
 /**
- * The addresses a delivery may connect to, in order. Throws Problem 422 `webhook_url_blocked` when the name leads to any
- * address that is closed: one bad answer among good ones is how rebinding begins.
+ * The addresses that a delivery may connect to, in order. Throws Problem 422 `webhook_url_blocked` if the name leads to any
+ * blocked address: one bad answer among good ones is how rebinding begins.
  */
 export async function permittedAddresses(
   url: URL,
@@ -158,7 +158,7 @@ export async function permittedAddresses(
   return addresses
 }
 
-/** IPv4 written as IPv6 (::ffff:127.0.0.1) is judged as the IPv4 address it means. */
+/** An IPv4 address written as IPv6 (::ffff:127.0.0.1) is judged as the IPv4 address it means. */
 function unmapped(address: string): string {
   const dotted = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (dotted) return dotted

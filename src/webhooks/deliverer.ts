@@ -1,9 +1,9 @@
-// The deliverer hands over what is in the outbox: at least once, in no particular order, one at a time for each receiver.
+// The deliverer sends what is in the outbox: at least once, in no particular order, one at a time for each receiver.
 //
-// An attempt is two commits with the request between them. The first says that it begins: a store that cannot take it (a
-// full disk) could not take the outcome either, so nothing is sent. The second is the outcome; while it cannot be written
-// it is held and written later, and the request is not repeated for that. After a crash between the two the delivery is still due, and
-// goes out again under the same id. `turns.ts` says whose turn it is.
+// An attempt is two commits with the request between them. The first records that it begins: a store that cannot take this
+// (a full disk) could not take the outcome either, so nothing is sent. The second records the outcome. While it cannot be
+// written it is held back and written later, without repeating the request. After a crash between the two the delivery is
+// still due, and is sent again under the same id. `turns.ts` decides whose turn it is.
 
 import { Backoff, untilDone } from '../lib/backoff.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -36,20 +36,20 @@ export interface DelivererDeps {
   readonly log: Log
 }
 
-/** At most this many receivers are served at a time. */
+/** The most receivers served at a time. */
 const SLOTS = 64
-/** Longest nap between looks at the outbox, so that a changed clock is noticed. */
+/** The longest nap between looks at the outbox, so that a changed clock is noticed. */
 const NAP_MS = 60_000
-/** Limits on looking up the name, and on one attempt as a whole. */
+/** Time limits for resolving the name, and for one attempt as a whole. */
 const RESOLVE_MS = 5000
 const ATTEMPT_MS = 15_000
-/** When the server stops, attempts under way may take this long; the others are made again when it starts. */
+/** When the server stops, attempts under way may take this long; the others are repeated at the next start. */
 const STOP_MS = 2000
-/** Deliveries of a receiver that is gone are cancelled so many at a time. */
+/** How many deliveries of a deleted receiver are cancelled at once. */
 const CANCELLED_AT_ONCE = 200
-/** Deliveries of a receiver that are given another time, after the clock was set. */
+/** How many deliveries of a receiver are rescheduled at once after the clock was set. */
 const PLANNED_AT_ONCE = 200
-/** What a clock may be corrected by without having been set. */
+/** A correction of the clock up to this does not count as setting it. */
 const SLEWED_MS = 1000
 
 interface Claim {
@@ -65,21 +65,21 @@ export function createDeliverer(deps: DelivererDeps) {
   const turns = new Turns(SLOTS)
   const store = new Backoff(deps, 'writing down deliveries')
   const busy = new Map<string, Promise<void>>()
-  /** Owners for whom something was put into the outbox. */
+  /** Owners for whom something was added to the outbox. */
   const told = new Set<string>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let stopping: AbortSignal = new AbortController().signal
-  /** The store may be closed by now. */
+  /** The server has stopped, and the store may be closed. */
   let over = false
   const loop = createLoop(deps, 'delivering webhooks', startDue)
 
-  /** Starts what is due, as far as there are slots. Answers how many ms to nap. */
+  /** Starts what is due while there are slots. Answers how many ms to nap. */
   async function startDue(): Promise<number> {
     const sinceMs = clock.now() - lookedAt
     if (sinceMs >= NAP_MS || sinceMs < 0) await lookAtAll()
     const owners = [...told]
     for (const ownerId of owners) {
-      // First: what is told of while the store is asked has to be asked for once more.
+      // Cleared first, so that an owner added during the queries is asked about again.
       told.delete(ownerId)
       try {
         turns.learn(ownerId, await headsOf(ownerId))
@@ -95,7 +95,7 @@ export function createDeliverer(deps: DelivererDeps) {
     return next === null ? NAP_MS : Math.min(NAP_MS, next - now)
   }
 
-  /** At start, and now and then, since another process may have written to the outbox. */
+  /** Called at the start and now and then, since another process may have written to the outbox. */
   async function lookAtAll(): Promise<void> {
     const found = new Map<string, Head[]>(turns.owners().map((ownerId) => [ownerId, []]))
     for await (const [ownerId, receiverId, at] of deliveries.firsts('turn', [], 2)) {
@@ -108,11 +108,12 @@ export function createDeliverer(deps: DelivererDeps) {
     lookedAt = clock.now()
   }
 
-  /** The clock was set back: what was to wait from a time that is yet to come waits as long from now. */
+  /** The clock was set back. Deliveries that were planned from a time still to come now wait as long from the present. */
   async function planAnew(ownerId: string, receiverId: string): Promise<void> {
     const now = clock.now()
     const isAhead = (delivery: Delivery) => plannedAt(delivery) > now + SLEWED_MS
-    // What was made since is due before them, so they are at the end, and its last tells whether there are any.
+    // Deliveries made later are due earlier, so those to change are at the end, and the last one tells whether there are
+    // any.
     const lastOnes = (limit: number) =>
       deliveries.list('turn', [ownerId, receiverId], { limit, reverse: true })
     if (!(await lastOnes(1)).items.some(isAhead)) return
@@ -143,7 +144,7 @@ export function createDeliverer(deps: DelivererDeps) {
 
   function start(turn: Turn): void {
     const work = attempt(turn)
-      // The outcome could not be written: the slot is given back, and the loop waits until the store may work again.
+      // The outcome could not be written. The slot is released, and the loop waits until the store may work again.
       .catch((error: unknown) => store.failed(error))
       .finally(() => {
         busy.delete(turn.receiverId)
@@ -173,7 +174,7 @@ export function createDeliverer(deps: DelivererDeps) {
     })
   }
 
-  /** Commits that an attempt of the receiver's first delivery begins. null when none is due after all. */
+  /** Commits that an attempt of the receiver's first delivery begins. Answers null if none is due after all. */
   async function begin({ ownerId, receiverId }: Turn): Promise<Claim | null> {
     let claim: Claim | null = null
     await transact(kv, async (tx) => {
@@ -185,7 +186,7 @@ export function createDeliverer(deps: DelivererDeps) {
       const delivery = first && (await deliveries.at(tx).stored(first.id))
       if (!delivery || (delivery.record.nextAt ?? Number.POSITIVE_INFINITY) > clock.now()) return []
       claim = { receiver, delivery: delivery.record }
-      // An attempt that is not written down would be made again and again.
+      // An attempt that is not recorded would be repeated again and again.
       return {
         ...deliveries.replace(delivery, { ...delivery.record, begunAt: clock.now() }),
         essential: true,
@@ -203,7 +204,7 @@ export function createDeliverer(deps: DelivererDeps) {
     )
   }
 
-  /** Never rejects: a mistake on our side is an outcome too, or the delivery would be tried without end. */
+  /** Never rejects: a mistake of ours is an outcome too, or the delivery would be tried without end. */
   async function post(claim: Claim, now: number): Promise<Answer> {
     try {
       return await sendTo(deps, claim, now)
@@ -219,7 +220,7 @@ export function createDeliverer(deps: DelivererDeps) {
     }
   }
 
-  /** Commits the outcome: the delivery's next state and the receiver's health, together. */
+  /** Commits the outcome: the delivery's next state and the receiver's health together. */
   async function settle(claim: Claim, record: AttemptRecord, retryAfterMs: number | null): Promise<void> {
     const random = spread()
     const now = record.at + record.durationMs
@@ -249,7 +250,7 @@ export function createDeliverer(deps: DelivererDeps) {
     tell(claim, record, before, after)
   }
 
-  /** The log of deliveries has every attempt; the server's log gets a line only when something changed. */
+  /** The log of deliveries has every attempt; the server's log gets a line only when something changes. */
   function tell(
     { delivery, receiver: { id: webhook } }: Claim,
     { status, failure, durationMs }: AttemptRecord,
@@ -267,7 +268,7 @@ export function createDeliverer(deps: DelivererDeps) {
   }
 
   return {
-    /** Something was put into the owner's outbox. */
+    /** Says that something was added to the owner's outbox. */
     wake(ownerId: string): void {
       told.add(ownerId)
       loop.wake()
@@ -282,7 +283,7 @@ export function createDeliverer(deps: DelivererDeps) {
   }
 }
 
-/** When it was decided for how long a delivery waits. */
+/** The time from which a delivery's wait is counted. */
 function plannedAt({ createdAt, attempts }: Delivery): number {
   const last = attempts.at(-1)
   return last ? last.at + last.durationMs : createdAt
@@ -299,7 +300,10 @@ function healthAfter(receiver: Receiver, record: AttemptRecord, now: number): Re
   return { ...receiver, failingSince, status: 'disabled', disabledReason: reason }
 }
 
-/** One request, to the first of the receiver's addresses that accepts a connection. Throws Problem where none is permitted. */
+/**
+ * Sends one request, to the first of the receiver's addresses that accepts a connection. Throws Problem if none is
+ * permitted.
+ */
 async function sendTo(
   { allow, resolve, clock, box, userAgent, send }: DelivererDeps,
   { receiver, delivery }: Claim,
@@ -318,9 +322,9 @@ async function sendTo(
   )
   const headers = await signedHeaders({ box, userAgent }, { receiver, delivery }, now, body)
   let answer = NO_ANSWER
-  // The next address only when this one could not even be connected to.
+  // The next address is tried only if this one did not accept a connection.
   for (const address of addresses.slice(0, 4)) {
-    // No more than all of it, though the clock was set back meanwhile.
+    // Limited to the whole time of an attempt, even if the clock was set back meanwhile.
     const budgetMs = Math.min(ATTEMPT_MS, now + ATTEMPT_MS - clock.now())
     if (budgetMs <= 0) return { ...NO_ANSWER, failure: 'timeout' }
     answer = await send({ url, address, headers, body, budgetMs })
@@ -360,7 +364,7 @@ async function signedHeaders(
   }
 }
 
-/** The key file is not the one that the secret was sealed with. */
+/** The secret was sealed with another key than the one in the key file. */
 class UnreadableSecret extends Error {
   constructor() {
     super(

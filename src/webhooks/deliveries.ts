@@ -1,6 +1,6 @@
 // Deliveries: one event for one receiver, from the outbox to the log.
 //
-// An event is written to the outbox in the same commit as what it reports, so neither can be there without the other.
+// An event is written to the outbox in the same commit as the change it reports, so neither can exist without the other.
 // `deliverer.ts` then hands each over until its receiver says 2xx. The same records are the log, for 30 days.
 
 import type { Clock } from '../lib/clock.ts'
@@ -15,10 +15,10 @@ import { LOG_MS } from './schedule.ts'
 
 export interface AttemptRecord {
   readonly at: number
-  /** HTTP status, 0 without an answer. */
+  /** The HTTP status; 0 if there was no answer. */
   readonly status: number
   readonly durationMs: number
-  /** Why there was no status; `blocked` when the address is no longer permitted. */
+  /** Why there was no status; `blocked` if the address is no longer permitted. */
   readonly failure: string | null
   /** The first 4 kB of the answer. */
   readonly excerpt: string
@@ -29,24 +29,24 @@ export interface Delivery {
   readonly receiverId: string
   readonly ownerId: string
   readonly event: ReceiverEvent
-  /** Of the event. */
+  /** The event's data. */
   readonly data: ReceiverData[ReceiverEvent]
-  /** cancelled: the receiver was deleted or disabled while it waited. */
+  /** cancelled: the receiver was deleted or disabled before the delivery was sent. */
   readonly state: 'pending' | 'delivered' | 'failed' | 'cancelled'
   readonly attempts: readonly AttemptRecord[]
-  /** When it is due, while it is pending. */
+  /** When it is due, if it is pending. */
   readonly nextAt: number | null
-  /** When the attempt began that has no outcome yet; missing in old records. */
+  /** When the unfinished attempt began; missing in old records. */
   readonly begunAt?: number | null
   readonly createdAt: number
-  /** Sent again by hand: the delivery it repeats. */
+  /** The delivery that this one repeats at a user's request. */
   readonly resendOf: string | null
 }
 
 export function deliveryCollection(kv: Kv): Collection<Delivery> {
   return collection<Delivery>(kv, 'deliveries', {
     indexes: {
-      // By user and receiver first, so that finding one's next delivery never reads past what another has waiting.
+      // User and receiver come first, so that finding one's next delivery never reads past what waits for another.
       turn: ({ ownerId, receiverId, nextAt }) => (nextAt === null ? null : [ownerId, receiverId, nextAt]),
       receiver: (delivery) => [delivery.receiverId],
       owner: (delivery) => [delivery.ownerId],
@@ -91,8 +91,8 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
   }
   return {
     /**
-     * What to commit so that every active receiver of the owner that wants `event` gets it; `only` narrows to some receivers.
-     * Part of a plan: it has no effect of its own.
+     * Answers what to commit so that every active receiver of the owner that listens to `event` gets it; `only` narrows
+     * this to some receivers. It is part of a plan, so it has no side effects.
      */
     async enqueue<E extends EventKind>(
       tx: Tx,
@@ -102,7 +102,7 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       only: readonly string[] = [],
     ): Promise<Changes[]> {
       const changes: Changes[] = []
-      // Moves when a receiver is added, which the list cannot tell.
+      // This count is a check for receivers that are added meanwhile, which reading the list would not notice.
       await receivers.at(tx).count('owner', [ownerId])
       for await (const receiver of receivers.at(tx).each('owner', [ownerId])) {
         const wanted = receiver.status === 'active' && receiver.events.includes(event)
@@ -111,13 +111,13 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       }
       return changes
     },
-    /** A sample event, whatever the receiver listens to. */
+    /** Sends a sample event, whatever the receiver listens to. */
     async test(receiver: Receiver, also?: Also<Delivery>): Promise<Delivery> {
       const delivery = fresh(receiver, 'webhook.test', { webhookId: receiver.id, name: receiver.name }, null)
       await transact(kv, (tx) => [deliveries.insert(delivery), also?.(delivery, tx)])
       return delivery
     },
-    /** The same event once more, as a delivery of its own. */
+    /** Sends the same event again, as a delivery of its own. */
     async resend(ownerId: string, id: string, also?: Also<Delivery>): Promise<Delivery> {
       const before = await owned(ownerId, id)
       const receiver = await receivers.get(before.receiverId)
@@ -133,7 +133,7 @@ export function createOutbox({ kv, clock, newId }: OutboxDeps) {
       deliveries.list('receiver', [receiverId], options),
     listOfOwner: (ownerId: string, options: PageOptions): Promise<Page<Delivery>> =>
       deliveries.list('owner', [ownerId], options),
-    /** Removes what is older than the log may be. Answers how many. */
+    /** Removes what the log no longer keeps, and answers how much. */
     async purge(): Promise<number> {
       let forgotten = 0
       for await (const delivery of deliveries.each('age')) {

@@ -1,8 +1,8 @@
-// Receivers: the addresses a user's events go to, each with its secret.
+// Receivers: the addresses that a user's events go to, each with its secret.
 //
-// The secret is shown once. It is kept sealed, since deliveries have to be signed with it. A rotation makes a new one and
-// keeps the old: the Standard Webhooks header carries both signatures for 24 h; `X-Service-Signature` has room for one, so
-// it stays with the old secret until the owner confirms that the receiver knows the new one.
+// The secret is shown once and stored sealed, since deliveries have to be signed with it. A rotation makes a new secret and
+// keeps the old one. For 24 h the Standard Webhooks header carries both signatures; `X-Service-Signature` has room for one,
+// so it keeps the old secret until the owner confirms that the receiver knows the new one.
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
@@ -29,23 +29,23 @@ export interface Receiver {
   readonly events: readonly EventKind[]
   readonly status: 'active' | 'disabled'
   /**
-   * `owner`, `gone` (it answered 410), `failing` (nothing but failures for 120 h) or `secret_lost` (the server has
-   * another key by now, so it needs a new secret); null while active.
+   * `owner`, `gone` (it answered 410), `failing` (only failures for 120 h) or `secret_lost` (the server's key has changed,
+   * so it needs a new secret); null while active.
    */
   readonly disabledReason: 'owner' | 'gone' | 'failing' | 'secret_lost' | null
   readonly sealedSecret: string
   /** The secret before the last rotation, until the rotation is confirmed. */
   readonly sealedOldSecret: string | null
-  /** Until when the old one signs the standard header too. */
+  /** Until when the old secret signs the standard header as well. */
   readonly oldSecretUntil: number | null
   readonly createdAt: number
   readonly updatedAt: number
   readonly lastSuccessAt: number | null
-  /** Since when there were only failures; null after a success. */
+  /** The time of the first failure since the last success; null if that was the last attempt. */
   readonly failingSince: number | null
 }
 
-/** What the API shows: everything but the secrets. Times UTC ms. */
+/** What the API shows: everything except the secrets. Times are UTC ms. */
 export interface ReceiverView extends Omit<
   Receiver,
   'ownerId' | 'sealedSecret' | 'sealedOldSecret' | 'oldSecretUntil'
@@ -87,13 +87,13 @@ export function viewOf(receiver: Receiver): ReceiverView {
   return { ...shown, rotating: sealedOldSecret !== null }
 }
 
-/** A receiver with the secret that was made for it. */
+/** A receiver with its newly made secret. */
 export interface ReceiverSecret {
   readonly receiver: Receiver
   readonly secret: string
 }
 
-/** Does this box open the secrets in the database? null: there are none. */
+/** Whether this box opens the secrets in the database; null if there are none. */
 export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | null> {
   for await (const { id, sealedSecret, disabledReason } of receiverCollection(kv).each())
     if (disabledReason !== 'secret_lost')
@@ -104,14 +104,14 @@ export async function opensSecrets(kv: Kv, box: SecretBox): Promise<boolean | nu
   return null
 }
 
-/** Of all users. */
+/** The number of receivers of all users. */
 export async function countReceivers(kv: Kv): Promise<number> {
   let count = 0
   for await (const _ of receiverCollection(kv).each()) count++
   return count
 }
 
-/** The key that sealed the secrets is lost: each receiver is disabled until its owner rotates its secret. */
+/** The key that sealed the secrets is lost: disables each receiver until its owner rotates its secret. */
 export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | 'clock'>): Promise<number> {
   const receivers = receiverCollection(kv)
   const ids = await Array.fromAsync(receivers.each(), ({ id }) => id)
@@ -129,7 +129,10 @@ export async function markSecretsLost({ kv, clock }: Pick<ReceiverDeps, 'kv' | '
 
 export type Receivers = ReturnType<typeof createReceivers>
 
-/** Throws Problem 422 for fields, `webhook_url_blocked` and `quota_exceeded`; 404 `webhook_not_found` for what is not the caller's. */
+/**
+ * Throws Problem 422 for wrong fields, `webhook_url_blocked` and `quota_exceeded`, and 404 `webhook_not_found` for another
+ * user's receiver.
+ */
 export function createReceivers(deps: ReceiverDeps) {
   const { kv, clock, random, newId, box, allow, resolve } = deps
   const receivers = receiverCollection(kv)
@@ -220,7 +223,7 @@ export function createReceivers(deps: ReceiverDeps) {
       await receivers.delete(id)
     },
 
-    /** A second rotation before the first is confirmed is refused: one of three secrets would stop working unseen. */
+    /** A second rotation before the first is confirmed is refused: one of three secrets would silently stop working. */
     async rotate(ownerId: string, id: string, also?: Also<ReceiverSecret>): Promise<ReceiverSecret> {
       if ((await owned(ownerId, id)).sealedOldSecret !== null)
         throw new Problem(409, 'conflict', 'The last rotation is not confirmed yet. Confirm it first.')
@@ -247,7 +250,7 @@ export function createReceivers(deps: ReceiverDeps) {
       return { receiver: changed, secret }
     },
 
-    /** The receiver knows the new secret: the old one is forgotten. */
+    /** The receiver knows the new secret, so the old one is forgotten. */
     async confirmRotation(ownerId: string, id: string): Promise<Receiver> {
       await owned(ownerId, id)
       const changed = await receivers.update(id, (before) => ({

@@ -1,11 +1,11 @@
-// Secrets at rest: AES-256-GCM under an instance key that lies in a file outside the database, so that a copied
-// database alone gives nothing away. The record's id is bound in, so that boxes cannot be swapped between records.
+// Seals stored secrets: AES-256-GCM under an instance key in a file outside the database, so that a copied database alone
+// reveals nothing. The record's id is bound in, so that boxes cannot be swapped between records.
 
 import { fromBase64, toBase64 } from './signing.ts'
 
 export interface SecretBox {
   seal(text: string, boundTo: string): Promise<string>
-  /** Rejects when the box was made under another key, for another record, or was changed. */
+  /** Rejects if the box was made with another key, for another record, or was changed. */
   open(sealed: string, boundTo: string): Promise<string>
 }
 

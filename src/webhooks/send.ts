@@ -1,8 +1,8 @@
-// One attempt over the network: POST to a checked address, and what came back, bounded in time and size.
+// Makes one attempt over the network: a POST to a checked address, and its answer, bounded in time and size.
 //
 // The connection goes to the address that was checked, while Host, SNI and the certificate's name stay the URL's. No
-// redirect is followed (it would leave the checked address), no proxy is asked, nothing is decompressed, and at most
-// 20 kB of the answer are read.
+// redirect is followed (it would leave the checked address), no proxy is used, nothing is decompressed, and at most 20 kB
+// of the answer are read.
 
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -13,12 +13,12 @@ export interface Attempt {
   readonly address: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
-  /** What is left of the attempt's time; the limits below hold as well. */
+  /** The remaining time of the attempt; the limits below hold as well. */
   readonly budgetMs: number
 }
 
 export interface Answer {
-  /** HTTP status; 0 when there was none. */
+  /** The HTTP status; 0 if there was none. */
   readonly status: number
   readonly retryAfter: string | null
   /** The first 4 kB, as text. */
@@ -32,7 +32,7 @@ export interface SendLimits {
   readonly connectMs: number
   readonly totalMs: number
 }
-/** Only the status counts, so the body behind it is not waited for longer than this. */
+/** Only the status counts, so the body is not waited for longer than this. */
 const ANSWER_MS = 2000
 const READ_BYTES = 20 * 1024
 const EXCERPT_BYTES = 4096
@@ -95,7 +95,7 @@ export function createSend(limits: SendLimits = { connectMs: 5000, totalMs: 15_0
           if (size >= READ_BYTES) whole()
         })
         answer.on('end', whole)
-        // Once the status is there, a connection that breaks or stalls does not change the receiver's answer.
+        // Once the status is known, a connection that breaks or stalls does not change the receiver's answer.
         late = whole
         setTimeout(whole, ANSWER_MS).unref()
         answer.on('error', whole)

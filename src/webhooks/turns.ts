@@ -1,10 +1,10 @@
 // Turns: which of the receivers with a delivery due is served next.
 //
-// Slots are few and a receiver may hold one for 15 s, so they are shared out. Users take turns (round robin); one user holds
-// at most half of the slots; and the last quarter is for receivers whose last delivery succeeded, so that receivers that
-// never answer, however many, cannot hold up one that does.
+// There are few slots, and a receiver may hold one for 15 s. So users take turns (round robin), and one user holds at most
+// half of the slots. The last quarter is for receivers whose last delivery succeeded, so that any number of receivers that
+// never answer cannot hold up one that does.
 //
-// Only the first delivery that waits at each receiver is known here, however many wait behind it.
+// Only the first waiting delivery of each receiver is known here, however many wait behind it.
 
 import { assert } from '../lib/assert.ts'
 
@@ -32,7 +32,7 @@ interface Owner {
 
 export class Turns {
   readonly #slots: number
-  // In the order of turns: an owner who was served moves to the end.
+  // In order of turns: a served owner moves to the end.
   readonly #owners = new Map<string, Owner>()
   #busy = 0
 
@@ -40,7 +40,10 @@ export class Turns {
     this.#slots = slots
   }
 
-  /** What waits at the owner's receivers now; a receiver that is not among them has nothing, unless it is being served. */
+  /**
+   * Replaces what is known of the owner's receivers. A receiver missing from `heads` has nothing waiting, unless it is
+   * being served.
+   */
   learn(ownerId: string, heads: readonly Head[]): void {
     const owner = this.#owners.get(ownerId) ?? { receivers: new Map<string, Waiting>(), busy: 0 }
     for (const { receiverId, at, proven } of heads) {
@@ -59,7 +62,7 @@ export class Turns {
     return [...this.#owners.keys()]
   }
 
-  /** Takes a slot for the receiver that is next; null when none is due or may have one. `done` gives it back. */
+  /** Takes a slot for the next receiver; null if none is due or allowed. `done` releases it. */
   take(now: number): Turn | null {
     for (const [ownerId, owner] of this.#owners) {
       if (this.#busy >= this.#slots) return null
@@ -86,7 +89,7 @@ export class Turns {
     this.#busy--
   }
 
-  /** When the next waiting receiver is due; null when none waits. */
+  /** When the next waiting receiver is due; null if none waits. */
   nextAt(now: number): number | null {
     let next = Number.POSITIVE_INFINITY
     for (const { receivers } of this.#owners.values())

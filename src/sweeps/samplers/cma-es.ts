@@ -1,17 +1,17 @@
 // CMA-ES: a cloud of trials that moves, stretches and shrinks towards where they are good.
 //
-// Covariance matrix adaptation evolution strategy, as in Hansen's tutorial (The CMA Evolution Strategy, 2016), with its default
-// settings, but for smaller generations, which find more with the few hundred trials a sweep has (`samplers.bench.ts`). It
-// begins in the middle with a width of 0.3 of each axis; when it has shrunk to nothing it begins again anywhere with
-// twice as many trials a generation (Auger, Hansen: IPOP-CMA-ES, 2005). A point outside the space, or one that breaks a
-// condition, is drawn again. Axes without order are taken as if they had one: TPE is better there.
+// Covariance matrix adaptation evolution strategy, as in Hansen's tutorial (The CMA Evolution Strategy, 2016), with its
+// default settings except for smaller generations, which find more within the few hundred trials of a sweep
+// (`samplers.bench.ts`). It begins in the middle with a width of 0.3 of each axis. When it has shrunk to nothing, it
+// restarts at a random place with twice as many trials a generation (Auger, Hansen: IPOP-CMA-ES, 2005). A point outside the
+// space, or one that breaks a condition, is drawn again. Unordered axes are treated as ordered, so TPE serves them better.
 
 import { seededRandom } from '../../lib/seeded-random.ts'
 import { BELOW_ONE, type Axis, type Sampler } from './sampler.ts'
 
 const WIDTH = 0.3
 const DRAWS_MAX = 100
-/** A generation that had so many points refused takes them as failures. */
+/** After this many refused points, a generation takes refused points as failures. */
 const REFUSED_MAX = 200
 const SHRUNK = 1e-7
 
@@ -51,7 +51,7 @@ export function cmaEsSampler(axes: readonly Axis[], seed: number): Sampler {
   }
 
   return {
-    // Never more than the generation wants: what is drawn beyond it is drawn in the old place.
+    // Never more than the generation still needs, since further draws would come from the old distribution.
     get batch() {
       return Math.max(1, Math.min(4, size - generation.length))
     },
@@ -95,7 +95,7 @@ class Cloud {
     this.#pathCovariance = new Float64Array(n)
   }
 
-  /** Of its longest axis. */
+  /** The width along its longest axis. */
   get width(): number {
     return this.#sigma * Math.max(...this.#axes.lengths)
   }
@@ -110,7 +110,7 @@ class Cloud {
     return point
   }
 
-  /** The points of a generation, best first. */
+  /** Learns from the points of a generation, given best first. */
   adapt(points: readonly Float64Array[]): void {
     const n = this.#mean.length
     const parents = Math.floor(this.#size / 2)
@@ -175,7 +175,7 @@ function identity(n: number): Float64Array[] {
   )
 }
 
-/** Eigenvalues and vectors of a symmetric matrix, by Jacobi's rotations: slow for hundreds of axes, exact for tens. */
+/** Eigenvalues and eigenvectors of a symmetric matrix by Jacobi rotations: slow for hundreds of axes, exact for tens. */
 function eigen(matrix: readonly Float64Array[]): { values: Float64Array; vectors: Float64Array[] } {
   const n = matrix.length
   const a = matrix.map((row) => Float64Array.from(row))

@@ -1,4 +1,4 @@
-// Every combination, the last axis fastest: as loops in loops would try them.
+// Tries every combination in the order of nested loops, the last axis fastest.
 
 import { assert } from '../../lib/assert.ts'
 import type { Axis, Sampler } from './sampler.ts'

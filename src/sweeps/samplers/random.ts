@@ -1,4 +1,4 @@
-// Anywhere, every place as likely as any other: the sampler that the others must beat.
+// Tries random places, each as likely as any other: the baseline that other samplers have to beat.
 
 import { seededRandom } from '../../lib/seeded-random.ts'
 import type { Axis, Sampler } from './sampler.ts'

@@ -1,32 +1,32 @@
-// What a sampler is: it asks for points of a space to be tried, and is told how good they were.
+// A sampler asks for points of a space to be tried, and is told how good they were.
 //
-// A point has a coordinate an axis, 0 ≤ u < 1; what value that is, the space says (`space.ts`). Samplers are handed their
-// randomness as a seed and nothing else, so the same answers lead to the same questions: that is how a sweep goes on after a
-// restart, and why the number of workers does not change what is tried.
+// A point has one coordinate for each axis, 0 ≤ u < 1; the space (`space.ts`) turns it into a value. A sampler's only
+// randomness is its seed, so the same answers lead to the same questions. That lets a sweep go on after a restart, and
+// makes what is tried independent of the number of workers.
 
 export interface Axis {
-  /** Values it has; null where every number between two ends is one. */
+  /** The number of values; null if the axis is continuous. */
   readonly count: number | null
-  /** Whether values beside each other are alike. */
+  /** Whether neighbouring values are alike. */
   readonly ordered: boolean
 }
 
 export interface Sampler {
-  /** Points that may be asked for before one of them is told; more would make a sampler that learns a random one. */
+  /** How many points may be asked for before one of them is told. With more, a sampler that learns would only guess. */
   readonly batch: number
   /** null = there are no more. */
   ask(): Float64Array | null
   /**
-   * How good a point was that it asked for: more is better, -Infinity is a failure, NaN breaks a condition of the space and
-   * was not tried.
+   * Tells how good a point was that it asked for: more is better, -Infinity is a failure, NaN means that the point broke a
+   * condition of the space and was not tried.
    */
   tell(point: Float64Array, score: number): void
 }
 
-/** A coordinate must stay below 1, where the value behind the last would be. */
+/** A coordinate must stay below 1, which would be the value behind the last. */
 export const BELOW_ONE = 1 - 2 ** -40
 
-/** The middle of the value's cell: what was in fact tried. */
+/** The middle of the value's cell, which is the point that was in fact tried. */
 export function snapped(u: number, { count }: Axis): number {
   return count === null ? u : (Math.floor(u * count) + 0.5) / count
 }

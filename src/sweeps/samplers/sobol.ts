@@ -1,9 +1,9 @@
 // Sobol's sequence: points that fill a space evenly, however many are taken.
 //
 // Sobol (1967), in the order of Gray codes (Antonov, Saleev 1979), so that a point differs from the last in one direction
-// number an axis. The primitive polynomials and first direction numbers are Joe and Kuo's (Constructing Sobol sequences with
-// better two-dimensional projections, SIAM J. Sci. Comput. 2008; their file new-joe-kuo-6.21201). A seed moves all points by
-// the same amount (a digital shift), which keeps how evenly they lie; without one they are the textbook's.
+// number an axis. The primitive polynomials and first direction numbers are Joe and Kuo's (Constructing Sobol sequences
+// with better two-dimensional projections, SIAM J. Sci. Comput. 2008; their file new-joe-kuo-6.21201). A seed moves all
+// points by the same amount (a digital shift), which keeps them evenly spread; without a seed they are the textbook's.
 
 import { assert } from '../../lib/assert.ts'
 import { seededRandom } from '../../lib/seeded-random.ts'
@@ -11,7 +11,7 @@ import type { Axis, Sampler } from './sampler.ts'
 
 const BITS = 32
 
-/** Polynomial, its bits as a number, and first direction numbers of each axis but the first. */
+/** For each axis but the first: its polynomial as a number, and its first direction numbers. */
 const JOE_KUO =
   '3:1 7:1,3 11:1,3,1 13:1,1,1 19:1,1,3,3 25:1,3,5,13 37:1,1,5,5,17 41:1,1,5,5,5 47:1,1,7,11,19 55:1,1,5,1,1 ' +
   '59:1,1,1,3,11 61:1,3,5,5,31 67:1,3,3,9,7,49 91:1,1,1,15,21,21 97:1,3,1,13,27,49 103:1,1,1,15,7,5 ' +
@@ -36,7 +36,7 @@ export function sobolSampler(axes: readonly Axis[], seed: number | null): Sample
     ask() {
       const point = Float64Array.from(at, (bits, axis) => ((bits ^ shift[axis]!) >>> 0) / 2 ** BITS)
       index++
-      // The bit that the next Gray code changes.
+      // The bit that changes in the next Gray code.
       const changed = 31 - Math.clz32(index & -index)
       for (const [axis, numbers] of directions.entries()) at[axis] = (at[axis]! ^ numbers[changed]!) >>> 0
       return point

@@ -1,23 +1,23 @@
-// Tree-structured Parzen estimator: look where good trials lie close and bad ones do not.
+// Tree-structured Parzen estimator: looks where good trials are dense and bad ones are not.
 //
-// Bergstra, Bardenet, Bengio, Kégl: Algorithms for Hyper-Parameter Optimization (NIPS 2011). The best trials so far make one
-// density l(x), the others another g(x), each a sum of bumps over the trials; of some draws from l the one with the largest
-// l/g is tried. The bumps are over all axes at once, as in BOHB (Falkner, Klein, Hutter 2018), so that inputs which only
-// work together are found together. A bump is as wide as the way to its neighbours, axis by axis, as in the first paper. The shares
-// and widths below are those that found most on Branin, Hartmann 3 and Rosenbrock 6; see `samplers.bench.ts`.
+// Bergstra, Bardenet, Bengio, Kégl: Algorithms for Hyper-Parameter Optimization (NIPS 2011). The best trials so far make
+// one density l(x), the others another g(x), each a sum of bumps over the trials. Of some draws from l, the one with the
+// largest l/g is tried. A bump covers all axes at once, as in BOHB (Falkner, Klein, Hutter 2018), so that inputs which only
+// work together are found together. It is as wide on each axis as the distance to its neighbours, as in the first paper.
+// The shares and widths below found most on Branin, Hartmann 3 and Rosenbrock 6; see `samplers.bench.ts`.
 
 import { seededRandom, type SeededRandom } from '../../lib/seeded-random.ts'
 import { normalCdf } from '../../statistics/normal.ts'
 import { BELOW_ONE, snapped, type Axis, type Sampler } from './sampler.ts'
 
-/** Tried at random before anything is learned. */
+/** How many trials are random before the sampler learns. */
 const STARTUP = 10
 const CANDIDATES = 64
 const BEST_SHARE = 0.2
 const BEST_MAX = 25
 /** Weight of "anywhere" among the bumps of the best, in trials. */
 const PRIOR = 1
-/** Refused in a row: from the first on it looks anywhere now and then, from the second on always, which costs nothing. */
+/** Refusals in a row: after LOST it sometimes tries a random place, and after GIVEN_UP always, which costs nothing. */
 const LOST = 20
 const GIVEN_UP = 100
 
@@ -29,13 +29,13 @@ interface Trial {
 export function tpeSampler(axes: readonly Axis[], seed: number): Sampler {
   const random = seededRandom(seed)
   const trials: Trial[] = []
-  /** Places that it learned from. Once is enough: said again and again they make every proposal dearer. */
+  /** Places that it learned from. Learning one again would only make every proposal slower. */
   const told = new Set<string>()
   let refused = 0
   return {
     batch: 4,
     ask() {
-      // Where conditions refuse what it likes, it looks elsewhere now and then, or it would never end.
+      // If conditions refuse its favourite places, it sometimes tries a random one, or it would never end.
       const isLost = refused > GIVEN_UP || (refused > LOST && random.uniform() < 0.5)
       if (trials.length < STARTUP || isLost) return Float64Array.from(axes, () => random.uniform())
       return proposal(axes, trials, random)
@@ -75,9 +75,12 @@ function proposal(axes: readonly Axis[], trials: readonly Trial[], random: Seede
 class Density {
   readonly #axes: readonly Axis[]
   readonly #centres: readonly Float64Array[]
-  /** Width of the bumps, by axis. */
+  /** Widths of the bumps by axis. */
   readonly #widths: readonly Float64Array[]
-  /** Of each bump, the logarithm of what makes its part inside the space 1: without it the edges look empty, and draw. */
+  /**
+   * For each bump, the logarithm of the factor that makes its part inside the space 1. Without it the edges would look
+   * empty and attract draws.
+   */
   readonly #scales: Float64Array
 
   constructor(axes: readonly Axis[], trials: readonly Trial[]) {
@@ -137,16 +140,16 @@ class Density {
   }
 }
 
-/** Of the area that a bump has between 0 and 1. */
+/** The logarithm of the area that a bump has between 0 and 1. */
 function logScale(centre: number, width: number): number {
   const inside = normalCdf((1 - centre) / width) - normalCdf(-centre / width)
   return Math.log(width * Math.sqrt(2 * Math.PI) * inside)
 }
 
-/** How likely a draw around a trial keeps its value where values are not ordered. */
+/** The probability that a draw around a trial keeps its value on an unordered axis. */
 const STAYS = 0.8
 
-/** Of a bump, as part of the longer way to a neighbour. */
+/** A bump's width as a fraction of the longer distance to a neighbour. */
 const REACH = 0.8
 
 function widthsOf(centres: readonly number[], { count }: Axis): Float64Array {
