@@ -6,9 +6,8 @@
 // nothing. We compared the CPU time with and without them in alternated rounds of separate processes; two rounds without
 // bounds differ by 1 %. Ten typical scripts over 100,000 bars took 100 % (each 94 to 106 %), five over 5,000 bars, as in a
 // preview, 95 %, two moving averages over a million bars 98 %. The ten largest of 1,500 scripts over 100,000 bars took 87 %
-// (the worst 110 %), because without bounds the optimizers
-// were still at work when the run was over. The restart cost 2 ms of 154 until the
-// server was ready, less than two starts differ.
+// (the worst 110 %), because without bounds the optimizers were still at work when the run was over. The restart cost 2 ms
+// of 154 until the server was ready, less than two starts differ.
 //
 // The settings work only when a process starts, through its environment.
 

@@ -1,5 +1,5 @@
-// `bun run bench [name] [arguments]`: runs tests/**/<name>.bench.ts, all of them without a name. Benchmarks print; they
-// never fail, since a busy machine is no bug. Only a comparison does, that was asked for.
+// `bun run bench [name] [arguments]`: runs tests/**/<name>.bench.ts, or all of them without a name. Benchmarks print and
+// never fail, since a busy machine is not a bug. Only a comparison that the user asked for can fail.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { commandLine, refused } from './command-line.ts'
 
 const files = [...new Bun.Glob('tests/**/*.bench.ts').scanSync('.')].toSorted()
 const names = files.map((file) => /([^/]+)\.bench\.ts$/.exec(file)?.[1] ?? file)
-/** Those install packages. */
+/** These benchmarks install packages. */
 const PEERS = 'peers'
 const HELP = `bun run bench [OPTIONS] [NAME] [ARGUMENTS]
 
@@ -36,7 +36,9 @@ const rows = await rowsOf(chosen)
 if (values.save !== undefined) writeFileSync(values.save, `${JSON.stringify(rows, null, 2)}\n`)
 if (before) process.exitCode = compared(before, rows) ? 0 : 1
 
-/** What follows a name is the benchmark's own. `--peers` without a name is those of others alone. */
+/**
+ * The arguments behind a name belong to the benchmark. `--peers` without a name runs only the benchmarks of other engines.
+ */
 function chosenOf(given: readonly string[]) {
   const options = {
     save: { type: 'string' },
@@ -54,7 +56,7 @@ function takesValue(option: string): boolean {
   return ['--save', '--against', '--tolerance'].includes(option)
 }
 
-/** A row of a benchmark; less is better. See tests/bench-rows.ts. */
+/** One row of a benchmark; less is better. See tests/bench-rows.ts. */
 interface Row {
   readonly name: string
   readonly value: number
@@ -67,7 +69,7 @@ function savedRows(file: string): readonly Row[] {
     const saved = JSON.parse(readFileSync(file, 'utf8')) as unknown
     if (Array.isArray(saved) && saved.every(isRow)) return saved
   } catch {
-    // Said below.
+    // The next lines report it.
   }
   return refused(HELP, `${file} holds no rows of benchmarks: --save writes them.`)
 }
@@ -95,7 +97,7 @@ async function rowsOf(benchmarks: readonly string[]): Promise<readonly Row[]> {
   return lines.map((line) => JSON.parse(line) as Row)
 }
 
-/** Prints how they stand to each other, and answers whether none is slower than may be. */
+/** Prints how the rows compare, and answers whether none became slower than allowed. */
 function compared(earlier: readonly Row[], now: readonly Row[]): boolean {
   console.log(`\nagainst ${values.against}`)
   let slower = 0

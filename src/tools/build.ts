@@ -1,8 +1,8 @@
 // `bun run build`: one executable with everything in it, dist/chartroom. `--target bun-linux-arm64` builds for another
 // machine, dist/chartroom-linux-arm64, and fetches LMDB's natives for all machines if they are not here yet.
 //
-// Bytecode makes it ready in 23 ms instead of 51, and needs ESM for top-level await. Identifiers are not
-// minified: Elysia reads the source text of handlers to find out what they use.
+// Bytecode makes the server ready in 23 ms instead of 51; it needs ESM for top-level await. Identifiers are not minified
+// because Elysia reads the source text of handlers to find out what they use.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -26,16 +26,16 @@ const target = values.target ?? host
 const outfile = values.outfile ?? `${root}/dist/chartroom${target === host ? '' : target.replace(/^bun/, '')}`
 const native = lmdbNative(target)
 if (!native.isInstalled()) {
-  // The lock file names them all; an install keeps those of this machine only.
+  // The lock file names the natives of all machines; an install keeps only those of this one.
   const install = [process.execPath, 'install', '--frozen-lockfile', '--silent', '--os=*', '--cpu=*']
   if ((await Bun.spawn(install, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] }).exited) !== 0)
     process.exit(1)
 }
 
-/** Writes a file and its compressed forms: brotli at its best takes seconds, too long for a start. */
+/** Writes a file and its compressed forms now, since brotli at its best takes seconds, too long for a start. */
 function writeCompressed(folder: string, name: string, bytes: Uint8Array): void {
   writeFileSync(`${folder}/${name}`, bytes)
-  // The page gets absolute addresses when it is served, so it cannot be compressed ahead.
+  // The server inserts absolute addresses into the page, so the page cannot be compressed ahead.
   if (!/\.(js|css|svg)$/.test(name)) return
   writeFileSync(
     `${folder}/${name}.br`,
@@ -63,7 +63,7 @@ const result = await Bun.build({
   root: `${root}/src`,
   target: 'bun',
   format: 'esm',
-  // A command reads its own part of the executable: `--version` is 6 ms instead of 30.
+  // With splitting, a command loads only its own part of the executable: `--version` takes 6 ms instead of 30.
   splitting: true,
   minify: { whitespace: true, syntax: true, identifiers: false },
   bytecode: true,
@@ -74,14 +74,14 @@ const result = await Bun.build({
     target: target as Bun.Build.CompileTarget,
     outfile,
     assets: [dashboard, docs],
-    // The executable must not read a .env or bunfig.toml that lies where it is started.
+    // The executable must not read a .env or bunfig.toml in the folder it is started in.
     autoloadDotenv: false,
     autoloadBunfig: false,
   },
 })
 for (const line of result.logs) console.error(line.message)
 if (!result.success) process.exit(1)
-// The maps are inside the executable as well. Two workers' maps share one path.
+// The executable contains the maps already, and the maps of two workers share one path.
 for (const { kind, path } of result.outputs) if (kind === 'sourcemap') rmSync(path, { force: true })
 const size = Bun.file(outfile).size || Bun.file(`${outfile}.exe`).size
 console.log(`${outfile} ${(size / 1e6).toFixed(1)} MB for ${target}`)

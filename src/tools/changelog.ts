@@ -1,8 +1,8 @@
 // `bun src/tools/changelog.ts`: writes the section of package.json's version in CHANGELOG.md.
 //
-// It is made of the lines that start with FEATURE:, FIX: or BREAKING: in the messages of the commits since the version
-// before. Sections of earlier versions stay as they are: a heading names the commit it was released at, since a clone may
-// have no tags.
+// The section is made from the lines that start with FEATURE:, FIX: or BREAKING: in the messages of the commits since the
+// previous version. Sections of earlier versions are not changed. A heading names the commit of its release, since a clone
+// may have no tags.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { commandLine } from './command-line.ts'
@@ -19,14 +19,17 @@ export interface Entry {
   readonly text: string
 }
 
-/** What a commit's message tells. A subject with such a word counts only where the body has none: the body is for users. */
+/**
+ * The entries of a commit's message. A subject with such a word counts only if the body has none, since the body is written
+ * for users.
+ */
 export function entriesOf(message: string): Entry[] {
   const [subject = '', ...body] = message.trim().split('\n')
   const entries = paragraphsOf(body)
   return entries.length > 0 ? entries : paragraphsOf([subject])
 }
 
-/** An entry goes on until its sentence has ended with a line, an empty line comes, or the next entry. */
+/** An entry ends with a line that ends a sentence, with an empty line, or where the next entry begins. */
 function paragraphsOf(lines: readonly string[]): Entry[] {
   const found: { kind: Kind; text: string }[] = []
   let open = false
@@ -41,7 +44,7 @@ function paragraphsOf(lines: readonly string[]): Entry[] {
 
 function sentence(text: string): string {
   const trimmed = text.trim()
-  // What begins with a name or a command keeps it: ta.vwap and `bun run bench` are spelled so.
+  // The name of a function or a command at the beginning keeps its small letter, as in ta.vwap and `bun run bench`.
   const first = /^(?!bun |chartroom |npm |serve )[a-z]+([\s,:]|$)/.test(trimmed)
     ? trimmed.charAt(0).toUpperCase()
     : trimmed.charAt(0)
@@ -56,7 +59,7 @@ export function sectionOf(version: string, entries: readonly Entry[]): string {
   return [`## ${version}\n`, ...parts].join('\n')
 }
 
-/** The file with the section of `version` in place of the one it has, or as a new one in front of the others. */
+/** The file with the section of `version` replaced, or added in front of the others. */
 export function withSection(file: string, version: string, section: string): string {
   const [intro = '', ...sections] = file.split(/^(?=## )/m)
   const others = sections.filter((one) => versionOf(one) !== version)

@@ -1,4 +1,4 @@
-// `bun run check`: everything that can be said of the code without running it.
+// `bun run check`: all checks of the code that do not run it.
 import process from 'node:process'
 
 const steps: readonly (readonly [name: string, command: readonly string[]])[] = [

@@ -1,9 +1,9 @@
-// The command lines of the tools: what is no option of theirs is answered in a sentence, and `--help` by what there is.
+// Parses the tools' command lines: an unknown option is refused in a sentence, and `--help` prints what there is.
 
 import process from 'node:process'
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 
-/** Exits where `--help` was asked for, and with 2 where the arguments are not those of the tool. */
+/** Exits after `--help`, and with 2 if the arguments are wrong. */
 export function commandLine<const T extends NonNullable<ParseArgsConfig['options']>>(
   help: string,
   options: T,
@@ -30,7 +30,7 @@ export function refused(help: string, sentence: string): never {
   process.exit(2)
 }
 
-/** The number that an option was given; null = it was not given. */
+/** The number given to an option; null if the option was not given. */
 export function wholeNumber(help: string, option: string, text: string | undefined): number | null {
   if (text === undefined) return null
   return /^\d{1,15}$/.test(text) ? Number(text) : refused(help, `--${option} is a whole number.`)

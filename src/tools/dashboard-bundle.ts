@@ -1,22 +1,26 @@
-// The dashboard's source as files for a browser: made when building the executable, or when a server starts from source.
+// Bundles the dashboard's source into files for a browser, when the executable is built or when a server starts from
+// source.
 
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import type { BunPlugin } from 'bun'
 import { assert } from '../lib/assert.ts'
 
-/** Name → content. */
+/** Contents by file name. */
 export type Files = ReadonlyMap<string, Uint8Array<ArrayBuffer>>
 
 const DASHBOARD = `${import.meta.dir}/../dashboard`
 
-/** The page, and as it is where it shows a chart: a browser fetches all code of that at once, not each file's when that is there. */
+/**
+ * The page, and the variant for addresses that show a chart: it lets a browser fetch all of the chart's code at once
+ * instead of file after file.
+ */
 export const [PAGE, CHART_PAGE] = ['index.html', 'chart.html'] as const
 export const PAGES: readonly string[] = [PAGE, CHART_PAGE]
 
 /**
- * Bun writes a style sheet for every chunk that is fetched later, and nobody fetches it. So the first page imports every
- * CSS module there is: one small sheet, each rule once, in an order that does not depend on what was opened first.
+ * Bun writes a style sheet for every chunk that is loaded later, but nothing loads these sheets. So the first page imports
+ * every CSS module: one small sheet, each rule once, in an order that does not depend on which part was opened first.
  */
 const allStyles: BunPlugin = {
   name: 'all-styles',
@@ -25,7 +29,7 @@ const allStyles: BunPlugin = {
       const sheets = [...new Bun.Glob('**/*.module.css').scanSync(DASHBOARD)].map((sheet) =>
         sheet.replaceAll('\\', '/'),
       )
-      // Shared parts come first, so that a part of the page may override them.
+      // Shared parts come first, so that other parts of the page can override them.
       const rank = (sheet: string) => (sheet.startsWith('ui/') ? 0 : sheet.startsWith('frame/') ? 1 : 2)
       sheets.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
       const imports = sheets.map((sheet) => `import './${sheet}'\n`).join('')
@@ -35,8 +39,8 @@ const allStyles: BunPlugin = {
 }
 
 /**
- * Typefaces stay files, of which a browser fetches those whose letters are on the page: Bun would write all of them into
- * the style sheet, where the page's policy forbids them besides. `found` is told of each.
+ * Keeps typefaces as files, so that a browser fetches only those whose letters are on the page. Bun would inline all of
+ * them in the style sheet, where the page's policy forbids them anyway. `found` is told of each file.
  */
 const typefaces = (found: Map<string, string>): BunPlugin => ({
   name: 'typefaces',
@@ -51,7 +55,10 @@ const typefaces = (found: Map<string, string>): BunPlugin => ({
   },
 })
 
-/** The shared worker is a file of its own: the page names it, and it is no module so that every browser takes it. */
+/**
+ * Bundles the shared worker into a file of its own that the page names. It is not a module, so that every browser accepts
+ * it.
+ */
 async function bundleWorker(): Promise<readonly [name: string, content: Uint8Array<ArrayBuffer>]> {
   const { outputs } = await Bun.build({
     entrypoints: [`${DASHBOARD}/live-worker.ts`],
@@ -65,7 +72,7 @@ async function bundleWorker(): Promise<readonly [name: string, content: Uint8Arr
   return [output.path.split('/').pop() ?? '', new Uint8Array(await output.arrayBuffer())]
 }
 
-/** Builds the dashboard for a browser: name → content. 50-70 ms. */
+/** Builds the dashboard for a browser, in 50 to 70 ms. Answers contents by file name. */
 export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuffer>>> {
   const [worker, workerCode] = await bundleWorker()
   const faces = new Map<string, string>()
@@ -75,9 +82,10 @@ export async function bundleDashboard(): Promise<Map<string, Uint8Array<ArrayBuf
     target: 'browser',
     minify: true,
     splitting: true,
-    // Relative: the page may be served under a path of a proxy's. In the page itself `servedAt` makes them absolute.
+    // Relative, since a proxy may serve the page under a path of its own. In the page itself, `servedAt` makes the
+    // addresses absolute.
     publicPath: './',
-    // Without both, libraries bundle their development halves: 781 kB instead of 596.
+    // Without both, libraries bundle their development code too: 781 kB instead of 596.
     define: { 'process.env.NODE_ENV': '"production"', LIVE_WORKER: JSON.stringify(worker) },
     conditions: ['production'],
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]', asset: '[name]-[hash].[ext]' },
@@ -100,7 +108,7 @@ function withPreloads(page: string, built: ReadonlyMap<string, Uint8Array>): str
   const found = new Set(entry)
   for (const name of found) {
     const code = new TextDecoder().decode(built.get(name))
-    // `from "./x.js"` and `import "./x.js"`; what is written `import("./x.js")` is fetched when it is needed.
+    // Matches `from "./x.js"` and `import "./x.js"`, but not `import("./x.js")`, which is fetched when it is needed.
     for (const [, imported = ''] of code.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g))
       found.add(imported)
   }

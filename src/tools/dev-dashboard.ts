@@ -1,8 +1,7 @@
-// The dashboard while somebody works on it (`bun run dev`): built again when a file of src changes, and loaded again by the
-// pages that are open.
+// The dashboard during development (`bun run dev`): it is rebuilt when a file of src changes, and the open pages reload it.
 //
-// A page asks once a second for the number of the build it should show. A stream would tell it sooner, but would hold up
-// the end of the server each time it restarts. The page's policy stays as strict as ever, so the script that asks is a file.
+// A page asks once a second for the number of the build it should show. A stream would tell it sooner, but would delay the
+// end of the server at each restart. The page's policy is as strict as in production, so the asking script is a file.
 
 import { watch } from 'node:fs'
 import type { ServeDashboard } from '../api/deps.ts'
@@ -33,7 +32,7 @@ export interface Workshop {
 }
 
 export async function reloadingDashboard(base: string, shop: Workshop = ofSource()): Promise<ServeDashboard> {
-  // Unlike that of the process before, if this one was started again.
+  // The time, so that a restarted process begins with another number.
   let number = Date.now()
   const make = async () => serveFiles(base, withReload(base, await shop.build(), String(number++)))
   let serve = await make()

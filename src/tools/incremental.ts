@@ -1,10 +1,10 @@
-// Batch equals incremental: every script of a folder is run at once, and again in slices with its state written to bytes
-// and read into a fresh run at random bars. Reports and tracks have to be the same to the byte. So have the answers that
-// alerts get, of runs that go on from kept state as bars come, and of runs over all bars.
+// Tests that batch equals incremental. Every script of a folder is run at once, and again in slices, with its state written
+// to bytes and read into a fresh run at random bars. Reports and tracks must be the same to the byte. So must the answers
+// for alerts: those of a run that goes on from kept state as bars come, and those of a run over all bars.
 //
 //     bun src/tools/incremental.ts DIR [--seed N] [--bars N] [--only A,B]
 //
-// DIR holds scripts (*.pine, in folders too), or cases as `parity.ts` knows them, which bring their own bars.
+// DIR contains scripts (*.pine, also in subfolders), or cases in a layout of `parity.ts`, which bring their own bars.
 
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS } from '../pine/runtime/runtime.ts'
 import { commandLine, refused, wholeNumber } from './command-line.ts'
 import { parityCases } from './parity.ts'
 
-/** Numbers from 0 up to 1. */
+/** Answers numbers in [0, 1). */
 type Random = () => number
 
 /** Mulberry32: the same numbers for the same seed. */
@@ -34,10 +34,10 @@ export function mulberry(seed: number): Random {
   }
 }
 
-/** Restores in one run; each goes on in a fresh one. */
+/** How many times a run is restored, each time into a fresh one. */
 const CUTS = 4
 
-/** How the run in slices differs from the one at once; null = in nothing. */
+/** How the run in slices differs from the one at once; null = they are equal. */
 export function incrementalDifference(request: BacktestRequest, random: Random): string | null {
   const whole = outcome(() => {
     const backtest = openBacktest(request)
@@ -52,7 +52,7 @@ export function incrementalDifference(request: BacktestRequest, random: Random):
 function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): Backtest {
   let backtest = openBacktest(request)
   const { length } = backtest.bars
-  // One of them among the first bars, where most things are still empty.
+  // One cut is among the first bars, where most state is still empty.
   const wanted = Array.from({ length: CUTS }, (_, i) =>
     Math.floor(random() * (i === 0 ? Math.min(6, length) : length + 1)),
   )
@@ -60,7 +60,7 @@ function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): 
     slices(backtest, cut, random)
     cuts.push(cut)
     const kept = backtest.snapshot()
-    // What the run does afterwards must not reach what was kept, and it can go back to it itself.
+    // Going on must not change the kept state, so the run can return to it.
     slices(backtest, Math.min(length, cut + 3), random)
     if (random() < 0.5) backtest = openBacktest(request)
     backtest.restore(kept)
@@ -70,8 +70,8 @@ function runInSlices(request: BacktestRequest, random: Random, cuts: number[]): 
 }
 
 /**
- * How the answers of a run that goes on from kept state differ from those of runs over all bars: bars come one by one and
- * many at a time, the newest changes while it forms, other series lag behind, and now and then what was kept is lost.
+ * How the answers of a run that goes on from kept state differ from those of runs over all bars. Bars come one by one and
+ * many at a time, the newest changes while it forms, other series lag behind, and sometimes the kept state is lost.
  */
 export function advanceDifference(request: BacktestRequest, random: Random, looks = 6): string | null {
   let kept: Kept | null = null
@@ -101,7 +101,7 @@ function answer(
   try {
     const { kept: next, plots, ...said } = advance(request, kept, from)
     const numbers = plots.map(([title, values]) => [title, Array.from(values, String)])
-    // Handed over as between threads.
+    // Cloned, as handing it to another thread would do.
     return { text: JSON.stringify({ ...said, numbers }), kept: structuredClone(next) }
   } catch (error) {
     if (error instanceof Problem) return { text: `${error.code}: ${error.message}`, kept: null }
@@ -109,7 +109,7 @@ function answer(
   }
 }
 
-/** The first `length` bars, the last of which may be forming, and of other series what is `there` by then. */
+/** The first `length` bars, the last of which may be forming, with the bars that other series have by then. */
 function liveRequest(
   request: BacktestRequest,
   length: number,
@@ -146,7 +146,7 @@ function copyOf(bars: Bars, length: number): Bars {
   return copy
 }
 
-/** How many bars have opened by `time`. */
+/** How many bars have opened by `until`. */
 function upperBound({ time, length }: Bars, until: number): number {
   let count = 0
   while (count < length && time[count]! <= until) count++
@@ -203,7 +203,7 @@ export function scriptRequest(source: string, length: number, seed: number): Bac
   }
 }
 
-/** Over the same time as the chart's. */
+/** Bars over the same time as the chart's. */
 function otherBars(chart: Bars, seed: number, interval: string): Bars | null {
   const [from, to] = [parseInterval(INTERVAL), parseInterval(interval)]
   if (!from || !to) return null

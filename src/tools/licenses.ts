@@ -1,23 +1,24 @@
-// Who wrote what is in the executable, and under which licences: one text, as `chartroom licenses` and the dashboard show it.
+// Collects who wrote what is in the executable, and under which licences, into one text: `chartroom licenses` and the
+// dashboard show it.
 //
-// MIT, BSD and Apache ask that their notices go along with every copy, and an executable is a copy. Counted as part of it
-// are all packages of package.json but those that only tools and tests use, and what those packages depend on. That may be
-// more than the bundler takes in, never less: a test compares. Collected from node_modules: when building, or on the spot
-// from source; never at a start.
+// MIT, BSD and Apache require their notices to go along with every copy, and an executable is a copy. It is taken to
+// contain all packages of package.json, except those that only tools and tests use, and all packages that these depend on.
+// That may be more than the bundler takes in, but never less, as a test makes sure. The texts are collected from
+// node_modules when building, or on request when running from source, but never at a start.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import packageFile from '../../package.json' with { type: 'json' }
 
-/** Name of the text among the embedded files. */
+/** The name of the text among the embedded files. */
 export const LICENSES_FILE = 'licenses.txt'
 
 const ROOT = `${import.meta.dir}/../..`
-/** Of devDependencies, those that stay at home. */
+/** The devDependencies that are not in the executable. */
 const AT_HOME =
   /^(@types\/.*|axe-core|bun-types|fast-check|knip|oxc-parser|oxlint.*|playwright-core|standardwebhooks|svix)$/
 const RULE = '='.repeat(80)
 
-/** For packages whose authors left the text out of the package and only named it. */
+/** Texts for packages whose authors only named the licence. */
 const STANDARD: Readonly<Record<string, string>> = {
   MIT: `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the
@@ -76,7 +77,7 @@ export function licenseTexts(): string {
   return [own, ...packages, passwords, ...bun].join('')
 }
 
-/** Folders of the packages that go into the executable, by name; one may be there several times. */
+/** Folders of the bundled packages by name; a package may occur several times. */
 function bundledPackages(): string[] {
   const { dependencies, devDependencies } = packageFile
   const names = [
@@ -96,7 +97,9 @@ function bundledPackages(): string[] {
   return [...found].toSorted((a, b) => (manifestOf(a).name < manifestOf(b).name ? -1 : 1))
 }
 
-/** Where `from` finds a package: in its own node_modules, else at the top. null: an optional one that is not installed. */
+/**
+ * Where `from` finds a package: in its own node_modules, else at the top. null: the package is optional and not installed.
+ */
 function folderOf(name: string, from: string): string | null {
   return (
     [`${from}/node_modules/${name}`, `${ROOT}/node_modules/${name}`].find((folder) =>
@@ -108,7 +111,7 @@ function folderOf(name: string, from: string): string | null {
 function packageSection(folder: string): string {
   const { name, version, license, author } = manifestOf(folder)
   const files = noticesIn(folder)
-  // lmdb brings the sources of what it is compiled with.
+  // lmdb contains the sources of the libraries it is compiled with.
   if (name === 'lmdb')
     for (const part of ['lmdb/libraries/liblmdb', 'lz4/lib'])
       files.push(...noticesIn(`${folder}/dependencies/${part}`))

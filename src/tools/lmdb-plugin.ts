@@ -1,12 +1,12 @@
 // lmdb looks for its .node file at run time through node-gyp-build-optional-packages, which cannot work inside a compiled
-// executable. So the file for the target is named statically, and Bun embeds it.
+// executable. So this plugin names the target's file statically, and Bun embeds it.
 
 import { existsSync } from 'node:fs'
 import type { BunPlugin } from 'bun'
 
 const TARGET = /^bun-(linux|darwin|windows)-(x64|arm64)(?:-(?:baseline|modern))?(?:-(musl|glibc))?$/
 
-/** Stands in for `ordered-binary`. */
+/** Replaces `ordered-binary`. */
 const NO_KEYS = `
 const refuse = () => { throw new Error('keys of the store are bytes') }
 export const enableNullTermination = () => {}
@@ -35,13 +35,13 @@ export function lmdbNative(target: string) {
           throw new Error('native.js of lmdb has changed: look at this plugin again')
         return { contents, loader: 'js' }
       })
-      // Its key encoding builds code at run time from the text of its own functions, in which the bundler renames
-      // variables: the first key outside ASCII would throw. All our keys are bytes (`store/lmdb.ts`).
+      // Its key encoding generates code at run time from the text of its own functions, whose variables the bundler
+      // renames: the first key outside ASCII would throw. All our keys are bytes (`store/lmdb.ts`), so we do not need it.
       build.onLoad({ filter: /[\\/]node_modules[\\/]ordered-binary[\\/]index\.js$/ }, () => ({
         contents: NO_KEYS,
         loader: 'js',
       }))
-      // msgpackr's optional native decoder of strings: the one in JavaScript is used.
+      // Leaves out msgpackr's optional native decoder of strings; msgpackr then uses JavaScript.
       build.onResolve({ filter: /^msgpackr-extract$/ }, ({ path }) => ({ path, namespace: 'absent' }))
       build.onLoad({ filter: /.*/, namespace: 'absent' }, () => ({
         contents: 'throw new Error("not bundled")',

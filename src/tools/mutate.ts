@@ -1,9 +1,10 @@
 // `bun run mutate [ROOM] [--count N] [--seed S]`: do the tests notice when the code is wrong?
 //
-// Mutation testing, as DeMillo, Lipton and Sayward proposed it: one small mistake at a time is made in a copy of the
-// tree, and the tests that run its line are run, the quickest first, until one of them notices. A mistake that none of
-// them notices is listed: either a test is missing, or the mutant does the same as the original, and then
-// `tests/mutants.md` names it with the reason and it is not made again. A survivor that the type checker refuses is none.
+// This is mutation testing, as DeMillo, Lipton and Sayward proposed it. One small mistake at a time is made in a copy of
+// the tree, and the tests that cover its line run, the quickest first, until one of them fails. A mistake that none of them
+// notices is listed: either a test is missing, or the mutant does the same as the original. In the second case
+// `tests/mutants.md` names it with the reason, and it is not made again. A mutant that the type checker refuses does not
+// count.
 
 import { readFileSync, rmSync } from 'node:fs'
 import process from 'node:process'
@@ -14,11 +15,14 @@ import { ROOMS, type Room } from './mutate/rooms.ts'
 import { copyOfTree, filesOf, measure, passes, typeChecks, withText } from './mutate/tree.ts'
 import { Random } from './torture/random.ts'
 
-/** What needs a browser, the executable or the whole machine is not asked: it would take minutes a mutant. */
+/**
+ * Tests that need a browser, the executable or the whole machine are left out, since they would take minutes for each
+ * mutant.
+ */
 const ASKED = ['tests/*/*.test.ts', 'tests/pine/{library,ta}/*.test.ts']
 const NOT_ASKED = new Bun.Glob('tests/{browser,dashboard,executable,journeys,tools}/**')
 
-/** A mutant that loops for ever is noticed as well. */
+/** A test that takes this many times as long has noticed too: the mutant may loop for ever. */
 const SLOWER = 8
 const LEAST_LIMIT_MS = 15_000
 
@@ -83,7 +87,7 @@ async function main(): Promise<number> {
   return 0
 }
 
-/** How long each test file takes where nothing is wrong, and which lines it runs. */
+/** How long each test file takes on the unchanged code, and which lines it covers. */
 async function baseline(trees: readonly string[], asked: readonly string[]): Promise<TestFile[]> {
   const waiting = [...new Set(filesOf(trees[0]!, asked))].filter((file) => !NOT_ASKED.match(file))
   const measured: TestFile[] = []
@@ -117,7 +121,7 @@ async function mutateRoom(
   return result
 }
 
-/** The first `count` mutants that the type checker takes, tried in as many trees at once as there are. */
+/** The first `count` mutants that the type checker accepts, tried in all trees at the same time. */
 async function tryEach(
   mutants: readonly Placed[],
   count: number,
@@ -126,7 +130,7 @@ async function tryEach(
 ): Promise<{ run: number; survivors: number }> {
   let survivors = 0
   let next = 0
-  // Those that are being tried count as tried until the type checker has refused them.
+  // Mutants being tried count as tried, unless the type checker refuses them.
   let run = 0
   const work = async (tree: string) => {
     while (run < count && next < mutants.length) {
@@ -186,7 +190,10 @@ function oneLine(text: string): string {
   return text.trim().replace(/\s*\n\s*/g, ' ')
 }
 
-/** Of `tests/mutants.md`: two indented lines, the code as it is and the mutant. A file that moved keeps its entries. */
+/**
+ * The entries of `tests/mutants.md`: two indented lines, the original code and the mutant. A file that moved keeps its
+ * entries.
+ */
 function equivalents(): Set<string> {
   const text = readFileSync(`${root}/tests/mutants.md`, 'utf8')
   const pairs = text.matchAll(/^ {4}(\S.*)\n {4}(\S.*)$/gm)

@@ -1,10 +1,10 @@
-// The parity runner: bars and Pine text in, TradingView's own numbers expected.
+// The parity runner runs Pine scripts on bars and compares the results with TradingView's own numbers.
 //
 //     bun src/tools/parity.ts PATH [--only A,B] [--jsonl]
 //
 // PATH is a manifest (`parity/manifest.ts`), a folder in our own layout (lists.json, micro.json, ta.json, other.json) or in
-// that of a repository of probes (validation/<name>/{strategy.pine,tv_trades.csv} and data/*.csv). Every case says how many
-// of its trades or values are exact, and the first that is not.
+// that of a repository of probes (validation/<name>/{strategy.pine,tv_trades.csv} and data/*.csv). Every case reports how
+// many of its trades or values are exact, and the first that is not.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { manifestCases } from './parity/manifest.ts'
 import { ownCases } from './parity/own.ts'
 import { probeCases } from './parity/probes.ts'
 
-/** All cases of a manifest, or of a folder in either layout. `left` hears of cases that expect nothing. */
+/** All cases of a manifest, or of a folder in either layout. `left` is called with each case that expects nothing. */
 export function parityCases(
   path: string,
   only: readonly string[] = [],
@@ -28,7 +28,7 @@ export function parityCases(
   return only.length === 0 ? cases : cases.filter((one) => only.some((name) => one.id.startsWith(name)))
 }
 
-/** The command: prints each case as it is done and a line a suite; true = all exact. */
+/** The command: prints each case as it is done, and a line for each suite. Answers true if all are exact. */
 export function parityCommand(args: readonly string[], print: (line: string) => void): boolean {
   const dir = args.find((arg) => !arg.startsWith('--')) ?? '../shared/parity'
   const onlyAt = args.indexOf('--only')

@@ -1,7 +1,8 @@
-// `bun run scoreboard --corpus DIR [--own DIR] [--save]`: how exact the engine is, on public material that anybody can fetch.
+// `bun run scoreboard --corpus DIR [--own DIR] [--save]`: measures how exact the engine is on public material that anybody
+// can fetch.
 //
-// DIR holds clones, OWNER+NAME each; what is not there is named with where it can be had. `--own` is a folder of exports in
-// our own layout, which may not be handed on. `--save` writes tests/parity/SCOREBOARD.md, which the README quotes.
+// DIR contains clones named OWNER+NAME; for a missing one it prints where to get it. `--own` is a folder of exports in our
+// own layout, which may not be published. `--save` writes tests/parity/SCOREBOARD.md, which the README quotes.
 
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -1,19 +1,19 @@
-// Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (", N skipped" when some were). Brings a
-// browser where the machine has none.
+// Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (and ", N skipped" if some were). Fetches
+// a browser if the machine has none.
 //
-// Before that line it names every test that failed, with its first words: the log of a whole run is too long to be searched,
-// and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and the operating
-// system have time limits of their own that a busy machine breaks; it is then named as flaky, so that it is mended. Every other
-// failure counts at once: a random test that fails for one seed has found something.
+// Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
+// to search and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and
+// the operating system have time limits of their own that a busy machine breaks; it is then named as flaky, so that it is
+// mended. Every other failure counts at once: a random test that fails for one seed has found something.
 //
-// Without arguments the suites of the API and of the rooms behind it run once more, over stores that answer late and out of
-// order (`tests/store/test-store.ts`): what is right only because an answer came at once is found by that.
+// Without arguments, the suites of the API and of the rooms behind it run once more over stores that answer late and out of
+// order (`tests/store/test-store.ts`). That finds code that is only right if an answer comes at once.
 
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
 
-/** Rooms whose suites know `STORE_SEED`. */
+/** Rooms whose suites use `STORE_SEED`. */
 const OVER_LATE_STORES = [
   'accounts',
   'alerts',
@@ -34,7 +34,7 @@ const OVER_LATE_STORES = [
 const ALONE = /^tests\/(browser|executable)\//
 
 interface Failure {
-  /** From the top of the project. */
+  /** The path from the top of the project. */
   readonly file: string
   readonly name: string
   readonly message: string
@@ -74,7 +74,7 @@ async function run(
       process.execPath,
       'test',
       `--parallel=${parallel}`,
-      // A busy machine is no failure.
+      // A busy machine is not a failure.
       '--timeout=60000',
       '--reporter=junit',
       `--reporter-outfile=${report}`,
@@ -86,7 +86,7 @@ async function run(
   const { tests, failures, skipped, files } = readReport(report)
   rmSync(report, { force: true })
   const failed = failures.length
-  // A file that did not load is in no report.
+  // A file that did not load is missing from the report.
   const asked = args.length > 0 ? [] : [...new Bun.Glob('tests/**/*.test.ts').scanSync('.')]
   for (const file of asked.filter((file) => !files.has(file)))
     failures.push({ file, name: 'did not load', message: '' })
@@ -96,7 +96,7 @@ async function run(
   return { exitCode, passed: Math.max(0, tests - failed - skipped), failures, skipped }
 }
 
-/** `outcome` after the journeys that failed in it were run once more, alone. Where anything else failed too, nothing is. */
+/** `outcome` after the failed journeys ran once more, alone. If anything else failed too, nothing runs again. */
 async function secondChance(outcome: Outcome): Promise<Outcome> {
   const { failures } = outcome
   if (failures.length === 0 || failures.some(({ file }) => !ALONE.test(file))) return outcome
@@ -112,7 +112,7 @@ function described({ file, name, message }: Failure): string {
   return `${file}: ${name}\n${message.split('\n').slice(0, 12).join('\n').trim()}`
 }
 
-/** What the runner's JUnit report says; nothing passed where there is none, because the runner died. */
+/** Reads the runner's JUnit report. If there is none, the runner died, and nothing counts as passed. */
 function readReport(path: string): {
   tests: number
   failures: Failure[]
@@ -139,7 +139,7 @@ function readReport(path: string): {
   }
 }
 
-/** The text of an attribute of an XML tag, empty where the tag has none. */
+/** An attribute of an XML tag; empty if the tag has none. */
 function attribute(tag: string, name: string): string {
   const text = new RegExp(`\\b${name}="([^"]*)"`).exec(tag)?.[1] ?? ''
   const characters: Readonly<Record<string, string>> = {
@@ -153,7 +153,7 @@ function attribute(tag: string, name: string): string {
   return text.replace(/&(lt|gt|quot|apos|amp|#10);/g, (_, entity: string) => characters[entity] ?? '')
 }
 
-/** The journeys of the dashboard need a Chromium: the machine's, or one that is brought for them. */
+/** The dashboard's journeys need a Chromium: the machine's own, or one fetched for them. */
 async function sayBrowser(): Promise<void> {
   try {
     const { path } = foundChromium() ?? (await bringChromium())

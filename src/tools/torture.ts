@@ -1,8 +1,8 @@
 // `bun run torture [--rounds N] [--seed S] [--only A,B] [--short] [--binary PATH]`: attacks the executable from outside, as
 // the worst user, the worst disk and the worst moment to die would, and prints a table of what was done and found.
 //
-// It is for people who change the server: a finding says how to repeat it. Everything runs on 127.0.0.1 in data
-// directories of its own, which are deleted. What a section sends follows from the seed; when things happen does not.
+// It is for people who change the server: a finding says how to repeat it. Everything runs on 127.0.0.1 in temporary data
+// directories. The seed decides what a section sends, but not when things happen.
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -47,7 +47,7 @@ Attacks the executable and prints what was done and found. All of it takes about
   --seed S        The same requests again; a finding names its seed
   --binary PATH   Another executable than dist/chartroom`
 
-/** Of what a section does by itself, the short run does one part in so many. */
+/** The short run does one part in this many of a section's work. */
 const SHORT_SHARE = 200
 
 /** Runs the sections one after the other. */

@@ -1,11 +1,12 @@
-// Which test file runs which line, by the coverage of each file run alone (LCOV, a text format of lines `SF:file`, `DA:line,times`).
+// Finds which test file runs which line, from the coverage of each file run alone (LCOV, a text format of lines `SF:file`,
+// `DA:line,times`).
 
 import { readFileSync } from 'node:fs'
 
 export interface TestFile {
   readonly file: string
   readonly ms: number
-  /** Of each source file, the lines that were run. */
+  /** For each source file, the lines that were run. */
   readonly lines: ReadonlyMap<string, ReadonlySet<number>>
 }
 
@@ -24,12 +25,12 @@ export function readLines(path: string): Map<string, Set<number>> {
   try {
     return linesOf(readFileSync(path, 'utf8'))
   } catch {
-    // A test that loads nothing of the code writes no report.
+    // A test that loads none of the code writes no report.
     return new Map()
   }
 }
 
-/** Who runs one of the lines from `first` to `last` of `source`, the quickest first. */
+/** The test files that run one of the lines from `first` to `last` of `source`, the quickest first. */
 export function runnersOf(
   tests: readonly TestFile[],
   source: string,

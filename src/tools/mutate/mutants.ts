@@ -1,8 +1,8 @@
-// Mutants of one source file: the small mistakes somebody could make in it, one at a time.
+// Makes mutants of a source file: the small mistakes that a programmer could make in it, one at a time.
 //
-// They are found on the syntax tree, so that no comment, type or string is touched. A mutant is a stretch of the text
-// and what stands there instead; what is left out on purpose are texts (messages are read by people, not by tests) and
-// whatever only types, imports or asserts.
+// They are found on the syntax tree, so that no comment, type or string is touched. A mutant is a stretch of the text and
+// its replacement. Texts are left out on purpose, since people read messages and tests do not, and so is code that only
+// declares types, imports or asserts.
 
 import { parseSync, visitorKeys, type Node } from 'oxc-parser'
 
@@ -50,7 +50,7 @@ const METHODS: Readonly<Record<string, string>> = {
   endsWith: 'startsWith',
 }
 
-/** Calls whose arguments and absence no test is to notice. */
+/** Calls whose arguments and absence no test should have to notice. */
 const UNSEEN = /^(assert|console\.\w+|performance\.\w+)$/
 
 type AnyNode = Node & { readonly start: number; readonly end: number }
@@ -78,7 +78,7 @@ function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value
 }
 
-/** `x as T`, `x!` and `x satisfies T` hold an expression; every other node of TypeScript's own only says types. */
+/** `x as T`, `x!` and `x satisfies T` contain an expression; all other nodes that only TypeScript has are types. */
 function isType({ type }: AnyNode): boolean {
   return type.startsWith('TS') && !/^TS(As|NonNull|Satisfies)Expression$/.test(type)
 }
@@ -140,7 +140,7 @@ function mutations(node: AnyNode, text: string): Mutant[] {
       return other === undefined ? [] : [put(node.property, other)]
     }
     case 'CallExpression':
-      // Their arguments may stand in any order.
+      // The order of their arguments does not matter.
       if (/^Math\.(min|max|hypot)$/.test(pathOf(node.callee))) return []
       return node.arguments.slice(1).map((right, i) => {
         const left = node.arguments[i]!

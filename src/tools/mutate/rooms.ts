@@ -1,7 +1,8 @@
-// The rooms that `bun run mutate` knows: where mistakes are made, and who is asked in the end.
+// The rooms that `bun run mutate` knows: which files get mistakes, and which tests are run last.
 //
-// A mistake is first shown to every test file that runs its line, whatever room that file stands in. What only runs in a
-// worker or in another process is in no coverage: so the room's own tests are asked as well before a mutant has survived.
+// A mutant is first run against every test file that covers its line, whatever room that file belongs to. Code that only
+// runs in a worker or in another process has no coverage, so the room's own tests run as well before a mutant counts as a
+// survivor.
 
 export interface Room {
   readonly sources: readonly string[]

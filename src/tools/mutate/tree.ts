@@ -1,4 +1,4 @@
-// A copy of the working tree in which one mistake at a time is made, and in which tests are run.
+// A copy of the working tree in which one mistake at a time is made and tests are run.
 
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,13 +7,13 @@ import { readLines, type TestFile } from './coverage.ts'
 
 const root = `${import.meta.dir}/../../..`
 
-/** What git knows of the working tree, changes included. */
+/** Copies the files that git knows in the working tree, changes included. */
 export function copyOfTree(): string {
   const tree = mkdtempSync(`${tmpdir()}/chartroom-mutate-`)
   const listed = Bun.spawnSync(['git', 'ls-files', '-co', '--exclude-standard'], { cwd: root })
   for (const file of listed.stdout.toString().trim().split('\n')) {
     mkdirSync(dirname(`${tree}/${file}`), { recursive: true })
-    // Deleted and not committed: it stays away.
+    // A file that was deleted without a commit stays deleted.
     if (Bun.file(`${root}/${file}`).size > 0) cpSync(`${root}/${file}`, `${tree}/${file}`)
   }
   symlinkSync(`${root}/node_modules`, `${tree}/node_modules`)
@@ -24,7 +24,7 @@ export function filesOf(tree: string, patterns: readonly string[]): string[] {
   return patterns.flatMap((pattern) => [...new Bun.Glob(pattern).scanSync(tree)].sort())
 }
 
-/** Writes `text` in place of the file while `work` runs. */
+/** Replaces the file's content by `text` while `work` runs. */
 export async function withText<T>(path: string, text: string, work: () => Promise<T>): Promise<T> {
   const kept = readFileSync(path, 'utf8')
   writeFileSync(path, text)
@@ -35,7 +35,7 @@ export async function withText<T>(path: string, text: string, work: () => Promis
   }
 }
 
-/** Runs one test file where nothing is wrong: how long it takes, and what it runs. */
+/** Runs one test file on the unchanged code: how long it takes, and what it covers. */
 export async function measure(tree: string, file: string): Promise<TestFile> {
   const folder = mkdtempSync(`${tmpdir()}/chartroom-coverage-`)
   const from = performance.now()
@@ -67,7 +67,7 @@ async function succeeds(tree: string, args: readonly string[], timeout: number):
     stderr: 'ignore',
     timeout,
     killSignal: 'SIGKILL',
-    // Random tests draw the same numbers for every mutant.
+    // Random tests must draw the same numbers for every mutant.
     env: { ...process.env, SEED: '1', CI: 'true' },
   })
   return (await child.exited) === 0

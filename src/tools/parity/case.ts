@@ -1,4 +1,4 @@
-// One case of parity: what is run, and how what ran is held against TradingView's numbers.
+// One case of parity: what is run, and how its result is compared with TradingView's numbers.
 
 import { openBacktest, type BacktestRequest } from '../../backtest/run.ts'
 import { Problem } from '../../lib/problem.ts'
@@ -15,7 +15,7 @@ export interface ParityCase {
   readonly suite: string
   readonly id: string
   readonly request: BacktestRequest
-  /** Compares what ran with what is expected. */
+  /** Compares the run with what is expected. */
   check(ran: Ran): Verdict
 }
 
@@ -28,7 +28,7 @@ interface Ran {
 export interface Verdict {
   readonly exact: number
   readonly total: number
-  /** The first divergence in words; null = none. */
+  /** The first divergence in words; null = there is none. */
   readonly first: string | null
 }
 
@@ -77,7 +77,7 @@ function failure(error: unknown): string {
     : String(error)
 }
 
-/** As exports of Pine name them. */
+/** The names are those of exports of Pine. */
 export interface SymbolFacts {
   readonly symbol?: string
   readonly prefix?: string
@@ -140,7 +140,7 @@ export function requestFor(
   }
 }
 
-/** Coarser bars of the same symbol are built from the chart's; nothing else is there. */
+/** Builds coarser bars of the same symbol from the chart's; there are no other series. */
 function seriesFrom(bars: Bars, symbol: SymbolInfo, interval: string): BacktestRequest['series'] {
   const built = new Map<string, Bars>()
   return (exchange, name, wanted) => {
@@ -161,12 +161,12 @@ function seriesFrom(bars: Bars, symbol: SymbolInfo, interval: string): BacktestR
   }
 }
 
-/** How near a column has to be; 1e-8 absolute and relative where it does not say. */
+/** How close a column has to be; default: 1e-8, absolute and relative. */
 export interface ColumnSpec {
   readonly tolerance?: { readonly rel?: number; readonly abs?: number }
 }
 
-/** Columns of values a bar, by the title of the plot that shows them. */
+/** Checks columns with one value a bar, by the title of the plot that shows them. */
 export function checkColumns(
   columns: Readonly<Record<string, ColumnSpec>>,
   rows: readonly Row[],

@@ -1,4 +1,4 @@
-// Scripts as people publish them: found in a folder, and compiled one by one.
+// Published scripts: finds them in a folder and compiles them one by one.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,13 +7,15 @@ import { compile } from '../../pine/compile.ts'
 export interface Compiled {
   readonly scripts: number
   readonly compile: number
-  /** Not of Pine, whatever they compile to elsewhere: TradingView refuses them for the same reason. */
+  /** Scripts that are not Pine, although they compile elsewhere: TradingView refuses them for the same reason. */
   readonly foreign: number
-  /** Code of a first error → how many scripts stop at it, the most frequent first. */
+  /** For each code of a first error, how many scripts stop at it, the most frequent first. */
   readonly stops: ReadonlyMap<string, number>
 }
 
-/** Each different text once: `.pine`, other texts with a version line, and the first block of Pine in a Markdown file. */
+/**
+ * Each different text once: `.pine` files, other texts with a version line, and the first block of Pine in a Markdown file.
+ */
 function scriptsOf(folder: string): string[] {
   const texts = new Set<string>()
   for (const file of new Bun.Glob('**/*.{pine,pinescript,txt,md}').scanSync({
@@ -33,7 +35,7 @@ function blockOf(markdown: string): string | null {
   return block?.replace(/\/\*backtest.*?\*\/\s*/s, '') ?? null
 }
 
-/** A piece of a script without declaration, and orders in an indicator, which other platforms take. */
+/** A piece of a script without a declaration, or orders in an indicator; other platforms accept these. */
 const FOREIGN: ReadonlySet<string> = new Set(['no-declaration', 'strategy-only'])
 
 export function compileAll(folder: string): Compiled {

@@ -1,4 +1,4 @@
-// Bars and tables from CSV files, read once.
+// Reads bars and tables from CSV files, each once.
 
 import { readFileSync } from 'node:fs'
 import Papa from 'papaparse'
@@ -11,7 +11,7 @@ export function rowsOf(file: string): Row[] {
   return Papa.parse<Record<string, string>>(readFileSync(file, 'utf8').trim(), { header: true }).data
 }
 
-/** Remembered, since many cases run on the same bars. */
+/** Kept, since many cases run on the same bars. */
 export const readBars = memo(100, (file): Bars => {
   const rows = Papa.parse<Record<string, string>>(readFileSync(file, 'utf8').trim(), { header: true }).data
   return barsOf(
@@ -22,7 +22,7 @@ export const readBars = memo(100, (file): Bars => {
   )
 })
 
-/** UTC milliseconds, seconds as TradingView's chart export has them, or ISO 8601. */
+/** UTC milliseconds, seconds as in TradingView's chart export, or ISO 8601. */
 function timeOf(text: string): number {
   const time = Number(text)
   if (Number.isNaN(time)) return Date.parse(text)

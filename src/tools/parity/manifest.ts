@@ -1,12 +1,12 @@
-// Cases that a manifest names: a JSON file, and beside it scripts, bars and what TradingView made of them.
+// Reads the cases of a manifest: a JSON file, beside scripts, bars and TradingView's results.
 //
 //     { "origin": "https://…", "licence": "MIT", "cases": [{
 //         "id": "my-strategy", "script": "my.pine", "bars": "bars.csv", "interval": "1h",
 //         "symbol": { "symbol": "BINANCE:BTCUSDT", "mintick": 0.01, "timezone": "UTC", "session": "24x7" },
 //         "trades": "list.csv", "zone": "America/New_York" }] }
 //
-// `trades` is TradingView's own export of the list of trades; `values` a CSV with a column a plot. Paths are relative to the
-// manifest. A case that expects nothing proves nothing: it is left out and named.
+// `trades` is TradingView's own export of the list of trades; `values` is a CSV with a column for each plot. Paths are
+// relative to the manifest. A case that expects nothing proves nothing, so it is reported and left out.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -27,7 +27,7 @@ const maybe = <S extends TSchema>(schema: S) => Type.Optional(schema)
 const exact = { additionalProperties: false }
 const Scalar = Type.Union([Type.Number(), Type.String(), Type.Boolean()])
 
-/** `symbol` is EXCHANGE:TICKER; what is left out is a crypto market's. */
+/** `symbol` is EXCHANGE:TICKER; missing facts are those of a crypto market. */
 const Facts = Type.Object(
   {
     symbol: Type.String({ pattern: '^[^:]+:.+$' }),
@@ -59,15 +59,15 @@ const Case = Type.Object(
     overrides: maybe(Type.Record(Type.String(), Scalar)),
     /** Finer bars of the symbol, for the bar magnifier. */
     finer: maybe(Type.Object({ interval: Type.String(), bars: Type.String() }, exact)),
-    /** Other series that the script asks for. */
+    /** Other series that the script requests. */
     feeds: maybe(Type.Array(Feed)),
-    /** The bars that TradingView had: earlier and later ones are not run. */
+    /** The bars that TradingView had; earlier and later ones are not run. */
     window: maybe(Range),
-    /** Trades are judged that were entered from, and left until. */
+    /** Only trades entered from, and left until, these times are judged. */
     judged: maybe(Range),
     trades: maybe(Type.String()),
     values: maybe(Type.String()),
-    /** Columns of `values` and how near they have to be; all of them, to 1e-8, where it is left out. */
+    /** Which columns of `values` count and how close they have to be; default: all, to 1e-8. */
     columns: maybe(
       Type.Record(
         Type.String(),
@@ -76,9 +76,9 @@ const Case = Type.Object(
         }),
       ),
     ),
-    /** Wall clock of the exported list; found out where it is left out. */
+    /** The wall clock of the exported list; default: it is inferred. */
     zone: maybe(Type.String()),
-    /** Fields of a trade that count; all where it is left out. */
+    /** The fields of a trade that count; default: all. */
     fields: maybe(Type.Array(oneOf(COMPARED_FIELDS))),
     origin: maybe(Type.String()),
     licence: maybe(Type.String()),
@@ -89,7 +89,7 @@ type Case = Static<typeof Case>
 
 const Manifest = Type.Object(
   {
-    /** Where it all comes from and under which licence, unless a case says otherwise. */
+    /** Where the material comes from and under which licence, unless a case says otherwise. */
     origin: maybe(Type.String()),
     licence: maybe(Type.String()),
     cases: Type.Array(Case, { minItems: 1 }),
@@ -97,7 +97,7 @@ const Manifest = Type.Object(
   exact,
 )
 
-/** Throws a Problem that names the field, or the file that is missing. `left` hears of cases that expect nothing. */
+/** Throws a Problem that names the field, or the missing file. `left` is called with each case that expects nothing. */
 export function manifestCases(file: string, left: (line: string) => void): ParityCase[] {
   const manifest = readManifest(file)
   const folder = dirname(file)
@@ -135,7 +135,7 @@ const refused = (message: string) => new Problem(422, 'validation_failed', messa
 
 type Find = (path: string) => string
 
-/** Why it proves nothing, where it does not. */
+/** Answers why a case proves nothing if it does not. */
 function caseOf(one: Case, find: Find): ParityCase | string {
   if ((one.trades === undefined) === (one.values === undefined))
     throw refused(`${one.id}: name either \`trades\` or \`values\`.`)

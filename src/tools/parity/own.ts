@@ -183,7 +183,7 @@ interface ColumnCase {
   readonly columns: Readonly<Record<string, ColumnSpec>>
 }
 
-/** ta.json and other.json: a value a bar in each column. */
+/** The cases of ta.json and other.json: each column has one value a bar. */
 function columnCases(dir: string, suite: 'ta' | 'other'): ParityCase[] {
   const file = join(dir, `${suite}.json`)
   if (!existsSync(file)) return []

@@ -11,7 +11,7 @@ import { type ParityCase, requestFor } from './case.ts'
 import { readBars } from './files.ts'
 
 const DAY = 86_400_000
-/** Wall clock of the exports. */
+/** The wall clock of the exports. */
 const PROBE_ZONE = 'UTC+8'
 const FIELDS: readonly ComparedField[] = ['side', 'entryTime', 'exitTime', 'entryPrice', 'exitPrice']
 
@@ -52,13 +52,13 @@ export function probeCases(dir: string): ParityCase[] {
     const window = windowOf(list, windows)
     const bars = sliceBars(all, lowerBound(all.time, window.from), lowerBound(all.time, window.to + 1))
     // A list that begins weeks after its range and ends more than a week before it does was exported over a shorter
-    // stretch of it: what traded outside of that stretch cannot be judged.
+    // stretch. Trades outside that stretch cannot be judged.
     const short =
       window.to === Infinity ||
       (firstDay(list) > window.from + 14 * DAY && lastTime(list) < window.to - 7 * DAY)
     const judged = (trade: ReportTrade) =>
       !short || (trade.entryTime >= firstDay(list) && trade.exitTime <= lastTime(list))
-    // Sizes of a share of equity contain TradingView's USDT rate; fixed ones have to be equal.
+    // Sizes given as a share of equity depend on TradingView's USDT rate; only fixed sizes have to be equal.
     const sized = /default_qty_type\s*=\s*strategy\.(percent_of_equity|cash)/.test(source)
     return {
       suite: 'probes',
@@ -86,7 +86,7 @@ export function probeCases(dir: string): ParityCase[] {
   })
 }
 
-/** A folder whose script or list is empty holds nothing to measure. */
+/** A folder with an empty script or list has nothing to measure. */
 function isProbe(folder: string): boolean {
   return ['strategy.pine', 'tv_trades.csv'].every((name) => {
     const file = join(folder, name)
@@ -100,10 +100,10 @@ interface Window {
 }
 
 /**
- * The ranges the lists were exported over, which no file names. A list with a position still open ends where its range
- * does, so most ends are known, and a list belongs to the first end that is not before its last row. A range starts at
- * the UTC midnight before the earliest entry of its lists, and is a year long at least. TradingView's chart bars start
- * there too (a moving average over 152 bars is na for its first 152).
+ * The ranges that the lists were exported over, which no file states. A list with an open position ends where its range
+ * does, so most ends are known, and a list belongs to the first end that is not before its last row. A range starts at the
+ * UTC midnight before the earliest entry of its lists, and is at least a year long. TradingView's chart bars start there
+ * too (a moving average over 152 bars is na for its first 152).
  */
 function exportWindows(lists: readonly (readonly ExportedTrade[])[]): Window[] {
   const ends = [...new Set(lists.flat().flatMap((trade) => (trade.open ? [utc(trade.exit.wall)] : [])))]
@@ -112,7 +112,7 @@ function exportWindows(lists: readonly (readonly ExportedTrade[])[]): Window[] {
     const window = windows.find(({ to }) => to >= lastTime(list))
     if (window) window.from = Math.min(window.from, firstDay(list))
   }
-  // Lists behind every known end: of one more range, whose end is not known.
+  // Lists behind every known end belong to one more range, whose end is unknown.
   const rest = lists.filter((list) => !windows.some(({ to }) => to >= lastTime(list)))
   if (rest.length > 0) windows.push({ from: Math.min(...rest.map(firstDay)), to: Infinity })
   return windows

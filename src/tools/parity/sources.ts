@@ -1,9 +1,9 @@
-// Where public material lies that the engine can be held against, and what is known of each difference.
+// Public material to compare the engine with, and what is known about each difference.
 //
-// Everybody can fetch it; none of it is ours, and none is kept here. A clone goes into a folder named OWNER+NAME.
+// Everybody can fetch it; none of it is ours, and none is kept here. A clone belongs in a folder named OWNER+NAME.
 
 export interface Source {
-  /** On GitHub. */
+  /** The repository on GitHub. */
   readonly repository: string
   readonly what: 'trades' | 'scripts'
   readonly licence: string
@@ -21,7 +21,7 @@ export const SOURCES: readonly Source[] = [
   { repository: 'chris-c-thomas/pinescripts', what: 'scripts', licence: 'see its LICENSE' },
 ]
 
-/** Case → why its trades are not all TradingView's. A difference without a reason is named as one. */
+/** For each case, why its trades are not all TradingView's. The scoreboard says so if a difference has no reason here. */
 export const REASONS: Readonly<Record<string, string>> = {
   'ltf-numeric-float-ratio15-01': 'reads 1-minute bars, which the repository does not have',
   'magnifier-tick-dist-endpoints-rsi-cross-08a':

@@ -1,5 +1,5 @@
-// Section "access": every documented route with no credential, an expired and a revoked token, a token of the wrong scope,
-// and somebody else's objects. The document says who may; here is who can.
+// Section "access" calls every documented route without a credential, with an expired and with a revoked token, with a
+// token of the wrong scope, and for another user's objects. The document says who may; this shows who can.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { codeOf, type Answer, type Client } from './client.ts'
@@ -21,7 +21,7 @@ const SCOPES = [
   'webhooks',
   'bars',
 ].flatMap((noun) => [`${noun}:read`, `${noun}:write`])
-/** They would end the session that the other rows use, or never end. */
+/** Left out, because they would end the session that the other rows use, or never end. */
 const LEFT_OUT = /^\/api\/auth\/(sign-|password)|\/stream$|\/events$/
 const platform = '/api/platform'
 
@@ -47,7 +47,7 @@ export async function access(scene: Scene, tally: Tally): Promise<void> {
 }
 
 interface Tokens {
-  /** Every scope but this one. */
+  /** Clients by scope; each has every scope but that one. */
   readonly without: ReadonlyMap<string, Client>
   readonly every: Client
   readonly expired: Client
@@ -109,7 +109,7 @@ async function tryCredentials(
   }
 }
 
-/** One user's objects, asked for by another one under every route that takes an id. */
+/** Asks for one user's objects as another, under every route that takes an id. */
 async function stealObjects(
   scene: Scene,
   tally: Tally,
@@ -141,7 +141,7 @@ async function stealObjects(
   for (const one of broken) tally.find("somebody else's object was changed", one, 'after all routes')
 }
 
-/** A token of the least that there is reads nothing private anywhere, and nobody falsifies shared bars. */
+/** A token with the least rights must read nothing private, and nobody may falsify shared bars. */
 async function readByToken(tally: Tally, victim: Client, stranger: Client): Promise<void> {
   const secret = 'q7x-private-words'
   const made = await victim.post(`${platform}/scripts`, { name: secret, source: `// ${secret}` })

@@ -1,4 +1,4 @@
-// Requests to a tortured server: each is counted, has an end, and answers what came, a lost connection included.
+// Sends requests to a tortured server. Each is counted and limited in time, and the answer also reports a lost connection.
 
 import type { Tally } from './tally.ts'
 
@@ -9,7 +9,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body if it is a JSON object, else an empty one. */
+  /** The body if it is a JSON object, otherwise an empty one. */
   readonly json: Json
   readonly ms: number
 }
@@ -20,7 +20,7 @@ export interface CallOptions {
 }
 
 const TIMEOUT_MS = 60_000
-/** Long, and on no list of common ones. */
+/** It is long, and on no list of common passwords. */
 export const PASSWORD = 'vermilion anchor 4711 teapot'
 
 export class Client {
@@ -34,7 +34,7 @@ export class Client {
     this.headers = headers
   }
 
-  /** Text and bytes are sent as they are, anything else as JSON. Never throws. */
+  /** Sends text and bytes as they are, anything else as JSON. Never throws. */
   async call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
     this.#tally.requests++
     const started = performance.now()
@@ -95,7 +95,7 @@ export class Client {
     return new Client(this.base, this.#tally, headers)
   }
 
-  /** Signs up, and answers who then calls. */
+  /** Signs up, and answers a client of the new user. */
   async signUp(email: string): Promise<Client> {
     const answer = await this.post('/api/auth/sign-up', { email, password: PASSWORD })
     const cookie = /^[^;]+/.exec(answer.headers.get('set-cookie') ?? '')?.[0]

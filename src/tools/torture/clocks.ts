@@ -1,9 +1,9 @@
 // Section "clocks": the machine's clock is set, forwards and back, by minutes or days, while alerts fire and the server is
 // stopped, killed and started again. Every promise of "crash" holds: nothing is lost, and no alert is silent or fires twice.
 //
-// A small library before the server's own adds an offset to what CLOCK_REALTIME says; clocks that only go forwards
-// (CLOCK_MONOTONIC) are left alone, as they are when a real clock is set. It is set once more before every start, back as often
-// as forwards: what is due by an hour that the clock has left again is due all the same.
+// A small library loaded before the server's own adds an offset to CLOCK_REALTIME. Clocks that only go forwards
+// (CLOCK_MONOTONIC) are left alone, just as when a real clock is set. The clock is also set before every start, as often
+// back as forwards: what was due at a time that the clock has since left again is still due.
 
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { dieOften } from './crash.ts'
@@ -78,7 +78,7 @@ time_t time(time_t *at) {
 }
 `
 
-/** Idempotency keys are kept for a day: a jump over that ends them, which is as it should be. */
+/** Idempotency keys are kept for a day, so a longer jump would rightly end them. */
 const FARTHEST = 10 * 3600
 
 export async function clocks(scene: Scene, tally: Tally): Promise<void> {
@@ -110,7 +110,7 @@ export async function clocks(scene: Scene, tally: Tally): Promise<void> {
   }
 }
 
-/** The file keeps its place and length, since the server looks at its page. */
+/** The file keeps its place and length, since the server has its page mapped. */
 function setOffset(file: string, seconds: number): void {
   const page = new BigInt64Array(512)
   page[0] = BigInt(seconds)

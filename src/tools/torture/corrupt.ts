@@ -1,5 +1,5 @@
-// Section "corrupt": data directories that are not what they should be. The server refuses each with a sentence and an
-// exit code, or starts and serves; it never dies of a signal, and what it refuses it leaves as it was.
+// Section "corrupt" starts the server on damaged data directories. The server refuses each with a sentence and an exit
+// code, or starts and serves. It never dies of a signal, and it leaves what it refuses as it was.
 
 import {
   chmodSync,
@@ -24,13 +24,13 @@ import type { Tally } from './tally.ts'
 import { Writer } from './writer.ts'
 
 const PAGE = 4096
-/** A sentence, not a stack: what somebody reads who only wanted to start it. */
+/** A sentence rather than a stack, for a reader who only wanted to start the server. */
 const SENTENCE = /[A-Z][^\n]{20,}\./
 const STACK = /\n\s+at .+:\d+:\d+|^\s*\d+ \| /m
 
 interface Damage {
   readonly name: string
-  /** The data can no longer be right, so a start would be a mistake. */
+  /** The data cannot be right any more, so starting would be a mistake. */
   readonly mustRefuse: boolean
   readonly do: (data: string, random: Random) => void
 }
@@ -87,7 +87,7 @@ const DAMAGES: readonly Damage[] = [
     mustRefuse: true,
     do: (data) =>
       overwrite(database(data), (bytes) => {
-        // The version is behind the magic number, in each of the heads.
+        // The version follows the magic number in each of the heads.
         for (let at = 0; at < 2 * PAGE; at++)
           if (bytes.readUInt32LE(at) === 0xbeefc0de) bytes.writeUInt32LE(99, at + 4)
       }),
@@ -151,7 +151,7 @@ export async function corrupt(scene: Scene, tally: Tally): Promise<void> {
     const repeats = scene.isShort ? 1 : scene.rounds(10)
     for (let i = 0; i < repeats; i++)
       for (const damage of DAMAGES) {
-        // Only what is thrown by dice is different the next time.
+        // Only random damage differs the next time.
         if (i > 0 && damage.mustRefuse && damage.name !== 'random bytes') continue
         await suffer(scene, tally, folder, damage, random.fork(), `damage ${tally.rounds}`)
       }
@@ -162,7 +162,7 @@ export async function corrupt(scene: Scene, tally: Tally): Promise<void> {
   }
 }
 
-/** A good directory: every kind of record in it, and secrets that need its key. */
+/** Makes a good directory with every kind of record in it, and secrets that need its key. */
 async function fill(scene: Scene, tally: Tally, data: string, random: Random): Promise<void> {
   const server = await start({ binary: scene.binary, data, tally })
   const client = await server.client().signUp('owner@example.com')
@@ -212,7 +212,7 @@ function judgeRefusal(tally: Tally, name: string, { code, signal, text }: Exit, 
   else if (!SENTENCE.test(text) || STACK.test(text)) tally.find('no sentence', `${name}: ${says}`, step)
 }
 
-/** It started all the same: reading everything must not kill it. */
+/** The server started all the same, so reading everything must not kill it. */
 async function use(server: Server, tally: Tally, { name }: Damage, step: string): Promise<void> {
   const client = server.client()
   for (const path of [
@@ -227,7 +227,7 @@ async function use(server: Server, tally: Tally, { name }: Damage, step: string)
     tally.find('died of a signal', `${name}, when used: ${signal ?? code} ${text.slice(-200)}`, step)
 }
 
-/** A directory that may only be read. Root may write anywhere, so it says nothing there. */
+/** Starts on a directory that is read-only. Root may write anywhere, so running as root proves nothing. */
 async function readOnly(scene: Scene, tally: Tally, folder: string): Promise<void> {
   if (process.getuid?.() === 0) return
   const data = `${folder}/readonly`
@@ -243,7 +243,7 @@ async function readOnly(scene: Scene, tally: Tally, folder: string): Promise<voi
   } else judgeRefusal(tally, 'a read-only directory', started, 'at the end')
 }
 
-/** A second server on the same data is refused, and the first one does not notice. */
+/** A second server on the same data must be refused, and the first one must not notice. */
 async function secondServer(scene: Scene, tally: Tally, folder: string): Promise<void> {
   const data = `${folder}/good`
   const first = await start({ binary: scene.binary, data, tally })
@@ -260,7 +260,7 @@ async function secondServer(scene: Scene, tally: Tally, folder: string): Promise
   const { status } = await first.client().get('/api/ready')
   if (status !== 200) tally.find('the first server suffered', String(status), 'at the end')
   await first.kill()
-  // A lock that its owner's death left behind holds nobody up.
+  // A lock left behind by the death of its owner must not stop the next server.
   const next = await tryStart({ binary: scene.binary, data, tally })
   if (next instanceof Server) await next.stop()
   else tally.find('a dead server locks the data', next.text.slice(-200), 'at the end')
@@ -273,7 +273,7 @@ function filesOf(folder: string): string[] {
     .toSorted()
 }
 
-/** Of every file's name and content, but for locks, which say who looked. */
+/** A hash of every file's name and content, except locks, which change with every look. */
 function hashOf(data: string): string {
   const hasher = new Bun.CryptoHasher('sha256')
   for (const file of filesOf(data))

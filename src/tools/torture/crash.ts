@@ -1,8 +1,8 @@
-// Section "crash": the server is killed at random moments while many write, and everything it ever said yes to is looked
-// for after each restart: every object with its fields, every bar, every event of a finished backtest, and every firing
-// that the bars it has call for, once and not twice.
+// Section "crash" kills the server at random moments while many write. After each restart it looks for everything that the
+// server ever acknowledged: every object with its fields, every bar, every event of a finished backtest, and every firing
+// that the bars require, each exactly once.
 //
-// A data directory lives for some rounds, so that old promises are looked at again and again, then a new one begins.
+// A data directory lives for some rounds, so that old promises are checked again and again; then a new one begins.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { Client, Json } from './client.ts'
@@ -17,19 +17,19 @@ import { Writer, type ArmedAlert } from './writer.ts'
 const USERS = 3
 const WRITERS_A_USER = 2
 const ERA_ROUNDS = 20
-/** Alerts and events that were not there by then are counted as lost. */
+/** Alerts and events that have not come by then count as lost. */
 const PATIENCE_MS = 30_000
 const MOST_LOAD_MS = 900
 const platform = '/api/platform'
 
-/** What happens between the death and the restart, and what the server is started with. */
+/** What happens between the death and the restart, and the flags that the server is started with. */
 export interface Death {
   readonly environment: Readonly<Record<string, string>>
   readonly flags?: readonly string[]
   readonly signals: readonly ('SIGKILL' | 'SIGTERM')[]
-  /** Done to the machine in the middle of the load. */
+  /** Acts on the machine in the middle of the load. */
   readonly during?: (random: Random) => void
-  /** Changes the data directory as the death would have. */
+  /** Changes the data directory as the death would have done. */
   readonly after?: (data: string, random: Random) => void
 }
 
@@ -39,7 +39,7 @@ export async function crash(scene: Scene, tally: Tally): Promise<void> {
   await dieOften(scene, tally, scene.rounds(1000), CRASH)
 }
 
-/** `rounds` deaths under load. */
+/** Lets the server die `rounds` times under load. */
 export async function dieOften(scene: Scene, tally: Tally, rounds: number, death: Death): Promise<void> {
   const random = new Random(scene.seed)
   const ready: number[] = []
@@ -139,7 +139,7 @@ class Era {
     }
   }
 
-  /** Load, and a death in the middle of it. */
+  /** Applies the load, and kills the server in the middle of it. */
   async #die(): Promise<void> {
     const signal = this.#random.pick(this.#death.signals)
     const deadline = performance.now() + this.#random.integer(20, MOST_LOAD_MS)
@@ -199,7 +199,7 @@ class Era {
       ((json['bookmarks'] ?? []) as Json[]).map((row) => [String(row['bar']), String(row['note'])]),
     )
     const lost = (place: string) => this.#find('an acknowledged write is lost', `${place} of ${name}`)
-    // Two writers of one user share these places, so another's value is no loss.
+    // Two writers of one user share these places, so finding the other's value is not a loss.
     for (const [bar, allowed] of bookmarks)
       if (!allowed.includes(null) && !notes.has(bar)) lost(`bookmark ${bar}`)
     for (const [symbol, allowed] of cursors) {
@@ -208,7 +208,7 @@ class Era {
     }
   }
 
-  /** Every firing the stored bars call for, and no other. */
+  /** Checks that every firing the stored bars require is there, and no other. */
   async #checkFirings(): Promise<void> {
     const started = performance.now()
     for (const [writer, client] of this.#users()) {
@@ -226,7 +226,7 @@ class Era {
     }
   }
 
-  /** Alerts of which a firing is still to come; findings for those that fired where nothing called for it. */
+  /** Answers the alerts whose firing is still to come, and reports those that fired without a reason. */
   #compare(
     wanted: ReadonlyMap<ArmedAlert, readonly string[]>,
     fired: ReadonlyMap<string, readonly string[]>,
@@ -261,7 +261,7 @@ class Era {
       )
   }
 
-  /** One delivery id for each event, whoever it is for; a done backtest has one. */
+  /** Each event must have one delivery id for each receiver; a finished backtest must have exactly one. */
   async #checkEvents(): Promise<void> {
     const started = performance.now()
     for (const [, client] of this.#users()) {
@@ -295,7 +295,7 @@ class Era {
 
   readonly #givenUp = new Set<string>()
 
-  /** One writer of each user, with a client for who is running now. */
+  /** One writer for each user, with a client of the running server. */
   #users(): (readonly [Writer, Client])[] {
     return this.#writers
       .filter((_, i) => i % WRITERS_A_USER === 0)

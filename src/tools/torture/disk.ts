@@ -1,7 +1,7 @@
-// Section "disk": a disk that is full. What does not fit is refused with 507, what was promised stays, and deleting,
-// signing in, stopping and starting always work, so that room can be made.
+// Section "disk" fills the disk. What does not fit must be refused with 507, what was promised must stay, and deleting,
+// signing in, stopping and starting must always work, so that users can free space.
 //
-// Root on Linux gets a small disk of its own (tmpfs); elsewhere MAX_STORAGE_MB stands in for one.
+// Root on Linux gets a small disk of its own (tmpfs); otherwise MAX_STORAGE_MB takes its place.
 
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { codeOf, PASSWORD, type Answer, type Client } from './client.ts'
@@ -97,7 +97,7 @@ class FullDisk {
     const release = this.#receiver.hold()
     await client.post(`${platform}/backtests`, RUN)
     await this.#fill(client)
-    // The answer of the receiver comes when there is no room to note it.
+    // The receiver's answer comes when there is no room to record it.
     const logged = server.log.lines
     release()
     await Bun.sleep(this.#scene.isShort ? 300 : 3000)
@@ -126,7 +126,7 @@ class FullDisk {
     return this.#server
   }
 
-  /** Bars until they no longer fit, then texts until those do not either, ever smaller ones. */
+  /** Adds bars until they no longer fit, then ever smaller texts until those do not fit either. */
   async #fill(client: Client): Promise<void> {
     this.#tally.faults++
     let n = 0
@@ -154,7 +154,7 @@ class FullDisk {
     }
   }
 
-  /** On a full disk: signing in, reading, and making room. */
+  /** What must work on a full disk: signing in, reading, and freeing space. */
   async #mustWork(server: Server, client: Client, writer: Writer): Promise<void> {
     const guest = server.client()
     const credentials = { email: 'owner@example.com', password: PASSWORD }
@@ -181,13 +181,14 @@ class FullDisk {
     const idea = { title: 'after', body: 'x', tags: [], visibility: 'private' }
     const { status } = await client.post(`${platform}/ideas`, idea)
     if (status === 200) return
-    // A real disk that was full has its reserve given up: others are refused until there is room for a new one.
+    // On a real disk that was full the reserve has been given up: other writes are refused until there is room for a new
+    // one.
     if (this.#flags.length === 0 && status === 507)
       this.#tally.figure('writes after deleting on a full disk', '507')
     else this.#find('nothing fits though room was made', String(status))
   }
 
-  /** It stops as asked, starts again, and has what it promised. */
+  /** The server must stop as asked, start again, and have what it promised. */
   async #restart(writer: Writer): Promise<void> {
     const exit = await this.#server?.stop()
     if (exit && exit.code !== 0)

@@ -1,5 +1,5 @@
-// Section "fuzz": random requests at every documented route, made from the document's own schemas. Whatever is sent, the
-// answer is no 5xx, fits the envelope, carries its id, and a refusal never says back what was sent.
+// Section "fuzz" sends random requests to every documented route, made from the document's own schemas. No answer may be a
+// 5xx; each must fit the envelope and carry its id, and a refusal must never repeat what was sent.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { Answer, Client, Json } from './client.ts'
@@ -13,7 +13,7 @@ import { encoded, Values } from './values.ts'
 const LANES = 12
 const REQUESTS = 120_000
 const IDS_KEPT = 300
-/** These never end, or take a password's time each. */
+/** Left out, because they never end, or take a password's time each. */
 const LEFT_OUT = /^\/api\/platform\/stream|\/events$/
 const SLOW = /^\/api\/auth\/(sign-up|sign-in|password)$/
 
@@ -37,7 +37,7 @@ export async function fuzz(scene: Scene, tally: Tally): Promise<void> {
   }
 }
 
-/** One after the other: as one user, who signs up again when a request signed him out. */
+/** Sends requests one after the other as one user, who signs up again if a request signed him out. */
 class Lane {
   readonly #server: Server
   readonly #tally: Tally
@@ -105,7 +105,7 @@ class Lane {
     return `${path}?${doubled.join('&')}${broken}`
   }
 
-  /** What everybody does all day still works, whatever others have sent. */
+  /** Ordinary use must still work, whatever others have sent. */
   async #checkInnocent(n: number): Promise<void> {
     const paths = [
       '/api/platform/symbols',
@@ -132,10 +132,10 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.st
 function faultsOf(answer: Answer, route: Route, mark: string): string[] {
   const { status, text, headers, json } = answer
   if (status === 0) return ['no answer']
-  // Headers that are too long are refused by the HTTP parser, before there is a request to answer.
+  // The HTTP parser refuses headers that are too long before there is a request to answer.
   if (status === 431) return []
   const wrong: string[] = []
-  // Bars are fetched from providers that are not reached here, which is a 503 by the document.
+  // The providers of bars cannot be reached here, for which the document allows a 503.
   if (status >= 500 && status !== 503) wrong.push(`a ${status}`)
   if (!headers.has('x-request-id')) wrong.push('no X-Request-Id')
   if (status < 400) {
@@ -150,7 +150,7 @@ function faultsOf(answer: Answer, route: Route, mark: string): string[] {
     typeof error?.['message'] === 'string' &&
     String(error['requestId']).startsWith('req_')
   if (!fits) wrong.push('no envelope')
-  // What is wrong with a script is said in the script's own words.
+  // A diagnostic may quote the script.
   if (error?.['diagnostics'] === undefined && text.includes(mark)) wrong.push('an echo')
   return wrong
 }

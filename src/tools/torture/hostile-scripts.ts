@@ -1,4 +1,4 @@
-// Scripts that nobody should send: each asks for more time, memory or patience than a server has.
+// Hostile scripts: each asks for more time, memory or patience than a server has.
 
 export interface Hostile {
   readonly name: string
@@ -11,7 +11,7 @@ const times = (count: number, line: (i: number) => string) =>
 const script = (name: string, body: string): Hostile => ({ name, source: `${HEAD}${body}\nplot(close)\n` })
 const bar = (name: string, lines: string): Hostile => script(name, lines)
 
-/** Functions that call each other with every mixture of qualifiers: instances double with each level. */
+/** Functions that call each other with every mixture of qualifiers, so that their instances double with each level. */
 function qualifierBomb(levels: number, parameters: number): string {
   const names = Array.from({ length: parameters }, (_, i) => `p${i}`)
   const list = names.join(', ')
@@ -27,7 +27,7 @@ function qualifierBomb(levels: number, parameters: number): string {
   return lines.join('\n')
 }
 
-/** Each function calls the one before twice. */
+/** Functions that each call the previous one twice. */
 function doublingBomb(levels: number): string {
   const lines = ['f0(x) => x + ta.sma(close, 2)']
   for (let i = 1; i < levels; i++) lines.push(`f${i}(x) => f${i - 1}(x) + f${i - 1}(x + 1)`)
@@ -295,7 +295,7 @@ const strategies = (): Hostile[] =>
     source: `//@version=6\nstrategy("hostile", pyramiding = 10000, calc_on_order_fills = true)\n${body}\n`,
   }))
 
-/** All of them; those that only a compiler has to fear first. */
+/** `text` has the scripts that only a compiler has to fear, `run` those that have to be run. */
 export function hostileScripts(): { readonly text: Hostile[]; readonly run: Hostile[] } {
   return {
     text: compileBombs(),

@@ -1,5 +1,5 @@
-// Section "hostile": scripts that nobody should send, through every route that takes source, beside innocent runs of
-// somebody else. The server answers each, stays up, and nobody else notices.
+// Section "hostile" sends hostile scripts through every route that takes source, beside another user's innocent runs. The
+// server must answer each and stay up, and the other user must not notice.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { codeOf, type Answer, type Client, type Json } from './client.ts'
@@ -10,9 +10,9 @@ import type { Scene } from './scene.ts'
 import { start, type Server } from './server.ts'
 import { spread, type Tally } from './tally.ts'
 
-/** A server that does not answer a script for so long counts as frozen, and is ended. */
+/** A server that has not answered after this time counts as frozen and is ended. */
 const FROZEN_MS = 20_000
-/** Two attackers at once: more workers than there are must not be all that is needed. */
+/** Two attackers at once, since it must take more than occupying all workers to stop others. */
 const ATTACKERS = 2
 const FLAGS = ['--script-time-ms', '2000', '--script-memory-mb', '256']
 const platform = '/api/platform'
@@ -116,7 +116,7 @@ export async function hostile(scene: Scene, tally: Tally): Promise<void> {
   }
 }
 
-/** The server that is shot at; one that freezes is replaced. */
+/** The server under attack; one that freezes is replaced. */
 class Range {
   readonly #scene: Scene
   readonly #tally: Tally
@@ -175,7 +175,7 @@ class Range {
     if (answer.status === 0 && server === this.#server) await this.#replaceIfFrozen(server, what, where)
   }
 
-  /** No answer: is it dead, is it frozen, or is only this script still running? */
+  /** There was no answer: is the server dead, is it frozen, or is only this script still running? */
   async #replaceIfFrozen(server: Server, what: string, where: string): Promise<void> {
     if (this.#replacing) return this.#replacing
     const health = server.isDead ? null : await server.client().get('/api/health', { timeoutMs: 5000 })
@@ -221,7 +221,7 @@ class Range {
     this.#attacks = []
   }
 
-  /** Somebody else's runs, one after the other: each has to come out right. */
+  /** Another user's runs, one after the other; each has to come out right. */
   async #runInnocently(client: Client): Promise<void> {
     const server = this.#server
     if (!server) return

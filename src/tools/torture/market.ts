@@ -1,7 +1,7 @@
-// Bars that the torture makes up, and a slow, obvious answer to which bars fire an alert: what the server is held against.
+// Makes up bars, and works out in a slow and obvious way which bars fire an alert, to compare the server with.
 //
-// Bars are minutes of 2020, so each is long closed when it arrives. Closes are whole tenths and levels lie between them,
-// so that nothing hangs on whether a level itself counts.
+// Bars are minutes of 2020, so each is long over when it arrives. Closes are whole tenths and levels are between them, so
+// it never matters whether touching a level counts.
 
 import type { Answer, Client, Json } from './client.ts'
 import type { Random } from './random.ts'
@@ -16,15 +16,15 @@ export const OPERATORS = ['above', 'below', 'crossing', 'crossing_up', 'crossing
 const START = Date.UTC(2020, 0, 1)
 const MINUTE = 60_000
 
-/** One series: which of its bars were acknowledged, and how many came with a request that got no answer. */
+/** One series: which of its bars were acknowledged, and how many were in a request that got no answer. */
 export class Market {
   readonly exchange = 'TORTURE'
   readonly symbol: string
   readonly interval = '1m'
-  /** Closes of every bar that was ever sent. */
+  /** The closes of all bars that were ever sent. */
   readonly closes: number[] = []
   stored = 0
-  /** Bars of an import without an answer: all of them are there afterwards, or none. */
+  /** The bars of an import without an answer: afterwards either all or none of them must be there. */
   pending = 0
   readonly #random: Random
   #price = 1000
@@ -38,7 +38,7 @@ export class Market {
     return START + bar * MINUTE
   }
 
-  /** Makes up closes until there are `count`, so that levels can be laid into bars that are yet to come. */
+  /** Makes up closes until there are `count`, so that levels can be placed among bars still to come. */
   ahead(count: number): void {
     while (this.closes.length < count) {
       this.#price = Math.max(10, this.#price + this.#random.integer(-9, 9))
@@ -66,7 +66,7 @@ export class Market {
     return answer
   }
 
-  /** After a restart: settles what became of an import without an answer. Answers what is wrong with the bars. */
+  /** After a restart, finds out what became of an import without an answer. Answers what is wrong with the bars. */
   async settle(client: Client): Promise<string | null> {
     const query = new URLSearchParams({
       exchange: this.exchange,
@@ -91,7 +91,7 @@ export class Market {
   }
 }
 
-/** Bars on which an alert fires that was set when `armed` bars were stored, with `stored` bars there now. */
+/** The bars on which an alert fires that was set when `armed` bars were stored, given `stored` bars now. */
 export function expectedFirings({ op, price, frequency }: Watch, market: Market, armed: number): number[] {
   const bars: number[] = []
   const isState = op === 'above' || op === 'below'

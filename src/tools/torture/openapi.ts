@@ -1,8 +1,8 @@
-// The routes as the server's own OpenAPI document tells them: what the other sections attack is whatever is documented.
+// The routes of the server's own OpenAPI document: the other sections attack whatever it documents.
 
 import type { Client, Json } from './client.ts'
 
-/** A JSON schema, as far as the document uses it. */
+/** A JSON schema, as far as the document uses JSON Schema. */
 export interface Schema {
   readonly type?: string
   readonly const?: unknown
@@ -31,10 +31,10 @@ export interface Route {
   readonly method: string
   readonly path: string
   readonly parameters: readonly Parameter[]
-  /** Media type → schema. */
+  /** Schemas by media type. */
   readonly bodies: ReadonlyMap<string, Schema>
   readonly security: readonly Json[]
-  /** `backtests:write`, from the description; null = a token needs none, or none is taken. */
+  /** `backtests:write`, read from the description; null = a token needs no scope, or tokens are not accepted. */
   readonly scope: string | null
   readonly isSessionOnly: boolean
 }
@@ -80,7 +80,7 @@ function routeOf(
   }
 }
 
-/** With the schema it refers to in place of a reference, at the top; nothing in a body refers to itself. */
+/** Replaces a reference at the top by the schema it refers to; no schema of a body refers to itself. */
 function resolved(schema: Schema, shared: Readonly<Record<string, Schema>>): Schema {
   const name = schema.$ref?.split('/').at(-1)
   return name === undefined ? schema : (shared[name] ?? {})

@@ -1,13 +1,13 @@
-// Section "power": the machine itself goes out. The server is killed as in "crash", and then what it had written but not
-// synced is taken back, page by page, by the throw of a coin: what a disk may have done with it when the power went.
+// Section "power" simulates a power failure. The server is killed as in "crash", and then a coin decides page by page
+// whether what it had written but not synced is lost, as it may be on a disk that loses power.
 //
-// A small library in C is put before the server's own (LD_PRELOAD). It notes what each write to the database replaces, and
-// which notes a sync that has returned made void; a file opened for synced writes (LMDB's second handle) counts as synced
-// at once. It also shows the server another boot id after each death, since LMDB trusts unsynced pages while the machine
-// has not been started anew.
+// A small library in C is loaded before the server's own (LD_PRELOAD). It records what each write to the database replaces,
+// and drops these records once a sync has returned; a file opened for synced writes (LMDB's second handle) counts as synced
+// at once. It also shows the server another boot id after each death, since LMDB trusts unsynced pages until the machine
+// restarts.
 //
-// What it does not model: a disk that lies about a sync, a page of which only a part arrived, and a file system that loses
-// a file's name or length.
+// It does not model a disk that lies about a sync, a page that was written in part, or a file system that loses a file's
+// name or length.
 
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { dieOften } from './crash.ts'
@@ -198,13 +198,13 @@ function writeBoot(file: string, boot: number): void {
   writeFileSync(file, `${id}-0000-4000-8000-000000000000\n`)
 }
 
-/** Takes writes back that no sync covers, newest first; each is lost or not by the throw of a coin. Answers how many. */
+/** Takes back writes that no sync covers, newest first; a coin decides for each. Answers how many were lost. */
 function dropUnsynced(database: string, journal: string, random: Random): number {
   if (!existsSync(journal)) return 0
 
   const unsynced = unsyncedWrites(readFileSync(journal))
   rmSync(journal)
-  // Now and then all of them are lost, which is the likeliest in truth.
+  // Sometimes all of them are lost, which is the likeliest in reality.
   const share = random.pick([0.5, 0.9, 1])
   const file = openSync(database, 'r+')
   let dropped = 0

@@ -1,9 +1,9 @@
-// Small libraries in C that are put before the server's own (LD_PRELOAD), to do to it what a machine may: lose power, set
-// its clock. They are compiled when they are needed, where there is a compiler.
+// Small libraries in C, loaded before the server's own (LD_PRELOAD), that do to it what a machine may: lose power, set its
+// clock. They are compiled when needed, if there is a compiler.
 
 import { rmSync, writeFileSync } from 'node:fs'
 
-/** Why there can be none here; null = there can. */
+/** Why none can be made here; null = they can. */
 export function preloadMissing(): string | null {
   return process.platform === 'linux' && compilerName() !== undefined ? null : 'needs Linux and a C compiler'
 }

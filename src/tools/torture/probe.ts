@@ -1,11 +1,11 @@
-// A process of its own that asks the tortured server and an idle one for their health, side by side, until its input ends;
-// then it prints how long each answer took. Apart, so that the torture's own work delays nothing that it measures.
+// A separate process that asks the tortured server and an idle one for their health, side by side, until its input ends;
+// then it prints how long each answer took. It is separate so that the torture's own work delays nothing that it measures.
 //
 //     bun src/tools/torture/probe.ts http://127.0.0.1:1 http://127.0.0.1:2
 
 import process from 'node:process'
 
-/** When it was asked (UTC ms), and how long the answer took. */
+/** When the server was asked (UTC ms), and how long the answer took. */
 export type Sample = readonly [at: number, ms: number]
 
 const PAUSE_MS = 10

@@ -1,8 +1,8 @@
-// What a server has promised by its answers, to be held against what it has after it died.
+// Remembers what a server has promised by its answers, to compare with what it has after it died.
 //
-// An object is known by its id. Each of its fields has the values it may show: the one that was acknowledged last, and
-// behind it those of a request that got no answer, which may have been carried out or not. An object that a request
-// without an answer deletes may be there or not; one that was acknowledged as deleted must be gone.
+// An object is known by its id. Each of its fields has a set of permitted values: the one acknowledged last, and those of
+// later requests that got no answer, which may or may not have been carried out. If a request to delete it got no answer,
+// the object may be there or not; if the deletion was acknowledged, it must be gone.
 
 import type { Client, Json } from './client.ts'
 
@@ -10,11 +10,11 @@ type Fate = 'kept' | 'gone' | 'either'
 
 interface Promised {
   fate: Fate
-  /** Field → the values it may have, as JSON. */
+  /** The values that each field may have, as JSON. */
   readonly fields: Map<string, string[]>
 }
 
-/** One kind of thing: where it is listed, and what was promised of each. */
+/** One kind of object: where it is listed, and what was promised of each. */
 export class Promises {
   readonly path: string
   readonly noun: string
@@ -39,7 +39,7 @@ export class Promises {
     this.#things.set(id, { fate: 'kept', fields: promised })
   }
 
-  /** A change was sent, and acknowledged or not. */
+  /** Records a change that was sent, and whether it was acknowledged. */
   changed(id: string, fields: Json, acknowledged: boolean): void {
     const thing = this.#things.get(id)
     if (!thing) return
@@ -54,7 +54,7 @@ export class Promises {
     if (thing) thing.fate = acknowledged ? 'gone' : 'either'
   }
 
-  /** Looks at everything that was ever promised; answers a sentence for each promise that is broken. */
+  /** Checks everything that was ever promised; answers a sentence for each broken promise. */
   async broken(client: Client): Promise<string[]> {
     const rows = new Map((await client.all(this.path, this.noun)).map((row) => [String(row['id']), row]))
     const broken: string[] = []
@@ -71,7 +71,7 @@ export class Promises {
     const wrong: string[] = []
     for (const [name, allowed] of fields) {
       const found = textOf(row[name])
-      // From now on it is settled which of them it is.
+      // From now on only the value that was found is permitted.
       if (allowed.includes(found)) fields.set(name, [found])
       else
         wrong.push(
@@ -82,5 +82,5 @@ export class Promises {
   }
 }
 
-/** Names are kept composed, however they were typed. */
+/** Names are stored composed, however they were typed. */
 const textOf = (value: unknown) => (JSON.stringify(value) ?? 'undefined').normalize('NFC')

@@ -1,13 +1,13 @@
-// The pulse of a server under attack, beside that of an idle one on the same machine at the same time: what both feel is
-// the machine's doing, what only the first feels is ours.
+// Compares the answering times of a server under attack with those of an idle one on the same machine at the same time.
+// Delays of both are the machine's doing; delays of the first alone are ours.
 
 import type { Sample } from './probe.ts'
 import { quantile, type Tally } from './tally.ts'
 
-/** The bars of the issue: how much later health may answer than the idle control. */
+/** The limit: how much later than the idle control the server's health may answer. */
 const LATER_MAX_MS = 100
 const LATER_P99_MS = 20
-/** A busy moment of the machine shows in the control somewhere near. */
+/** A busy moment of the machine shows in the control within this time. */
 const NEAR_MS = 500
 
 export class Pulse {
@@ -29,7 +29,7 @@ export class Pulse {
   }
 }
 
-/** What was felt, and when. */
+/** The samples that were taken. */
 export class Felt {
   readonly attacked: readonly Sample[]
   readonly control: readonly Sample[]
@@ -39,7 +39,7 @@ export class Felt {
     this.control = control
   }
 
-  /** How much later than the control's worst near it the latest answer of a stretch came. */
+  /** By how much the latest answer in a stretch exceeded the control's worst one near it. */
   laterIn(from: number, to: number): number {
     return this.attacked
       .filter(([at, ms]) => at + ms >= from && at <= to)
@@ -53,7 +53,7 @@ export class Felt {
     return ms - Math.max(0, ...near.map(([, took]) => took))
   }
 
-  /** Findings and figures of a section: who attacked when is in `attacks`. */
+  /** Adds findings and figures of a section; `attacks` says who attacked when. */
   judge(tally: Tally, attacks: readonly Attack[]): void {
     for (const { name, from, to, step } of attacks) {
       const later = this.laterIn(from, to)

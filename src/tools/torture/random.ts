@@ -31,7 +31,7 @@ export class Random {
     return item
   }
 
-  /** A generator of its own, so that who draws more or less beside it changes nothing. */
+  /** An independent generator: how much is drawn from either does not change the other. */
   fork(): Random {
     return new Random(this.integer(0, 2 ** 32 - 1))
   }

@@ -1,7 +1,7 @@
-// The torture's own webhook receiver: keeps of every event under which delivery ids it came.
+// The torture's own webhook receiver, which records under which delivery ids each event came.
 
 interface Arrived {
-  /** Distinct `webhook-id`s: one event for one receiver has exactly one, however often it is tried. */
+  /** Distinct `webhook-id`s: an event has exactly one for each receiver, however often it is tried. */
   readonly ids: Set<string>
   times: number
 }
@@ -24,20 +24,20 @@ export class Receiver {
     return `http://127.0.0.1:${this.#server.port}/hook`
   }
 
-  /** What came for one event, by `keyOf`. */
+  /** What came for one event, named by `keyOf`. */
   of(key: string): { readonly ids: number; readonly times: number } {
     const arrived = this.#events.get(key)
     return { ids: arrived?.ids.size ?? 0, times: arrived?.times ?? 0 }
   }
 
-  /** Answers nothing from now on, until what is returned is called. */
+  /** Stops answering until the function that it returns is called. */
   hold(): () => void {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#held = promise
     return resolve
   }
 
-  /** How often the event came that came most often. */
+  /** The most times that any event came. */
   get most(): number {
     return Math.max(0, ...[...this.#events.values()].map(({ times }) => times))
   }

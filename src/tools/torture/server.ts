@@ -1,4 +1,5 @@
-// A Chartroom of its own for the torture: the executable on a free port of 127.0.0.1, in a data directory that is thrown away.
+// Runs a Chartroom for the torture: the executable on a free port of 127.0.0.1, with a data directory that is deleted
+// afterwards.
 
 import { readFileSync, readdirSync } from 'node:fs'
 import { Client } from './client.ts'
@@ -18,7 +19,7 @@ export interface Exit {
   readonly text: string
 }
 
-/** No limits of rate: what is tortured is what lies behind them. */
+/** Turns rate limits off, so that the torture reaches what is behind them. */
 const FLAGS = [
   ...['anonymous', 'user', 'backtests', 'search', 'contact', 'chat', 'errors', 'tokens'].flatMap((rate) => [
     `--rate-${rate}`,
@@ -33,11 +34,11 @@ const FLAGS = [
   '--webhook-allow',
   'loopback',
 ]
-/** A server that says nothing for so long will not start. */
+/** A server that prints nothing for this long will not start. */
 const START_MS = 20_000
 const SAID_MAX = 1 << 20
 
-/** Every server that is alive, so that none outlives the torture. */
+/** Every living server, so that none outlives the torture. */
 const alive = new Set<Server>()
 
 export class Server {
@@ -62,7 +63,7 @@ export class Server {
     return this.#child.pid
   }
 
-  /** What it logged, and how many lines. */
+  /** The log so far, and its number of lines. */
   get log(): Said {
     return this.#said
   }
@@ -75,7 +76,7 @@ export class Server {
     return new Client(this.base, this.#tally, headers)
   }
 
-  /** Asks it to stop; one that does not within `patienceMs` is killed, and its signal says so. */
+  /** Asks the server to stop. One that does not within `patienceMs` is killed, which its exit signal tells. */
   async stop(patienceMs = 20_000): Promise<Exit> {
     this.#child.kill('SIGTERM')
     const killer = setTimeout(() => this.#child.kill('SIGKILL'), patienceMs)
@@ -106,7 +107,7 @@ export class Server {
     await Bun.write(`/proc/${this.pid}/clear_refs`, '5')
   }
 
-  /** Open files, and threads. */
+  /** Numbers of open files and of threads. */
   handles(): { readonly files: number; readonly threads: number } {
     return {
       files: readdirSync(`/proc/${this.pid}/fd`).length,
@@ -117,7 +118,7 @@ export class Server {
 
 type Child = Bun.Subprocess<'ignore', 'pipe', 'pipe'>
 
-/** The end of what a process says, and the number of its lines. */
+/** The end of a process's output, and its number of lines. */
 class Said {
   text = ''
   lines = 0
@@ -139,7 +140,7 @@ class Said {
     this.#told?.()
   }
 
-  /** Waits for more; the process's end is more too. */
+  /** Waits for more output, or for the end of the process. */
   more(): Promise<void> {
     return new Promise((resolve) => (this.#told = resolve))
   }
@@ -155,7 +156,7 @@ function spawn({ binary, data, flags = [], environment = {} }: ServerOptions): C
   })
 }
 
-/** Starts it and waits until it is ready; if it ends instead, answers how. */
+/** Starts the server and waits until it is ready; if it exits instead, answers how. */
 export async function tryStart(options: ServerOptions): Promise<Server | Exit> {
   const started = performance.now()
   const child = spawn(options)
@@ -178,7 +179,7 @@ export async function tryStart(options: ServerOptions): Promise<Server | Exit> {
   return new Server(child, said, port, performance.now() - started, options.tally)
 }
 
-/** Waits for a 200, or for the end of who should give it. */
+/** Waits for a 200, or for the end of the process that should answer. */
 async function answered(url: string, ended: Promise<void>): Promise<void> {
   const state = { isDead: false }
   void ended.then(() => (state.isDead = true))
@@ -189,7 +190,7 @@ async function answered(url: string, ended: Promise<void>): Promise<void> {
   }
 }
 
-/** Starts it; throws when it does not. */
+/** Starts the server; throws if it does not start. */
 export async function start(options: ServerOptions): Promise<Server> {
   const server = await tryStart(options)
   if (server instanceof Server) return server

@@ -1,4 +1,5 @@
-// Section "soak": mixed load for minutes. Memory that is the process's own, open files and threads are flat in the end.
+// Section "soak" applies mixed load for minutes. In the end the process's own memory, its open files and its threads must
+// be flat.
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { Client } from './client.ts'
@@ -12,7 +13,7 @@ import { Writer } from './writer.ts'
 const SECONDS = 360
 const USERS = 3
 const SAMPLE_MS = 1000
-/** A leak goes on and on; caches end. */
+/** A leak grows without end, caches do not. */
 const GROWTH_BYTES = 128 * 2 ** 20
 const GROWTH_SHARE = 1.3
 const FILES_MORE = 10
@@ -42,7 +43,7 @@ export async function soak(scene: Scene, tally: Tally): Promise<void> {
     const before = handlesOf(server)
     const samples = await load(scene, server, clients, random)
     tally.rounds = samples.length
-    // Connections that were let go take a moment to be gone.
+    // Closed connections take a moment to disappear.
     for (let i = 0; i < 50 && handlesOf(server).files > before.files + FILES_MORE; i++) await Bun.sleep(100)
     judge(scene, tally, samples, before, handlesOf(server))
     const exit = await server.stop()
@@ -97,7 +98,7 @@ async function readAll(client: Client, isOver: () => boolean): Promise<void> {
   }
 }
 
-/** Opens a stream, and lets go of it without a word. */
+/** Opens streams and drops them without closing them properly. */
 async function openStreams(server: Server, client: Client, isOver: () => boolean): Promise<void> {
   while (!isOver()) {
     const letGo = new AbortController()
@@ -109,7 +110,7 @@ async function openStreams(server: Server, client: Client, isOver: () => boolean
   }
 }
 
-/** Memory without the pages of the database, which are the disk's. */
+/** Memory without the pages of the database, which belong to the disk. */
 function handlesOf(server: Server): Sample {
   if (server.isDead) return { bytes: 0, files: 0, threads: 0 }
   const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')

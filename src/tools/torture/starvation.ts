@@ -1,8 +1,8 @@
-// Section "starvation": one user takes all there is of something, and another one's turn must come all the same: webhooks
-// beside receivers that never answer, runs, imports, streams and searches beside floods of them, and requests beside
-// connections that are held open for nothing.
+// Section "starvation" lets one user take all there is of something, while another's turn must still come: webhooks beside
+// receivers that never answer; runs, imports, streams and searches beside floods of them; and requests beside connections
+// that are held open for nothing.
 //
-// What is asserted is an order and not a time: the other one's comes while the flood still stands.
+// It asserts an order, not a time: the other user's turn comes while the flood still lasts.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -17,7 +17,7 @@ import type { Tally } from './tally.ts'
 const platform = '/api/platform'
 const HOLES = 20
 const STREAMS = 60
-/** Streams of one user that may be open at once. */
+/** The most streams that one user may have open. */
 const STREAMS_ALLOWED = 20
 const SLOW_SOCKETS = 300
 const SLOW = [
@@ -70,7 +70,7 @@ interface Table {
   readonly scene: Scene
   readonly tally: Tally
   readonly server: Server
-  /** Who must not starve. */
+  /** The user who must not starve. */
   readonly owner: Client
   readonly greedy: readonly Client[]
   readonly step: string
@@ -79,7 +79,7 @@ interface Table {
 const register = (client: Client, url: string) =>
   client.post(`${platform}/webhooks`, { name: 'hook', url, events: ['backtest.reportReady'] })
 
-/** Receivers that take a request and never answer; somebody else's event arrives before any of those is given up. */
+/** Some receivers take a request and never answer; another user's event must arrive before any of those is given up. */
 async function deadReceivers({ tally, owner, greedy, step }: Table): Promise<void> {
   const hole = new Hole()
   const receiver = new Receiver()
@@ -104,7 +104,7 @@ async function deadReceivers({ tally, owner, greedy, step }: Table): Promise<voi
   await receiver.close()
 }
 
-/** Takes connections and never says a word. */
+/** Accepts connections and never answers. */
 class Hole {
   readonly #sockets = new Set<Socket>()
   givenUp = 0
@@ -137,7 +137,7 @@ class Hole {
   }
 }
 
-/** As many slow runs as two users may have; another's run does not stand behind all of them. */
+/** Two users start as many slow runs as they may; another's run must not wait for all of them. */
 async function floodedRuns({ tally, owner, greedy, step }: Table): Promise<void> {
   let done = 0
   const isOver = { yes: false }
@@ -161,8 +161,8 @@ async function floodedRuns({ tally, owner, greedy, step }: Table): Promise<void>
 }
 
 /**
- * Imports of one user that bring a byte now and then, as many as there may be; another's goes through meanwhile. One user
- * holds at most half of the places; two of them can hold all, for the half minute until such imports are given up.
+ * One user starts as many imports as allowed, each sending a byte now and then; another's import must go through meanwhile.
+ * One user holds at most half of the places; two of them can hold all, for the half minute until such imports are given up.
  */
 async function heldImports({ scene, tally, owner, greedy, step }: Table): Promise<void> {
   const stop = new AbortController()
@@ -183,7 +183,7 @@ async function heldImports({ scene, tally, owner, greedy, step }: Table): Promis
   stop.abort()
   if (mine.status !== 200)
     tally.find("somebody else's import is refused", `${mine.status} ${mine.text.slice(0, 200)}`, step)
-  // Those that were refused at once, as too many of one user, held nothing.
+  // Imports that were refused at once, as too many of one user, held nothing.
   else if (before > 0)
     tally.find("an import waits for somebody else's", `until ${before} were given up`, step)
   tally.figure('import beside held ones', `${Math.round(mine.ms)} ms`)
@@ -203,7 +203,7 @@ function trickle(signal: AbortSignal): ReadableStream<Uint8Array> {
   })
 }
 
-/** More streams than one may have; another's still opens, and so do plain requests. */
+/** One user opens more streams than allowed; another's must still open, and plain requests must be answered. */
 async function manyStreams({ tally, server, owner, greedy, step }: Table): Promise<void> {
   const [client] = greedy
   if (!client) return
@@ -244,7 +244,7 @@ async function floodedSearches({ tally, owner, greedy, step }: Table): Promise<v
   await Promise.all(flood)
 }
 
-/** Connections that begin a request and never end it. */
+/** Opens connections that begin a request and never end it. */
 async function slowSockets({ tally, server, owner, step }: Table): Promise<void> {
   const port = Number(new URL(server.base).port)
   const sockets = await Promise.all(

@@ -1,20 +1,20 @@
-// What a section of the torture counted and found, and the table that is made of it.
+// What a section of the torture counted and found, and the table made from it.
 
 export interface Finding {
   readonly what: string
-  /** How to see it again: the seed, and the step in its run. */
+  /** How to repeat it: the seed, and the step in its run. */
   readonly repeat: string
 }
 
-/** One row of the table. Findings of one kind are told once, with how often they came. */
+/** One row of the table. Findings of one kind are listed once, with their number. */
 export class Tally {
   readonly section: string
   rounds = 0
   requests = 0
-  /** Deaths, full disks, hostile bodies, broken files: whatever was done to the server on purpose. */
+  /** Everything done to the server on purpose: deaths, full disks, hostile bodies, broken files. */
   faults = 0
   readonly findings: Finding[] = []
-  /** `ready p99` → `212 ms`: what was measured beside. */
+  /** Further measurements, such as `ready p99` → `212 ms`. */
   readonly figures = new Map<string, string>()
   readonly #seed: number
   readonly #print: (line: string) => void
@@ -26,7 +26,7 @@ export class Tally {
     this.#print = print
   }
 
-  /** `kind` is the same for findings with one cause; `what` has the details of this one. */
+  /** `kind` is the same for all findings with one cause; `what` has the details of this one. */
   find(kind: string, what: string, step: string): void {
     const times = (this.#kinds.get(kind) ?? 0) + 1
     this.#kinds.set(kind, times)
@@ -61,14 +61,14 @@ export function tableOf(tallies: readonly Tally[]): string {
   ].join('\n')
 }
 
-/** The kinds of findings, one a line. */
+/** The kinds of findings, one for each line. */
 export function findingsOf(tallies: readonly Tally[]): string[] {
   return tallies.flatMap(({ section, kinds }) =>
     [...kinds].map(([kind, times]) => `${section}: ${times} × ${kind}`),
   )
 }
 
-/** `p50 1 ms, p99 3 ms, max 9 ms` of numbers in any order. */
+/** `p50 1 ms, p99 3 ms, max 9 ms` for numbers in any order. */
 export function spread(values: readonly number[]): string {
   if (values.length === 0) return 'none'
   const at = (fraction: number) => quantile(values, fraction).toFixed(values.some((one) => one < 10) ? 1 : 0)

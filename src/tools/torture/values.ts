@@ -1,4 +1,4 @@
-// Values for the fuzz: mostly what a schema takes, sometimes what nobody should send.
+// Values for the fuzz: mostly valid for a schema, sometimes ones that nobody should send.
 
 import type { Random } from './random.ts'
 import type { Schema } from './openapi.ts'
@@ -37,9 +37,9 @@ const KEYS = ['a', '', '__proto__', 'constructor', 'toString', 'id', '\ud800', '
 
 export class Values {
   readonly #random: Random
-  /** In every text made, so that an echo of it is found. */
+  /** Contained in every generated text, so that an echo of it can be found. */
   readonly #mark: string
-  /** Ids seen in answers, so that what lies behind "not found" is reached. */
+  /** Ids seen in answers, so that the fuzz gets past "not found". */
   readonly #ids: readonly string[]
 
   constructor(random: Random, mark: string, ids: readonly string[]) {
@@ -48,7 +48,7 @@ export class Values {
     this.#ids = ids
   }
 
-  /** What the schema takes, or nine times in a hundred something else. */
+  /** A valid value for the schema, or nine times in a hundred something else. */
   like(schema: Schema, depth = 0): unknown {
     if (this.#random.chance(0.09)) return this.anything(depth)
     const variants = schema.anyOf ?? schema.oneOf
@@ -106,7 +106,7 @@ export class Values {
     return this.#mark + this.#random.pick(TEXTS)
   }
 
-  /** An id with this beginning that was seen, or one that never was. */
+  /** An id with this prefix that was seen, or one that never existed. */
   id(prefix: string): string {
     const seen = this.#ids.filter((id) => id.startsWith(prefix))
     return seen.length > 0 && this.#random.chance(0.85) ? this.#random.pick(seen) : `${prefix}0000000000`
@@ -129,7 +129,7 @@ export class Values {
       : Object.fromEntries(Array.from({ length: many }, () => [random.pick(KEYS), this.anything(depth + 1)]))
   }
 
-  /** A body as text: mostly JSON of the schema, sometimes doubled keys, cut off, or no JSON at all. */
+  /** A body as text: mostly JSON that fits the schema, sometimes with doubled keys, cut off, or not JSON at all. */
   body(schema: Schema): string {
     const text = JSON.stringify(this.like(schema)) ?? ''
     const kind = this.#random.next()
@@ -155,7 +155,7 @@ function nested(depth: number): unknown {
   return value
 }
 
-/** Text for an address; half of a surrogate pair goes as the bytes an old encoder would make of it. */
+/** Text for an address; half of a surrogate pair becomes the bytes that an old encoder would make of it. */
 export function encoded(text: string): string {
   return Array.from(text)
     .map((char) => {

@@ -1,5 +1,5 @@
-// Section "worst": every documented route with the largest and ugliest body of its kind, beside an idle server. None delays
-// GET /api/health, and none takes more memory than a few times what was sent.
+// Section "worst" sends the largest and ugliest body of its kind to every documented route, beside an idle server. None may
+// delay GET /api/health, and none may take more memory than a few times the size of the body.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import type { Answer, Client, Json } from './client.ts'
@@ -10,7 +10,7 @@ import { start, type Server } from './server.ts'
 import type { Tally } from './tally.ts'
 
 const MEGABYTE = 2 ** 20
-/** Bars of the issue: four times the body and 64 MB. */
+/** The limit: four times the body and 64 MB. */
 const TIMES_BODY = 4
 const EXTRA_BYTES = 64 * MEGABYTE
 const PATIENCE_MS = 30_000
@@ -93,7 +93,7 @@ async function strike(
   return { name, from, to, step }
 }
 
-/** Resident memory once it no longer moves, so that no blow is blamed, or praised, for what the one before it left. */
+/** Resident memory once it no longer moves, so that no request is blamed or praised for the one before it. */
 async function settledMemory(server: Server): Promise<number> {
   let before = server.memory().now
   for (let looks = 0; looks < SETTLING_LOOKS; looks++) {
@@ -111,7 +111,7 @@ function judge(tally: Tally, name: string, { status, text }: Answer, step: strin
     tally.find('a 5xx', `${name}: ${status} ${text.slice(0, 200)}`, step)
 }
 
-/** For a route that takes JSON: each text as long as it may be, lists as long, deep nesting, a number of a megabyte. */
+/** For a route that takes JSON: texts and lists of the greatest length, deep nesting, a number of a megabyte. */
 function blowsAt(route: Route): Blow[] {
   if (LEFT_OUT.test(route.path)) return []
   const query = route.parameters
@@ -169,7 +169,10 @@ function full(schema: Schema, depth: number): unknown {
   }
 }
 
-/** What takes a stored backtest, or many: comparing with a list of trades that is none, the first search of who ran much. */
+/**
+ * Requests that need a stored backtest, or many: a comparison with a list that is no list of trades, and the first search
+ * of a user with many runs.
+ */
 async function lateBlows(scene: Scene, client: Client): Promise<Blow[]> {
   const run = {
     name: 'run of the torture',
@@ -208,7 +211,7 @@ async function lateBlows(scene: Scene, client: Client): Promise<Blow[]> {
   ]
 }
 
-/** Bodies made for one route, with its own weak place in mind. */
+/** Bodies made for the weak point of one particular route. */
 function ugly(): Blow[] {
   const series = 'exchange=WORST&symbol=BARS&interval=1m'
   const into = (name: string, body: string, type = 'application/json', query = series): Blow => ({

@@ -1,5 +1,5 @@
-// One who writes all the time: every kind of record, in random order, until the server is gone. What was acknowledged is
-// kept as a promise; what got no answer may have been done or not.
+// A user who writes all the time: every kind of record, in random order, until the server is gone. What was acknowledged is
+// recorded as a promise; requests without an answer may have been carried out or not.
 
 import type { Answer, Client, Json } from './client.ts'
 import { codeOf } from './client.ts'
@@ -11,20 +11,20 @@ export interface ArmedAlert {
   readonly id: string
   readonly market: Market
   readonly watch: Watch
-  /** Bars stored when it was set. */
+  /** The number of bars stored when the alert was set. */
   readonly armed: number
-  /** A finding already: it is not waited for again. */
+  /** Reported already, so nobody waits for it again. */
   givenUp: boolean
 }
 
 export interface Keyed {
   readonly key: string
   readonly body: Json
-  /** null = it got no answer. */
+  /** null = the request got no answer. */
   id: string | null
 }
 
-/** A cursor or bookmark: what it may be, by the place it is kept at. */
+/** The values that a cursor or bookmark may have, by where it is stored. */
 export type Place = Map<string, (string | null)[]>
 
 const STRATEGY = [
@@ -38,7 +38,7 @@ const STRATEGY = [
   '    strategy.close("L")',
 ].join('\n')
 const WORDS = ['rhubarb', 'Ворота', '開高走低', 'e\u0301te\u0301', '🦀📈', 'O\'Brien \\ "x"', '‮rtl', 'ÅÄÖ']
-/** Sizes of imports: one bar, a look's window and more, a chunk and more. */
+/** Sizes of imports: one bar, more than the window of a look, more than a chunk. */
 const SIZES = [1, 1, 2, 7, 40, 200, 200, 1000, 1400, 3000]
 const MARKET_BARS = 15_000
 const ALERTS_MAX = 120
@@ -90,7 +90,7 @@ export class Writer {
     for (let alive = true; alive && !isOver();) alive = await this.#step(client)
   }
 
-  /** One random write; false = no answer came. */
+  /** Does one random write; answers false if no answer came. */
   #step(client: Client): Promise<boolean> {
     const steps = [
       () => this.#idea(client),
@@ -105,13 +105,13 @@ export class Writer {
       () => this.#change(client, this.ideas, 'title'),
       () => this.#change(client, this.scripts, 'name'),
       () => this.#remove(client, this.random.pick([this.ideas, this.scripts, this.watchlists])),
-      // What is asked of alerts is the most, so half of the work is theirs.
+      // Alerts have to prove the most, so half of the work is theirs.
       ...Array.from({ length: 8 }, () => () => this.#barsPastAlerts(client)),
     ]
     return this.random.pick(steps)()
   }
 
-  /** Counts an answer. true = done, false = refused, null = nobody knows. */
+  /** Counts an answer. true = done, false = refused, null = unknown. */
   #judge(answer: Answer, expected: readonly string[] = []): boolean | null {
     const { status } = answer
     if (status >= 200 && status < 300) {
@@ -161,7 +161,7 @@ export class Writer {
 
   #webhook(client: Client): Promise<boolean> {
     if (this.webhooks.size >= 4) return this.#change(client, this.webhooks, 'name')
-    // Nothing listens there: what is attacked here is that it is kept.
+    // Nothing listens there; the attack is on whether the receiver is kept.
     const hook = { name: this.#name(), url: 'http://127.0.0.1:9/hook', events: ['alert.triggered'] }
     return this.#create(client, this.webhooks, `${platform}/webhooks`, hook, { name: hook.name })
   }
@@ -227,7 +227,7 @@ export class Writer {
     return (await this.sendKeyed(client, keyed)) !== 0
   }
 
-  /** Sends it, for the first time or again; the answer has to be of one and the same idea. */
+  /** Sends an idea for the first time or again; every answer has to show the same idea. */
   async sendKeyed(client: Client, keyed: Keyed): Promise<number> {
     const answer = await client.post(`${platform}/ideas`, keyed.body, {
       headers: { 'idempotency-key': keyed.key },
@@ -259,7 +259,7 @@ export class Writer {
     return done !== null
   }
 
-  /** Alerts on bars that are about to come, then those bars, in one import or in many back to back. */
+  /** Sets alerts on bars about to come, then sends those bars, in one import or in many back to back. */
   async #barsPastAlerts(client: Client): Promise<boolean> {
     const market = await this.#market(client)
     if (!market) return false
@@ -275,7 +275,7 @@ export class Writer {
     return this.#judge(await market.import(client, size)) === true
   }
 
-  /** The market it writes to now, with a bar at least; a full one is left for a new one. */
+  /** The market it writes to now, which has at least one bar; a full one is replaced by a new one. */
   async #market(client: Client): Promise<Market | null> {
     const now = this.markets.at(-1)
     if (now && now.stored > 0 && now.stored < MARKET_BARS) return now
@@ -290,7 +290,7 @@ export class Writer {
     const near = market.closes[market.stored + this.random.integer(0, coming - 1)] ?? 100
     const watch: Watch = {
       op: this.random.pick(OPERATORS),
-      // A few lie where no bar comes.
+      // A few levels are where no bar comes.
       price: Math.round((near + (this.random.chance(0.1) ? 5000 : 0)) * 10) / 10 + 0.05,
       frequency: this.random.chance(0.8) ? 'once' : 'once_per_bar',
     }
@@ -304,7 +304,7 @@ export class Writer {
     return true
   }
 
-  /** The oldest goes; what it has fired was looked at in earlier rounds. */
+  /** Removes the oldest alert; earlier rounds have checked what it fired. */
   async #removeAlert(client: Client): Promise<boolean> {
     const oldest = this.armed.shift()
     if (!oldest) return true
