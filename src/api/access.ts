@@ -2,13 +2,13 @@
 //
 //     .post('', handler, { access: 'session alerts:write', body: AlertBody })
 //
-// The label is the credential that always works on the route: `session`, `api-token` or `none`. The scopes are
-// what a token needs to be let in as well; `session only` lets no token in. A `none` route with scopes lets everybody in,
-// and to it a token without them is nobody: so a handler cannot show such a token what is private. Handlers get `caller`
-// (signed in, or the request was refused), `visitor` (null when anonymous), `may` (for answers of several kinds of
-// objects: does the credential reach these?), a checked `body`, and answer a plain object: `ok`, warnings, idempotency
-// and rate limit headers are added here. What makes something with every call makes it with `once`, so that an
-// Idempotency-Key makes one.
+// The label is the credential that always works on the route: `session`, `api-token` or `none`. A token is also accepted if
+// it has the scopes; `session only` accepts no token. A `none` route with scopes accepts everybody, and treats a token
+// without these scopes as anonymous, so a handler cannot show such a token anything private. Handlers get `caller` (signed
+// in, or the request was refused), `visitor` (null when anonymous), `may` (for answers with several kinds of objects: does
+// the credential cover these?) and a checked `body`. They answer a plain object; `ok`, warnings, idempotency and rate limit
+// headers are added here. A route that creates something with every call does so through `once`, so that an Idempotency-Key
+// creates only one.
 //
 // Everything that can refuse a request runs in one place and in one order, so that nobody without a credential gets
 // as far as the body: rate limit, credential, origin, scope, query, body.
@@ -51,9 +51,9 @@ export type Access = `${AccessLabel} ${Scope}` | `${AccessLabel} ${Scope} ${Scop
 /** What a route requires beyond its access. A route that requires nothing else gives the access alone. */
 export interface AccessOptions {
   readonly to: Access
-  /** A rate limit of its own, besides the general one. */
+  /** A rate limit of its own, in addition to the general one. */
   readonly rate?: Rate
-  /** Most bytes of a body; 64 KiB without it. */
+  /** The most bytes of a body; default: 64 KiB. */
   readonly bodyBytes?: number
   readonly bodyTypes?: readonly string[]
   /** A missing body counts as `{}`: for POSTs whose address says everything. */
@@ -66,7 +66,7 @@ export interface AccessOptions {
   readonly etag?: boolean
   /** Clients that ask for columns get the answer as columns. */
   readonly columns?: boolean
-  /** With `Prefer: respond-async` it may answer 202. */
+  /** With `Prefer: respond-async` the answer may be a 202. */
   readonly async?: boolean
   /** The answer carries a secret, so its copy for idempotency is encrypted. */
   readonly secret?: boolean
@@ -96,7 +96,7 @@ export interface Visit {
   status: number | null
 }
 
-/** Most bytes of a body whose route gives no limit. */
+/** The most bytes of a body if its route gives no limit. */
 export const BODY_BYTES = 64 * 1024
 
 export interface ApiDeps extends Services {
@@ -112,9 +112,10 @@ export function access({ gate }: ApiDeps) {
     .macro({
       access: (given: Access | AccessOptions) => {
         const options: AccessOptions = typeof given === 'string' ? { to: given } : given
-        // `never`: Elysia's hook types cannot be written down outside a chain; only `resolve` has to be understood.
-        // Elysia reads from a hook's text what it uses of a request, and prepares that and no more. A hook that hands its
-        // whole context on would have cookies, headers and all parsed for every request: 12 µs of 43.
+        // `never`: Elysia's hook types cannot be written down outside a chain; the compiler only has to understand
+        // `resolve`. Elysia reads from a hook's text which parts of a request it uses, and prepares only those. A hook that
+        // passed on its whole context would have cookies, headers and everything else parsed for every request: 12 µs of
+        // 43.
         return {
           parse: 'none' as never,
           transform: (async (context: EnterContext) => {
@@ -136,7 +137,7 @@ export function access({ gate }: ApiDeps) {
     })
 }
 
-/** The part of Elysia's context that is used on the way in. */
+/** The part of Elysia's context that is used before the handler runs. */
 interface EnterContext {
   readonly request: Request
   readonly route: string
@@ -144,12 +145,12 @@ interface EnterContext {
   readonly set: { readonly headers: Record<string, string | number> }
   body?: unknown
 }
-/** … by what is answered, */
+/** The part that is used with the answer. */
 interface AnswerContext {
   readonly request: Request
   readonly set: { status?: number | string }
 }
-/** … and on the way out. */
+/** The part that is used after the handler. */
 interface LeaveContext extends AnswerContext {
   readonly path: string
   readonly set: AnswerContext['set'] & { readonly headers: Record<string, string | number> }
@@ -191,7 +192,7 @@ export class Gate {
     this.idempotency = new Idempotency(services)
   }
 
-  /** Begins a visit, the first step of every request. */
+  /** Begins a visit, which is the first step of every request. */
   open(request: Request, address: string): Visit {
     const { newId, clock } = this.#services
     const visit: Visit = {
@@ -216,7 +217,7 @@ export class Gate {
     return visit
   }
 
-  /** Throws what refuses the request. Answers its body, checked; null where the handler gets none. */
+  /** Throws if the request is to be refused. Answers its checked body, or null if the handler gets none. */
   async enter(context: EnterContext, options: AccessOptions): Promise<{ readonly value: unknown } | null> {
     const { request, set } = context
     const visit = this.visit(request)
@@ -256,7 +257,7 @@ export class Gate {
     if (header === null || !keepsAnswers({ method: request.method, options })) return undefined
     const visit = this.visit(request)
     const client = visit.caller?.user.id ?? visit.peer.network
-    // The query is part of the request as the body is: a bookmark's bar, for example, is given there.
+    // The query is part of the request just like the body: it gives a bookmark's bar, for example.
     const bodyHash = visit.bodyHash + new URL(request.url).search
     const begun = await this.idempotency.begin(header, { client, path, bodyHash })
     if (!('answer' in begun)) {
@@ -301,7 +302,7 @@ export class Gate {
       // A large answer that created nothing, such as a preview, is not kept: it may as well run again.
       const isTransient = kept === null && (isLarge(answer) || hasColumns(answer))
       const text = isTransient ? null : await keptText(answer)
-      // What was created may have changed since then, such as an alert that fired at once.
+      // What was created may have changed since, such as an alert that fired at once.
       if (text === null) await this.idempotency.abandon(claim)
       else if (text !== kept) await this.idempotency.finish(claim, answered(text, set, options))
       visit.claim = null
@@ -311,7 +312,7 @@ export class Gate {
     return sent(request, set, answer)
   }
 
-  /** The request failed after it had claimed an idempotency key. */
+  /** Called when a request fails after it has claimed an idempotency key. */
   async abandon(request: Request): Promise<void> {
     const visit = this.#visits.get(request)
     const claim = visit?.claim
@@ -324,12 +325,12 @@ export class Gate {
     }
   }
 
-  /** Counts a request that no route answers against the limit of anonymous callers. */
+  /** Counts a request that no route answers towards the limit of anonymous callers. */
   limitAnonymous(request: Request): void {
     this.#limiter.take('anonymous', this.visit(request).peer.network)
   }
 
-  /** A caller, `expired`, nobody (null), or the Problem that a bad token is. */
+  /** The caller, `expired`, null for nobody, or a Problem for a bad token. */
   async #identify(
     request: Request,
     peer: Peer,
@@ -366,7 +367,7 @@ export class Gate {
     if (rate && !(rate === 'search' && caller)) Object.assign(headers, this.#limiter.take(rate, client))
   }
 
-  /** If noting the time of the last use fails, the request must not fail. */
+  /** A request does not fail because the time of a token's last use could not be noted. */
   async #touch(caller: Caller): Promise<void> {
     try {
       if (caller.via === 'session') await touchSession(this.#services, caller.session)
@@ -386,7 +387,7 @@ export class Gate {
     const visit = this.visit(request)
     if (emptyBody && request.body === null) return { value: {} }
     const held = this.bodies.open(visit.caller?.user.id ?? visit.peer.network)
-    // Small bodies need no counting: there is at most one for each connection.
+    // Small bodies are not counted, since each connection has at most one.
     const large = bodyBytes > BODY_BYTES ? { clock: this.#services.clock, held } : undefined
     try {
       const body = await jsonBody(request, bodyBytes, { types: bodyTypes, large })
@@ -417,7 +418,7 @@ function unauthenticated(expired: boolean): Problem {
       )
 }
 
-/** What a route's access says: `tokens` is whether any are let in. */
+/** The parts of a route's access; `tokens` says whether any token is accepted. */
 export function accessParts(access: string): {
   readonly label: AccessLabel
   readonly scopes: readonly Scope[]
@@ -428,7 +429,7 @@ export function accessParts(access: string): {
   return { label, scopes: tokens ? (scopes as Scope[]) : [], tokens }
 }
 
-/** Whether an Idempotency-Key counts there. */
+/** Whether an Idempotency-Key has an effect there. */
 export function keepsAnswers({
   method,
   options,
@@ -439,19 +440,19 @@ export function keepsAnswers({
   return method === 'POST' && !options.streams && !options.sameOrigin
 }
 
-/** Whether the caller would still be let in: for answers that go on for long, such as streams. */
+/** Whether the caller would still be accepted: for answers that last long, such as streams. */
 export function stands(deps: ApiDeps, caller: Caller): Promise<boolean> {
   return caller.via === 'session' ? sessionStands(deps, caller.session) : tokenStands(deps, caller.token)
 }
 
-/** The same for bodies that arrive for long after the request was let in. */
+/** The same check for bodies that go on arriving long after the request was accepted. */
 export async function requireStanding(deps: ApiDeps, caller: Caller): Promise<void> {
   if (await stands(deps, caller)) return
   if (caller.via === 'session') throw unauthenticated(true)
   throw new Problem(401, 'token_revoked', 'This access token was revoked or has expired meanwhile.')
 }
 
-/** A session reaches everything of its user, a token what it has the scope for, an anonymous caller nothing. */
+/** A session reaches everything of its user, a token what its scopes cover, an anonymous caller nothing. */
 function reaches(caller: Caller | null, scope: Scope): boolean {
   if (caller === null) return false
   return caller.via === 'session' || caller.token.scopes.includes(scope)
@@ -499,7 +500,10 @@ function refuseDuplicates(request: Request): void {
   throw new Problem(400, 'duplicate_parameter', 'A query parameter is given more than once.')
 }
 
-/** Bytes that are not UTF-8 (half of a surrogate pair, Latin-1) would become U+FFFD, and so many names the same one. */
+/**
+ * Bytes that are not UTF-8 (half a surrogate pair, Latin-1) would become U+FFFD, so many different names would become the
+ * same one.
+ */
 function refuseBrokenText({ url }: Request): void {
   if (!url.includes('%')) return
   try {
@@ -542,7 +546,7 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** Caches keep one answer for each value of the header. */
+/** Tells caches to keep one answer for each value of the header. */
 function varyBy({ headers }: LeaveContext['set'], name: string): void {
   headers['vary'] = [...new Set([...String(headers['vary'] ?? '').split(', '), name])]
     .filter(Boolean)
@@ -558,7 +562,7 @@ async function withEtag(
   return isSeen(request, set, `"${Bun.hash(tag).toString(36)}"`) ? '' : sent(request, set, answer)
 }
 
-/** A text that was answered before, as it is. */
+/** Sends a text that was answered before, unchanged. */
 async function keptSent(
   request: Request,
   set: LeaveContext['set'],
@@ -572,7 +576,7 @@ async function keptSent(
   return encoding === null ? kept.text : responseOf(set, await kept.encoded(encoding), encoding)
 }
 
-/** Says which state the answer is of, and whether the client has that already: 304. */
+/** Sets the ETag of the answer's state, and a 304 if the client already has that state. */
 function isSeen(request: Request, set: LeaveContext['set'], etag: string): boolean {
   set.headers.etag = etag
   set.headers['cache-control'] = 'private, no-cache'
@@ -645,7 +649,7 @@ function encodedPieces(
     : responseOf(set, encodedStream(encoding, stream), encoding)
 }
 
-/** Sets the encoding. The bytes differ then for the same state, which is what a weak ETag says. */
+/** Sets the encoding. The same state then has different bytes, which a weak ETag allows. */
 function encodingOf(request: Request, set: LeaveContext['set']): Encoding | null {
   varyBy(set, 'accept-encoding')
   const encoding = encodingFor(request)
@@ -669,7 +673,7 @@ function responseOf(
   })
 }
 
-/** The result of a stored backtest, as in the answer to the request that ran it. */
+/** The result of a stored backtest, as it was in the answer to the request that ran it. */
 async function resultText(runs: Services['runs'], userId: string, id: string): Promise<JsonText> {
   const report = await runs.report(userId, id)
   const tracks = await runs.tracks(userId, id)

@@ -1,4 +1,4 @@
-// Alerts of the caller, and their firings.
+// The caller's alerts and their firings.
 
 import { Elysia } from 'elysia'
 import { withoutMemory, type Alert, type Firing } from '../alerts/alert.ts'
@@ -15,7 +15,7 @@ const firingWire = ({ ownerId: _owner, ...shown }: Firing): FiringWire => shown
 export function alertRoutes(deps: ApiDeps) {
   const { kept } = deps
   const { alerts, mail } = deps.features
-  /** Without a mail server letters wait in the outbox, which the caller should know. */
+  /** Without a mail server letters stay in the outbox, which the caller should know. */
   const warningsFor = (alert: Alert) =>
     alert.channels.includes('email') && !mail.configured
       ? {

@@ -1,4 +1,4 @@
-// Signing up, in and out; the sessions of the caller; the password.
+// Signing up, in and out; the caller's sessions; the password.
 
 import { cookie } from '@elysiajs/cookie'
 import { Elysia } from 'elysia'
@@ -40,11 +40,11 @@ export function authRoutes(deps: ApiDeps) {
   const { settings } = deps
   const path = basePath(settings)
 
-  // With a public address there is a proxy in front, so that every request seems to come from this machine.
+  // A public address means that a proxy is in front, so every request seems to come from this machine.
   const isLocal = ({ peer }: Visit): boolean => peer.local && settings.publicUrl === null
 
   async function signedInAs(user: User, visit: Visit, request: Request, setCookie: SetCookie) {
-    // Ends a session that was open already: signing in must not leave an older secret valid (session fixation).
+    // Ends the session that was open: signing in must not leave an older secret valid (session fixation).
     if (visit.caller?.via === 'session') await endSession(deps, visit.caller.session)
     const { secret } = await startSession(deps, user, request.headers.get('user-agent') ?? '')
     writeCookie(setCookie, visit, path, secret)

@@ -1,4 +1,4 @@
-// Three questions about a finished backtest: does it come out the same today, does it see the future, and does TradingView
+// Three checks of a finished backtest: does it give the same result today, does it see the future, and does TradingView
 // agree.
 
 import { Elysia } from 'elysia'
@@ -71,12 +71,12 @@ export function backtestCheckRoutes(deps: ApiDeps) {
           ...(said.length > 0 && { warnings: said }),
         }
       },
-      // Up to 32 MiB of one text, which are not looked into here.
+      // A comparison sends up to 32 MiB of one text, which a worker reads instead.
       route('POST /api/platform/backtests/{id}/compare', { streams: true }),
     )
 }
 
-/** The comparison is worth its answer without an explanation too. */
+/** The comparison is useful even if it cannot be explained. */
 function whyNot(error: unknown, warnings: { code: string; message: string }[]): string {
   if (!(error instanceof Problem)) throw error
   warnings.push({ code: error.code, message: `It was not looked for why: ${error.message}` })

@@ -43,7 +43,7 @@ const finishedAnswer = ({ run, output, warnings }: FinishedRun) => ({
 
 const columnsOf = (packed: Packed, tag = '') => new Columns([packed], { text: packed.text, tag })
 
-/** What `?tracks=` names; null where all are wanted. */
+/** The kinds that `?tracks=` names; null if it is missing, which means all. */
 function trackKinds(named: string | undefined): readonly string[] | null {
   if (named === undefined) return null
   if (named === 'none') return []
@@ -70,7 +70,7 @@ export function backtestRoutes(deps: ApiDeps) {
           set.headers['preference-applied'] = 'respond-async'
           return answer
         }
-        // The script's budget bounds the time; until then the connection must not be cut for being quiet.
+        // The script's budget limits the time; until then the connection must not be cut for being silent.
         server?.timeout(request, 0)
         const wanted = { ...asked, asColumns: wantsColumns(request) }
         return once(finishedAnswer, (also) => runs.runNow(caller.user.id, wanted, request.signal, also))
@@ -112,7 +112,7 @@ export function backtestRoutes(deps: ApiDeps) {
         const report = await runs.report(caller.user.id, id)
         return {
           backtest: { ...wire(run), ...(await runs.script(caller.user.id, id)) },
-          // A finished backtest does not change any more.
+          // A finished backtest never changes, so this tag is enough.
           result: report && new JsonText(['{"report":', report, '}'], { tag: `${id} ${run.finishedAt}` }),
         }
       },
@@ -147,7 +147,7 @@ export function backtestRoutes(deps: ApiDeps) {
           async (bars) => {
             const stored = { report: report.parts, tracks: tracks.parts }
             const shown = await texts.replay(caller.user.id, { bars }, stored, request.signal)
-            // The text is read again while it is sent.
+            // The text is read once more while it is sent.
             return { ...shown, tracks: (await runs.tracks(caller.user.id, id)) ?? '[]' }
           },
         )

@@ -1,5 +1,5 @@
-// Bars as JSON columns. Written as text a few thousand numbers at a time: there may be fifty thousand bars, and writing them
-// all at once would hold up all other requests for 50 ms.
+// Writes bars as JSON columns, a few thousand numbers at a time. There may be fifty thousand bars, and writing them all at
+// once would hold up other requests for 50 ms.
 
 import { turn } from '../lib/turn.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
@@ -7,9 +7,9 @@ import type { Pieces } from './json-text.ts'
 
 /** Numbers written in one turn of the event loop, about a millisecond of work. */
 const NUMBERS = 8192
-/** An answer of no more numbers than this is written at once, without letting others go first. */
+/** An answer with up to this many numbers is written at once, without letting others go first. */
 const FEW = 1000
-/** Characters of a number, about. */
+/** The average length of a number, roughly. */
 const LETTERS = 10
 
 export function barColumns(bars: Bars): Pieces {
@@ -19,7 +19,7 @@ export function barColumns(bars: Bars): Pieces {
   }
 }
 
-/** A hash that is equal for equal numbers. */
+/** A hash of the bars' numbers. */
 export function barsTag(bars: Bars): string {
   return BAR_FIELDS.map((field) => Bun.hash(bars[field]).toString(36)).join(' ')
 }

@@ -1,4 +1,4 @@
-// Cached bars and facts of their symbols: importing, querying, correcting, deleting.
+// Cached bars and the facts of their symbols: importing, querying, correcting, deleting.
 
 import { Elysia } from 'elysia'
 import { invalidField, Problem } from '../lib/problem.ts'
@@ -23,7 +23,7 @@ import { validationFailed } from './validate.ts'
 
 /** CSV is read while it arrives. JSON has to be complete first, and takes ten times its size in memory. */
 const IMPORT_BYTES = { csv: 512 << 20, json: 32 << 20 }
-/** Most bars in one answer. */
+/** The most bars in one answer. */
 const BARS_MAX = 50_000
 
 export function barRoutes(deps: ApiDeps) {
@@ -92,7 +92,7 @@ export function barRoutes(deps: ApiDeps) {
         const from = timeOf('start', query.start)
         const end = timeOf('end', query.end)
         const range = { ...(from !== undefined && { from }), ...(end !== undefined && { to: end + 1 }) }
-        // With only a start given, the first bars from there; otherwise the newest.
+        // A start without an end asks for the first bars after it; any other range for the newest ones.
         const isForwards = from !== undefined && end === undefined
         const read = () => seen.read(key, { ...range, ...(isForwards ? { first: limit } : { last: limit }) })
         if (wantsColumns(request)) {
@@ -104,7 +104,7 @@ export function barRoutes(deps: ApiDeps) {
           const bars = new JsonText([barColumns(found)], { tag: barsTag(found) })
           return { ...key, ...builtFrom(key, source), bars }
         }
-        // What is built hangs on the symbol's facts too.
+        // Bars built from another series also depend on the symbol's facts.
         if (source.interval !== key.interval) return answer()
         const name = `bars ${ownerOf(source)} ${seriesName(source)} ${from ?? ''} ${end ?? ''} ${limit}`
         return kept.answer(name, String(source.change), answer)
@@ -156,7 +156,7 @@ function keyOf(query: { symbol: string; exchange: string; interval: string }) {
   return seriesKey(query.exchange, query.symbol, requireInterval(query.interval, 'query'))
 }
 
-/** ISO 8601 or UTC ms. */
+/** Parses ISO 8601 or UTC ms. */
 function timeOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const time = /^\d+$/.test(text) ? Number(text) : parseTime(text, null)

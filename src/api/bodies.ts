@@ -1,16 +1,16 @@
-// Bytes of large request bodies that are in memory, of all requests together: one limit a body says nothing of how many
-// come at once, and a body that is sent slowly stays for as long as its sender likes.
+// Counts the bytes of large request bodies in memory over all requests. A limit for each body does not bound how many come
+// at once, and a body that is sent slowly stays as long as its sender likes.
 
 import { Problem } from '../lib/problem.ts'
 
-/** One client may take at most half of it, so that nobody can take all. */
+/** One client may hold at most half of it, so that nobody can take all. */
 const BYTES_MAX = 128 << 20
 
 /** The bytes of one request. */
 export interface Held {
-  /** Throws Problem 503 `overloaded` when there is no room for so many more. */
+  /** Throws Problem 503 `overloaded` if there is no room for this many more. */
   add(bytes: number): void
-  /** They are let go. */
+  /** Gives the bytes back. */
   release(): void
 }
 
@@ -27,7 +27,7 @@ export class Bodies {
     return this.#bytes
   }
 
-  /** `client`: a user, or the network of who has not signed in. */
+  /** `client` is a user, or the network of a client who is not signed in. */
   open(client: string): Held {
     let held = 0
     return {

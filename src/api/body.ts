@@ -1,4 +1,5 @@
-// Reads request bodies strictly: the right media type, no more bytes than the route allows, valid UTF-8, a JSON object.
+// Reads request bodies strictly: they need the right media type, at most the bytes that the route allows, valid UTF-8, and
+// a JSON object.
 //
 // Elysia's own reader turns a missing content type into "no body", bad UTF-8 into U+FFFD and 413 into an empty
 // answer, so bodies are read here.
@@ -26,7 +27,10 @@ export interface BodyOptions {
   readonly large?: { readonly clock: Clock; readonly held: Held } | undefined
 }
 
-/** The JSON object a request carries; one without a body is `{}`. `maxBytes` counts what arrives, not what is announced. */
+/**
+ * The JSON object that a request carries; without a body it is `{}`. `maxBytes` counts the bytes that arrive, not those
+ * announced.
+ */
 export async function jsonBody(request: Request, maxBytes: number, options: BodyOptions = {}): Promise<Body> {
   const parts = await bodyBytes(request, maxBytes, options)
   const bytes = parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)

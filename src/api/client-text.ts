@@ -1,5 +1,5 @@
-// The typed client: one TypeScript file without dependencies, generated from the OpenAPI document and so from the very
-// schemas that validate. It is served at /api/client.ts and built to dist/client.ts (the package's `chartroom/client`).
+// The typed client: one TypeScript file without dependencies, generated from the OpenAPI document and thus from the schemas
+// that also validate. It is served at /api/client.ts and built into dist/client.ts (the package's `chartroom/client`).
 //
 //     const chartroom = new Chartroom({ baseUrl: 'http://127.0.0.1:3000', token: 'crm_pat_…' })
 //     const { alert } = await chartroom.call('POST /api/platform/alerts', { body: { symbol: 'SPX', … } })
@@ -25,7 +25,7 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Json>> }
 }
 
-/** TypeScript source of the client for `document`. */
+/** The client's TypeScript source for `document`. */
 export function clientText(document: object): string {
   const { info, paths, components } = document as Document
   const types = Object.entries(components.schemas)
@@ -63,10 +63,10 @@ function operationText(
   return `  /** ${summary} */\n  ${JSON.stringify(name)}: { args: { ${parts.join('; ')} }; answer: ${answer ? typeOf(answer) : 'unknown'} }`
 }
 
-/** A parameter of an address may be given as a number too. */
+/** A query parameter may be given as a number instead of a text. */
 const queryType = (type: string) => (type === 'string' ? 'string | number' : type)
 
-/** A property's name, quoted where it is no identifier. */
+/** A property's name, quoted unless it is an identifier. */
 const key = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
 
 function typeOf(schema: Json): string {

@@ -1,18 +1,18 @@
-// Sending answers as columns. Parts that are packed already are sent as they are, piece by piece. The format is
-// described in `wire/columns.ts`.
+// Sends answers as columns. Parts that are already packed are sent unchanged, piece by piece. The format is described in
+// `wire/columns.ts`.
 
 import { turn } from '../lib/turn.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
 import { COLUMNS_TYPE, columnPieces, pack, type Packed } from '../wire/columns.ts'
 
-/** A field of an answer whose long lists are columns. */
+/** A field of an answer whose long lists are sent as columns. */
 export class Columns {
   readonly packed: readonly Packed[]
-  /** JSON text of the field without them. */
+  /** JSON text of the field without the columns. */
   readonly text: string
   /** Identifies the content as well as its bytes would, for the ETag. */
   readonly tag: string
-  /** Id of the backtest whose result it is; see `JsonTextOptions`. */
+  /** Id of the backtest that has this result; see `JsonTextOptions`. */
   readonly resultOf: string | undefined
 
   constructor(
@@ -46,7 +46,7 @@ export function wantsColumns({ headers }: Request): boolean {
     })
 }
 
-/** Bars, packed a column a turn: all six of fifty thousand at once would hold everybody up. */
+/** Packs bars a column a turn, since packing all six of fifty thousand bars at once would hold everybody up. */
 export async function packedBars(bars: Bars, tag: string): Promise<Columns> {
   const packed: Packed[] = []
   for (const field of BAR_FIELDS) {
@@ -62,7 +62,7 @@ export function hasColumns(answer: Answer): boolean {
   return Object.values(answer).some((value) => value instanceof Columns)
 }
 
-/** What the ETag is made of; it differs from that of the same answer as JSON. */
+/** The text that the ETag is made from; it differs from that of the same answer as JSON. */
 export function columnsTag(answer: Answer): string {
   return (
     COLUMNS_TYPE +
@@ -84,7 +84,7 @@ export function columnsAnswer(answer: Answer): readonly Uint8Array<ArrayBuffer>[
 /** Bytes sent at a time. */
 const CHUNK = 1 << 20
 
-/** The pieces as they are, as the client takes them. */
+/** Sends the pieces unchanged, as fast as the client takes them. */
 export function pieceStream(pieces: readonly Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array> {
   const chunks = chunksOf(pieces)
   return new ReadableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-// What the API needs. `main.ts` passes real things, tests a store in memory and a clock that they move.
+// What the API needs. `main.ts` passes in the real things, tests a store in memory and a clock that they move.
 
 import type { BlockList } from 'node:net'
 import type { AccountDeps } from '../accounts/accounts.ts'
@@ -36,7 +36,7 @@ export interface Features {
   readonly looks: LookQueue
   readonly clientErrors: ClientErrors
   readonly feeds: Feeds
-  /** Sends the requests to providers. */
+  /** Sends requests to providers. */
   readonly http: Http
   readonly ideas: Ideas
   readonly mail: Mail
@@ -56,13 +56,13 @@ export interface Features {
   readonly watchlists: Watchlists
   readonly drawings: Drawings
   readonly layouts: Layouts
-  /** Reads files of bars for this user. */
+  /** Reads files of bars for a user. */
   readonly readerFor: (userId: string, signal: AbortSignal) => StageBars
-  /** Called after something was put into the outbox of this user's webhooks. */
+  /** Called after something was added to the outbox of this user's webhooks. */
   wakeDeliveries(ownerId: string): void
-  /** Calls back for every firing after its commit. The returned function ends that. */
+  /** `listener` is called for every firing after its commit. The returned function ends that. */
   onFired(listener: (firing: Firing) => void): () => void
-  /** Likewise, of every finished backtest. */
+  /** Does the same for every finished backtest. */
   onRunDone(listener: (run: Run) => void): () => void
   /** Called when a backtest has finished. */
   readonly onFinished: FinishedHook
@@ -72,10 +72,10 @@ export interface Features {
 
 export interface ApiSettings {
   readonly version: string
-  /** The address under which browsers reach this server, without a slash at the end; null = whatever the request says. */
+  /** The address under which browsers reach this server, without a final slash; null = take it from each request. */
   readonly publicUrl: string | null
   readonly trustedProxies: BlockList
-  /** Host names answered besides localhost, IP addresses and PUBLIC_URL's; `*` = any. */
+  /** Host names that are answered in addition to localhost, IP addresses and PUBLIC_URL's host; `*` = any. */
   readonly allowedHosts: readonly string[]
   /** Origins whose pages may call the API with a token; `*` = any. */
   readonly corsOrigins: readonly string[]
@@ -85,15 +85,15 @@ export interface ApiSettings {
   readonly metrics: 'local' | 'open' | 'off'
 }
 
-/** `/charts` where a proxy serves us under that path (and takes it off before it asks us), else nothing. */
+/** `/charts` if a proxy serves us under that path (which it removes before it forwards a request), else ''. */
 export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string {
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
 }
 
-/** Answers a request for the dashboard's page or one of its files; null = there is no such file. */
+/** Answers a request for the dashboard's page or one of its files; null = no such file. */
 export type ServeDashboard = (request: Request, path: string) => Response | null
 
-/** A file of the documentation's page, swagger-ui-dist's or one of our two, read when asked for; null = there is no such file. */
+/** A file of the documentation page, from swagger-ui-dist or one of our own two, read on request; null = no such file. */
 export type DocsFile = (name: string) => Promise<Uint8Array | null>
 
 export interface Services extends AccountDeps {
@@ -102,10 +102,10 @@ export interface Services extends AccountDeps {
   readonly bars: BarCache
   readonly runs: Runs
   readonly features: Features
-  /** What the setup link carries while there is no owner. */
+  /** The code that the setup link carries as long as there is no owner. */
   readonly setupCode: string
   readonly dashboard: ServeDashboard
   readonly docsFile: DocsFile
-  /** Aborts when the server begins to stop: streams end, and it is not ready any more. */
+  /** Aborts when the server begins to stop: streams end, and it is no longer ready. */
   readonly stopping: AbortSignal
 }

@@ -1,5 +1,5 @@
-// The API's own description: the OpenAPI document and a reference page that works without the network; and beside it the
-// licences of what the server is made of.
+// The API's own description: the OpenAPI document, a reference page that works without the network, and the licences of the
+// server's parts.
 
 import { Elysia, NotFoundError } from 'elysia'
 import { access, type ApiDeps } from './access.ts'

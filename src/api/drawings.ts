@@ -6,7 +6,7 @@ import { listed, pageOf } from './fields.ts'
 import { route } from './route.ts'
 
 const BODY_BYTES = 2 * 1024 * 1024
-/** A sheet is read whole to say how many it has, so a page must not be many. */
+/** A sheet is read whole to count its drawings, so a page must be short. */
 const PAGE_MAX = 50
 
 export function drawingRoutes(deps: ApiDeps) {

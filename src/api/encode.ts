@@ -1,7 +1,7 @@
-// Answers made smaller on their way: zstd, Brotli or gzip, as the client takes them.
+// Compresses answers on their way with zstd, Brotli or gzip, whichever the client accepts.
 //
-// All of it happens in the threads of zlib, at the levels that cost least: the wire is hardly ever so slow that a better one
-// pays. JSON of numbers comes down to a third at 300 MB a second.
+// The threads of zlib do all of it, at the levels that cost least: the network is hardly ever so slow that a better level
+// pays. JSON of numbers shrinks to a third, at 300 MB a second.
 
 import { Readable, pipeline } from 'node:stream'
 import { promisify } from 'node:util'
@@ -15,14 +15,14 @@ import {
   zstdCompress,
 } from 'node:zlib'
 
-/** Shorter answers fit into a few packets anyway. */
+/** A shorter answer fits into a few packets anyway. */
 export const ENCODED_BYTES = 16 * 1024
 
-/** The one that is best at its speed first. */
+/** In the order of our preference, which is compression at equal speed. */
 const ENCODINGS = ['zstd', 'br', 'gzip'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** What the client likes best of those we have; null = the answer as it is. */
+/** The encoding that the client likes best among ours; null = send the answer uncompressed. */
 export function encodingFor({ headers }: Request): Encoding | null {
   const likes = new Map<string, number>()
   for (const part of (headers.get('accept-encoding') ?? '').toLowerCase().split(',')) {
@@ -33,7 +33,7 @@ export function encodingFor({ headers }: Request): Encoding | null {
   const liked = (name: string) => likes.get(name) ?? likes.get('*') ?? 0
   const [best] = ENCODINGS.toSorted((a, b) => liked(b) - liked(a))
   if (best === undefined || liked(best) === 0) return null
-  // Without compression is what everybody takes, but some say that they would rather have that.
+  // Everybody accepts an uncompressed answer, but some clients state that they prefer it.
   return liked(best) >= (likes.get('identity') ?? 0) ? best : null
 }
 
@@ -41,7 +41,7 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } }
 const ZSTD = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 const GZIP = { level: 1 }
 
-/** Whole, and piece by piece. */
+/** Functions that compress a whole text, and streams that compress piece by piece. */
 const PACKERS = {
   zstd: {
     whole: (bytes: Uint8Array) => promisify(zstdCompress)(bytes, ZSTD),
@@ -61,13 +61,13 @@ export function encoded(encoding: Encoding, bytes: Uint8Array): Promise<Uint8Arr
   return PACKERS[encoding].whole(bytes)
 }
 
-/** Made smaller piece by piece, as the client takes it. */
+/** Compresses piece by piece, as fast as the client takes it. */
 export function encodedStream(
   encoding: Encoding,
   stream: ReadableStream<Uint8Array>,
 ): ReadableStream<Uint8Array> {
   const packer = PACKERS[encoding].pieces()
-  // A client that goes away ends all of it; there is nobody to tell.
+  // If the client goes away the whole pipeline ends, and there is nobody to tell.
   pipeline(Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]), packer, () => undefined)
   return Readable.toWeb(packer)
 }

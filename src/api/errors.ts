@@ -1,4 +1,4 @@
-// Errors of browsers and integrations, reported by themselves.
+// Errors that browsers and integrations report by themselves.
 
 import { Elysia } from 'elysia'
 import type { ClientErrorGroup } from '../errors/client-errors.ts'

@@ -1,7 +1,8 @@
-// The newest events of the server, for all streams together: each reader has a place in this list, and none a list of its own.
+// The newest events of the server in one list for all streams: each reader has only a position in it.
 //
-// So a thousand readers cost a thousand numbers, and one that does not read costs nothing. Who comes back says the id of the
-// last event it saw and goes on behind it; whose place has been written over is told to ask for the state instead.
+// So a thousand readers cost a thousand numbers, and a reader that does not read costs nothing. A reader that comes back
+// names the id of the last event it saw and goes on behind it. If that event has been overwritten, the reader is told to
+// ask for the state instead.
 
 export interface Logged<E> {
   readonly id: string
@@ -12,11 +13,11 @@ export class EventLog<E> {
   readonly #name: string
   readonly #size: number
   readonly #events: E[] = []
-  /** How many there have been. */
+  /** How many events there have been. */
   #count = 0
   readonly #waiting = new Set<() => void>()
 
-  /** `name` is in every id: those of an earlier server say nothing here. It has no dots. */
+  /** `name` is part of every id, so ids of an earlier server are recognised as foreign. It contains no dots. */
   constructor(name: string, size: number) {
     this.#name = name
     this.#size = size
@@ -28,12 +29,12 @@ export class EventLog<E> {
     for (const wake of this.#waiting) wake()
   }
 
-  /** Id of the newest event: a reader that begins here sees what comes after it. */
+  /** Id of the newest event: a reader that begins here gets only later ones. */
   get newest(): string {
     return this.#idOf(this.#count)
   }
 
-  /** The event behind the one with this id; null when there is none yet, `missed` when that one is no longer kept. */
+  /** The event after the one with this id; null if there is none yet, `missed` if that one is no longer kept. */
   behind(id: string): Logged<E> | 'missed' | null {
     const [name, number = ''] = id.split('.')
     const place = Number(number)
@@ -43,7 +44,7 @@ export class EventLog<E> {
     return place === this.#count || event === undefined ? null : { id: this.#idOf(place + 1), event }
   }
 
-  /** Calls `wake` with every event. The function that is returned ends it. */
+  /** Calls `wake` at every event, until the returned function is called. */
   onEvent(wake: () => void): () => void {
     this.#waiting.add(wake)
     return () => this.#waiting.delete(wake)

@@ -34,7 +34,7 @@ export function feedRoutes(deps: ApiDeps) {
           )
         server?.timeout(request, 0)
         const key = keyOf(body)
-        // The bars of a followed series are the provider's, so it does not matter who asks for them.
+        // The bars of a followed series come from the provider, so it does not matter who asks for them.
         const into =
           mayChangeShared(caller.user) || (await feeds.isFollowed(key)) ? key : seriesOf(key, caller.user.id)
         const from = instantOf(body.from, '/from')
@@ -96,7 +96,7 @@ function keyOf(
   return seriesKey(fields.exchange, fields.symbol, interval)
 }
 
-/** The list of feeds would tell of others' alerts and watchlists, so a member sees only those of their own. */
+/** The whole list of feeds would reveal others' alerts and watchlists, so members see only the feeds of their own. */
 async function feedsSeenBy(
   { features: { feeds, alerts, watchlists } }: ApiDeps,
   user: User,
@@ -113,7 +113,7 @@ async function feedsSeenBy(
   return all.filter(({ followed, key }) => followed || own.has(seriesName(key)))
 }
 
-/** The provider's no, said as ours. */
+/** Translates a provider's refusal into ours. */
 function problemOf({ kind, message, retryAfterMs }: ProviderError): Problem {
   if (kind === 'unknown_symbol') return new Problem(404, 'symbol_not_found', message)
   if (kind === 'unsupported_interval') return invalidField('/interval', 'unsupported_interval', message)

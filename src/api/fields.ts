@@ -1,9 +1,9 @@
-// Between values and the fields of the wire: what is read from a query or a body beyond its schema, and lists.
+// Converts between values and fields of the wire: what a query or a body needs beyond its schema, and lists.
 
 import { Problem } from '../lib/problem.ts'
 import type { Page } from '../store/collection.ts'
 
-/** UTC ms. Throws Problem 422 naming `path`. Temporal takes what is a date and nothing else: no 30th of February. */
+/** UTC ms. Throws Problem 422 naming `path`. Temporal accepts only real dates: no 30 February. */
 export function isoTimeOf(text: string, where: 'body' | 'query', path: string): number {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text
   try {
@@ -20,7 +20,7 @@ export function instantOf(value: number | string | null | undefined, path: strin
   return typeof value === 'string' ? isoTimeOf(value, 'body', path) : (value ?? null)
 }
 
-/** The page a list query asks for: `max` rows unless it says fewer. */
+/** The page that a list query asks for: `max` rows unless it asks for fewer. */
 export function pageOf(
   query: { limit?: string; cursor?: string },
   max: number,
@@ -29,7 +29,7 @@ export function pageOf(
   return { limit, ...(query.cursor !== undefined && { cursor: query.cursor }) }
 }
 
-/** What a page is kept under: which list, of whom, for whom, and which part of it. */
+/** The name that a page is kept under: which list, of whom, for whom, and which part of it. */
 export function pageName(
   list: string,
   reader: string | null,

@@ -1,4 +1,4 @@
-// Is it alive, is it ready, how is it doing: for orchestrators and Prometheus.
+// Health, readiness and metrics, for orchestrators and Prometheus.
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
@@ -23,7 +23,7 @@ export function healthRoutes(deps: ApiDeps, metrics: Metrics) {
       async () => {
         if (deps.stopping.aborted)
           throw new Problem(503, 'shutting_down', 'The server is stopping.', { retryAfter: 5 })
-        // A read shows that the store is open.
+        // A successful read shows that the store is open.
         await deps.kv.get(['meta', 'schema'])
         return { status: 'ready' }
       },

@@ -1,4 +1,4 @@
-// Ideas: the public feed, one's own, and unlisted ones for those who know the id.
+// Ideas: the public feed, the caller's own, and unlisted ones for those who know the id.
 
 import { Elysia } from 'elysia'
 import { IDEAS_PER_USER, type Idea } from '../ideas/ideas.ts'
@@ -19,7 +19,7 @@ export function ideaRoutes(deps: ApiDeps) {
       tags: [...tags],
       mine: ownerId === userId,
     })
-  /** Unlisted ideas are in no search, not even their owner's. */
+  /** Unlisted ideas are in no search index, not even in their owner's. */
   const indexed = (idea: Idea) =>
     idea.visibility === 'unlisted' ? search.remove('idea', idea.id, idea.ownerId) : search.put(ideaItem(idea))
 

@@ -1,13 +1,13 @@
-// `Idempotency-Key`: a client that does not know whether its request arrived may send it again and is answered what
-// the first one was answered. Kept for 24 hours by caller and path.
+// `Idempotency-Key`: a client that does not know whether its request arrived may send it again, and gets the answer of the
+// first one. Answers are kept for 24 hours by caller and path.
 //
-// A request claims its key before it runs, and what it makes is made once: the answer is written in the commit that
-// makes the thing (`once` in access.ts). So a crash leaves either a claim of which nothing came, which the next run of
-// the server lets go, or the thing with its answer. A POST that makes nothing, or the same thing however often it is
-// sent (a cursor, a followed series), may as well run again: its answer is written behind it.
+// A request claims its key before it runs. What it creates is created once, since the answer is written in the commit that
+// creates it (`once` in access.ts). So a crash leaves either an unused claim, which the next run of the server releases, or
+// the created object with its answer. A POST that creates nothing, or the same thing however often it is sent (a cursor, a
+// followed series), may safely run again: its answer is written afterwards.
 //
-// An answer that carries a secret is kept encrypted under the key itself, of which only a hash is stored: so the
-// database alone shows no secret, and the client that sent the request can still ask again.
+// An answer that contains a secret is stored encrypted under the key itself, of which only a hash is stored. So the
+// database alone reveals no secret, and the client that sent the request can still ask again.
 
 import { createCipheriv, createDecipheriv } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
@@ -18,9 +18,9 @@ import type { Entry, Key, Kv } from '../store/kv.ts'
 
 interface Kept {
   readonly state: 'running' | 'done'
-  /** Hash of what was asked for: the body, and the query as it came. */
+  /** A hash of the request: its body, and its query as it came. */
   readonly bodyHash: string
-  /** Which run of the server this is from: one that is running in an earlier run never finished. */
+  /** Names the run of the server. A request that is still running in an earlier run never finished. */
   readonly boot: string
   readonly at: number
   readonly status?: number
@@ -45,7 +45,7 @@ export interface Claim {
 interface Answered {
   readonly answer: string
   readonly status: number
-  /** The answer carries a secret. */
+  /** The answer contains a secret. */
   readonly sealed: boolean
 }
 
@@ -60,7 +60,7 @@ export class Idempotency {
     this.#boot = Buffer.from(deps.random.bytes(9)).toString('base64url')
   }
 
-  /** The answer given before, or the claim to give one. */
+  /** The answer given before, or a claim for this request. */
   async begin(
     header: string,
     { client, path, bodyHash }: { readonly client: string; readonly path: string; readonly bodyHash: string },
@@ -95,7 +95,7 @@ export class Idempotency {
     }
   }
 
-  /** What to commit so that the claim is answered, with what it made or behind it. Throws when the claim was lost. */
+  /** What to commit to answer the claim, together with what the request created or after it. Throws if the claim was lost. */
   async answered(tx: Tx, claim: Claim, { answer, status, sealed }: Answered): Promise<Changes> {
     const { key, secret, bodyHash, at } = claim
     const entry = await tx.get(key)
@@ -109,7 +109,7 @@ export class Idempotency {
     await transact(this.#deps.kv, (tx) => this.answered(tx, claim, answered))
   }
 
-  /** The request failed: the key is free again, so that it can be tried once more, unless something was made. */
+  /** The request failed: releases the key for another try, unless something was created. */
   async abandon(claim: Claim): Promise<void> {
     const { key, at } = claim
     await transact(this.#deps.kv, async (tx) => {
@@ -119,14 +119,14 @@ export class Idempotency {
     })
   }
 
-  /** Not so when another server took the key over, thinking that this one had crashed. */
+  /** false if another server took the key over because it believed that this one had crashed. */
   #isOf({ at }: Claim, entry: Entry | null): boolean {
     if (entry === null) return true
     const kept = keptIn(entry)
     return kept.boot === this.#boot && kept.at === at
   }
 
-  /** A job: forgets what is older than a day. */
+  /** A periodic job that deletes what is older than a day. */
   async sweep(): Promise<void> {
     const { kv, clock } = this.#deps
     for (;;) {

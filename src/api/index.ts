@@ -1,4 +1,4 @@
-// The list of resources, and what is around every request.
+// The list of resources, and everything that happens around each request.
 //
 // A resource is one file: a function that takes `deps` and answers an Elysia instance of its routes. What a route takes and
 // answers, who may call it, and its documentation are an operation of `wire/`:
@@ -28,11 +28,11 @@
 //           route('GET /api/platform/alerts/{id}', { etag: true }))
 //     }
 //
-// The frame does the rest: credentials, scopes, rate limits, strict JSON, unknown fields (set aside, with a warning),
-// 422 with field paths, `ok: true`, idempotency keys of POSTs, ETags, request ids, errors, metrics, the log and the
-// OpenAPI document. A handler answers a plain object or throws a Problem; the codes it may refuse with stand in
-// `route-codes.ts`. `caller` is who is signed in; on `none` routes use `visitor`, which is null for anonymous callers and for
-// tokens without the route's scope. `visit.peer` has address, scheme and host.
+// The frame does the rest: credentials, scopes, rate limits, strict JSON, unknown fields (set aside, with a warning), 422
+// with field paths, `ok: true`, idempotency keys of POSTs, ETags, request ids, errors, metrics, the log and the OpenAPI
+// document. A handler answers a plain object or throws a Problem; `route-codes.ts` lists the codes it may refuse with.
+// `caller` is the signed-in user; on `none` routes use `visitor`, which is null for anonymous callers and for tokens
+// without the route's scope. `visit.peer` has address, scheme and host.
 //
 // Then add the function to `resources` below.
 
@@ -104,20 +104,20 @@ export function createApi(services: Services) {
   const deps: ApiDeps = { ...services, gate: new Gate(services), streams, kept: new KeptAnswers() }
   const { gate } = deps
   const allowedHosts = hostCheck(settings)
-  // Filled below, once they are known; read when a request asks.
+  // Filled below, once the routes are known; read when a request asks.
   const routes: Route[] = []
   const patterns: { readonly method: string; readonly pattern: RegExp }[] = []
 
-  // The agent's tools call the API from inside.
+  // The agent's tools call the API from inside the server.
   const inner: Handle = (request) => handle(request)
   let handle: Handle = () => Promise.reject(new Error('assertion failed: the app is not there yet'))
 
-  // Elysia would define it anew on each request's context.
+  // Kept outside, since Elysia would define it on each request's context.
   const listening = (): Elysia['server'] => app.server
 
   const app = new Elysia({ normalize: false })
     .onRequest(({ request, set }) => {
-      // Without a server this is a test. With one, an address that it does not know means the client has gone.
+      // Tests have no server. With one, an unknown address means that the client has gone.
       const server = listening()
       const address = server ? (server.requestIP(request)?.address ?? '') : '127.0.0.1'
       const visit = gate.open(request, address)
@@ -180,7 +180,7 @@ export function createApi(services: Services) {
       return found
     })
 
-  /** 404, or 405 with the methods there are. */
+  /** A 404, or a 405 that lists the methods there are. */
   function notFound(request: Request, path: string): Problem {
     gate.limitAnonymous(request)
     const methods = methodsOf(path)
@@ -214,7 +214,7 @@ export function createApi(services: Services) {
   return Object.assign(app, { gate, metrics })
 }
 
-/** Longer than any address there is, be its symbol 64 emoji, and shorter than what the store takes as a key. */
+/** Longer than any valid address, even with a symbol of 64 emoji, and shorter than the longest key of the store. */
 const PATH_MAX = 1700
 
 const PREFLIGHT = {
@@ -238,7 +238,7 @@ function commonHeaders({ requestId, peer }: Visit): Record<string, string> {
   return { 'x-request-id': requestId, ...(peer.https ? HTTPS_HEADERS : COMMON_HEADERS) }
 }
 
-/** Pages of these origins may read answers; cookies are never theirs to send. */
+/** Pages of these origins may read answers, but may never send cookies. */
 function corsHeaders(request: Request, origins: readonly string[]): Record<string, string> | null {
   const origin = request.headers.get('origin')
   if (origin === null || !(origins.includes('*') || origins.includes(origin))) return null
@@ -251,7 +251,7 @@ function corsHeaders(request: Request, origins: readonly string[]): Record<strin
   }
 }
 
-/** A page that points its own name at this address (DNS rebinding) comes with that name: only known ones are answered. */
+/** A page that points its own host name at this address (DNS rebinding) sends that name, so only known names are answered. */
 function hostCheck({ allowedHosts, publicUrl }: Services['settings']): (host: string) => boolean {
   const names = new Set(['localhost', ...allowedHosts.map((name) => name.toLowerCase())])
   if (publicUrl !== null) names.add(new URL(publicUrl).hostname)
@@ -263,7 +263,7 @@ function hostCheck({ allowedHosts, publicUrl }: Services['settings']): (host: st
   })
 }
 
-/** Answers to so many names are kept: mostly they are one. */
+/** How many names have their verdict kept; mostly there is one. */
 const HOSTS_MAX = 100
 
 function errorText(error: unknown): string {

@@ -1,21 +1,21 @@
-// JSON that is text already: a stored report goes out as it was stored, without being parsed on the way.
+// JSON that is text already: a stored report is sent as it was stored, without being parsed on the way.
 //
-// A report and tracks of millions of bars are a hundred megabytes. So the text is pieces, which are never put together:
-// a large answer leaves piece by piece, and others have their turn in between.
+// A report and tracks of millions of bars take a hundred megabytes. So the text consists of pieces that are never joined: a
+// large answer is sent piece by piece, and others get their turn in between.
 
 import { turn } from '../lib/turn.ts'
 import { cutText } from '../lib/text-cut.ts'
 import { Columns } from './columns.ts'
 
-/** A text; its bytes, which are let go of as they are sent; or what is read when it is sent, a piece at a time. */
+/** A text; its bytes, which are released as they are sent; or parts that are read one by one as they are sent. */
 export type Pieces = string | Bytes | { readonly length: number; readonly parts: AsyncIterable<string> }
-/** UTF-8, in pieces that are whole characters each. */
+/** UTF-8, in pieces that never end within a character. */
 type Bytes = Uint8Array<ArrayBuffer>[]
 
 export interface JsonTextOptions {
-  /** Says as well as the text itself whether it is the same: for its ETag. */
+  /** Stands for the content in the ETag: equal tags mean equal texts. */
   readonly tag?: string
-  /** Id of the backtest whose result it is: a kept answer names that instead of repeating the text. */
+  /** Id of the backtest that has this result: an answer kept for repetition names it instead of repeating the text. */
   readonly resultOf?: string
 }
 
@@ -28,7 +28,7 @@ export class JsonText {
     this.options = options
   }
 
-  /** Of bytes as many characters as they would be if each were one. */
+  /** In characters; bytes count as one character each. */
   get length(): number {
     return this.pieces.reduce((sum, piece) => sum + lengthOf(piece), 0)
   }
@@ -41,7 +41,7 @@ export class JsonText {
     }
   }
 
-  /** The same, once: bytes are let go of as they are taken. */
+  /** The pieces, for one use: bytes are released as they are taken. */
   async *taken(): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
     for (const piece of this.pieces) {
       if (typeof piece === 'string') yield piece
@@ -63,10 +63,9 @@ export async function answerText(answer: Answer): Promise<string> {
   const pieces = await Array.fromAsync(answerPieces(answer))
   return pieces.map((piece) => (typeof piece === 'string' ? piece : utf8.decode(piece))).join('')
 }
-/** A piece may begin with what stands for a byte order mark at the beginning of a text. */
+/** A piece may begin with the character that would be a byte order mark at the start of a text. */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Its bytes. */
 export async function answerBytes(answer: Answer): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder()
   const pieces = await Array.fromAsync(answerPieces(answer))
@@ -91,13 +90,13 @@ function resultOf(value: unknown): string | undefined {
   return value instanceof Columns ? value.resultOf : undefined
 }
 
-/** The id of the backtest whose result stood here, where `keptText` left it out. */
+/** The id of the backtest whose result `keptText` left out here. */
 export function keptResultOf(value: unknown): string | null {
   if (typeof value !== 'object' || value === null || !('$resultOf' in value)) return null
   return String(value.$resultOf)
 }
 
-/** What the ETag is made of: the answer's text, with the tags of large parts in their place. */
+/** The text that the ETag is made from: the answer's text, with the tags of large parts in their place. */
 export function answerTag(answer: Answer): Promise<string> {
   return answerText(
     Object.fromEntries(
@@ -129,9 +128,9 @@ export function hasJsonText(answer: Answer): boolean {
   return Object.values(answer).some((value) => value instanceof JsonText)
 }
 
-/** Characters beyond which an answer is sent in pieces. */
+/** Answers with more characters than this are sent in pieces. */
 const LARGE = 1 << 20
-/** Characters encoded at a time: some 0.1 ms. */
+/** How many characters are encoded at a time, which takes some 0.1 ms. */
 const CHUNK = 256 * 1024
 
 export function isLarge(answer: Answer): boolean {
@@ -146,7 +145,7 @@ export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
   const chunks = chunksOf(answerPieces(answer, (text) => text.taken()))
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      // One chunk a turn of the event loop, however fast the client is and however many there are.
+      // One chunk for each turn of the event loop, however fast the client is and however many there are.
       await turn()
       const { done, value } = await chunks.next()
       if (done) controller.close()

@@ -1,20 +1,20 @@
-// Texts of answers that are asked for again and again, as a dashboard does: a list whose records did not change is the text
-// that it was, and need not be read, parsed and printed once more.
+// Keeps the texts of answers that are requested again and again, as a dashboard does: if the records of a list have not
+// changed, its text has not either, and need not be read, parsed and printed again.
 //
-// A text is kept under a name, which says who asked for what, and with a stamp, which every write of what it tells of
-// changes. Whoever asks reads the stamp of now first, and only then what the answer is made of. So a text may be newer than
-// its stamp, and is made again then, but never older; and what another process writes counts as well.
+// A text is kept under a name, which says who asked for what, and with a stamp, which every write to its records changes. A
+// request first reads the present stamp, and only then the records. So a text may be newer than its stamp, and is then made
+// again, but never older; writes by other processes count as well.
 //
-// The gate has judged the credential by then, as for any other request: what is kept opens nothing.
+// The gate has checked the credential before, as for any other request, so keeping texts gives nobody access.
 
 import { encoded, type Encoding } from './encode.ts'
 import { answerText, isLarge } from './json-text.ts'
 import { hasColumns } from './columns.ts'
 
-/** Of all texts together; the one used longest ago makes room. */
+/** The limit for all texts together; the text used longest ago makes room. */
 const BYTES_MAX = 32 << 20
 
-/** Of one text: a longer one would be everybody else's room. */
+/** The limit for one text: a longer one would take everybody else's room. */
 const LETTERS_MAX = 1 << 20
 
 /** The whole text of an answer `A`. */
@@ -24,7 +24,7 @@ export class Kept<A extends object = object> {
   #etag: string | null = null
   readonly #encoded = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>()
   readonly #grown: (bytes: number) => void
-  /** For the compiler alone: what the text is of. */
+  /** Only for the compiler: the type of the answer. */
   declare readonly answer: A
 
   constructor(text: string, stamp: string, grown: (bytes: number) => void) {
@@ -33,7 +33,7 @@ export class Kept<A extends object = object> {
     this.#grown = grown
   }
 
-  /** Lists have none, and of a long text it takes as long as sending it. */
+  /** Lists have no ETag, and computing it for a long text takes as long as sending it. */
   get etag(): string {
     return (this.#etag ??= `"${Bun.hash(this.text).toString(36)}"`)
   }
@@ -58,7 +58,7 @@ interface Held {
 
 export class KeptAnswers {
   readonly #max: number
-  /** In order of use; `#bytes` is the sum of theirs. */
+  /** In order of use; `#bytes` is the sum of their sizes. */
   readonly #held = new Map<string, Held>()
   #bytes = 0
 
@@ -70,7 +70,7 @@ export class KeptAnswers {
     return this.#bytes
   }
 
-  /** `stamp` was read before this is called; `make` makes the answer without `ok`. A large one is not kept. */
+  /** `stamp` was read before the call; `make` makes the answer without `ok`. A large answer is not kept. */
   async answer<A extends object>(name: string, stamp: string, make: () => Promise<A>): Promise<A | Kept<A>> {
     const held = this.#held.get(name)
     if (held?.kept.stamp === stamp) {

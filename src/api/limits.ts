@@ -1,8 +1,8 @@
-// Rate limits: a token bucket a client and a policy. It holds one window's worth and refills evenly, so a client may
-// burst once and then goes at the policy's pace.
+// Rate limits: one token bucket for each client and policy. It holds the tokens of one window and refills evenly, so a
+// client may burst once and then proceeds at the policy's pace.
 //
-// Answers carry the headers of draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy: "user";q=1200;w=60` and
-// `RateLimit: "user";r=1199;t=1`.
+// Answers carry the headers of draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy: "user";q=1200;w=60` and `RateLimit:
+// "user";r=1199;t=1`.
 
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
@@ -20,7 +20,7 @@ export const RATES = [
 export type Rate = (typeof RATES)[number]
 
 interface RatePolicy {
-  /** Requests a window; 0 = no limit. */
+  /** Requests in a window; 0 = no limit. */
   readonly quota: number
   readonly windowSeconds: number
 }
@@ -43,7 +43,7 @@ interface Bucket {
   readonly at: number
 }
 
-/** Buckets are forgotten above this many, the full ones first: a full bucket says nothing. */
+/** With more buckets than this some are forgotten, full ones first, since a full bucket means nothing. */
 export const BUCKETS_MAX = 100_000
 
 export class RateLimiter {
@@ -56,25 +56,25 @@ export class RateLimiter {
     this.#policies = policies
   }
 
-  /** Clients and policies that something is known of. */
+  /** The number of clients and policies with a bucket. */
   get size(): number {
     return this.#buckets.size
   }
 
-  /** Takes one token of `client`; answers the headers to send. Throws 429 when there is none. */
+  /** Takes one token from `client`'s bucket and answers the headers to send. Throws 429 if the bucket is empty. */
   take(rate: Rate, client: string): Readonly<Record<string, string>> {
     const { quota, windowSeconds } = this.#policies[rate]
     if (quota === 0) return {}
     const now = this.#clock.now()
     const key = `${rate} ${client}`
     const before = this.#buckets.get(key) ?? { tokens: quota, at: now }
-    // A clock that was set back takes nothing away.
+    // A clock that was set back must not take tokens away.
     const passedMs = Math.max(0, now - before.at)
     const refilled = before.tokens + (passedMs / 1000) * (quota / windowSeconds)
     const tokens = Math.min(quota, refilled)
     const allowed = tokens >= 1
     const left = allowed ? tokens - 1 : tokens
-    // Behind the others: those that were not used for longest are forgotten first.
+    // Moves to the end, since the buckets unused for longest are forgotten first.
     this.#buckets.delete(key)
     this.#buckets.set(key, { tokens: left, at: now })
     if (this.#buckets.size > BUCKETS_MAX) this.#forget(now)
@@ -103,7 +103,7 @@ export class RateLimiter {
       const { quota, windowSeconds } = this.#policies[rate]
       if (tokens + ((now - at) / 1000) * (quota / windowSeconds) >= quota) this.#buckets.delete(key)
     }
-    // All in use: drop the oldest tenth rather than grow.
+    // All are in use: drop the oldest tenth rather than grow.
     let excess = this.#buckets.size - BUCKETS_MAX * 0.9
     for (const key of this.#buckets.keys()) {
       if (excess-- <= 0) break

@@ -1,8 +1,8 @@
-// The server behind /mcp: the tools, and how one is called.
+// The server behind /mcp: its tools, and how they are called.
 //
-// A tool is a route of the API under another name. Its input schema is made from the route's own schemas, and calling it
-// is calling the route with the agent's credential, so scopes, limits, validation and errors are the API's, and nothing can
-// be done here that could not be done there. Each request stands alone: the server keeps no sessions.
+// A tool is a route of the API under another name. Its input schema is made from the route's schemas, and calling it calls
+// the route with the agent's credential. So scopes, limits, validation and errors are the API's, and an agent can do
+// nothing here that it could not do there. Each request is independent: the server keeps no sessions.
 
 import type { TObject, TSchema } from '@sinclair/typebox'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
@@ -24,13 +24,13 @@ interface Tool {
   readonly name: string
   readonly method: string
   readonly path: string
-  /** Instead of the route's own summary. */
+  /** Replaces the route's own summary. */
   readonly description?: string
   /** The parts of a report that an agent is shown. */
   readonly show?: Picked
-  /** Its answer may be of many megabytes: it is handed on as text, which nobody reads here. */
+  /** Its answer may have many megabytes, so it is passed on as text that is not parsed here. */
   readonly large?: true
-  /** The argument that is sent as it is, as the body, of this type. */
+  /** The argument that is sent unchanged as the body, with this media type. */
   readonly text?: { readonly argument: string; readonly type: string; readonly description: string }
 }
 
@@ -166,7 +166,7 @@ const COMPARE = {
   },
 }
 
-/** Answers one message of an agent whose token was found good. */
+/** Answers one message of an agent whose token has been checked. */
 export async function answerMcp(
   deps: ApiDeps,
   routes: readonly Route[],
@@ -179,7 +179,7 @@ export async function answerMcp(
   return transport.handleRequest(request, { parsedBody: body })
 }
 
-/** The headers that say who asks; the inner requests carry the same. */
+/** The headers with the agent's credential, which the inner requests carry too. */
 function credentialOf({ headers }: Request): Record<string, string> {
   const kept = [
     'authorization',
@@ -299,7 +299,7 @@ function inputSchemaOf(tool: Tool, routes: readonly Route[]) {
   return { type: 'object' as const, properties, required }
 }
 
-/** What the route promises to answer; nothing of an answer that is shown in part. */
+/** The schema of the route's answer; undefined if the tool shows only a part of the answer. */
 function answerSchemaOf(tool: Tool, routes: readonly Route[]): TSchema | undefined {
   return tool.show || tool.large ? undefined : hooksOf(tool, routes).detail?.['x-answer']
 }
@@ -309,7 +309,7 @@ function outputSchemaOf(tool: Tool, routes: readonly Route[]) {
   return answer && standingAlone(answer)
 }
 
-/** Arguments go where the route wants them: into the path, the query, or the body. */
+/** Puts the arguments where the route expects them: in the path, the query, or the body. */
 function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<string, string>): Request {
   const url = new URL('http://localhost')
   url.pathname = tool.path.replace(/:(\w+)/g, (_whole, name: string) =>
@@ -336,7 +336,7 @@ function requestFor(tool: Tool, args: Json, hooks: Hooks, credential: Record<str
   })
 }
 
-/** An argument as it stands in an address. */
+/** An argument as the text of an address. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }

@@ -1,6 +1,6 @@
 // The Model Context Protocol: what an agent with a token may do, over streamable HTTP at /mcp.
 //
-// The protocol's own code is a fifth of all that the server is made of, so it is loaded when the first agent comes.
+// The protocol's code is a fifth of the server's whole code, so it is loaded when the first agent comes.
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
@@ -11,14 +11,14 @@ import type { Route } from './openapi.ts'
 /** Answers a request as if it had come over the network. */
 export type Handle = (request: Request) => Promise<Response>
 
-/** A message of an agent: a script, or a file of bars that it made itself. */
+/** A message of an agent may contain a script, or a file of bars that it made itself. */
 const BODY_BYTES = 2 << 20
 
 export function mcpRoutes(deps: ApiDeps, routes: readonly Route[], handle: Handle) {
   return new Elysia({ normalize: false }).use(access(deps)).all(
     '/mcp',
     async ({ request, visitor }) => {
-      // There is nothing to tell an agent that did not ask: a stream for it would be held open for nothing.
+      // An agent is only told what it asks, so a stream for it would be held open for nothing.
       if (request.method !== 'POST')
         throw new Problem(405, 'method_not_allowed', 'This address takes POST.', {
           headers: { allow: 'POST' },

@@ -1,9 +1,9 @@
-// Counters for Prometheus, in its text format. Routes are counted by their pattern, never by address: one series a
-// route, whatever clients make up.
+// Counters for Prometheus in its text format. Routes are counted by their pattern, never by address, so there is one series
+// for each route, whatever addresses clients make up.
 
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30] as const
 
-/** What is counted of one route. */
+/** The counts of one route. */
 interface Counted {
   readonly labels: string
   readonly statuses: Map<number, number>
@@ -16,7 +16,7 @@ export class Metrics {
   readonly #counted = new Map<string, Counted>()
   readonly #gauges: (() => readonly (readonly [name: string, help: string, value: number])[])[] = []
 
-  /** `read` is called whenever somebody scrapes. */
+  /** `read` is called at every scrape. */
   gauge(read: () => readonly (readonly [name: string, help: string, value: number])[]): void {
     this.#gauges.push(read)
   }

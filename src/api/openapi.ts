@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document, made from the routes and the very schemas that validate: TypeBox schemas are JSON Schema.
+// Makes the OpenAPI 3.1 document from the routes and from the schemas that also validate: TypeBox schemas are JSON Schema.
 
 import type { TSchema } from '@sinclair/typebox'
 import { deliveredBody, RECEIVER_EVENTS, type ReceiverEvent } from '../wire/event.ts'
@@ -22,7 +22,7 @@ interface Detail {
   readonly 'x-options'?: AccessOptions
   readonly 'x-answer'?: TSchema
   readonly 'x-accepted'?: TSchema
-  /** Of routes that read their body themselves. */
+  /** For routes that read their body themselves. */
   readonly requestBody?: object
 }
 
@@ -98,7 +98,7 @@ const AS_COLUMNS = {
   [COLUMNS_TYPE]: { schema: { type: 'string', format: 'binary', description: ABOUT_COLUMNS } },
 }
 
-/** What the server posts to receivers, as OpenAPI 3.1 has it beside the paths. */
+/** The events that the server posts to receivers, which OpenAPI 3.1 lists beside the paths. */
 function webhooks(schemas: Record<string, unknown>): object {
   const events = Object.keys(RECEIVER_EVENTS) as ReceiverEvent[]
   return Object.fromEntries(
@@ -173,7 +173,7 @@ function queryParameters(query: TSchema | undefined, schemas: Record<string, unk
   }))
 }
 
-/** A plain copy of a schema in which those with an `$id` became references to named components. */
+/** A plain copy of a schema, with references to named components in place of the schemas with an `$id`. */
 function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas))
   if (typeof schema !== 'object' || schema === null) return schema
@@ -192,22 +192,22 @@ function hoist(schema: unknown, schemas: Record<string, unknown>): unknown {
   return { $ref: `#/components/schemas/${id}` }
 }
 
-/** A schema as JSON Schema that stands alone, the named ones it is made of under `$defs`. */
+/** A self-contained JSON Schema, with the named schemas it uses under `$defs`. */
 export function standingAlone(schema: TSchema): { readonly type: 'object' } & Record<string, unknown> {
   const named: Record<string, unknown> = {}
   const whole = JSON.stringify({ ...(hoist(schema, named) as object), $defs: named })
   return { ...JSON.parse(whole.replaceAll('"#/components/schemas/', '"#/$defs/')), type: 'object' }
 }
 
-/** Not of JSON Schema. */
+/** Keywords of ours that JSON Schema does not have. */
 const OURS: ReadonlySet<string> = new Set(['$id', 'expected', 'form', 'unit', 'means'])
 
-/** Elysia forbids unknown fields in a body's schema when it is first used; here they are let through with a warning. */
+/** Elysia forbids unknown fields in a body's schema at its first use; here they are permitted, with a warning. */
 function isElysias(name: string, value: unknown): boolean {
   return name === 'additionalProperties' && value === false
 }
 
-/** The names are the API's own, whatever they are. */
+/** Leaves the property names alone, whatever they are. */
 function hoistEach(properties: object, schemas: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, hoist(value, schemas)]))
 }

@@ -1,6 +1,6 @@
-// A body that is sent so slowly that it holds a place for nothing is given up on: a byte now and then, for ever, is no upload.
+// Gives up on a body that arrives so slowly that it only occupies a place: a byte now and then, for ever, is not an upload.
 //
-// Only what the sender takes counts, not what the reader does with it.
+// Only the time that the sender takes counts, not that of the reader.
 
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/problem.ts'
@@ -10,7 +10,7 @@ import { within } from '../lib/within.ts'
 const WAITED_MS = 30_000
 const FOR_BYTES = 16 << 10
 
-/** The chunks of a body as they come. Throws Problem 408 when too little does. */
+/** The chunks of a body as they come. Throws Problem 408 if too little arrives. */
 export async function* paced(clock: Clock, body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader()
   let waitedMs = 0
@@ -26,19 +26,19 @@ export async function* paced(clock: Clock, body: ReadableStream<Uint8Array>): As
       if (read === null) throw tooSlow()
       if (read.done) return
       const passedMs = clock.now() - askedAt
-      // More than was left did not pass, or it would have been given up on: the clock was set.
+      // If more time than was left has passed, the clock was set, or the body would have been given up already.
       if (passedMs > 0 && passedMs <= WAITED_MS - waitedMs) waitedMs += passedMs
       bytes += read.value.byteLength
       if (bytes >= FOR_BYTES) waitedMs = bytes = 0
       yield read.value
     }
   } finally {
-    // The sender may be at it still, and learns from the answer that it can stop.
+    // The sender may still be sending, and learns from the answer that it can stop.
     reader.cancel().catch(() => undefined)
   }
 }
 
-/** The client has hung up in the middle, which is no mistake of ours: nobody hears the answer. */
+/** The client has disconnected in the middle. That is not our mistake, and nobody hears the answer. */
 export function brokeOff(): Problem {
   return new Problem(400, 'malformed_json', 'The body broke off.')
 }

@@ -1,13 +1,13 @@
-// Who is at the other end: address, scheme and host of a request, as far as they can be believed.
+// Finds out who is at the other end of a request: address, scheme and host, as far as they can be trusted.
 //
-// `X-Forwarded-*` counts only from a trusted proxy, and of the addresses in it the last one that is not a proxy.
+// `X-Forwarded-*` counts only from a trusted proxy, and of the addresses in it the last one counts that is not a proxy.
 
 import { BlockList, isIP } from 'node:net'
 import { memo } from '../lib/memo.ts'
 
 export interface Peer {
   readonly ip: string
-  /** What rate limits count: the address, an IPv6 one by its /64, since that is what one customer is given. */
+  /** The key for rate limits: the address, or for IPv6 its /64, since that is what one customer is given. */
   readonly network: string
   readonly local: boolean
   readonly https: boolean
@@ -36,7 +36,10 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 }
 const LOOPBACK = addressList(['loopback'])
 
-/** How peers are seen through these proxies. What an address is needs looking up in lists, and most requests come from few. */
+/**
+ * How peers look through these proxies. Answers are kept, since an address has to be looked up in lists and most requests
+ * come from few.
+ */
 export function peersBehind(trusted: BlockList): (request: Request, address: string) => Peer {
   const place = memo(PLACES_MAX, (address) => placeOf(address, trusted))
   return (request, address) => {
@@ -56,7 +59,7 @@ export function peersBehind(trusted: BlockList): (request: Request, address: str
     return {
       ip,
       network,
-      // A proxy on this machine makes everybody look local, so a request that came through one is not.
+      // A proxy on this machine makes every client look local, so a request that came through one is not local.
       local: isLoopback && !request.headers.has('x-forwarded-for') && !request.headers.has('forwarded'),
       https: proto === undefined ? request.url.startsWith('https:') : proto === 'https',
       host: host.toLowerCase(),
@@ -66,7 +69,7 @@ export function peersBehind(trusted: BlockList): (request: Request, address: str
 
 const PLACES_MAX = 10_000
 
-/** What an address says by itself. */
+/** The facts that follow from an address alone. */
 function placeOf(address: string, trusted: BlockList) {
   const ip = plainAddress(address)
   return {
@@ -87,7 +90,7 @@ function contains(list: BlockList, ip: string): boolean {
   return family > 0 && list.check(ip, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** An IPv4 address in IPv6 clothes is an IPv4 address. */
+/** An IPv4 address written as IPv6 is converted back. */
 function plainAddress(address: string): string {
   return address.replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '')
 }

@@ -1,15 +1,15 @@
-// How a refusal looks on the wire: the one place that turns a Problem, or our own mistake, into JSON.
+// The one place that turns a Problem, or our own mistake, into JSON.
 //
 //     {"ok":false,"error":{"code":"alert_not_found","message":"There is no such alert.","requestId":"req_…"}}
 //
-// With `Accept: application/problem+json` the same data in the form of RFC 9457. Internal messages stay in the log.
+// With `Accept: application/problem+json` the same data is sent in the form of RFC 9457. Internal messages stay in the log.
 
 import { ValidationError } from 'elysia'
 import type { ValueError } from '@sinclair/typebox/errors'
 import { Problem, type FieldProblem } from '../lib/problem.ts'
 import { fieldProblems, validationFailed } from './validate.ts'
 
-/** Any thrown value as a Problem; null when it is a mistake of ours. */
+/** Turns any thrown value into a Problem; null if it is a mistake of ours. */
 export function asProblem(error: unknown, code: string | number): Problem | null {
   if (error instanceof Problem) return error
   // Errors thrown by hooks around parsing arrive wrapped.

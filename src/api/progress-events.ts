@@ -1,17 +1,19 @@
-// How far work has come, as server-sent events: of a run, of a sweep.
+// Sends the progress of a run or a sweep as server-sent events.
 
 import { sse } from 'elysia'
 import { stands, type ApiDeps, type Caller } from './access.ts'
 import { eventWait } from './event-wait.ts'
 
 export interface Watched<P extends object> {
-  /** Resolves when the work is over, or at once where it is. */
+  /** Resolves when the work is over, or at once if it already is. */
   readonly watch: (signal: AbortSignal, told: (progress: P) => void) => Promise<unknown>
-  /** Data of the last event; null of what was removed meanwhile, which ends without a word. */
+  /** The data of the last event; null if the object was removed meanwhile, which ends the stream without an event. */
   readonly end: () => Promise<object | null>
 }
 
-/** `progress` as it goes on, `alive` where nothing does, and `end`. `leave` is called when nobody listens any more. */
+/**
+ * Yields `progress` at each change, `alive` if nothing changes, and `end`. `leave` is called when nobody listens any more.
+ */
 export async function* progressEvents<P extends object>(
   deps: ApiDeps,
   caller: Caller,
@@ -25,7 +27,7 @@ export async function* progressEvents<P extends object>(
   const wait = eventWait(signal)
   let over = false
   const watching = watch(signal, (progress) => {
-    // Only the newest counts for a slow reader.
+    // Only the newest progress matters to a slow reader.
     waiting[0] = progress
     wait.wake()
   }).finally(() => {

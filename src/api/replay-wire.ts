@@ -1,10 +1,10 @@
-// A replay session on the wire; for converted backtests and for sessions of the market.
+// The wire form of a replay session, both for converted backtests and for sessions of the market.
 
 import type { ReplaySession } from '../replay/session.ts'
 import { barColumns } from './bar-columns.ts'
 import type { Pieces } from './json-text.ts'
 
-/** Pieces of JSON text; `places` is where the caller stands in it. */
+/** The session as pieces of JSON text; `places` says where the caller is in it. */
 export function replayPieces(
   { bars, trades, tracks, equity, ...session }: ReplaySession,
   places: { readonly cursor: object | null; readonly bookmarks: readonly object[] } = {

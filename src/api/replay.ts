@@ -1,4 +1,4 @@
-// Replays of the market, and where somebody stands in one: cursor and bookmarks.
+// Replays of the market, and a user's place in each: cursor and bookmarks.
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'
@@ -149,7 +149,7 @@ async function placesOf(places: Places, userId: string, symbol: string, interval
   }
 }
 
-/** Of several exchanges that have the symbol, the one with most bars of this interval, or of any. */
+/** Of several exchanges that have the symbol, the one with the most bars of this interval, or of any interval. */
 async function exchangeWithMost(bars: SeenBars, symbol: string, interval: string): Promise<string> {
   const series = (await bars.list()).filter((one) => one.symbol === symbol)
   const exact = series.filter((one) => one.interval === interval)

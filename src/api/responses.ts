@@ -1,5 +1,5 @@
-// What a route may answer, status by status, for the OpenAPI document: worked out from what its access asks, whether it
-// has a body and a query, and what its own table adds.
+// The answers that a route may give, status by status, for the OpenAPI document. They follow from its access, from whether
+// it has a body and a query, and from the codes in its own table.
 
 import { PROBLEM_CODES, type ProblemCode } from '../lib/problem-codes.ts'
 import { BODY_BYTES, accessParts, keepsAnswers, type AccessOptions } from './access.ts'
@@ -8,7 +8,7 @@ import { ROUTE_CODES } from './route-codes.ts'
 /** The parts of a route that its answers depend on. */
 export interface Answering {
   readonly method: string
-  /** With `:id`, without a slash at the end. */
+  /** With `:id`, and without a final slash. */
   readonly path: string
   readonly options: AccessOptions
   readonly hasBody: boolean
@@ -36,7 +36,7 @@ export function codesOf({ method, path, options, hasBody, hasQuery }: Answering)
     (streams || isLarge) && 'upload_too_slow',
     (hasBody || streams) && 'payload_too_large',
     (hasBody || streams) && 'unsupported_media_type',
-    // An id longer than any address there is.
+    // The id is longer than any valid address.
     path.includes(':') && 'not_found',
     'misdirected_request',
     (hasBody || hasQuery || path.includes(':') || keepsAnswers({ method, options })) && 'validation_failed',
@@ -58,7 +58,7 @@ const refusal = { 'application/json': { schema: { $ref: '#/components/schemas/Er
 const text = { schema: { type: 'string' } }
 const RETRY = { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer' } } }
 
-/** `done` is what the 200 carries, `accepted` what a 202 does. */
+/** `done` is the content of the 200, `accepted` that of the 202. */
 export function responsesOf(
   route: Answering,
   { done, accepted }: { readonly done: object; readonly accepted: object },
@@ -105,7 +105,7 @@ const header = (name: string, description: string) => ({
   schema: { type: 'string' },
 })
 
-/** The headers that mean something there. */
+/** The headers that have an effect on this route. */
 export function headerParameters(route: Answering): object[] {
   return [
     ...(keepsAnswers(route)
@@ -127,7 +127,7 @@ export const ABOUT_COLUMNS = [
   '`answer` is the JSON answer with null where a column or a table belongs. A column is `{"at", "type", "length", "scale"?, "from"?, "values"?}`: the path in the answer, `f64`, `i32`, `i16` or `i8`, and how many items. NaN, and the least number of a whole type, is null. With `from` the items are steps: a value is the sum of `from` and the items up to it. With `scale` it is divided by that. With `values` the item is an index into those. A table is `{"at", "length", "fields"}`, a list of objects, and each of `fields` a column whose `at` is the path in the object.',
 ].join('\n\n')
 
-/** The catalogue of codes and what is answered before a route is found, as a text for the reference page. */
+/** The catalogue of codes, and the refusals before any route is found, as text for the reference page. */
 export function aboutErrors(): string {
   const rows = Object.entries(PROBLEM_CODES).map(
     ([code, { status, meaning, remedy }]) => `| ${status} | \`${code}\` | ${meaning} | ${remedy} |`,

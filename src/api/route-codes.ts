@@ -1,11 +1,11 @@
-// What each route may refuse with, beyond what its access, its body and its query say by themselves. Tests hold every
-// answer they see against it, so that the reference page tells the truth.
+// The codes that each route may refuse with, beyond those that follow from its access, body and query. Tests compare every
+// answer they see with this table, so the reference page tells the truth.
 
 import type { ProblemCode } from '../lib/problem-codes.ts'
 
 type Codes = readonly ProblemCode[]
 
-/** Of whatever a worker does: it may have no room, be cut short, or take too much. */
+/** For everything done by a worker: it may have no room, be cut short, or take too much. */
 const JOB: Codes = [
   'script_limit_exceeded',
   'concurrency_limited',
@@ -45,7 +45,7 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'POST /api/platform/tokens': KEPT,
   'DELETE /api/platform/tokens': ['token_not_found'],
 
-  // Of a key whose answer is a run that was deleted since.
+  // For a key whose answer is a run that has been deleted since.
   'POST /api/platform/backtests': [...RUN, ...KEPT, ...BACKTEST],
   'POST /api/platform/backtests/preview': RUN,
   'GET /api/platform/backtests/:id': BACKTEST,

@@ -1,9 +1,9 @@
-// What makes a route of an operation of `wire`: its access, the schemas its requests are held against, its documentation.
+// Makes a route from an operation of `wire`: its access, the schemas that validate its requests, its documentation.
 //
 //     .get('/:id', ({ caller, params }) => ({ alert: wire(alerts.get(caller.user.id, params.id)) }),
 //       route('GET /api/platform/alerts/{id}', { etag: true }))
 //
-// The handler's answer is checked by the compiler against the operation's; nothing checks it again when it is sent. (Tests do.)
+// The compiler checks the type of the handler's answer against the operation's. Only tests check it again at run time.
 
 import {
   Type,
@@ -21,13 +21,16 @@ import type { Columns } from './columns.ts'
 import type { JsonText } from './json-text.ts'
 import type { Kept } from './kept-answers.ts'
 
-/** As the OpenAPI document has it. */
+/** The form that the OpenAPI document uses. */
 interface RequestBody {
   readonly required: boolean
   readonly content: Readonly<Record<string, { schema: object }>>
 }
 
-/** What a handler returns: fields may be JSON text or columns already, and `ok` is the frame's. It may be a text that was kept. */
+/**
+ * What a handler may return: fields may be JSON text or columns already, `ok` is added later, and the whole may be a kept
+ * text.
+ */
 type Sent<K extends OperationName> = Fields<K> | Kept<Fields<K>>
 type Fields<K extends OperationName> = OrText<AnswerOf<K> | AcceptedOf<K>> & {
   readonly warnings?: readonly Wire<typeof Warning>[]
@@ -48,18 +51,18 @@ type Hooks<K extends OperationName> = Pick<
 } & (Operations[K] extends { readonly answer: object } ? { readonly response: TUnsafe<Sent<K>> } : unknown)
 
 interface RouteOptions extends Omit<AccessOptions, 'to'> {
-  /** Of what is not JSON by the operation's schema. */
+  /** For bodies that are not the JSON of the operation's schema. */
   readonly requestBody?: RequestBody
 }
 
-/** `options`: what is asked of a request beyond the operation's access. */
+/** `options` add requirements to the operation's access. */
 export function route<const K extends OperationName>(
   name: K,
   { requestBody, ...options }: RouteOptions = {},
 ): Hooks<K> {
   const operation: Operation = OPERATIONS[name]
   const { access, summary, description, answer, accepted, params, query, body } = operation
-  // What a handler reads by itself nobody else looks into.
+  // A body that the handler reads itself is not parsed by anybody else.
   const read = options.streams && body ? { required: true, content: jsonOf(body) } : requestBody
   const hooks = {
     ...(params && { params }),
@@ -75,7 +78,7 @@ export function route<const K extends OperationName>(
       ...(read && { requestBody: read }),
     },
   }
-  // `response` is for the compiler alone: Elysia would check every answer against it, and refuse JSON text.
+  // `response` is only for the compiler: Elysia would check every answer against it, and refuse JSON text.
   return hooks as unknown as Hooks<K>
 }
 

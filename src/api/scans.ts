@@ -1,4 +1,4 @@
-// Scans: ask for one, follow it, choose from its rows, run it again.
+// Scans: request one, follow it, choose from its rows, run it again.
 
 import { Elysia } from 'elysia'
 import { Problem } from '../lib/problem.ts'

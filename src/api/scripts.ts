@@ -1,4 +1,4 @@
-// Scripts: stored Pine source with its diagnostics and versions, and the check that an editor calls as one types.
+// Scripts: stored Pine source with its diagnostics and versions, and the check that an editor calls while the user types.
 
 import { Elysia } from 'elysia'
 import { SCRIPTS_PER_USER, type Script, type ScriptMade } from '../scripts/scripts.ts'

@@ -1,4 +1,4 @@
-// What of each private or published thing is found by searching.
+// Turns private and published objects into items of the search index.
 
 import type { Idea } from '../ideas/ideas.ts'
 import type { Run } from '../runs/runs.ts'
@@ -6,7 +6,7 @@ import type { Script } from '../scripts/scripts.ts'
 import type { SearchItem } from '../search/indexes.ts'
 import type { Watchlist } from '../watchlists/watchlists.ts'
 
-/** Of the source its beginning is enough. */
+/** The beginning of the source is enough to find it. */
 export function runItem(run: Run, source: string): SearchItem {
   const { id, name, symbol, userId } = run
   return {

@@ -1,5 +1,5 @@
-// How many streams of events a user holds open at once. Each is a connection and a timer for as long as it lives, and one
-// forgotten loop of a script would take them all.
+// Limits how many streams of events a user holds open at once. Each takes a connection and a timer while it lives, and one
+// forgotten loop in a client would take them all.
 
 import { Problem } from '../lib/problem.ts'
 
@@ -9,8 +9,8 @@ export class StreamSlots {
   readonly #open = new Map<string, number>()
 
   /**
-   * Takes a slot until the function that is returned is called or `signal` aborts. The newest stream is the one that is refused:
-   * ending the oldest would make its client open it again, which would end the next one, and so on for ever.
+   * Takes a slot until the returned function is called or `signal` aborts. The newest stream is refused, because ending the
+   * oldest would make its client open it again, which would end the next one, and so on for ever.
    */
   enter(userId: string, signal: AbortSignal): () => void {
     const open = this.#open.get(userId) ?? 0

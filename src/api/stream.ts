@@ -1,4 +1,5 @@
-// What happens, as it happens: new bars, firings of one's alerts, one's finished backtests and sweeps, as server-sent events.
+// Sends events as they happen, as server-sent events: new bars, firings of the user's alerts, the user's finished backtests
+// and sweeps.
 
 import { marketName } from '../lib/text.ts'
 import { Elysia, sse } from 'elysia'
@@ -11,7 +12,7 @@ import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { route } from './route.ts'
 
-/** How many of the newest events a reader that comes back can still get. */
+/** How many of the newest events a returning reader can still get. */
 const LOGGED = 4096
 
 type StreamEvent =
@@ -21,7 +22,7 @@ type StreamEvent =
   | { readonly event: 'drawings'; readonly ownerId: string; readonly data: StreamEvents['drawings'] }
   | { readonly event: 'sweep'; readonly ownerId: string; readonly data: StreamEvents['sweep'] }
 
-/** What a token needs to hear of an event of its user. */
+/** The scope that a token needs for events of each kind. */
 const SCOPES = {
   firing: 'alerts:read',
   backtest: 'backtests:read',
@@ -29,7 +30,7 @@ const SCOPES = {
   drawings: 'ideas:read',
 } as const satisfies Readonly<Record<string, Scope>>
 
-/** An event as all its readers share it: written out once, and asked once a user whose business it is. */
+/** An event as all its readers share it: its text is written once, and each user's permission is checked once. */
 interface Told {
   readonly event: StreamEvent
   text: string | null
@@ -78,22 +79,22 @@ function logOf({ bars, features, clock }: ApiDeps): EventLog<Told> {
   return log
 }
 
-/** Elysia writes what `toSSE` answers. An event has one id, so its text is the same for everybody. */
+/** Elysia sends what `toSSE` answers. An event has one id, so its text is the same for everybody. */
 function frameOf(id: string, told: Told) {
   const { event, data } = told.event
   const text = (told.text ??= `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   return { sse: true, toSSE: () => text } as const
 }
 
-/** Who listens, to what, and what of theirs the credential may show. */
+/** A reader: who listens, to what, and which of the user's objects the credential covers. */
 interface Reader {
   readonly userId: string
-  /** Whether the credential it was opened with lets in still: it may have been revoked since. */
+  /** Whether its credential is still accepted: it may have been revoked since. */
   readonly stands: () => Promise<boolean>
   readonly may: (scope: Scope) => boolean
-  /** Only bars of this one. */
+  /** Limits bars to this symbol. */
   readonly symbol: string | null
-  /** Id of the last event that was seen. */
+  /** Id of the last event that the reader saw. */
   readonly after: string | null
 }
 
@@ -108,7 +109,7 @@ async function* follow(
   const stop = log.onEvent(wait.wake)
   try {
     let place = reader.after ?? log.newest
-    // A place that says nothing here is not confirmed, and not repeated.
+    // An id that is unknown here is neither confirmed nor repeated.
     const known = log.behind(place) !== 'missed'
     yield sse({ ...(known && { id: place }), event: 'hello', data: {} })
     while (!signal.aborted) {
@@ -141,7 +142,7 @@ async function mayHear(
   if (event.event === 'bars') {
     const { key } = event
     if (symbol !== null && key.symbol !== symbol) return false
-    // No reader hears of another's private bars, nor of shared ones that are hidden by their own of the name.
+    // A reader gets neither another's private bars nor shared ones that are hidden by their own of the same name.
     const mine = isTheirs.get(userId) ?? ownerOf(await resolveSeries(bars, userId, key)) === ownerOf(key)
     isTheirs.set(userId, mine)
     return mine

@@ -12,7 +12,7 @@ import { route } from './route.ts'
 
 export function supportRoutes(deps: ApiDeps) {
   const { support, mail } = deps.features
-  /** Tells the owner, where mail leaves this machine. */
+  /** A letter that tells the owner, in case mail is sent from this server. */
   async function letterOf({ id, email, subject, body }: Ticket): Promise<Changes> {
     const owner = mail.configured ? await ownerOf(deps) : null
     if (!owner) return {}
@@ -70,7 +70,7 @@ export function supportRoutes(deps: ApiDeps) {
     )
 }
 
-/** The account the server belongs to. */
+/** The account of the server's owner. */
 async function ownerOf({ kv }: ApiDeps) {
   for await (const user of users(kv).each()) if (user.role === 'owner') return user
   return null

@@ -1,4 +1,4 @@
-// Sweeps: ask for one, follow it, page through its trials, stop it and go on with it.
+// Sweeps: request one, follow it, page through its trials, stop it and resume it.
 
 import { Elysia } from 'elysia'
 import { seriesName } from '../market/bar-store.ts'
@@ -134,7 +134,7 @@ export function sweepRoutes(deps: ApiDeps) {
 
 async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string, signal: AbortSignal) {
   const { tried: script, exchange, symbol, interval } = await runs.get(userId, id)
-  // Of one from before trials were counted, itself is known.
+  // For a backtest from before trials were counted, only the backtest itself counts.
   if (script === undefined) return runs.verdict(userId, id, signal, { counted: 1, sharpes: [] })
   const of = { userId, script, market: seriesName({ exchange, symbol, interval }) }
   await features.ledger.settled()
@@ -142,7 +142,7 @@ async function verdictOf({ features, runs }: ApiDeps, userId: string, id: string
   return runs.verdict(userId, id, signal, { counted, sharpes: await features.ledger.sharpes(of) })
 }
 
-/** Of a sweep's or a backtest's script on its market. */
+/** How many trials are counted for the script of a sweep or a backtest on its market. */
 async function countedOf({ features, runs }: ApiDeps, userId: string, id: string): Promise<number> {
   if (id.startsWith('sw_')) return features.sweeps.counted(await features.sweeps.get(userId, id))
   const { tried, exchange, symbol, interval } = await runs.get(userId, id)
@@ -151,7 +151,7 @@ async function countedOf({ features, runs }: ApiDeps, userId: string, id: string
   return features.ledger.count({ userId, script: tried, market: seriesName({ exchange, symbol, interval }) })
 }
 
-/** A page of trials at a time. */
+/** The trials as CSV, a page at a time. */
 async function* csvOf({ features }: ApiDeps, sweep: Sweep): AsyncGenerator<string> {
   yield `${csvHead(
     sweep,
@@ -165,7 +165,7 @@ async function* csvOf({ features }: ApiDeps, sweep: Sweep): AsyncGenerator<strin
   }
 }
 
-/** What the reader does not take is not read ahead. */
+/** Reads no further ahead than the client takes. */
 function streamOf(texts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({

@@ -1,4 +1,4 @@
-// Personal API tokens. Managing them takes a session: a token that leaked cannot make more of its kind.
+// Personal API tokens. Managing them requires a session, so a leaked token cannot make more tokens.
 
 import { Elysia } from 'elysia'
 import type { ApiToken } from '../accounts/accounts.ts'

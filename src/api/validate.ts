@@ -1,6 +1,6 @@
-// Bodies against schemas: unknown fields are set aside and reported, wrong ones are refused with their place.
+// Validates bodies against schemas: unknown fields are removed and reported, wrong ones are refused with their path.
 //
-// The same TypeBox schemas make the OpenAPI document. Nothing is coerced: "5" is not 5 in a body.
+// The same TypeBox schemas make the OpenAPI document. Nothing is converted: "5" is not 5 in a body.
 
 import type { TSchema } from '@sinclair/typebox'
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler'
@@ -11,13 +11,16 @@ import { Problem, type FieldProblem } from '../lib/problem.ts'
 import { isOneLine, textFault, type TextFault } from '../lib/text.ts'
 import { textBounds } from '../wire/schema.ts'
 
-/** At most this many wrong fields are named. */
+/** The most wrong fields that an answer names. */
 const FIELDS_MAX = 50
 
-/** Schemas are made once, so each is compiled once. */
+/** Schemas are made once, so each one is compiled once. */
 const checkOf = memoOf((schema: TSchema): TypeCheck<TSchema> => TypeCompiler.Compile(schema))
 
-/** `value` without fields the schema does not know; their JSON Pointers go to `unknown`. Throws 422 when it does not fit. */
+/**
+ * `value` without the fields that the schema does not know; their JSON Pointers are added to `unknown`. Throws 422 if it
+ * does not fit.
+ */
 export function checkBody(schema: TSchema, value: unknown, unknown: string[]): unknown {
   const known = stripUnknown(schema, value, '', unknown)
   const check = checkOf(schema)
@@ -32,7 +35,7 @@ export function validationFailed(fields: readonly FieldProblem[]): Problem {
   return new Problem(422, 'validation_failed', `${where}${first?.message ?? 'not valid'}${rest}`, { fields })
 }
 
-/** One problem a place: TypeBox reports a missing field as missing and as of the wrong type. */
+/** One problem for each path: TypeBox reports a missing field both as missing and as of the wrong type. */
 export function fieldProblems(where: FieldProblem['in'], errors: Iterable<ValueError>): FieldProblem[] {
   const byPath = new Map<string, FieldProblem>()
   for (const error of errors) {
@@ -42,7 +45,7 @@ export function fieldProblems(where: FieldProblem['in'], errors: Iterable<ValueE
     const fault = bounds && typeof error.value === 'string' ? textFault(error.value, bounds) : null
     const missing = error.type === ValueErrorType.ObjectRequiredProperty || error.value === undefined
     const expected = describe(error.schema)
-    // Elysia lets no parameter through that the schema of a query does not name.
+    // Elysia refuses query parameters that the schema does not name.
     if (error.type === ValueErrorType.ObjectAdditionalProperties) {
       const message = 'is no parameter of this address'
       byPath.set(error.path, { in: where, path: error.path, code: 'unknown_parameter', message })
@@ -68,7 +71,7 @@ const FAULTS: Readonly<Record<TextFault, string>> = {
   surrogate: 'half of a surrogate pair in it',
 }
 
-/** Names and titles are kept composed: the `é` of one keyboard is an `e` and an accent on another. */
+/** Names and titles are composed on the way: the `é` of one keyboard is an `e` and an accent on another. */
 function stripUnknown(schema: TSchema, value: unknown, path: string, unknown: string[]): unknown {
   if (typeof value === 'string') return isLine(schema) ? value.normalize('NFC') : value
   if (typeof value !== 'object' || value === null) return value
@@ -99,12 +102,12 @@ function isLine(schema: TSchema): boolean {
   return variants ? variants.some(isLine) : isOneLine(textBounds(schema)?.form ?? 'raw')
 }
 
-/** A name as a part of a JSON Pointer. */
+/** A name escaped as a part of a JSON Pointer. */
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** What a schema wants, in words. */
+/** What a schema expects, in words. */
 function describe(schema: TSchema): string {
   if (typeof schema.expected === 'string') return schema.expected
   const variants = schema.anyOf as TSchema[] | undefined
@@ -131,7 +134,7 @@ function range(low: number | undefined, high: number | undefined, unit: string):
   return `of ${low} to ${high} ${unit}`.trim()
 }
 
-/** The kind of a submitted value; never the value itself. */
+/** The kind of a submitted value, without the value itself. */
 function kindOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'

@@ -1,4 +1,4 @@
-// Webhooks: receivers, their deliveries, and what can be done with both.
+// Webhooks: receivers and their deliveries, and the actions on both.
 
 import { Elysia } from 'elysia'
 import type { Scope } from '../accounts/accounts.ts'
@@ -13,7 +13,7 @@ const wire = (receiver: Receiver): WebhookWire => {
   const { events, ...shown } = viewOf(receiver)
   return { ...shown, events: [...events] }
 }
-/** What an event tells of; a test tells of nothing. */
+/** The scope that covers an event's data; a test has no data. */
 const TOLD: Readonly<Record<Delivery['event'], Scope | null>> = {
   'alert.triggered': 'alerts:read',
   'backtest.reportReady': 'backtests:read',
@@ -22,13 +22,14 @@ const TOLD: Readonly<Record<Delivery['event'], Scope | null>> = {
 
 type May = (scope: Scope) => boolean
 
-/** A log of what was sent opens nothing that its reader could not read where it stands. */
+/** A log of deliveries must not show data that its reader could not read at the source. */
 const deliveryWire =
   (may: May) =>
   ({ ownerId: _owner, begunAt: _begun, receiverId, attempts, data, ...shown }: Delivery) => {
     const scope = TOLD[shown.event]
     const told = scope === null || may(scope) ? data : null
-    // A delivery's data is of its event, which the outbox does not know; tests hold the answers against the schema.
+    // A delivery's data depends on its event, which the outbox's type does not express; tests check the answers against the
+    // schema.
     return { ...shown, data: told, webhookId: receiverId, attempts: [...attempts] } as DeliveryWire
   }
 
