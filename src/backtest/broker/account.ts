@@ -1,7 +1,7 @@
-// The account: what is held, what it is worth now, and all that a script reads of it as strategy.*.
+// The account: what is held, what it is worth now, and everything that a script reads about it as strategy.*.
 //
-// "Now" is the close of the bar the script runs on, or, while a bar is walked, the price the path has reached. The run
-// says which bar it is, the walk (walk.ts) where on it; nobody else writes these.
+// "Now" is the close of the bar the script runs on, or, while a bar is walked, the price the path has reached. Only the run
+// sets the bar, and only the walk (walk.ts) the place on it.
 
 import type { Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
@@ -20,37 +20,37 @@ export interface BrokerOptions {
   readonly bars: Bars
   readonly symbol: SymbolInfo
   readonly settings: BrokerSettings
-  /** Symbol currency → account currency, one a bar; null = the same currency (I1, I2). */
+  /** Rate from symbol currency to account currency for each bar; null = the currencies are equal (I1, I2). */
   readonly rates?: Float64Array | null
   /** Bars for the magnifier (A5). */
   readonly finer?: Bars | null
-  /** The bars as the script is to see them while they are made (A10). */
+  /** The forming bars as the script sees them (A10). */
   readonly developing?: DevelopingBars | null
-  /** A number that changes with the trading day a bar belongs to (H5). */
+  /** A number that changes whenever a bar belongs to a new trading day (H5). */
   readonly dayOf?: (bar: number) => number
-  /** Whether to note which orders rest where (resting.ts): charts draw it, alerts need not. */
+  /** Whether to note which orders rest at which price (resting.ts): charts draw them, alerts do not need them. */
   readonly notesResting?: boolean
 }
 
 export class Account implements BrokerAccount {
   bar = 0
-  /** Where on the bar: what fills is booked with it. */
+  /** The place on the bar, which is booked with every fill. */
   point: PathPoint = 0
-  /** A bar is being walked: "now" is where the path stands, else the close. */
+  /** While a bar is walked, "now" is the price that the path has reached; otherwise it is the close. */
   walking = false
   nowTicks = 0
   readonly settings: BrokerSettings
   readonly position: Position
-  /** As the script sees them: of the one that is being made what the path has shown so far. */
+  /** The bars as the script sees them: the forming one holds what the path has shown so far. */
   readonly bars: Bars
   readonly developing: DevelopingBars | null
   readonly rates: Float64Array | null
   readonly lot: number
   readonly mintick: number
   readonly pointValue: number
-  /** The trade a script asked for last. */
+  /** The trade that a script asked for last. */
   private readonly trade = new TradeCursor(this)
-  /** Max drawdown and run-up so far, worked out when asked for. */
+  /** Maximum drawdown and run-up so far, computed on request. */
   private extremes: EquityWalk
 
   constructor({ bars, symbol, settings, rates = null, developing = null }: BrokerOptions) {
@@ -78,7 +78,7 @@ export class Account implements BrokerAccount {
     return this.rates ? this.rates[this.bar]! : 1
   }
 
-  /** The close, or where the path stands while a bar is walked (A8). */
+  /** The close, or the price that the path has reached while a bar is walked (A8). */
   nowPrice(): number {
     return this.walking ? this.nowTicks * this.mintick : this.bars.close[this.bar]!
   }
@@ -119,7 +119,7 @@ export class Account implements BrokerAccount {
   get grossLoss(): number {
     return this.position.grossLoss
   }
-  /** The walk over equity never goes back, so a bar that is being made is left for its close. */
+  /** The walk over equity never goes back, so a forming bar is left out until its close. */
   private get walkedTo(): number {
     return this.developing?.isDeveloping ? this.bar - 1 : this.bar
   }
@@ -151,7 +151,7 @@ export class Account implements BrokerAccount {
     return this.position.losses
   }
 
-  /** J7: profit of exactly 0. */
+  /** J7: trades with a profit of exactly 0. */
   get evenTrades(): number {
     return this.position.evens
   }
@@ -163,7 +163,7 @@ export class Account implements BrokerAccount {
   }
   readonly closedTradesFirstIndex = 0
 
-  /** G6: not scaled by margin; na only where neither side keeps any. */
+  /** G6: not scaled by margin; na only if neither side keeps any. */
   get capitalHeld(): number {
     if (this.settings.marginLong === 0 && this.settings.marginShort === 0) return NaN
     return Math.abs(this.position.value) * this.pointValue * this.rate()

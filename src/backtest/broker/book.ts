@@ -1,26 +1,26 @@
-// The order book: what waits, and whether anything does. The desk puts orders in, the floor takes them out.
+// The order book: what waits, and whether anything does. The desk adds orders, the floor removes them.
 
 import { ScriptError } from '../../pine/runtime/runtime.ts'
 import { removeAt, type ExitTemplate, type Leg, type Order } from './orders.ts'
 import type { Watch } from './watch.ts'
 
-/** TradingView keeps 9,000 trades; a script with more orders open at once is making them in a loop. */
+/** TradingView keeps 9,000 trades; a script with more open orders than this makes them in a loop. */
 const ORDERS_MAX = 10_000
 
 export class Book {
   dirty = false
-  /** Anything waits or watches, so the bar has to be walked. */
+  /** Something waits or watches, so the bar has to be walked. */
   active = false
-  /** In the order of arrival, never of level. */
+  /** Sorted by arrival, never by level. */
   orders: Order[] = []
   templates: ExitTemplate[] = []
   legs: Leg[] = []
-  /** Exits without from_entry: they cover what is opened after the call too, until the position closes. */
+  /** Exits without from_entry also cover entries that open after the call, until the position closes. */
   standing: ExitTemplate[] = []
   /** Immediate closes, settled after the script (B9). */
   immediates: Order[] = []
   private sequence = 0
-  /** Orders numbered up to here were placed in an earlier run of the script on this bar (A10). */
+  /** Orders up to this number were placed in an earlier run of the script on this bar (A10). */
   private placedBefore = 0
   private readonly watch: Watch
   private readonly processOrdersOnClose: boolean
@@ -30,12 +30,12 @@ export class Book {
     this.processOrdersOnClose = processOrdersOnClose
   }
 
-  /** Orders, templates and legs are numbered in the order of the calls that made them. */
+  /** The number of the next order, template or leg, which are numbered in the order of the calls that made them. */
   nextSequence(): number {
     return ++this.sequence
   }
 
-  /** Whether the run of the script that is under way placed it. */
+  /** Whether the present run of the script placed the order. */
   isOfThisRun({ bar, sequence }: Order, now: number): boolean {
     return bar === now && sequence > this.placedBefore
   }
@@ -48,7 +48,7 @@ export class Book {
     return this.orders.length + this.legs.length + this.immediates.length
   }
 
-  /** C2: an order with the id of one that waits takes its place. */
+  /** C2: an order replaces a waiting one of the same id. */
   place(order: Order): void {
     const { orders } = this
     let index = 0
@@ -70,7 +70,7 @@ export class Book {
     this.touched()
   }
 
-  /** Removes an order from those that wait; false when something else removed it before. */
+  /** Removes a waiting order; answers false if something else removed it before. */
   take(order: Order): boolean {
     const index = this.orders.indexOf(order)
     if (index < 0) return false
@@ -84,15 +84,15 @@ export class Book {
     else leg.entry.legs = [leg]
   }
 
-  /** Legs of entries that are gone go with them. */
+  /** Removes the legs of entries that no longer exist. */
   dropOrphans(): void {
     if (this.legs.length > 0 && this.legs.some((leg) => leg.entry.bound <= 0))
       this.legs = this.legs.filter((leg) => leg.entry.bound > 0)
   }
 
-  /** C10: entries by their id, exits by theirs; nothing cascades. Closing cancels nothing at all (C11). */
+  /** C10: cancels entries by their id and exits by theirs, without cascading. Closing cancels nothing at all (C11). */
   cancel(id: string): void {
-    // Scripts cancel on every bar what is mostly not there.
+    // Scripts call cancel on every bar, mostly for orders that do not exist.
     if (this.orders.length > 0)
       this.orders = this.orders.filter((order) => order.kind === 'close' || order.id !== id)
     if (this.templates.length > 0) this.templates = this.templates.filter((template) => template.id !== id)
@@ -109,7 +109,7 @@ export class Book {
     this.settle()
   }
 
-  /** What has fired stays with its entry, for it must not come back (D3). */
+  /** A fired leg stays with its entry, because it must not come back (D3). */
   private cancelLegs(which: (leg: Leg) => boolean): void {
     if (this.legs.length === 0) return
     const cancelled = (leg: Leg) => leg.filled === 0 && which(leg)
@@ -118,7 +118,7 @@ export class Book {
     this.legs = this.legs.filter((leg) => !cancelled(leg))
   }
 
-  /** Trading was stopped: nothing that waited is left, fired exits neither. */
+  /** Trading was stopped: removes everything that waits, and fired exits too. */
   clear(): void {
     this.orders = []
     this.templates = []
@@ -131,7 +131,7 @@ export class Book {
     if (this.processOrdersOnClose) this.dirty = true
   }
 
-  /** After anything changed: is there something to look at on the next bar? */
+  /** Call it after any change: decides whether the next bar needs a look. */
   settle(): void {
     this.active =
       this.orders.length > 0 ||

@@ -1,6 +1,6 @@
-// The broker emulator: orders in, trades out, as TradingView's does it.
+// The broker emulator turns orders into trades as TradingView's does.
 //
-// It is made of parts that know each other in one direction only:
+// Its parts know each other in one direction only:
 //
 //     account   what is held and what it is worth: what a script reads
 //     watch     judges margin calls and a strategy's risk rules, by the account
@@ -9,12 +9,12 @@
 //     floor     fills: from the book into the account, and what follows from a fill
 //     walk      bar by bar along the path of prices, says whose turn it is on the floor
 //
-// The rules have letters, `A1` to `J8`: RULES.md has them all, and each is cited where the code follows it, there or in
-// the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E), margin.ts (G), risk.ts (H).
+// The rules are named `A1` to `J8`. RULES.md lists them all, and the code cites each where it follows it, in these parts or
+// in the file of its family: sizing.ts and commission.ts (F), exits.ts and trailing.ts (D, E), margin.ts (G), risk.ts (H).
 // Levels are integer ticks, quantities integer units (numbers.ts).
 //
-// Nothing is done on a bar on which nothing waits and the position cannot be called: that is what makes a million
-// bars cheap. Run-ups and drawdowns are worked out from the columns when somebody asks (equity.ts).
+// A bar on which nothing waits and the position cannot be called costs nothing, which makes a million bars cheap. Run-ups
+// and drawdowns are computed from the columns on request (equity.ts).
 
 import { GraphReader, GraphWriter } from '../../lib/graph-bytes.ts'
 import type { Broker } from '../../pine/broker.ts'
@@ -28,11 +28,11 @@ import type { BrokerSettings } from './settings.ts'
 import { Walk } from './walk.ts'
 import { Watch } from './watch.ts'
 
-/** About what a fill takes, a closed trade with what the report says of it, and an order that waits. */
+/** Roughly the memory of a fill, of a closed trade with its part of the report, and of a waiting order. */
 const FILL_BYTES = 69
 const TRADE_BYTES = 650
 const ORDER_BYTES = 300
-/** Bytes a character of an order's id or comment takes, since report and tracks repeat it. */
+/** Bytes for each character of an order's id or comment, which report and tracks repeat. */
 const TEXT_BYTES = 8
 const DAY_MS = 86_400_000
 
@@ -65,8 +65,8 @@ export class BrokerEmulator implements Broker {
   }
 
   /**
-   * What rested went when the script ran last, and the position that it left can be called. Then what comes in its place
-   * is a row of its own among resting orders; with another position it goes on being the same row.
+   * The resting orders were removed when the script last ran, and the position that it left can be called. Their
+   * replacements then get rows of their own; with another position, an order placed again continues its row.
    */
   private get hasToNote(): boolean {
     return this.notes !== null && !this.notes.isEmpty && this.watch.mayCall
@@ -106,7 +106,7 @@ export class BrokerEmulator implements Broker {
     )
   }
 
-  /** Labels are only added, but for a step back, after which all are counted again. */
+  /** Labels are only added, except after a step back, when all of them are counted again. */
   private labelBytes(): number {
     const { labels } = this.account.position.fills
     if (labels.length < this.labelsSeen) this.labelsCounted = this.labelsSeen = 0
@@ -126,7 +126,7 @@ export class BrokerEmulator implements Broker {
       return
     }
     const calm = !this.book.active && this.watch.isSafe(bar)
-    // Nothing waits and nothing did: most bars of most runs, on which noting cost 4 ns of 17.
+    // Nothing waits and nothing did. That is true of most bars of most runs, where noting cost 4 ns of 17.
     if (calm && (this.notes === null || this.notes.isEmpty)) return
     this.notes?.before(bar)
     if (calm || this.walk.onBar(bar, rerun)) this.notes?.after(bar)
@@ -137,7 +137,7 @@ export class BrokerEmulator implements Broker {
     this.walk.afterScript(bar)
   }
 
-  /** Orders that rested, by the bar they came; none without `notesResting`. */
+  /** Orders that rested, sorted by the bar on which they came; empty without `notesResting`. */
   restingOrders(): readonly RestingOrder[] {
     return this.notes?.orders(this.account.bar) ?? []
   }
@@ -151,7 +151,7 @@ export class BrokerEmulator implements Broker {
     return writer.bytes()
   }
 
-  /** What was traded and what waits: two runs trade alike if it is equal. What a script only asked to know is not in it. */
+  /** What was traded and what waits. If it is equal, two runs trade alike; values that a script only read are not in it. */
   dealings(): Uint8Array {
     const { position } = this.account.state()
     const { risk, marginCalls } = this.watch
@@ -170,7 +170,7 @@ export class BrokerEmulator implements Broker {
     if (notes) this.notes?.restore(notes)
   }
 
-  /** One value, for an entry in the account and the legs in the book name each other. */
+  /** A single value, because the account's entries and the book's legs refer to each other. */
   private state() {
     const { account, watch, book, notes } = this
     return {

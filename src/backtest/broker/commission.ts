@@ -1,10 +1,10 @@
-// Commission is an order's, not a trade's: worked out once over the whole quantity, then split over what it closed
-// and what it opened, by quantity (F10, F11).
+// Commission belongs to an order, not to a trade: it is computed once over the whole quantity, then split by quantity over
+// what the order closed and what it opened (F10, F11).
 
 import { contracts, tenDigits } from './numbers.ts'
 import type { BrokerSettings } from './settings.ts'
 
-/** `rate` converts symbol currency to account currency; cash fees are account currency already (I2). */
+/** `rate` converts symbol currency to account currency; cash fees are already in account currency (I2). */
 export function commissionOf(
   settings: BrokerSettings,
   units: number,

@@ -1,7 +1,7 @@
-// The order desk: takes a script's commands, and puts what comes of them into the book. Nothing trades here.
+// The order desk takes a script's commands and puts the resulting orders into the book. Nothing trades here.
 //
-// Commands settle at once what does not depend on the fill: sizes (F1), the flip against a position (C1, C2, C7),
-// which closes are already spoken for (D9, D12), and what may not be placed at all (F12, G1, H).
+// A command settles at once everything that does not depend on the fill: sizes (F1), the flip against a position (C1, C2,
+// C7), which parts of the position other closes have claimed (D9, D12), and what may not be placed at all (F12, G1, H).
 
 import type { BrokerDesk, CloseAllRequest, CloseRequest, ExitRequest, OcaType } from '../../pine/broker.ts'
 import type { Account } from './account.ts'
@@ -18,7 +18,7 @@ export class Desk implements BrokerDesk {
   private readonly account: Account
   private readonly book: Book
   private readonly watch: Watch
-  /** Of settings with a fixed quantity. */
+  /** The default size in units, for settings with a fixed quantity. */
   private readonly defaultUnits: number
 
   constructor(account: Account, book: Book, watch: Watch) {
@@ -28,7 +28,7 @@ export class Desk implements BrokerDesk {
     this.defaultUnits = unitsOf(account.settings.defaultQtyValue, account.lot)
   }
 
-  /** Sizes and checks an order; null = it is not placed (F12, G1, H). */
+  /** Sizes and checks an order; answers null if it may not be placed (F12, G1, H). */
   place(
     kind: 'entry' | 'order',
     id: string,
@@ -58,7 +58,8 @@ export class Desk implements BrokerDesk {
       if (settings.defaultQtyType !== 'fixed') budget = budgetOf(settings, account.equityAt(price))
       if (Number.isNaN(budget)) units = this.defaultUnits
       else {
-        // F1: market orders are priced with slippage; F2: priced ones at their own level, for the margin check.
+        // F1: market orders are priced with slippage. F2: for the margin check, priced orders are priced at their own
+        // level.
         const at = !priced
           ? price + direction * settings.slippage * mintick
           : (Number.isNaN(limit) ? stop : limit) * mintick
@@ -67,7 +68,7 @@ export class Desk implements BrokerDesk {
       }
     } else units = unitsOf(qty, lot)
     if (!(units > 0)) return
-    // C12: the disallowed side only closes.
+    // C12: an order to the forbidden side only closes.
     const reduceOnly = kind === 'entry' && this.forbids(direction)
     if (reduceOnly && flip === 0) return
     if (kind === 'entry' && !reduceOnly) units = Math.min(units, watch.roomFor(direction))
@@ -104,9 +105,10 @@ export class Desk implements BrokerDesk {
   }
 
   /**
-   * C1, C5, C9: the position an entry will meet, as far as this script run has settled it: closes are taken off, and
-   * market entries the other way that were placed before it are reckoned with (not those over the pyramiding cap). So a
-   * stop that is placed behind a market entry from flat, and fires bars later, reverses what that entry opened.
+   * C1, C5, C9: the position that an entry will meet, as far as this run of the script has settled it. Closes are
+   * subtracted, and earlier market entries to the other side are taken into account (except those beyond the pyramiding
+   * limit). So a stop that is placed behind a market entry from flat, and fires bars later, reverses what that entry
+   * opened.
    */
   private projected(direction: Direction): number {
     const { position, settings } = this.account
@@ -126,22 +128,22 @@ export class Desk implements BrokerDesk {
     return units
   }
 
-  /** C2, C7: of several calls on one bar only one carries the flip. */
+  /** C2, C7: of several calls on one bar, only one carries the flip. */
   private settleFlip(id: string, direction: Direction, flip: number, priced: boolean): number {
     const { orders } = this.book
     for (let i = 0; i < orders.length; i++) {
       const other = orders[i]!
       if (other.kind !== 'entry' || other.direction !== direction) continue
       if (!this.book.isOfThisRun(other, this.account.bar)) continue
-      // C2: re-issued on the same bar, the order keeps only its own quantity.
+      // C2: an order issued again on the same bar keeps only its own quantity.
       if (other.id === id) return 0
-      // C7: with different ids the flip belongs to the last.
+      // C7: with different ids, the last one carries the flip.
       if (!priced && isMarket(other)) other.flip = 0
     }
     return flip
   }
 
-  /** Units that close() calls of this script run will take off the position. */
+  /** Units that the close() calls of this run of the script will take off the position. */
   private claimedByCloses(): number {
     const { orders, immediates } = this.book
     if (orders.length === 0 && immediates.length === 0) return 0
@@ -151,7 +153,7 @@ export class Desk implements BrokerDesk {
     return sum
   }
 
-  /** D12: units a reversing market entry of this script run takes off the position. */
+  /** D12: units that a reversing market entry of this run of the script takes off the position. */
   private claimedByEntries(): number {
     let sum = 0
     for (const order of this.book.orders)
@@ -164,7 +166,7 @@ export class Desk implements BrokerDesk {
     const target = request.id ?? ''
     const bound = this.account.position.boundTo(target)
     if (bound === 0) return
-    // D19: what the list calls a close that has no comment.
+    // D19: the list shows this for a close without a comment.
     this.placeClose(request, `Close entry(s) order ${target}`, target, bound, request.qty, request.qtyPercent)
   }
 
@@ -183,12 +185,13 @@ export class Desk implements BrokerDesk {
   ): void {
     const { account, book } = this
     const { settings, bar, lot } = account
-    // D11: processed on close under FIFO, a later call of one call site replaces the earlier of the same bar.
+    // D11: with processing on close under FIFO, a later call from the same call site replaces the earlier one of the same
+    // bar.
     if (settings.processOrdersOnClose && settings.closeEntriesRule === 'FIFO' && target !== null)
       book.orders = book.orders.filter(
         (one) => !(one.kind === 'close' && one.site === site && one.bar === bar && one.target !== null),
       )
-    // D9: what earlier calls have targeted is not there to be closed again. D12: neither is what an entry reverses.
+    // D9: units claimed by earlier calls cannot be closed again. D12: nor can those that an entry reverses.
     let left = bound - this.claimedByEntries()
     for (const one of [...book.orders, ...book.immediates])
       if (one.kind === 'close' && (one.target === target || one.target === null || target === null))
@@ -237,9 +240,10 @@ export class Desk implements BrokerDesk {
       : request
     for (const entry of position.entries)
       if (from === null || entry.id === from) this.issueLeg(id, exit, entry)
-    // D1, D2: and to entries that have not filled yet.
+    // D1, D2: an exit also applies to entries that have not filled yet.
     for (const order of book.orders) {
-      // D5: an add that pyramiding will refuse gets no exits: they would outlive the position they were computed for.
+      // D5: an add that pyramiding will refuse gets no exits, since they would outlive the position that they were computed
+      // for.
       if (order.kind === 'close' || order.reduceOnly || overCap(order, position, settings)) continue
       if (from === null ? position.units * order.direction < 0 : order.id !== from) continue
       const template = { id, entryId: order.id, exit, bar, sequence: book.nextSequence() }
@@ -254,7 +258,7 @@ export class Desk implements BrokerDesk {
     if (book.legs.length > 0) book.touched()
   }
 
-  /** D3, D7: a call makes a leg for each filled entry, or changes the one that is there. */
+  /** D3, D7: a call makes a leg for each filled entry, or changes the leg that it already has. */
   private issueLeg(id: string, exit: ExitRequest, entry: Entry): void {
     const known = legOf(entry, id)
     if (known?.done) return
@@ -339,7 +343,7 @@ function legOf({ legs }: Entry, id: string): Leg | undefined {
   return undefined
 }
 
-/** What a close leaves of a position. */
+/** The part of a position that a close leaves. */
 function closed(units: number, order: Order): number {
   return units - Math.sign(units) * Math.min(Math.abs(units), order.units)
 }

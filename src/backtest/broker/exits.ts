@@ -1,4 +1,4 @@
-// strategy.exit: which levels a call means for one entry, and how much of the entry it may close.
+// strategy.exit: which levels a call sets for one entry, and how much of the entry it may close.
 
 import type { ExitRequest } from '../../pine/broker.ts'
 import { floorToLot, tickAbove, tickBelow, unitsOf } from './numbers.ts'
@@ -56,12 +56,12 @@ export function exitLevels(
 }
 
 function toTick(ticks: number, up: boolean): number {
-  // Most levels were not given, and a call gives six.
+  // Most levels are missing, and each call has six.
   if (ticks !== ticks) return NaN
   return up ? tickAbove(ticks) : tickBelow(ticks)
 }
 
-/** Of a level given as a price and one given in ticks. */
+/** Chooses between a level given as a price and one given in ticks. */
 function nearer(absolute: number, relative: number, nearerLevelWins: boolean, higher: boolean): number {
   if (absolute !== absolute) return relative
   if (relative !== relative || !nearerLevelWins) return absolute
@@ -69,8 +69,8 @@ function nearer(absolute: number, relative: number, nearerLevelWins: boolean, hi
 }
 
 /**
- * D4: units of `entry` that a call of exit `id` gets: its own quantity or share of the ORIGINAL size, capped by what
- * the other exits have not reserved (fired ones keep their claim). D6: shares floor to the lot.
+ * D4: units of `entry` that a call of exit `id` gets: its own quantity, or its share of the original size, capped by what
+ * other exits have not reserved (fired ones keep their claim). D6: shares are floored to the lot.
  */
 export function reservation(exit: ExitRequest, entry: Entry, id: string, lot: number): number {
   let taken = 0

@@ -1,5 +1,5 @@
-// The floor, where orders trade: what fills, how much of it, and what follows from a fill. It is told the price; which
-// order's turn it is, walk.ts finds out.
+// The floor, where orders trade: it decides what fills, how much of it, and what follows. It is given the price; walk.ts
+// decides which order's turn it is.
 
 import type { Account } from './account.ts'
 import type { Book } from './book.ts'
@@ -23,7 +23,7 @@ import { unitsFor } from './sizing.ts'
 import { freshTrail } from './trailing.ts'
 import type { Watch } from './watch.ts'
 
-/** What the lists of orders and trades say of a fill. An order is one. */
+/** What the lists of orders and trades show about a fill. Every order is one. */
 interface Label {
   readonly id: string
   readonly comment: string | null
@@ -60,7 +60,7 @@ export class Floor {
 
   // ——— orders ———
 
-  /** The order is no longer in the book. `slips`: it takes what the market gives, which limits do not. */
+  /** Fills an order that is no longer in the book. `slips`: it takes the market's price, which limits do not. */
   fill(order: Order, ticks: number, slips: boolean): void {
     if (this.watch.halted && order.kind !== 'close') return
     const at = slips ? ticks + order.direction * this.account.settings.slippage : ticks
@@ -84,7 +84,7 @@ export class Floor {
     if (units > 0) this.reduce(order, order.direction, units, ticks, this.targetsOf(order))
   }
 
-  /** B9: the list shows the raw close, the money has slippage in it. */
+  /** B9: the list shows the raw close, but the money includes slippage. */
   fillImmediate(order: Order, close: number): void {
     const { position, settings, mintick } = this.account
     const direction: Direction = position.units > 0 ? -1 : 1
@@ -98,7 +98,7 @@ export class Floor {
     return target === null ? null : this.account.position.entries.filter((one) => one.id === target)
   }
 
-  /** F2, C1, C9: what the order asks for at this price, its flip part included. */
+  /** F2, C1, C9: the quantity of the order at this price, including its flip. */
   private unitsAtFill(order: Order, ticks: number): number {
     const { position, settings, mintick, pointValue, lot } = this.account
     const held = position.units
@@ -108,11 +108,11 @@ export class Floor {
     if (order.kind === 'order') return wanted
     const raw = Math.min(wanted, this.watch.roomFor(order.direction))
     if (order.reduceOnly) return held * order.direction < 0 ? Math.min(order.flip, Math.abs(held)) : 0
-    // C9: a priced order that meets no position against it any more still brings what it was to close.
+    // C9: a priced order keeps the quantity that it was to close even if the position is gone by now.
     return held * order.direction < 0 || !isMarket(order) ? raw + order.flip : raw
   }
 
-  /** C3, C5, G2: pyramiding and margin, judged when the order is processed. */
+  /** C3, C5, G2: pyramiding and margin are judged when the order is processed. */
   private accepts(order: Order, units: number, ticks: number): boolean {
     return this.account.position.units * order.direction > 0
       ? !this.refuses(order)
@@ -120,8 +120,8 @@ export class Floor {
   }
 
   /**
-   * C3: pyramiding is looked at while an order is new. One that has rested longer is taken however many entries there
-   * are by then (probe order-dual-stop-both-touch-priority-01: two resting stops fill on one bar, pyramiding 1).
+   * C3: pyramiding only matters while an order is new. One that has rested longer fills however many entries there are by
+   * then (probe order-dual-stop-both-touch-priority-01: two resting stops fill on one bar with pyramiding 1).
    */
   refuses(order: Order): boolean {
     const { bar, position, settings } = this.account
@@ -131,19 +131,23 @@ export class Floor {
   private affordable(order: Order, units: number, ticks: number): boolean {
     const { account } = this
     const held = account.position.units
-    // C8, D13: these fill, and the margin call trims them.
+    // C8, D13: these orders fill, and a margin call trims them.
     if (order.afterClose || held * order.direction > 0) return true
     const opening = units - Math.abs(held)
     if (opening <= 0) return true
     const price = ticks * account.mintick
     const value = price * account.pointValue * account.rate()
     let required = contracts(opening) * value * account.margin(order.direction)
-    // C5: what it flips was opened a moment ago and still needs its own margin; an older position frees it first (C6).
+    // C5: what it flips was opened a moment ago and still needs its own margin; an older position frees its margin first
+    // (C6).
     if (order.paired) required += contracts(Math.abs(held)) * value * account.margin(held > 0 ? 1 : -1)
     return !exceeds(required, account.equityAt(price))
   }
 
-  /** D16. What executes on the same tick can be neither cancelled nor reduced (TradingView's reference, strategy.oca). */
+  /**
+   * D16. An order that executes on the same tick can be neither cancelled nor reduced (TradingView's reference,
+   * strategy.oca).
+   */
   private settleOca(filled: Order, units: number, ticks: number): void {
     const { book } = this
     const beyond = this.account.settings.fillLimitsAssumption
@@ -167,7 +171,7 @@ export class Floor {
     leg.filled += units
     const at = rank === LIMIT ? ticks : ticks + direction * this.account.settings.slippage
     this.reduce(labelOfLeg(leg, rank), direction, units, at, [leg.entry])
-    // D16: other exits under the same OCA name shrink by what this one closed.
+    // D16: other exits with the same OCA name shrink by what this one closed.
     const { ocaName } = leg.exit
     if (ocaName !== null && ocaName !== '')
       for (const other of this.book.legs)
@@ -175,7 +179,10 @@ export class Floor {
           other.reserved = Math.max(other.filled, other.reserved - units)
   }
 
-  /** D14: the exit of a position that a stop entry reversed through the same gap fills too, and opens under its own id. */
+  /**
+   * D14: if a stop entry reversed the position through the same gap, the position's exit fills too and opens under its own
+   * id.
+   */
   fillOrphan(leg: Leg, ticks: number): void {
     leg.done = true
     const units = leg.reserved - leg.filled
@@ -185,7 +192,7 @@ export class Floor {
     this.trade(label, leg.entry.direction === 1 ? -1 : 1, units, ticks, true)
   }
 
-  /** D1, D3: exits that waited for this entry are bound to it now, and may fill at the same open (D18). */
+  /** D1, D3: binds the exits that waited for this entry, which may fill at the same open (D18). */
   private bindTemplates(entry: Entry): void {
     const { book } = this
     if (book.templates.length === 0 && book.standing.length === 0) return
@@ -247,14 +254,16 @@ export class Floor {
 
   // ——— fills ———
 
-  /** Closes what is against it and opens with the rest. `first`: see `Position.execute`. */
+  /** Closes what is against the order, and opens with the rest. `first`: see `Position.execute`. */
   private trade(label: Label, direction: Direction, units: number, ticks: number, first = false): void {
     const closing = this.closable(direction, units)
     const entry = this.execute(label, direction, closing, units - closing, ticks, null, first, NaN)
     if (entry && !first) this.bindTemplates(entry)
   }
 
-  /** Only closes. `targets` are the entries it is meant for, null = the oldest; `shown` a price for the list alone. */
+  /**
+   * Only closes. `targets` are the entries that it is meant for, null = the oldest; `shown` is a price for the list alone.
+   */
   private reduce(
     label: Label,
     direction: Direction,
@@ -271,7 +280,7 @@ export class Floor {
     return held * direction < 0 ? Math.min(units, Math.abs(held)) : 0
   }
 
-  /** Books a fill at a tick (B1) and settles what follows from it. */
+  /** Books a fill at a tick (B1), and does what follows from it. */
   private execute(
     label: Label,
     direction: Direction,

@@ -1,60 +1,63 @@
-// What happened, as columns: every fill, and every trade that was closed, a row each.
+// The ledger: every fill and every closed trade, one row each, as columns.
 //
-// A crossover trades 40,000 times in a million bars. As objects its fills and trades were 13 MB that were made, kept
-// and walked by the garbage collector; as columns they are 4 MB that nobody walks. An object is made of a row when
-// somebody looks at it: `closedTradeAt` for strategy.closedtrades, `report/trades.ts` for the report.
+// A crossover trades 40,000 times in a million bars. As objects, its fills and trades took 13 MB that the garbage collector
+// had to walk; as columns they take 4 MB that it does not. A row becomes an object only when it is read: `closedTradeAt`
+// for strategy.closedtrades, `report/trades.ts` for the report.
 //
-// Plain data (no class, no closure): a snapshot of the broker is its fields as they are.
+// It is plain data (no class, no closure), so a snapshot of the broker is simply its fields.
 
 import { UNIT } from './numbers.ts'
 import type { Direction, PathPoint } from './orders.ts'
 
-/** Every execution, in order. Rows from `count` on are room to grow. */
+/** Every execution, in order. Rows from `count` on are spare. */
 export interface Fills {
   count: number
   bar: Int32Array
   point: Uint8Array
-  /** Bought; negative: sold. */
+  /** Units bought; negative = sold. */
   units: Float64Array
-  /** As the list shows it. */
+  /** The price that the list shows. */
   price: Float64Array
-  /** Account currency. */
+  /** In account currency. */
   fee: Float64Array
-  /** From here on the state after it, enough to rebuild equity at every bar (see `equity.ts`). Signed units. */
+  /**
+   * From here on, columns hold the state after the fill: enough to rebuild equity at every bar (see `equity.ts`). Signed
+   * units.
+   */
   held: Float64Array
-  /** Signed sum of contracts × entry price. */
+  /** The sum of contracts × entry price, signed. */
   value: Float64Array
-  /** Closed profit, account currency. */
+  /** Closed profit in account currency. */
   net: Float64Array
-  /** Entry commissions of what is open, account currency. */
+  /** Entry commissions of the open trades in account currency. */
   fees: Float64Array
-  /** Row of `labels`, which most fills share. */
+  /** Index into `labels`, which many fills share. */
   label: Int32Array
   readonly labels: Label[]
 }
 
-/** What the script called an order. */
+/** The names that the script gave an order. */
 export interface Label {
   readonly id: string
   readonly comment: string | null
   readonly alertMessage: string | null
 }
 
-/** Closed trades in the order they closed, a part of one that was closed in parts being a row of its own. */
+/** Closed trades in the order in which they closed; each part of a trade that was closed in parts has a row of its own. */
 export interface ClosedTrades {
   count: number
-  /** The fill it came of, by number, and the fill that closed it. */
+  /** Numbers of the fill that opened it and of the fill that closed it. */
   entry: Int32Array
   exit: Int32Array
-  /** Positive. */
+  /** Always positive. */
   units: Float64Array
-  /** Account currency, as booked on the entry's day (I1). */
+  /** In account currency, as booked on the entry's day (I1). */
   entryFee: Float64Array
   exitFee: Float64Array
   profit: Float64Array
 }
 
-/** A row of the trade list. Exit fields are NaN and null while it is open. */
+/** A row of the trade list. Exit fields are NaN or null while the trade is open. */
 export interface Trade {
   readonly entryId: string
   readonly entryComment: string | null
@@ -62,7 +65,7 @@ export interface Trade {
   readonly entryPoint: PathPoint
   readonly entryPrice: number
   readonly direction: Direction
-  /** Positive. */
+  /** Always positive. */
   readonly units: number
   readonly entryFee: number
   readonly exitId: string | null
@@ -75,7 +78,10 @@ export interface Trade {
 }
 
 const ROWS_FIRST = 256
-/** New memory is what a fill costs most, and room that is never written to costs next to nothing; so we copy rarely. */
+/**
+ * Allocating memory is the main cost of a fill, and spare memory that is never written costs next to nothing; so we grow
+ * rarely and by much.
+ */
 const GROWTH = 4
 
 export function noFills(): Fills {
@@ -109,7 +115,7 @@ export function noTrades(): ClosedTrades {
   }
 }
 
-/** Room for one row more. */
+/** Makes sure that one more row fits. */
 export function reserveFill(fills: Fills): void {
   if (fills.count < fills.bar.length) return
   fills.bar = grown(fills.bar)
@@ -124,7 +130,7 @@ export function reserveFill(fills: Fills): void {
   fills.label = grown(fills.label)
 }
 
-/** Room for one row more. */
+/** Makes sure that one more row fits. */
 export function reserveTrade(trades: ClosedTrades): void {
   if (trades.count < trades.entry.length) return
   trades.entry = grown(trades.entry)
@@ -135,7 +141,7 @@ export function reserveTrade(trades: ClosedTrades): void {
   trades.profit = grown(trades.profit)
 }
 
-/** A ledger without its room to grow. */
+/** A ledger without its spare rows. */
 export function rowsOf<Ledger extends Fills | ClosedTrades>(ledger: Ledger): Ledger {
   const rows = Object.entries(ledger).map(([name, column]) => [
     name,
@@ -151,7 +157,7 @@ function grown<Column extends Float64Array | Int32Array | Uint8Array>(column: Co
   return larger
 }
 
-/** How many of the last labels are looked through: a script has a handful, or makes one of its own for every order. */
+/** How many of the last labels are searched: a script has a handful, or a new one for every order. */
 const LABELS_LOOKED_AT = 8
 
 export function labelRow(

@@ -1,6 +1,6 @@
-// Which finer bars the bar magnifier walks (A5): TradingView picks them by the chart's interval, and they need not fit
-// into it. 15 minutes are walked in steps of two, so every other bar's last step reaches a minute into the next bar,
-// and an order may fill outside the range of the bar it is stamped with.
+// Which finer bars the bar magnifier walks (A5). TradingView chooses them by the chart's interval, which need not be a
+// multiple of theirs. A bar of 15 minutes is walked in steps of two minutes, so every other bar's last step reaches a
+// minute into the next bar, and an order may fill outside the range of the bar it is stamped with.
 
 import type { Bars } from '../../market/bars.ts'
 import { calendarOf } from '../../market/calendar.ts'
@@ -8,7 +8,7 @@ import { canBuild, compareIntervals, intervalMs, parseInterval } from '../../mar
 import { resample } from '../../market/resample.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
 
-/** From this chart interval on (milliseconds), these finer bars. */
+/** From this chart interval on (in milliseconds), these finer bars are used. */
 const STEPS: readonly (readonly [number, string])[] = [
   [604_800_000, '1d'],
   [259_200_000, '4h'],
@@ -24,13 +24,13 @@ const STEPS: readonly (readonly [number, string])[] = [
   [1000, '1s'],
 ]
 
-/** TradingView's finer interval for a chart's; null where the chart's is none. */
+/** TradingView's finer interval for a chart's interval; null if that is not an interval. */
 export function magnifierInterval(chart: string): string | null {
   const interval = parseInterval(chart)
   return (interval && STEPS.find(([from]) => intervalMs(interval) >= from)?.[1]) ?? null
 }
 
-/** `finer` in TradingView's steps where it can be put together so, else as it is; null where it is not finer. */
+/** `finer` resampled to TradingView's steps if possible, otherwise unchanged; null if it is not finer than the chart. */
 export function magnifierBars(
   finer: { readonly bars: Bars; readonly interval: string } | null | undefined,
   chart: string,

@@ -1,11 +1,11 @@
-// Margin: what a position must keep, when it is called, and how much a call sells (G1 to G6).
+// Margin: how much a position must keep, when it is called, and how much a call sells (G1 to G6).
 
 import { UNIT, contracts, truncateSnapped } from './numbers.ts'
 
-/** Id and comment of the order that a call sells by; reports count it by the comment. */
+/** Id and comment of a margin call's order; reports count margin calls by the comment. */
 export const MARGIN_CALL = 'Margin call'
 
-/** G2: no tolerance but what floats need. */
+/** G2: the tolerance only covers floating-point error. */
 const DUST = 1e-11
 
 export function exceeds(required: number, equity: number): boolean {
@@ -13,8 +13,8 @@ export function exceeds(required: number, equity: number): boolean {
 }
 
 /**
- * G3: units to sell so that the position can be kept: the shortfall's worth cut to lots, four times; where that is no
- * lot at all, one contract. Never more than the position. 0 = margin holds.
+ * G3: units to sell so that the position can be kept: the value of the shortfall cut to lots, times four; if that is less
+ * than a lot, one contract. Never more than the position. 0 = margin holds.
  */
 export function marginCallUnits(
   units: number,
@@ -30,7 +30,7 @@ export function marginCallUnits(
   return Math.min(units, lots > 0 ? 4 * lots * lot : UNIT)
 }
 
-/** Prices at or beyond which a position would be called: nothing has to be checked while a bar stays between them. */
+/** Prices at or beyond which a position would be called. No check is needed while a bar stays between them. */
 export interface CallRange {
   readonly below: number
   readonly above: number
@@ -40,8 +40,8 @@ export const NEVER_CALLED: CallRange = { below: -Infinity, above: Infinity }
 const ALWAYS_CHECKED: CallRange = { below: Infinity, above: -Infinity }
 
 /**
- * Solves equity(P) = margin(P). `base` is the equity at price 0 (cash minus the entries' value, signed), `size` the
- * signed contracts times point value. The range is widened by a millionth: it only decides whether to look closer.
+ * Solves equity(P) = margin(P). `base` is the equity at price 0 (cash minus the entries' value, signed), `size` the signed
+ * contracts times point value. The range is widened by a millionth, since it only decides whether to look closer.
  */
 export function callRange(base: number, size: number, margin: number): CallRange {
   if (size === 0 || margin === 0) return NEVER_CALLED

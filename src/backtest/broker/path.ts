@@ -1,7 +1,7 @@
-// The path a price is assumed to take inside a bar, in ticks.
+// The path that a price is assumed to take inside a bar, in ticks.
 //
-// A4: open, then the extreme nearer to it, then the other one, then close; ties go low first.
-// A5: with the bar magnifier the finer bars inside the bar are walked one after the other, each by A4.
+// A4: open, then the nearer extreme, then the other one, then close; if both are equally near, the low comes first.
+// A5: the bar magnifier walks the finer bars inside the bar one after the other, each by A4.
 
 import type { Bars } from '../../market/bars.ts'
 import { tickOf } from './numbers.ts'
@@ -9,7 +9,7 @@ import { tickOf } from './numbers.ts'
 /** Open, first extreme, second extreme, close. */
 export type Path = [number, number, number, number]
 
-/** A6: the four prices are snapped to the tick grid before anything is compared with them. */
+/** A6: the four prices are snapped to the tick grid before they are compared with anything. */
 export function pathOf(bars: Bars, bar: number, mintick: number, into: Path): Path {
   const open = tickOf(bars.open[bar]!, mintick)
   const high = tickOf(bars.high[bar]!, mintick)
@@ -22,7 +22,7 @@ export function pathOf(bars: Bars, bar: number, mintick: number, into: Path): Pa
   return into
 }
 
-/** The same four as the bar has them, off the grid of ticks too. */
+/** The same four prices as the bar has them, without snapping. */
 export function pricesOf(bars: Bars, bar: number): readonly [number, number, number, number] {
   const open = bars.open[bar]!
   const high = bars.high[bar]!
@@ -36,7 +36,7 @@ export function goesHighFirst(open: number, high: number, low: number): boolean 
   return high - open < open - low
 }
 
-/** For every chart bar the range of finer bars that lie in it: `starts[i]` to `starts[i + 1]`. */
+/** For every chart bar, the range of finer bars inside it: `starts[i]` to `starts[i + 1]`. */
 export function finerRanges(bars: Bars, finer: Bars): Int32Array {
   const starts = new Int32Array(bars.length + 1)
   let next = 0

@@ -1,8 +1,8 @@
-// The position: what is open, what was closed, and the money that came of it.
+// The position: open entries, closed trades, and the resulting money.
 //
-// Two ledgers of one size (see orders.ts): `open` are the rows of the trade list, `entries` what each id still owns.
-// Sums over open rows are added up again at each fill, oldest first, because TradingView's average is that sum (F8); net
-// profit is gross profit minus gross loss (F9).
+// It has two ledgers of equal size (see orders.ts): `open` has the rows of the trade list, `entries` what each id still
+// owns. Sums over open rows are added up again at each fill, oldest first, because TradingView's average is that sum (F8);
+// net profit is gross profit minus gross loss (F9).
 
 import {
   closedTradeAt,
@@ -17,13 +17,13 @@ import { contracts } from './numbers.ts'
 import { removeAt, type Direction, type Entry, type OpenTrade, type PathPoint } from './orders.ts'
 import type { CloseRule } from './settings.ts'
 
-/** What one order does at one price. The broker fills in one and the same again and again; nobody keeps it. */
+/** What one order does at one price. The broker reuses a single object for all fills, so nobody may keep it. */
 export interface Execution {
   direction: Direction
-  /** Units that close, then units that open. */
+  /** Units to close, and units to open after that. */
   closing: number
   opening: number
-  /** What the list shows; money is worked out on `money`, which differs only for immediate closes (B9). */
+  /** The price that the list shows. Money is computed from `money`, which differs only for immediate closes (B9). */
   price: number
   money: number
   fee: number
@@ -68,13 +68,13 @@ export class Position {
     return this.units === 0 ? NaN : this.value / contracts(this.units)
   }
 
-  /** Profit of what is open at `price`, its entry commissions taken off. */
+  /** Profit of the open trades at `price`, minus their entry commissions. */
   openProfit(price: number, rate: number): number {
     if (this.units === 0) return 0
     return (contracts(this.units) * price - this.value) * this.pointValue * rate - this.fees
   }
 
-  /** Units `id`'s entries still own; null = everybody's. */
+  /** Units that `id`'s entries still own; null = everybody's. */
   boundTo(id: string | null): number {
     if (id === null) return Math.abs(this.units)
     let sum = 0
@@ -83,8 +83,8 @@ export class Position {
   }
 
   /**
-   * Books one order's fill. `targets` are the entries it was meant for, null = whatever is oldest (D8).
-   * Returns the entry it opened.
+   * Books the fill of one order. `targets` are the entries that it was meant for, null = the oldest (D8). Answers the entry
+   * that it opened.
    */
   execute(execution: Execution, targets: readonly Entry[] | null, first = false): Entry | null {
     const { closing, opening } = execution
@@ -125,7 +125,7 @@ export class Position {
       legs: null,
     }
     const entryFee = closing === 0 ? execution.fee : (execution.fee * opening) / (closing + opening)
-    // D15: what a gapped exit opened is served before the rest, though off the oldest row.
+    // D15: an entry that a gapped exit opened is closed before the others, though from the oldest row.
     if (first) this.entries.unshift(entry)
     else this.entries.push(entry)
     this.open.push({ entry, fill: this.fills.count, units: opening, entryFee })
@@ -137,7 +137,7 @@ export class Position {
     return entry
   }
 
-  /** All there is, where that is one trade of one entry, as it mostly is: what `close` does without looking for it. */
+  /** A shortcut for the usual case, in which the position is a single trade of one entry and closes completely. */
   private closeOnly(execution: Execution, targets: readonly Entry[] | null): boolean {
     const { open, entries } = this
     const { closing, opening, direction } = execution
@@ -157,7 +157,7 @@ export class Position {
 
   private close(execution: Execution, targets: readonly Entry[] | null): void {
     const { closing, opening, direction } = execution
-    // Rows: oldest first, or under ANY the targets' own.
+    // Rows: the oldest first, or under ANY the targets' own.
     const own = this.rule === 'ANY' && targets !== null
     let left = closing
     for (let i = 0; i < this.open.length && left > 0;) {

@@ -1,9 +1,9 @@
-// Where a stretch of the path meets a level, in ticks: the geometry of fills, with no order book and no money in it.
+// Where a segment of the path meets a level, in ticks: the geometry of fills, without order book or money.
 
 import type { Direction, Leg, Order } from './orders.ts'
 import { trailAtOpen, trailOnSegment } from './trailing.ts'
 
-/** Ranks of what is reached at one price (A16). */
+/** Ranks of what is reached at the same price (A16). */
 export const STOP = 0
 export const TRAIL = 1
 export const LIMIT = 2
@@ -14,7 +14,7 @@ export function reach(level: number, at: number, to: number, up: boolean): numbe
   return level >= at ? at : level >= to ? level : NaN
 }
 
-/** B10: a limit counts as filled once the price went `beyond` ticks past it. */
+/** B10: a limit fills only once the price went `beyond` ticks past it. */
 export function reachLimit(
   limit: number,
   at: number,
@@ -28,7 +28,10 @@ export function reachLimit(
   return direction === 1 ? Math.min(limit, at) : Math.max(limit, at)
 }
 
-/** The open is at or past the order's level. A stop-limit order is only triggered by that, unless its limit holds too. */
+/**
+ * Whether the open is at or past the order's level. For a stop-limit order that only triggers it, unless its limit holds
+ * too.
+ */
 export function passed(order: Order, open: number, beyond: number): boolean {
   if (!Number.isNaN(order.stop) && !order.triggered) {
     if (order.direction === 1 ? order.stop > open : order.stop < open) return false
@@ -38,7 +41,7 @@ export function passed(order: Order, open: number, beyond: number): boolean {
   return !Number.isNaN(reachLimit(order.limit, open, open, order.direction, beyond))
 }
 
-/** `direction` of the segment: 1 up, -1 down; null = the open, where trails look at where it opened. */
+/** `direction` of the segment: 1 up, -1 down; null = the open, where a trail checks where the bar opened. */
 export function reachLeg(
   leg: Leg,
   at: number,

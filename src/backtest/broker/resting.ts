@@ -1,9 +1,9 @@
-// Orders that rest: limits, stops and trailing stops while they wait, so that a replay can show them as dashed lines.
+// Resting orders: limits, stops and trailing stops while they wait, which a replay shows as dashed lines.
 //
-// What waits at which price is noted before and after each bar's fills. The run calls the broker only while something
-// waits; so what is gone when it is called again went on the bar of the last call. Only changes are kept: an order that
-// waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since rows are
-// told apart by what can be seen of them.
+// The waiting orders and their prices are noted before and after each bar's fills. The run calls the broker only while
+// something waits, so an order that is gone at the next call went on the bar of the last one. Only changes are kept: an
+// order that waits a thousand bars is one row. So is one that the script places again on every bar at the same price, since
+// rows are told apart only by what can be seen of them.
 
 import type { Book } from './book.ts'
 import { UNIT } from './numbers.ts'
@@ -12,18 +12,18 @@ import { isMarket, type Order, type Trail } from './orders.ts'
 export const RESTING_TYPES = ['limit', 'stop', 'trail'] as const
 export type RestingType = (typeof RESTING_TYPES)[number]
 
-/** Seen at the close of bars `from` to `to` - 1; `to` -1 = to the end. */
+/** Visible at the close of bars `from` to `to` - 1; a `to` of -1 means to the end. */
 export interface RestingOrder {
   readonly id: string
   readonly type: RestingType
-  /** Contracts, negative to sell. */
+  /** In contracts; negative = a sale. */
   readonly qty: number
   readonly price: number
   readonly from: number
   readonly to: number
 }
 
-/** As it is noted; what is shown of it is worked out when it is asked for, since that cost a third of a bar. */
+/** The order as it is noted. What is shown of it is computed on request, since that took a third of the time of a bar. */
 interface Waiting {
   readonly id: string
   readonly type: RestingType
@@ -31,18 +31,18 @@ interface Waiting {
   readonly ticks: number
   readonly from: number
   to: number
-  /** Of the note it was last seen in. */
+  /** The number of the note that last saw it. */
   seen: number
 }
 
-/** A script that moves stops of many trades on every bar would keep more than anybody looks at. */
+/** A script that moves the stops of many trades on every bar would keep more than anybody looks at. */
 const KEPT_MAX = 200_000
 
 export class RestingNotes {
   private over: Waiting[] = []
   private waiting: Waiting[] = []
   private notes = 0
-  /** Bar that `after` was told of last. */
+  /** The bar of the last call of `after`. */
   private last = -1
   private readonly book: Book
   private readonly mintick: number
@@ -66,12 +66,12 @@ export class RestingNotes {
     this.last = bar
   }
 
-  /** As `after`, of a bar that changed nothing. */
+  /** Like `after`, for a bar that changed nothing. */
   same(bar: number): void {
     this.last = bar
   }
 
-  /** All so far, by the bar they came, when the run stands at `bar`. */
+  /** All orders so far, sorted by the bar on which they came; the run is at `bar`. */
   orders(bar: number): readonly RestingOrder[] {
     this.note(bar, this.last)
     return [...this.over, ...this.waiting].sort((a, b) => a.from - b.from).map((one) => this.row(one))
@@ -86,14 +86,14 @@ export class RestingNotes {
     Object.assign(this, state)
   }
 
-  /** Notes what waits now: an order not seen before has waited since `bar`, one no longer there was gone by `gone`. */
+  /** Notes what waits now. An order not seen before has waited since `bar`; one that is missing was gone by `gone`. */
   private note(bar: number, gone: number): void {
     const { waiting } = this
     const { orders, legs } = this.book
     if (waiting.length === 0 && legs.length === 0 && !someRest(orders)) return
     this.notes++
     for (const { id, direction, units, limit, stop, triggered } of orders) {
-      // A stop-limit order waits for its stop first.
+      // A stop-limit order first waits for its stop.
       if (!Number.isNaN(stop) && !triggered) this.see(id, 'stop', direction * units, stop, bar)
       else if (!Number.isNaN(limit)) this.see(id, 'limit', direction * units, limit, bar)
     }
@@ -107,7 +107,7 @@ export class RestingNotes {
     let left = 0
     for (const one of waiting) {
       if (one.seen === this.notes) waiting[left++] = one
-      // What came and went within one bar was never there at a close.
+      // An order that came and went within one bar was not there at any close.
       else if (one.from < gone && this.over.length < KEPT_MAX) {
         one.to = gone
         this.over.push(one)
@@ -133,7 +133,7 @@ export class RestingNotes {
   }
 
   private row({ id, type, units, ticks, from, to }: Waiting): RestingOrder {
-    // A tick of 0.1 taken 23 times is 2.3000000000000003: nobody wants to read that, nor to send it.
+    // 23 ticks of 0.1 are 2.3000000000000003, which nobody wants to read or to send.
     const price = Number((ticks * this.mintick).toPrecision(12))
     return { id, type, qty: units / UNIT, price, from, to }
   }
@@ -144,7 +144,7 @@ function someRest(orders: readonly Order[]): boolean {
   return false
 }
 
-/** Where it would sell or buy now; before it is armed, where it would arm. */
+/** Where the trail would trade now, or before it is armed, where it would arm. */
 function trailLevel({ armed, activation, mark, offset }: Trail, side: 1 | -1): number {
   return armed ? mark - side * (Number.isNaN(offset) ? 0 : offset) : activation
 }

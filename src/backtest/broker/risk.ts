@@ -1,6 +1,6 @@
-// strategy.risk.*: six rules that watch a strategy and stop it (H1 to H5).
+// strategy.risk.*: the rules that watch a strategy and stop it (H1 to H5).
 //
-// The rules are set by the script on every bar it runs; what they remember from bar to bar is in `RiskState`.
+// The script sets the rules on every bar; `RiskState` holds what they remember from bar to bar.
 
 export interface RiskState {
   allow: 'all' | 'long' | 'short'
@@ -10,17 +10,17 @@ export interface RiskState {
   drawdown: RiskLimit | null
   intradayLoss: RiskLimit | null
   lossDaysMax: number
-  /** Trading day (any number that changes with it), and what happened in it. */
+  /** The trading day (any number that changes with it), and what happened on it. */
   day: number
   dayEquity: number
   filledToday: number
   /** Closed equity at the start of the day, for counting losing days. */
   dayClosedEquity: number
   lossDays: number
-  /** H3: peak of realised equity, and how many trades were closed when it was last looked at. */
+  /** H3: the peak of realised equity, and the number of closed trades when it was last checked. */
   peak: number
   closedSeen: number
-  /** No order is taken: until the day ends, or for good. */
+  /** Whether orders are refused: no, until the day ends, or for good. */
   halted: 'no' | 'day' | 'forever'
 }
 
@@ -49,7 +49,7 @@ export function calmRisk(initialCapital: number): RiskState {
   }
 }
 
-/** Some rule has to look at every bar, orders or not. */
+/** Whether a rule has to check every bar, with or without orders. */
 export function watches(risk: RiskState): boolean {
   return (
     risk.drawdown !== null ||
@@ -59,7 +59,7 @@ export function watches(risk: RiskState): boolean {
   )
 }
 
-/** H4, H5: a new trading day. Answers whether too many losing days now lie behind. */
+/** H4, H5: begins a new trading day. Answers whether there have been too many losing days in a row. */
 export function rollDay(risk: RiskState, day: number, equity: number, closedEquity: number): boolean {
   if (day === risk.day) return false
   if (!Number.isNaN(risk.day)) {
@@ -75,7 +75,7 @@ export function rollDay(risk: RiskState, day: number, equity: number, closedEqui
   return risk.halted === 'no' && risk.lossDays >= risk.lossDaysMax
 }
 
-/** H2: unrealised loss counts; percent is of the day's first equity. */
+/** H2: unrealised loss counts too; percentages are of the day's first equity. */
 export function intradayLossReached(risk: RiskState, equity: number): boolean {
   const limit = risk.intradayLoss
   if (!limit) return false
@@ -83,7 +83,7 @@ export function intradayLossReached(risk: RiskState, equity: number): boolean {
   return risk.dayEquity - equity >= allowed
 }
 
-/** H3: looked at only when a trade was closed; peak of realised equity against equity marked to market. */
+/** H3: compares the peak of realised equity with equity marked to market, and only when a trade has closed. */
 export function drawdownReached(
   risk: RiskState,
   equity: number,

@@ -1,4 +1,4 @@
-// What `strategy(…)` settles for the broker, read once from the declaration's arguments and the request's overrides.
+// The broker's settings from `strategy(…)`, read once from the declaration's arguments and the request's overrides.
 
 import type { SymbolInfo } from '../../market/symbol.ts'
 
@@ -12,7 +12,7 @@ export interface BrokerSettings {
   readonly defaultQtyValue: number
   readonly commissionType: CommissionType
   readonly commissionValue: number
-  /** Ticks. */
+  /** In ticks. */
   readonly slippage: number
   readonly pyramiding: number
   readonly processOrdersOnClose: boolean
@@ -20,17 +20,17 @@ export interface BrokerSettings {
   /** A10: the script runs at each point of the path. */
   readonly calcOnHistoryTicks: boolean
   readonly closeEntriesRule: CloseRule
-  /** Fractions of the position's value: 1 = no borrowing, 0 = no margin kept. */
+  /** As fractions of the position's value: 1 = no borrowing, 0 = no margin is kept. */
   readonly marginLong: number
   readonly marginShort: number
-  /** Ticks a limit must be passed by before it counts as filled. */
+  /** How many ticks the price must go past a limit before it counts as filled. */
   readonly fillLimitsAssumption: number
   readonly barMagnifier: boolean
-  /** Account currency; the symbol's own where the script says NONE. */
+  /** The account currency; the symbol's own if the script says NONE. */
   readonly currency: string
-  /** Percent a year. */
+  /** In percent a year. */
   readonly riskFreeRate: number
-  /** v6: of a relative and an absolute level the nearer one counts; before it, the absolute one. */
+  /** Between a relative and an absolute level, the nearer one counts from version 6 on, and the absolute one before it. */
   readonly nearerLevelWins: boolean
 }
 
@@ -47,7 +47,7 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
     return typeof value === 'string' ? value.replace(/^strategy\.(commission\.)?|^currency\./, '') : ''
   }
   const currency = word('currency')
-  // Version 6 made 100 % margin the default; before it nothing was kept.
+  // Version 6 made 100 % margin the default; before it no margin was kept.
   const margin = version >= 6 ? 100 : 0
   return {
     initialCapital: number('initial_capital', 1_000_000),
@@ -62,7 +62,7 @@ export function brokerSettings(args: DeclarationArgs, symbol: SymbolInfo, versio
     slippage: Math.max(0, Math.trunc(number('slippage', 0))),
     pyramiding: number('pyramiding', 0),
     processOrdersOnClose: flag('process_orders_on_close'),
-    // A3: silently ignored when orders are processed on close; A10 runs the script after fills anyway.
+    // A3: silently ignored if orders are processed on close; with A10 the script runs after fills anyway.
     calcOnOrderFills:
       flag('calc_on_order_fills') && !flag('process_orders_on_close') && !flag('calc_on_every_history_tick'),
     calcOnHistoryTicks: flag('calc_on_every_history_tick'),

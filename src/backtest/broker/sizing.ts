@@ -1,4 +1,4 @@
-// How much an order without `qty` buys.
+// The size of an order without `qty`.
 //
 // F1: market orders are sized on the signal bar, from the equity marked at its close and that close with slippage.
 // F2: priced orders freeze the budget when placed and divide it by the price they fill at.
@@ -7,7 +7,7 @@
 import { UNIT, floorToLot, tenDigits } from './numbers.ts'
 import type { BrokerSettings } from './settings.ts'
 
-/** Money an order may spend; NaN where the default quantity is a fixed number of contracts. */
+/** The money that an order may spend; NaN if the default quantity is a fixed number of contracts. */
 export function budgetOf(settings: BrokerSettings, equity: number): number {
   if (settings.defaultQtyType === 'fixed') return NaN
   const share = settings.defaultQtyValue
@@ -15,7 +15,10 @@ export function budgetOf(settings: BrokerSettings, equity: number): number {
   return budget - (settings.commissionType === 'cash_per_order' ? settings.commissionValue : 0)
 }
 
-/** Units a budget buys at a price (F5: the budget rounded to ten digits, the quotient cut off, never snapped). */
+/**
+ * The units that a budget buys at a price (F5: the budget is rounded to ten digits, and the quotient is cut off, never
+ * snapped).
+ */
 export function unitsFor(
   settings: BrokerSettings,
   budget: number,

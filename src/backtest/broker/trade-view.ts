@@ -1,7 +1,7 @@
 // A trade as strategy.opentrades.* and strategy.closedtrades.* read it, and its excursions.
 //
-// Excursions are scanned from the bar columns when asked for. On the entry bar only what the path does after the fill
-// counts, on the exit bar what it did before; an order filled at the open has seen the whole bar, or nothing of it.
+// Excursions are computed from the bar columns on request. On the entry bar only the path after the fill counts, and on the
+// exit bar only the path before it; after a fill at the open the whole entry bar counts, and of an exit bar nothing.
 
 import type { Bars } from '../../market/bars.ts'
 import type { TradeView } from '../../pine/broker.ts'
@@ -10,13 +10,13 @@ import { closedTradeAt, directionOf, labelOf, openTradeAt, type Trade } from './
 import { goesHighFirst } from './path.ts'
 import type { Position } from './position.ts'
 
-/** The lowest and the highest price while a trade was open; its direction tells which of them was the favourable one. */
+/** The lowest and the highest price while a trade was open; its direction tells which of them was favourable. */
 export interface Excursion {
   readonly low: number
   readonly high: number
 }
 
-/** `low` and `high` are known of the bars before `scanFrom` that the trade saw the whole of. */
+/** `low` and `high` already cover the bars before `scanFrom` that the trade lasted through as a whole. */
 export function excursionOf(
   trade: Trade,
   bars: Bars,
@@ -31,7 +31,7 @@ export function excursionOf(
     high = Math.max(high, trade.exitPrice)
     low = Math.min(low, trade.exitPrice)
   }
-  // Bars it saw the whole of.
+  // The bars that it lasted through as a whole.
   const from = trade.entryPoint === 0 ? trade.entryBar : trade.entryBar + 1
   const to = open || trade.exitPoint === 4 ? end : end - 1
   const highs = bars.high
@@ -40,7 +40,7 @@ export function excursionOf(
     if (highs[bar]! > high) high = highs[bar]!
     if (lows[bar]! < low) low = lows[bar]!
   }
-  // And of the others the points of the path between the two fills: point n is the end of segment n.
+  // Of the other bars, the points of the path between the two fills count: point n is the end of segment n.
   for (let bar = trade.entryBar; bar <= end; bar = bar === end ? end + 1 : end) {
     if (bar >= from && bar <= to) continue
     const after = bar === trade.entryBar ? trade.entryPoint : 0
@@ -56,37 +56,37 @@ export function excursionOf(
   return { low, high }
 }
 
-/** What trades are looked at in: the account, of which this is all that is needed. */
+/** The part of the account that is needed to look at trades. */
 interface Marked {
   readonly bar: number
   readonly bars: Bars
   readonly position: Position
   readonly pointValue: number
-  /** These mark open trades. */
+  /** Marks open trades. */
   nowPrice(): number
   rate(): number
 }
 
 /**
- * A place in the ledger that reads as a trade, moved from one to the next: a script that sums ten trades on every bar
- * asks for so many that an object each was nine tenths of its time. Good until it is moved again.
+ * A position in the ledger that reads as a trade and moves from one to the next. A script that sums ten trades on every bar
+ * asks for so many that an object for each took nine tenths of its time. It is valid until it is moved again.
  */
 export class TradeCursor implements TradeView {
   private readonly account: Marked
-  /** Numbers of its fills; no exit: -1. */
+  /** Numbers of its fills; -1 = no exit. */
   private entry = -1
   private exit = -1
   private row = -1
   private units = 0
   private entryFee = 0
-  /** What closed trades, by row, went through does not change any more. */
+  /** The excursions of closed trades by row, which never change again. */
   private readonly seen = new Map<number, Excursion>()
 
   constructor(account: Marked) {
     this.account = account
   }
 
-  /** Answers itself, null where there is no such trade. */
+  /** Answers itself; null if there is no such trade. */
   toClosed(row: number): this | null {
     const { closed } = this.account.position
     if (!(row >= 0 && row < closed.count)) return null
@@ -109,7 +109,7 @@ export class TradeCursor implements TradeView {
     return this
   }
 
-  /** After a step back the rows are others. */
+  /** After a step back, rows mean other trades. */
   forget(): void {
     this.seen.clear()
   }

@@ -1,12 +1,12 @@
 // Trailing stops (rules E1 to E11). Prices in ticks; `side` is the position's: 1 = long.
 //
-// A trail sleeps until the path touches its activation level. From then on its water mark follows every favourable
-// segment of the path, and the stop follows the mark at the given offset. The mark only matters on an adverse
-// segment, so it is enough to move it at the end of a favourable one.
+// A trail sleeps until the path touches its activation level. From then on its water mark follows every favourable segment
+// of the path, and the stop follows the mark at the given offset. The mark only matters on an adverse segment, so moving it
+// at the end of a favourable one is enough.
 
 import type { Direction, Trail } from './orders.ts'
 
-/** E4, E10: a trail first issued, or changed, after its entry filled looks at the close of the issuing bar. */
+/** E4, E10: a trail that is issued or changed after its entry filled checks the close of the issuing bar. */
 export function issueTrail(
   old: Trail | null,
   activation: number,
@@ -16,19 +16,19 @@ export function issueTrail(
 ): Trail {
   if (old && old.activation === activation && Object.is(old.offset, offset)) return old
   const beyond = reached(close, activation, side)
-  // E4: an armed trail stays armed when it is changed, unless the new level lies beyond its mark.
+  // E4: an armed trail stays armed when it is changed, unless the new level is beyond its mark.
   const stays = old !== null && old.armed && reached(old.mark, activation, side)
   return { activation, offset, armed: beyond || stays, mark: close }
 }
 
-/** E8: a bracket that waited for its entry starts at the entry's own price. */
+/** E8: a bracket that waited for its entry starts at the entry's fill price. */
 export function freshTrail(activation: number, offset: number, fill: number, side: Direction): Trail {
   return { activation, offset, armed: reached(fill, activation, side), mark: fill }
 }
 
 /**
- * The price it fills at on the open, NaN = it does not. An open beyond the stop fills there; one beyond the mark moves
- * the mark, whichever way the path sets out (E3; probes bracket-trail-*: 46 of 46 fills that hang on it).
+ * The fill price at the open; NaN = it does not fill. An open beyond the stop fills there; one beyond the mark moves the
+ * mark, whichever way the path sets out (E3; probes bracket-trail-*: all of the 46 fills that depend on it).
  */
 export function trailAtOpen(trail: Trail, open: number, side: Direction): number {
   if (!trail.armed) {
@@ -37,8 +37,8 @@ export function trailAtOpen(trail: Trail, open: number, side: Direction): number
     trail.mark = open
     return Number.isNaN(trail.offset) ? open : NaN
   }
-  // E5: without an offset it does not ride; once it is armed any open fills it
-  // (probe bracket-exit-stop-limit-trail-same-bar-01: 45 of 45).
+  // E5: without an offset it does not follow the price; once it is armed, any open fills it (probe
+  // bracket-exit-stop-limit-trail-same-bar-01: 45 of 45).
   if (Number.isNaN(trail.offset)) return open
   const stop = stopOf(trail, side)
   if (!reached(open, stop, side) || open === stop) return open
@@ -46,7 +46,7 @@ export function trailAtOpen(trail: Trail, open: number, side: Direction): number
   return NaN
 }
 
-/** Where on the way from `at` to `to` it fills, NaN = nowhere. */
+/** Where it fills on the way from `at` to `to`; NaN = nowhere. */
 export function trailOnSegment(
   trail: Trail,
   at: number,
@@ -64,7 +64,7 @@ export function trailOnSegment(
   return reached(to, stop, side) && to !== stop ? NaN : stop
 }
 
-/** E1, E2: the end of a segment in the position's favour arms the trail and moves the mark, before an adverse one tests it. */
+/** E1, E2: the end of a favourable segment arms the trail and moves the mark, before an adverse segment tests it. */
 export function ratchet(trail: Trail, to: number, side: Direction): void {
   if (trail.armed) {
     if (reached(to, trail.mark, side)) trail.mark = to
@@ -83,7 +83,7 @@ function stopOf(trail: Trail, side: Direction): number {
   return trail.mark - side * (Number.isNaN(trail.offset) ? 0 : trail.offset)
 }
 
-/** At the level or past it, in the position's favour. */
+/** Whether the price is at the level or past it, in the position's favour. */
 function reached(price: number, level: number, side: Direction): boolean {
   return side === 1 ? price >= level : price <= level
 }

@@ -1,6 +1,7 @@
-// The walk: a bar as a path of prices (path.ts), and what the price reaches on it first, and next.
+// The walk goes through a bar as a path of prices (path.ts), and finds what the price reaches first, and next.
 //
-// First everything that trades at the open, then segment by segment, always what is nearest to where the path stands.
+// First everything trades that can trade at the open. Then, segment by segment, the next fill is always the one nearest to
+// the present place on the path.
 
 import type { Bars } from '../../market/bars.ts'
 import type { Account } from './account.ts'
@@ -14,7 +15,7 @@ import { RISK_COMMENTS } from './risk.ts'
 import { endTrailBar, ratchet } from './trailing.ts'
 import type { Watch } from './watch.ts'
 
-/** How often calc_on_order_fills runs the script again on one bar (A7). */
+/** How many times calc_on_order_fills runs the script again on one bar (A7). */
 const RERUNS_MAX = 3
 
 export class Walk {
@@ -22,14 +23,14 @@ export class Walk {
   private readonly book: Book
   private readonly watch: Watch
   private readonly floor: Floor
-  /** Ticks a limit must be passed by (B10). */
+  /** How many ticks the price must go past a limit (B10). */
   private readonly beyond: number
   private readonly finer: Bars | null
   private readonly finerStarts: Int32Array | null
   private readonly path: Path = [0, 0, 0, 0]
   private rerun: (() => void) | null = null
   private reruns = RERUNS_MAX
-  /** Fills when calc_on_order_fills last ran the script. */
+  /** The number of fills when calc_on_order_fills last ran the script. */
   private fillsSeen = 0
 
   constructor(account: Account, book: Book, watch: Watch, floor: Floor, finer: Bars | null) {
@@ -42,7 +43,7 @@ export class Walk {
     this.finerStarts = finer && finerRanges(account.bars, finer)
   }
 
-  /** Answers whether it had to walk: false = the book is as it was, and nothing traded. */
+  /** Answers whether it had to walk: false = the book is unchanged, and nothing traded. */
   onBar(bar: number, rerun: () => void): boolean {
     const { account, book, floor } = this
     const { bars, settings, position, mintick } = account
@@ -91,8 +92,8 @@ export class Walk {
   // ——— every tick of the past ———
 
   /**
-   * A10: the script runs at each point of the path but the last, where the run itself takes it on the closed bar. What waits
-   * trades on the way from one point to the next: priced orders where the price reaches them, market orders at the point.
+   * A10: the script runs at each point of the path except the last, where the run itself calls it on the closed bar. Orders
+   * trade on the way from one point to the next: priced orders where the price reaches them, market orders at the point.
    */
   onEveryTick(bar: number, run: () => void): void {
     const { account, floor } = this
@@ -130,19 +131,19 @@ export class Walk {
     this.endBar(at)
   }
 
-  /** Fills what there is to fill on the way from `before` to a point of the path. */
+  /** Fills what can be filled on the way from `before` to a point of the path. */
   private comeTo(point: number, before: number): void {
     const { account, path } = this
     const ticks = path[point]!
     const first = Math.sign(path[1] - path[2])
-    // The open of a finer bar is on the way from the last.
+    // The open of a finer bar is on the way from the previous one.
     if (point > 0) account.point = point as PathPoint
     this.segment(before, ticks, Math.sign(ticks - before) || (point === 1 ? first : -first))
     this.fillMarket(ticks)
     this.dropOverCap()
   }
 
-  /** B9: what is to close at once closes on the tick on which it was asked for. */
+  /** B9: an immediate close executes on the tick on which it was requested. */
   private runOnTick(run: () => void): void {
     const { account, book, floor } = this
     book.beginRun()
@@ -151,8 +152,8 @@ export class Walk {
   }
 
   /**
-   * No price of the bar reaches anything that waits, nor a margin call: what most bars are to a stop that is placed again
-   * on each of them. Told from the two extremes, at a third of what walking the path costs.
+   * Whether no price of the bar reaches any waiting order or a margin call, as on most bars with a stop that is placed
+   * again on each. The two extremes tell, for a third of the cost of walking the path.
    */
   private staysAway(bar: number): boolean {
     const { account, book, floor, watch } = this
@@ -178,7 +179,7 @@ export class Walk {
     return true
   }
 
-  /** Nothing is left to fill, call or watch: the rest of the path need not be walked. */
+  /** Nothing is left to fill, call or watch, so the rest of the path need not be walked. */
   private isCalmAfterOpen(bar: number): boolean {
     const { book, watch } = this
     return (
@@ -210,13 +211,13 @@ export class Walk {
     account.point = 2
     this.segment(path[1], path[2], -first)
     account.point = 3
-    // A close at the extreme is no step back from it.
+    // A close at the extreme is not a step back from it.
     this.segment(path[2], path[3], Math.sign(path[3] - path[2]) || -first)
   }
 
   // ——— the open ———
 
-  /** A11, A12: market orders in the order they were placed, then what the open has passed: entries, then exits. */
+  /** A11, A12: market orders in the order they were placed, then what the open has passed: entries first, then exits. */
   private openTick(open: number): void {
     const { account, floor } = this
     account.point = 0
@@ -237,8 +238,9 @@ export class Walk {
   }
 
   /**
-   * C3: a priced add that pyramiding refuses is refused on its first bar, reached or not, and does not wait for the
-   * position to go (parity list slippage_limit: 264 of 280 trades hang on it). One that was placed earlier waits on.
+   * C3: a priced add that pyramiding refuses is refused on its first bar, whether reached or not, and does not wait for the
+   * position to close (parity list slippage_limit: 264 of its 280 trades depend on it). One that was placed earlier waits
+   * on.
    */
   private dropOverCap(): void {
     const { book, floor } = this
@@ -258,7 +260,7 @@ export class Walk {
       }
       removeAt(book.orders, i)
       this.floor.fill(order, ticks, true)
-      // A fill may have taken others off the list.
+      // A fill may have removed other orders from the list.
       i = 0
     }
   }
@@ -299,7 +301,7 @@ export class Walk {
 
   // ——— segments ———
 
-  /** From `from` to `to`: fills what the price reaches first, and again from there (A13, A14). */
+  /** Walks from `from` to `to`: fills what the price reaches first, and continues from there (A13, A14). */
   private segment(from: number, to: number, direction: number): void {
     const { account, book, floor, beyond } = this
     let at = from
@@ -368,7 +370,7 @@ export class Walk {
     const side = position.units > 0 ? 1 : -1
     if (direction * side > 0)
       for (const leg of book.legs) if (leg.trail && !leg.done) ratchet(leg.trail, to, side)
-    // G3: the adverse extreme is looked at when the path gets there.
+    // G3: the adverse extreme is checked when the path gets there.
     if (position.units !== 0 && direction * side < 0) floor.callMargin(to)
     if (position.units === 0 || direction * side < 0) floor.checkIntradayLoss(to)
     if (this.rerun && this.reruns > 0) {
@@ -377,7 +379,7 @@ export class Walk {
     }
   }
 
-  /** G1: resting entries that have become too dear at the current price are cancelled. Answers whether any was. */
+  /** G1: cancels resting entries that have become too expensive at the current price. Answers whether there were any. */
   private recheckResting(): boolean {
     const { orders } = this.book
     const before = orders.length
@@ -392,7 +394,7 @@ export class Walk {
     return orders.length < before
   }
 
-  /** A7: after fills the script runs again, three times a bar at most. Answers whether it did. */
+  /** A7: after fills the script runs again, at most three times a bar. Answers whether it did. */
   private runAgain(): boolean {
     const { count } = this.account.position.fills
     if (!this.rerun || count === this.fillsSeen || this.reruns >= RERUNS_MAX) return false
@@ -434,7 +436,7 @@ export class Walk {
   }
 }
 
-/** A15: at one open buy stops go before sell stops, and limits come last. */
+/** A15: at the same open, buy stops fill before sell stops, and limits come last. */
 function gapOrder(a: Order, b: Order): number {
   return gapRank(a) - gapRank(b) || a.sequence - b.sequence
 }
@@ -444,7 +446,7 @@ function gapRank(order: Order): number {
   return order.direction === 1 ? 0 : 1
 }
 
-/** Whether a price between the two, or one beyond, could be where the order triggers or fills. */
+/** Whether the order could trigger or fill at a price between the two, or beyond them. */
 function isWithin({ direction, limit, stop }: Order, low: number, high: number): boolean {
   return direction === 1 ? stop <= high || limit >= low : stop >= low || limit <= high
 }

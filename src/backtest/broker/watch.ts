@@ -1,4 +1,4 @@
-// The watch: judges whether a position must be called for margin (G) and whether a strategy's own risk rules stop it (H).
+// The watch judges whether a position must be called for margin (G), and whether a strategy's own risk rules stop it (H).
 // It only judges; the floor (floor.ts) sells.
 
 import type { Account } from './account.ts'
@@ -31,17 +31,17 @@ export class Watch {
     return this.risk.halted !== 'no'
   }
 
-  /** Some rule has to look at every bar, orders or not. */
+  /** Whether some rule has to check every bar, with or without orders. */
   get looksAlways(): boolean {
     return watches(this.risk)
   }
 
-  /** There are prices at which the position would be called. */
+  /** Whether there are prices at which the position would be called. */
   get mayCall(): boolean {
     return this.callBelow !== -Infinity || this.callAbove !== Infinity
   }
 
-  /** No price of the bar calls the position. */
+  /** Whether no price of the bar calls the position. */
   isSafe(bar: number): boolean {
     return this.highs[bar]! < this.callAbove && this.lows[bar]! > this.callBelow
   }
@@ -52,7 +52,7 @@ export class Watch {
 
   // ——— margin ———
 
-  /** F12, G1: what a script would hold after an order keeps its margin at `price`. */
+  /** F12, G1: whether the position after an order would keep its margin at `price`. */
   affords(direction: Direction, units: number, price: number): boolean {
     const { account } = this
     const margin = account.margin(direction)
@@ -63,7 +63,7 @@ export class Watch {
     return !exceeds(required, account.equityAt(price))
   }
 
-  /** G3: units that a call sells at this price; 0 = margin holds. */
+  /** G3: units that a margin call sells at this price; 0 = margin holds. */
   unitsCalled(ticks: number): number {
     const { account } = this
     const held = account.position.units
@@ -76,7 +76,7 @@ export class Watch {
     return marginCallUnits(Math.abs(held), account.equityAt(price), unitValue, margin, account.lot)
   }
 
-  /** To be called whenever the position has changed. */
+  /** Call it whenever the position has changed. */
   setCallRange(): void {
     const { position, settings, rates, pointValue } = this.account
     const held = position.units
@@ -96,23 +96,24 @@ export class Watch {
 
   // ——— risk ———
 
-  /** What strategy.risk.max_position_size leaves an entry of this direction. */
+  /** How much strategy.risk.max_position_size still permits an entry of this direction. */
   roomFor(direction: Direction): number {
     if (this.risk.positionMax === Infinity) return Infinity
     const held = this.account.position.units * direction
     return Math.max(0, this.risk.positionMax - Math.max(0, held))
   }
 
-  /** Begins the bar's trading day if it is a new one. Answers whether too many losing days now lie behind. */
+  /** Begins a new trading day if the bar belongs to one. Answers whether there have been too many losing days in a row. */
   losingDaysReached(bar: number): boolean {
     const { account } = this
     return rollDay(this.risk, this.dayOf(bar), account.equityAt(account.nowPrice()), this.closedEquity())
   }
 
   /**
-   * H1: every filled order counts, a reversal once. What is still open when the day's last order filled is closed at
-   * that order's price, or at the bar's extreme where an entry fired inside the bar beyond its open
-   * (probe composite-bracket-cap-range-pending-stop-01: 178 of 178). Answers that price in ticks, NaN = not the last.
+   * H1: every filled order counts, and a reversal counts once. What is still open when the day's last permitted order has
+   * filled is closed at that order's price, or at the bar's extreme if an entry fired inside the bar beyond its open (probe
+   * composite-bracket-cap-range-pending-stop-01: 178 of 178). Answers that price in ticks; NaN = this was not the last
+   * order.
    */
   countFilled(ticks: number, opened: boolean): number {
     const { risk } = this
@@ -126,7 +127,7 @@ export class Watch {
     return ticks < open ? tickOf(bars.low[bar]!, mintick) : ticks
   }
 
-  /** H2: at the open, which may have gapped, at each adverse extreme, and when losses have been taken. */
+  /** H2: checked at the open, which may have gapped, at each adverse extreme, and after losses. */
   intradayLossReached(ticks: number): boolean {
     if (this.risk.intradayLoss === null || this.halted) return false
     return intradayLossReached(this.risk, this.account.equityAt(ticks * this.account.mintick))
