@@ -1,4 +1,4 @@
-// Brings the drawing tools to a chart: loaded once bars are on it, taken away with it.
+// Attaches the drawing tools to a chart: loaded once it has bars, removed with it.
 
 import { effect } from '@preact/signals'
 import { addCommands, type Command } from '../commands.ts'
@@ -9,7 +9,7 @@ import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, history, openSheet } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
-/** The returned function takes them away. */
+/** The returned function removes them. */
 export function attachDrawings(host: HTMLElement, view: ChartView): () => void {
   const gestures = new DrawingGestures(host, view)
   let close: (() => void) | undefined
@@ -17,7 +17,7 @@ export function attachDrawings(host: HTMLElement, view: ChartView): () => void {
   const stopSheet = effect(() => {
     const { exchange, symbol } = market.value
     const key = `${exchange}:${symbol}`
-    // Another interval shows the same drawings.
+    // Another interval of the same symbol shows the same drawings.
     if (key === shown) return
     shown = key
     close?.()
@@ -33,7 +33,7 @@ export function attachDrawings(host: HTMLElement, view: ChartView): () => void {
   }
 }
 
-/** In the editor and in fields the same keys undo what was typed. */
+/** In the editor and in fields the same keys undo typing. */
 const isOutsideText = (): boolean =>
   !document.activeElement?.closest('input, textarea, select, [contenteditable], [data-editor]')
 
@@ -83,7 +83,7 @@ function drawingCommands(): readonly Command[] {
   ]
 }
 
-/** Locked ones stay. It can be undone. */
+/** Locked drawings stay. The removal can be undone. */
 export function removeAll(): void {
   const gone = drawings.peek().filter((one) => !one.locked)
   selected.value = []

@@ -1,9 +1,13 @@
-// What drawings calculate from bars: a regression, an anchored VWAP, a volume profile. Pure, over bars `from` to `to`, both in.
+// Calculations of drawings from bars: a regression, an anchored VWAP, a volume profile. They are pure, over bars `from` to
+// `to`, both included.
 
 import { memo, memoOf } from '../../lib/memo.ts'
 import type { Bars } from '../../market/bars.ts'
 
-/** Least squares of the closes over the bars: price at the first bar, per bar, and the deviation around the line. */
+/**
+ * Least squares of the closes over the bars: the price at the first bar, the slope a bar, and the deviation around the
+ * line.
+ */
 export function regression(
   { close }: Bars,
   from: number,
@@ -25,11 +29,11 @@ export function regression(
   return { start, slope, deviation: Math.sqrt(squares / count) }
 }
 
-/** How many anchors of one series are kept calculated. */
+/** How many anchors of one series have their calculation kept. */
 const ANCHORS_KEPT = 32
 const vwapsOf = memoOf((bars: Bars) => memo(ANCHORS_KEPT, (from) => vwap(bars, Number(from))))
 
-/** Mean of (high + low + close) / 3 weighted by volume, from a bar on; NaN where there was no volume yet. */
+/** The mean of (high + low + close) / 3 weighted by volume, from a bar on; NaN before there was any volume. */
 export const vwapFrom = (bars: Bars, from: number): Float64Array => vwapsOf(bars)(String(from))
 
 function vwap(bars: Bars, from: number): Float64Array {
@@ -49,20 +53,20 @@ function vwap(bars: Bars, from: number): Float64Array {
 export interface VolumeProfile {
   readonly low: number
   readonly high: number
-  /** Volume a row, lowest first, of bars that closed above their open, and of the others. */
+  /** Volume of each row, lowest first, for bars that closed above their open, and for the others. */
   readonly up: Float64Array
   readonly down: Float64Array
-  /** Volume of the row with the most, and which that is: the point of control. */
+  /** The volume of the fullest row, and its index: the point of control. */
   readonly most: number
   readonly point: number
-  /** First and last row of the value area: those around the point of control that have 70 % of the volume. */
+  /** First and last row of the value area: the rows around the point of control that have 70 % of the volume. */
   readonly from: number
   readonly to: number
 }
 
 const VALUE_AREA = 0.7
 
-/** A bar's volume is shared out over the rows it reaches, by how much of it lies in each. */
+/** A bar's volume is distributed over the rows that it reaches, by how much of the bar is in each. */
 export function volumeProfile(bars: Bars, from: number, to: number, rows: number): VolumeProfile {
   let [low, high] = [Infinity, -Infinity]
   for (let i = from; i <= to; i++) {
@@ -91,7 +95,7 @@ export function volumeProfile(bars: Bars, from: number, to: number, rows: number
   return { low, high, up, down, most, point, ...valueArea(all, point) }
 }
 
-/** Grows from the point of control to the side that has more, until it has enough. */
+/** Grows from the point of control towards the side with more volume, until it has enough. */
 function valueArea(all: Float64Array, point: number): { readonly from: number; readonly to: number } {
   const wanted = all.reduce((sum, value) => sum + value, 0) * VALUE_AREA
   let [from, to, has] = [point, point, all[point] ?? 0]

@@ -1,5 +1,5 @@
-// Alerts on drawings: a level is watched as a price; a sloping line by a script that knows the line, since its price is another
-// one on every bar.
+// Alerts on drawings: a level is watched as a price, but a sloping line by a script that knows the line, since its price
+// differs on every bar.
 
 import type { Drawing } from '../../wire/drawing.ts'
 import { call } from '../api-client.ts'
@@ -13,7 +13,7 @@ import { TOOL_NAMES } from './tools.ts'
 
 type Anchor = Drawing['points'][number]
 
-/** What can be watched on a drawing: a level, or the line through two points. */
+/** The parts of a drawing that can be watched: a level, or the line through two points. */
 export interface Watchable {
   readonly text: string
   readonly price?: number
@@ -78,14 +78,14 @@ export function watchables(drawing: Drawing): readonly Watchable[] {
   }
 }
 
-/** From the earlier point to the later; `onFirst` and `onSecond` say whether it goes on beyond either end as it was drawn. */
+/** From the earlier point to the later one; `onFirst` and `onSecond` say whether the drawing extends beyond either point. */
 function slope(text: string, first: Anchor, second: Anchor, onFirst: boolean, onSecond: boolean): Watchable {
   return first.time <= second.time
     ? { text, line: { from: first, to: second, left: onFirst, right: onSecond } }
     : { text, line: { from: second, to: first, left: onSecond, right: onFirst } }
 }
 
-/** Opens the form of an alert for it. */
+/** Opens the alert form for a drawing. */
 export function askDrawingAlert(of: Drawing, { price, line }: Watchable): void {
   if (line) lineAlert(of, line).then(ask, toastError)
   else if (price !== undefined) ask({ price: price })
@@ -115,7 +115,7 @@ async function lineAlert(of: Drawing, line: NonNullable<Watchable['line']>): Pro
   }
 }
 
-/** The one script for all such alerts of a user, stored with the first of them. */
+/** The one script for all such alerts of a user, which is stored with the first of them. */
 async function lineScript(): Promise<string> {
   const { scripts } = await call('GET /api/platform/scripts')
   const there = scripts.find(({ name, source }) => name === SCRIPT_NAME && source === LINE_SCRIPT)

@@ -1,7 +1,8 @@
-// The bar of drawing tools at the chart's left: a button a group with the tool it had last, and settings below.
+// The bar of drawing tools at the left of the chart: one button for each group, showing the tool that was used last, and
+// the settings below.
 //
-// Arrow keys move along it, the right arrow opens a group, Enter puts the tool in the middle of the chart for who has no
-// pointer.
+// Arrow keys move along it, the right arrow opens a group, and Enter places the tool in the middle of the chart for users
+// without a pointer.
 
 import { useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
@@ -178,7 +179,7 @@ function groupItems({ tools, title, id }: ToolGroup): readonly MenuItem[] {
     run: () => {
       lastTools.value = { ...lastTools.value, [id]: name }
       tool.value = name
-      // The tool is in hand: the next key is the chart's.
+      // The tool is in hand, so the next key is for the chart.
       document.querySelector<HTMLElement>('[aria-roledescription="price chart"]')?.focus()
     },
   }))

@@ -1,4 +1,4 @@
-// What the drawing tools share: the tool in hand, what is selected, and settings that last.
+// State that the drawing tools share: the tool in hand, the selection, and settings that are remembered.
 
 import { computed, signal } from '@preact/signals'
 import type { Drawing, DrawingStyle, DrawingTool } from '../../wire/drawing.ts'
@@ -7,26 +7,26 @@ import { drawings } from './sheet.ts'
 
 /** The tool in hand; null = the pointer. */
 export const tool = signal<DrawingTool | null>(null)
-/** Ids of the drawings that are selected. */
+/** Ids of the selected drawings. */
 export const selected = signal<readonly string[]>([])
 export const hovered = signal<string | null>(null)
-/** What is being drawn, with the pointer as its last point. */
+/** The unfinished drawing, with the pointer as its last point. */
 export const draft = signal<Drawing | null>(null)
-/** Id of the drawing that was made last: a text is typed at once. */
+/** Id of the drawing that was made last, so that its text can be typed at once. */
 export const justMade = signal('')
-/** Where the menu of a drawing opens, CSS pixels of the page. */
+/** Where a drawing's context menu opens, in CSS pixels of the page. */
 export const drawingMenu = signal<{ readonly x: number; readonly y: number } | null>(null)
 export const objectList = signal(false)
 
-/** New points stick to the open, high, low or close that is near. */
+/** Whether new points snap to a nearby open, high, low or close. */
 export const magnet = remembered('drawings.magnet', false)
-/** A tool stays in hand after a drawing is done. */
+/** Whether a tool stays in hand after a drawing is finished. */
 export const keepTool = remembered('drawings.keep', false)
 export const hideAll = remembered('drawings.hidden', false)
 export const lockAll = remembered('drawings.locked', false)
-/** What the next drawing of a tool looks like. */
+/** The style of the next drawing of each tool. */
 export const styles = remembered<Partial<Record<DrawingTool, DrawingStyle>>>('drawings.styles', {})
-/** The tool that each group of the bar had last. */
+/** The tool of each group that was used last. */
 export const lastTools = remembered<Record<string, DrawingTool>>('drawings.tools', {})
 
 export const selection = computed(() => {
@@ -34,7 +34,7 @@ export const selection = computed(() => {
   return drawings.value.filter(({ id }) => ids.has(id))
 })
 
-/** Is it on the chart at this interval? */
+/** Whether the drawing is shown at this interval. */
 export const isShown = (drawing: Drawing, interval: string): boolean =>
   !drawing.hidden && (!drawing.intervals || drawing.intervals.includes(interval))
 

@@ -1,4 +1,4 @@
-// Drawings on the canvas: draws them with the code of their tools, and says which is under a place.
+// Draws the drawings on the canvas with the code of their tools, and finds the one under a place.
 
 import type { Drawing, DrawingStyle } from '../../wire/drawing.ts'
 import type { Paint } from '../chart/paint.ts'
@@ -12,7 +12,7 @@ type RenderContext = DrawContext['rc']
 
 export const DEFAULT_STYLE = { color: '#2962ff', lineWidth: 2 } as const
 
-/** What is under a place: the drawing, and which of its points; -1 = between them. */
+/** A drawing under a place, and which of its points; -1 = between its points. */
 export interface Hit {
   readonly id: string
   readonly point: number
@@ -21,16 +21,16 @@ export interface Hit {
 const SECOND = 1000
 const HANDLE = 5
 
-/** The drawing's own style over its tool's. */
+/** The drawing's own style merged over its tool's defaults. */
 export const styleOf = (drawing: Drawing): DrawingStyle & typeof DEFAULT_STYLE =>
   ({ ...DEFAULT_STYLE, ...codeOf(drawing.tool).defaultStyle, ...drawing.style }) as DrawingStyle &
     typeof DEFAULT_STYLE
 
-/** The library's retracement has its level 0 at the first point; traders know it at the second. */
+/** The library's retracement has level 0 at the first point, but traders expect it at the second. */
 const inOrder = <P>({ tool }: Drawing, points: readonly P[]): P[] =>
   tool === 'fib-retracement' ? points.toReversed() : [...points]
 
-/** As the library's tools have it: times in seconds, every style there. */
+/** A drawing in the form that the library's tools expect: times in seconds, all styles set. */
 function forTool(drawing: Drawing): DrawContext['drawing'] {
   const points = inOrder(drawing, drawing.points).map(({ time, price }) => ({ time: time / SECOND, price }))
   return {
@@ -58,7 +58,7 @@ function renderContext(surface: Surface, drawing: Drawing, dpr: number, backgrou
   return context as unknown as RenderContext
 }
 
-/** A measure adds up the volume of its bars; others are not made objects of. */
+/** Only a measure adds up the volume of its bars; for other tools no bars become objects. */
 function barsWithin({ bars }: Surface, { points }: Drawing) {
   const times = points.map(({ time }) => time)
   const known = bars.time.subarray(0, bars.length)
@@ -81,7 +81,7 @@ export function drawDrawing(
 ): void {
   const { ctx, hr, theme } = paint
   const pts = pointsOf(surface, drawing, hr)
-  // A price scale that has no place for it, a logarithm of what is not above zero.
+  // The price scale has no place for it, such as the logarithm of a price that is not above zero.
   if (pts.some(({ x, y }) => !Number.isFinite(x) || !Number.isFinite(y))) return
   ctx.save()
   codeOf(drawing.tool).draw({
@@ -108,11 +108,11 @@ export function drawDrawing(
   ctx.restore()
 }
 
-/** A stroke of the brush has no points to take hold of. */
+/** A brush stroke has no points to grab. */
 const handlesOf = <P>({ tool }: Drawing, points: readonly P[]): readonly P[] =>
   codeOf(tool).freehand ? [] : points
 
-/** The drawing under a place (CSS pixels), the front one first; points count only of those in `marked`. */
+/** The frontmost drawing under a place (CSS pixels); points count only for the drawings in `marked`. */
 export function hitAt(
   surface: Surface,
   drawings: readonly Drawing[],

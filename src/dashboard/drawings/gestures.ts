@@ -1,7 +1,7 @@
-// Drawing with a pointer: placing points, taking hold of what is drawn, moving it. Knows no buttons and no lists.
+// Drawing with a pointer: placing points, grabbing a drawing, moving it. Buttons and lists are elsewhere.
 //
-// The chart's own gestures (pan, zoom) go on wherever nothing is drawn: a press belongs to a drawing only if a tool is in hand
-// or something drawn is under it, and then the chart does not hear of it.
+// The chart's own gestures (pan, zoom) work wherever nothing is drawn. A press belongs to a drawing only if a tool is in
+// hand or a drawing is under it, and then the chart does not see it.
 
 import { effect } from '@preact/signals'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
@@ -35,9 +35,9 @@ interface Place {
 }
 type Anchor = Drawing['points'][number]
 
-/** How far from a line a press still takes hold of it, CSS pixels: a finger is wider than a mouse. */
+/** How far from a line a press still grabs it, in CSS pixels: a finger is wider than a mouse. */
 const REACH = { mouse: 6, touch: 14 } as const
-/** A press that moves less is a click. */
+/** A press that moves less than this is a click. */
 const CLICK_PX = 5
 const MAGNET_PX = 24
 const DAY_MS = 86_400_000
@@ -60,7 +60,7 @@ export class DrawingGestures {
   readonly #view: ChartView
   readonly #stops: (() => void)[] = []
   #gesture: Gesture | null = null
-  /** The press in progress is a drawing's. */
+  /** The current press belongs to a drawing. */
   #owns = false
 
   constructor(host: HTMLElement, view: ChartView) {
@@ -77,7 +77,7 @@ export class DrawingGestures {
     })
     this.#listen('contextmenu', (event) => this.#menu(event))
     this.#listen('keydown', (event) => this.#key(event))
-    // The chart hears mouse and touch events, which follow those of the pointer.
+    // The chart listens to mouse and touch events, which follow those of the pointer.
     for (const kind of ['mousedown', 'touchstart', 'touchmove'] as const)
       this.#listen(kind, (event) => {
         if (!this.#owns) return
@@ -104,17 +104,17 @@ export class DrawingGestures {
     selected.value = []
   }
 
-  /** Ends a polyline or a path where it is. */
+  /** Ends a polyline or a path at its last point. */
   finish(): void {
     const now = draft.peek()
     if (!now || codeOf(now.tool).points !== 0) return
-    // The last point is the pointer's, and a double click has placed one there.
+    // The last point follows the pointer, and a double click has already placed one there.
     const points = dropTwins(now.points.slice(0, -1))
     if (points.length >= 2) this.#commit({ ...now, points })
     else this.cancel()
   }
 
-  /** Puts what is being drawn away, or the tool, or the selection: whichever there is first. */
+  /** Drops the unfinished drawing, or else the tool, or else the selection. */
   cancel(): boolean {
     if (draft.peek()) draft.value = null
     else if (tool.peek()) tool.value = null
@@ -124,7 +124,7 @@ export class DrawingGestures {
     return true
   }
 
-  /** Places the tool in hand in the middle of the chart, for who has no pointer. */
+  /** Places the tool in hand in the middle of the chart, for users without a pointer. */
   placeInMiddle(): void {
     const surface = this.#surface()
     const name = tool.peek()
@@ -143,7 +143,7 @@ export class DrawingGestures {
     )
   }
 
-  /** Moves what is selected by bars and ticks. */
+  /** Moves the selection by bars and ticks. */
   nudge(bars: number, ticks: number): void {
     const surface = this.#surface()
     if (!surface) return
@@ -178,7 +178,7 @@ export class DrawingGestures {
     const { paint, state } = this.#view
     if (!paint || state.bars.length === 0) return null
     const { cut } = state
-    // In a replay nothing is calculated of bars that are still to come.
+    // In a replay nothing may be calculated from bars that are still to come.
     const bars = cut === null ? state.bars : { ...state.bars, length: Math.min(state.bars.length, cut + 1) }
     return surfaceOf(paint, bars, barMsOf(state.interval), (y) => this.#view.priceAt(y))
   }
@@ -215,7 +215,7 @@ export class DrawingGestures {
     return hitAt(surface, this.#shown(), marked, place, touch ? REACH.touch : REACH.mouse)
   }
 
-  /** The time and price of a place; on a bar, and with the magnet on its nearest price. */
+  /** The time and price of a place: on a bar, and with the magnet on its nearest price. */
   #anchor(surface: Surface, { x, y }: Place, event?: PointerEvent): Anchor {
     const { bars, barMs } = surface
     const bar = Math.round(surface.barAt(x))
@@ -229,7 +229,7 @@ export class DrawingGestures {
     return { time: timeOfBar(bars, barMs, bar), price: rounded(price) }
   }
 
-  /** The same from the point before, held to level, upright or 45 degrees while Shift is down. */
+  /** The same, and while Shift is down, level, upright or at 45 degrees from the previous point. */
   #heldAnchor(surface: Surface, place: Place, event: PointerEvent, before: Anchor | undefined): Anchor {
     if (!event.shiftKey || !before) return this.#anchor(surface, place, event)
     const from = { x: surface.x(before.time), y: surface.y(before.price) }
@@ -272,7 +272,7 @@ export class DrawingGestures {
     if (before.length > 0) this.#gesture = { kind: 'move', hit, from: place, before, moved: null }
   }
 
-  /** From now until the pointer is lifted, the press is ours. */
+  /** The press belongs to us until the pointer is lifted. */
   #own(event: PointerEvent): void {
     this.#owns = true
     this.#host.setPointerCapture(event.pointerId)
@@ -287,7 +287,7 @@ export class DrawingGestures {
     else if (!now.includes(id)) selected.value = ids
   }
 
-  /** Copies take the place of what was pressed, and are what moves. */
+  /** Copies replace what was pressed, and the gesture moves the copies. */
   #cloned(originals: readonly Drawing[]): readonly Drawing[] {
     const copies = originals.map((one) => ({ ...one, id: newDrawingId(), group: null }))
     changeDrawings(copies)
@@ -308,7 +308,7 @@ export class DrawingGestures {
     this.#placed(name, surface, [...before, anchor])
   }
 
-  /** Shows the points so far with the pointer's behind them, or commits when that was the last. */
+  /** Shows the points so far with the pointer's behind them, or commits if that was the last point. */
   #placed(name: DrawingTool, surface: Surface, points: readonly Anchor[]): void {
     const code = codeOf(name)
     if (code.points > 0 && points.length >= code.points) {
@@ -383,7 +383,7 @@ export class DrawingGestures {
       const surface = this.#surface()
       const place = this.#placeOf(event)
       this.#gesture = null
-      // A press that was pulled places two points: where it began and where it ended.
+      // A drag places two points: where it began and where it ended.
       const pulled = Math.hypot(place.x - gesture.from.x, place.y - gesture.from.y) > CLICK_PX
       if (surface && pulled && codeOf(now.tool).points !== 0)
         this.#placed(now.tool, surface, [
@@ -436,7 +436,7 @@ export class DrawingGestures {
   #isLocked = (drawing: Drawing): boolean => lockAll.peek() || drawing.locked === true
 }
 
-/** Removes what is selected and not locked. */
+/** Removes the selected drawings that are not locked. */
 export function removeSelected(): void {
   const ids = new Set(selected.peek())
   const gone = drawings.peek().filter((one) => ids.has(one.id) && !one.locked)
@@ -451,7 +451,7 @@ export function removeSelected(): void {
 const isWithin = ({ width, height }: Surface, { x, y }: Place): boolean =>
   x >= 0 && y >= 0 && x <= width && y <= height
 
-/** Prices keep ten digits: what a pixel says beyond them is noise. */
+/** Prices keep ten digits, since the digits that a pixel adds beyond them are noise. */
 const rounded = (price: number): number => Number(price.toPrecision(10))
 
 const inkAt = (surface: Surface, { x, y }: Place): Anchor => ({
@@ -464,7 +464,7 @@ const withPoint = (drawing: Drawing, at: number, anchor: Anchor): Drawing => ({
   points: drawing.points.map((point, i) => (i === at ? anchor : point)),
 })
 
-/** By whole bars, and by pixels up and down: on a logarithmic scale a line keeps its look. */
+/** Moves by whole bars, and up and down by pixels, so that a line keeps its look on a logarithmic scale. */
 const shifted = (surface: Surface, drawing: Drawing, bars: number, dy: number): Drawing => ({
   ...drawing,
   points: drawing.points.map(({ time, price }) => ({
@@ -473,7 +473,7 @@ const shifted = (surface: Surface, drawing: Drawing, bars: number, dy: number): 
   })),
 })
 
-/** A draft drawn as if the pointer had placed the points that are missing. */
+/** Draws a draft as if the pointer had placed the missing points. */
 function complete(drawing: Drawing): Drawing {
   const missing = codeOf(drawing.tool).points - drawing.points.length
   const last = drawing.points.at(-1)
@@ -489,7 +489,7 @@ function dropTwins(points: readonly Anchor[]): readonly Anchor[] {
   })
 }
 
-/** A position is drawn from one click: its target and stop are as far as fits the chart. */
+/** A position is drawn with one click, with target and stop at a distance that suits the chart. */
 function expanded(
   code: ReturnType<typeof codeOf>,
   points: readonly Anchor[],

@@ -1,4 +1,4 @@
-// Undo and redo: what was done can be taken back, and done again until something else is done.
+// Undo and redo: a step can be undone, and redone until another step is taken.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
@@ -17,7 +17,7 @@ export class History {
   readonly canUndo: ReadonlySignal<boolean> = computed(() => this.#steps.value.done.length > 0)
   readonly canRedo: ReadonlySignal<boolean> = computed(() => this.#steps.value.undone.length > 0)
 
-  /** Of something that has been done. */
+  /** Adds a step that has been done. */
   add(step: Step): void {
     this.#steps.value = { done: [...this.#steps.peek().done.slice(1 - KEPT), step], undone: [] }
   }

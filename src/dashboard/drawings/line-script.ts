@@ -1,9 +1,9 @@
-// The script that alerts on sloping lines run: one for all of them, told the line by its inputs.
+// The script behind alerts on sloping lines: one script for all of them, which gets the line by its inputs.
 
 export const SCRIPT_NAME = 'Distance to a drawn line'
 /**
- * The close less the line's price: it crosses zero where the close crosses the line. The line goes from bar to bar as it is
- * drawn, so a weekend takes no room.
+ * It plots the close minus the line's price, which crosses zero where the close crosses the line. The line runs from bar to
+ * bar as it is drawn, so a weekend takes no room.
  */
 export const LINE_SCRIPT = `//@version=6
 indicator("${SCRIPT_NAME}")

@@ -1,4 +1,4 @@
-// The list of drawings on a symbol: each with its points as numbers, so that whoever has no pointer can draw exactly.
+// The list of a symbol's drawings, each with its points as numbers, so that users without a pointer can draw exactly.
 
 import { useState } from 'preact/hooks'
 import type { Drawing } from '../../wire/drawing.ts'

@@ -1,6 +1,6 @@
-// Tools that the library lacks: pitchforks, and those that are calculated from bars.
+// Tools that the library lacks: pitchforks, and tools calculated from bars.
 //
-// Like the library's, they are handed points in device pixels to draw and in CSS pixels to measure a distance. Those that need
+// Like the library's, they get points in device pixels to draw and in CSS pixels to measure a distance. Tools that need
 // bars find them in `context.rc`, where `drawn.ts` puts the surface.
 
 import { distToSegment, TEXT, type DrawingTool as ToolCode } from 'openalgo-charts/draw'
@@ -16,16 +16,16 @@ interface Point {
   readonly y: number
 }
 
-/** What `drawn.ts` adds to the render context of the library: where bars and prices are. */
+/** What `drawn.ts` adds to the library's render context: where bars and prices are. */
 export interface OnSurface {
   readonly surface: Surface
 }
 const surfaceOf = ({ rc }: { readonly rc: object }): Surface | undefined => (rc as Partial<OnSurface>).surface
 
 const MS = 1000
-/** Rows of a volume profile. */
+/** The number of rows of a volume profile. */
 const ROWS = 40
-/** The part of its range that the longest row of a profile takes. */
+/** The fraction of the profile's range that its longest row takes. */
 const PROFILE_WIDTH = 0.35
 
 function stroke({ ctx, rc, style }: DrawContext, lines: readonly (readonly Point[])[], dim = 1): void {
@@ -49,7 +49,7 @@ function stroke({ ctx, rc, style }: DrawContext, lines: readonly (readonly Point
   ctx.restore()
 }
 
-/** The first stretched beyond the second, far enough to leave any screen. */
+/** Extends the line from the first point through the second, far enough to leave any screen. */
 const beyond = (from: Point, to: Point): Point => {
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1
   const far = 20_000 / length
@@ -58,7 +58,7 @@ const beyond = (from: Point, to: Point): Point => {
 const between = (a: Point, b: Point): Point => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 })
 const moved = ({ x, y }: Point, by: Point): Point => ({ x: x + by.x, y: y + by.y })
 
-/** Lines of an Andrews pitchfork: its handle, and three tines that run on. `origin` is where the handle begins. */
+/** The lines of an Andrews pitchfork: its handle, and three tines that run on. `origin` is where the handle begins. */
 function tines(
   points: readonly Point[],
   origin: (a: Point, b: Point) => Point,
@@ -96,7 +96,7 @@ function pitchfork(id: DrawingTool, name: string, origin: (a: Point, b: Point) =
 interface Bounded {
   readonly drawing: { readonly points: readonly { readonly time: number; readonly price: number }[] }
 }
-/** First and last bar between two points of a drawing, as far as there are bars; null = none. */
+/** The first and last existing bar between two points of a drawing; null = there is none. */
 function barsOf(
   { drawing }: Bounded,
   { bars }: Surface,
@@ -151,7 +151,7 @@ const REGRESSION: ToolCode = {
   distance: (x, y, context) => nearest(x, y, channelLines(context, 1)),
 }
 
-/** The line of an anchored VWAP over the bars on screen. */
+/** The line of an anchored VWAP over the visible bars. */
 function vwapLine(context: DrawContext | HitContext, dpr: number): readonly Point[] {
   const surface = surfaceOf(context)
   const anchor = context.drawing.points[0]
@@ -210,7 +210,7 @@ const PROFILE: ToolCode = {
     for (let row = 0; row < ROWS; row++) {
       const top = y(low) - (row + 1) * rowHeight
       const scale = ((right - left) * PROFILE_WIDTH) / (most || 1)
-      // Rows outside of the value area, which has 70 % of the volume, are paler.
+      // Rows outside the value area, which has 70 % of the volume, are paler.
       ctx.globalAlpha = (style.fillOpacity ?? 0.45) * (row >= from && row <= to ? 1 : 0.45)
       ctx.fillStyle = '#26a69a'
       ctx.fillRect(left, top, up[row]! * scale, Math.max(1, rowHeight - unit))

@@ -1,4 +1,4 @@
-// The bar of what is selected: its colour, width, line, text, and what can be done with it.
+// The bar for the selected drawings: colour, width, line, text, and actions.
 
 import type { MenuItem } from '../chart/menu.tsx'
 import { Menu } from '../chart/menu.tsx'
@@ -112,7 +112,7 @@ function levelsOf(text: string): readonly number[] | null {
   return good && levels.length <= 40 ? levels : null
 }
 
-/** The style of what is selected, and of what the tools draw next. */
+/** Sets the style of the selection, and of the tools' next drawings. */
 function restyle(change: DrawingStyle): void {
   const chosen = selection.peek()
   changeDrawings(chosen.map((one) => ({ ...one, style: { ...one.style, ...change } })))
@@ -140,7 +140,7 @@ const lineItems = (now: string): readonly MenuItem[] =>
     run: () => restyle({ lineStyle }),
   }))
 
-/** Whatever can be done with what is selected, for the bar's menu and a right click. */
+/** All actions on the selection, for the bar's menu and a right click. */
 export function selectionItems(): readonly MenuItem[] {
   const chosen = selection.peek()
   const first = chosen[0]
@@ -220,7 +220,10 @@ function clone(chosen: readonly Drawing[]): void {
   selected.value = copies.map(({ id }) => id)
 }
 
-/** Drawings have no number of their own for it: those that should lie in front are put again, behind all others. */
+/**
+ * Drawings have no number for their depth: those that should be in front are removed and put again behind all others in the
+ * list.
+ */
 function reorder(where: 'front' | 'back'): void {
   const ids = new Set(selected.peek())
   const chosen = drawings.peek().filter(({ id }) => ids.has(id))

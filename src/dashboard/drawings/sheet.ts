@@ -1,7 +1,7 @@
-// The drawings of the symbol on the chart: shown at once, sent soon, taken back on undo, and followed when another tab draws.
+// The drawings of the charted symbol: shown at once, sent soon, undoable, and updated when another tab draws.
 //
-// A change is applied here and noted as pending, by drawing; what is pending is sent together, and kept in the browser until
-// the server has it, so that neither a reload nor a lost connection loses a line.
+// A change is applied here and noted as pending for its drawing. Pending changes are sent together, and stay in the browser
+// until the server has them, so that neither a reload nor a lost connection loses a line.
 
 import { signal, type Signal } from '@preact/signals'
 import type { Drawing } from '../../wire/drawing.ts'
@@ -16,9 +16,9 @@ export interface DrawnMarket {
   readonly symbol: string
 }
 
-/** By id of the drawing; null = removed. */
+/** Changes by id of the drawing; null = removed. */
 type Changes = Readonly<Record<string, Drawing | null>>
-/** By symbol: what the server does not have yet. */
+/** Changes that the server does not have yet, by symbol. */
 type Pending = Readonly<Record<string, Changes>>
 
 const SEND_AFTER_MS = 400
@@ -27,13 +27,13 @@ const RETRY_MS = [2000, 5000, 15_000, 60_000]
 const keyOf = ({ exchange, symbol }: DrawnMarket): string => JSON.stringify([exchange, symbol])
 
 class Sheet {
-  /** Those of the symbol on the chart, the front one last. */
+  /** The drawings of the charted symbol, the front one last. */
   readonly drawings = signal<readonly Drawing[]>([])
   readonly history = new History()
   readonly #outbox = new Outbox()
   #open: DrawnMarket | null = null
 
-  /** Shows the drawings of a symbol from now on; the returned function ends that. */
+  /** Shows the drawings of a symbol from now on, until the returned function is called. */
   open(market: DrawnMarket): () => void {
     const abort = new AbortController()
     const key = keyOf(market)
@@ -56,7 +56,7 @@ class Sheet {
     const stop = onLive(
       'drawings',
       (event) => {
-        // What this tab sent comes back as an event as well.
+        // This tab's own changes come back as events too.
         if (keyOf(event) !== key || event.revision <= (this.#outbox.revisions[key] ?? 0)) return
         this.#outbox.idle().then(load, load)
       },
@@ -71,7 +71,7 @@ class Sheet {
     }
   }
 
-  /** Puts and removes drawings, as one step that can be undone. */
+  /** Puts and removes drawings as one undoable step. */
   change(put: readonly Drawing[], remove: readonly string[] = []): void {
     const market = this.#open
     if (!market) return
@@ -88,11 +88,11 @@ class Sheet {
   }
 }
 
-/** What waits to be sent, and who sends it. */
+/** The changes that wait to be sent, and the loop that sends them. */
 class Outbox {
-  /** By symbol, the newest change that this tab knows of. */
+  /** The newest revision of each symbol that this tab knows. */
   readonly revisions: Record<string, number> = {}
-  /** Shows again what the server has, instead of what it would not take. */
+  /** Called when the server refuses a change, to show the server's drawings again. */
   refused: () => void = () => undefined
   readonly #pending: Signal<Pending> = remembered<Pending>('drawings.pending', {})
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -121,7 +121,7 @@ class Outbox {
     }, ms)
   }
 
-  /** Sends what is pending, symbol by symbol. What changes meanwhile stays pending, and is sent next. */
+  /** Sends pending changes symbol by symbol. Changes made meanwhile stay pending and are sent next. */
   async #send(): Promise<void> {
     for (const [key, changes] of Object.entries(this.#pending.peek())) {
       const [exchange, symbol] = JSON.parse(key) as [string, string]
@@ -141,7 +141,7 @@ class Outbox {
           setTimeout(() => this.sendSoon(0), wait)
           return
         }
-        // What the server refuses would be refused again.
+        // The server would refuse it again.
         toastError(error)
         this.#settle(key, changes)
         this.refused()
@@ -150,7 +150,7 @@ class Outbox {
     this.sendSoon(SEND_AFTER_MS)
   }
 
-  /** What was just sent is pending no more, unless it has changed since. */
+  /** Changes that were sent are no longer pending, unless they have changed since. */
   #settle(key: string, sent: Changes): void {
     const { [key]: now = {}, ...others } = this.#pending.peek()
     const left = Object.fromEntries(Object.entries(now).filter(([id, drawing]) => sent[id] !== drawing))
@@ -164,7 +164,7 @@ const changesOf = (put: readonly Drawing[], remove: readonly string[]): Changes 
     ...put.map((drawing) => [drawing.id, drawing] as const),
   ])
 
-/** A drawing that changes keeps its place among the others. */
+/** A changed drawing keeps its place among the others. */
 function merged(before: readonly Drawing[], changes: Changes): readonly Drawing[] {
   const byId = new Map(before.map((one) => [one.id, one]))
   for (const [id, drawing] of Object.entries(changes))

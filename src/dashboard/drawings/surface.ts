@@ -1,14 +1,14 @@
-// Where drawings meet the chart: times and prices to CSS pixels of the price pane, and back.
+// Where drawings meet the chart: converts times and prices into CSS pixels of the price pane, and back.
 //
-// Times between two bars lie between them, and times outside of the bars go on at the interval's own pace: so what was
-// drawn on days stands where it should on hours, over a weekend too, and a line may end in the future.
+// A time between two bars is placed between them, and times beyond the bars continue at the interval's own pace. So what
+// was drawn on days is in the right place on hours, even over a weekend, and a line may end in the future.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Paint } from '../chart/paint.ts'
 
 export interface Surface {
   readonly bars: Bars
-  /** Milliseconds from bar to bar beyond those there are. */
+  /** Milliseconds from bar to bar beyond the existing bars. */
   readonly barMs: number
   /** CSS pixels. */
   readonly width: number
@@ -18,7 +18,7 @@ export interface Surface {
   /** With a fraction: 4.5 is between two bars. */
   readonly barAt: (x: number) => number
   readonly priceAt: (y: number) => number
-  /** Bars that can be seen, as whole numbers that may lie outside of those there are. */
+  /** The visible bars, as whole numbers that may be beyond the existing ones. */
   readonly from: number
   readonly to: number
 }

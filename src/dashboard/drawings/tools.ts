@@ -1,7 +1,8 @@
-// The tools of the bar, in its groups, with what draws them: most are a library's, the rest are ours.
+// The tools of the bar in groups, and their code: most are a library's, the rest are ours.
 //
-// A tool of the library is data and two functions: draw these points on this canvas, and how far is this place from it. The
-// model, the gestures, undo and the store are ours, so that drawings are the server's data and not a library's format.
+// A tool of the library is data and two functions: one draws given points on a canvas, one answers how far a place is from
+// the drawing. The model, the gestures, undo and the store are ours, so that drawings are the server's data and not a
+// library's format.
 
 import { getDrawingTool, type DrawingTool as ToolCode } from 'openalgo-charts/draw'
 import type { DrawingTool } from '../../wire/drawing.ts'
@@ -10,7 +11,7 @@ import { OWN_TOOLS } from './own-tools.ts'
 export interface ToolGroup {
   readonly id: string
   readonly title: string
-  /** Path on a grid of 16 px. */
+  /** A path on a grid of 16 px. */
   readonly icon: string
   readonly tools: readonly DrawingTool[]
 }
@@ -94,7 +95,7 @@ export const TOOL_GROUPS: readonly ToolGroup[] = [
   },
 ]
 
-/** As a person reads it. */
+/** Names for people to read. */
 export const TOOL_NAMES: Readonly<Record<DrawingTool, string>> = {
   'trend-line': 'Trend line',
   ray: 'Ray',
@@ -156,7 +157,7 @@ export const TOOL_KEYS: Readonly<Partial<Record<DrawingTool, string>>> = {
   rectangle: 'Alt+Shift+R',
 }
 
-/** Tools whose drawing says something. */
+/** Tools whose drawings contain text. */
 export const HAS_TEXT: ReadonlySet<DrawingTool> = new Set(['text', 'note', 'callout', 'rectangle', 'ellipse'])
 export const HAS_FILL: ReadonlySet<DrawingTool> = new Set([
   'parallel-channel',

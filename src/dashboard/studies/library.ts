@@ -1,4 +1,4 @@
-// The indicators that Chartroom brings, each a script of `data/indicators`. What they are stands in their text.
+// The indicators that come with Chartroom, each a script of `data/indicators` that describes itself.
 
 import accdist from '../../../data/indicators/accdist.pine' with { type: 'text' }
 import accelerator from '../../../data/indicators/accelerator.pine' with { type: 'text' }
@@ -98,12 +98,12 @@ export interface LibraryIndicator {
   readonly title: string
   readonly shortTitle: string
   readonly category: string
-  /** Other words that people look for it by. */
+  /** Other names that people search for it by. */
   readonly also: string
   readonly source: string
 }
 
-/** By the name of its file. */
+/** Sources by file name. */
 const SOURCES: Readonly<Record<string, string>> = {
   accdist,
   accelerator,
@@ -206,8 +206,8 @@ export const LIBRARY: readonly LibraryIndicator[] = Object.entries(SOURCES).map(
 }))
 
 /**
- * Title and short title are the declaration's; category and other names stand in comments above it: `// Category: Bands`,
- * `// Also: BB, volatility bands`.
+ * The titles are the declaration's; category and other names are in comments above it: `// Category: Bands`, `// Also: BB,
+ * volatility bands`.
  */
 export function headOf(source: string): Omit<LibraryIndicator, 'id' | 'source'> {
   const comment = (name: string) => new RegExp(`^// ${name}: (.+)$`, 'm').exec(source)?.[1]?.trim() ?? ''

@@ -1,4 +1,4 @@
-// How a user wants a study's plots to look, over what the script says.
+// How the user wants a study's plots to look, in place of what the script says.
 
 import { DISPLAY, type Mark, type PlotMark, type Scene } from '../chart/scene.ts'
 
@@ -7,7 +7,7 @@ export interface PlotStyle {
   readonly width?: number
   readonly hidden?: boolean
 }
-/** By the plot's title, or its number where it has none. */
+/** Styles by the plot's title, or by its number if it has none. */
 export type PlotStyles = Readonly<Record<string, PlotStyle>>
 
 export interface StyledPlot {
@@ -17,7 +17,7 @@ export interface StyledPlot {
   readonly width: number
 }
 
-/** The plots of a scene that can be styled, in their order. */
+/** The plots of a scene that can be styled, in order. */
 export function plotsOf(scene: Scene): readonly StyledPlot[] {
   return keyed(scene).map(([key, mark], i) => ({
     key,

@@ -1,7 +1,8 @@
-// Studies: the scripts on the chart beside the one in the editor. Any number, each with its own inputs, look and visibility.
+// Studies: the scripts on the chart beside the one in the editor. There may be any number, each with its own inputs, style
+// and visibility.
 //
-// What is on the chart is remembered; each study is run again when its inputs, the market or the newest bar change, a few at a
-// time. The last good result of each stays on screen until the next one is there.
+// The studies on the chart are remembered. Each runs again when its inputs, the market or the newest bar change, a few at a
+// time. The last good result of each stays on screen until the next one is ready.
 
 import { computed, effect, signal } from '@preact/signals'
 import { call } from '../api-client.ts'
@@ -17,21 +18,21 @@ import { styled, type PlotStyles } from './plot-styles.ts'
 export interface Study {
   readonly id: string
   readonly name: string
-  /** As the legend has it. */
+  /** The name in the legend. */
   readonly shortName: string
   readonly source: string
-  /** Where the text is from: an indicator that Chartroom brings, or a stored script. */
+  /** Where the source comes from: an indicator of Chartroom, or a stored script. */
   readonly from: string
-  /** What differs from the script's own values, by label. */
+  /** Values that differ from the script's defaults, by label. */
   readonly inputs: Values
   readonly hidden: boolean
-  /** The intervals it is shown on; null = on every one. */
+  /** The intervals that it is shown on; null = all. */
   readonly intervals: readonly string[] | null
   readonly plots: PlotStyles
 }
 
 interface Result {
-  /** What it is the result of. */
+  /** The key of the inputs that it is the result of. */
   readonly key: string
   readonly title: string
   readonly market: Market
@@ -39,11 +40,11 @@ interface Result {
   readonly problem: string | null
 }
 
-/** A study as the chart draws it. */
+/** A study in the form that the chart draws. */
 export interface Layer {
   readonly study: Study
   readonly title: string
-  /** null = hidden, not run yet, or it failed. */
+  /** null = it is hidden, has not run yet, or failed. */
   readonly scene: Scene | null
   readonly problem: string | null
   readonly running: boolean
@@ -83,7 +84,7 @@ const isVisible = ({ hidden, intervals }: Study, interval: string): boolean =>
   !hidden && (intervals === null || intervals.includes(interval))
 
 type Bars = NonNullable<typeof shown.value>['bars']
-/** A scene is made again only of other tracks, other bars or another look. */
+/** Makes a scene again only if tracks, bars or style have changed. */
 class Scenes {
   readonly #made = new Map<string, { readonly of: readonly unknown[]; readonly scene: Scene }>()
 
@@ -115,7 +116,7 @@ export function removeStudy(id: string): void {
   results.value = others
 }
 
-/** Up or down among the others: the order of panes, and of what lies over what. */
+/** Moves a study up or down among the others: the order of panes, and of what is drawn over what. */
 export function moveStudy(id: string, by: 1 | -1): void {
   const list = [...studies.peek()]
   const at = list.findIndex((one) => one.id === id)
@@ -127,7 +128,7 @@ export function moveStudy(id: string, by: 1 | -1): void {
   studies.value = list
 }
 
-/** Runs studies for as long as the chart is there; the returned function ends that. */
+/** Runs studies while the chart exists; the returned function ends that. */
 export function runStudies(): () => void {
   const runs = new StudyRuns()
   const stop = effect(() => runs.look())
@@ -141,7 +142,7 @@ class StudyRuns {
   readonly #current = new Map<string, { readonly key: string; readonly abort: AbortController }>()
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  /** Reads what everything hangs on, and soon begins what is missing. */
+  /** Reads everything that results depend on, and soon starts the missing runs. */
   look(): void {
     void [studies.value, shown.value, runBars.value]
     clearTimeout(this.#timer)
@@ -199,7 +200,7 @@ class StudyRuns {
   }
 }
 
-/** What a result depends on. The newest bar may still change, so its values count. */
+/** Everything that a result depends on. The newest bar may still change, so its values are included. */
 function keyOf({ source, inputs }: Study, { market, bars }: NonNullable<typeof shown.value>): string {
   const last = bars.length - 1
   const newest = [bars.time[last], bars.high[last], bars.low[last], bars.close[last], bars.volume[last]]

@@ -1,7 +1,8 @@
-// What can be put on the chart: the indicators that Chartroom brings, one's own scripts, other people's, and the examples.
+// The dialog of what can be put on the chart: the indicators that come with Chartroom, the user's own scripts, other
+// people's, and the examples.
 //
-// Enter or a click adds an indicator and leaves the dialog open for the next one. A strategy goes into the editor, since its
-// trades and its report are what it is for.
+// Enter or a click adds an indicator and leaves the dialog open for the next one. A strategy opens in the editor instead,
+// because its point is its trades and its report.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Script } from '../../wire/script.ts'
@@ -180,7 +181,7 @@ function Entry({
   )
 }
 
-/** What else can be done with the one that is chosen; by keyboard, Tab leads here. */
+/** Further actions on the chosen row; by keyboard, Tab leads here. */
 function Actions({ row }: { readonly row: Row }) {
   const starred = favourites.value.includes(row.id)
   return (
@@ -230,7 +231,7 @@ function put(row: Row): void {
   addStudy({ name: row.name, shortName: row.short || row.name, source: row.source, from: row.id })
 }
 
-/** By name first, then by what it is also called. */
+/** Matches by name come first, then matches by other names. */
 function matching(all: readonly Row[], text: string, group: string): readonly Row[] {
   const words = text.trim().toLowerCase()
   const starred = new Set(favourites.peek())

@@ -1,5 +1,5 @@
-// The settings of a study: its inputs, how its plots look, and the intervals it is shown on. What changes is on the chart at
-// once.
+// The settings of a study: its inputs, the style of its plots, and the intervals it is shown on. Changes show on the chart
+// at once.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

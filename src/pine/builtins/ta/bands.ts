@@ -1,4 +1,4 @@
-// Bands around an average: Bollinger's and Keltner's, and how wide they are.
+// Bands around an average, Bollinger's and Keltner's, and their width.
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'

@@ -1,28 +1,28 @@
-// Windows that are added up anew on every bar, four bars at a time.
+// Sums up the windows of four bars at a time, for functions that sum the whole window on every bar.
 //
-// TradingView's last digit needs every window added up from one end to the other (see weighted-sums.ts), and each addition
-// waits for the one before: four cycles a value, while the processor could do eight additions. The windows of four
-// neighbouring bars do not wait for each other. Added up side by side, in the same order each, they give the same digits
-// in a third of the time.
+// To match TradingView's last digit, every window must be added up from one end to the other (see weighted-sums.ts). Each
+// addition waits for the previous one, which takes four cycles, in which the processor could do eight additions. The
+// windows of four neighbouring bars do not depend on each other. Added up side by side, each in the same order, they give
+// the same digits in a third of the time.
 //
-// What is done to the four stands four times here and in what does it, and never as a loop of four rounds: JavaScriptCore
-// unrolls such loops, and the additions they stand beside then take twice the time (wma 145 ns a bar for 64) wherever
-// several kinds of scripts have come through.
+// The code for the four bars is written out four times and is never a loop of four rounds. JavaScriptCore unrolls such a
+// loop, and the neighbouring additions then take twice the time (wma: 145 ns a bar instead of 64) in a process that has run
+// several kinds of scripts.
 
 import type { LengthColumns } from '../../runtime/state-class.ts'
 
-/** What can do four bars at once: `nextFour` gives what four calls of `next` would, bit for bit. */
+/** A function that can do four bars at once: `nextFour` gives what four calls of `next` would, bit for bit. */
 interface ByFours {
   next(source: number, length: number, second: never, third: never, fourth: never): number
-  /** Whether it can now. Only after a bar by `next`, which is what judges the arguments. */
+  /** Whether it can do so now, which is only after a call of `next` has checked the arguments. */
   takesFour(length: number): boolean
-  /** Four values, none of them na, are replaced by the four results. */
+  /** Replaces four values, none of them na, by the four results. */
   nextFour(four: Float64Array, length: number, second: never, third: never, fourth: never): void
 }
 
 export function fillByFours(one: ByFours, from: number, to: number, columns: LengthColumns): void {
   const [target, targetMask, source, sourceMask, length] = columns
-  // Handed on one by one: a list that is spread in every call costs more than the additions.
+  // Passed one by one, because spreading a list in every call costs more than the additions.
   const second = columns[5]!
   const third = columns[6]!
   const fourth = columns[7]!

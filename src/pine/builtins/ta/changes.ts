@@ -1,4 +1,4 @@
-// What a series was some calls ago: change, mom, roc, rising, falling, cum.
+// Compares a series with its value some calls ago: change, mom, roc, rising, falling, cum.
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -15,7 +15,7 @@ export class Change {
   }
 }
 
-/** Of a bool: whether it differs. A bool has no na here: without an earlier value there is no difference. */
+/** The change of a bool: whether it differs. Bools have no na here, so without an earlier value there is no difference. */
 export class BoolChange {
   private readonly history = new History()
 
@@ -39,7 +39,7 @@ export class Roc {
   }
 }
 
-/** A step within the comparison slack is no step [measured]. */
+/** A step within the comparison slack does not count [measured]. */
 export class Rising {
   private before = NaN
   private steps = 0
@@ -66,7 +66,7 @@ export class Falling {
   }
 }
 
-/** na on a bar whose value is na; the total goes on after it. */
+/** na on a bar whose value is na; later values continue the total. */
 export class Cum {
   private total = 0
 

@@ -1,8 +1,8 @@
-// Crossings, and what was when a condition last held.
+// Crossings, and values at the time when a condition last held.
 //
-// crossover and crossunder look at the last bar on which both series were defined, exactly. cross is not the two of them
-// together: it remembers which side was last clearly above, through any stretch of equality, and has nothing to say until
-// one was. [K2, both measured on TradingView]
+// crossover and crossunder compare with the last bar on which both series were defined, exactly. cross is not simply both
+// together: it remembers which side was last clearly above, through any stretch of equality, and is false until there was
+// one. [K2, both measured on TradingView]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -24,8 +24,8 @@ export class Crossover implements PairFill {
     to: number,
     [target, targetMask, source1, mask1, source2, mask2]: PairColumns,
   ): void {
-    // Without a branch, as crossings come when the processor does not expect them: 3.5 ns a bar become 1.3. Where one
-    // of the two is na neither is above nor at or below the other, and `was` stands.
+    // Written without a branch, since the processor cannot predict crossings: 1.3 ns a bar instead of 3.5. If one of the
+    // two is na, neither comparison is true, and `was` stays as it is.
     let was = this.wasAtOrBelow ? 1 : 0
     for (let i = from; i < to; i++) {
       const a = source1[i & mask1]!
@@ -38,7 +38,7 @@ export class Crossover implements PairFill {
   }
 }
 
-/** The other way round, with the two series in each other's place. */
+/** A crossover with the two series swapped. */
 export class Crossunder implements PairFill {
   static readonly fills = 'pair'
   private readonly over = new Crossover()
@@ -57,7 +57,7 @@ export class Crossunder implements PairFill {
 }
 
 export class Cross {
-  /** −1, +1: where source1 last was, clearly; 0: never yet. */
+  /** −1 or +1: the side on which source1 last clearly was; 0: none yet. */
   private side = 0
 
   next(source1: number, source2: number): boolean {

@@ -1,17 +1,17 @@
-// Highest and lowest values of a window, and where they were.
+// Highest and lowest values of a window, and their places.
 //
-// A monotonic queue: it holds, oldest first, the values that can still become the extreme. A new value throws out those
-// behind it that it beats, and the front leaves when the window has passed it, so each value is moved twice at most and
-// a bar costs O(1), whatever the length. What the window has passed stays in front of `front` for a while, because the
-// length may grow again on the next bar.
+// They are found with a monotonic queue, which holds, oldest first, the values that can still become the extreme. A new
+// value removes the values at the end that it beats, and the front leaves when the window has passed it. So each value
+// moves twice at most, and a bar costs O(1) whatever the length. Values that the window has passed are kept in front of
+// `front` for a while, because the length may grow again on the next bar.
 //
-// Comparisons are exact, na values are no candidates, and until `length` bars have passed the answer is na.
+// Comparisons are exact, na values are skipped, and until `length` bars have passed the answer is na.
 //
-// A call that is skipped on some bars is another matter, and half of all strategies have one. TradingView's window is a
-// ring of length + 1 slots, one a bar, and a skipped bar leaves in its slot what was there a turn of the ring ago; the
-// extreme found is kept until it is `length` bars old, and only then does the window get searched, stale slots and all.
-// [PyneCore: `ta.lowest` in an else branch is right on all of 28,302 bars so, and wrong on 257 with a window of calls]
-// From its first gap on a window does just that.
+// Half of all strategies have a call that is skipped on some bars, and such a call behaves differently. TradingView's
+// window is a ring of length + 1 slots, one a bar, and a skipped bar leaves the value from one turn of the ring ago in its
+// slot. The extreme found is kept until it is `length` bars old, and only then is the window searched, stale slots
+// included. [PyneCore: `ta.lowest` in an else branch is then right on all of 28,302 bars, and wrong on 257 with a window of
+// calls] From its first gap on, a window here does the same.
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -21,7 +21,7 @@ const CAPACITY_FIRST = 16
 const KEPT = 1024
 
 /**
- * The queue for the highest value; for the lowest, values come and go with their signs turned.
+ * The queue for the highest value. For the lowest, values are negated on their way in and out.
  *
  * Invariant: positions `tail`… `head` − 1 hold falling values (equal ones side by side if `ties` is `oldest`) of rising
  * bars, at `i & mask`; the window begins at `front`.
@@ -36,7 +36,7 @@ class HighestQueue {
   private kept = KEPT
   private readonly newestOfTies: boolean
 
-  /** Of equal values the oldest is the one, unless `newestOfTies`. */
+  /** Of equal values the oldest counts, unless `newestOfTies`. */
   constructor(newestOfTies: boolean) {
     this.newestOfTies = newestOfTies
   }
@@ -56,7 +56,7 @@ class HighestQueue {
     this.head = head + 1
   }
 
-  /** Moves the window to the `length` bars up to `bar`. False when no value is in it. */
+  /** Moves the window to the `length` bars up to `bar`. Answers false if it has no value. */
   seek(bar: number, length: number): boolean {
     if (2 * length > this.kept) this.kept = 2 * length
     const { bars, mask } = this
@@ -76,7 +76,7 @@ class HighestQueue {
     return this.bars[this.front & this.mask]!
   }
 
-  /** Forgets what no length asked for so far reaches back to; if that is little, doubles the room. */
+  /** Forgets values beyond the reach of any length so far. If that frees little, doubles the capacity. */
   private makeRoom(bar: number): void {
     const { values, bars, mask } = this
     const first = bar - this.kept
@@ -92,16 +92,16 @@ class HighestQueue {
   }
 }
 
-/** The highest value of the last bars; for the lowest, turn the signs. */
+/** The highest value of the last bars; for the lowest, negate the values. */
 export class HighestWindow {
-  /** Of the highest value, after `move` was true. */
+  /** The highest value, if the last `move` was true. */
   value = NaN
   bar = NaN
   private readonly newestOfTies: boolean
   private readonly queue: HighestQueue
   private readonly history = new History()
   private barBefore = -1
-  /** From the first gap on: TradingView's ring. Empty before. */
+  /** TradingView's ring, used from the first gap on and empty before. */
   private ring = new Float64Array(0)
 
   constructor(newestOfTies: boolean) {
@@ -109,7 +109,7 @@ export class HighestWindow {
     this.queue = new HighestQueue(newestOfTies)
   }
 
-  /** Takes a bar's value in. False while `length` bars have not passed, or if all there is is na. */
+  /** Adds a bar's value. Answers false until `length` bars have passed, and if all values are na. */
   move(source: number, length: number, bar: number): boolean {
     const before = this.barBefore
     this.barBefore = bar
@@ -150,7 +150,7 @@ export class HighestWindow {
     return bar >= length - 1 && this.value === this.value
   }
 
-  /** A longer ring with the slots of the last bars in it: from the old one, or the first time from the history. */
+  /** Makes the ring longer and copies the slots of the last bars: from the old ring, or the first time from the history. */
   private growRing(slots: number, before: number): void {
     const old = this.ring
     this.ring = new Float64Array(slots).fill(NaN)
@@ -178,7 +178,7 @@ export class Lowest {
   }
 }
 
-/** Bars back to it, as 0 or a negative number. */
+/** The number of bars back to the extreme, as 0 or a negative number. */
 export class HighestBars {
   private readonly window = new HighestWindow(false)
 
@@ -232,7 +232,7 @@ export class Range {
   }
 }
 
-/** The highest value of all so far. */
+/** The highest of all values so far. */
 class AllTimeMax {
   private value = NaN
   next(source: number): number {

@@ -1,9 +1,9 @@
 // Moving averages.
 //
-// na values are skipped by all but alma and swma: the window is the last n values that are not na. What the average is
-// on a bar whose value is na differs, and is as TradingView has it: sma holds still, ema, rma and wma are na.
-// The order of the operations is TradingView's [K4; PyneCore, bit for bit on 27,800 bars each]: `prev + α(x − prev)` for
-// ema, `(prev(n − 1) + x) / n` for rma; the algebraically equal forms drift away on half of the bars.
+// All except alma and swma skip na values: the window is the last n values that are not na. On a bar whose value is na,
+// they differ as they do on TradingView: sma keeps its value, ema, rma and wma are na. The order of the operations is
+// TradingView's [K4; PyneCore, bit for bit on 27,800 bars each]: `prev + α(x − prev)` for ema, `(prev(n − 1) + x) / n` for
+// rma. The algebraically equal forms differ on half of the bars.
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -42,7 +42,7 @@ function checked([target, targetMask, source, sourceMask, length]: LengthColumns
   return [target, targetMask, source, sourceMask, lengthOf(length, 'ta.sma')]
 }
 
-/** Starts from the sma of the first `length` values. */
+/** Starts with the sma of the first `length` values. */
 export class Ema {
   private readonly first = new RollingSum()
   private value = NaN
@@ -59,7 +59,7 @@ export class Ema {
   }
 }
 
-/** Starts as `Ema`. */
+/** Starts like `Ema`. */
 export class Rma {
   private readonly first = new RollingSum()
   private value = NaN
@@ -74,7 +74,7 @@ export class Rma {
   }
 }
 
-/** In its window an na value stands for the one before it; on the bar itself the average is na. */
+/** In its window, an na value is replaced by the value before it; on its own bar, the average is na. */
 export class Wma implements LengthFill {
   static readonly fills = 'length'
   private readonly sums = new WeightedSums()
@@ -148,7 +148,7 @@ export class Hma implements LengthFill {
     const third = (four[2] = 2 * four[2]! - wholes[2]!)
     const fourth = (four[3] = 2 * four[3]! - wholes[3]!)
     const length = Math.floor(Math.sqrt(n))
-    // What is infinite has no difference: na, as `next` has it.
+    // A difference with an infinite value is NaN: na, as in `next`.
     if (first === first && second === second && third === third && fourth === fourth)
       this.smoothed.nextFour(four, length)
     else for (let j = 0; j < 4; j++) four[j] = this.smoothed.next(four[j]!, length)
@@ -183,8 +183,8 @@ export class Swma {
 }
 
 /**
- * A window under a bell curve: each of its n weights is another one, so each bar costs n. Weights that add up to 1, oldest
- * value first, give TradingView's last digit; dividing the sum at the end gives it on half of the bars.
+ * A window weighted by a bell curve. All n weights differ, so each bar costs n. TradingView's last digit comes out if the
+ * weights add up to 1 and the oldest value comes first; dividing the sum at the end matches on only half of the bars.
  */
 export class Alma implements LengthFill {
   static readonly fills = 'length'

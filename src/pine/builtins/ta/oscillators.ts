@@ -27,7 +27,7 @@ export class Rsi {
   }
 }
 
-/** The multiplication comes first, and nothing is held between 0 and 100 [measured]. */
+/** The multiplication comes first, and the result is not limited to 0 to 100 [measured]. */
 export class Stoch {
   private readonly highest = new Highest()
   private readonly lowest = new Lowest()
@@ -81,7 +81,7 @@ export class Cci implements LengthFill {
   }
 }
 
-/** A move within the comparison slack counts as one upwards [measured]. */
+/** A move within the comparison slack counts as upward [measured]. */
 export class Cmo {
   private before = NaN
   private readonly gains = new RollingSum()
@@ -99,7 +99,7 @@ export class Cmo {
   }
 }
 
-/** A sum within the comparison slack is zero; without money flowing out the index is 100 [measured]. */
+/** A sum within the comparison slack is zero; if no money flows out the index is 100 [measured]. */
 export class Mfi {
   private before = NaN
   private readonly inflow = new RollingSum()

@@ -18,7 +18,7 @@ interface Period {
   close: number
 }
 
-/** Writes [P, R1, S1, R2, S2, R3, S3, R4, S4, R5, S5]; na for those a type does not have. */
+/** Writes [P, R1, S1, R2, S2, R3, S3, R4, S4, R5, S5], with na for levels that the type does not have. */
 function pivotLevels(type: PivotType, before: Period, openNow: number, levels: number[]): void {
   levels.fill(NaN)
   const { open, high, low, close } = before
@@ -83,7 +83,7 @@ function set(levels: number[], number: number, resistance: number, support: numb
   levels[2 * number] = support
 }
 
-/** Follows the periods; the levels are those of the last whole one or, developing, of the one under way. */
+/** Follows the periods. The levels are those of the last complete period or, if developing, of the present one. */
 export class PivotLevels {
   static readonly runtime = true
   private readonly budget: Budget
@@ -96,7 +96,7 @@ export class PivotLevels {
     this.budget = budget
   }
 
-  /** The array is the script's to change, so it is a new one each time. */
+  /** The script may change the array, so each answer is a new one. */
   next(
     type: string | null,
     anchor: boolean | null,

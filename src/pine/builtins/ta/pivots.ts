@@ -1,7 +1,7 @@
-// Pivots: bars that stand out among their neighbours, and the levels traders derive from the period before.
+// Pivots: bars that stand out among their neighbours.
 //
-// A pivot is known `rightbars` after its bar. Equal values: the newest one is the pivot, so an equal one to the right
-// spoils it and an equal one to the left does not. [PyneCore]
+// A pivot is known `rightbars` after its bar. Of equal values the newest is the pivot, so an equal value to the right
+// prevents it and one to the left does not. [PyneCore]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'

@@ -1,6 +1,7 @@
-// What a sorted window tells: median, mode, percentiles, ranks.
+// Functions of a sorted window: median, mode, percentiles, ranks.
 //
-// Of all functions with a length only median, mode and the two percentiles take an na one, and answer na. [K10, measured]
+// Of all functions with a length, only median, mode and the two percentiles accept an na length, for which they answer na.
+// [K10, measured]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -26,7 +27,7 @@ export class Median {
   }
 }
 
-/** Of an even number of ints the lower one of the two in the middle. */
+/** Of an even number of ints, the lower of the middle two. */
 class IntMedian extends Median {
   protected override middle(values: Float64Array, n: number): number {
     return values[(n - 1) >> 1]!
@@ -34,10 +35,10 @@ class IntMedian extends Median {
 }
 
 /**
- * The value that is there most often, the smallest of several.
+ * The most frequent value; of several, the smallest.
  *
- * `best` values equal `mode` (na: not known any more). A bar looks through the window only when a value that is there
- * `best` times has lost one of them.
+ * `best` values equal `mode` (na: unknown). A bar searches the window only when a value that occurred `best` times has lost
+ * one of them.
  */
 export class Mode {
   private readonly history = new History()
@@ -83,7 +84,7 @@ export class Mode {
     if (value === this.mode) this.mode = NaN
   }
 
-  /** `best` may still be reached by another value, else one less is. */
+  /** Another value may still occur `best` times; otherwise the best count is one less. */
   private search(): void {
     const { values, count } = this.sorted
     let best = 0
@@ -132,7 +133,7 @@ export class PercentileLinearInterpolation {
   }
 }
 
-/** K5: ranks count from 1; na values take the last ones, and only a position on a rank below them has a value. */
+/** K5: ranks count from 1; na values take the last ranks, and only a position on a rank below them has a value. */
 function interpolated(values: Float64Array, count: number, n: number, percentage: number): number {
   let position = (n * percentage) / 100 + 0.5
   if (Math.abs(position - Math.round(position)) < 1e-9) position = Math.round(position)
@@ -150,7 +151,7 @@ function percentOf(percentage: number, name: string): number {
   throw invalidArgument('percentage', percentage, name, 'between 0 and 100')
 }
 
-/** How many of the `length` values before this one are not above it, in per cent; na ones are not counted. */
+/** The percentage of the `length` previous values that are not above this one; na values do not count. */
 export class PercentRank {
   private readonly before = new SortedWindow(new SortedValues())
 
@@ -171,13 +172,13 @@ export class PercentRank {
 /**
  * Rank correlation index: Spearman's correlation of values and time, −100 to 100.
  *
- * Ranks of a whole window move with each bar, so a bar costs n, and ties are what TradingView takes for one: going up
- * from the smallest value, all within the comparison slack of the first of them. [PyneCore, bit for bit on 333,000 windows]
+ * Each bar moves the ranks of the whole window, so a bar costs n. Ties are as in TradingView: going up from the smallest
+ * value, all values within the comparison slack of the first one are tied. [PyneCore, bit for bit on 333,000 windows]
  */
 export class Rci {
   private readonly history = new History()
   private readonly sorted = new SortedValues()
-  /** The number of the value at the same place in `sorted`; of equal values the oldest comes first. */
+  /** The number of the value at the same index in `sorted`; of equal values the oldest comes first. */
   private order = new Float64Array(16)
   private inWindow = 0
 
@@ -190,7 +191,7 @@ export class Rci {
     return spearman(this.sorted.values, this.order, history.count - 1, n)
   }
 
-  /** One value for the oldest, as on nearly every bar; false where it is not as simple as that. */
+  /** Replaces the oldest value by a new one, which suffices on nearly every bar; answers false if it does not. */
   private turn(source: number, n: number): boolean {
     const { history, sorted } = this
     if (this.inWindow !== n || history.held <= n) return false
@@ -239,8 +240,8 @@ export class Rci {
 }
 
 /**
- * Times and ranks are whole or half numbers, and so are their means: up to a length of 100,000 every sum here is exact,
- * in whatever order, and those that do not hang on the ranks' order are known without adding up.
+ * Times and ranks are whole or half numbers, and so are their means. So up to a length of 100,000 every sum here is exact
+ * in any order, and sums that do not depend on the ranks' order follow from a formula.
  */
 function spearman(values: Float64Array, order: Float64Array, newest: number, n: number): number {
   const mean = (n - 1) / 2

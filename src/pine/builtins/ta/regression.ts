@@ -1,7 +1,7 @@
 // The straight line through a window, and its centre of gravity.
 //
-// na values are not part of either window; on a bar whose value is na the result is what it was. The line is anchored one
-// step short of where it is evaluated and the operations keep this order: the algebraically equal forms miss
+// Neither window includes na values; on a bar whose value is na, the result does not change. The line is anchored one step
+// before the point where it is evaluated, and the operations keep this order: the algebraically equal forms miss
 // TradingView's last digit on up to half of the bars. [PyneCore, eleven configurations of 22,000 bars]
 
 import { fn } from '../define.ts'
@@ -53,7 +53,7 @@ export class Linreg implements LengthFill {
   }
 }
 
-/** Minus the mean of the distances from now, counted from 1, each weighted with its value. */
+/** Minus the mean of the distances from now, counted from 1 and weighted by the values. */
 export class Cog implements LengthFill {
   static readonly fills = 'length'
   private readonly sums = new WeightedSums()

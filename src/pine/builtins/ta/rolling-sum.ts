@@ -1,19 +1,19 @@
-// The sum of the last n values, digit for digit as TradingView has it (K3).
+// The sum of the last n values, equal to TradingView's in every digit (K3).
 //
-// TradingView neither adds the whole window up on each bar nor keeps a naive running sum. As the PyneCore project measured on some
-// 350,000 bars (bit for bit, and documented in its `math.sum`), it keeps a compensated one in the manner of Kahan: each
-// bar takes out what was put in n bars ago, then puts in the new value, and what is remembered for the day it leaves is
-// not the value but what was really added. When the correction would be lost beside the new value, the window is summed
-// afresh, newest first, and everything starts from there. Crossovers of averages that tie hang on those last digits.
+// TradingView neither adds the whole window up on each bar nor keeps a naive running sum. As the PyneCore project measured
+// on some 350,000 bars (bit for bit, and documented in its `math.sum`), it keeps a compensated sum like Kahan's: each bar
+// removes what was added n bars ago, then adds the new value, and remembers for its later removal not the value but what
+// was really added. When the correction would be lost beside the new value, the whole window is summed again, newest first,
+// and everything starts from there. Crossovers of averages that tie depend on those last digits.
 //
-// What it does not survive is a value so huge that its rounding error outweighs all that is left when it has gone, be it
-// that others, less huge, leave after it. There, and only there (a million or more, and 2^32 times the rest), we sum afresh
-// of our own accord.
+// This method fails for a value so huge that its rounding error exceeds everything that remains once it has left, even if
+// other, less huge values leave after it. Only in that case (a million or more, and 2^32 times the rest) do we sum again
+// where TradingView does not.
 //
-// na values are not part of the window: it covers the last n values that are not na.
+// The window covers the last n values that are not na.
 //
-// Cost: O(1) a bar, and n for a fresh sum. Fresh sums are paid from an allowance of 512 additions a bar, so that a
-// length of thousands cannot make every bar cost thousands; up to 512 they happen exactly when TradingView's do.
+// A bar costs O(1), and a fresh sum n. Fresh sums come out of an allowance of 512 additions a bar, so that a length of
+// thousands cannot make every bar cost thousands; up to a length of 512 they happen exactly when TradingView's do.
 
 import type { LengthColumns } from '../../runtime/state-class.ts'
 import { lengthOf } from './window.ts'
@@ -25,7 +25,7 @@ const HUGE = 1e6
 const HUGE_BESIDE = 2 ** 32
 
 export class RollingSum {
-  /** Value number i is at `i & mask`; `added` holds what was really put into the sum for it. */
+  /** Value number i is at `i & mask`; `added` has what was really added to the sum for it. */
   private raw = new Float64Array(CAPACITY_FIRST)
   private added = new Float64Array(CAPACITY_FIRST)
   private mask = CAPACITY_FIRST - 1
@@ -36,12 +36,12 @@ export class RollingSum {
   private sum = 0
   private excess = 0
   private allowance = 0
-  /** Values moved in or out since the last fresh sum because the length changed. */
+  /** How many values moved in or out since the last fresh sum because the length changed. */
   private moved = 0
-  /** The largest of the huge values that have left since the last fresh sum: its rounding error is still in the sum. */
+  /** The largest of the huge values that have left since the last fresh sum, whose rounding error is still in the sum. */
   private hugeLeft = 0
 
-  /** na until `length` values have come; on a bar whose value is na, what it was before. */
+  /** na until `length` values have come; on a bar whose value is na, the previous result. */
   next(source: number, length: number): number {
     const n = lengthOf(length, 'math.sum')
     if (source !== source) return this.held(n)
@@ -83,8 +83,8 @@ export class RollingSum {
   }
 
   /**
-   * The averages of bars `from` to `to` - 1, what `next` gives over the length, in one loop: 9 ns a bar become 5, as the
-   * fields stay in registers while nothing unusual happens.
+   * The averages of bars `from` to `to` - 1, as `next` gives them divided by the length, in one loop: 5 ns a bar instead of
+   * 9, since the fields stay in registers while nothing unusual happens.
    */
   averageBlock(from: number, to: number, columns: LengthColumns): void {
     const [target, targetMask, source, sourceMask, length] = columns
@@ -94,7 +94,7 @@ export class RollingSum {
     }
   }
 
-  /** The window is full and short: all that can come between is a value that is na or huge, or a fresh sum. */
+  /** The window is full and short, so only a value that is na or huge, or a fresh sum, can interrupt. */
   private isSteady(length: number): boolean {
     const { mask } = this
     return (
@@ -107,7 +107,7 @@ export class RollingSum {
     )
   }
 
-  /** Returns the bar it stopped at, on which something unusual happens. */
+  /** Answers the bar on which something unusual happens, where it stopped. */
   private averageSteady(
     target: Float64Array,
     targetMask: number,
@@ -147,8 +147,8 @@ export class RollingSum {
   }
 
   /**
-   * Writes down the last values of bars `from` to `to`, as far back as anybody looks. Done bar by bar the store would
-   * stand in the way of the load of what leaves, where the two arrays lie 4,096 bytes apart: 5.9 ns a bar for 4.1.
+   * Stores the last values of bars `from` to `to`, as far back as anybody looks. Storing them bar by bar would delay the
+   * load of the leaving value if the two arrays are 4,096 bytes apart: 5.9 ns a bar instead of 4.1.
    */
   private note(source: Float64Array, sourceMask: number, from: number, to: number): void {
     const { raw, mask, count } = this
@@ -157,8 +157,8 @@ export class RollingSum {
   }
 
   /**
-   * `averageBlock` of two at once. A sum is a chain of eight additions of which each waits for the one before; two
-   * chains side by side take no longer than one, and two averages are what most strategies are made of.
+   * `averageBlock` for two averages at once. A sum is a chain of eight additions, each of which waits for the previous one;
+   * two chains side by side take no longer than one, and most strategies consist of two averages.
    */
   static averageTwo(
     one: RollingSum,
@@ -168,7 +168,7 @@ export class RollingSum {
     columns1: LengthColumns,
     columns2: LengthColumns,
   ): void {
-    // Taken out by index: with the iterator of a destructured list in it the loop below takes 11 ns a bar, not 7.
+    // Read by index: with the iterator of a destructured list, the loop below takes 11 ns a bar instead of 7.
     const target1 = columns1[0]
     const targetMask1 = columns1[1]
     const source1 = columns1[2]
@@ -236,14 +236,14 @@ export class RollingSum {
 
   private resized(source: number, n: number): number {
     this.added[(this.count - 1) & this.mask] = source
-    // The new value is in the window from here on, whatever the length becomes.
+    // From here on the new value is part of the window, whatever the length becomes.
     this.inWindow++
     this.put(source)
     this.resize(n)
     return this.inWindow === n ? this.sum : NaN
   }
 
-  /** Another length: move the far edge of the window, or sum afresh where that is no dearer. */
+  /** The length has changed: moves the far edge of the window, or sums again if that costs no more. */
   private resize(n: number): void {
     const inWindow = Math.min(n, this.count, this.mask + 1)
     const steps = Math.abs(inWindow - this.inWindow)
@@ -270,7 +270,7 @@ export class RollingSum {
     }
   }
 
-  /** A huge value has left: nothing of it, nor of those before it, may stay. */
+  /** A huge value has left: nothing of it, nor of those before it, may remain in the sum. */
   private forget(leaving: number): void {
     this.hugeLeft = Math.max(this.hugeLeft, Math.abs(leaving))
     if (this.hugeLeft > HUGE_BESIDE * Math.abs(this.sum)) this.startOver()
@@ -291,14 +291,14 @@ export class RollingSum {
     this.added[(this.count - 1) & this.mask] = value
   }
 
-  /** As if the window's values were the first ones there are. */
+  /** Starts over as if the window's values were the first ones. */
   private startOver(): void {
     this.sumAfresh()
     const first = this.count - this.inWindow
     for (let i = first; i < this.count; i++) this.added[i & this.mask] = this.raw[i & this.mask]!
   }
 
-  /** Newest first, as TradingView does it. */
+  /** Adds the newest first, as TradingView does. */
   private sumAfresh(): void {
     const raw = this.raw
     const mask = this.mask
@@ -325,8 +325,8 @@ export class RollingSum {
 }
 
 /**
- * Beside a steady sum: whatever `next` may treat in another way, na and infinity among it. Of three that are said to be
- * one may turn out not to be.
+ * Whether `next` might treat a value differently from a steady sum; na and infinity are among these. Up to one in three of
+ * the reported cases are not really unusual.
  */
 function isUnusual(value: number, excess: number, leaving: number): boolean {
   const size = Math.abs(excess)
@@ -334,8 +334,8 @@ function isUnusual(value: number, excess: number, leaving: number): boolean {
 }
 
 /**
- * TradingView's sign to start over: adding the correction's size to the new value rounds down.
- * The operands are deliberately not ordered by size first.
+ * TradingView's sign to start over: adding the correction's size to the new value rounds down. The operands are
+ * deliberately not ordered by size first.
  */
 function correctionIsLost(value: number, excess: number): boolean {
   if (value === 0) return false

@@ -1,7 +1,7 @@
-// A window kept in order: for medians, percentiles and ranks.
+// A window kept in order, for medians, percentiles and ranks.
 //
-// One sorted Float64Array. Finding the place is a binary search, and making room there one `copyWithin`, which moves 500
-// numbers in some 20 ns: below lengths of ten thousand nothing with pointers is faster.
+// It is one sorted Float64Array. A binary search finds the place, and one `copyWithin`, which moves 500 numbers in some 20
+// ns, makes room there: below lengths of ten thousand nothing with pointers is faster.
 
 import { EPSILON, History } from './window.ts'
 
@@ -9,7 +9,7 @@ const ROOM_FIRST = 16
 const BLOCK = 32
 const SHORT = 40
 
-/** Numbers in rising order, exactly. */
+/** Numbers in rising order, compared exactly. */
 export class SortedValues {
   values = new Float64Array(ROOM_FIRST)
   count = 0
@@ -22,9 +22,9 @@ export class SortedValues {
     this.delete(this.firstAtLeast(value))
   }
 
-  /** `add` of one and `remove` of another, in one move of what lies between them. */
+  /** Does an `add` and a `remove` in a single move of the numbers between them. */
   replace(old: number, value: number): void {
-    // The new one would go before its equal, and leave again in its place.
+    // Equal values leave the list as it is: the new one would take the place of the old.
     if (value !== old) replaceWithin(this.values, this.firstAtLeast(old), this.firstAtLeast(value), value)
   }
 
@@ -52,7 +52,7 @@ export class SortedValues {
     return from
   }
 
-  /** How many are not above the value, within the comparison slack. */
+  /** How many numbers are not above the value, within the comparison slack. */
   countUpTo(value: number): number {
     const values = this.values
     let from = 0
@@ -82,10 +82,10 @@ export class SortedValues {
   }
 }
 
-/** What is at `from` leaves a list, and `value` enters in front of what is at `to`. */
+/** Removes the number at `from`, and inserts `value` in front of the number at `to`. */
 export function replaceWithin(list: Float64Array, from: number, to: number, value: number): void {
   let at = from
-  // Neighbouring bars are near each other: calling copyWithin() takes as long as moving forty numbers.
+  // The places of neighbouring bars are close: calling copyWithin() takes as long as moving forty numbers.
   if (Math.abs(to - from) > SHORT) {
     if (to > from) list.copyWithin(from, from + 1, to)
     else list.copyWithin(to + 1, to, from)
@@ -96,9 +96,9 @@ export function replaceWithin(list: Float64Array, from: number, to: number, valu
 }
 
 /**
- * Numbers in the order TradingView's percentiles keep them: values within the comparison slack of each other are equal,
- * a new one goes before its equals, and the last of its equals leaves in place of an old one. The answer so depends on
- * the order the values came in. [PyneCore: an exact order misses up to 43 % of the bars of a window with ties]
+ * Numbers in the order in which TradingView's percentiles keep them: values within the comparison slack of each other are
+ * equal, a new value goes before its equals, and an old value is removed as the last of its equals. So the answer depends
+ * on the order of arrival. [PyneCore: an exact order misses up to 43 % of the bars of a window with ties]
  */
 export class TolerantValues extends SortedValues {
   override add(value: number): void {
@@ -132,10 +132,11 @@ export class TolerantValues extends SortedValues {
 }
 
 /**
- * Numbers in rising order cut into blocks that know their sums, for what is asked of all numbers above or below another.
+ * Numbers in rising order, cut into blocks with their sums, to answer questions about all numbers above or below another
+ * one.
  *
  * With n numbers there are about √n blocks of about √n, so that both a change and a question cost √n. A block that changes
- * is added up again, so no sum ever carries the rounding of a number that has gone.
+ * is summed again, so no sum keeps the rounding error of a number that has gone.
  */
 export class SortedBlocks {
   private readonly blocks: SortedValues[] = [new SortedValues()]
@@ -181,7 +182,7 @@ export class SortedBlocks {
     return total
   }
 
-  /** The first block that does not end below the value, or the last one. */
+  /** The first block that does not end below the value, or else the last one. */
   private blockOf(value: number): number {
     let from = 0
     let to = this.blocks.length - 1
@@ -214,7 +215,7 @@ export class SortedBlocks {
   }
 }
 
-/** The last n values in order; na ones are part of the window but not of the order. n may change from bar to bar. */
+/** The last n values in order; na values belong to the window but not to the order. n may change from bar to bar. */
 export class SortedWindow<Sorted extends SortedValues | SortedBlocks = SortedValues> {
   readonly history = new History()
   readonly sorted: Sorted

@@ -1,7 +1,7 @@
-// How far values lie from their average or follow each other: variance, stdev, dev, correlation.
+// How far values are from their average, and how they follow each other: variance, stdev, dev, correlation.
 //
-// Variances are q/n − m², never below zero, of TradingView's own rolling sums: for a series that hardly moves at a high
-// price this loses digits, and it loses the same digits as TradingView. [PyneCore, bit for bit on 27,800 bars]
+// Variances are q/n − m², never below zero, computed from TradingView's own rolling sums. For a series that hardly moves at
+// a high price this loses digits, and it loses the same digits as TradingView. [PyneCore, bit for bit on 27,800 bars]
 
 import { fn } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -14,7 +14,7 @@ import { EPSILON, lengthOf } from './window.ts'
 
 const ADDED_UP = 256
 
-/** `biased` divides by n, otherwise by n − 1, in the order of operations TradingView has. */
+/** `biased` divides by n, otherwise by n − 1; the order of operations is TradingView's. */
 export class Variance {
   private readonly sum = new RollingSum()
   private readonly squares = new RollingSum()
@@ -38,12 +38,12 @@ export class Stdev {
 }
 
 /**
- * Mean distance from the sma, newest first as TradingView adds it up, so that a bar costs n. Past a length of 256 the
- * window is kept in order, in blocks, instead, and a bar costs √n.
+ * The mean distance from the sma, summed newest first like TradingView's, so a bar costs n. Beyond a length of 256 the
+ * window is kept sorted in blocks instead, and a bar costs √n.
  */
 export class Dev implements LengthFill {
   static readonly fills = 'length'
-  /** The sma of the bar done last, and those of the four that `nextFour` did. */
+  /** The sma of the last bar, and those of the four bars of `nextFour`. */
   mean = NaN
   readonly means = new Float64Array(4)
   private readonly average = new Sma()

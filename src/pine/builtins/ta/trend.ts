@@ -1,4 +1,4 @@
-// True range and what is built on it, and the trend followers: atr, dmi, sar, supertrend.
+// True range, its relatives, and the trend followers: atr, dmi, sar, supertrend.
 
 import { fn, variable } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -23,8 +23,8 @@ export class Atr {
 }
 
 /**
- * [+DI, −DI, ADX]. The true range is the one that is na on the first bar, and a directional movement within the
- * comparison slack is none [both measured: without them 1,324 of 22,396 bars differ].
+ * [+DI, −DI, ADX]. The true range is the variant that is na on the first bar, and a directional movement within the
+ * comparison slack counts as none [both measured: otherwise 1,324 of 22,396 bars differ].
  */
 export class Dmi {
   private readonly range = new Rma()
@@ -61,10 +61,10 @@ export class Dmi {
 }
 
 /**
- * Parabolic stop and reverse, as the reference manual's own Pine version goes.
+ * Parabolic stop and reverse, following the reference manual's own Pine version.
  *
- * It starts on the second bar only, and remembers the bars it was called on: called conditionally, it is na for ever,
- * as on TradingView [K9, measured].
+ * It can start only on the second bar, and remembers the bars on which it was called: if it is called conditionally it is
+ * na for ever, as on TradingView [K9, measured].
  */
 export class Sar {
   private value = NaN
@@ -124,8 +124,8 @@ export class Sar {
 }
 
 /**
- * [line, direction]: 1 while the line is above the price (down), −1 while it is below. The reference manual's own Pine
- * version, which answers 0 on the first bar, as TradingView does.
+ * [line, direction]: 1 while the line is above the price (down), −1 while it is below. It follows the reference manual's
+ * own Pine version, which answers 0 on the first bar, as TradingView does.
  */
 export class Supertrend {
   private readonly atr = new Rma()

@@ -1,6 +1,6 @@
-// Price and volume: on-balance volume and its relatives, as running totals of the whole chart.
+// Price and volume: on-balance volume and its relatives, as running totals over the whole chart.
 //
-// They are variables: one a chart, moved on by every bar, wherever in a script they are read.
+// They are variables: a chart has one of each, which every bar advances, wherever in a script it is read.
 
 import { variable } from '../define.ts'
 import type { BuiltinEntry } from '../registry.ts'
@@ -75,7 +75,7 @@ class Pvi {
   }
 }
 
-/** A close that is na or zero, this one or the one before, moves nothing; an index of zero starts again at 1. */
+/** If this close or the previous one is na or zero, the index does not move; an index of zero starts again at 1. */
 function afterMove(index: number, close: number, closeBefore: number): number {
   if (!close || !closeBefore) return index
   const moved = index + ((close - closeBefore) / closeBefore) * index

@@ -1,7 +1,7 @@
 // Volume-weighted average price since an anchor, with bands at multiples of its standard deviation.
 //
-// Without an anchor of its own it starts over with each trading day, which is the exchange's session and not midnight to
-// midnight; on daily and longer bars with each bar. Until the anchor has been true once there is nothing to average.
+// Without an anchor it starts over with each trading day, which is the exchange's session and not midnight to midnight; on
+// daily and longer bars it starts over with each bar. Until the anchor has been true once there is nothing to average.
 
 import { calendarOf } from '../../../market/calendar.ts'
 import { isIntraday, parseInterval } from '../../../market/interval.ts'
@@ -29,7 +29,7 @@ export class Vwap {
     return this.paid / this.volume
   }
 
-  /** Standard deviation of the prices paid. */
+  /** The standard deviation of the prices, weighted by volume. */
   deviation(mean: number): number {
     return Math.sqrt(Math.max(0, this.paidSquared / this.volume - mean * mean))
   }
@@ -49,7 +49,7 @@ export class VwapBands {
   }
 }
 
-/** The variable: of hlc3, since the day's first bar. */
+/** The variable `ta.vwap`: of hlc3, since the day's first bar. */
 export class SessionVwap {
   static readonly runtime = true
   private readonly vwap = new Vwap()
@@ -57,7 +57,7 @@ export class SessionVwap {
   readonly session: string
   private readonly intraday: boolean
   private day = NaN
-  /** The calendar is not asked again before this instant. */
+  /** The calendar is only asked from this instant on. */
   private askAgain = -Infinity
 
   constructor({ symbol, interval }: Runtime) {
@@ -71,7 +71,7 @@ export class SessionVwap {
     return this.vwap.next((high + low + close) / 3, this.startsDay(time), volume)
   }
 
-  /** A calendar is not data a snapshot can copy, so one is made when the session is over: once a day. */
+  /** A snapshot cannot copy a calendar, so one is made whenever a session is over: once a day. */
   private startsDay(time: number): boolean {
     if (!this.intraday) return true
     if (time < this.askAgain) return false

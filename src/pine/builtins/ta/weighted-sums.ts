@@ -1,13 +1,13 @@
-// Σ y and Σ k·y over the last n values, k = 1 for the oldest … n for the newest: what wma, linreg and cog are made of.
+// Σ y and Σ k·y over the last n values, with k = 1 for the oldest … n for the newest: the basis of wma, linreg and cog.
 //
-// TradingView adds the whole window up on every bar, oldest first [PyneCore, bit for bit on 22,000 bars]. So do we up to
-// a length of 256. Past it a bar would cost too much, and subtracting what leaves (the usual running form) lets the
-// rounding of a huge value linger after it has gone. Instead the window is cut in two, as in a queue made of two stacks:
-// for the older part the sums of all its suffixes are known, the newer one is accumulated, and
+// TradingView adds the whole window up on every bar, oldest first [PyneCore, bit for bit on 22,000 bars]. So do we up to a
+// length of 256. Beyond that a bar would cost too much, and subtracting the leaving value (the usual running form) keeps
+// the rounding error of a huge value after it has gone. Instead the window is cut in two, like a queue made of two stacks:
+// for the older part the sums of all its suffixes are known, the newer part is accumulated, and
 //
 //     Σ y = older + newer        Σ k·y = older + newer + (how many are older)·(Σ y of newer)
 //
-// When the older part is used up, suffixes are worked out again from the memory of values: n steps each n bars. Nothing
+// When the older part is used up, the suffixes are computed again from the remembered values: n steps every n bars. Nothing
 // is ever subtracted, so the result is as exact as adding up the whole window, within its last digits.
 
 import { History } from './window.ts'
@@ -36,7 +36,7 @@ export class WeightedSums {
     this.newerWeighted += this.newer * value
   }
 
-  /** Whether there are that many values; then `plain` and `weighted` are set. */
+  /** Whether there are that many values; if so, sets `plain` and `weighted`. */
   sum(length: number): boolean {
     if (this.history.held < length) return false
     if (length <= ANEW) this.sumAnew(length)
@@ -44,12 +44,12 @@ export class WeightedSums {
     return true
   }
 
-  /** Whether the windows of the next four values can be added up side by side (by-fours.ts). */
+  /** Whether the windows of the next four values can be summed side by side (by-fours.ts). */
   takesFour(length: number): boolean {
     return length > 1 && length <= ANEW && this.older + this.newer === 0 && this.history.held >= length
   }
 
-  /** As four times `push` and `sum`; the four sums are in `plains` and `weighteds`. */
+  /** Equals four calls of `push` and `sum`; the four sums are in `plains` and `weighteds`. */
   takeFour(four: Float64Array, length: number): void {
     const { history, plains, weighteds } = this
     history.pushFour(four, length)
@@ -85,7 +85,7 @@ export class WeightedSums {
     this.weighted += this.olderWeighted[fromOlder - 1]!
   }
 
-  /** All values known become the older part, as many as a longer length may soon ask for. */
+  /** Turns all known values into the older part, as many as a longer length may soon need. */
   private cut(length: number): void {
     const { values, mask, count, held } = this.history
     this.older = Math.min(held, 2 * length)
@@ -96,7 +96,7 @@ export class WeightedSums {
       this.olderPlain = new Float64Array(2 * this.older)
       this.olderWeighted = new Float64Array(2 * this.older)
     }
-    // One more value at the far end: it weighs 1, and all others one more.
+    // Each step adds a value at the far end: it weighs 1, and all others one more than before.
     let plain = 0
     let weighted = 0
     for (let j = 0, i = count - 1; j < this.older; j++, i--) {
@@ -109,8 +109,8 @@ export class WeightedSums {
 }
 
 /**
- * The sums of four neighbouring windows, of which the first begins at `first`. A function of its own over plain arguments:
- * as a part of a method it took twice the time wherever many kinds of scripts shared the process.
+ * The sums of four neighbouring windows, the first of which begins at `first`. It is a function with plain arguments,
+ * because as part of a method it took twice the time in a process that runs many kinds of scripts.
  */
 function addUpFour(
   values: Float64Array,

@@ -1,7 +1,7 @@
-// What the functions over "the last n values" share: the length, and a memory of values that grows with it.
+// What all functions over "the last n values" share: the length, and a memory of values that grows with it.
 //
-// A length may be another number on every bar. So a window is never thrown away with what has just left it: the
-// memory holds at least the last 1,024 values and twice the longest length asked for, and a window may grow again.
+// A length may change on every bar. So a value is not forgotten as soon as it leaves the window: the memory holds at least
+// the last 1,024 values and twice the longest length so far, and a window may grow again.
 
 import { ScriptError } from '../../runtime/runtime.ts'
 
@@ -11,14 +11,17 @@ export const EPSILON = 1e-10
 const CAPACITY_FIRST = 32
 const CAPACITY_KEPT = 1024
 
-/** A length as TradingView takes it: the fraction is cut off (K8), and na or less than one ends the script (K10). */
+/**
+ * A length as TradingView reads it: the fraction is cut off (K8), and a length that is na or below one ends the script
+ * (K10).
+ */
 export function lengthOf(length: number, name: string): number {
   const whole = Math.trunc(length)
   if (whole >= 1) return whole
   throw invalidArgument('length', length, name, 'above 0')
 }
 
-/** As `lengthOf`, for what may also be nothing (an offset, the bars beside a pivot). */
+/** Like `lengthOf`, for counts that may be zero (an offset, the bars beside a pivot). */
 export function countOf(count: number, argument: string, name: string): number {
   const whole = Math.trunc(count)
   if (whole >= 0) return whole
@@ -45,14 +48,14 @@ export class History {
   mask = CAPACITY_FIRST - 1
   count = 0
 
-  /** `length` is what the caller looks back at most for now. */
+  /** `length` is the furthest that the caller looks back at present. */
   push(value: number, length: number): void {
     if (this.count > this.mask && (this.mask < CAPACITY_KEPT - 1 || 2 * length > this.mask)) this.grow()
     this.values[this.count & this.mask] = value
     this.count++
   }
 
-  /** As four times `push`. Four lines and no loop, as a loop of four rounds is unrolled: see by-fours.ts. */
+  /** Equals four calls of `push`. It is four lines instead of a loop, which would be unrolled: see by-fours.ts. */
   pushFour(four: Float64Array, length: number): void {
     this.push(four[0]!, length)
     this.push(four[1]!, length)
@@ -60,12 +63,12 @@ export class History {
     this.push(four[3]!, length)
   }
 
-  /** How many of the latest values are still known. */
+  /** How many of the latest values are remembered. */
   get held(): number {
     return Math.min(this.count, this.mask + 1)
   }
 
-  /** `back` = 0 is the newest; na before the first one. */
+  /** `back` = 0 is the newest value; na before the first one. */
   at(back: number): number {
     return back < this.held ? this.values[(this.count - 1 - back) & this.mask]! : NaN
   }
