@@ -186,11 +186,20 @@ describe.skipIf(noBrowser)('drawings', () => {
 
   test('by keyboard alone: placed, nudged, given a price, locked against removal', async () => {
     const market = 'NASDAQ:AAPL'
-    const { page, complaints } = await openChart(market)
+    const { page, complaints } = await site.open({ remembered: QUIET })
+    let release = () => undefined as void
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/attach-*.js', async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.goto(`${site.url}/chart/${encodeURIComponent(market)}/1d`)
+    await page.getByText(/^Vol/).first().waitFor()
     await chartOf(page).focus()
-    await page.getByRole('toolbar', { name: 'Drawing tools' }).waitFor()
+    // The tools are not there yet: the keys wait for them.
     await page.keyboard.press('Alt+h')
     await page.keyboard.press('Enter')
+    release()
     const [line] = await storedWhen(page, market, (all) => all.length === 1)
     await page.keyboard.press('Shift+ArrowUp')
     await storedWhen(page, market, ([one]) => one!.points[0]!.price > line!.points[0]!.price)

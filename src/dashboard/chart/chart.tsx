@@ -262,17 +262,35 @@ export function Chart() {
   )
 }
 
-/** The drawing tools come once bars are there: nobody waits for them. */
+/**
+ * The drawing tools come once bars are there: nobody waits for them. Keys that nobody took on the chart until then are
+ * pressed again: one of them may have been a tool's.
+ */
 function useDrawings(view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
   const once = useRef(false)
   once.current ||= shown.value !== null
   const ready = once.current
+  const kept = useRef<KeyboardEvent[] | null>([])
+  useEffect(() => {
+    const keep = (event: KeyboardEvent) => {
+      if (event.target === host.current && !chartProblem.peek()) kept.current?.push(event)
+    }
+    window.addEventListener('keydown', keep)
+    return () => window.removeEventListener('keydown', keep)
+  }, [])
+  const pressAgain = () => {
+    const untaken = (kept.current ?? []).filter((event) => !event.defaultPrevented)
+    kept.current = null
+    for (const event of untaken)
+      if (document.activeElement === host.current)
+        host.current?.dispatchEvent(new KeyboardEvent(event.type, event))
+  }
   useEffect(() => {
     if (!view || !ready) return undefined
     let detach: (() => void) | null = null
     let gone = false
     import('../drawings/attach.ts').then(({ attachDrawings }) => {
-      if (!gone && host.current) detach = attachDrawings(host.current, view)
+      if (!gone && host.current) detach = attachDrawings(host.current, view, pressAgain)
     }, toastError)
     return () => {
       gone = true

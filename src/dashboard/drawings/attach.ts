@@ -1,16 +1,16 @@
 // Attaches the drawing tools to a chart: loaded once it has bars, removed with it.
 
-import { effect } from '@preact/signals'
+import { effect, untracked } from '@preact/signals'
 import { addCommands, type Command } from '../commands.ts'
 import type { ChartView } from '../chart/view.ts'
 import { market } from '../workspace.ts'
-import { hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
+import { drawable, hideAll, lockAll, magnet, objectList, selected, tool } from './drawing-state.ts'
 import { DrawingGestures, removeSelected } from './gestures.ts'
 import { changeDrawings, drawings, history, openSheet } from './sheet.ts'
 import { TOOL_GROUPS, TOOL_KEYS, TOOL_NAMES } from './tools.ts'
 
-/** The returned function removes them. */
-export function attachDrawings(host: HTMLElement, view: ChartView): () => void {
+/** `onReady`: the chart can be drawn on. The returned function removes the tools. */
+export function attachDrawings(host: HTMLElement, view: ChartView, onReady: () => void): () => void {
   const gestures = new DrawingGestures(host, view)
   let close: (() => void) | undefined
   let shown = ''
@@ -25,7 +25,11 @@ export function attachDrawings(host: HTMLElement, view: ChartView): () => void {
     close = openSheet({ exchange, symbol })
   })
   const stopCommands = addCommands(drawingCommands())
+  const stopReady = effect(() => {
+    if (drawable.value) untracked(onReady)
+  })
   return () => {
+    stopReady()
     stopCommands()
     stopSheet()
     close?.()

@@ -13,6 +13,7 @@ import { Toolbar } from '../ui/toolbar.tsx'
 import { cx, toast } from '../ui/ui.tsx'
 import { removeAll } from './attach.ts'
 import {
+  drawable,
   drawingMenu,
   hideAll,
   keepTool,
@@ -202,6 +203,7 @@ function GroupButton({
         keys={TOOL_KEYS[name] === undefined ? undefined : keyText(TOOL_KEYS[name])}
         on={on}
         pressed={on}
+        disabled={!drawable.value}
         group={group.id}
         run={() => (tool.value = on ? null : name)}
       >

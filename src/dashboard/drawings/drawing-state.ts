@@ -7,6 +7,8 @@ import { drawings } from './sheet.ts'
 
 /** The tool in hand; null = the pointer. */
 export const tool = signal<DrawingTool | null>(null)
+/** Whether the chart takes what is drawn on it: bars are painted, and the gestures listen. */
+export const drawable = signal(false)
 /** Ids of the selected drawings. */
 export const selected = signal<readonly string[]>([])
 export const hovered = signal<string | null>(null)

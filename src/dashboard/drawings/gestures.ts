@@ -12,6 +12,7 @@ import { price as priceText } from '../format.ts'
 import { drawDrawing, hitAt, type Hit } from './drawn.ts'
 import {
   draft,
+  drawable,
   drawingMenu,
   hideAll,
   hovered,
@@ -99,6 +100,7 @@ export class DrawingGestures {
   destroy(): void {
     for (const stop of this.#stops) stop()
     this.#view.overlay = null
+    drawable.value = false
     tool.value = null
     draft.value = null
     selected.value = []
@@ -193,6 +195,7 @@ export class DrawingGestures {
 
   #draw(paint: Paint): void {
     const surface = this.#surface()
+    drawable.value = surface !== null
     if (!surface) return
     const { mintick } = this.#view.state
     const formatPrice = (value: number) => priceText(value, mintick)
