@@ -7,6 +7,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import { seededRandom } from '../../src/lib/seeded-random.ts'
 import { foundChromium, launchOptions } from '../browser/chromium.ts'
 
 const CHROMIUM = foundChromium()
@@ -20,6 +21,12 @@ if (noBrowser)
 const root = `${import.meta.dir}/../..`
 const executable = `${root}/dist/chartroom`
 const CHARTROOM = existsSync(executable) ? [executable] : [process.execPath, `${root}/src/main.ts`]
+
+/**
+ * `BROWSER_SHAKE=7` runs the journeys in a browser four times slower, whose requests are held up for 0 to 300 ms each: a
+ * click that comes before its handler, or keys typed before what they are for is there, are found by that.
+ */
+const SHAKE = process.env['BROWSER_SHAKE']
 
 const OWNER = { email: 'owner@example.com', password: 'a long enough password', name: 'Olga' }
 
@@ -79,6 +86,7 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
         acceptDownloads: true,
       })
       contexts.push(own)
+      if (SHAKE) await shake(own, SHAKE)
       await own.addInitScript((stored) => {
         for (const [name, value] of Object.entries(stored))
           if (localStorage.getItem(`chartroom.${name}`) === null)
@@ -99,6 +107,22 @@ export async function startSite({ owner = true, below = '' } = {}): Promise<Site
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function shake(context: BrowserContext, seed: string): Promise<void> {
+  const { uniform } = seededRandom(Number(seed))
+  context.on('page', async (page) => {
+    try {
+      const tools = await context.newCDPSession(page)
+      await tools.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+    } catch {
+      // It was closed at once.
+    }
+  })
+  await context.route('**/*', async (route) => {
+    await Bun.sleep(uniform() * 300)
+    await route.continue()
+  })
 }
 
 /** The addresses a new server prints: its own, and the one for whoever is to own it. */
