@@ -102,6 +102,8 @@ export const BODY_BYTES = 64 * 1024
 export interface ApiDeps extends Services {
   readonly gate: Gate
   readonly streams: StreamSlots
+  /** Where a stream begins that hears only what comes. */
+  readonly newestEvent: () => string
   readonly kept: KeptAnswers
 }
 

@@ -84,7 +84,7 @@ export function authRoutes(deps: ApiDeps) {
         const signUp = await signUpState(deps)
         const user = visit.caller?.via === 'session' ? userWire(visit.caller.user) : null
         const needsCode = signUp === 'owner' ? !isLocal(visit) : signUp === 'invited'
-        return { user, signUp, needsCode }
+        return { user, signUp, needsCode, newestEvent: user && deps.newestEvent() }
       },
       route('GET /api/auth/visitor'),
     )

@@ -62,7 +62,7 @@ import { asProblem, internalError, problemResponse } from './problem.ts'
 import { replayRoutes } from './replay.ts'
 import { scriptRoutes } from './scripts.ts'
 import { searchRoutes } from './search.ts'
-import { streamRoutes } from './stream.ts'
+import { streamLog, streamRoutes, type StreamLog } from './stream.ts'
 import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
 import { scanRoutes } from './scans.ts'
@@ -73,7 +73,7 @@ import { layoutRoutes } from './layouts.ts'
 import { watchlistRoutes } from './watchlists.ts'
 import { webhookRoutes } from './webhooks.ts'
 
-const resources = (deps: ApiDeps) =>
+const resources = (deps: ApiDeps, events: StreamLog) =>
   new Elysia({ normalize: false })
     .use(authRoutes(deps))
     .use(tokenRoutes(deps))
@@ -93,7 +93,7 @@ const resources = (deps: ApiDeps) =>
     .use(supportRoutes(deps))
     .use(errorRoutes(deps))
     .use(feedRoutes(deps))
-    .use(streamRoutes(deps))
+    .use(streamRoutes(deps, events))
     .use(barRoutes(deps))
 
 /** The whole HTTP side: API, documentation, metrics and the dashboard's files. */
@@ -101,7 +101,14 @@ export function createApi(services: Services) {
   const { log, clock, settings } = services
   const metrics = new Metrics()
   const streams = new StreamSlots()
-  const deps: ApiDeps = { ...services, gate: new Gate(services), streams, kept: new KeptAnswers() }
+  const events = streamLog(services)
+  const deps: ApiDeps = {
+    ...services,
+    gate: new Gate(services),
+    streams,
+    newestEvent: () => events.newest,
+    kept: new KeptAnswers(),
+  }
   const { gate } = deps
   const allowedHosts = hostCheck(settings)
   // Filled below, once the routes are known; read when a request asks.
@@ -168,7 +175,7 @@ export function createApi(services: Services) {
         user: visit.caller?.user.id,
       })
     })
-    .use(resources(deps))
+    .use(resources(deps, events))
     .use(healthRoutes(deps, metrics))
     .use(docsRoutes(deps, routes))
     .use(mcpRoutes(deps, routes, inner))

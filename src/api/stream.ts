@@ -8,6 +8,7 @@ import { ownerOf, type SeriesKey } from '../market/bar-store.ts'
 import { resolveSeries, seriesOf } from '../market/seen-bars.ts'
 import type { StreamEvents } from '../wire/event.ts'
 import { access, stands, type ApiDeps } from './access.ts'
+import type { Services } from './deps.ts'
 import { EventLog } from './event-log.ts'
 import { eventWait, SILENT_SECONDS } from './event-wait.ts'
 import { route } from './route.ts'
@@ -37,8 +38,7 @@ interface Told {
   readonly isTheirs: Map<string, boolean>
 }
 
-export function streamRoutes(deps: ApiDeps) {
-  const log = logOf(deps)
+export function streamRoutes(deps: ApiDeps, log: StreamLog) {
   return new Elysia({ prefix: '/api/platform/stream', tags: ['Stream'], normalize: false })
     .use(access(deps))
     .get(
@@ -60,7 +60,10 @@ export function streamRoutes(deps: ApiDeps) {
     )
 }
 
-function logOf({ bars, features, clock }: ApiDeps): EventLog<Told> {
+export type StreamLog = EventLog<Told>
+
+/** Everything that happens from now on. */
+export function streamLog({ bars, features, clock }: Services): StreamLog {
   const log = new EventLog<Told>(clock.now().toString(36), LOGGED)
   const tell = (event: StreamEvent) => log.push({ event, text: null, isTheirs: new Map() })
   bars.onChange(({ key, inserted, updated, last }) =>

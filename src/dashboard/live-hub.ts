@@ -8,9 +8,18 @@
 const LIVE_EVENTS = ['bars', 'firing', 'backtest', 'sweep', 'drawings'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
 
-/** A message from a tab. It sends `join` again when another user has signed in. */
+/**
+ * A message from a tab. It sends `join` again when another user has signed in. `after` is the last event before the tab asked
+ * for what it shows; null = it hears what comes.
+ */
 export type FromTab =
-  | { readonly say: 'join'; readonly url: string; readonly user: string; readonly visible: boolean }
+  | {
+      readonly say: 'join'
+      readonly url: string
+      readonly user: string
+      readonly visible: boolean
+      readonly after: string | null
+    }
   | { readonly say: 'visible'; readonly visible: boolean }
   | { readonly say: 'leave' }
 
@@ -37,6 +46,13 @@ interface Member {
 const CLOSED = 2
 const RETRY_MS = 5000
 const RETRY_MOST_MS = 60_000
+/** How many events are kept for tabs that join. */
+const KEPT = 256
+
+interface Kept {
+  readonly id: string
+  readonly message: ToTab
+}
 
 export class LiveHub {
   readonly #open: (url: string) => Stream
@@ -47,6 +63,8 @@ export class LiveHub {
   #stream: Stream | null = null
   /** Id of the last event seen; null = start with the next one. */
   #last: string | null = null
+  /** The newest events of the stream, oldest first. */
+  #kept: Kept[] = []
   #closing: ReturnType<typeof setTimeout> | undefined
   #retrying: ReturnType<typeof setTimeout> | undefined
   #failures = 0
@@ -61,7 +79,9 @@ export class LiveHub {
     switch (message.say) {
       case 'join':
         this.#tabs.set(tab, { user: message.user, visible: message.visible })
-        if (message.user !== this.#user || message.url !== this.#url) this.#begin(message.url, message.user)
+        if (message.user !== this.#user || message.url !== this.#url)
+          this.#begin(message.url, message.user, message.after)
+        else if (message.after !== null) this.#catchUp(tab, message.after)
         break
       case 'visible': {
         const member = this.#tabs.get(tab)
@@ -75,17 +95,24 @@ export class LiveHub {
   }
 
   /** A stream belongs to one user, so the last event seen for another one means nothing here. */
-  #begin(url: string, user: string): void {
+  #begin(url: string, user: string, after: string | null): void {
     this.#close()
     this.#url = url
     this.#user = user
-    this.#last = null
+    this.#last = after
+    this.#kept = []
     this.#failures = 0
+  }
+
+  /** A tab that joins hears what the others heard since it asked for what it shows. */
+  #catchUp(tab: Tab, after: string): void {
+    if (this.#kept.length === KEPT && isLater(this.#kept[0]!.id, after)) tab.send({ event: 'resync' })
+    else for (const { id, message } of this.#kept) if (isLater(id, after)) tab.send(message)
   }
 
   #update(): void {
     if (this.#tabs.size === 0) {
-      this.#begin('', '')
+      this.#begin('', '', null)
       clearTimeout(this.#closing)
       this.#closing = undefined
       return
@@ -117,7 +144,9 @@ export class LiveHub {
     for (const event of LIVE_EVENTS)
       stream.addEventListener(event, ({ data = '', lastEventId = '' }) => {
         this.#last = lastEventId
-        this.#tell({ event, data: JSON.parse(data) as unknown })
+        const message = { event, data: JSON.parse(data) as unknown }
+        this.#kept = [...this.#kept.slice(1 - KEPT), { id: lastEventId, message }]
+        this.#tell(message)
       })
     stream.addEventListener('resync', ({ lastEventId = '' }) => {
       this.#last = lastEventId
@@ -145,4 +174,11 @@ export class LiveHub {
   #tell(message: ToTab): void {
     for (const [tab, { user }] of this.#tabs) if (user === this.#user) tab.send(message)
   }
+}
+
+/** Ids of one server are its name, a dot and a number that grows. One of another server says nothing of what came since. */
+function isLater(id: string, than: string): boolean {
+  const [name, number] = id.split('.')
+  const [other, place] = than.split('.')
+  return name !== other || Number(number) > Number(place)
 }

@@ -8,7 +8,7 @@ import type { StreamEvents } from '../wire/event.ts'
 import { apiUrl } from './api-client.ts'
 import { base } from './base.ts'
 import { LiveHub, type FromTab, type LiveEvent, type ToTab } from './live-hub.ts'
-import { user } from './session.ts'
+import { newestEvent, user } from './session.ts'
 
 interface Listener {
   readonly heard: (data: never) => void
@@ -51,8 +51,10 @@ function join(): void {
     say: 'join',
     url: apiUrl('/api/platform/stream').href,
     user: user.peek()?.id ?? '',
+    after: newestEvent.peek(),
     visible: document.visibilityState === 'visible',
   })
+  newestEvent.value = null
 }
 
 function connect(): (message: FromTab) => void {

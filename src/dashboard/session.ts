@@ -14,6 +14,9 @@ export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 /** Whether signing up takes a code, from an invitation or the setup link. The first user on the server's own machine needs none. */
 export const signUpNeedsCode = signal(true)
 
+/** The newest event when the page asked who is signed in: whatever it shows was asked for later. Null once a stream has begun. */
+export const newestEvent = signal<string | null>(null)
+
 function welcome(next: User | null): void {
   if (next) belongTo(next.id)
   user.value = next
@@ -24,11 +27,22 @@ export async function loadSession(): Promise<void> {
     const visitor = await call('GET /api/auth/visitor')
     signUpNeedsCode.value = visitor.needsCode
     signUpState.value = visitor.signUp
+    if (!user.peek()) newestEvent.value = visitor.newestEvent
     welcome(visitor.user)
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) user.value = null
     else throw error
   }
+}
+
+/** Lets in who has signed in or up: a page that is only opened by that knows no newest event yet. */
+async function enter(next: User): Promise<void> {
+  if (!user.peek())
+    newestEvent.value = await call('GET /api/auth/visitor').then(
+      (visitor) => visitor.newestEvent,
+      () => null,
+    )
+  welcome(next)
 }
 
 export async function signUp(
@@ -38,11 +52,11 @@ export async function signUp(
   invitation: string,
 ): Promise<void> {
   const body = { email, password, ...(name !== '' && { name }), ...(invitation !== '' && { invitation }) }
-  welcome((await call('POST /api/auth/sign-up', { body })).user)
+  await enter((await call('POST /api/auth/sign-up', { body })).user)
 }
 
 export async function signIn(email: string, password: string): Promise<void> {
-  welcome((await call('POST /api/auth/sign-in', { body: { email, password } })).user)
+  await enter((await call('POST /api/auth/sign-in', { body: { email, password } })).user)
 }
 
 /** The page starts again: whoever signs in next sees nothing of what it holds, and nothing it waits to send goes out. */

@@ -54,8 +54,13 @@ export const ACCOUNTS = {
     access: 'none',
     summary: 'Who is asking, and who may sign up',
     description:
-      'For pages that anybody may see: `user` is null if nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether signing up from here takes a code.',
-    answer: { user: nullable(User), signUp: oneOf(['owner', 'open', 'invited']), needsCode: Type.Boolean() },
+      'For pages that anybody may see: `user` is null if nobody is signed in; a token signs nobody in. `signUp` is `owner` while the server has none, then `open` or `invited`; `needsCode` says whether signing up from here takes a code. `newestEvent` is where a stream has to begin (`after`) that is to miss nothing from now on; null if nobody is signed in.',
+    answer: {
+      user: nullable(User),
+      signUp: oneOf(['owner', 'open', 'invited']),
+      needsCode: Type.Boolean(),
+      newestEvent: nullable(Type.String()),
+    },
   },
   'GET /api/auth/session': {
     access: 'session only',

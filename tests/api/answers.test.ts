@@ -26,12 +26,30 @@ test('a visitor is told who may sign up, and whether that takes a code', async (
   const asked = async (headers: Record<string, string> = {}) =>
     (await empty.call('GET', '/api/auth/visitor', { headers })).json
   const elsewhere = { 'x-forwarded-for': '8.8.8.8' }
-  expect(await asked()).toEqual({ ok: true, user: null, signUp: 'owner', needsCode: false })
+  expect(await asked()).toEqual({
+    ok: true,
+    user: null,
+    newestEvent: null,
+    signUp: 'owner',
+    needsCode: false,
+  })
   // From another machine the first user needs the setup link's code.
-  expect(await asked(elsewhere)).toEqual({ ok: true, user: null, signUp: 'owner', needsCode: true })
+  expect(await asked(elsewhere)).toEqual({
+    ok: true,
+    user: null,
+    newestEvent: null,
+    signUp: 'owner',
+    needsCode: true,
+  })
   const body = { email: 'a@example.com', password: 'correct horse', invitation: 'setup-code' }
   const { headers } = await empty.call('POST', '/api/auth/sign-up', { body })
-  expect(await asked()).toEqual({ ok: true, user: null, signUp: 'invited', needsCode: true })
+  expect(await asked()).toEqual({
+    ok: true,
+    user: null,
+    newestEvent: null,
+    signUp: 'invited',
+    needsCode: true,
+  })
   const cookie = /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? ''
   expect(await asked({ cookie })).toMatchObject({ user: { email: 'a@example.com', role: 'owner' } })
   expect((await testServer().call('GET', '/api/auth/visitor')).json).toMatchObject({ signUp: 'owner' })

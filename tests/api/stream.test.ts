@@ -86,6 +86,18 @@ test('who comes back with the last id gets what happened meanwhile, once and in 
   pool.close()
 })
 
+test('a page that begins its stream at the newest event it was told of misses nothing since', async () => {
+  const { bring, call, listen, cookie, pool } = await open()
+  await bring(1)
+  const { newestEvent } = (await call('GET', '/api/auth/visitor', { headers: cookie })).json
+  await bring(2)
+  const stream = await listen(`?after=${newestEvent}`)
+  expect((await stream.next()).event).toBe('hello')
+  expect((await stream.next()).data['last']).toBe(Date.UTC(2024, 0, 2))
+  stream.close()
+  pool.close()
+})
+
 test('an event is written out once, however many hear it', async () => {
   const { bring, listen } = await open()
   const streams = await Promise.all(Array.from({ length: 10 }, () => listen()))

@@ -26,11 +26,11 @@ let hub: LiveHub
 const open = () => streams.filter(({ readyState }) => readyState !== 2)
 const newest = () => streams.at(-1) as PlayedStream
 
-function tab(user = 'usr_1', visible = true) {
+function tab(user = 'usr_1', visible = true, after: string | null = null) {
   const heard: ToTab[] = []
   const line = { send: (message: ToTab) => void heard.push(message) }
   const say = (message: FromTab) => hub.hear(line, message)
-  const join = (name = user) => say({ say: 'join', url: 'http://x/stream', user: name, visible })
+  const join = (name = user) => say({ say: 'join', url: 'http://x/stream', user: name, visible, after })
   join()
   return {
     heard,
@@ -55,6 +55,20 @@ test('all tabs share one stream, and each hears everything', () => {
   expect(streams).toHaveLength(1)
   newest().play('firing', 'a.1', { message: 'up' })
   for (const { heard } of tabs) expect(heard).toEqual([{ event: 'firing', data: { message: 'up' } }])
+})
+
+test('a tab that joins hears what came since it asked for what it shows, and nothing twice', () => {
+  const first = tab('usr_1', true, 'a.7')
+  expect(newest().url.searchParams.get('after')).toBe('a.7')
+  for (const id of ['a.8', 'a.9', 'a.10']) newest().play('firing', id, { message: id })
+  const late = tab('usr_1', true, 'a.8')
+  expect(late.heard).toEqual(first.heard.slice(1))
+  newest().play('firing', 'a.11', { message: 'all' })
+  expect([first.heard.length, late.heard.length]).toEqual([4, 3])
+  // Whose page was served before all that is still known asks for everything.
+  for (let i = 12; i < 300; i++) newest().play('bars', `a.${i}`)
+  expect(tab('usr_1', true, 'a.11').heard).toEqual([{ event: 'resync' }])
+  expect(tab('usr_1', true, 'a.299').heard).toEqual([])
 })
 
 test('it outlives the tab that was first, and ends with the last', () => {

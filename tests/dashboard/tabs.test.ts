@@ -76,9 +76,17 @@ describe.skipIf(noBrowser)('tabs', () => {
   test('without shared workers a tab has a stream of its own', async () => {
     const { page, complaints } = await site.open({ remembered: QUIET })
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'))
+    let release = () => undefined as void
+    const held = new Promise<void>((resolve) => (release = resolve))
+    await page.route('**/api/platform/stream?*', async (route) => {
+      await held
+      await route.continue()
+    })
     await page.goto(`${site.url}/alerts`)
     await page.locator('h1').first().waitFor()
     await fire(page.context(), 'heard all the same')
+    // What comes before the stream is open is told when it is.
+    release()
     await hears(page, 'heard all the same')
     expect(complaints).toEqual([])
   }, 60_000)
