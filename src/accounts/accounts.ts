@@ -28,7 +28,7 @@ export interface User {
   readonly id: string
   /** As it was typed. */
   readonly email: string
-  /** By which it must be unique and by which one signs in. */
+  /** The normal form, which must be unique and by which one signs in. */
   readonly emailKey: string
   readonly name: string
   readonly role: Role

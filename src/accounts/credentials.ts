@@ -18,7 +18,7 @@ import {
   type User,
 } from './accounts.ts'
 
-/** Credentials that are kept, the least used first to go: some 20 MB of them. */
+/** How many credentials are kept, some 20 MB; the one used longest ago is dropped first. */
 const KEPT_MAX = 10_000
 
 interface Owned {
@@ -32,7 +32,7 @@ interface Credential<C> {
 }
 
 interface Kept<C> {
-  /** Of the credential and its owner, and what stood there. */
+  /** Keys of the records that the credential depends on, and the versions they had. */
   readonly keys: readonly Key[]
   readonly versions: readonly Version[]
   readonly found: Credential<C>

@@ -25,7 +25,7 @@ function turns(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
     try {
       return await work()
     } finally {
-      // Hand the place directly to the next in line: if it were given back first, a newcomer could take it.
+      // Hand the slot directly to the next in line: if it were released first, a newcomer could take it.
       const next = waiting.shift()
       if (next) next()
       else running -= 1

@@ -39,7 +39,7 @@ export interface SignUpPolicy {
   readonly setupCode: string | null
 }
 
-/** Characters. */
+/** In characters. */
 const PASSWORD_MAX = 1000
 const INVITATION_LIFE_MS = 7 * 24 * 3600_000
 
@@ -265,5 +265,5 @@ async function checkPassword(password: string, path = '/password'): Promise<void
     throw refused('This password is one of the 10,000 most used, which are tried first. Choose another.')
 }
 
-/** A hash that is nobody's, made once a hasher, so that an unknown user costs what a known one does. */
+/** A hash that belongs to nobody, made once for each hasher, so that an unknown user costs as much time as a known one. */
 const decoyOf = memoOf((passwords: AccountDeps['passwords']) => passwords.hash('the password of nobody'))

@@ -45,7 +45,7 @@ export interface Alert {
   readonly price: number | null
   readonly price2: number | null
   readonly percent: number | null
-  /** How many bars back `moving_*` compares with. */
+  /** How many bars `moving_*` looks back. */
   readonly bars: number
   readonly scriptId: string | null
   readonly inputs: Readonly<Record<string, unknown>>
@@ -64,18 +64,18 @@ export interface Alert {
   /** Owner of the private series that it watches; '' = a shared one. */
   readonly seriesOwner: string
   /**
-   * Not yet looked at together with the others of its series. An alert that is not fresh needs no memory of its own: it saw
-   * what its series' mark says was seen.
+   * The alert was not yet looked at together with the others of its series. An alert that is not fresh needs no memory of
+   * its own, since it has seen what its series' mark says was seen.
    */
   readonly fresh: boolean
   /** For fresh alerts and those with a script: whether the condition held when it was last looked at. */
   readonly held: boolean
-  /** For the same: time of the bar at which it was last looked at; null = never. Older bars never fire. */
+  /** For the same alerts: the time of the bar at which it was last looked at; null = never. Older bars never fire. */
   readonly seenBar: number | null
   /** Time of the last bar that fired, and the instant by which it was judged. */
   readonly firedBar: number | null
   readonly judgedAt: number | null
-  /** Time of the first bar its script sees; null = not run yet. */
+  /** Time of the first bar that its script sees; null = it has not run yet. */
   readonly since: number | null
   readonly firings: number
   readonly lastFiredAt: number | null

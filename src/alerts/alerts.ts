@@ -25,7 +25,7 @@ export interface AlertDeps extends Omit<LookDeps, 'records'>, Pick<ScriptLookDep
   /** How many alerts a user may have; 0 = any number. */
   readonly alertsMax: number
   readonly ownsReceiver: (ownerId: string, receiverId: string) => Promise<boolean>
-  /** The series that a name means to a user: their own one, or a shared one. */
+  /** The series that a name means to a user: their own, or a shared one. */
   readonly resolve: (userId: string, series: SeriesKey) => Promise<SeriesKey>
 }
 
@@ -126,7 +126,7 @@ export function createAlerts(all: AlertDeps) {
         state === 'active' ||
         (state === undefined && Object.keys(given).length > 0 && before.state === 'triggered')
       if (!restarts && !(changesMarket && after.state === 'active')) return alerts.replace(stored, after)
-      // What was seen of another market or condition means nothing for this one.
+      // What the alert saw of another market or condition means nothing for this one.
       const armed = await arm(deps, tx, {
         ...after,
         ...(restarts && { state: 'active', problem: null }),
@@ -292,7 +292,7 @@ async function arm(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
   }
 }
 
-/** How an alert begins with a series that has no bars, or came while it watched another one of the name. */
+/** Arms an alert whose series has no bars, or whose bars came while it watched another series of the same name. */
 async function armAtBeginning(deps: ArmDeps, tx: Tx, before: Alert): Promise<Armed> {
   const seriesOwner = ownerOf(await deps.resolve(before.ownerId, seriesOf(before)))
   const alert: Alert = {
@@ -304,7 +304,7 @@ async function armAtBeginning(deps: ArmDeps, tx: Tx, before: Alert): Promise<Arm
     since: null,
     recent: [],
   }
-  // The check that comes of it: a look that is over would not have known of the alert.
+  // Reading the mark adds a check to the commit: a look that finished meanwhile would not have known of the alert.
   if (!runsScript(alert)) await readMark(tx, seriesOf(alert))
   return { alert, changes: [], firings: [] }
 }

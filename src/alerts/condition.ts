@@ -52,7 +52,7 @@ export interface Thresholds {
   readonly percent: number
 }
 
-/** The watched value on one bar. Without a range (volume, a plot), `high` and `low` are the value itself. NaN = not known. */
+/** The watched value on one bar. Without a range (volume, a plot), `high` and `low` are the value itself. NaN = unknown. */
 export interface Values {
   readonly value: number
   readonly high: number

@@ -1,7 +1,7 @@
 // Judges one alert over the bars of a view: a pure function, with the same result whether bars come singly or all at once.
 //
-// Bars are judged in the order of their times, so the time of the last one that fired is all there is to remember for a
-// bar to fire once: judging bars again fires nothing again.
+// Bars are judged in the order of their times. So remembering the time of the last one that fired is enough to fire each
+// bar once: judging bars again fires nothing again.
 
 import type { Alert } from './alert.ts'
 import { holds } from './condition.ts'

@@ -1,9 +1,9 @@
-// Levels: where alerts stand in the store, sorted, so that bars cost what they hit.
+// Levels: alerts are sorted in the store by their level, so that a bar costs no more than the alerts it hits.
 //
-// Alerts of a series that compare alike make a class: one kind, operator and mode. Within it they are keys ordered by
-// level, and a channel by both of its bounds. From where the value stood to where it went is a span, and only alerts
-// whose level (or bound) lies within it can have begun to hold: they are read by range, and nothing is built at start.
-// A span may be wider than needed; `judge` decides.
+// Alerts of a series with the same kind, operator and mode make a class. Within it they are keys ordered by level, and
+// channels by both of their bounds. The way of the value from its old to its new place is a span, and only alerts whose
+// level (or bound) lies within it can have begun to hold. These are read by range, and nothing is built at the start. A
+// span may be wider than needed; `judge` decides.
 
 import type { Key } from '../store/kv.ts'
 import type { Alert, Kind } from './alert.ts'
@@ -11,7 +11,7 @@ import { CHANNEL_OPERATORS, MOVE_OPERATORS, PERCENT_OPERATORS, type Operator } f
 import type { View } from './view.ts'
 
 /**
- * `news` fires on the step from false to true, `close` too but looks at closed bars only, `every` fires on each bar on
+ * `news` fires on the step from false to true, `close` does too but only on closed bars, and `every` fires on each bar on
  * which it holds.
  */
 export type Mode = 'news' | 'close' | 'every'
@@ -20,7 +20,7 @@ export interface AlertClass {
   readonly kind: Kind
   readonly op: Operator
   readonly mode: Mode
-  /** How far back `moving_*` looks, else 1. */
+  /** How far back `moving_*` looks; 1 for all others. */
   readonly bars: number
 }
 
@@ -29,7 +29,7 @@ export function modeOf({ frequency }: Pick<Alert, 'frequency'>): Mode {
   return frequency === 'once_per_bar_close' ? 'close' : 'news'
 }
 
-/** The end of the key that an alert stands under in its series; null where it compares with no level. */
+/** The end of the key of an alert in its series; null if it compares with no level. */
 export function levelKey(alert: Alert): Key | null {
   const { kind, op, bars, price, price2, percent } = alert
   if (op === null) return null
@@ -38,7 +38,7 @@ export function levelKey(alert: Alert): Key | null {
   return [kind, op, modeOf(alert), bars, Math.min(level, other), Math.max(level, other)]
 }
 
-/** The same by the upper bound, of channels only. */
+/** The same key by the upper bound, for channels only. */
 export function ceilingKey(alert: Alert): Key | null {
   if (alert.op === null || !CHANNEL_OPERATORS.includes(alert.op)) return null
   const [kind, op, mode, bars, floor, ceiling] = levelKey(alert) ?? []
@@ -54,7 +54,7 @@ export function classOf([kind, op, mode, bars]: Key): AlertClass {
   return { kind: kind as Kind, op: op as Operator, mode: mode as Mode, bars: Number(bars) }
 }
 
-/** Both ends belong to it. */
+/** Both ends belong to the span. */
 export interface Span {
   readonly low: number
   readonly high: number
@@ -63,8 +63,8 @@ export interface Span {
 const ALL: Span = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY }
 
 /**
- * Where the levels of a class lie that `view` can have hit, coming from the values of `before`'s bar `last`. null where
- * the view has no bar for the class.
+ * The span of levels of a class that `view` can have hit, coming from the values of `before`'s bar `last`; null if the view
+ * has no bar for the class.
  */
 export function hitSpan(cls: AlertClass, view: View, before: View, last: number): Span | null {
   const end = cls.mode === 'close' && !view.closed(view.length - 1) ? view.length - 1 : view.length
@@ -82,7 +82,7 @@ export interface Reading extends Span {
   readonly keeps?: (other: number) => boolean
 }
 
-/** The ranges in which the alerts are that a span can have hit, each alert in one of them. */
+/** The ranges with the alerts that a span can have hit; each alert is in only one of them. */
 export function readings({ op, mode }: AlertClass, { low, high }: Span): readonly Reading[] {
   const floors: Reading = { index: 'levels', low, high }
   const isEvery = mode === 'every'
@@ -113,7 +113,7 @@ class Reach {
   }
 }
 
-/** Adds what a bar is compared by. */
+/** Extends the span by the values that a bar is compared by. */
 function reach(span: Reach, { kind, op, bars }: AlertClass, view: View, bar: number): void {
   const values = view.values({ kind, bars }, bar)
   if (!values) return span.add(Number.NaN)

@@ -32,16 +32,16 @@ type Look = (source: SeriesKey) => AsyncGenerator<void>
 
 interface Job {
   readonly key: SeriesKey
-  /** The newest note of it. */
+  /** The newest note of the series. */
   note: BarNote
-  /** By lane: up to which change the series was looked at. */
+  /** For each lane, the change up to which the series was looked at. */
   readonly done: number[]
 }
 
 interface Turn {
   readonly job: Job
   steps: AsyncGenerator<void> | null
-  /** The change that the steps will have looked at. */
+  /** The change that will have been looked at after the remaining steps. */
   covers: number
   readonly backoff: Backoff
   state: 'idle' | 'ready' | 'running' | 'failed'
@@ -49,9 +49,12 @@ interface Turn {
 
 /** The longest pause before notes are read again, since another process may have imported bars. */
 const NAP_MS = 1000
-/** Series that are asked at the start which bar forms, between two turns of others. */
+/** How many series are asked at the start for their forming bar before others get their turn. */
 const FORMING_STEP = 100
-/** Series of a lane that are looked at side by side: most of a look is waiting for a worker or the disk, and their commits go together. */
+/**
+ * How many series of a lane are looked at side by side: a look mostly waits for a worker or the disk, and their commits go
+ * together.
+ */
 const PARALLEL = 16
 
 export type LookQueue = ReturnType<typeof createLookQueue>
@@ -135,7 +138,7 @@ export function createLookQueue(deps: LookQueueDeps) {
         }
         const { done } = await turn.steps.next()
         if (!done) {
-          // Let requests have their turn.
+          // Gives requests their turn.
           await clock.sleep(0)
           return enqueue(turn)
         }
@@ -176,7 +179,7 @@ export function createLookQueue(deps: LookQueueDeps) {
     for (const one of lanes) one.pump()
   }
 
-  /** Remembers only the earliest end for each series: the look then finds out the next one. */
+  /** Remembers only the earliest end for each series; that look then finds the next one. */
   function lookAtEnd(closing: Closing): void {
     const name = nameOf(closing.key)
     const before = closings.get(name)
@@ -199,9 +202,9 @@ export function createLookQueue(deps: LookQueueDeps) {
   return {
     /** Bars came. */
     wake: () => woken.abort(),
-    /** LookQueue at a series when its bar is over. */
+    /** Looks at a series when its bar is over. */
     lookAtEnd,
-    /** Looks at everything that there are notes of, once. */
+    /** Looks once at everything that has notes. */
     async settle(): Promise<void> {
       stopped = false
       await start()

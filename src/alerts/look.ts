@@ -1,9 +1,9 @@
-// A look: what bars that arrived mean to the alerts of a series.
+// A look: what newly arrived bars mean to the alerts of a series.
 //
-// It goes on from the series' mark in slices of so many bars. For each, the alerts that the bars can have hit are read
-// from the store, judged, and written, an alert with all its firings as one commit; then the mark is moved. Whatever is
-// cut short is done again from the mark, and fires nothing again. Alerts that were set while bars were still to be looked
-// at are fresh: they are judged by themselves, until they stand where the mark does.
+// It continues from the series' mark in slices of bars. For each slice it reads from the store the alerts that the bars can
+// have hit, judges them, and commits each alert together with all its firings; then it moves the mark. Anything that is cut
+// short is done again from the mark, and fires nothing twice. Alerts that were set while bars were still to be looked at
+// are fresh: they are judged separately until they have seen as much as the mark.
 
 import { owned, type SeriesInfo } from '../market/bar-store.ts'
 import { concatBars, sliceBars, type BarRange, type Bars } from '../market/bars.ts'
@@ -31,13 +31,13 @@ import { written, type WriteDeps } from './write.ts'
 export interface LookDeps extends WriteDeps {
   readonly kv: Kv
   readonly records: AlertRecords
-  /** `source` is what `source` below would have answered at the moment the bars are of. */
+  /** `source` is the answer that `source` below would have given at the moment of the bars. */
   readonly bars: (series: WatchedSeries, range: BarRange) => Promise<SourcedBars>
   /** The bars that make a series: its own, or those of a finer interval; null = there are none. */
   readonly source: (series: WatchedSeries) => Promise<SeriesSource | null>
-  /** Tells when the bar that opens at a time is over, UTC ms. */
+  /** Tells when the bar that opens at a given time is over, in UTC ms. */
   readonly closesAt: (series: WatchedSeries) => Promise<(time: number) => number>
-  /** LookQueue once more when a bar is over that alerts wait for the end of. */
+  /** Asks for another look when the bar is over whose end alerts wait for. */
   readonly lookAtEnd: (closing: Closing) => void
   /** Called after a commit with firings: wakes the deliveries and tells open dashboards. */
   readonly fired: (firings: readonly Firing[]) => void
@@ -50,21 +50,21 @@ interface SourcedBars {
   readonly source: SeriesSource | null
 }
 
-/** Bars a slice takes: some 10 ms for a page of alerts. */
+/** Bars of a slice, which takes some 10 ms for a page of alerts. */
 const SLICE_BARS = 1024
-/** Firings that are made in one turn, but for those of a single alert: some 10 ms. */
+/** Firings that are made in one turn, unless they are all of one alert: some 10 ms. */
 const BATCH_FIRINGS = 256
-/** What an alert may look back, and the bar before. */
+/** How many bars an alert may look back, plus the previous bar. */
 export const LOOK_BACK = 1001
 
 interface Slice {
   readonly series: WatchedSeries
   readonly view: View
-  /** The bars as they were when they were looked at last, ending with the mark's. */
+  /** The bars as they were at the last look, ending with the mark's bar. */
   readonly before: View
 }
 
-/** LookQueue at all series that the bars of `source` make; each step is a slice, or a page of alerts of one. */
+/** Looks at all series that the bars of `source` make; each step is a slice, or a page of alerts of one series. */
 export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGenerator<void> {
   const { owner, exchange, symbol } = source
   const found = deps.records.alerts.firsts('watching', [owner, exchange, symbol], 1)
@@ -77,10 +77,10 @@ export async function* lookAt(deps: LookDeps, source: WatchedSeries): AsyncGener
   }
 }
 
-/** How long after its end a bar's last changes are waited for, at most: providers tell of them a moment later. */
+/** How long after the end of a bar its last changes may arrive: providers report them a moment later. */
 const SETTLING_MS = 5000
 
-/** Asks for a look when the newest bar of a series that `source` makes is over; nothing if it is already. */
+/** Asks for a look at the end of the newest bar of each series that `source` makes; does nothing if it is over already. */
 export async function lookAtEnd(deps: LookDeps, source: WatchedSeries, series: WatchedSeries): Promise<void> {
   const closing = await closingOf(deps, source, series)
   if (closing) deps.lookAtEnd(closing)
@@ -109,7 +109,7 @@ async function waitsForEnd({ records: { alerts } }: LookDeps, series: WatchedSer
   return false
 }
 
-/** Bars that alerts wait for the end of, as far as they were looked at; a step is a series. */
+/** Forming bars whose end alerts wait for, as far as they were looked at; each step is a series. */
 export async function* formingBars(deps: LookDeps): AsyncGenerator<Closing | null> {
   for await (const [owner, exchange, symbol, interval] of deps.records.alerts.firsts('watching', [], 4)) {
     const series = {
@@ -125,7 +125,7 @@ export async function* formingBars(deps: LookDeps): AsyncGenerator<Closing | nul
   }
 }
 
-/** Whether alerts with a script do: they are not sorted by how they wait. */
+/** Whether alerts with a script wait for it; these are not sorted by how they wait. */
 async function scriptsWaitForEnd({ records: { alerts } }: LookDeps, series: WatchedSeries): Promise<boolean> {
   const parts = seriesParts(series)
   for await (const page of alerts.entries('scripts', parts, parts))
@@ -141,7 +141,7 @@ async function* moveOn(deps: LookDeps, series: WatchedSeries): AsyncGenerator<vo
   for (;;) {
     const stored = await readMarkToMove(deps.kv, series)
     const { mark } = stored
-    // Nobody looked here before: all but the newest bar is history.
+    // This is the first look: all bars except the newest are history.
     const range = mark ? { from: mark.time, first: SLICE_BARS + 1 } : { last: 1 }
     const { bars: ahead, source } = await deps.bars(series, range)
     if (source === null || ahead.length === 0) return
@@ -159,7 +159,7 @@ async function* moveOn(deps: LookDeps, series: WatchedSeries): AsyncGenerator<vo
       yield* judgeHits(deps, { series, view, before })
     }
     const moved = moveMark(series, stored, markOf(taken, taken.length - 1, source.change, lastClosed))
-    // Refused when somebody armed an alert meanwhile; the slice is looked at once more then.
+    // Refused if an alert was armed meanwhile; then the slice is looked at again.
     await deps.kv.commit(moved)
     yield
   }
@@ -201,13 +201,13 @@ async function* judgeHits(deps: LookDeps, slice: Slice): AsyncGenerator<void> {
 
 const idOf = (entry: readonly unknown[]) => String(entry.at(-1))
 
-/** The bar that an alert was looked at on last: for one that waits for closes, the last that was over. */
+/** The bar that an alert was last looked at on; for an alert that waits for closes, the last closed one. */
 function lastLooked(before: View, closes: boolean): number {
   const last = before.length - 1
   return closes && !before.closed(last) ? last - 1 : last
 }
 
-/** Judges settled alerts, and commits those that something became of, side by side. */
+/** Judges settled alerts, and commits side by side those that have changed. */
 async function judgeAll(deps: LookDeps, { series, view, before }: Slice, ids: readonly string[]) {
   const verdictOn = (alert: Alert): Verdict | null => {
     if (alert.fresh || !isWatching(alert, series)) return null
@@ -235,7 +235,7 @@ function isWatching(alert: Alert, series: WatchedSeries): boolean {
   )
 }
 
-/** `verdictOn` is asked again when somebody changed the alert meanwhile. */
+/** `verdictOn` is asked again if the alert was changed meanwhile. */
 async function writeAll(
   deps: LookDeps,
   view: View,
@@ -275,8 +275,8 @@ async function writeAll(
 }
 
 /**
- * Judges one alert up to the newest bar, ahead of the others of its series: it is about to be changed, and bars that came
- * before the change are judged by what it was.
+ * Judges one alert up to the newest bar, ahead of the others of its series. It is about to be changed, and bars that came
+ * before the change count for its old condition.
  */
 export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
   for (;;) {
@@ -306,7 +306,7 @@ export async function lookAhead(deps: LookDeps, id: string): Promise<void> {
   }
 }
 
-/** Brings fresh alerts to where the mark stands. */
+/** Brings fresh alerts up to the mark. */
 async function* settle(deps: LookDeps, series: WatchedSeries): AsyncGenerator<void> {
   const { mark } = await readMark(deps.kv, series)
   if (!mark) return
@@ -317,13 +317,13 @@ async function* settle(deps: LookDeps, series: WatchedSeries): AsyncGenerator<vo
     : (await deps.bars(series, { to: mark.time, last: 1 })).bars.time[0]
   const ranges: [boolean, number][] = [
     [false, Number.POSITIVE_INFINITY],
-    // Alerts that wait for a close have nothing to see before there is one.
+    // An alert that waits for a close sees nothing before there is one.
     [true, lastClosed ?? Number.NEGATIVE_INFINITY],
   ]
   for (const [closes, until] of ranges) {
     const from = [...parts, closes, Number.NEGATIVE_INFINITY]
     for await (const page of alerts.entries('fresh', from, [...parts, closes, until]))
-      // In order of what they saw last, so that those set at the same time share a view.
+      // Ordered by what they saw last, so that alerts set at the same time share a view.
       for (const [seenBar, entries] of Map.groupBy(page, (entry) => Number(entry.at(-2))))
         yield* catchUp(deps, series, mark, seenBar, entries.map(idOf))
   }
@@ -357,8 +357,8 @@ async function* catchUp(
 }
 
 /**
- * Where an alert begins that was set before its series had bars: of those that came first all but the newest are history,
- * and how many came meanwhile makes no difference. null where that is not known.
+ * Where an alert begins that was set before its series had bars: of the first bars to come, all except the newest are
+ * history, however many came at once. null if that is unknown.
  */
 export async function firstNews(deps: LookDeps, series: WatchedSeries): Promise<number | null> {
   const begun = (await deps.source(series))?.begun
@@ -367,13 +367,13 @@ export async function firstNews(deps: LookDeps, series: WatchedSeries): Promise<
   return bars.time[0] ?? null
 }
 
-/** The bars from `seen` (-∞: where the news begin) up to the mark's, as that was seen; null where there are none. */
+/** The bars from `seen` (-∞: from where the news begin) to the mark's bar, as it was seen; null if there are none. */
 async function freshSlice(deps: LookDeps, series: WatchedSeries, mark: Mark, seen: number) {
   const from = Number.isFinite(seen) ? seen : ((await firstNews(deps, series)) ?? mark.time)
   if (from > mark.time) return null
   const { bars: until } = await deps.bars(series, { from, to: mark.time, first: SLICE_BARS })
   const isLast = until.length < SLICE_BARS
-  // The series may have been deleted, and come again without its end.
+  // The series may have been deleted, and may have come back shorter.
   const settles =
     isLast && (await deps.bars(series, { from: mark.time, first: 1 })).bars.time[0] === mark.time
   const ahead = sliceBars(until, 0, Math.min(until.length, SLICE_BARS))

@@ -1,7 +1,7 @@
-// The mark of a series: up to which bar its alerts were looked at, and that bar as it was then.
+// The mark of a series says up to which bar its alerts were looked at, and how that bar was at the time.
 //
-// It is kept for a series and not for each alert, so that alerts which a bar does not concern cost nothing. What an alert
-// would remember of its last look (did its condition hold?) is worked out from the mark's bar.
+// There is one for a series rather than for each alert, so that alerts which a bar does not concern cost nothing. What an
+// alert would remember of its last look (whether its condition held) is computed from the mark's bar.
 
 import { emptyBars, type Bars } from '../market/bars.ts'
 import type { SeriesKey } from '../market/bar-store.ts'
@@ -23,7 +23,7 @@ export interface Mark {
 
 export interface StoredMark {
   readonly mark: Mark | null
-  /** null where there is none. */
+  /** null if there is no mark. */
   readonly version: Version | null
 }
 
@@ -32,7 +32,7 @@ interface MovableMark extends StoredMark {
   readonly joined: Version | null
 }
 
-/** A series as alerts watch it: `owner` has the private one, '' is everybody's. */
+/** A series as alerts watch it: `owner` is the user of a private one; '' means everybody's. */
 export interface WatchedSeries extends SeriesKey {
   readonly owner: string
 }
@@ -49,7 +49,7 @@ export async function readMark(reader: Reader, series: WatchedSeries): Promise<S
   return storedMark(await reader.get(markKey(series)))
 }
 
-/** For a look: with what tells it of alerts that are armed meanwhile. */
+/** Reads the mark together with what tells whether alerts were armed meanwhile. */
 export async function readMarkToMove(reader: Reader, series: WatchedSeries): Promise<MovableMark> {
   const [entry = null, joined = null] = await reader.getMany([markKey(series), joinedKey(series)])
   return { ...storedMark(entry), joined: joined?.version ?? null }
@@ -60,7 +60,7 @@ function storedMark(entry: Entry | null): StoredMark {
   return { mark: JSON.parse(entry.value) as Mark, version: entry.version }
 }
 
-/** Puts `mark` where `before` was read; refused when an alert was armed meanwhile, which the look does not know. */
+/** Replaces the mark that was read by `mark`; refused if an alert was armed meanwhile, of which the look does not know. */
 export function moveMark(series: WatchedSeries, { version, joined }: MovableMark, mark: Mark): Changes {
   const key = markKey(series)
   return {
@@ -73,8 +73,8 @@ export function moveMark(series: WatchedSeries, { version, joined }: MovableMark
 }
 
 /**
- * Arms an alert against the mark that was read, or against `mark` where there was none. Any number of users may do so at
- * a time, since none of them changes what the others have read.
+ * Arms an alert against the mark that was read, or against `mark` if there was none. Any number of users may do so at the
+ * same time, since none of them changes what the others have read.
  */
 export function joinMark(series: WatchedSeries, { version }: StoredMark, mark: Mark): Changes {
   const key = markKey(series)

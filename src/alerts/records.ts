@@ -54,7 +54,7 @@ const armed = (alert: Alert) => (alert.state === 'active' ? true : null)
 const plain = (alert: Alert, fresh: boolean) =>
   !runsScript(alert) && alert.fresh === fresh ? armed(alert) : null
 
-/** What to take away of an alert besides its record, a page at a time; nothing when nothing is left. */
+/** What to delete of an alert besides its record, a page at a time; nothing once it is all gone. */
 export async function firingsToForget(
   { firings }: AlertRecords,
   tx: Tx,

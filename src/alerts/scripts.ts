@@ -1,7 +1,7 @@
-// Alerts with a script: each is looked at by itself, from the last bar it saw, by what its script says.
+// Alerts with a script: each is looked at by itself, from the last bar it saw, by the results of its script.
 //
-// `runScript` answers what the script says of the bars of a window from the bar the alert saw last on. It may go on from a
-// state it has kept, and says the same when it has none: the window begins where it always did.
+// `runScript` answers the script's results on a window of bars, from the bar that the alert saw last. It may continue from
+// kept state, and answers the same without any, because the window always begins at the same bar.
 
 import { Problem } from '../lib/problem.ts'
 import { lowerBound, type Bars } from '../market/bars.ts'
@@ -15,18 +15,18 @@ import { runsScript, seriesOf, type AlertRecords } from './records.ts'
 import { View } from './view.ts'
 import { written } from './write.ts'
 
-/** What a stored script said of a window of bars; indexes count from its first. */
+/** A stored script's results on a window of bars; indexes count from the window's first bar. */
 export interface ScriptEvents {
-  /** The plot an `indicator` alert compares. */
+  /** The plot that an `indicator` alert compares. */
   readonly plot: Float64Array | null
   readonly plots: Readonly<Record<string, Float64Array>>
   readonly events: readonly ScriptEvent[]
 }
 
 export interface ScriptLookDeps extends LookDeps {
-  /** Runs the alert's script over these bars, within its budget. Throws with a sentence for the owner. */
+  /** Runs the alert's script over these bars, within its budget. Throws an error whose sentence is for the owner. */
   readonly runScript: (alert: Alert, bars: Bars) => Promise<ScriptEvents>
-  /** By alert: the bar up to which nothing came of it since it was written last. */
+  /** For each alert, the bar up to which nothing has happened since the alert was last written. */
   readonly quiet: Map<string, Quiet>
 }
 
@@ -43,9 +43,9 @@ const QUIET_BARS = 256
 
 /**
  * Bars a script sees before the first one that may fire, so that its averages have settled. From then on its window only
- * grows: a run that begins at the same bar says the same about a bar, however often it is repeated (batch equals
- * incremental), so nothing of its state has to be kept, and nothing is lost when the server restarts. A window that moved
- * with the newest bar would give its `var`s and positions another past each time.
+ * grows: a run that begins at the same bar gives the same result for a bar, however often it is repeated (batch equals
+ * incremental), so its state need not be kept, and nothing is lost when the server restarts. A window that moved with the
+ * newest bar would give its `var`s and positions another past each time.
  */
 const SCRIPT_BARS = 5000
 /** A window that has grown to this many bars starts again at the newest ones. */
@@ -65,7 +65,7 @@ export async function* lookAtScripts(deps: ScriptLookDeps, source: WatchedSeries
     }
 }
 
-/** Looks at once, or, where the server has no time for it, when the next bar comes. */
+/** Looks at once, or when the next bar comes if the server has no time now. */
 export async function lookByScript(deps: ScriptLookDeps, id: string): Promise<void> {
   try {
     await look(deps, id)
@@ -74,12 +74,12 @@ export async function lookByScript(deps: ScriptLookDeps, id: string): Promise<vo
   }
 }
 
-/** The server stops, or has too much to do: nothing the alert's owner could mend. */
+/** Whether the server is stopping or has too much to do, which the alert's owner cannot mend. */
 function isBusy(error: unknown): boolean {
   return error instanceof Problem && error.status >= 500
 }
 
-/** Throws when the server is busy, so that the look is made once more later. */
+/** Throws if the server is busy, so that the look is repeated later. */
 async function look(deps: ScriptLookDeps, id: string): Promise<void> {
   const { kv, records, clock } = deps
   const known = await records.alerts.get(id)
@@ -134,7 +134,7 @@ function isNear({ time }: Bars, seenBar: number | null): boolean {
   return seenBar !== null && time.length - lowerBound(time, seenBar) <= QUIET_BARS
 }
 
-/** What an alert's script runs over: from the bar it began at to the newest. */
+/** The bars that an alert's script runs over: from the one it began at to the newest. */
 async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Promise<Bars> {
   const series = seriesOf(alert)
   if (alert.since !== null) {
@@ -152,10 +152,10 @@ async function scriptBars({ records, bars }: ScriptLookDeps, alert: Alert): Prom
   return window
 }
 
-/** Alerts on one series that are looked through for an equal one. */
+/** How many alerts on a series are searched for an equal one. */
 const EQUALS_LOOKED_AT = 100
 
-/** Where an alert with the same script, inputs and bars began: from there on they are one run. */
+/** Where an alert with the same script, inputs and bars began: from there on, both can share one run. */
 async function sinceOfEqual({ alerts }: AlertRecords, alert: Alert): Promise<number | null> {
   const { owner, exchange, symbol, interval } = seriesOf(alert)
   const key = [owner, exchange, symbol, interval]

@@ -1,6 +1,6 @@
-// A view: the bars of one look, with enough bars before them for what looks back, and the columns that alerts compare.
+// A view: the bars of one look, with as many earlier bars as looking back needs, and the columns that alerts compare.
 //
-// Columns are made once, for all alerts of a series.
+// Columns are made once for all alerts of a series.
 
 import type { Bars } from '../market/bars.ts'
 import type { Alert, Kind } from './alert.ts'
@@ -16,7 +16,7 @@ export interface Watched {
 export interface ViewOptions {
   /** Index of the first bar to look at. */
   readonly start: number
-  /** Whether the last bar is over. The others are: each has one behind it. */
+  /** Whether the last bar is over. All others are, since another one follows. */
   readonly lastClosed: boolean
   /** When the bar that opens at this time is over. */
   readonly closesAt: (time: number) => number
@@ -56,8 +56,8 @@ export class View {
   }
 
   /**
-   * The instant a bar is judged by: its end, however late it is looked at; the clock's while it forms. Throttle, cooldown
-   * and expiry count from it, so bars that come all at once fire what they fire one by one. A clock that jumps never
+   * The instant that a bar counts for: its end, however late the look is, or the clock's time while it forms. Throttle,
+   * cooldown and expiry count from it, so bars that come all at once fire the same as one by one. A clock that jumps never
    * leads out of the bar.
    */
   judgedAt(bar: number): number {
@@ -66,7 +66,7 @@ export class View {
     return this.closed(bar) ? closes : Math.max(opens, Math.min(this.now, closes))
   }
 
-  /** The columns of a kind; null where the script has no such plot. */
+  /** The columns of a kind; null if the script has no such plot. */
   watched(kind: Kind): Watched | null {
     switch (kind) {
       case 'volume':
@@ -80,7 +80,7 @@ export class View {
     }
   }
 
-  /** What an alert compares on a bar; null where there is nothing to compare. */
+  /** The values that an alert compares on a bar; null if there is nothing to compare. */
   values({ kind, bars: lookBack }: Pick<Alert, 'kind' | 'bars'>, bar: number): Values | null {
     const watched = this.watched(kind)
     return watched && valuesAt(watched, bar, lookBack, this.closed(bar))
@@ -89,7 +89,7 @@ export class View {
 
 const flat = (value: Float64Array): Watched => ({ value, high: value, low: value })
 
-/** In per cent of the close before. */
+/** Percentages of the previous close. */
 function changes(close: Float64Array): Float64Array {
   return close.map((value, i) => (i === 0 ? Number.NaN : (value / (close[i - 1] ?? Number.NaN) - 1) * 100))
 }

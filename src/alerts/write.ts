@@ -1,4 +1,4 @@
-// What a verdict writes besides the alert itself: its firings, and whatever carries the news of them.
+// Writes what follows from a verdict besides the alert itself: its firings, and the messages that carry their news.
 //
 // All of it goes into one commit with the alert, so a crash leaves either all or none.
 
@@ -24,7 +24,7 @@ export interface Written {
   readonly firings: readonly Firing[]
 }
 
-/** Part of a transaction's plan. `plots`: what the alert's script drew, by title. */
+/** Part of a transaction's plan. `plots`: values of the script's plots by title. */
 export async function written(
   deps: WriteDeps,
   tx: Tx,

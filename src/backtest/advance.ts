@@ -1,10 +1,11 @@
-// A run that goes on bar by bar: what it says of the newest bars, and what to keep so that the next ones cost as little.
+// A run that continues bar by bar: its results on the newest bars, and the state to keep so that the next ones cost as
+// little.
 //
-// State is kept from before the newest bar. That one may be forming, or may be the last one known, which a script can
-// tell (barstate.islast): so it is run each time it is looked at, and never kept; when the next bar comes it is run once
-// more, as a bar of the past. Whatever is kept so says what a run over all bars would say of them, and an alert's answer
-// does not hang on whether anything was kept. Where another bar to come may change the past (a look ahead into a day that
-// is not over), state is kept from before that.
+// State is kept from before the newest bar. That bar may be forming, or may be the last one known, which a script can tell
+// (barstate.islast). So it is run at each look and never kept; when the next bar comes it is run once more, as a bar of the
+// past. So kept state always leads to the results of a run over all bars, and an alert's answer does not depend on whether
+// anything was kept. If a bar still to come may change the past (a look ahead into a day that is not over), the state from
+// before that is kept.
 
 import type { Bars } from '../market/bars.ts'
 import type { AlertEvent } from '../pine/environment.ts'
@@ -13,36 +14,36 @@ import { SeriesNeeded } from '../pine/runtime/runtime.ts'
 import { labelOf } from './broker/ledger.ts'
 import { openBacktest, type Backtest, type BacktestRequest, type Snapshot } from './run.ts'
 
-/** A run's state after its first `position` bars. It tells of bars from `told` on. */
+/** A run's state after its first `position` bars. It has results from bar `told` on. */
 export interface Kept extends Snapshot {
   readonly position: number
   readonly told: number
-  /** What it was made of: should any of it be something else by now, the state is of no use. */
+  /** What the state was made from: if any of it has changed, the state is useless. */
   readonly basis: readonly Basis[]
 }
 
-/** As a script asks for it. */
+/** The names by which a script asks for it. */
 type SeriesName = readonly [exchange: string, symbol: string, interval: string]
 
-/** The first `count` bars of a series, by their content; -1 = there was no such series. */
+/** The first `count` bars of a series, identified by their content; -1 = there was no such series. */
 interface Basis {
   /** null = the chart's own, `finer` = the bar magnifier's. */
   readonly name: SeriesName | 'finer' | null
   readonly count: number
-  /** One a block of so many bars, the last of which may be short. */
+  /** One hash for each block of bars; the last block may be short. */
   readonly hashes: readonly bigint[]
 }
 
 const HASHED_BARS = 4096
 
 export interface Advanced {
-  /** Bars before are not told of. */
+  /** Results begin at this bar. */
   readonly from: number
-  /** By title, in the order the script plots them; the first entry is bar `from`'s. */
+  /** By title, in the order in which the script plots them; the first value belongs to bar `from`. */
   readonly plots: readonly (readonly [title: string, values: Float64Array])[]
   readonly alerts: readonly AlertEvent[]
   readonly fills: readonly FillEvent[]
-  /** To be kept instead of what was; null = what was. */
+  /** The state to keep in place of the old one; null = keep the old one. */
   readonly kept: Kept | null
 }
 
@@ -52,13 +53,13 @@ interface FillEvent {
   readonly price: number
 }
 
-/** Bars before the newest that kept state also answers for, since an alert may have looked a little longer ago. */
+/** Kept state also has results for this many bars before the newest, since an alert may have last looked a little earlier. */
 const TOLD_BARS = 64
 
 /**
- * Runs on from `kept` to the newest of the request's bars, which begin where they began, and tells of those from `from`.
- * State that cannot tell of them is not used, nor what was made of other bars; `trusted`: the request's own are known to
- * be those. Throws what `runBacktest` throws.
+ * Continues from `kept` to the newest of the request's bars, and answers results from `from` on. State is not used if it
+ * lacks those results or was made from other bars; `trusted` means that the bars are known to be the same. Throws what
+ * `runBacktest` throws.
  */
 export function advance(
   request: BacktestRequest,
@@ -100,7 +101,7 @@ export function advance(
   }
 }
 
-/** Whether the state was made of what the request has. */
+/** Whether the state was made from what the request has. */
 function isOf(request: BacktestRequest, { basis }: Kept, trusted: boolean): boolean {
   return basis.every(({ name, count, hashes }) => {
     if (name === null && trusted) return true
@@ -110,7 +111,7 @@ function isOf(request: BacktestRequest, { basis }: Kept, trusted: boolean): bool
   })
 }
 
-/** Of other series all but the last bar: nothing that is kept has seen that one (see `Feed`). */
+/** All bars of other series except the last one, which no kept state has seen (see `Feed`). */
 function basisOf(
   request: BacktestRequest,
   position: number,
@@ -121,7 +122,7 @@ function basisOf(
     const bars = barsOf(request, name)
     const count = name === null ? position : (bars?.length ?? 0) - 1
     const known = name === null ? before?.basis.find((one) => one.name === null) : undefined
-    // Whole blocks stay what they were: a new bar costs one block, not all of them.
+    // Whole blocks do not change, so a new bar costs one block and not all of them.
     const whole = known?.hashes.slice(0, Math.floor(known.count / HASHED_BARS)) ?? []
     return { name, count, hashes: bars ? hashesOf(bars, count, whole) : [] }
   }
@@ -138,7 +139,7 @@ function barsOf(request: BacktestRequest, name: Basis['name']): Bars | null {
 
 const COLUMNS = ['time', 'open', 'high', 'low', 'close', 'volume'] as const
 
-/** 5,000 bars take 20 us. */
+/** Hashing 5,000 bars takes 20 us. */
 function hashesOf(bars: Bars, count: number, known: readonly bigint[]): bigint[] {
   const hashes = [...known]
   for (let at = known.length * HASHED_BARS; at < count; at += HASHED_BARS) {
@@ -171,7 +172,7 @@ function fillsFrom(fills: Fills, from: number): FillEvent[] {
   return found.reverse()
 }
 
-/** Bytes it takes. */
+/** The size of the state in bytes. */
 export function sizeOf({ run, broker }: Kept): number {
   return run.byteLength + broker.byteLength
 }

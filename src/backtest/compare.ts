@@ -1,9 +1,9 @@
-// "Bring your TradingView export": trade by trade, what agrees between an exported list of trades and a report, and
-// the first divergence with its bar.
+// "Bring your TradingView export": which trades of an exported list agree with a report, and where they first diverge.
 //
-// A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one trade too many does not
-// make every later one wrong; what finds no partner is missing or extra. The export's times are in the chart's zone, which the
-// file does not name: unless it is given, it is taken to be the zone in which most entries fall on entries of the report.
+// A row is paired with the trade of the same side and entry minute whose exit is nearest, so that one extra trade does not
+// make every later one wrong. Rows and trades without a partner are missing or extra. The export's times are in the chart's
+// zone, which the file does not name: unless it is given, it is taken to be the zone in which most entries coincide with
+// entries of the report.
 
 import { lowerBound, type Bars } from '../market/bars.ts'
 import { zoneOf, type Zone } from '../market/zone.ts'
@@ -33,11 +33,11 @@ export interface CompareOptions {
   /** The symbol's own zone is tried first. */
   readonly exchangeTimezone?: string
   readonly mintick: number
-  /** Fields that count; all by default. */
+  /** The fields that count; default: all. */
   readonly fields?: readonly ComparedField[]
 }
 
-/** Zones people set their charts to; one for each offset and daylight rule there is. */
+/** The zones that people set their charts to; one for each existing combination of offset and daylight saving rule. */
 export const ZONES = [
   'UTC',
   'America/New_York',
@@ -118,7 +118,7 @@ export function compareTrades(
 
 export type Pair = readonly [ExportedTrade | undefined, ReportTrade | undefined]
 
-/** Closed trades of both, each with the one it is laid beside. */
+/** Closed trades of both, each with its partner. */
 export function pairs(expected: readonly ExportedTrade[], found: readonly ReportTrade[], zone: Zone): Pair[] {
   const waiting = new Map<string, ReportTrade[]>()
   for (const trade of found) {
@@ -127,7 +127,7 @@ export function pairs(expected: readonly ExportedTrade[], found: readonly Report
     if (group) group.push(trade)
     else waiting.set(key, [trade])
   }
-  // Exports of daily bars carry no minutes: they are paired by day.
+  // Exports of daily bars have no minutes, so they are paired by day.
   const byDay = expected.some((trade) => trade.entry.dateOnly)
   if (byDay || waiting.size === 0)
     return Array.from({ length: Math.max(expected.length, found.length) }, (_, i): Pair => [
@@ -163,7 +163,7 @@ function minute(time: number): number {
   return Math.floor(time / 60_000)
 }
 
-/** In what the two differ. */
+/** The fields in which the two differ. */
 export function compareTrade(
   want: ExportedTrade | undefined,
   got: ReportTrade | undefined,
@@ -219,12 +219,12 @@ function sameTime(fill: ExportedTrade['entry'], time: number, zone: Zone): boole
     : Math.floor(fill.wall / 60_000) === Math.floor(wall / 60_000)
 }
 
-/** Half of the last digit shown, or of a tick where that is coarser. */
+/** Half of the last digit shown, or of a tick if that is coarser. */
 function priceSlack(digits: number, mintick: number): number {
   return Math.max(0.5 * 10 ** -Math.max(digits, 2), mintick * 0.5) * 1.000001
 }
 
-/** J8: two decimals, or one significant digit where that would be 0.00. */
+/** J8: two decimals, or one significant digit if that would be 0.00. */
 function sameShown(shown: number, digits: number, value: number): boolean {
   return Math.abs(shown - value) <= 0.51 * 10 ** -digits
 }

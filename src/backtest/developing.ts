@@ -1,15 +1,15 @@
-// Bars as they are being made: what a script that runs on every tick of the past sees of the bar it is on (A10).
+// Bars in the making: what a script that runs on every tick of the past sees of the present bar (A10).
 //
-// A copy of the bars, of which the one at work shows no more than the path has reached so far; all others are finished.
-// Who reads a finished bar reads the original, which stays as it is.
+// It is a copy of the bars, in which the present one shows no more than the path has reached; all others are finished. Code
+// that needs a finished bar reads the original, which never changes.
 
 import type { Bars } from '../market/bars.ts'
 
 export class DevelopingBars {
   readonly bars: Bars
-  /** The bars as they were handed in. */
+  /** The bars as they were passed in. */
   readonly finished: Bars
-  /** The bar at work, of which the copy shows a part; -1 = none. */
+  /** The present bar, of which the copy shows a part; -1 = none. */
   private at = -1
   private high = NaN
   private low = NaN
@@ -29,7 +29,7 @@ export class DevelopingBars {
     return this.at >= 0
   }
 
-  /** The price has come to `close`, and `volume` of the bar has been traded. */
+  /** The price has reached `close`, after a volume of `volume` on the bar. */
   show(bar: number, close: number, volume: number): void {
     const { bars } = this
     if (this.at !== bar) {

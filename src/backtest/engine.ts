@@ -1,4 +1,4 @@
-// Which engine made a report: part of its hash, since another version may compute another number.
+// Names the engine that made a report. It is part of the report's hash, since another version may compute other numbers.
 
 import { name, version } from '../../package.json'
 

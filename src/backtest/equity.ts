@@ -1,15 +1,15 @@
 // Equity at every bar, rebuilt from the state after each fill.
 //
-// The broker writes down its state only when something fills; between two fills equity is a straight function of
-// price, so nothing has to be kept a bar. Max drawdown and run-up follow TradingView's definition: the peak (trough)
-// is of CLOSED equity, which dips by an entry's commission, and is compared with closed equity plus the open result at
-// the bar's worst (best) price.
+// The broker records its state only when something fills. Between two fills equity is a linear function of price, so
+// nothing has to be stored for each bar. Max drawdown and run-up follow TradingView's definition: the peak (trough) is of
+// CLOSED equity, which dips by an entry's commission, and is compared with closed equity plus the open result at the bar's
+// worst (best) price.
 
 import type { Bars } from '../market/bars.ts'
 import type { Fills } from './broker/ledger.ts'
 import { contracts } from './broker/numbers.ts'
 
-/** The lowest and the highest price after each fill, up to the next; neutral where that is on the same bar. */
+/** The lowest and the highest price after each fill, up to the next one; neutral if both are on the same bar. */
 export interface Stretches {
   readonly low: Float64Array
   readonly high: Float64Array
@@ -20,7 +20,7 @@ export class EquityWalk {
   drawdownMax = 0
   runupMaxFraction = 0
   drawdownMaxFraction = 0
-  /** Bars in the market so far. */
+  /** Number of bars in the market so far. */
   barsHeld = 0
   private next = 0
   private fill = 0
@@ -36,7 +36,7 @@ export class EquityWalk {
   private readonly rates: Float64Array | null
   private readonly stretches: Stretches | null
 
-  /** `stretches`: to be filled in on the way. */
+  /** `stretches` are filled in on the way. */
   constructor(
     bars: Bars,
     fills: Fills,
@@ -56,7 +56,7 @@ export class EquityWalk {
     this.trough = initial
   }
 
-  /** Walks on until `bar` is done. */
+  /** Continues until `bar` is done. */
   to(bar: number): this {
     const { count, bar: bars } = this.fills
     while (this.next <= bar) {
@@ -69,7 +69,7 @@ export class EquityWalk {
     return this
   }
 
-  /** How far it is and what it found: for a snapshot. */
+  /** Its progress and findings, for a snapshot. */
   state() {
     const { runupMax, drawdownMax, runupMaxFraction, drawdownMaxFraction, barsHeld } = this
     const { next, fill, size, value, closed, peak, trough } = this
@@ -93,8 +93,8 @@ export class EquityWalk {
   }
 
   /**
-   * One position over some bars. Money grows with price, and so do its roundings, so the extremes of the prices give
-   * the extremes of the money, unless the rate changes too (I4). A million bars: 2.1 ms instead of 6.4.
+   * Applies one position to some bars. Money grows with price, and so does its rounding, so the extremes of the prices give
+   * the extremes of the money, unless the rate changes too (I4). A million bars take 2.1 ms instead of 6.4.
    */
   private hold(from: number, to: number): void {
     this.barsHeld += to - from
@@ -135,7 +135,7 @@ export function emptyStretches({ count }: Fills): Stretches {
   return { low: new Float64Array(count).fill(Infinity), high: new Float64Array(count).fill(-Infinity) }
 }
 
-/** Equity at each bar's close, open profit included. Read it from the first bar on, some bars at a time. */
+/** Equity at each bar's close, open profit included. It is read in order, from the first bar on, some bars at a time. */
 export class EquityCurve {
   private fill = 0
   private readonly bars: Bars
@@ -152,7 +152,7 @@ export class EquityCurve {
     this.rates = rates
   }
 
-  /** Of bars `from` to `to` - 1, the first one into `into[0]`. Each call goes on where the last one ended. */
+  /** The equity of bars `from` to `to` - 1, beginning at `into[0]`. Each call continues where the last one ended. */
   read(from: number, to: number, into: Float64Array): void {
     const { fills, pointValue, initial, rates } = this
     const { close } = this.bars
@@ -181,7 +181,10 @@ export interface EquityColumns {
   readonly position: Float64Array
 }
 
-/** Made for the chart, when it asks: of a million bars each is 8 MB of new memory, which costs more than its numbers. */
+/**
+ * Made when the chart asks, since for a million bars each column is 8 MB of new memory, which costs more than computing its
+ * numbers.
+ */
 export function equityColumns(
   bars: Bars,
   fills: Fills,
@@ -194,7 +197,7 @@ export function equityColumns(
     const column = new Float64Array(length)
     stretches(fills, length, (from, to, k) => {
       const now = k < 0 ? before : of(k)
-      // Not `fill`: its call costs more than the 26 bars that are usual between two fills.
+      // A loop, because calling `fill` costs more than the usual 26 bars between two fills.
       for (let i = from; i < to; i++) column[i] = now
     })
     return column
@@ -219,7 +222,7 @@ export function equityColumns(
   }
 }
 
-/** The bars after fill `k` (-1 = before the first), up to those of the next. */
+/** Visits the bars after fill `k` (-1 = before the first), up to those of the next fill. */
 function stretches(fills: Fills, length: number, visit: (from: number, to: number, k: number) => void): void {
   const { bar, count } = fills
   let from = 0

@@ -1,5 +1,6 @@
-// A report's numbers by name, as objectives and tables of a sweep call them: those of the summary and of equity by themselves
-// (`netProfit`, `maxDrawdown`), and any with its part of the report in front (`equity.cagr`, `all.averageTrade`, `long.winRate`).
+// A report's numbers by name, as objectives and tables of a sweep use them: those of the summary and of equity by their own
+// names (`netProfit`, `maxDrawdown`), all others behind the name of their part of the report (`equity.cagr`,
+// `all.averageTrade`, `long.winRate`).
 
 import type { Expression } from '../lib/expression.ts'
 import { invalidField } from '../lib/problem.ts'
@@ -21,7 +22,7 @@ const NAMES: ReadonlySet<string> = new Set([
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** null where it has no value. */
+/** null if the figure has no value. */
 export function figureNamed({ figures }: Pick<Results, 'figures'>, name: string): number | null {
   const [first = '', field] = name.split('.')
   const { summary, equity } = figures
@@ -32,7 +33,7 @@ export function figureNamed({ figures }: Pick<Results, 'figures'>, name: string)
   return typeof value === 'number' && Number.isFinite(value) ? value : null
 }
 
-/** Throws Problem 422 where a name is not a figure; `spans`: only those of a stretch of bars can be told. */
+/** Throws Problem 422 for a name that is not a figure; `spans` permits only figures that a stretch of bars can have. */
 export function checkFigures(
   names: readonly string[],
   path: string,
@@ -51,7 +52,7 @@ export function checkFigures(
 
 const SPAN_NAMES: ReadonlySet<string> = new Set(SPAN_FIGURES)
 
-/** An objective and its constraints. */
+/** The names in an objective and its constraints. */
 export function namesOf(expressions: readonly Expression[]): string[] {
   return [...new Set(expressions.flatMap(({ names }) => names))]
 }

@@ -1,10 +1,10 @@
-// Does a script see the future, or show something else live than in the past? Found out by running it.
+// Finds out by running a script whether it sees the future, or shows something else live than in the past.
 //
-// Three tests. *Truncation*: on the first n bars a script must show what it shows of them when more are known, or it
-// has looked ahead. *Live*: with the last bar as if it were forming (a coarser interval asked for is not closed yet,
-// barstate says so) it must show what it shows of that bar later. *Settings*: recalculation at fills, which sees the
-// finished bar, is switched off. The tree says what may be the cause (`pine/repaint-causes.ts`); it is named when taking it
-// away takes the difference away, or putting it in brings it about. What no run can show is told from the text.
+// There are three tests. *Truncation*: on the first n bars a script must show the same as when more bars are known, or it
+// has looked ahead. *Live*: with the last bar as if it were forming (a requested coarser interval is not closed yet,
+// barstate says so) it must show the same for that bar as later. *Settings*: recalculation at fills, which sees the
+// finished bar, is switched off. The syntax tree suggests causes (`pine/repaint-causes.ts`). A cause is named if the
+// difference disappears without it, or appears with it. What no run can show is inferred from the text.
 
 import { Problem } from '../lib/problem.ts'
 import { selectBars, sliceBars, type Bars } from '../market/bars.ts'
@@ -18,23 +18,23 @@ import { Source } from '../pine/source.ts'
 import type { Repaint, RepaintFinding } from '../wire/repaint.ts'
 import { openBacktest, type Backtest, type BacktestRequest } from './run.ts'
 
-/** More bars tested find rarer differences; so many runs of half the length it costs. */
+/** More samples find rarer differences. Each costs a run of half the length on average. */
 const SAMPLES_MAX = 24
 const SAMPLES_MIN = 6
-/** Of these samples some are run again for every suspect. */
+/** This many samples are run again for every suspect. */
 const TRIED_SAMPLES = 6
 const BARS_IN_ALL = 400_000
-/** So many times what one run may take are tests begun; what is under way by then goes on to its end. */
+/** No test begins after this many times the limit of one run; tests under way still finish. */
 const RUNS_IN_TIME = 3
-/** Of one cause, in the order of the text; one more of a kind changes little. */
+/** The most suspects of one cause, in the order of the text; further ones of a kind change little. */
 const SUSPECTS_MAX = 8
 
-/** What differs at a sample: titles of plots, and whether orders do. */
+/** What differs at a sample: the titles of plots, and whether orders differ. */
 interface Difference {
   readonly sample: number
   readonly plots: ReadonlySet<string>
   readonly orders: boolean
-  /** The first bar where it does. */
+  /** The first bar that differs. */
   readonly bar: number
 }
 
@@ -78,13 +78,13 @@ class Search {
 
   // ——— truncation ———
 
-  /** A script that takes all its time for one run is tested at fewer places. */
+  /** A script that needs all its time for one run is tested with fewer samples. */
   #isLate(): boolean {
     const { now = () => 0, limits } = this.#request
     return now() - this.#began > RUNS_IN_TIME * limits.timeMs
   }
 
-  /** Where runs on the bars up to a sample show something else than the run on all bars. */
+  /** Finds where a run on the bars up to a sample shows something else than the run on all bars. */
   #truncated(request: BacktestRequest, samples: readonly number[]): Difference[] {
     const whole = openBacktest(request)
     const found: Difference[] = []
@@ -107,7 +107,7 @@ class Search {
     return part
   }
 
-  /** Names those who do it alone, the others being taken away; where none does, all of them. */
+  /** Names the suspects that cause a difference alone, with the others taken away; if none does, all of them. */
   #blame(differences: readonly Difference[]): void {
     const suspects = this.#suspects.filter(
       ({ cause, neutral }) => neutral !== undefined || cause === 'lookahead_on',
@@ -186,14 +186,14 @@ class Search {
         cause === 'negative_offset' ||
         (cause === 'calc_on_every_tick' && isTrading) ||
         (cause === 'lower_interval' && order < 0) ||
-        // That none of the bars tested came out otherwise is luck.
+        // If none of the tested bars differs, that is luck.
         (cause === 'higher_interval' && order > 0 && !this.#named.has(one) && this.#matters(one))
       )
         this.#add(one, [])
     }
   }
 
-  /** Whether anything hangs on a request: it does not where an input switches it off. */
+  /** Whether the result depends on a request; an input may switch it off. */
   #matters({ ahead }: Suspect): boolean {
     if (ahead === undefined || this.#isLate()) return true
     const source = withChanges(this.#request.source, [ahead])
@@ -210,7 +210,7 @@ class Search {
     return whole
   }
 
-  /** How the interval of a request stands to the chart's; null where the text does not tell. */
+  /** Compares the interval of a request with the chart's; null if the text does not tell. */
   #orderOf({ timeframe }: Suspect): number | null {
     const wanted = timeframe === undefined ? null : parseInterval(timeframe)
     const chart = parseInterval(this.#request.interval)
@@ -306,7 +306,7 @@ const TEXTS: Readonly<Record<RepaintFinding['cause'], Pick<RepaintFinding, 'kind
     },
   }
 
-/** Ends of stretches of bars, ascending: evenly spread, but in no step with days or weeks. */
+/** Where the tested stretches end, ascending: evenly spread, but not in step with days or weeks. */
 function samplesOf(bars: number): number[] {
   const count = Math.min(SAMPLES_MAX, Math.max(SAMPLES_MIN, Math.floor(BARS_IN_ALL / Math.max(1, bars))))
   const ends = Array.from({ length: count }, (_, i) => {
@@ -321,7 +321,7 @@ function spread<Item>(items: readonly Item[], count: number): Item[] {
   return Array.from({ length: count }, (_, i) => items[Math.floor(((i + 0.5) * items.length) / count)]!)
 }
 
-/** On bars `from` to `to` - 1. `bar` is the first, Infinity = none. */
+/** Compares bars `from` to `to` - 1. `bar` is the first that differs; Infinity = none does. */
 function plotDifferences(
   found: readonly PlotTrack[],
   expected: readonly PlotTrack[],
@@ -357,7 +357,7 @@ function differenceOfLast(closed: Backtest, live: Backtest, sample: number): Dif
   return plots.size > 0 || orders ? { sample, plots, orders, bar: sample - 1 } : null
 }
 
-/** The bar of the first fill that is not in both. */
+/** The bar of the first fill that only one run has. */
 function firstOtherFill(one: Backtest, other: Backtest): number | null {
   const [a, b] = [one.broker.position.fills, other.broker.position.fills]
   for (let i = 0; i < Math.max(a.count, b.count); i++)
@@ -372,7 +372,7 @@ function firstOtherFill(one: Backtest, other: Backtest): number | null {
   return null
 }
 
-/** A script that was changed need not run. */
+/** A script that was changed may not run. */
 function orNull<Answer>(work: () => Answer): Answer | null {
   try {
     return work()
@@ -382,7 +382,7 @@ function orNull<Answer>(work: () => Answer): Answer | null {
   }
 }
 
-/** What is known of other series when a bar of the chart closes: of the bar that is forming then, its open. */
+/** What is known about other series when a bar of the chart closes: of their forming bar, only the open. */
 class SeriesCutter {
   readonly #request: BacktestRequest
   constructor(request: BacktestRequest) {

@@ -1,7 +1,8 @@
-// Runs a backtest: takes a script, bars and settings, and returns a report and tracks. All others use the room through it.
+// Runs a backtest: takes a script, bars and settings, and returns a report and tracks. Other rooms use this file to run
+// scripts.
 //
-// Pure: same script, bars, inputs and settings give a byte-equal report, on any machine, in a worker or not. Only
-// `timings` differ, and they are measured with a clock that is handed in.
+// It is pure: the same script, bars, inputs and settings give a byte-equal report on any machine, in a worker or not. Only
+// `timings` differ, and they are measured with a clock that the caller passes.
 
 import { type Bars, selectBars } from '../market/bars.ts'
 import { calendarOf } from '../market/calendar.ts'
@@ -34,7 +35,7 @@ export interface BacktestRequest {
   readonly source: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly bars: Bars
-  /** Of all these, where it is known: of a million it takes 30 ms. */
+  /** The hash of all these bars if it is known: hashing a million takes 30 ms. */
   readonly barsHash?: string | null
   readonly symbol: SymbolInfo
   readonly interval: string
@@ -43,14 +44,14 @@ export interface BacktestRequest {
   readonly limits: Limits
   readonly series: (exchange: string, symbol: string, interval: string) => Series | null | undefined
   readonly library?: (user: string, library: string, version: number) => string | null
-  /** Where the script may stand compiled already, for whoever runs it more than once. */
+  /** Scripts that may be compiled already, for callers that run a script more than once. */
   readonly scripts?: CompiledScripts
   readonly progress?: (bar: number) => void
-  /** Bar by bar with kept state (see `advance.ts`): no report or tracks are made of it. */
+  /** The run advances bar by bar with kept state (see `advance.ts`), and needs no report or tracks. */
   readonly stepwise?: boolean
   /** Records nothing that only charts show, for callers that read only `results`. */
   readonly figuresOnly?: boolean
-  /** Of trials, which have the columns in common that their choice of inputs leaves equal. */
+  /** The columns that trials share because their inputs leave them equal. */
   readonly shared?: SharedColumns
   /** The last bar of coarser intervals counts as still forming, as on a live chart. */
   readonly developing?: boolean
@@ -62,18 +63,21 @@ export interface BacktestRequest {
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
   /** A clock in milliseconds, for `timings` and `limits.timeMs`; without it, there are no timings and no limit. */
   readonly now?: () => number
-  /** Processor time of this thread in milliseconds, which `limits.timeMs` counts where it is known. */
+  /** Processor time of this thread in milliseconds, which `limits.timeMs` counts if it is given. */
   readonly spent?: () => number
 }
 
 export interface BacktestResult {
-  /** Its `trades` and `orders` are rows made when first read; spread it before you make JSON of it: getters are slow there. */
+  /**
+   * Its `trades` and `orders` become objects when first read. Spread it before you make JSON of it, since getters are slow
+   * there.
+   */
   readonly report: Report
-  /** Hash of the request's bars; null where it ran on a part of them. */
+  /** Hash of the request's bars; null if the run used a part of them. */
   readonly barsHash: string | null
   /** Made when first read: for a million bars, that takes longer than the run. */
   readonly tracks: readonly Track[]
-  /** JSON texts of both, made piece by piece: of no list is there more than an item at a time. */
+  /** The JSON texts of both, made piece by piece, with at most one item of a list in memory. */
   reportTexts(): Iterable<string>
   trackTexts(kinds?: TrackKinds): Iterable<string>
   /** Report and tracks with their columns as the run left them, for `packGiven`. */
@@ -85,7 +89,7 @@ export interface Snapshot {
   readonly broker: Uint8Array
 }
 
-/** A backtest that is under way: advance it in one go or bar by bar, with snapshots in between, for the same result. */
+/** A backtest in progress: advance it in one go or bar by bar, with snapshots in between, for the same result. */
 export interface Backtest {
   /** The bars it runs over: the request's, or the last calc_bars_count of them. */
   readonly bars: Bars
@@ -99,11 +103,11 @@ export interface Backtest {
   essence(bars: number): Snapshot
   /** The first bar whose results may change when another bar arrives; Infinity = none. */
   readonly unsettledFrom: number
-  /** Of the bars done so far. */
+  /** The result for the bars done so far. */
   result(): BacktestResult
-  /** The numbers of the report, without making a report. */
+  /** The numbers of the report without the report itself. */
   results(): Results
-  /** Arguments of the declaration, including replaced ones. */
+  /** The arguments of the declaration, after replacements. */
   readonly settings: DeclarationArgs
   readonly program: Program
 }
@@ -125,7 +129,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
   const { script, warnings } = compiled(request, source)
   const compileMs = now() - started
   const { program } = script
-  // Bars read by request.* and for currency rates are part of what the numbers depend on.
+  // The bars read by request.* and for currency rates also determine the numbers.
   const read = new Map<string, Bars>()
   const find: BacktestRequest['series'] = (exchange, symbol, interval) => {
     const series = request.series(exchange, symbol, interval)
@@ -157,7 +161,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
         code: 'magnifier_bars_missing',
         message: 'The bar magnifier is on, but no finer bars are cached; the assumed path is used.',
       })
-    // A9: we do as TradingView does, and say so.
+    // A9: we do as TradingView does, and report it.
     if (settings.calcOnOrderFills)
       warnings.push({
         code: 'order_fills_see_whole_bar',
@@ -179,7 +183,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
     notesResting: request.stepwise !== true && request.figuresOnly !== true,
   })
-  // Each advance may take the whole time: an alert advances its run again for every bar.
+  // Each advance has the whole time, since an alert advances its run again for every bar.
   const { timeMs } = request.limits
   const spent = request.spent ?? now
   let until = Infinity
@@ -304,7 +308,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
         alerts: run.alerts,
         timings: { compileMs, runMs, bars: bars.length },
       }
-      /** The report with other lists, in their places; its own are not read, which would make all their objects. */
+      /** The report with other lists in their places. Its own lists are not read, since that would make all their objects. */
       const reportWith = (lists: Readonly<Record<'trades' | 'orders', object>>) =>
         Object.fromEntries(
           (Object.keys(report) as (keyof Report)[]).map((name) => [
@@ -386,7 +390,7 @@ export function wireDiagnostic(diagnostic: Found, source: Source): Diagnostic {
   }
 }
 
-/** Whether the finer bars go as far as the last bar, so that those before have all of theirs. */
+/** Whether the finer bars reach the last bar, so that all earlier bars have theirs too. */
 function reaches(finer: BacktestRequest['finer'], bars: Bars): boolean {
   return (finer?.bars.time[finer.bars.length - 1] ?? -Infinity) >= (bars.time[bars.length - 1] ?? -Infinity)
 }

@@ -1,8 +1,8 @@
-// What a script says of a market right now: a row of a scan over many markets.
+// What a script says about a market right now: one row of a scan over many markets.
 //
-// The last value of every plot, which conditions hold on the last bar, and of a strategy the head of its report. A condition is an
-// alertcondition(), or a shape, character or arrow that the last bar has: so scripts drew what they were looking for long
-// before there was anything that scans.
+// A row has the last value of every plot, the conditions that hold on the last bar, and for a strategy the head of its
+// report. A condition is an alertcondition(), or a shape, character or arrow on the last bar, since that is how scripts
+// have always marked what they look for.
 
 import { walkBlock } from '../pine/2-check/walk.ts'
 import { placeOf } from '../pine/2-check/argument.ts'
@@ -11,7 +11,7 @@ import type { PlotTrack } from '../pine/runtime/plots.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import { openBacktest, type BacktestRequest } from './run.ts'
 
-/** What the rows of one script are made of; the same on every market. */
+/** The columns of a script's rows, which are the same on every market. */
 export interface ScanColumns {
   readonly kind: 'strategy' | 'indicator'
   /** Titles of the plots, each once. */
@@ -21,22 +21,22 @@ export interface ScanColumns {
 
 export interface ScannedMarket {
   readonly bars: number
-  /** Of the last bar. */
+  /** The time of the last bar. */
   readonly time: number
   readonly close: number
-  /** The close over that of the bar before, less 1; null of a single bar. */
+  /** The last close divided by the previous one, minus 1; null if there is only one bar. */
   readonly change: number | null
   /** In the order of the columns; null = na. */
   readonly values: readonly (number | null)[]
-  /** Which conditions hold, by their place. */
+  /** The indexes of the conditions that hold. */
   readonly holds: readonly number[]
-  /** Of a strategy. */
+  /** Only for a strategy. */
   readonly summary: ReportSummary | null
-  /** Contracts held at the end, negative where short; null of an indicator. */
+  /** Contracts held at the end, negative if short; null for an indicator. */
   readonly position: number | null
 }
 
-/** Throws Problem as a backtest does. Bars there must be. */
+/** Throws a Problem as a backtest does. There must be bars. */
 export function scanMarket(request: BacktestRequest): {
   readonly columns: ScanColumns
   readonly found: ScannedMarket
@@ -81,7 +81,7 @@ export function scanMarket(request: BacktestRequest): {
   }
 }
 
-/** What an alert() of the last bar is called: its texts differ from market to market. */
+/** The condition's name for an alert() on the last bar, whose texts differ from market to market. */
 const ALERT_CALL = 'alert()'
 const MARKS: ReadonlySet<PlotTrack['kind']> = new Set(['shape', 'char', 'arrow'])
 const MARK_NAMES: Partial<Readonly<Record<PlotTrack['kind'], string>>> = {
@@ -90,7 +90,7 @@ const MARK_NAMES: Partial<Readonly<Record<PlotTrack['kind'], string>>> = {
   arrow: 'Arrow',
 }
 
-/** As the script has them, whether they hold or not. */
+/** In the script's order, whether they hold or not. */
 function conditionTitles({ body, functions }: Program): string[] {
   const titles = new Set<string>()
   const look = (block: Program['body']) =>
@@ -106,7 +106,7 @@ function conditionTitles({ body, functions }: Program): string[] {
   return [...titles]
 }
 
-/** Two plots of one title are two columns. */
+/** Two plots with the same title get two columns. */
 function freeName(taken: ReadonlyMap<string, unknown>, title: string): string {
   if (!taken.has(title)) return title
   for (let n = 2; ; n++) if (!taken.has(`${title} ${n}`)) return `${title} ${n}`

@@ -1,7 +1,8 @@
-// The figures of a stretch of a run: as of a run that began with the equity it had there, judged at closes.
+// The figures of a stretch of a run, as if a run had begun there with the equity it had, judged at closes.
 //
-// A walk-forward matrix asks for more than a thousand stretches of every trial, so sums are kept up to each bar, and a stretch is the
-// difference of two. A trade belongs to the stretch it closed in. Money that is open at an end counts at its close's price.
+// A walk-forward matrix needs more than a thousand stretches of every trial, so sums are kept up to each bar, and a stretch
+// is the difference of two. A trade belongs to the stretch in which it closed. A trade that is open at the end counts with
+// that bar's close.
 
 import type { Fills, ClosedTrades } from './broker/ledger.ts'
 
@@ -18,13 +19,13 @@ export const SPAN_FIGURES = [
 ] as const
 export type SpanRecord = Readonly<Record<(typeof SPAN_FIGURES)[number], number>>
 
-/** As in a report's summary: wins and no losses. */
+/** The summary of a report has the same value for wins without losses. */
 const NO_LOSSES = 1e6
 
 export class SpanFigures {
   readonly #equity: Float64Array
   readonly #initial: number
-  // Of all bars before an index.
+  // Sums over all bars before an index.
   readonly #returns: Float64Array
   readonly #squares: Float64Array
   readonly #trades: Float64Array
@@ -66,7 +67,7 @@ export class SpanFigures {
       for (let i = 1; i <= bars; i++) sums[i]! += sums[i - 1]!
   }
 
-  /** Drawdown is looked for bar by bar; without `fell` it is 0. */
+  /** Drawdown is computed bar by bar; without `fell` it is 0. */
   of({ from, to }: { readonly from: number; readonly to: number }, fell = true): SpanRecord {
     const between = (sums: Float64Array) => sums[to]! - sums[from]!
     const bars = to - from

@@ -1,7 +1,7 @@
 // Makes tracks, which charts draw: columns that share one time axis, which is track 0.
 //
-// A column of 54,000 points is 427 kB of JSON, the same as `{time, value}` objects 2.1 MB. NaN is na; JSON writes it
-// as null. Colours are `#RRGGBBAA`, a palette and an index a bar where they change.
+// A column of 54,000 points is 427 kB of JSON; as `{time, value}` objects it would be 2.1 MB. NaN is na; JSON writes it as
+// null. Colours are `#RRGGBBAA`: a palette, and an index for each bar where they change.
 
 import type { Bars } from '../market/bars.ts'
 import type { ScriptRun } from '../pine/environment.ts'
@@ -17,7 +17,7 @@ import type { ReportOrder } from '../wire/report.ts'
 export interface StrategyTracks {
   readonly columns: EquityColumns
   readonly orders: () => Iterable<ReportOrder>
-  /** The same, as columns. */
+  /** The same rows as columns. */
   readonly orderColumns: Rows
   readonly resting: readonly RestingOrder[]
   readonly first: Results['first']
@@ -43,7 +43,7 @@ export function buildTracks(source: TrackSource): Track[] {
   return wholeTracks(drafts(source, AS_LISTS)) as unknown as Track[]
 }
 
-/** The tracks with their columns as the run left them, for `pack`: no list is made of a typed array. */
+/** The tracks with their columns as the run left them, for `pack`: no typed array becomes a list. */
 export function columnTracks(source: TrackSource, kinds: TrackKinds): object[] {
   return wholeTracks(chosen(drafts(source, AS_COLUMNS), kinds))
 }
@@ -62,7 +62,7 @@ function* chosen(tracks: Iterable<Draft>, kinds: TrackKinds): Generator<Draft> {
   for (const track of tracks) if (!kinds || kinds.includes(track.kind)) yield track
 }
 
-/** JSON text of the tracks, in pieces; a track or an item is let go of as soon as it is text. */
+/** JSON text of the tracks in pieces; a track or an item is released as soon as it is text. */
 export function* trackTexts(source: TrackSource, kinds: TrackKinds = null): Generator<string> {
   let before = '['
   for (const track of chosen(drafts(source, AS_TEXTS), kinds)) {
@@ -83,7 +83,7 @@ const AS_LISTS: Form = {
   column: (values) => listOf(values),
   markers: ({ orders }) => mapped(orders(), marker),
 }
-/** A column is read where it stands, and its text made piece by piece. */
+/** Columns are read in place, and their text is made piece by piece. */
 const AS_TEXTS: Form = { ...AS_LISTS, column: (values) => values }
 const AS_COLUMNS: Form = { ...AS_TEXTS, markers: ({ orderColumns }) => markerColumns(orderColumns) }
 
@@ -144,7 +144,7 @@ function plotTrack(
   return { ...options, ...head, ...data, ...colors, ...texts, ...between }
 }
 
-/** A column from a colour that is the same on all bars, which is an option of the plot. */
+/** If a plot has the same colour on all bars, it is an option instead of a column. */
 function oneColor(color: PlotTrack['options'][string] | undefined, bars: number): Float64Array {
   return new Float64Array(bars).fill(typeof color === 'number' ? color : Number.NaN)
 }
@@ -163,7 +163,7 @@ function colorText(color: number): string | null {
   return Number.isNaN(color) ? null : `#${(color >>> 0).toString(16).padStart(8, '0').toUpperCase()}`
 }
 
-/** A colour a bar as a palette and indexes into it; -1 = na. */
+/** One colour for each bar as a palette and indexes into it; -1 = na. */
 function indexed(column: Float64Array): { palette: string[]; index: Float64Array } {
   const palette: string[] = []
   const known = new Map<number, number>()
@@ -228,7 +228,7 @@ function* mapped<From, To>(items: Iterable<From>, make: (item: From) => To): Gen
   for (const item of items) yield make(item)
 }
 
-/** Own fields as data; another drawing is named by its place in its own track. */
+/** A drawing's own fields as data; a reference to another drawing becomes its index in the track of its kind. */
 function wireFields(item: object, numbers: ReadonlyMap<object, number>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(item)
@@ -295,7 +295,7 @@ function buyHoldOf(first: StrategyTracks['first'], bars: Bars, initialCapital: n
   return buyHold
 }
 
-/** Orders while they wait, a row each, as columns: names and types are indexes. `to` -1 = to the end. */
+/** Waiting orders, one row each, as columns: names and types are indexes. A `to` of -1 means to the end. */
 function restingColumns(
   resting: readonly RestingOrder[],
 ): Omit<RestingTrack, 'id' | 'kind' | 'title' | 'pane' | 'overlay'> {
@@ -321,7 +321,7 @@ function restingColumns(
   }
 }
 
-/** lightweight-charts' SeriesMarker: `time` in seconds there, an index into track 0 beside it. */
+/** A SeriesMarker of lightweight-charts has `time` in seconds; this one also has an index into track 0. */
 function marker(order: ReportOrder): Marker {
   const buy = order.side === 'buy'
   const sign = buy ? '+' : '-'
@@ -340,7 +340,7 @@ function marker(order: ReportOrder): Marker {
   }
 }
 
-/** As `marker`, of all orders. */
+/** Like `marker`, for all orders. */
 function markerColumns({ length, fields }: Rows): Rows {
   const { bar, time, price, qty, position } = fields as Record<string, Float64Array>
   const { id, side, comment } = fields as Record<string, Picks>

@@ -1,8 +1,8 @@
-// TradingView's "List of trades" as it is exported: two rows a trade, in the language of the account that exported it.
+// TradingView's "List of trades" export: two rows for each trade, in the language of the account that exported it.
 //
-// Columns are found by what they are called in the languages we know and, where that fails, by where they stand: every
-// export begins with number and type, then date and signal in one order or the other, price and size. Entry rows and
-// sides are told by words; where the words are unknown, by the times of the two rows.
+// Columns are recognised by their names in the languages we know or, failing that, by their position: every export begins
+// with number and type, then date and signal in either order, price and size. Entry rows and sides are recognised by words
+// or, if the words are unknown, by the times of the two rows.
 
 import { csvRows, delimiterOf } from '../lib/csv-rows.ts'
 
@@ -12,14 +12,14 @@ export interface ExportedTrade {
   readonly entry: ExportedFill
   readonly exit: ExportedFill
   readonly qty: number | null
-  /** The profit, and with how many digits it was shown. */
+  /** The profit, and the number of digits shown. */
   readonly profit: { readonly value: number; readonly digits: number } | null
   /** The position was still open: the exit row shows the last price. */
   readonly open: boolean
 }
 
 interface ExportedFill {
-  /** Minutes of wall clock as if they were UTC, in ms. */
+  /** Wall-clock time to the minute, in ms as if it were UTC. */
   readonly wall: number
   /** The row has a date only (daily bars). */
   readonly dateOnly: boolean
@@ -34,7 +34,7 @@ export interface ExportedList {
   readonly problems: readonly { readonly row: number; readonly message: string }[]
 }
 
-/** Header words, lower case. English, German, French, Spanish, Portuguese, Italian, Russian, Turkish, Polish, CJK. */
+/** Lower-case header words in English, German, French, Spanish, Portuguese, Italian, Russian, Turkish, Polish, CJK. */
 const HEADERS = {
   number:
     /^(trade\s*(#|number|num|no\.?)|#|n\.?\s*[º°]|n\.?(?=\s|$)|№|trade-?nr|trade nr\.?|nr\.?|сделка\s*(№|#)?|№ сделки|取引番号|トレード番号|トレード\s*(#|no)|交易\s*#?|交易编号|交易編號|거래\s*(#|번호)|işlem\s*(#|no)|n(um|úm).*(trade|operaci|opera[çc])|operaci[oó]n\s*#?|opera[çc][aã]o\s*#?|operazione\s*#?)/,
@@ -104,13 +104,13 @@ export function parseTradeList(csv: string): ExportedList {
   return tradesOf(csvRows(text, delimiterOf(text)), columns)
 }
 
-/** Chartroom writes a row a trade, with instants. */
+/** Chartroom writes one row for each trade, with instants. */
 const OWN_COLUMNS = ['n', 'side', 'entry_time', 'entry_price', 'exit_time', 'exit_price', 'qty', 'profit']
 
 function ownTrades(header: readonly string[], rows: Generator<Row>): ExportedList {
   const trades: ExportedTrade[] = []
   const problems: { row: number; message: string }[] = []
-  // The header.
+  // Skips the header.
   rows.next()
   for (const { row, cells } of rows) {
     const cell = (name: string) => cells[header.indexOf(name)] ?? ''
@@ -146,7 +146,7 @@ function tradesOf(rows: Generator<Row>, columns: Columns): ExportedList {
     if (problems.length < PROBLEMS_MAX) problems.push({ row, message })
   }
   const byNumber = new Map<number, Row[]>()
-  // The header.
+  // Skips the header.
   rows.next()
   for (const { row, cells } of rows) {
     const n = numberOf(cells[columns.number] ?? '')
@@ -168,7 +168,7 @@ function tradesOf(rows: Generator<Row>, columns: Columns): ExportedList {
   return { trades: trades.sort((a, b) => a.n - b.n), problems }
 }
 
-/** An export has two; some tools write each twice. */
+/** An export has two; some tools write each row twice. */
 const ROWS_A_TRADE = 8
 
 function findColumns(header: readonly string[], rows: readonly string[][]): Columns | null {
@@ -181,7 +181,7 @@ function findColumns(header: readonly string[], rows: readonly string[][]): Colu
   if (date < 0) return null
   const number = Math.max(0, find(HEADERS.number))
   const type = find(HEADERS.type) >= 0 ? find(HEADERS.type) : 1
-  // Signal stands beside the date: before it in older exports, behind it in newer ones.
+  // The signal is next to the date: before it in older exports, after it in newer ones.
   const signal = find(HEADERS.signal) >= 0 ? find(HEADERS.signal) : date === 2 ? 3 : 2
   const price = find(HEADERS.price) >= 0 ? find(HEADERS.price) : Math.max(date, signal) + 1
   const quantity = find(HEADERS.quantity, HEADERS.value)
@@ -263,7 +263,7 @@ export function wallOf(text: string): { wall: number; dateOnly: boolean } | null
   return { wall, dateOnly: clock === null }
 }
 
-/** Day first, as wherever numbers are written so; month first only where the day could not be a month. */
+/** The day comes first in all formats with numbers only; the month is first only if the day could not be a month. */
 function swap(match: RegExpExecArray | null): string[] | null {
   if (!match) return null
   const [first, second] = [Number(match[1]), Number(match[2])]
@@ -278,7 +278,7 @@ function named(text: string): string[] | null {
   return match && month > 0 ? ['', match[3]!, String(month), match[2]!] : null
 }
 
-/** `1,234.5`, `1 234,5`, `−0.4`, `12.5 USD`; NaN where there is no number. */
+/** `1,234.5`, `1 234,5`, `−0.4`, `12.5 USD`; NaN if there is no number. */
 export function numberOf(text: string): number {
   let digits = text.replace(/[−–]/g, '-').replace(/[\s\u00A0\u202F']/g, '')
   const match = /[-+]?[\d.,]+(?:e[-+]?\d+)?/i.exec(digits)

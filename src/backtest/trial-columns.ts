@@ -1,28 +1,28 @@
-// The columns that trials of one batch have in common.
+// The columns that the trials of a batch share.
 //
-// A grid of 20 fast and 10 slow averages has 200 trials and 30 averages. What a column hangs on is known of the script
-// (`pine/3-plan/shared.ts`); here the columns are kept by the values of those inputs, as many as there is room for, the ones
-// that were of no use longest going first. A column that hangs on all that the batch varies is of use to no other trial:
-// its room is used again by the next.
+// A grid of 20 fast and 10 slow averages has 200 trials but only 30 averages. The script tells which inputs a column
+// depends on (`pine/3-plan/shared.ts`). Columns are kept here by the values of those inputs, as many as there is room for;
+// the one unused for longest goes first. A column that depends on everything that the batch varies is useless to other
+// trials, so the next one reuses its memory.
 
 import type { SharedColumn, SharedColumns } from '../pine/environment.ts'
 import type { ColumnShare } from '../pine/runtime/executable.ts'
 import { labelOf } from '../pine/runtime/inputs.ts'
 import type { TrialInputs } from './trial.ts'
 
-/** For one worker: 160 columns of 50,000 bars. */
+/** The limit for one worker: 160 columns of 50,000 bars. */
 const KEPT_BYTES_MAX = 64 * 2 ** 20
 
 export class TrialColumns implements SharedColumns {
   readonly #bars: number
   readonly #most: number
-  /** Names of inputs that differ among the trials; `settings`: arguments of the declaration do. */
+  /** Names of the inputs that differ among the trials; `settings` means arguments of the declaration. */
   readonly #varied: readonly string[]
   readonly #settingsVary: boolean
   readonly #kept = new Map<string, readonly SharedColumn[]>()
   #bytes = 0
   readonly #spare = { f64: [] as Float64Array[], u8: [] as Uint8Array[] }
-  /** What the trial under way was given. */
+  /** The columns given to the present trial. */
   #given = new Set<SharedColumn>()
 
   constructor(bars: number, points: readonly TrialInputs[], most = KEPT_BYTES_MAX) {
@@ -65,7 +65,7 @@ export class TrialColumns implements SharedColumns {
     }
   }
 
-  /** A trial is over, and its figures are made. */
+  /** Call it when a trial is over and its figures are made. */
   next(): void {
     for (const room of this.#given) {
       if (room instanceof Float64Array) this.#spare.f64.push(room)

@@ -1,11 +1,11 @@
-// Names of trials, by which the ledger counts a script with one choice of values once, however often it is tried.
+// Names trials, so that the ledger counts a script with one choice of values only once, however often it is tried.
 
 import { sha256 } from '../lib/sha256.ts'
 import { canonicalJson } from './report/hash.ts'
 
 const NAME_LETTERS = 20
 
-/** The values of all inputs and settings, given or default. */
+/** Depends on the values of all inputs and settings, given or default. */
 export function trialName(inputs: object, settings: object): string {
   const counted = { ...settings, title: null, shorttitle: null }
   return sha256(canonicalJson({ inputs, settings: counted })).slice(0, NAME_LETTERS)
@@ -18,7 +18,10 @@ const DEFAULT = new RegExp(
   'g',
 )
 
-/** The script without its inputs' defaults, comments and blanks: to type another default in is another trial of the same script. */
+/**
+ * Depends on the script without its inputs' defaults, comments and blanks, so that typing in another default is another
+ * trial of the same script.
+ */
 export function scriptName(source: string): string {
   const bare = source
     .replace(COMMENT, (_, text: string | undefined) => text ?? '')

@@ -1,9 +1,9 @@
 // A trial: one run of a sweep, of which only numbers are kept.
 //
-// A sweep makes thousands of runs that nobody looks at one by one. So a trial is a row of numbers: what the objective makes
-// of it, the figures that were asked for, the moments of its returns a bar, and their sums over blocks of bars, from which a
-// test of overfitting needs nothing else. Everything is of the in-sample bars; where the end was held out, its figures
-// come on their own. The run itself is over all bars, so those before a stretch warm it up and do not count.
+// A sweep makes thousands of runs that nobody looks at one by one. So a trial is a row of numbers: the value of the
+// objective, the requested figures, the moments of its returns a bar, and their sums over blocks of bars, which are all
+// that a test of overfitting needs. All of these are of the in-sample bars; if the end was held out, its figures come
+// separately. The run itself covers all bars, so those before a stretch warm it up and do not count.
 
 import { Problem } from '../lib/problem.ts'
 import { isTrue, numberIn, parseExpression, type Expression } from '../lib/expression.ts'
@@ -23,15 +23,15 @@ interface TrialSpan {
 /** What is measured for every trial. */
 export interface Measured {
   readonly objective: string
-  /** Each must hold, or the trial has no score. */
+  /** All of them must hold, or the trial has no score. */
   readonly constraints: readonly string[]
   /** Names of the figures that are stored. */
   readonly figures: readonly string[]
   readonly inside: TrialSpan
   readonly outside: TrialSpan | null
-  /** Walk-forward windows; in each one the best trial is chosen separately. */
+  /** Walk-forward windows, each of which has its own best trial. */
   readonly windows: readonly { readonly inside: TrialSpan; readonly outside: TrialSpan }[]
-  /** Blocks of the test of overfitting, and the finer pieces of the tests of data snooping. */
+  /** Blocks for the test of overfitting, and finer pieces for the tests of data snooping. */
   readonly blocks: number
   readonly pieces: number
 }
@@ -41,11 +41,11 @@ export interface TrialInputs {
   readonly overrides: NonNullable<BacktestRequest['overrides']>
 }
 
-/** A batch of trials in their order: rows of numbers, and what does not fit into them. */
+/** A batch of trials in order: rows of numbers, and everything that does not fit into them. */
 export interface TrialBatch {
-  /** `rowLayout` says what stands where; NaN where there is no value. */
+  /** `rowLayout` says what is where; NaN if there is no value. */
   readonly rows: Float64Array
-  /** Why trials failed, by their place in the batch. */
+  /** Why trials failed, by their index in the batch. */
   readonly failures: readonly { readonly trial: number; readonly code: string; readonly message: string }[]
   /** Names by which the ledger tells trials apart; '' for a trial that failed. */
   readonly names: readonly string[]
@@ -110,7 +110,7 @@ export function wholeRun(bars: number): Measured {
   }
 }
 
-/** Runs every point. A script that does not compile throws; a point that fails is a failure among the others. */
+/** Runs every point. A script that does not compile throws; a point that fails is reported among the failures. */
 export function runTrials(
   request: BacktestRequest,
   points: readonly TrialInputs[],
@@ -121,7 +121,7 @@ export function runTrials(
   }: { readonly done?: (trials: number) => void; readonly started?: (TrialNumbers | null)[] } = {},
 ): TrialBatch {
   const judge = new Judge(measured)
-  // A run that needs another series is begun again when it is there; the trials before it are kept in `started`.
+  // A run that needs another series starts again once it is there; the trials before it are kept in `started`.
   const shared = new TrialColumns(request.bars.length, points)
   const scripts = request.scripts ?? new CompiledScripts()
   for (let i = started.length; i < points.length; i++) {
@@ -187,7 +187,7 @@ class Judge {
   readonly #objective: Expression
   readonly #constraints: readonly Expression[]
   readonly #asksDrawdown: boolean
-  /** Of each window the best score so far: what is not better need not be judged out of sample. */
+  /** The best score so far in each window; a trial that is not better need not be judged out of sample. */
   readonly #best: Float64Array
   #room = { equity: new Float64Array(0), returns: new Float64Array(0) }
 
@@ -246,7 +246,7 @@ class Judge {
     }
   }
 
-  /** Equity and returns of the trial at hand: new room for each would cost as much as its numbers. */
+  /** Memory for the trial's equity and returns, reused because allocating it would cost as much as computing the numbers. */
   #roomFor(bars: number): { readonly equity: Float64Array; readonly returns: Float64Array } {
     if (this.#room.equity.length !== bars)
       this.#room = { equity: new Float64Array(bars), returns: new Float64Array(bars) }
@@ -254,8 +254,8 @@ class Judge {
   }
 
   /**
-   * Returns, their moments and the sums of blocks and pieces in one pass, piece by piece: where blocks are so many whole
-   * pieces, their bounds are the same bars.
+   * Computes returns, their moments and the sums of blocks and pieces in one pass over the pieces. A block consists of
+   * whole pieces, so their bounds agree.
    */
   #returns(row: Float64Array, equity: Float64Array, returns: Float64Array, initial: number): void {
     const { inside, blocks, pieces } = this.#measured
@@ -293,7 +293,7 @@ function addTo(row: Float64Array, layout: RowLayout, block: number, sum: number,
   row[squares] = Number.isNaN(row[squares]!) ? square : row[squares]! + square
 }
 
-/** Of equity from close to close; 0 once everything is lost. Into `powers` the sums of their first four powers. */
+/** Returns of equity from close to close; 0 once everything is lost. Adds the sums of their first four powers to `powers`. */
 function returnsBetween(
   equity: Float64Array,
   returns: Float64Array,
@@ -331,7 +331,7 @@ function sumsOf(returns: Float64Array, { from, to }: TrialSpan): readonly [sum: 
   return [sum, square]
 }
 
-/** The bars of one of so many blocks of a span. */
+/** The bars of one of `blocks` blocks of a span. */
 function blockOf({ from, to }: TrialSpan, block: number, blocks: number): TrialSpan {
   const bound = (at: number) => from + Math.floor((at * (to - from)) / blocks)
   return { from: bound(block), to: bound(block + 1) }

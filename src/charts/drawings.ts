@@ -1,7 +1,7 @@
-// Drawings on charts: a sheet for each symbol somebody drew on, changed drawing by drawing.
+// Drawings on charts: a sheet for each symbol that a user drew on, changed drawing by drawing.
 //
-// A sheet is one record: it is read with one look, and a change of many drawings (an undo of "remove all") is one commit.
-// Two tabs that draw at the same time each send what they changed, so neither loses what the other drew.
+// A sheet is one record: it is read at once, and a change of many drawings (undoing "remove all") is one commit. Two tabs
+// that draw at the same time each send only their changes, so neither loses what the other drew.
 
 import type { Clock } from '../lib/clock.ts'
 import { invalidField, Problem } from '../lib/problem.ts'
@@ -11,19 +11,19 @@ import { transact } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 import { DRAWING_TOOLS, DRAWINGS_MAX, type Drawing } from '../wire/drawing.ts'
 
-/** UTF-8 bytes of one symbol's drawings. */
+/** The limit for one symbol's drawings, in bytes of UTF-8. */
 const SHEET_BYTES = 512 * 1024
 const SHEETS_PER_USER = 2000
 
 export interface Sheet {
-  /** Owner and symbol: there is one of each. */
+  /** Owner and symbol, which have one sheet. */
   readonly id: string
   readonly ownerId: string
   readonly exchange: string
   readonly symbol: string
-  /** Grows with every change, also over a time in which there was no sheet. */
+  /** Grows with every change, even across a time without a sheet. */
   readonly revision: number
-  /** The last one lies in front. */
+  /** The last one is in front. */
   readonly drawings: readonly Drawing[]
   readonly updatedAt: number
 }
@@ -50,7 +50,7 @@ export function createDrawings({ kv, clock }: DrawingsDeps) {
     return { id, ownerId, exchange, symbol, revision: 0, drawings: [], updatedAt: 0 }
   }
   return {
-    /** The sheet of a symbol; one without drawings where nobody drew. */
+    /** The sheet of a symbol; an empty one if the user drew nothing. */
     async of(
       ownerId: string,
       market: { readonly exchange: string; readonly symbol: string },
@@ -60,7 +60,7 @@ export function createDrawings({ kv, clock }: DrawingsDeps) {
     },
     markets: (ownerId: string, options: PageOptions): Promise<Page<Sheet>> =>
       sheets.list('owner', [ownerId], { ...options, reverse: false }),
-    /** Puts and removes in one commit. Throws Problem 422 that names the drawing that cannot be. */
+    /** Puts and removes drawings in one commit. Throws Problem 422 that names the drawing that is refused. */
     async change(
       ownerId: string,
       market: { readonly exchange: string; readonly symbol: string },
@@ -92,7 +92,7 @@ export function createDrawings({ kv, clock }: DrawingsDeps) {
   }
 }
 
-/** A drawing that changes keeps its place among the others. */
+/** A changed drawing keeps its place among the others. */
 function changed(before: readonly Drawing[], put: readonly Drawing[], remove: readonly string[]): Drawing[] {
   const gone = new Set(remove)
   const byId = new Map(before.filter(({ id }) => !gone.has(id)).map((drawing) => [drawing.id, drawing]))

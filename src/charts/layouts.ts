@@ -10,7 +10,7 @@ import { transact, type Also } from '../store/transaction.ts'
 import type { LayoutChart, Layout as Shown } from '../wire/layout.ts'
 
 export const LAYOUTS_PER_USER = 100
-/** UTF-8 bytes of one, most of them its indicators' scripts. */
+/** The limit of one layout in bytes of UTF-8, most of them its indicators' scripts. */
 const LAYOUT_BYTES = 512 * 1024
 
 export interface Layout extends Shown {

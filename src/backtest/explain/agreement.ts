@@ -1,4 +1,4 @@
-// How far a run agrees with an export, as one number that a change can make larger.
+// How far a run agrees with an export, as one number to be increased.
 
 import type { Zone } from '../../market/zone.ts'
 import type { Report, ReportTrade } from '../../wire/report.ts'
@@ -10,14 +10,14 @@ export interface Agreement {
   readonly found: number
   /** Trades of the run before the export begins, or after it ends. */
   readonly outside: number
-  /** Part of all fields of all trades that agree, a number that is nearly right counting some: 0 to 1. */
+  /** The fraction of all fields of all trades that agree, from 0 to 1; a number that is nearly right counts in part. */
   readonly score: number
-  /** Nothing is missing, too many or different, but for what lies outside. */
+  /** Nothing is missing, extra or different, except trades outside the export. */
   readonly agrees: boolean
 }
 
 const MINUTE = 60_000
-/** What a number counts that is as good as right. */
+/** How much a number counts that is almost right. */
 const NEARLY = 0.6
 
 export function agreementOf(
@@ -50,7 +50,7 @@ export function agreementOf(
   }
 }
 
-/** Quantities grow from trade to trade: with the right capital all are nearly right before one is. */
+/** Quantities grow from trade to trade: with the right capital all of them become nearly right before one is exact. */
 function nearness(a: unknown, b: unknown): number {
   if (typeof a !== 'number' || typeof b !== 'number') return 0
   const apart = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b))
@@ -64,7 +64,7 @@ function outsideOf(expected: readonly ExportedTrade[], zone: Zone): (trade: Repo
     from = Math.min(from, zone.toUtc(entry.wall))
     to = Math.max(to, zone.toUtc(exit.wall))
   }
-  // Exports of daily bars carry no minutes.
+  // Exports of daily bars have no minutes.
   if (expected.some(({ entry }) => entry.dateOnly)) to += 1440 * MINUTE - MINUTE
   return ({ entryTime, exitTime }) => entryTime < from || exitTime > to + MINUTE
 }

@@ -1,5 +1,5 @@
-// A change to a run that might bring it nearer to an export: settings of the declaration, facts of the symbol, or how many
-// bars there are.
+// A change to a run that might bring it closer to an export: settings of the declaration, facts of the symbol, or the
+// number of bars.
 
 import { selectBars, type Bars } from '../../market/bars.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
@@ -16,23 +16,23 @@ export type Kind = ExplanationCause['kind']
 
 export interface Change {
   readonly kind: Kind
-  /** What it is, as somebody finds it in TradingView's dialog. */
+  /** Describes the change in the words of TradingView's dialog. */
   readonly message: string
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
   readonly symbol?: SymbolChange
-  /** How many of the newest bars. */
+  /** Runs only on this many of the newest bars. */
   readonly bars?: number
 }
 
-/** What a run may be changed to, beside its settings. */
+/** What can be changed about a run besides its settings. */
 export interface Room {
-  /** All bars up to the run's last; null = it had them all. */
+  /** All bars up to the run's last one; null = the run had them all. */
   readonly earlier: Bars | null
-  /** Finer bars, should the magnifier have been on. */
+  /** Finer bars, in case the magnifier was on. */
   readonly finer: NonNullable<BacktestRequest['finer']> | null
 }
 
-/** By which a run is known: two sets of changes that come to the same are one run. */
+/** Identifies a run: two sets of changes with the same effect have the same name. */
 export function nameOf(changes: readonly Change[]): string {
   const merged = mergedOf(changes)
   return JSON.stringify([sorted(merged.overrides), sorted(merged.symbol), merged.bars])

@@ -1,8 +1,9 @@
-// Why a list of trades that TradingView exported differs from a run.
+// Explains why a list of trades that TradingView exported differs from a run.
 //
-// Scripts do not state all they run with: capital, order size, commission and more are set in TradingView's dialog. So the
-// likely changes (likely.ts) are tried one at a time, then together with the best of those, as long as that brings the lists
-// nearer. What is not needed in the end is dropped again. Runs and time are bounded; where nothing explains it, it says so.
+// Scripts do not state everything they run with: capital, order size, commission and more are set in TradingView's dialog.
+// So the likely changes (likely.ts) are tried one at a time, then combined with the best of those, as long as that brings
+// the lists closer. Changes that turn out to be unnecessary are dropped. Runs and time are bounded; if nothing explains the
+// difference, the answer says so.
 
 import { assert } from '../../lib/assert.ts'
 import { Problem } from '../../lib/problem.ts'
@@ -17,21 +18,21 @@ import { asCause, changed, mergedOf, nameOf, type Change, type Room } from './ch
 import { likelyChanges } from './likely.ts'
 import { fitOf, notesOn, type Note } from './notes.ts'
 
-/** Runs of one search. */
+/** The most runs of one search. */
 const RUNS_MAX = 400
-/** Changes that are made together, at most. */
+/** The most changes that are combined. */
 const DEPTH_MAX = 4
-/** Changes that alone were best, on which others are tried. */
+/** How many of the best single changes are combined with others. */
 const WIDTH = 4
 const TRIED_SHOWN = 20
-/** A change that brings less is none. */
+/** A change that gains less does not count. */
 const STEP = 1e-9
-/** What explains a part has to make so much more of the trades agree. */
+/** A partial explanation must make at least this fraction more of the trades agree. */
 const PART = 0.02
-/** Fills by which the export's time zone is told. */
+/** How many fills are used to find the export's time zone. */
 const ZONE_FILLS = 400
 
-/** Without the run itself: a search has many. */
+/** An attempt without its run, since a search makes many. */
 interface Tried extends Agreement {
   readonly changes: readonly Change[]
 }
@@ -39,17 +40,17 @@ type Attempt = (changes: readonly Change[]) => Tried | null
 
 export interface ExplainOptions extends Room {
   readonly exported: readonly ExportedTrade[]
-  /** Of the export's times; null = to be found out. */
+  /** The zone of the export's times; null = to be found out. */
   readonly timezone: string | null
 }
 
-/** A search that may be begun again when a series it needed has come: what was run before is kept. */
+/** A search that can be started again after fetching a series it needed, with its earlier runs kept. */
 export class Explainer {
   readonly #options: ExplainOptions
   readonly #expected: readonly ExportedTrade[]
   readonly #known = new Map<string, Tried | null>()
   readonly #notes: Note[] = []
-  /** Of the account, that were not tried for want of a rate. */
+  /** Account currencies that were not tried because a rate is missing. */
   readonly #currencies = new Set<string>()
   #runs = 0
   #longest = 0
@@ -85,7 +86,7 @@ export class Explainer {
     const singles = base.agrees ? [] : this.#onTopOf(base, request, zone, attempt)
     let best = bestOf([base, ...singles])
     let wave = nearer(singles, base).slice(0, WIDTH)
-    // Two switches can hide each other: where none alone brings anything, they are tried in pairs.
+    // Two switches can hide each other: if no single one gains anything, they are tried in pairs.
     if (wave.length === 0) wave = singles.slice(0, WIDTH)
     for (let depth = 1; depth < DEPTH_MAX && !best.agrees && wave.length > 0; depth++) {
       const before = best
@@ -101,10 +102,10 @@ export class Explainer {
     return this.#told(base, best, nearer(singles, base), request, zone)
   }
 
-  /** Each likely change made to a run that has some already. Ends with the first that makes the lists agree. */
+  /** Adds each likely change to a run that has some already, until the lists agree. */
   #onTopOf(from: Tried, request: BacktestRequest, zone: Zone, attempt: Attempt): Tried[] {
     const kinds = new Set(from.changes.map(({ kind }) => kind))
-    // Once more, for its trades: those of all that were tried would be too many to keep.
+    // Runs it again for its trades, since keeping those of all attempts would take too much memory.
     const { report } = runBacktest(changed(request, this.#options, from.changes))
     const likely = likelyChanges({
       expected: this.#expected,
@@ -124,7 +125,7 @@ export class Explainer {
     return found.sort(better)
   }
 
-  /** What agrees with fewer changes is told with fewer. */
+  /** Drops changes without which the agreement is as good. */
   #withoutNeedless(best: Tried, attempt: Attempt): Tried {
     for (const one of best.changes) {
       if (best.changes.length === 1) break
@@ -134,7 +135,7 @@ export class Explainer {
     return best
   }
 
-  /** null: it fails so, or there is no time for it. */
+  /** null: the run fails with these changes, or there is no time left. */
   #attempt(
     request: BacktestRequest,
     zone: Zone,
@@ -159,7 +160,7 @@ export class Explainer {
       else if (missing) this.#note({ code: 'rate_missing', message: missing.message })
       else tried = measured(this.#expected, report, zone, changes)
     } catch (error) {
-      // A setting with which the script does not run was not set.
+      // The user cannot have used a setting with which the script does not run.
       if (!(error instanceof Problem)) throw error
     }
     this.#runs++
@@ -172,7 +173,7 @@ export class Explainer {
     if (!this.#notes.some(({ message }) => message === note.message)) this.#notes.push(note)
   }
 
-  /** The one that was given or that the trades tell, unless the prices tell another. */
+  /** The zone that was given or that the trades tell, unless the prices tell another. */
   #zone(report: Report, { bars }: BacktestRequest): Zone {
     const { timezone } = this.#options
     const told = compareTrades(this.#options.exported, report.trades, bars, {
@@ -206,7 +207,7 @@ export class Explainer {
     request: BacktestRequest,
     zone: Zone,
   ): Explanation {
-    // Nearer is not yet an explanation.
+    // Being closer is not yet an explanation.
     const isPart = found.exact >= base.exact + Math.max(1, PART * this.#expected.length)
     const best = found.agrees || isPart ? found : base
     const { bars, symbol } = changed(request, this.#options, best.changes)
@@ -262,7 +263,7 @@ function clockOf({ spent, now }: BacktestRequest): () => number {
   return spent ?? now ?? (() => 0)
 }
 
-/** The best first. */
+/** Sorts the best first. */
 function better(a: Tried, b: Tried): number {
   return (
     Number(b.agrees) - Number(a.agrees) ||
@@ -271,7 +272,7 @@ function better(a: Tried, b: Tried): number {
   )
 }
 
-/** Settings that are changed. */
+/** The number of changed settings. */
 function sizeOf({ changes }: Tried): number {
   const { overrides, symbol, bars } = mergedOf(changes)
   return Object.keys(overrides).length + Object.keys(symbol).length + (bars === null ? 0 : 1)

@@ -1,5 +1,5 @@
-// What is likely to have been set otherwise, judged by how the lists differ. The likeliest first: what the export itself
-// tells (a commission can be worked out of prices, quantity and profit), then switches, then guesses.
+// Which settings were likely different, judged by how the lists differ. The likeliest come first: what the export itself
+// tells (a commission follows from prices, quantity and profit), then switches, then guesses.
 
 import { parseInterval, isIntraday } from '../../market/interval.ts'
 import type { SymbolInfo } from '../../market/symbol.ts'
@@ -11,17 +11,20 @@ import type { Change, Room } from './change.ts'
 export interface Facts {
   readonly expected: readonly ExportedTrade[]
   readonly pairs: readonly Pair[]
-  /** Of the run that is to be changed. */
+  /** The report of the run to be changed. */
   readonly report: Report
   readonly symbol: SymbolInfo
-  /** Of the export's times. */
+  /** The zone of the export's times. */
   readonly timezone: string
   readonly room: Room
 }
 
 type Both = readonly [ExportedTrade, Report['trades'][number]]
 
-/** Relative difference below which two amounts count as the same: more than rounding makes, less than anybody would set. */
+/**
+ * Two amounts count as equal below this relative difference, which is more than rounding causes and less than any user
+ * would set.
+ */
 const CLOSE = 0.003
 
 export function likelyChanges(facts: Facts): readonly Change[] {
@@ -72,7 +75,7 @@ function quantities({ report, symbol }: Facts, both: readonly Both[]): Change[] 
   const first = both[0]
   const wanted = both.flatMap(([{ qty }]) => (qty === null ? [] : [qty]))
   if (!first || wanted.length === 0) return []
-  // Parts of a position are closed too.
+  // Parts of a position are closed too, so single sizes mislead.
   const [fixed = 1] = mostOften(wanted)
   const found: Change[] = []
   const add = (type: string, value: number, says: string) => {
@@ -94,7 +97,7 @@ function quantities({ report, symbol }: Facts, both: readonly Both[]): Change[] 
   return found
 }
 
-/** What the share of all trades may be, where sizes are rounded to contracts so large that one trade does not tell it. */
+/** The possible share over all trades, for sizes rounded to contracts so large that one trade does not tell it. */
 function shareOfAll(both: readonly Both[], symbol: SymbolInfo, capital: number): number | null {
   let equity = capital
   let next = 0
@@ -109,8 +112,8 @@ function shareOfAll(both: readonly Both[], symbol: SymbolInfo, capital: number):
 }
 
 /**
- * Between which an order size lies, in units: at least what was bought, and less than one contract more. A few trades may
- * say otherwise, for an order is sized at the close before its fill.
+ * The bounds of an order's size in units: at least what was bought, and less than one contract more. A few trades may
+ * contradict them, since an order is sized at the close before its fill.
  */
 function rangeOf(
   both: readonly Both[],
@@ -126,7 +129,7 @@ function rangeOf(
   return [bounds(0).at(-1 - few) ?? NaN, bounds(minQuantity)[few] ?? NaN]
 }
 
-/** The number with the fewest digits between two; null where nothing lies between. */
+/** The number with the fewest digits between two; null if there is none. */
 function roundest([least, most]: readonly [number, number]): number | null {
   if (!(least > 0 && least <= most && most < 1e12)) return null
   for (let step = 10 ** Math.floor(Math.log10(most)), digits = 1; digits <= 4; step /= 10, digits++) {
@@ -136,7 +139,7 @@ function roundest([least, most]: readonly [number, number]): number | null {
   return null
 }
 
-/** A share of another capital. */
+/** Orders that are a share of another capital. */
 function shares({ report, symbol }: Facts, both: readonly Both[]): Change[] {
   const [first] = both
   const value = first ? (first[0].qty ?? 0) * first[0].entry.price * symbol.pointValue : 0
@@ -157,7 +160,7 @@ function shares({ report, symbol }: Facts, both: readonly Both[]): Change[] {
   })
 }
 
-/** A whole number of per cent, as people set it; null where it is none. */
+/** A whole percentage, as people set it; null if it is not whole. */
 function shareOf(value: number, capital: number): number | null {
   const exact = (100 * value) / capital
   const percent = Math.round(exact)
@@ -181,7 +184,7 @@ function capitals({ report, symbol }: Facts, both: readonly Both[]): Change[] {
     .map((value) => change('initial_capital', `Initial capital ${value}`, { initial_capital: value }))
 }
 
-/** A trade's fees are what its prices and quantity say less its profit. */
+/** A trade's fees are the result of its prices and quantity minus its profit. */
 function commissions({ expected, report, symbol }: Facts): Change[] {
   const paid = expected.flatMap(({ qty, profit, entry, exit, side }) => {
     if (qty === null || profit === null || qty === 0) return []
@@ -200,9 +203,9 @@ function commissions({ expected, report, symbol }: Facts): Change[] {
   ] as const
   const ranked = kinds.map(([type, unit, says]) => {
     const rates = paid.map((one) => one.fee / unit(one))
-    // Orders that close several trades share a fee, so the middle is not what most pay.
+    // Orders that close several trades share a fee, so the median is not what most pay.
     const [usual = 0] = mostOften(rates.map((one) => nice(one, 3)))
-    // The fewest digits that explain as many trades as the unrounded figure.
+    // Prefers the fewest digits that explain as many trades as the unrounded figure.
     const explained = (value: number) =>
       paid.filter((one) => Math.abs(one.fee - value * unit(one)) <= one.slack + 1e-6 * Math.abs(one.fee))
         .length
@@ -210,7 +213,7 @@ function commissions({ expected, report, symbol }: Facts): Change[] {
     const value = guesses.toSorted((a, b) => explained(b) - explained(a))[0]!
     return { type, says, value, explained: explained(value) }
   })
-  // An order that reverses closes one trade and opens another: each bears half of its fee.
+  // An order that reverses closes one trade and opens another, and each bears half of its fee.
   const halves = ranked.filter(({ type }) => type === 'cash_per_order')
   return [
     ...ranked.toSorted((a, b) => b.explained - a.explained),
@@ -255,7 +258,7 @@ function tickSizes({ expected, symbol }: Facts): Change[] {
 }
 
 function lots({ symbol }: Facts, both: readonly Both[]): Change[] {
-  // One size for all says nothing of the steps.
+  // If all have the same size, nothing can be inferred about the steps.
   if (new Set(both.map(([{ qty }]) => qty)).size < 2) return []
   const digits = Math.max(0, ...both.map(([{ qty }]) => decimals(qty ?? 0)))
   const lot = 1 / 10 ** Math.min(digits, 8)
@@ -293,7 +296,7 @@ function pyramidings({ expected, report }: Facts): Change[] {
     .map((value) => change('pyramiding', `Pyramiding ${value} orders`, { pyramiding: value }))
 }
 
-/** Entries that were open at one time. */
+/** The most entries that were open at the same time. */
 function mostAtOnce(expected: readonly ExportedTrade[]): number {
   const steps = expected.flatMap(({ entry, exit }) => [[entry.wall, 1] as const, [exit.wall, -1] as const])
   let open = 0
@@ -324,7 +327,7 @@ function margins({ report }: Facts): Change[] {
     )
 }
 
-/** Bars that TradingView loads, by plan. */
+/** How many bars TradingView loads, by plan. */
 const LOADED = [20_000, 10_000, 5000, 25_000, 40_000]
 
 function histories({ report, room }: Facts): Change[] {
@@ -401,7 +404,7 @@ function middle(values: readonly number[]): number {
   return sorted[sorted.length >> 1] ?? 0
 }
 
-/** To so many digits that count: 0.0997 is 0.1. */
+/** Rounds to significant digits: 0.0997 becomes 0.1. */
 function nice(value: number, digits: number): number {
   return Number(value.toPrecision(digits))
 }

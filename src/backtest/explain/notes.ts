@@ -1,4 +1,4 @@
-// What the export says of the bars it was made on, without any run.
+// What the export tells about its bars without any run.
 
 import { lowerBound, type Bars } from '../../market/bars.ts'
 import type { Zone } from '../../market/zone.ts'
@@ -59,7 +59,7 @@ function barAt(bars: Bars, time: number, { dateOnly }: ExportedFill): number {
   return dateOnly ? (found < time + DAY ? at : -1) : Math.abs(found - time) < 60_000 ? at : -1
 }
 
-/** The zone of the export in which most of its fills lie within their bars; how many do. */
+/** The zone in which most fills of the export lie within their bars, and how many do. */
 export function fitOf(fills: readonly ExportedFill[], bars: Bars, zone: Zone, slack: number): number {
   let fit = 0
   for (const fill of fills) {

@@ -18,7 +18,7 @@ import { orderColumns, orderRows, tradeColumns, tradeRows, tradeTable, type Trad
 /** For a shorter range, the Sharpe ratio is of daily returns instead of monthly ones. */
 const MONTHS_FOR_MONTHLY = 3
 
-/** What a run came to: figures, and the rows behind them as objects, each made when it is asked for. */
+/** The results of a run: figures, and the rows behind them, whose objects are made on request. */
 export interface Results {
   readonly figures: Pick<Report, 'initialCapital' | 'summary' | 'all' | 'long' | 'short' | 'equity'>
   trades(): Iterable<ReportTrade>
@@ -30,7 +30,7 @@ export interface Results {
   closed(): TradeRow[]
   /** One value for each bar; a column is made when it is first read. */
   readonly columns: EquityColumns
-  /** `columns.equity` into room that the caller has. */
+  /** Writes `columns.equity` into memory of the caller. */
   readEquity(into: Float64Array): void
   /** The trade that was entered first. */
   readonly first: { readonly bar: number; readonly price: number } | null
@@ -49,7 +49,7 @@ export function buildResults(
   bars: Bars,
   pointValue: number,
   rates: Float64Array | null,
-  /** Whether to fill the lists of months and drawdowns, which nobody reads of the thousands of trials of a sweep. */
+  /** Whether to fill the lists of months and drawdowns, which nobody reads in the thousands of trials of a sweep. */
   { lists = true }: { readonly lists?: boolean } = {},
 ): Results {
   const { settings, position } = broker

@@ -128,7 +128,7 @@ class Tally {
   runup = 0
   drawdown = 0
   most = -Infinity
-  /** A maximum of its own, which may be another trade's (J3). */
+  /** Maxima are separate, since they may belong to different trades (J3). */
   mostPct = -Infinity
   least = Infinity
   leastPct = Infinity

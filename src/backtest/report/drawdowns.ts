@@ -16,7 +16,7 @@ export interface CloseToClose {
   readonly runupPct: number
 }
 
-/** J5: on the equity reached as each trade closed. */
+/** J5: measured on the equity after each closed trade. */
 export function closeToClose({ profit, closed }: TradeTable, initialCapital: number): CloseToClose {
   let peak = initialCapital
   let trough = initialCapital

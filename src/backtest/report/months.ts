@@ -15,7 +15,7 @@ export interface PeriodEnd {
   readonly trades: number
 }
 
-/** Every UTC month the bars lie in, with what was realised in it. */
+/** Every UTC month that has bars, with the profit realised in it. */
 export function monthsOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
   if (bars.length === 0) return []
   const first = new Date(bars.time[0]!)

@@ -1,6 +1,6 @@
-// Sharpe and Sortino as TradingView computes them (J4): mean of the periods' returns less the risk-free rate, over
-// their population deviation (Sortino: the deviation below the rate), not annualised. Periods are UTC months of
-// realised equity, or days where the range is shorter than three months.
+// Sharpe and Sortino as TradingView computes them (J4): mean of the periods' returns less the risk-free rate, over their
+// population deviation (Sortino: the deviation below the rate), not annualised. Periods are UTC months of realised equity,
+// or days if the range is shorter than three months.
 
 import type { ReportEquity } from '../../wire/report.ts'
 
