@@ -31,7 +31,7 @@ const OVER_LATE_STORES = [
 ].map((room) => `tests/${room}`)
 
 /** Suites that drive a real browser or the built executable. */
-const ALONE = /^tests\/(browser|executable)\//
+const ALONE = /^tests\/(dashboard|executable|journeys)\//
 
 interface Failure {
   /** The path from the top of the project. */
@@ -75,7 +75,7 @@ async function run(
       'test',
       `--parallel=${parallel}`,
       // A busy machine is not a failure.
-      '--timeout=60000',
+      '--timeout=300000',
       '--reporter=junit',
       `--reporter-outfile=${report}`,
       ...args,
