@@ -90,8 +90,11 @@ export function basePath({ publicUrl }: Pick<ApiSettings, 'publicUrl'>): string 
   return publicUrl === null ? '' : new URL(publicUrl).pathname.replace(/\/$/, '')
 }
 
-/** Answers a request for the dashboard's page or one of its files; null = no such file. */
-export type ServeDashboard = (request: Request, path: string) => Response | null
+/**
+ * Answers a request for the dashboard's page or one of its files; null = no such file. `head` is HTML that takes
+ * the place of the page's title.
+ */
+export type ServeDashboard = (request: Request, path: string, head: string | null) => Response | null
 
 /** A file of the documentation page, from swagger-ui-dist or one of our own two, read on request; null = no such file. */
 export type DocsFile = (name: string) => Promise<Uint8Array | null>

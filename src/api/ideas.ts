@@ -2,22 +2,29 @@
 
 import { Elysia } from 'elysia'
 import { IDEAS_PER_USER, type Idea } from '../ideas/ideas.ts'
+import { cleanPng } from '../lib/png.ts'
+import { invalidField, Problem } from '../lib/problem.ts'
 import { requireInterval } from '../market/interval.ts'
-import type { Idea as IdeaWire } from '../wire/idea.ts'
+import { PICTURE, type Idea as IdeaWire } from '../wire/idea.ts'
 import { access, type ApiDeps } from './access.ts'
 import { ideaItem } from './search-items.ts'
 import { listed, pageName, pageOf } from './fields.ts'
+import { JsonText } from './json-text.ts'
 import { route } from './route.ts'
+
+/** A picture as base64, and what else the body may be. */
+const SNAPSHOT_BODY_BYTES = PICTURE.bytes * 2
 
 export function ideaRoutes(deps: ApiDeps) {
   const { kept } = deps
   const { ideas, search } = deps.features
   const wireFor =
     (userId: string | null) =>
-    ({ ownerId, wasPublic: _wasPublic, tags, ...shown }: Idea): IdeaWire => ({
+    ({ ownerId, wasPublic: _wasPublic, tags, snapshot, ...shown }: Idea): IdeaWire => ({
       ...shown,
       tags: [...tags],
       mine: ownerId === userId,
+      snapshot: snapshot ? { publishedAt: snapshot.at, picture: snapshot.picture } : null,
     })
   /** Unlisted ideas are in no search index, not even in their owner's. */
   const indexed = (idea: Idea) =>
@@ -90,4 +97,46 @@ export function ideaRoutes(deps: ApiDeps) {
       },
       route('DELETE /api/platform/ideas/{id}'),
     )
+    .put(
+      '/:id/snapshot',
+      async ({ caller: { user }, params: { id }, body, request }) => {
+        const { backtestId } = await ideas.own(user.id, id)
+        if (backtestId === null)
+          throw new Problem(409, 'conflict', 'This idea has no backtest. Set its backtestId first.')
+        const picture = body.picture ? await pictureOf(body.picture) : null
+        const text = await deps.runs.published(user.id, backtestId, request.signal)
+        return { idea: wireFor(user.id)(await ideas.publishSnapshot(user.id, id, { text, picture })) }
+      },
+      route('PUT /api/platform/ideas/{id}/snapshot', { bodyBytes: SNAPSHOT_BODY_BYTES }),
+    )
+    .get(
+      '/:id/snapshot',
+      async ({ visitor, params: { id } }) => {
+        const { length, parts } = await ideas.snapshot(id, visitor?.user.id ?? null)
+        return { snapshot: new JsonText([{ length, parts }]) }
+      },
+      route('GET /api/platform/ideas/{id}/snapshot'),
+    )
+    .delete(
+      '/:id/snapshot',
+      async ({ caller: { user }, params: { id } }) => ({
+        idea: wireFor(user.id)(await ideas.takeBackSnapshot(user.id, id)),
+      }),
+      route('DELETE /api/platform/ideas/{id}/snapshot'),
+    )
+    .get(
+      '/:id/picture',
+      async ({ visitor, params: { id } }) =>
+        new Response(await ideas.picture(id, visitor?.user.id ?? null), {
+          // Others may show it: a link's picture is fetched by the page that the link is written on.
+          headers: { 'content-type': 'image/png', 'cross-origin-resource-policy': 'cross-origin' },
+        }),
+      route('GET /api/platform/ideas/{id}/picture'),
+    )
+}
+
+async function pictureOf(base64: string): Promise<Uint8Array> {
+  const picture = await cleanPng(Buffer.from(base64, 'base64'), PICTURE)
+  if (typeof picture === 'string') throw invalidField('/picture', 'format', `The picture ${picture}.`)
+  return picture
 }

@@ -58,6 +58,7 @@ import { KeptAnswers } from './kept-answers.ts'
 import { Metrics } from './metrics.ts'
 import type { Route } from './openapi.ts'
 import { hostName } from './peer.ts'
+import { pageHead } from './page-head.ts'
 import { asProblem, internalError, problemResponse } from './problem.ts'
 import { replayRoutes } from './replay.ts'
 import { scriptRoutes } from './scripts.ts'
@@ -179,8 +180,11 @@ export function createApi(services: Services) {
     .use(healthRoutes(deps, metrics))
     .use(docsRoutes(deps, routes))
     .use(mcpRoutes(deps, routes, inner))
-    .get('/*', ({ request, path }) => {
-      const found = /^\/+api(\/|$)/.test(path) ? null : services.dashboard(request, path)
+    .get('/*', async ({ request, path }) => {
+      const origin = settings.publicUrl ?? new URL(request.url).origin
+      const found = /^\/+api(\/|$)/.test(path)
+        ? null
+        : services.dashboard(request, path, await pageHead(services.features, path, origin))
       if (!found) throw notFound(request, path)
       for (const [name, value] of Object.entries(commonHeaders(gate.visit(request))))
         if (!found.headers.has(name)) found.headers.set(name, value)

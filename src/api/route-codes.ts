@@ -89,6 +89,10 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/ideas/:id': IDEA,
   'PATCH /api/platform/ideas/:id': IDEA,
   'DELETE /api/platform/ideas/:id': IDEA,
+  'PUT /api/platform/ideas/:id/snapshot': [...IDEA, ...BACKTEST, ...JOB, 'conflict', 'quota_exceeded'],
+  'GET /api/platform/ideas/:id/snapshot': [...IDEA, 'snapshot_not_found'],
+  'DELETE /api/platform/ideas/:id/snapshot': IDEA,
+  'GET /api/platform/ideas/:id/picture': [...IDEA, 'snapshot_not_found'],
 
   'POST /api/platform/scripts': [...KEPT, ...JOB],
   'POST /api/platform/scripts/check': JOB,

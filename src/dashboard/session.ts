@@ -8,6 +8,8 @@ import { belongTo } from './settings.ts'
 export type { User }
 
 export const user = signal<User | null | undefined>(undefined)
+/** Whether nobody is signed in: then a shared page is all there is to see. */
+export const visiting = (): boolean => user.value === null
 /** Who may sign up: the first user (who will own the server), everybody, or those with an invitation. */
 export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 

@@ -38,6 +38,8 @@ export interface Jobs {
   readonly compare: { readonly job: CompareJob; readonly answer: CompareOutput }
   readonly replay: { readonly job: ReplayJob; readonly answer: ReplayOutput }
   readonly pack: { readonly job: PackJob; readonly answer: PackOutput }
+  /** Answers a snapshot's JSON text. */
+  readonly publish: { readonly job: PublishJob; readonly answer: TextBytes }
   readonly pick: { readonly job: PickJob; readonly answer: string }
   readonly import: { readonly job: ImportJob; readonly answer: ImportOutput }
 }
@@ -138,6 +140,11 @@ export interface PackJob {
 }
 /** The worker transfers the bytes without a copy. */
 export type PackOutput = Packed
+
+export interface PublishJob {
+  /** The bars that the stored backtest ran on. */
+  readonly bars: Bars
+}
 
 export interface PickJob {
   /** Which part of an answer with a report is wanted. */

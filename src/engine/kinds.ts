@@ -7,6 +7,7 @@ import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { packJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
+import { publishJob } from './publish-job.ts'
 import { replayJob } from './replay-job.ts'
 import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
 import { scanJob } from './scan-job.ts'
@@ -30,5 +31,6 @@ export const KINDS: Kinds = {
   replay: replayJob,
   pack: packJob,
   pick: pickJob,
+  publish: publishJob,
   import: importJob,
 }

@@ -87,6 +87,11 @@ export const PROBLEM_CODES = {
   scan_not_found: notThere('scan'),
   script_not_found: notThere('script'),
   session_not_found: notThere('session'),
+  snapshot_not_found: {
+    status: 404,
+    meaning: 'Nothing is published of a backtest with this idea.',
+    remedy: "Its author can publish one; the idea's `snapshot` says whether there is one.",
+  },
   sweep_not_found: notThere('sweep'),
   token_not_found: notThere('access token'),
   user_not_found: notThere('user'),

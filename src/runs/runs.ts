@@ -5,6 +5,7 @@
 // webhook receiver) are one commit: a report exists if and only if its event does.
 
 import { wholeRun } from '../backtest/trial.ts'
+import type { TextBytes } from '../engine/answer.ts'
 import type { BacktestOutput, Jobs, RunJob, ScriptHost, VerifyOutput } from '../engine/job.ts'
 import { storedHost } from '../engine/stored-text.ts'
 import { cancelled, type JobOptions, type JobPool, type Lane } from '../engine/pool.ts'
@@ -352,6 +353,28 @@ export class Runs {
       const job = { ...this.#jobOf(plan), ...list, earlier }
       return this.#deps.pool.do('explain', job, this.#optionsFor(live, plan, 'long'))
     })
+  }
+
+  /** JSON text of what may be published of a finished backtest (`engine/publish-job.ts`). Keeps nothing. */
+  async published(userId: string, id: string, signal: AbortSignal): Promise<TextBytes> {
+    const { kv, pool } = this.#deps
+    const { run, range } = await this.#done(userId, id)
+    const bars = await this.barsOf(userId, id)
+    if (bars.length !== range.bars)
+      throw new Problem(
+        409,
+        'conflict',
+        'The bars of this backtest have changed since. Run it again, and publish that one.',
+      )
+    const [report, tracks] = [await reportOf(kv, id), await largeText(kv, tracksKey(id))]
+    // They go with the run.
+    if (!report || !tracks) throw notFound()
+    const host = storedHost({ report: report.parts, tracks: tracks.parts })
+    return pool.do(
+      'publish',
+      { bars },
+      { user: run.userId, lane: 'prompt', budget: this.#deps.limits, host, signal },
+    )
   }
 
   /** All bars up to a run's last; null where it had them all. */

@@ -67,15 +67,30 @@ export function serveFiles(base: string, files: Files): ServeDashboard {
     if (/\.(br|gz)$/.test(name)) continue
     const raw = PAGES.includes(name) ? servedAt(base, content) : content
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-    const etag = `"${Bun.hash(raw).toString(36)}"`
-    assets.set(name, { type, etag, raw, br: files.get(`${name}.br`), gzip: files.get(`${name}.gz`) })
+    assets.set(name, {
+      type,
+      etag: etagOf(raw),
+      raw,
+      br: files.get(`${name}.br`),
+      gzip: files.get(`${name}.gz`),
+    })
   }
-  return (request, path) => {
+  return (request, path, head) => {
     const name = path.startsWith('/assets/') ? path.slice('/assets/'.length) : pageAt(path)
     const asset = assets.get(name) ?? (name === CHART_PAGE ? assets.get(PAGE) : undefined)
-    return asset ? respond(request, asset, PAGES.includes(name)) : null
+    return asset ? respond(request, headed(asset, head), PAGES.includes(name)) : null
   }
 }
+
+/** A page with another head; it is small, and not worth compressing for each. */
+function headed(asset: Asset, head: string | null): Asset {
+  if (head === null) return asset
+  const page = new TextDecoder().decode(asset.raw).replace(TITLE, () => head)
+  const raw = new TextEncoder().encode(page)
+  return { type: asset.type, etag: etagOf(raw), raw, br: undefined, gzip: undefined }
+}
+const TITLE = /<title>[^<]*<\/title>/
+const etagOf = (bytes: Uint8Array): string => `"${Bun.hash(bytes).toString(36)}"`
 
 export const loadDocsFile: DocsFile = async (name) => {
   if (name === LICENSES_FILE && !Bun.isStandaloneExecutable) return new TextEncoder().encode(licenseTexts())

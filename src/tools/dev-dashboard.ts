@@ -47,7 +47,7 @@ export async function reloadingDashboard(base: string, shop: Workshop = ofSource
   shop.watch(() => {
     again = again.then(rebuild)
   })
-  return (request, path) => serve(request, path)
+  return (...asked) => serve(...asked)
 }
 
 function withReload(base: string, files: Files, number: string): Files {

@@ -1,7 +1,9 @@
 // Ideas, which their authors publish.
 
 import { Type } from '@sinclair/typebox'
+import { BarColumns } from './bars.ts'
 import type { OperationTable } from './operation.ts'
+import { Report, ReportTrade } from './report.ts'
 import {
   idOf,
   IntervalName,
@@ -42,12 +44,62 @@ const Idea = Type.Object(
     exchange: nullable(Type.String()),
     interval: nullable(Type.String()),
     backtestId: nullable(Type.String()),
+    snapshot: nullable(
+      Type.Object(
+        {
+          publishedAt: Time,
+          picture: Type.Boolean({ description: 'Whether it has a picture of the chart.' }),
+        },
+        { description: 'What is published of its backtest; null = nothing.' },
+      ),
+    ),
     createdAt: Time,
     updatedAt: Time,
   },
   { $id: 'Idea' },
 )
 export type Idea = Wire<typeof Idea>
+
+const CurveColumn = Type.Array(nullable(Type.Number()))
+/** What of a report is published as it is. */
+export const PUBLISHED_FIELDS = [
+  'engine',
+  'hash',
+  'symbol',
+  'exchange',
+  'interval',
+  'currency',
+  'timezone',
+  'mintick',
+  'pointvalue',
+  'range',
+  'initialCapital',
+  'summary',
+  'all',
+  'long',
+  'short',
+  'equity',
+] as const satisfies readonly (keyof Report)[]
+
+const Snapshot = Type.Object(
+  {
+    ...Type.Pick(Report, PUBLISHED_FIELDS).properties,
+    script: Type.Pick(Report.properties.script, ['title', 'pineVersion', 'kind', 'declaration']),
+    trades: Type.Array(ReportTrade, { description: 'The last 5,000.' }),
+    tradeCount: Type.Integer({ description: 'How many trades there were.' }),
+    curve: Type.Object(
+      { time: Type.Array(Time), equity: CurveColumn, buyHold: CurveColumn, drawdown: CurveColumn },
+      { description: 'Columns of at most some 4,000 moments, with every peak and trough of equity.' },
+    ),
+    bars: Type.Composite([BarColumns], { description: 'The last 20,000 bars it ran on.' }),
+    barsFrom: Type.Integer({ description: 'Index of the first of these among all bars of the run.' }),
+  },
+  { $id: 'Snapshot', description: 'What is published of a backtest: never source, inputs, logs or alerts.' },
+)
+export type Snapshot = Wire<typeof Snapshot>
+
+/** Pixels; a link's picture is shown at half of it. */
+export const PICTURE = { width: 2400, height: 1600, bytes: 1_500_000 } as const
 
 export const IDEAS = {
   'POST /api/platform/ideas': {
@@ -82,5 +134,40 @@ export const IDEAS = {
     access: 'session ideas:write',
     summary: 'Delete an idea',
     answer: { id: idOf('idea') },
+  },
+  'PUT /api/platform/ideas/{id}/snapshot': {
+    access: 'session ideas:write backtests:read',
+    summary: "Publish the idea's backtest",
+    description:
+      'Whoever may read the idea then sees what came out of its `backtestId`: figures, trades, curve and bars, as they are now. They stay when the backtest is deleted. Source, inputs, logs and alerts are never published. Publishing again takes the place of what was there.',
+    body: Type.Object({
+      picture: Type.Optional(
+        nullable(
+          Type.String({
+            maxLength: Math.ceil(PICTURE.bytes / 3) * 4,
+            pattern: '^[0-9A-Za-z+/]*={0,2}$',
+            expected: 'a PNG as base64 of at most 1.5 MB',
+            description: `A PNG as base64, at most ${PICTURE.width} × ${PICTURE.height}: what a link to the idea shows.`,
+          }),
+        ),
+      ),
+    }),
+    answer: { idea: Idea },
+  },
+  'GET /api/platform/ideas/{id}/snapshot': {
+    access: 'none ideas:read',
+    summary: "What is published of an idea's backtest",
+    description: 'For everybody who may read the idea.',
+    answer: { snapshot: Snapshot },
+  },
+  'DELETE /api/platform/ideas/{id}/snapshot': {
+    access: 'session ideas:write',
+    summary: "Take back what is published of an idea's backtest",
+    answer: { idea: Idea },
+  },
+  'GET /api/platform/ideas/{id}/picture': {
+    access: 'none ideas:read',
+    summary: 'The picture of an idea',
+    description: 'A PNG.',
   },
 } as const satisfies OperationTable

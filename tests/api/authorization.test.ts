@@ -2,14 +2,10 @@
 
 import { describe, expect, test } from 'bun:test'
 import { SCOPES } from '../../src/accounts/accounts.ts'
-import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { barCsv } from '../bar-csv.ts'
-import { testServer } from './server.ts'
+import { testServer, unlimited } from './server.ts'
 
-const unlimited = Object.fromEntries(
-  Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }]),
-) as unknown as RatePolicies
-const server = testServer((services) => ({ settings: { ...services.settings, rates: unlimited } }), {
+const server = testServer(unlimited, {
   engine: 'real',
 })
 const { call, signUp, clock } = server

@@ -3,20 +3,14 @@
 import { describe, expect, test } from 'bun:test'
 import type { TSchema } from '@sinclair/typebox'
 import * as fc from 'fast-check'
-import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
-import { testServer } from './server.ts'
+import { testServer, unlimited } from './server.ts'
 
 const SEED = Number(Bun.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 const RUNS = Number(Bun.env['RUNS'] ?? 60)
 /** Every text that is sent carries it, so that an echo is found. */
 const MARK = 'zq7xk'
 
-const unlimited = Object.fromEntries(
-  Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }]),
-) as unknown as RatePolicies
-const { app, call, signUp } = testServer((services) => ({
-  settings: { ...services.settings, rates: unlimited },
-}))
+const { app, call, signUp } = testServer(unlimited)
 
 interface RouteInfo {
   readonly method: string

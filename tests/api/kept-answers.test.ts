@@ -2,10 +2,9 @@
 
 import { describe, expect, test } from 'bun:test'
 import { Kept, KeptAnswers } from '../../src/api/kept-answers.ts'
-import type { Services } from '../../src/api/deps.ts'
 import { barCsv } from '../bar-csv.ts'
 import { testKv } from '../store/test-store.ts'
-import { testServer } from './server.ts'
+import { testServer, unlimited } from './server.ts'
 
 const IDEAS = '/api/platform/ideas'
 const FEED = `${IDEAS}?feed=public`
@@ -49,11 +48,6 @@ describe('a text', () => {
     expect(made.filter((name) => name === 'long')).toHaveLength(2)
   })
 })
-
-const unlimited = ({ settings }: Services) => {
-  const none = { quota: 0, windowSeconds: 60 }
-  return { settings: { ...settings, rates: { ...settings.rates, anonymous: none, user: none } } }
-}
 
 /** Two servers on the same data, as a command or a server that was started anew is. */
 async function world() {

@@ -3,18 +3,12 @@
 
 import { describe, expect, test } from 'bun:test'
 import { RESOURCES, SCOPES, type Scope } from '../../src/accounts/accounts.ts'
-import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { barCsv } from '../bar-csv.ts'
-import { testServer } from './server.ts'
+import { testServer, unlimited } from './server.ts'
 
 type Resource = (typeof RESOURCES)[number]
 
-const unlimited = Object.fromEntries(
-  Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }]),
-) as unknown as RatePolicies
-const { call, signUp, token, app } = testServer((services) => ({
-  settings: { ...services.settings, rates: unlimited },
-}))
+const { call, signUp, token, app } = testServer(unlimited)
 const owner = await signUp('owner@example.com')
 const other = await signUp('other@example.com')
 

@@ -3,7 +3,7 @@
 import { documentedAnswers } from './documented.ts'
 import { appendFileSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { DEFAULT_RATES } from '../../src/api/limits.ts'
+import { DEFAULT_RATES, type RatePolicies } from '../../src/api/limits.ts'
 import { addressList } from '../../src/api/peer.ts'
 import type { Services } from '../../src/api/deps.ts'
 import { createFeatures } from '../../src/server/features.ts'
@@ -111,6 +111,12 @@ async function start(executable: string): Promise<string> {
     if (port) return `http://127.0.0.1:${port}`
   }
   throw new Error(`it did not start: ${said}`)
+}
+
+/** For `testServer`: a server that limits nobody's requests. */
+export const unlimited = ({ settings }: Services): Pick<Services, 'settings'> => {
+  const rates = Object.entries(DEFAULT_RATES).map(([name, rate]) => [name, { ...rate, quota: 0 }])
+  return { settings: { ...settings, rates: Object.fromEntries(rates) as RatePolicies } }
 }
 
 /**

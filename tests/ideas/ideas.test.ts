@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createIdeas } from '../../src/ideas/ideas.ts'
+import { createIdeas, SNAPSHOTS_PER_USER } from '../../src/ideas/ideas.ts'
 import { idSource } from '../../src/lib/ids.ts'
 import { testKv } from '../store/test-store.ts'
 import { rejection } from '../rejection.ts'
@@ -83,4 +83,17 @@ test('a field is kept alike whether it is published or changed', async () => {
   const changed = await ideas.change('usr_a', id, said)
   for (const { symbol, exchange, tags } of [published, changed])
     expect([symbol, exchange, tags]).toEqual(['BTCUSDT', 'BINANCE', ['trend']])
+})
+test('a user publishes so many backtests and no more', async () => {
+  const ideas = world()
+  const snapshot = { text: [new TextEncoder().encode('{}')], picture: null }
+  const publish = async () => {
+    const { id } = await ideas.publish('usr_a', 'ann', fields)
+    return ideas.publishSnapshot('usr_a', id, snapshot)
+  }
+  for (let i = 0; i < SNAPSHOTS_PER_USER; i++) await publish()
+  expect(await rejection(publish())).toMatchObject({ code: 'quota_exceeded' })
+  const [one] = (await ideas.listOf('usr_a', { limit: 2 })).items.filter((idea) => idea.snapshot)
+  await ideas.takeBackSnapshot('usr_a', one!.id)
+  expect((await publish()).snapshot).toMatchObject({ picture: false })
 })

@@ -21,7 +21,7 @@ async function workshop() {
     },
     warn: (line) => state.warnings.push(line),
   })
-  const get = (path: string) => serve(new Request(`http://x${path}`), path)
+  const get = (path: string) => serve(new Request(`http://x${path}`), path, null)
   const change = async () => {
     const { builds } = state
     changed()

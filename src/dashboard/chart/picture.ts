@@ -7,10 +7,37 @@ import { showsClock } from './bars.ts'
 import { intervalText, mintick, symbol, zone } from './chart-state.ts'
 import { themeOf } from './paint.ts'
 
-export async function savePicture(
-  canvas: HTMLCanvasElement,
-  { market, bars }: { readonly market: Market; readonly bars: Bars },
-): Promise<void> {
+interface Pictured {
+  readonly market: Market
+  readonly bars: Bars
+}
+
+export async function savePicture(canvas: HTMLCanvasElement, chart: Pictured): Promise<void> {
+  const { symbol: name, interval } = chart.market
+  const blob = await pngOf(titled(canvas, chart))
+  download(blob, `${name}-${interval}-${new Date().toISOString().slice(0, 10)}.png`)
+}
+
+/** A PNG as base64, of the size that pages show where a link is posted. */
+export async function linkPicture(canvas: HTMLCanvasElement, chart: Pictured): Promise<string> {
+  const whole = titled(canvas, chart)
+  const scale = Math.min(1, LINK_WIDTH / whole.width)
+  const small = document.createElement('canvas')
+  small.width = Math.round(whole.width * scale)
+  small.height = Math.round(whole.height * scale)
+  small.getContext('2d')!.drawImage(whole, 0, 0, small.width, small.height)
+  const bytes = new Uint8Array(await (await pngOf(small)).arrayBuffer())
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+const LINK_WIDTH = 1200
+
+async function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
+  const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'))
+  if (!blob) throw new Error('The browser could not make a picture of the chart.')
+  return blob
+}
+
+function titled(canvas: HTMLCanvasElement, { market, bars }: Pictured): HTMLCanvasElement {
   const theme = themeOf(document.documentElement)
   const scale = devicePixelRatio
   const head = 40 * scale
@@ -36,9 +63,7 @@ export async function savePicture(
     whole.width - 12 * scale,
     head / 2,
   )
-  const blob = await new Promise<Blob | null>((resolve) => whole.toBlob(resolve, 'image/png'))
-  if (!blob) throw new Error('The browser could not make a picture of the chart.')
-  download(blob, `${market.symbol}-${market.interval}-${new Date().toISOString().slice(0, 10)}.png`)
+  return whole
 }
 
 /** Hands a file to the browser to save. */

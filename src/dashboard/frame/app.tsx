@@ -203,7 +203,7 @@ export function App() {
   if (user.value === null)
     return (
       <>
-        <SignIn />
+        {SHARED.test(path.value) ? <Visit /> : <SignIn />}
         <Toasts />
       </>
     )
@@ -242,13 +242,7 @@ export function App() {
             ))}
           </div>
         )}
-        <Button
-          variant="quiet"
-          class={s.theme ?? ''}
-          icon={theme.value === 'dark' ? 'sun' : 'moon'}
-          label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
-          onClick={() => (theme.value = theme.value === 'dark' ? 'light' : 'dark')}
-        />
+        <ThemeButton />
       </header>
       <nav class={s.rail} aria-label="Main">
         {RAIL.map(([to, text, icon]) => (
@@ -271,6 +265,40 @@ export function App() {
       {!tourDone.value && onChart() && <Tour />}
       <Toasts />
     </div>
+  )
+}
+
+/** Pages that are opened by a link, without an account. */
+const SHARED = /^\/(ideas|scripts)\/[^/]+$/
+
+function Visit() {
+  return (
+    <div class={s.visit}>
+      <header class={s.bar}>
+        <a class={s.logo} href={href('/')} aria-label="Chartroom">
+          <Logo />
+        </a>
+        <span class={s.grow} />
+        <ThemeButton />
+        <a class={s.signIn} href={href('/sign-in')}>
+          Sign in
+        </a>
+      </header>
+      <Page />
+    </div>
+  )
+}
+
+function ThemeButton() {
+  const dark = theme.value === 'dark'
+  return (
+    <Button
+      variant="quiet"
+      class={s.theme ?? ''}
+      icon={dark ? 'sun' : 'moon'}
+      label={dark ? 'Light theme' : 'Dark theme'}
+      onClick={() => (theme.value = dark ? 'light' : 'dark')}
+    />
   )
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -13,11 +14,14 @@ import { market } from '../workspace.ts'
 import s from './ideas.module.css'
 import type { Idea } from '../../wire/idea.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
-import { plainText } from '../ui/markdown.ts'
-import { Check, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
+import { plainText } from '../../lib/markdown.ts'
+import { attempt, Check, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
+import { lazy } from '../frame/lazy.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 
 export type { Idea }
+
+const PublishedBacktest = lazy(async () => (await import('./snapshot.tsx')).PublishedBacktest)
 
 const BODY_FIELDS = bodyFields('POST /api/platform/ideas')
 const NOWHERE = { symbol: null, exchange: null, interval: null }
@@ -109,12 +113,22 @@ function Byline({ idea }: { readonly idea: Idea }) {
           {idea.symbol} {idea.interval}
         </span>
       )}
-      {idea.visibility !== 'public' && <Badge tone="warn">{idea.visibility}</Badge>}
+      {idea.mine && idea.visibility !== 'public' && <Badge tone="warn">{idea.visibility}</Badge>}
       {idea.tags.map((tag) => (
         <Badge key={tag}>{tag}</Badge>
       ))}
     </div>
   )
+}
+
+async function publish({ id }: Idea): Promise<void> {
+  await call('PUT /api/platform/ideas/{id}/snapshot', { path: { id }, body: {} })
+  toast('Published with the idea', { tone: 'up' })
+}
+
+async function takeBack({ id }: Idea): Promise<void> {
+  await call('DELETE /api/platform/ideas/{id}/snapshot', { path: { id } })
+  toast('Nobody sees the backtest any more')
 }
 
 function Reader({ id }: { readonly id: string }) {
@@ -128,13 +142,13 @@ function Reader({ id }: { readonly id: string }) {
   return (
     <Page
       title={idea?.title ?? 'Idea'}
-      back={['/ideas', 'Ideas']}
-      narrow
+      {...(visiting() ? {} : { back: ['/ideas', 'Ideas'] as const })}
+      narrow={!idea?.snapshot}
       about={idea && <Byline idea={idea} />}
       actions={
         idea && (
           <>
-            {symbol && exchange && interval && (
+            {!visiting() && symbol && exchange && interval && (
               <Button icon="candles" onClick={() => showOnChart({ symbol, exchange, interval })}>
                 Chart
               </Button>
@@ -156,6 +170,24 @@ function Reader({ id }: { readonly id: string }) {
                 ...(idea.mine
                   ? ([
                       { text: 'Edit', icon: 'code', run: () => setDialog('edit') },
+                      ...(idea.backtestId
+                        ? ([
+                            {
+                              text: idea.snapshot ? 'Publish the backtest again' : 'Publish the backtest',
+                              icon: 'report',
+                              run: () => attempt(publish(idea).then(loaded.reload)),
+                            },
+                          ] as const)
+                        : []),
+                      ...(idea.snapshot
+                        ? ([
+                            {
+                              text: 'Take the backtest back',
+                              icon: 'close',
+                              run: () => attempt(takeBack(idea).then(loaded.reload)),
+                            },
+                          ] as const)
+                        : []),
                       '-',
                       { text: 'Delete', icon: 'trash', danger: true, run: () => setDialog('delete') },
                     ] as const)
@@ -170,6 +202,7 @@ function Reader({ id }: { readonly id: string }) {
         {(shown) => (
           <>
             <Markdown text={shown.body} />
+            {shown.snapshot && <PublishedBacktest key={shown.snapshot.publishedAt} id={shown.id} />}
             {dialog === 'edit' && (
               <IdeaEditor
                 idea={shown}

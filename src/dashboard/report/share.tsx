@@ -4,6 +4,9 @@ import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
 import { count, money, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'
+import { chartView } from '../chart/on-screen.ts'
+import { shown } from '../chart/chart-state.ts'
+import { Check } from '../frame/page.tsx'
 import { copyText } from '../ui/copy-text.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
 import { Button, Dialog, Field } from '../ui/ui.tsx'
@@ -18,9 +21,14 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
   const [link, setLink] = useState('')
   const form = useForm({
     wire: FIELDS,
-    start: { title: `${run.name} on ${report.symbol} ${report.interval}`, body: summaryOf(run) },
-    async send(texts) {
+    start: {
+      title: `${run.name} on ${report.symbol} ${report.interval}`,
+      body: summaryOf(run),
+      withResult: report.script.kind === 'strategy',
+    },
+    async send({ withResult, ...texts }) {
       const { exchange, symbol, interval } = report
+      const picture = withResult ? await pictureNow() : null
       const { id } = await call('POST /api/platform/ideas', {
         body: {
           ...texts,
@@ -32,6 +40,7 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
           backtestId: await keptRun(),
         },
       })
+      if (withResult) await call('PUT /api/platform/ideas/{id}/snapshot', { path: { id }, body: { picture } })
       setLink(new URL(href(`/ideas/${id}`), location.href).href)
     },
   })
@@ -62,8 +71,20 @@ export function Share({ run, onClose }: { readonly run: Run; readonly onClose: (
     >
       <Field label="Title" autofocus {...form.field('title')} />
       <Field label="Text" rows={9} {...form.field('body', { required: true })} />
+      <Check checked={form.values.withResult} onChange={(on) => form.set('withResult', on)}>
+        Show chart, figures, trades and equity to those who have the link. Never the script, its inputs or its
+        logs.
+      </Check>
     </FormDialog>
   )
+}
+
+/** A link without a picture is still a link. */
+async function pictureNow(): Promise<string | null> {
+  const [view, chart] = [chartView(), shown.peek()]
+  if (!view || !chart) return null
+  const { linkPicture } = await import('../chart/picture.ts')
+  return linkPicture(view.picture(), chart).catch(() => null)
 }
 
 function summaryOf({ report }: Run): string {

@@ -10,6 +10,7 @@ import { openScript, publishOrNot, type StoredScript } from '../editor/documents
 import type { ScriptInput } from '../editor/input-model.ts'
 import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
+import { visiting } from '../session.ts'
 import { copyText } from '../ui/copy-text.ts'
 import { Menu } from '../ui/menu.tsx'
 import { DataTable } from '../ui/data-table.tsx'
@@ -48,10 +49,11 @@ function Reader({ id }: { readonly id: string }) {
   return (
     <Page
       title={script?.name ?? 'Script'}
-      back={['/scripts', 'Scripts']}
+      {...(visiting() ? {} : { back: ['/scripts', 'Scripts'] as const })}
       about={script && <Byline script={script} />}
       actions={
-        script && (
+        script &&
+        !visiting() && (
           <>
             {runs && (
               <Button

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { href } from '../router.ts'
-import { parseMarkdown, type Block, type Span } from './markdown.ts'
+import { parseMarkdown, type Block, type Span } from '../../lib/markdown.ts'
 import { pageStyles as s } from '../frame/page.tsx'
 
 export function Markdown({ text }: { readonly text: string }) {

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import * as fc from 'fast-check'
-import { parseMarkdown, plainText, safeHref, type Block, type Span } from '../../src/dashboard/ui/markdown.ts'
+import { parseMarkdown, plainText, safeHref, type Block, type Span } from '../../src/lib/markdown.ts'
 
 /** Blocks as one line of text each. */
 function shown(blocks: readonly Block[]): string[] {

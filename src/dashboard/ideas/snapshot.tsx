@@ -1,0 +1,238 @@
+// What an author published of a backtest: chart, replay, figures and trades, for readers who may have no account here.
+//
+// Nothing of it is asked of the server but the snapshot itself, so it is the same for everybody who opens it.
+
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useSignalEffect } from '@preact/signals'
+import { BAR_FIELDS, type Bars } from '../../market/bars.ts'
+import type { Snapshot } from '../../wire/idea.ts'
+import type { ReportTrade } from '../../wire/report.ts'
+import type { Track } from '../../wire/track.ts'
+import { call } from '../api-client.ts'
+import { barAt, showsClock } from '../chart/bars.ts'
+import { zone } from '../chart/chart-state.ts'
+import { ChartView } from '../chart/view.ts'
+import { count, money, percent, price, quantity, time as timeText, tone } from '../format.ts'
+import { Show, pageStyles as p, useLoad } from '../frame/page.tsx'
+import { Overview } from '../report/overview.tsx'
+import { palette, theme } from '../settings.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { Button } from '../ui/ui.tsx'
+import { lookAt, type Run } from '../workspace.ts'
+import s from './ideas.module.css'
+
+/** Rows shown at first. */
+const TRADES_SHOWN = 25
+/** Of a replay. */
+const STEP_MS = 120
+
+export function PublishedBacktest({ id }: { readonly id: string }) {
+  const loaded = useLoad(
+    async (signal) =>
+      (await call('GET /api/platform/ideas/{id}/snapshot', { path: { id }, signal })).snapshot,
+    [id],
+  )
+  return <Show of={loaded}>{(snapshot) => <Published snapshot={snapshot} />}</Show>
+}
+
+function Published({ snapshot }: { readonly snapshot: Snapshot }) {
+  const run = useMemo(() => runOf(snapshot), [snapshot])
+  const { exchange, symbol, interval, range, engine } = snapshot
+  return (
+    <section class={s.published} aria-label="Published backtest">
+      <h2>
+        {exchange}:{symbol} {interval}
+      </h2>
+      <p class="muted">
+        {count(range.bars)} bars, {timeText(range.from, zone.value, showsClock(interval))} –{' '}
+        {timeText(range.to, zone.value, showsClock(interval))} · {settingsText(snapshot)} · {engine.name}{' '}
+        {engine.version}
+      </p>
+      <ReplayableChart snapshot={snapshot} />
+      <div class={s.figures}>
+        <Overview run={run} />
+      </div>
+      <Trades snapshot={snapshot} />
+    </section>
+  )
+}
+
+/** The snapshot as the report's own views take it. Lists that are not published are empty. */
+export function runOf(snapshot: Snapshot): Run {
+  const { curve, bars: _bars, barsFrom: _from, tradeCount: _count, script, ...figures } = snapshot
+  const column = (kind: 'equity' | 'buyhold' | 'drawdown', data: readonly (number | null)[]) => ({
+    kind,
+    id: kind,
+    title: kind,
+    pane: 'equity',
+    overlay: false,
+    data,
+  })
+  const tracks = [
+    { kind: 'time', id: 'time', data: curve.time },
+    column('equity', curve.equity),
+    column('buyhold', curve.buyHold),
+    column('drawdown', curve.drawdown),
+  ] as unknown as readonly Track[]
+  const none = { inputs: {}, orders: [], warnings: [], logs: [], alerts: [] }
+  const timings = { compileMs: 0, runMs: 0, bars: figures.range.bars }
+  const report = {
+    version: 1 as const,
+    ...figures,
+    ...none,
+    timings,
+    script: { ...script, shorttitle: script.title, overlay: true },
+  }
+  return { id: null, name: script.title, report, tracks }
+}
+
+function barsOf({ bars }: Snapshot): Bars {
+  const columns = BAR_FIELDS.map((field) => [field, Float64Array.from(bars[field])])
+  return { length: bars.time.length, ...Object.fromEntries(columns) } as Bars
+}
+
+/** What decides a result besides the script: capital, commission, slippage. */
+function settingsText({ initialCapital, currency, script: { declaration } }: Snapshot): string {
+  const { commission_value: fee, commission_type: kind, slippage } = declaration
+  const fees = !fee
+    ? 'no commission'
+    : kind === 'percent' || kind === undefined
+      ? `commission ${String(fee)} %`
+      : `commission ${String(fee)} ${currency}`
+  return `${money(initialCapital, currency)} at the start, ${fees}${slippage ? `, slippage ${String(slippage)} ticks` : ''}`
+}
+
+function ReplayableChart({ snapshot }: { readonly snapshot: Snapshot }) {
+  const host = useRef<HTMLDivElement>(null)
+  const [view, setView] = useState<ChartView | null>(null)
+  const bars = useMemo(() => barsOf(snapshot), [snapshot])
+  const last = bars.length - 1
+  /** The last bar shown; null = all of them. */
+  const [cut, setCut] = useState<number | null>(null)
+  const [playing, setPlaying] = useState(false)
+  const { interval } = snapshot
+
+  useEffect(() => {
+    const made = new ChartView(host.current!, {
+      onHover: () => undefined,
+      onClick: () => undefined,
+      onLayout: () => undefined,
+    })
+    made.set({
+      bars,
+      interval,
+      mintick: snapshot.mintick,
+      zone: zone.peek(),
+      trades: { trades: snapshot.trades, base: -snapshot.barsFrom },
+    })
+    setView(made)
+    return () => made.destroy()
+  }, [snapshot])
+  useEffect(() => view?.set({ cut }), [view, cut])
+  useSignalEffect(() => {
+    void [theme.value, palette.value]
+    view?.refreshTheme()
+  })
+  useSignalEffect(() => {
+    const asked = lookAt.value
+    if (!asked || !view) return
+    lookAt.value = null
+    const trade = snapshot.trades.find(({ n }) => n === asked.trade)
+    view.set({ markedTrade: asked.trade ?? null })
+    if (trade) view.lookAtRange(barAt(bars, trade.entryTime), barAt(bars, trade.exitTime))
+    else view.lookAt(barAt(bars, asked.time))
+    host.current?.scrollIntoView({ block: 'nearest' })
+  })
+  useEffect(() => {
+    if (!playing) return undefined
+    const timer = setInterval(() => setCut((at) => (at === null || at >= last ? null : at + 1)), STEP_MS)
+    return () => clearInterval(timer)
+  }, [playing, last])
+  useEffect(() => {
+    if (cut === null) setPlaying(false)
+    else view?.lookAt(cut, { edge: 0.8 })
+  }, [cut, view])
+
+  const play = () => {
+    if (!playing && cut === null) setCut(Math.floor(last / 2))
+    setPlaying(!playing)
+  }
+  const at = cut ?? last
+  return (
+    <figure class={s.chart}>
+      <div
+        ref={host}
+        class={s.chartHost}
+        role="img"
+        aria-label={`Chart of ${snapshot.symbol} with ${count(snapshot.trades.length)} trades`}
+      />
+      <figcaption class={s.replay}>
+        <Button size="small" icon={playing ? 'pause' : 'play'} onClick={play}>
+          {playing ? 'Pause' : 'Replay'}
+        </Button>
+        <input
+          type="range"
+          aria-label="Last bar shown"
+          min={0}
+          max={last}
+          value={at}
+          onInput={(event) => {
+            const to = Number(event.currentTarget.value)
+            setCut(to >= last ? null : to)
+          }}
+        />
+        <span class="num muted">{timeText(bars.time[at], zone.value, showsClock(interval))}</span>
+      </figcaption>
+    </figure>
+  )
+}
+
+function Trades({ snapshot }: { readonly snapshot: Snapshot }) {
+  const { trades, tradeCount, currency, mintick, interval } = snapshot
+  if (trades.length === 0) return null
+  const when = (ms: number) => timeText(ms, zone.value, showsClock(interval))
+  return (
+    <section class={p['section']}>
+      <h2>Trades</h2>
+      {tradeCount > trades.length && (
+        <p>
+          The newest {count(trades.length)} of {count(tradeCount)}.
+        </p>
+      )}
+      <DataTable
+        label="Trades"
+        rows={trades}
+        keyOf={(trade) => String(trade.n)}
+        page={TRADES_SHOWN}
+        order={{ by: 'n', down: true }}
+        columns={[
+          { of: 'n', head: '#', look: 'number' },
+          { of: 'side', head: 'Side' },
+          { of: 'entryTime', head: 'Entry', look: 'date', cell: (one) => when(one.entryTime) },
+          { of: 'entryPrice', head: 'Price', look: 'number', cell: (one) => price(one.entryPrice, mintick) },
+          {
+            of: 'exitTime',
+            head: 'Exit',
+            look: 'date',
+            cell: (one) => (one.status === 'open' ? 'open' : when(one.exitTime)),
+          },
+          { of: 'exitPrice', head: 'Price', look: 'number', cell: (one) => price(one.exitPrice, mintick) },
+          { of: 'qty', head: 'Size', look: 'number', cell: (one) => quantity(one.qty) },
+          {
+            of: 'profit',
+            head: 'Profit',
+            look: 'number',
+            tone: (one: ReportTrade) => tone(one.profit),
+            cell: (one) => money(one.profit, currency, { plus: true }),
+          },
+          {
+            of: 'profitPct',
+            head: '%',
+            look: 'number',
+            cell: (one) => percent(one.profitPct, { plus: true }),
+          },
+        ]}
+      />
+    </section>
+  )
+}
