@@ -25,12 +25,13 @@ import type { Also } from '../store/transaction.ts'
 import { Bodies } from './bodies.ts'
 import { jsonBody } from './body.ts'
 import { basePath, type Services } from './deps.ts'
-import { areBars, columnsAnswer, columnsTag, hasColumns, pieceStream } from './columns.ts'
+import { chunkStream, type Chunk } from './chunks.ts'
+import { areBars, columnChunks, columnsAnswer, columnsTag, hasColumns } from './columns.ts'
 import { ENCODED_BYTES, encoded, encodedStream, encodingFor, type Encoding } from './encode.ts'
 import { Idempotency, type Claim } from './idempotency.ts'
 import {
   answerBytes,
-  answerStream,
+  answerChunks,
   answerTag,
   hasJsonText,
   isLarge,
@@ -83,6 +84,8 @@ export interface Visit {
   readonly requestId: string
   readonly startedAt: number
   readonly peer: Peer
+  /** Whether a connection takes the answer; the tools of agents ask from inside the process. */
+  readonly isConnected: boolean
   caller: Caller | null
   /** The user to whom private objects may be shown: the caller, unless their token lacks the scope. */
   visitor: Caller | null
@@ -195,12 +198,13 @@ export class Gate {
   }
 
   /** Begins a visit, which is the first step of every request. */
-  open(request: Request, address: string): Visit {
+  open(request: Request, address: string, isConnected: boolean): Visit {
     const { newId, clock } = this.#services
     const visit: Visit = {
       requestId: newId('req'),
       startedAt: clock.now(),
       peer: this.#peerOf(request, address),
+      isConnected,
       caller: null,
       visitor: null,
       unknownFields: [],
@@ -297,7 +301,7 @@ export class Gate {
     if (!isPlainObject(responseValue)) return responseValue
     if (options.columns) varyBy(set, 'accept')
     const visit = this.visit(request)
-    if (set.headers['idempotent-replayed'] !== undefined) return sent(request, set, responseValue)
+    if (set.headers['idempotent-replayed'] !== undefined) return sent(visit, request, set, responseValue)
     const answer = completed(visit, responseValue)
     if (visit.claim) {
       const { claim, kept } = visit
@@ -310,8 +314,8 @@ export class Gate {
       visit.claim = null
     }
     if (options.etag && (request.method === 'GET' || request.method === 'HEAD'))
-      return withEtag(request, set, answer)
-    return sent(request, set, answer)
+      return withEtag(visit, request, set, answer)
+    return sent(visit, request, set, answer)
   }
 
   /** Called when a request fails after it has claimed an idempotency key. */
@@ -556,12 +560,13 @@ function varyBy({ headers }: LeaveContext['set'], name: string): void {
 }
 
 async function withEtag(
+  visit: Visit,
   request: Request,
   set: LeaveContext['set'],
   answer: Record<string, unknown>,
 ): Promise<unknown> {
   const tag = hasColumns(answer) ? columnsTag(answer) : await answerTag(answer)
-  return isSeen(request, set, `"${Bun.hash(tag).toString(36)}"`) ? '' : sent(request, set, answer)
+  return isSeen(request, set, `"${Bun.hash(tag).toString(36)}"`) ? '' : sent(visit, request, set, answer)
 }
 
 /** Sends a text that was answered before, unchanged. */
@@ -596,27 +601,34 @@ function isSeen(request: Request, set: LeaveContext['set'], etag: string): boole
 
 /** The answer in the form that its handler chose, and in the client's preferred encoding. */
 async function sent(
+  visit: Visit,
   request: Request,
   set: LeaveContext['set'],
   answer: Record<string, unknown>,
 ): Promise<unknown> {
-  if (hasColumns(answer)) return columnsSent(request, set, answer)
+  if (hasColumns(answer)) return columnsSent(visit, request, set, answer)
   set.headers['content-type'] = 'application/json;charset=utf-8'
   if (!hasJsonText(answer)) return encodedText(request, set, JSON.stringify(answer))
   return isLarge(answer)
-    ? encodedPieces(request, set, answerStream(answer))
+    ? encodedChunks(visit, request, set, answerChunks(answer))
     : encodedBytes(request, set, await answerBytes(answer))
 }
 
 /** Compression halves bars, but hardly shrinks the numbers of a run, which are sent as they are. */
-function columnsSent(request: Request, set: LeaveContext['set'], answer: Record<string, unknown>): Response {
+function columnsSent(
+  visit: Visit,
+  request: Request,
+  set: LeaveContext['set'],
+  answer: Record<string, unknown>,
+): Response {
   set.headers['content-type'] = COLUMNS_TYPE
   const pieces = columnsAnswer(answer)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  const stream = pieceStream(pieces)
+  // What is not bars comes from a job, and belongs to this request alone.
+  const chunks = columnChunks(pieces, !areBars(answer))
   return areBars(answer) && length >= ENCODED_BYTES
-    ? encodedPieces(request, set, stream)
-    : responseOf(set, stream)
+    ? encodedChunks(visit, request, set, chunks)
+    : responseOf(set, chunkStream(chunks, visit.isConnected))
 }
 
 async function encodedText(
@@ -640,15 +652,16 @@ async function encodedBytes(
   return responseOf(set, await encoded(encoding, bytes), encoding)
 }
 
-function encodedPieces(
+function encodedChunks(
+  visit: Visit,
   request: Request,
   set: LeaveContext['set'],
-  stream: ReadableStream<Uint8Array>,
+  chunks: AsyncGenerator<Chunk>,
 ): Response {
   const encoding = encodingOf(request, set)
   return encoding === null
-    ? responseOf(set, stream)
-    : responseOf(set, encodedStream(encoding, stream), encoding)
+    ? responseOf(set, chunkStream(chunks, visit.isConnected))
+    : responseOf(set, encodedStream(encoding, chunks), encoding)
 }
 
 /** Sets the encoding. The same state then has different bytes, which a weak ETag allows. */

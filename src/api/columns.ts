@@ -3,6 +3,7 @@
 
 import { turn } from '../lib/turn.ts'
 import { BAR_FIELDS, type Bars } from '../market/bars.ts'
+import type { Chunk } from './chunks.ts'
 import { COLUMNS_TYPE, columnPieces, pack, type Packed } from '../wire/columns.ts'
 
 /** A field of an answer whose long lists are sent as columns. */
@@ -84,23 +85,16 @@ export function columnsAnswer(answer: Answer): readonly Uint8Array<ArrayBuffer>[
 /** Bytes sent at a time. */
 const CHUNK = 1 << 20
 
-/** Sends the pieces unchanged, as fast as the client takes them. */
-export function pieceStream(pieces: readonly Uint8Array<ArrayBuffer>[]): ReadableStream<Uint8Array> {
-  const chunks = chunksOf(pieces)
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      await turn()
-      const { done, value } = chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(value)
-    },
-    cancel() {
-      chunks.return(undefined)
-    },
-  })
-}
-
-function* chunksOf(pieces: readonly Uint8Array<ArrayBuffer>[]): Generator<Uint8Array, undefined> {
-  for (const piece of pieces)
-    for (let from = 0; from < piece.length; from += CHUNK) yield piece.subarray(from, from + CHUNK)
+/** Cuts the pieces of an answer into chunks. `given` says that nobody else has the pieces. */
+export async function* columnChunks(
+  pieces: readonly Uint8Array<ArrayBuffer>[],
+  given: boolean,
+): AsyncGenerator<Chunk> {
+  // Two columns may share a buffer.
+  const last = new Map(pieces.map(({ buffer }, i) => [buffer, i]))
+  for (const [i, piece] of pieces.entries())
+    for (let from = 0; from < piece.length; from += CHUNK) {
+      const ends = from + CHUNK >= piece.length && last.get(piece.buffer) === i
+      yield { content: piece.subarray(from, from + CHUNK), frees: given && ends ? piece.buffer : null }
+    }
 }

@@ -14,6 +14,8 @@ import {
   gzip,
   zstdCompress,
 } from 'node:zlib'
+import { turn } from '../lib/turn.ts'
+import { free, type Chunk } from './chunks.ts'
 
 /** A shorter answer fits into a few packets anyway. */
 export const ENCODED_BYTES = 16 * 1024
@@ -61,13 +63,19 @@ export function encoded(encoding: Encoding, bytes: Uint8Array): Promise<Uint8Arr
   return PACKERS[encoding].whole(bytes)
 }
 
-/** Compresses piece by piece, as fast as the client takes it. */
-export function encodedStream(
-  encoding: Encoding,
-  stream: ReadableStream<Uint8Array>,
-): ReadableStream<Uint8Array> {
+/** Compresses chunk by chunk, as fast as the client takes it. */
+export function encodedStream(encoding: Encoding, chunks: AsyncGenerator<Chunk>): ReadableStream<Uint8Array> {
   const packer = PACKERS[encoding].pieces()
   // If the client goes away the whole pipeline ends, and there is nobody to tell.
-  pipeline(Readable.fromWeb(stream as Parameters<typeof Readable.fromWeb>[0]), packer, () => undefined)
+  pipeline(contentOf(chunks, packer.writableHighWaterMark), packer, () => undefined)
   return Readable.toWeb(packer)
+}
+
+/** A stream holds at most `most` bytes back, so a longer chunk has been compressed when the stream asks for the next one. */
+async function* contentOf(chunks: AsyncGenerator<Chunk>, most: number): AsyncGenerator<string | Uint8Array> {
+  for await (const { content, frees } of chunks) {
+    await turn()
+    yield content
+    if (content.length >= most) free(frees)
+  }
 }

@@ -127,8 +127,9 @@ export function createApi(services: Services) {
     .onRequest(({ request, set }) => {
       // Tests have no server. With one, an unknown address means that the client has gone.
       const server = listening()
-      const address = server ? (server.requestIP(request)?.address ?? '') : '127.0.0.1'
-      const visit = gate.open(request, address)
+      const from = server?.requestIP(request)
+      const address = server ? (from?.address ?? '') : '127.0.0.1'
+      const visit = gate.open(request, address, Boolean(from))
       Object.assign(set.headers, commonHeaders(visit))
       if (!allowedHosts(visit.peer.host))
         throw new Problem(

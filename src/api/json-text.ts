@@ -3,8 +3,8 @@
 // A report and tracks of millions of bars take a hundred megabytes. So the text consists of pieces that are never joined: a
 // large answer is sent piece by piece, and others get their turn in between.
 
-import { turn } from '../lib/turn.ts'
 import { cutText } from '../lib/text-cut.ts'
+import type { Chunk } from './chunks.ts'
 import { Columns } from './columns.ts'
 
 /** A text; its bytes, which are released as they are sent; or parts that are read one by one as they are sent. */
@@ -139,37 +139,18 @@ export function isLarge(answer: Answer): boolean {
   return length > LARGE
 }
 
-/** The answer's bytes, made as the client takes them. */
-export function answerStream(answer: Answer): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  const chunks = chunksOf(answerPieces(answer, (text) => text.taken()))
-  return new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      // One chunk for each turn of the event loop, however fast the client is and however many there are.
-      await turn()
-      const { done, value } = await chunks.next()
-      if (done) controller.close()
-      else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
-    },
-    async cancel() {
-      await chunks.return(undefined)
-    },
-  })
-}
-
-async function* chunksOf(
-  pieces: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
-): AsyncGenerator<string | Uint8Array<ArrayBuffer>> {
+/** Cuts the answer into chunks. Bytes in it are released as they are taken. */
+export async function* answerChunks(answer: Answer): AsyncGenerator<Chunk> {
   let small = ''
-  for await (const piece of pieces) {
+  for await (const piece of answerPieces(answer, (text) => text.taken())) {
     if (typeof piece === 'string' && small.length + piece.length <= CHUNK) {
       small += piece
       continue
     }
-    if (small !== '') yield small
+    if (small !== '') yield { content: small, frees: null }
     small = ''
-    if (typeof piece === 'string') yield* cutText(piece, CHUNK)
-    else yield piece
+    if (typeof piece !== 'string') yield { content: piece, frees: piece.buffer }
+    else for (const content of cutText(piece, CHUNK)) yield { content, frees: null }
   }
-  if (small !== '') yield small
+  if (small !== '') yield { content: small, frees: null }
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import { barColumns, barsTag } from '../../src/api/bar-columns.ts'
+import { chunkStream } from '../../src/api/chunks.ts'
 import {
-  answerStream,
+  answerChunks,
   answerText,
   isLarge,
   JsonText,
@@ -25,7 +26,7 @@ test('a large answer leaves in pieces and says the same', async () => {
     n: null,
   }
   expect([isLarge(answer), isLarge({ ok: true })]).toEqual([true, false])
-  const chunks = await Array.fromAsync(answerStream(answer))
+  const chunks = await Array.fromAsync(chunkStream(answerChunks(answer), false))
   expect(chunks.length).toBeGreaterThan(4)
   const sent = Buffer.concat(chunks).toString()
   expect(sent === (await answerText(answer))).toBe(true)
@@ -39,7 +40,7 @@ test('bytes of a large answer are let go of as they are sent', async () => {
   const sent: Uint8Array[] = []
   // The first is what stands before them.
   const left: number[] = []
-  for await (const chunk of answerStream(answer)) {
+  for await (const chunk of chunkStream(answerChunks(answer), false)) {
     left.push(bytes.length)
     sent.push(chunk)
   }

@@ -143,6 +143,20 @@ describe.each(MODES)('%s', (mode) => {
       expect((await server.call('GET', `/api/platform/backtests/${id}`)).json.backtest.state).toBe('done')
     })
 
+    test('tracks as columns are the same bytes however often they are asked for, and can be asked for by HEAD', async () => {
+      const asked = backtestOf('//@version=6\nindicator("x")\nplot(close)\nplot(close)')
+      const { id } = (await server.call('POST', '/api/platform/backtests', asked)).json
+      const get = (method: string) =>
+        fetch(`${server.base}/api/platform/backtests/${id}/tracks`, {
+          method,
+          headers: { ...server.headers, accept: 'application/vnd.chartroom.columns' },
+        })
+      const [head, first, again] = [await get('HEAD'), await get('GET'), await get('GET')]
+      const bytes = await first.bytes()
+      expect([head.status, (await head.bytes()).length, bytes.length > 50_000]).toEqual([200, 0, true])
+      expect(Bun.deepEquals(await again.bytes(), bytes)).toBe(true)
+    })
+
     test('load leaves no files open', async () => {
       const open = () => readdirSync(`/proc/${server.process.pid}/fd`).length
       const load = async (rounds: number) => {
