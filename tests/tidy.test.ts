@@ -9,6 +9,7 @@ const root = `${import.meta.dir}/..`
 const FEATURES = {
   runs: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine'],
   sweeps: ['lib', 'market', 'wire', 'store', 'pine', 'backtest', 'engine', 'statistics'],
+  portfolios: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
   scans: ['lib', 'market', 'wire', 'store', 'pine', 'engine'],
   accounts: ['lib', 'store'],
   alerts: ['lib', 'market', 'store', 'pine'],
@@ -252,7 +253,7 @@ describe('rooms', () => {
   test.each([
     [
       'backtest/broker/RULES.md',
-      'A-J',
+      'A-JM',
       [
         'src/backtest',
         'src/pine/broker.ts',

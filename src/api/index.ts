@@ -66,6 +66,7 @@ import { searchRoutes } from './search.ts'
 import { streamLog, streamRoutes, type StreamLog } from './stream.ts'
 import { StreamSlots } from './stream-slots.ts'
 import { supportRoutes } from './support.ts'
+import { portfolioRoutes } from './portfolios.ts'
 import { scanRoutes } from './scans.ts'
 import { sweepRoutes } from './sweeps.ts'
 import { tokenRoutes } from './tokens.ts'
@@ -81,6 +82,7 @@ const resources = (deps: ApiDeps, events: StreamLog) =>
     .use(backtestRoutes(deps))
     .use(backtestCheckRoutes(deps))
     .use(sweepRoutes(deps))
+    .use(portfolioRoutes(deps))
     .use(scanRoutes(deps))
     .use(alertRoutes(deps))
     .use(ideaRoutes(deps))

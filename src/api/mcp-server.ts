@@ -91,6 +91,23 @@ const TOOLS: readonly Tool[] = [
   { name: 'get_sweep_results', method: 'GET', path: `${platform}/sweeps/:id/results`, large: true },
   { name: 'stop_sweep', method: 'POST', path: `${platform}/sweeps/:id/cancel` },
   {
+    name: 'run_portfolio',
+    method: 'POST',
+    path: `${platform}/portfolios`,
+    description:
+      'Run several strategies, each on its market, with one pot of money. Answers at once; ask get_portfolio until its state is done.',
+  },
+  {
+    name: 'get_portfolio',
+    method: 'GET',
+    path: `${platform}/portfolios/:id`,
+    description:
+      'A portfolio with its result: figures of the whole and of each part, what each contributes to profit and risk, how they go together.',
+    large: true,
+  },
+  { name: 'list_portfolios', method: 'GET', path: `${platform}/portfolios` },
+  { name: 'stop_portfolio', method: 'POST', path: `${platform}/portfolios/:id/cancel` },
+  {
     name: 'run_scan',
     method: 'POST',
     path: `${platform}/scans`,

@@ -20,6 +20,7 @@ const ALERT: Codes = ['alert_not_found']
 const BACKTEST: Codes = ['backtest_not_found']
 const IDEA: Codes = ['idea_not_found']
 const SWEEP: Codes = ['sweep_not_found']
+const PORTFOLIO: Codes = ['portfolio_not_found']
 const SCAN: Codes = ['scan_not_found']
 const SCRIPT: Codes = ['script_not_found']
 const LAYOUT: Codes = ['layout_not_found']
@@ -68,6 +69,13 @@ export const ROUTE_CODES: Readonly<Record<string, Codes>> = {
   'GET /api/platform/sweeps/:id/events': [...SWEEP, 'concurrency_limited'],
   'GET /api/platform/backtests/:id/verdict': [...BACKTEST, ...RUN],
   'GET /api/platform/trials': [...SWEEP, ...BACKTEST],
+
+  'POST /api/platform/portfolios': [...KEPT, 'bars_not_found', 'concurrency_limited'],
+  'GET /api/platform/portfolios/:id': PORTFOLIO,
+  'GET /api/platform/portfolios/:id/parts/:part': PORTFOLIO,
+  'POST /api/platform/portfolios/:id/cancel': PORTFOLIO,
+  'DELETE /api/platform/portfolios/:id': PORTFOLIO,
+  'GET /api/platform/portfolios/:id/events': [...PORTFOLIO, 'concurrency_limited'],
 
   'POST /api/platform/scans': [...KEPT, ...WATCHLIST, 'concurrency_limited'],
   'GET /api/platform/scans/:id': SCAN,

@@ -19,7 +19,8 @@ import { ScriptError, SeriesNeeded, type Limits } from '../pine/runtime/runtime.
 import { Source } from '../pine/source.ts'
 import { BrokerEmulator } from './broker/broker.ts'
 import { magnifierBars } from './broker/magnifier.ts'
-import { brokerSettings, type DeclarationArgs } from './broker/settings.ts'
+import type { Pot } from './broker/pot.ts'
+import { brokerSettings, type BrokerSettings, type DeclarationArgs } from './broker/settings.ts'
 import type { CompiledScripts } from './compiled-scripts.ts'
 import { DevelopingBars } from './developing.ts'
 import { ENGINE } from './engine.ts'
@@ -61,6 +62,8 @@ export interface BacktestRequest {
   readonly collect?: () => void
   /** Arguments that replace those of the script's declaration (initial_capital, commission_value, …). */
   readonly overrides?: Readonly<Record<string, number | string | boolean>>
+  /** Of a portfolio's parts: the money that they trade with. */
+  readonly pot?: Pot
   /** A clock in milliseconds, for `timings` and `limits.timeMs`; without it, there are no timings and no limit. */
   readonly now?: () => number
   /** Processor time of this thread in milliseconds, which `limits.timeMs` counts if it is given. */
@@ -182,6 +185,7 @@ export function openBacktest(request: BacktestRequest): Backtest {
     developing,
     dayOf: (bar) => calendar.tradingDay(bars.time[bar]!),
     notesResting: request.stepwise !== true && request.figuresOnly !== true,
+    pot: request.pot ?? null,
   })
   // Each advance has the whole time, since an alert advances its run again for every bar.
   const { timeMs } = request.limits
@@ -352,6 +356,16 @@ export function openBacktest(request: BacktestRequest): Backtest {
       }
     },
   }
+}
+
+/** What the script declares itself to be, without running it. */
+export function declarationOf(request: BacktestRequest): {
+  readonly kind: Program['declaration']['kind']
+  readonly settings: BrokerSettings
+} {
+  const { program } = compiled(request, new Source(request.source)).script
+  const args = overridden(program.declaration.args, request.overrides ?? {})
+  return { kind: program.declaration.kind, settings: brokerSettings(args, request.symbol, program.version) }
 }
 
 function compiled(

@@ -12,6 +12,7 @@ import type { JudgeJob, JudgeOutput } from './judge-job.ts'
 import type { Verified } from '../backtest/report/difference.ts'
 import type { TrackKinds } from '../backtest/tracks.ts'
 import type { Packed, Path } from '../wire/columns.ts'
+import type { PortfolioResult } from '../wire/portfolio.ts'
 import type { ReportSummary } from '../wire/report.ts'
 import type { ProblemCode } from '../lib/problem-codes.ts'
 import type { ProblemDetails } from '../lib/problem.ts'
@@ -26,6 +27,7 @@ export interface Jobs {
   readonly preview: { readonly job: RunJob; readonly answer: PreviewOutput }
   readonly trials: { readonly job: TrialsJob; readonly answer: TrialsOutput }
   readonly scan: { readonly job: ScanJob; readonly answer: ScanOutput }
+  readonly portfolio: { readonly job: PortfolioJob; readonly answer: PortfolioOutput }
   readonly judge: { readonly job: JudgeJob; readonly answer: JudgeOutput }
   readonly advance: { readonly job: AdvanceJob; readonly answer: AdvanceOutput }
   readonly verify: { readonly job: RunJob; readonly answer: VerifyOutput }
@@ -95,6 +97,20 @@ export interface ScanOutput {
   readonly rows: readonly (
     ScannedMarket | { readonly error: { readonly code: string; readonly message: string } }
   )[]
+}
+
+/** Scripts that trade with the same money, each on its market. */
+export interface PortfolioJob {
+  readonly parts: readonly (RunJob & { readonly priority: number })[]
+  readonly capital: number | null
+  readonly currency: string | null
+}
+
+export interface PortfolioOutput {
+  readonly result: PortfolioResult
+  /** JSON texts of the parts' reports. */
+  readonly reports: readonly TextBytes[]
+  readonly tried: readonly BacktestOutput['tried'][]
 }
 
 /** A run that continues from its kept state; see `backtest/advance.ts`. */
@@ -226,8 +242,8 @@ export interface ScriptHost {
   library(user: string, library: string, version: number): string | null | Promise<string | null>
   /** The bars that request.* asks for; null = there are none. */
   series(exchange: string, symbol: string, interval: string): Series | null | Promise<Series | null>
-  /** The finest bars of the symbol, for the bar magnifier; null = there are none. */
-  finer(): FinerBars | null | Promise<FinerBars | null>
+  /** The finest bars of the symbol, or of a portfolio's part, for the bar magnifier; null = there are none. */
+  finer(part?: number): FinerBars | null | Promise<FinerBars | null>
 }
 
 interface ImportHost {

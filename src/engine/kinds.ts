@@ -7,6 +7,7 @@ import { judgeJob } from './judge-job.ts'
 import { importJob } from './import-job.ts'
 import { packJob } from './pack-job.ts'
 import { pickJob } from './pick-job.ts'
+import { portfolioJob } from './portfolio-job.ts'
 import { publishJob } from './publish-job.ts'
 import { replayJob } from './replay-job.ts'
 import { previewJob, repaintJob, runJob, verifyJob } from './run-job.ts'
@@ -20,6 +21,7 @@ export const KINDS: Kinds = {
   preview: (job, desk) => previewJob(job, desk),
   trials: trialsJob,
   scan: scanJob,
+  portfolio: portfolioJob,
   judge: judgeJob,
   advance: advanceJob,
   verify: verifyJob,

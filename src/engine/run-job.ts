@@ -70,7 +70,7 @@ async function weighedResult(job: RunJob, desk: Desk, run: RunBacktest) {
   return { result, scales: new AnswerScales(Math.min(answerBytes, memoryBytes), weighed, collect) }
 }
 
-const triedBy = ({ source }: RunJob, { inputs, script }: Report): BacktestOutput['tried'] => ({
+export const triedBy = ({ source }: RunJob, { inputs, script }: Report): BacktestOutput['tried'] => ({
   script: scriptName(source),
   trial: trialName(inputs, script.declaration),
 })
@@ -99,38 +99,47 @@ export async function withAllItAsks<Answer>(
   desk: Desk,
   run: (request: BacktestRequest, libraries: ReadonlyMap<string, string | null>) => Answer,
 ): Promise<Answer> {
+  const { request, libraries, wanted } = await requestOf(job, desk)
+  return withSeriesOf(desk, wanted, (series) => run({ ...request, series }, libraries))
+}
+
+/** The job as a request, but for the series that request.* will ask for: `wanted` are those that are known ahead. */
+export async function requestOf(job: RunJob, desk: Desk) {
   const { source, symbol, interval, inputs, overrides } = job
-  const known = outline(source, { symbol, interval, inputs })
-  const { magnifier } = known
+  const { magnifier, series: wanted } = outline(source, { symbol, interval, inputs })
   const libraries = await librariesOf(source, desk.host)
   const finer: FinerBars | null =
     (overrides['use_bar_magnifier'] ?? magnifier) ? await desk.host.finer() : null
-  return withSeries(
-    (...name) => desk.host.series(...name),
-    (series) =>
-      run(
-        {
-          ...job,
-          finer,
-          series,
-          library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
-          progress: desk.progress,
-          used: desk.used,
-          ...(desk.scripts && { scripts: desk.scripts }),
-          collect,
-          now: () => performance.now(),
-          spent: ownThreadMs,
-        },
-        libraries,
-      ),
-    {
-      wanted: known.series,
-      before(asked) {
-        if (asked < SERIES_MAX) return
-        throw new Problem(422, 'script_limit_exceeded', `request.* asked for more than ${SERIES_MAX} series.`)
-      },
+  const request: Omit<BacktestRequest, 'series'> = {
+    ...job,
+    finer,
+    library: (user, library, version) => libraries.get(`${user}/${library}/${version}`) ?? null,
+    progress: desk.progress,
+    used: desk.used,
+    ...(desk.scripts && { scripts: desk.scripts }),
+    collect,
+    now: () => performance.now(),
+    spent: ownThreadMs,
+  }
+  return { request, libraries, wanted }
+}
+
+/** Series that the script's text asks for. */
+export type Wanted = ReturnType<typeof outline>['series']
+
+/** Runs with the series that it asks for, again whenever one is missing. */
+export function withSeriesOf<Answer>(
+  desk: Desk,
+  wanted: Wanted,
+  run: (series: BacktestRequest['series']) => Answer,
+): Promise<Answer> {
+  return withSeries((...name) => desk.host.series(...name), run, {
+    wanted,
+    before(asked) {
+      if (asked < SERIES_MAX) return
+      throw new Problem(422, 'script_limit_exceeded', `request.* asked for more than ${SERIES_MAX} series.`)
     },
-  )
+  })
 }
 
 const collect = () => Bun.gc(true)

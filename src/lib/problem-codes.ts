@@ -84,6 +84,7 @@ export const PROBLEM_CODES = {
   backtest_not_found: notThere('backtest'),
   delivery_not_found: notThere('delivery'),
   idea_not_found: notThere('idea'),
+  portfolio_not_found: notThere('portfolio'),
   scan_not_found: notThere('scan'),
   script_not_found: notThere('script'),
   session_not_found: notThere('session'),

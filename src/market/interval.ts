@@ -46,12 +46,12 @@ export function normalizeInterval(text: string): string | null {
 }
 
 /** The normal form of an interval that a user sent, or Problem 422 that names `/interval` of the body or the query. */
-export function requireInterval(text: string, where: 'body' | 'query' = 'body'): string {
+export function requireInterval(text: string, where: 'body' | 'query' = 'body', path = '/interval'): string {
   const interval = normalizeInterval(text)
   if (interval !== null) return interval
   const message = 'expected an interval such as 15m, 1h or 1d'
-  const field = { in: where, path: '/interval', code: 'interval', message }
-  throw new Problem(422, 'validation_failed', `${where} /interval: ${message}`, { fields: [field] })
+  const field = { in: where, path, code: 'interval', message }
+  throw new Problem(422, 'validation_failed', `${where} ${path}: ${message}`, { fields: [field] })
 }
 
 export function formatInterval({ count, unit }: Interval): string {

@@ -32,6 +32,7 @@ import { resolveSeries } from '../market/seen-bars.ts'
 import type { Limits } from '../pine/runtime/runtime.ts'
 import { Poller } from '../market/providers/poller.ts'
 import type { Http } from '../market/providers/provider.ts'
+import { Portfolios } from '../portfolios/portfolios.ts'
 import { createPlaces } from '../replay/places.ts'
 import { endReplays } from '../replay/session.ts'
 import { purgeGone } from '../runs/gone.ts'
@@ -106,6 +107,17 @@ export function createFeatures(deps: FeatureDeps): Features {
     ledger,
     hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
     atOnce: Math.max(1, deps.pool.workers - 1),
+  })
+  const portfolios = new Portfolios({
+    kv,
+    clock,
+    newId,
+    log,
+    bars,
+    pool: deps.pool,
+    limits: deps.limits,
+    hostFor: (seen, userId, key, of) => hostFor(seen, libraryFor(kv, userId), key, of),
+    tried: (userId, market, tried) => ledger.note({ ...tried, userId, market }),
   })
   const watchlists = createWatchlists({ kv, clock, newId })
   const scans = new Scans({
@@ -289,6 +301,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     search,
     support: createSupport({ kv, clock, newId, articles: deps.articles }),
     sweeps,
+    portfolios,
     scans,
     ledger,
     texts,

@@ -136,6 +136,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   })
   await runs.recover()
   await features.sweeps.recover()
+  await features.portfolios.recover()
   await features.scans.recover()
   const stopping = new AbortController()
   const services: Services = {
@@ -226,7 +227,7 @@ export async function serve(context: Surroundings, config: Config, newKey: boole
   pool.close()
   doing = 'storing what became of runs'
   await runs.settled()
-  await Promise.all([features.sweeps.stop(), features.scans.stop()])
+  await Promise.all([features.sweeps.stop(), features.scans.stop(), features.portfolios.stop()])
   features.search.close()
   doing = 'closing the store'
   await kv.close()

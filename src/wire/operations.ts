@@ -14,6 +14,7 @@ import { LAYOUTS } from './layout.ts'
 import type { OperationTable } from './operation.ts'
 import { REPLAYS } from './replay.ts'
 import type { Unchanged, Warning, Wire } from './schema.ts'
+import { PORTFOLIOS } from './portfolio.ts'
 import { SCANS } from './scan.ts'
 import { SCRIPTS } from './script.ts'
 import { SEARCH } from './search.ts'
@@ -29,6 +30,7 @@ export const OPERATIONS = {
   ...TOKENS,
   ...BACKTESTS,
   ...SWEEPS,
+  ...PORTFOLIOS,
   ...SCANS,
   ...ALERTS,
   ...IDEAS,

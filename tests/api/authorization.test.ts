@@ -210,6 +210,10 @@ test("somebody else's objects are not there", async () => {
       source: '//@version=6\nstrategy("mine")\nn = input.int(3, "N")',
       space: [{ input: 'N', values: [1, 2] }],
     }),
+    '/api/platform/portfolios/': await post('/api/platform/portfolios', {
+      name: 'mine',
+      parts: [{ ...market, name: 'one', bars: 50, source: '//@version=6\nstrategy("mine")' }],
+    }),
     '/api/auth/sessions/': sessions[0]!.id,
   }
   for (const [prefix, id] of Object.entries(mine)) {

@@ -65,6 +65,12 @@ const MAKING: readonly Scenario[] = [
     made: ['sweeps', 'id'],
   },
   {
+    name: 'a portfolio',
+    route: '/api/platform/portfolios',
+    body: { name: 'mine', parts: [BACKTEST] },
+    made: ['portfolios', 'id'],
+  },
+  {
     name: 'a scan',
     route: '/api/platform/scans',
     body: {
@@ -152,6 +158,7 @@ const SAME_AGAIN = [
   '/api/platform/backtests/:id/compare',
   '/api/platform/sweeps/:id/cancel',
   '/api/platform/sweeps/:id/resume',
+  '/api/platform/portfolios/:id/cancel',
   '/api/platform/scans/:id/cancel',
   '/api/platform/scans/:id/run',
   '/api/platform/scripts/check',

@@ -195,6 +195,15 @@ test('every tool of an agent does what its route does', async () => {
   const watch = { conditions: [], channels: ['email'], webhookIds: [] }
   expect((await done('watch_scan', { id: scan, watch }))['scan'].watch).toEqual(watch)
 
+  const { id: portfolio } = await done('run_portfolio', {
+    name: 'both',
+    parts: [{ ...market, name: 'one', bars: 50, source }],
+  })
+  await services.features.portfolios.watch(userId, portfolio, new AbortController().signal, () => {})
+  await same('get_portfolio', { id: portfolio }, `/platform/portfolios/${portfolio}`)
+  await same('list_portfolios', {}, '/platform/portfolios')
+  expect((await done('stop_portfolio', { id: portfolio }))['portfolio'].state).toBe('done')
+
   const { id: alert } = await done('create_alert', {
     ...market,
     kind: 'price',

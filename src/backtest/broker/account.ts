@@ -12,6 +12,7 @@ import { rowsOf } from './ledger.ts'
 import { UNIT, contracts, tickAbove, tickBelow, unitsOf } from './numbers.ts'
 import type { Direction, PathPoint } from './orders.ts'
 import { Position } from './position.ts'
+import type { Pot, PotMember } from './pot.ts'
 import type { BrokerSettings } from './settings.ts'
 import { budgetOf, unitsFor } from './sizing.ts'
 import { TradeCursor } from './trade-view.ts'
@@ -30,9 +31,11 @@ export interface BrokerOptions {
   readonly dayOf?: (bar: number) => number
   /** Whether to note which orders rest at which price (resting.ts): charts draw them, alerts do not need them. */
   readonly notesResting?: boolean
+  /** The money it has in common with others (M1). */
+  readonly pot?: Pot | null
 }
 
-export class Account implements BrokerAccount {
+export class Account implements BrokerAccount, PotMember {
   bar = 0
   /** The place on the bar, which is booked with every fill. */
   point: PathPoint = 0
@@ -48,12 +51,13 @@ export class Account implements BrokerAccount {
   readonly lot: number
   readonly mintick: number
   readonly pointValue: number
+  readonly pot: Pot | null
   /** The trade that a script asked for last. */
   private readonly trade = new TradeCursor(this)
   /** Maximum drawdown and run-up so far, computed on request. */
   private extremes: EquityWalk
 
-  constructor({ bars, symbol, settings, rates = null, developing = null }: BrokerOptions) {
+  constructor({ bars, symbol, settings, rates = null, developing = null, pot = null }: BrokerOptions) {
     this.developing = developing
     this.bars = developing?.bars ?? bars
     this.settings = settings
@@ -63,6 +67,8 @@ export class Account implements BrokerAccount {
     this.pointValue = symbol.pointValue
     this.position = new Position(symbol.pointValue, settings.closeEntriesRule)
     this.extremes = this.newExtremes()
+    this.pot = pot
+    pot?.join(this)
   }
 
   private newExtremes(): EquityWalk {
@@ -84,8 +90,34 @@ export class Account implements BrokerAccount {
   }
 
   equityAt(price: number): number {
-    const { position } = this
-    return this.settings.initialCapital + position.netProfit + position.openProfit(price, this.rate())
+    const { position, pot } = this
+    const own = this.settings.initialCapital + position.netProfit + position.openProfit(price, this.rate())
+    return pot === null ? own : own + pot.profitBeside(this)
+  }
+
+  /** What new positions can be taken with (M3). */
+  freeAt(price: number): number {
+    const equity = this.equityAt(price)
+    return this.pot === null ? equity : equity - this.pot.marginBeside(this)
+  }
+
+  /** What the position can be kept with (M5). */
+  keptAt(price: number): number {
+    const equity = this.equityAt(price)
+    return this.pot === null ? equity : equity - this.pot.marginBefore(this)
+  }
+
+  /** Initial capital and closed profit: what risk rules are measured by, of the whole pot (M6). */
+  get closedEquity(): number {
+    const own = this.settings.initialCapital + this.position.netProfit
+    return this.pot === null ? own : own + this.pot.closedProfitBeside(this)
+  }
+
+  get marginHeld(): number {
+    const { units } = this.position
+    if (units === 0) return 0
+    const value = contracts(Math.abs(units)) * this.nowPrice() * this.pointValue * this.rate()
+    return value * this.margin(units > 0 ? 1 : -1)
   }
 
   // ——— strategy.* ———
@@ -177,11 +209,13 @@ export class Account implements BrokerAccount {
     const margin = this.margin(held > 0 ? 1 : -1)
     if (margin === 0 || (held > 0 && margin === 1)) return NaN
     const size = contracts(held) * this.pointValue * this.rate()
-    const base =
+    const own =
       settings.initialCapital +
       position.netProfit -
       position.fees -
       position.value * this.pointValue * this.rate()
+    const { pot } = this
+    const base = pot === null ? own : own + pot.profitBeside(this) - pot.marginBefore(this)
     const ticks = -base / (size - Math.abs(size) * margin) / this.mintick
     return (held > 0 ? tickBelow(ticks) : tickAbove(ticks)) * this.mintick
   }

@@ -141,7 +141,7 @@ export class Floor {
     // C5: what it flips was opened a moment ago and still needs its own margin; an older position frees its margin first
     // (C6).
     if (order.paired) required += contracts(Math.abs(held)) * value * account.margin(held > 0 ? 1 : -1)
-    return !exceeds(required, account.equityAt(price))
+    return !exceeds(required, account.freeAt(price))
   }
 
   /**

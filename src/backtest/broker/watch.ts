@@ -60,7 +60,7 @@ export class Watch {
     const held = account.position.units
     const total = units + (held * direction > 0 ? Math.abs(held) : 0)
     const required = contracts(total) * price * account.pointValue * account.rate() * margin
-    return !exceeds(required, account.equityAt(price))
+    return !exceeds(required, account.freeAt(price))
   }
 
   /** G3: units that a margin call sells at this price; 0 = margin holds. */
@@ -73,17 +73,17 @@ export class Watch {
     const price = ticks * account.mintick
     if (price > this.callBelow && price < this.callAbove) return 0
     const unitValue = price * account.pointValue * account.rate()
-    return marginCallUnits(Math.abs(held), account.equityAt(price), unitValue, margin, account.lot)
+    return marginCallUnits(Math.abs(held), account.keptAt(price), unitValue, margin, account.lot)
   }
 
   /** Call it whenever the position has changed. */
   setCallRange(): void {
-    const { position, settings, rates, pointValue } = this.account
+    const { position, settings, rates, pointValue, pot } = this.account
     const held = position.units
     const range =
       held === 0
         ? NEVER_CALLED
-        : rates
+        : rates || pot?.isShared
           ? { below: Infinity, above: -Infinity }
           : callRange(
               settings.initialCapital + position.netProfit - position.fees - position.value * pointValue,
@@ -106,7 +106,7 @@ export class Watch {
   /** Begins a new trading day if the bar belongs to one. Answers whether there have been too many losing days in a row. */
   losingDaysReached(bar: number): boolean {
     const { account } = this
-    return rollDay(this.risk, this.dayOf(bar), account.equityAt(account.nowPrice()), this.closedEquity())
+    return rollDay(this.risk, this.dayOf(bar), account.equityAt(account.nowPrice()), account.closedEquity)
   }
 
   /**
@@ -138,11 +138,7 @@ export class Watch {
     const { risk, account } = this
     if (risk.drawdown === null || this.halted) return false
     const equity = account.equityAt(ticks * account.mintick)
-    return drawdownReached(risk, equity, this.closedEquity(), account.position.closed.count)
-  }
-
-  private closedEquity(): number {
-    return this.account.settings.initialCapital + this.account.position.netProfit
+    return drawdownReached(risk, equity, account.closedEquity, account.position.closed.count)
   }
 
   // ——— snapshots ———

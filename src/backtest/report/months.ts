@@ -15,8 +15,11 @@ export interface PeriodEnd {
   readonly trades: number
 }
 
+type Times = Pick<Bars, 'time' | 'length'>
+type Realised = Pick<TradeTable, 'profit' | 'exitBar' | 'closed'>
+
 /** Every UTC month that has bars, with the profit realised in it. */
-export function monthsOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
+export function monthsOf(bars: Times, trades: Realised): PeriodEnd[] {
   if (bars.length === 0) return []
   const first = new Date(bars.time[0]!)
   const to = bars.time[bars.length - 1]!
@@ -30,7 +33,7 @@ export function monthsOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
 }
 
 /** The same for days. */
-export function daysOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
+export function daysOf(bars: Times, trades: Realised): PeriodEnd[] {
   if (bars.length === 0) return []
   const to = bars.time[bars.length - 1]!
   const starts: number[] = []
@@ -40,8 +43,8 @@ export function daysOf(bars: Bars, trades: TradeTable): PeriodEnd[] {
 
 function collect(
   starts: readonly number[],
-  { time }: Bars,
-  { profit: profits, exitBar, closed }: TradeTable,
+  { time }: Times,
+  { profit: profits, exitBar, closed }: Realised,
   label: (start: number) => string,
 ): PeriodEnd[] {
   let k = 0

@@ -27,6 +27,7 @@ const SECTIONS: readonly (readonly [title: string, ids: readonly string[]])[] = 
     'Results',
     [
       'scans',
+      'portfolios',
       'trades-list',
       'fills',
       'position-size',

@@ -1,0 +1,92 @@
+// Portfolios: ask for one, follow it, look at the whole and at its parts.
+
+import { Elysia } from 'elysia'
+import type { Portfolio, PortfolioProgress } from '../portfolios/portfolios.ts'
+import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
+import { access, type ApiDeps } from './access.ts'
+import { SILENT_SECONDS } from './event-wait.ts'
+import { listed, pageOf } from './fields.ts'
+import { JsonText } from './json-text.ts'
+import { progressEvents, type Watched } from './progress-events.ts'
+import { route } from './route.ts'
+
+/** Scripts of twenty parts, of which few are long. */
+const BODY_BYTES = 4 << 20
+
+export function portfolioRoutes(deps: ApiDeps) {
+  const { portfolios } = deps.features
+  return new Elysia({ prefix: '/api/platform', tags: ['Portfolios'], normalize: false })
+    .use(access(deps))
+    .post(
+      '/portfolios',
+      ({ caller, body, once }) =>
+        once(
+          (portfolio: Portfolio) => ({ id: portfolio.id, portfolio: shown(portfolio) }),
+          (also) => portfolios.create(caller.user.id, body, also),
+        ),
+      route('POST /api/platform/portfolios', { rate: 'backtests', bodyBytes: BODY_BYTES }),
+    )
+    .get(
+      '/portfolios',
+      async ({ caller, query }) =>
+        listed('portfolios', await portfolios.list(caller.user.id, pageOf(query, 100)), shown),
+      route('GET /api/platform/portfolios'),
+    )
+    .get(
+      '/portfolios/:id',
+      async ({ caller, params: { id } }) => {
+        const portfolio = shown(await portfolios.get(caller.user.id, id))
+        const scripts = await portfolios.scripts(caller.user.id, id)
+        const parts = portfolio.parts.map((part, i) => ({ ...part, ...scripts[i] }))
+        return { portfolio: { ...portfolio, parts }, result: await portfolios.result(caller.user.id, id) }
+      },
+      route('GET /api/platform/portfolios/{id}'),
+    )
+    .get(
+      '/portfolios/:id/parts/:part',
+      async ({ caller, params: { id, part } }) => ({
+        report: new JsonText([await portfolios.report(caller.user.id, id, Number(part))], {
+          tag: `${id} ${part}`,
+        }),
+      }),
+      route('GET /api/platform/portfolios/{id}/parts/{part}', { etag: true }),
+    )
+    .post(
+      '/portfolios/:id/cancel',
+      async ({ caller, params: { id } }) => ({
+        id,
+        portfolio: shown(await portfolios.cancel(caller.user.id, id)),
+      }),
+      route('POST /api/platform/portfolios/{id}/cancel'),
+    )
+    .delete(
+      '/portfolios/:id',
+      async ({ caller, params: { id } }) => {
+        await portfolios.remove(caller.user.id, id)
+        return { id, deleted: true }
+      },
+      route('DELETE /api/platform/portfolios/{id}'),
+    )
+    .get(
+      '/portfolios/:id/events',
+      async ({ caller, params: { id }, request, server }) => {
+        await portfolios.get(caller.user.id, id)
+        server?.timeout(request, SILENT_SECONDS)
+        const signal = AbortSignal.any([request.signal, deps.stopping])
+        const leave = deps.streams.enter(caller.user.id, signal)
+        const watched: Watched<PortfolioProgress> = {
+          watch: (until, told) => portfolios.watch(caller.user.id, id, until, told),
+          async end() {
+            const portfolio = await portfolios.find(caller.user.id, id)
+            return portfolio && { portfolio: shown(portfolio) }
+          },
+        }
+        return progressEvents(deps, caller, watched, signal, leave)
+      },
+      route('GET /api/platform/portfolios/{id}/events'),
+    )
+}
+
+function shown({ userId: _owner, parts, ...portfolio }: Portfolio): PortfolioWire {
+  return { ...portfolio, parts: parts.map(({ seriesOwner: _seriesOwner, ...part }) => part) }
+}

@@ -1,0 +1,162 @@
+// A portfolio: several strategies, each on its own bars, that trade with one pot of money.
+//
+// Each part is a backtest of its own that is advanced bar by bar. Whose turn it is the closing times of the bars say (M2), so
+// nobody sees a price before its time; what the parts have in common, the pot knows (broker/pot.ts). A part that is alone
+// is advanced to its end in one go, and is to the last byte the backtest that it would be without a portfolio.
+
+import { invalidField, Problem } from '../lib/problem.ts'
+import type { Bars } from '../market/bars.ts'
+import { calendarOf, periodFinder } from '../market/calendar.ts'
+import { parseInterval } from '../market/interval.ts'
+import type { SymbolInfo } from '../market/symbol.ts'
+import type { PortfolioResult } from '../wire/portfolio.ts'
+import { Pot } from './broker/pot.ts'
+import { CompiledScripts } from './compiled-scripts.ts'
+import { figuresOf } from './portfolio-figures.ts'
+import {
+  openBacktest,
+  declarationOf,
+  type Backtest,
+  type BacktestRequest,
+  type BacktestResult,
+} from './run.ts'
+
+export interface PortfolioRequest {
+  /** In the order in which they were asked for. */
+  readonly parts: readonly { readonly request: BacktestRequest; readonly priority: number }[]
+  /** null: the initial capital of the first part. */
+  readonly capital: number | null
+  /** null: the currency of the first part. */
+  readonly currency: string | null
+  /** Told now and then how many bars of all parts are done. */
+  readonly progress?: (bars: number) => void
+}
+
+export interface PortfolioRun {
+  readonly result: PortfolioResult
+  /** Of each part. */
+  readonly parts: readonly BacktestResult[]
+}
+
+/** Throws what `runBacktest` throws, with the number of the part in the message. */
+export function runPortfolio({ parts, capital, currency, progress }: PortfolioRequest): PortfolioRun {
+  const scripts = new CompiledScripts()
+  const requests = parts.map(({ request }) => ({ scripts, ...request }))
+  const declared = requests.map((request, i) => ofPart(i, parts.length, () => strategyAt(request, i)))
+  const pot = new Pot()
+  const settings = {
+    initial_capital: capital ?? declared[0]!.initialCapital,
+    currency: currency ?? declared[0]!.currency,
+  }
+  const order = orderOf(parts.map(({ priority }) => priority))
+  const opened: Backtest[] = []
+  for (const i of order)
+    opened[i] = ofPart(i, parts.length, () =>
+      openBacktest({
+        ...requests[i]!,
+        overrides: {
+          ...requests[i]!.overrides,
+          initial_capital: settings.initial_capital,
+          // M7. One that has this currency anyway is to have the very settings of a run of its own.
+          ...(declared[i]!.currency !== settings.currency && { currency: settings.currency }),
+        },
+        pot,
+      }),
+    )
+  const closes = opened.map(({ bars }, i) => closingTimes(bars, requests[i]!.symbol, requests[i]!.interval))
+  advanceAll(opened, closes, order, progress ?? (() => {}))
+  return {
+    result: figuresOf(
+      opened.map((backtest, i) => ({ backtest, closes: closes[i]! })),
+      settings.initial_capital,
+      settings.currency,
+    ),
+    parts: opened.map((backtest) => backtest.result()),
+  }
+}
+
+function strategyAt(request: BacktestRequest, i: number) {
+  const { kind, settings } = declarationOf(request)
+  if (kind !== 'strategy')
+    throw invalidField(`/parts/${i}/source`, 'not_a_strategy', 'Only strategies trade; this is an indicator.')
+  return settings
+}
+
+/** The places of the parts, the highest priority first (M2, M4). */
+function orderOf(priorities: readonly number[]): number[] {
+  return priorities.map((_, i) => i).toSorted((a, b) => priorities[b]! - priorities[a]! || a - b)
+}
+
+/** When each bar is over. */
+function closingTimes({ time, length }: Bars, symbol: SymbolInfo, interval: string): Float64Array {
+  const parsed = parseInterval(interval)
+  const period = parsed && periodFinder(calendarOf(symbol), parsed, parsed)
+  const closes = new Float64Array(length)
+  for (let i = 0; i < length; i++) closes[i] = period ? period(time[i]!).end : time[i]!
+  return closes
+}
+
+/** Bars between two looks at how far it is. */
+const TOLD_EVERY = 4096
+
+/** Always the part whose next bar closes first; so far at a time as no other part's bar comes between. */
+function advanceAll(
+  parts: readonly Backtest[],
+  closes: readonly Float64Array[],
+  order: readonly number[],
+  progress: (bars: number) => void,
+): void {
+  const done = parts.map(() => 0)
+  let [bars, told] = [0, 0]
+  for (;;) {
+    const next = nextOf(closes, done, order)
+    if (next === null) break
+    const { part, until } = next
+    const from = done[part]!
+    const times = closes[part]!
+    let to = from + 1
+    while (to < times.length && times[to]! < until) to++
+    ofPart(part, parts.length, () => parts[part]!.advance(to))
+    done[part] = to
+    bars += to - from
+    if (bars - told < TOLD_EVERY) continue
+    told = bars
+    progress(bars)
+  }
+  progress(bars)
+}
+
+/** The part whose turn it is, and the time at which another may have to go before it. */
+function nextOf(
+  closes: readonly Float64Array[],
+  done: readonly number[],
+  order: readonly number[],
+): { readonly part: number; readonly until: number } | null {
+  let part = -1
+  let first = Infinity
+  let until = Infinity
+  for (const i of order) {
+    const close = closes[i]![done[i]!]
+    if (close === undefined) continue
+    if (part === -1 || close < first) {
+      until = first
+      first = close
+      part = i
+    } else if (close < until) until = close
+  }
+  return part === -1 ? null : { part, until }
+}
+
+function ofPart<T>(part: number, parts: number, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error instanceof Problem) || parts === 1) throw error
+    const { status, code, message, details } = error
+    const fields = details.fields?.map((field) => ({
+      ...field,
+      message: `Part ${part + 1}: ${field.message}`,
+    }))
+    throw new Problem(status, code, `Part ${part + 1}: ${message}`, { ...details, ...(fields && { fields }) })
+  }
+}

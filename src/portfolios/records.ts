@@ -1,0 +1,39 @@
+// What is kept of a portfolio: its record, the scripts of its parts, its result, and the parts' reports.
+
+import { collection, type Collection } from '../store/collection.ts'
+import type { Key, Kv } from '../store/kv.ts'
+import type { Portfolio as PortfolioWire } from '../wire/portfolio.ts'
+
+type PartWire = Omit<PortfolioWire['parts'][number], 'source' | 'inputs' | 'overrides'>
+
+export interface Part extends PartWire {
+  readonly seriesOwner: string
+}
+
+export interface Portfolio extends Omit<PortfolioWire, 'parts'> {
+  readonly userId: string
+  readonly parts: readonly Part[]
+}
+
+export interface PartScript {
+  readonly source: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly overrides: Readonly<Record<string, number | string | boolean>>
+}
+
+/** Kept of one user. */
+const PORTFOLIOS_MAX = 100
+
+export const portfolios = (kv: Kv): Collection<Portfolio> =>
+  collection<Portfolio>(kv, 'portfolios', {
+    indexes: {
+      user: ({ userId }) => [userId],
+      unfinished: ({ state }) => (state === 'queued' || state === 'running' ? [] : null),
+    },
+    counts: { user: { of: ({ userId }) => [userId], max: PORTFOLIOS_MAX, noun: 'portfolios' } },
+  })
+
+export const scriptsKey = (id: string): Key => ['portfolio-scripts', id]
+export const resultKey = (id: string): Key => ['portfolio-result', id]
+/** Parts of it are kept under longer keys that begin with it. */
+export const reportKey = (id: string, part: number): Key => ['portfolio-report', id, part]

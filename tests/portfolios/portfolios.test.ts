@@ -1,0 +1,174 @@
+// Portfolios over HTTP: asked for, followed, looked at whole and part by part, stopped and gone.
+
+import { describe, expect, test } from 'bun:test'
+import type { PortfolioBody } from '../../src/wire/portfolio.ts'
+import { scanServer } from '../scans/scan-server.ts'
+
+const BUYS = (qty: number) => `//@version=6
+strategy("buys", initial_capital = 1000)
+qty = input.float(${qty}, "Quantity")
+if bar_index == 1
+    strategy.entry("L", strategy.long, qty = qty)
+if bar_index == 4
+    strategy.close_all()
+`
+
+const part = (name: string, source: string, more: object = {}) => {
+  const [exchange = '', symbol = ''] = name.split(':')
+  return { name, exchange, symbol, interval: '1d', bars: 100, source, ...more }
+}
+
+const TWO: PortfolioBody = {
+  name: 'two',
+  parts: [part('X:RISES', BUYS(5)), part('БИРЖА:СБЕР', BUYS(2))],
+}
+
+async function portfolioServer() {
+  const server = await scanServer()
+  const { user } = (await server.call('GET', '/api/auth/session')).json
+  const { portfolios, ledger } = server.services.features
+  const ended = async (id: string) => {
+    await portfolios.watch(user.id, id, new AbortController().signal, () => {})
+    return (await server.call('GET', `/api/platform/portfolios/${id}`)).json
+  }
+  const made = async (body: object) => {
+    const { status, json, text } = await server.call('POST', '/api/platform/portfolios', body)
+    if (status !== 200) throw new Error(text)
+    return ended(json.id)
+  }
+  return { ...server, user, ledger, ended, made }
+}
+
+describe('a portfolio', () => {
+  test('answers the whole, its parts, and how they go together', async () => {
+    const { call, made, ledger, user } = await portfolioServer()
+    const { portfolio, result } = await made(TWO)
+    expect(portfolio).toMatchObject({
+      name: 'two',
+      state: 'done',
+      error: null,
+      capital: 1000,
+      currency: 'USD',
+    })
+    expect(portfolio.parts[1]).toMatchObject({
+      symbol: 'СБЕР',
+      exchange: 'БИРЖА',
+      priority: 1,
+      source: BUYS(2),
+    })
+    // 103 → 120 is 5 × 17; 210 → 230 is 2 × 20: each order fills at the next bar's open, the last bar's close.
+    const { whole } = result
+    expect(whole.trades).toBe(2)
+    expect(whole.netProfit).toBeCloseTo(result.parts[0].netProfit + result.parts[1].netProfit, 6)
+    expect(portfolio.netProfit).toBe(whole.netProfit)
+    expect(result.correlation[0][0]).toBeCloseTo(1, 9)
+    const { json } = await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/1`)
+    expect(json.report).toMatchObject({ symbol: 'СБЕР', initialCapital: 1000 })
+    expect(json.report.all.netProfit).toBe(result.parts[1].netProfit)
+    expect((await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/2`)).status).toBe(404)
+    expect((await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/x`)).status).toBe(404)
+    const { portfolios } = (await call('GET', '/api/platform/portfolios')).json
+    expect(portfolios.map((one: { id: string }) => one.id)).toEqual([portfolio.id])
+    expect(JSON.stringify(portfolios)).not.toContain('strategy.entry')
+    // Each part is a trial of its script on its market.
+    await ledger.settled()
+    const { json: single } = await call('POST', '/api/platform/backtests', TWO.parts[0])
+    await ledger.settled()
+    expect((await call('GET', `/api/platform/trials?of=${single.id}`)).json.counted).toBe(1)
+    expect(user.id).toBeString()
+  })
+
+  test('of one part is to the byte the backtest of it', async () => {
+    const { call, made } = await portfolioServer()
+    const { portfolio } = await made({ name: 'one', parts: [TWO.parts[0]!] })
+    const { json: single } = await call('POST', '/api/platform/backtests', TWO.parts[0])
+    const alone = (await call('GET', `/api/platform/backtests/${single.id}`)).json.result.report
+    const { report } = (await call('GET', `/api/platform/portfolios/${portfolio.id}/parts/0`)).json
+    const text = (one: object) => JSON.stringify({ ...one, timings: null })
+    expect(text(report)).toBe(text(alone))
+    expect(report.hash).toMatch(/^[0-9a-f]{64}$/)
+  })
+
+  test('takes its capital and its priorities from what was asked', async () => {
+    const { made } = await portfolioServer()
+    const parts = [part('X:RISES', BUYS(5)), part('X:FALLS', BUYS(5), { priority: 2 })]
+    const poor = await made({ name: 'poor', capital: 600, parts })
+    expect(poor.result.parts.map(({ trades }: { trades: number }) => trades)).toEqual([0, 1])
+    const rich = await made({ name: 'rich', capital: 60_000, currency: 'USD', parts })
+    expect(rich.result.parts.map(({ trades }: { trades: number }) => trades)).toEqual([1, 1])
+    expect(rich.result.whole.final).toBeCloseTo(60_000 + rich.result.whole.netProfit, 6)
+  })
+
+  test('is followed by events, stopped, and removed with all that it has', async () => {
+    const { call, services, made } = await portfolioServer()
+    const { json } = await call('POST', '/api/platform/portfolios', TWO)
+    const events = (await call('GET', `/api/platform/portfolios/${json.id}/events`)).text
+    expect(events).toContain('event: end')
+    expect(events).toContain('"state":"done"')
+    const stopped = await call('POST', `/api/platform/portfolios/${json.id}/cancel`)
+    expect(stopped.json.portfolio.state).toBe('done')
+    const looping = part('X:RISES', '//@version=6\nstrategy("x")\nwhile true\n    x = 1\n')
+    const waiting = await call('POST', '/api/platform/portfolios', { name: 'long', parts: [looping] })
+    const cancelled = await call('POST', `/api/platform/portfolios/${waiting.json.id}/cancel`)
+    expect(cancelled.json.portfolio.state).toBe('cancelled')
+    for (const id of [json.id, waiting.json.id])
+      expect((await call('DELETE', `/api/platform/portfolios/${id}`)).json).toMatchObject({
+        id,
+        deleted: true,
+      })
+    expect((await call('GET', `/api/platform/portfolios/${json.id}`)).json.error.code).toBe(
+      'portfolio_not_found',
+    )
+    const left = []
+    for (const kind of ['portfolios', 'portfolio-scripts', 'portfolio-result', 'portfolio-report'])
+      left.push(...(await services.kv.list({ prefix: [kind] }, { limit: 10 })))
+    expect(left).toEqual([])
+    expect((await made(TWO)).portfolio.state).toBe('done')
+  })
+
+  test('that fails says why, and which part it was', async () => {
+    const { made } = await portfolioServer()
+    const broken = part('X:FALLS', '//@version=6\nstrategy("x")\nplot(nothing)')
+    const { portfolio, result } = await made({ name: 'broken', parts: [TWO.parts[0], broken] })
+    expect(portfolio).toMatchObject({ state: 'failed', error: { code: 'script_invalid' } })
+    expect(portfolio.error.message).toStartWith('Part 2: ')
+    expect(portfolio.error.diagnostics[0].line).toBe(3)
+    expect(result).toBeNull()
+    const shows = part('X:FALLS', '//@version=6\nindicator("x")\nplot(close)')
+    const indicator = await made({ name: 'shows', parts: [TWO.parts[0], shows] })
+    expect(indicator.portfolio.error.message).toContain('Only strategies trade')
+  })
+})
+
+describe('what cannot be a portfolio is refused by its field', () => {
+  const cases: readonly (readonly [body: object, status: number, path: string])[] = [
+    [{ ...TWO, parts: [] }, 422, '/parts'],
+    [{ ...TWO, capital: 0 }, 422, '/capital'],
+    [{ ...TWO, currency: 'dollars' }, 422, '/currency'],
+    [{ ...TWO, parts: [part('X:RISES', BUYS(1), { priority: 0 })] }, 422, '/parts/0/priority'],
+    [
+      { ...TWO, parts: [part('X:RISES', BUYS(1), { overrides: { initial_capital: 5 } })] },
+      422,
+      '/parts/0/overrides/initial_capital',
+    ],
+    [
+      { ...TWO, parts: [part('X:RISES', BUYS(1), { overrides: { currency: 'EUR' } })] },
+      422,
+      '/parts/0/overrides/currency',
+    ],
+    [{ ...TWO, parts: [part('X:RISES', BUYS(1), { interval: '7q' })] }, 422, '/parts/0/interval'],
+  ]
+  test('by path and remedy', async () => {
+    const { call } = await portfolioServer()
+    for (const [body, status, path] of cases) {
+      const answer = await call('POST', '/api/platform/portfolios', body)
+      expect([path, answer.status]).toEqual([path, status])
+      expect(answer.json.error.fields.map((field: { path: string }) => field.path)).toContain(path)
+    }
+    const nowhere = await call('POST', '/api/platform/portfolios', {
+      ...TWO,
+      parts: [part('X:NOWHERE', BUYS(1))],
+    })
+    expect([nowhere.status, nowhere.json.error.code]).toEqual([404, 'bars_not_found'])
+  })
+})
