@@ -215,6 +215,11 @@ export const PROBLEM_CODES = {
     meaning: 'The provider of the bars did not answer, or refused.',
     remedy: 'Try again after `Retry-After`.',
   },
+  store_unavailable: {
+    status: 503,
+    meaning: 'The database does not answer; what was answered before is not lost.',
+    remedy: 'Try again after `Retry-After`, writes with the same Idempotency-Key.',
+  },
   storage_full: {
     status: 507,
     meaning: 'There is no room to store it; nothing was stored.',

@@ -1,7 +1,7 @@
 // The one port to storage, after Deno KV: tuple keys, versioned values, one atomic commit.
 //
-// A distributed store and the embedded one look the same through it. There are no callbacks inside a transaction: read,
-// decide, commit, and retry if the commit fails because another was faster.
+// A database that several servers share and the embedded one look the same through it. There are no callbacks inside a
+// transaction: read, decide, commit, and retry if the commit fails because another was faster.
 
 export type KeyPart = string | number | boolean
 /** Ordered part by part: false < true < numbers (by value) < strings (by UTF-8 bytes). A shorter key sorts before its extensions. */

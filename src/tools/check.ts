@@ -8,7 +8,7 @@ const steps: readonly (readonly [name: string, command: readonly string[]])[] = 
   ['types of the dashboard', ['bun', 'check', '--no-script', '-p', 'src/dashboard']],
   ['types of its tests', ['bun', 'check', '--no-script', '-p', 'tests/dashboard']],
   ['unused code', ['bun', 'x', 'knip']],
-  ['rooms', ['bun', 'test', 'tests/tidy.test.ts']],
+  ['rooms', ['bun', 'test', '--timeout=60000', 'tests/tidy.test.ts']],
 ]
 
 const results = await Promise.all(

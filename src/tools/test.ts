@@ -1,5 +1,5 @@
 // Runs `bun test` and ends with the one line that CI reads: "N passed, N failed" (and ", N skipped" if some were). Fetches
-// a browser if the machine has none.
+// a browser if the machine has none, and starts a PostgreSQL that all files of a run share.
 //
 // Before that line it names every failed test with the beginning of its message, since the log of a whole run is too long
 // to search and often cut. A journey that failed (`ALONE`) is tried once more with nothing beside it, because Chromium and
@@ -12,6 +12,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { bringChromium, foundChromium } from '../../tests/browser/chromium.ts'
+import { POSTGRES_URL, startPostgres } from '../../tests/store/postgres-server.ts'
 
 /** Rooms whose suites use `STORE_SEED`. */
 const OVER_LATE_STORES = [
@@ -49,12 +50,15 @@ interface Outcome {
 
 await sayBrowser()
 const given = process.argv.slice(2)
+const postgres = given.length === 0 ? await startPostgres() : null
+if (postgres) process.env[POSTGRES_URL] = postgres.url
 const outcomes = [await secondChance(await run(given, {}))]
 if (given.length === 0) {
   const seed = process.env['STORE_SEED'] ?? String(Math.floor(Math.random() * 2 ** 31))
   console.log(`\nOnce more over late stores: STORE_SEED=${seed} bun test ${OVER_LATE_STORES.join(' ')}`)
   outcomes.push(await run(OVER_LATE_STORES, { STORE_SEED: seed }))
 }
+await postgres?.stop()
 const failures = outcomes.flatMap((outcome) => outcome.failures)
 for (const failure of failures) console.log(`\nFAILED ${described(failure)}`)
 const passed = outcomes.reduce((total, outcome) => total + outcome.passed, 0)

@@ -7,17 +7,26 @@ import { AboveMax, type Key, type Kv } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { rejection } from '../rejection.ts'
+import { postgresStores } from './test-postgres-kv.ts'
 
 const folder = mkdtempSync(`${tmpdir()}/chartroom-store-`)
 let opened = 0
-const stores: readonly (readonly [string, (maxBytes?: number) => Kv])[] = [
-  ['memory', (maxBytes) => memoryKv(maxBytes === undefined ? {} : { maxBytes })],
+const postgres = await postgresStores()
+type Open = (maxBytes?: number) => Promise<Kv>
+/** Those that are told how much they may hold. A database is told so itself. */
+const limited: readonly (readonly [string, Open])[] = [
+  ['memory', async (maxBytes) => memoryKv(maxBytes === undefined ? {} : { maxBytes })],
   [
     'lmdb',
-    (maxBytes) => lmdbKv({ path: `${folder}/${opened++}`, ...(maxBytes !== undefined && { maxBytes }) }),
+    async (maxBytes) =>
+      lmdbKv({ path: `${folder}/${opened++}`, ...(maxBytes !== undefined && { maxBytes }) }),
   ],
 ]
-afterAll(() => rmSync(folder, { recursive: true }))
+const stores: typeof limited = [...limited, ['postgres', () => postgres.open()]]
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await postgres.stop()
+})
 
 const set = (key: Key, value = '1') => ({ sets: [{ key, value }] })
 const keys = async (kv: Kv, prefix: Key = []) =>
@@ -25,7 +34,7 @@ const keys = async (kv: Kv, prefix: Key = []) =>
 
 describe.each(stores)('%s', (_name, open) => {
   test('a value is read back as it was set, and is absent before', async () => {
-    const kv = open()
+    const kv = await open()
     expect(await kv.get(['a'])).toBeNull()
     expect(await kv.commit(set(['a'], '{"é":"☃"}'))).toBe(true)
     expect(await kv.get(['a'])).toMatchObject({ key: ['a'], value: '{"é":"☃"}' })
@@ -35,7 +44,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('many keys are answered in their order, with null where there is none', async () => {
-    const kv = open()
+    const kv = await open()
     await kv.commit({ sets: ['a', 'c'].map((name) => ({ key: [name], value: name })) })
     const entries = await kv.getMany([['c'], ['b'], ['a'], ['c']])
     expect(entries.map((entry) => entry?.value ?? null)).toEqual(['c', null, 'a', 'c'])
@@ -47,7 +56,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('keys sort by kind, then by value, and a key sorts before its extensions', async () => {
-    const kv = open()
+    const kv = await open()
     const ordered: Key[] = [
       [false],
       [true],
@@ -85,7 +94,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('a prefix lists what is below it and nothing beside it', async () => {
-    const kv = open()
+    const kv = await open()
     await kv.commit({
       sets: [['u5'], ['u5', 1], ['u5', 2], ['u50', 1], ['u6', 1]].map((key) => ({ key, value: '0' })),
     })
@@ -97,7 +106,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('pages follow each other in both directions without a gap', async () => {
-    const kv = open()
+    const kv = await open()
     const all = Array.from({ length: 25 }, (_, i): Key => ['p', i])
     await kv.commit({ sets: all.map((key) => ({ key, value: '0' })) })
     for (const reverse of [false, true]) {
@@ -123,27 +132,8 @@ describe.each(stores)('%s', (_name, open) => {
     await kv.close()
   })
 
-  test('a full store still takes what is essential, and what takes no more than it frees', async () => {
-    const kv = open(400_000)
-    const big = 'x'.repeat(50_000)
-    const fill = async () => {
-      for (let i = 0; i < 100; i++) await kv.commit(set(['big', i], big))
-    }
-    expect(await rejection(fill())).toMatchObject({ code: 'storage_full' })
-    const full = { status: 507, code: 'storage_full' }
-    expect(await rejection(kv.commit(set(['small'])))).toMatchObject(full)
-    expect(await kv.commit({ ...set(['session']), essential: true })).toBe(true)
-    // A record whose state changes, and one that moves to another place of an index.
-    expect(await kv.commit(set(['big', 0], `${big} revoked`))).toBe(true)
-    expect(await kv.commit({ ...set(['by', 'new'], big), deletes: [['big', 0]] })).toBe(true)
-    expect(await rejection(kv.commit(set(['big', 1], big + big)))).toMatchObject(full)
-    // A record goes, its count goes down.
-    expect(await kv.commit({ ...set(['by', 'new'], '1'), deletes: [['big', 1]] })).toBe(true)
-    await kv.close()
-  })
-
   test('a version changes with every write, also of the same value', async () => {
-    const kv = open()
+    const kv = await open()
     const seen = new Set<string>()
     for (let i = 0; i < 5; i++) {
       await kv.commit(i === 3 ? { deletes: [['v']] } : set(['v'], '1'))
@@ -154,7 +144,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('a commit whose check fails writes nothing', async () => {
-    const kv = open()
+    const kv = await open()
     await kv.commit(set(['a']))
     const version = (await kv.get(['a']))?.version ?? null
     expect(await kv.commit({ checks: [{ key: ['a'], version: null }], ...set(['b']) })).toBe(false)
@@ -168,7 +158,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('of many who read the same version one wins, and a counter loses no step', async () => {
-    const kv = open()
+    const kv = await open()
     await kv.commit(set(['n'], '0'))
     const version = (await kv.get(['n']))?.version ?? null
     const race = Array.from({ length: 20 }, (_, i) =>
@@ -191,7 +181,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('steps of a counter all count, however many come at a time, and leave nothing at zero', async () => {
-    const kv = open()
+    const kv = await open()
     const step = (by: number) => kv.commit({ sums: [{ key: ['n'], step: by }] })
     expect(await Promise.all([1, 2, 3, 4].map(step))).toEqual([true, true, true, true])
     expect((await kv.get(['n']))?.value).toBe('10')
@@ -203,7 +193,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('a step above the bound refuses the whole commit, also in a race, and a step down is always taken', async () => {
-    const kv = open()
+    const kv = await open()
     const add = (i: number) => kv.commit({ ...set(['row', i]), sums: [{ key: ['n'], step: 1, max: 3 }] })
     const added = await Promise.allSettled([1, 2, 3, 4, 5].map(add))
     expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
@@ -217,7 +207,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('a check sees that a counter took a step, and a failed check takes none', async () => {
-    const kv = open()
+    const kv = await open()
     const step = { sums: [{ key: ['n'], step: 1 }] }
     const version = async () => {
       await kv.commit(step)
@@ -231,9 +221,30 @@ describe.each(stores)('%s', (_name, open) => {
     expect(await kv.commit({ checks: [{ key: ['n'], version: null }], ...step })).toBe(true)
     await kv.close()
   })
+})
+
+describe.each(limited)('%s', (_name, open) => {
+  test('a full store still takes what is essential, and what takes no more than it frees', async () => {
+    const kv = await open(400_000)
+    const big = 'x'.repeat(50_000)
+    const fill = async () => {
+      for (let i = 0; i < 100; i++) await kv.commit(set(['big', i], big))
+    }
+    expect(await rejection(fill())).toMatchObject({ code: 'storage_full' })
+    const full = { status: 507, code: 'storage_full' }
+    expect(await rejection(kv.commit(set(['small'])))).toMatchObject(full)
+    expect(await kv.commit({ ...set(['session']), essential: true })).toBe(true)
+    // A record whose state changes, and one that moves to another place of an index.
+    expect(await kv.commit(set(['big', 0], `${big} revoked`))).toBe(true)
+    expect(await kv.commit({ ...set(['by', 'new'], big), deletes: [['big', 0]] })).toBe(true)
+    expect(await rejection(kv.commit(set(['big', 1], big + big)))).toMatchObject(full)
+    // A record goes, its count goes down.
+    expect(await kv.commit({ ...set(['by', 'new'], '1'), deletes: [['big', 1]] })).toBe(true)
+    await kv.close()
+  })
 
   test('a full store takes a counter down, and not up to a new key', async () => {
-    const kv = open(400_000)
+    const kv = await open(400_000)
     await kv.commit({ sums: [{ key: ['n'], step: 2 }] })
     const fill = async () => {
       for (let i = 0; i < 100; i++) await kv.commit(set(['big', i], 'x'.repeat(50_000)))
@@ -247,7 +258,7 @@ describe.each(stores)('%s', (_name, open) => {
   })
 
   test('a full store refuses writes with 507, keeps answering, and takes writes again after deletes', async () => {
-    const kv = open(400_000)
+    const kv = await open(400_000)
     const big = 'x'.repeat(50_000)
     let written = 0
     const fill = async () => {

@@ -1,11 +1,12 @@
-// LMDB against memory: the same random commits and pages on both, and every answer the same.
+// LMDB and PostgreSQL against memory: the same random commits and pages on both, and every answer the same.
 
-import { expect, test } from 'bun:test'
+import { afterAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import type { Commit, Entry, Key, Kv, Sum } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
+import { postgresStores } from './test-postgres-kv.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
 
@@ -19,35 +20,58 @@ function randomNumbers(state: number) {
   }
 }
 
-test(`lmdb does what memory does (SEED=${seed})`, async () => {
+const folder = mkdtempSync(`${tmpdir()}/chartroom-model-`)
+const postgres = await postgresStores()
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await postgres.stop()
+})
+
+test.each([
+  ['lmdb', 400, async () => lmdbKv({ path: folder })],
+  ['postgres', 120, () => postgres.open()],
+] as const)(`%s does in %i steps what memory does (SEED=${seed})`, async (_name, steps, open) => {
   const random = randomNumbers(seed)
-  const folder = mkdtempSync(`${tmpdir()}/chartroom-model-`)
-  const stores: readonly [Kv, Kv] = [memoryKv(), lmdbKv({ path: folder })]
+  const stores: readonly [Kv, Kv] = [memoryKv(), await open()]
   const aKey = (): Key =>
     ['a', 'b', 1, 2, -1, ''].slice(0, 1 + random(3)).map((_, i, all) => all[random(all.length)] ?? i)
   const shown = (entries: readonly Entry[]) => entries.map(({ key, value }) => ({ key, value }))
 
-  for (let step = 0; step < 400; step++) {
-    const sets = Array.from({ length: random(4) }, () => ({ key: aKey(), value: String(random(1000)) }))
-    const written = new Set(sets.map(({ key }) => JSON.stringify(key)))
-    const deletes = Array.from({ length: random(3) }, aKey).filter((key) => !written.has(JSON.stringify(key)))
-    const checked = random(2) === 0 ? [aKey()] : []
-    const stale = random(4) === 0
-    const counter = (): Sum => ({ key: ['sum', random(3)], step: random(7) - 3, max: 2 + random(6) })
-    const sums = random(2) === 0 ? [counter()] : []
+  for (let step = 0; step < steps; step++) {
+    // Those that are asked for at a time are done in their order.
+    const asked = Array.from({ length: 1 + random(5) }, () => {
+      // At least one: what only looks is not in the row with what writes.
+      const sets = Array.from({ length: 1 + random(3) }, () => ({ key: aKey(), value: String(random(1000)) }))
+      // A key stands in a commit once.
+      const fresh = new Map(sets.map((one) => [JSON.stringify(one.key), one]))
+      const deletes = Array.from({ length: random(3) }, aKey).filter((key) => !fresh.has(JSON.stringify(key)))
+      const counter = (): Sum => ({ key: ['sum', random(3)], step: random(7) - 3, max: 2 + random(6) })
+      return {
+        sets: [...fresh.values()],
+        deletes: [...new Map(deletes.map((key) => [JSON.stringify(key), key])).values()],
+        checked: random(2) === 0 ? [aKey()] : [],
+        isStale: random(4) === 0,
+        sums: random(2) === 0 ? [counter()] : [],
+      }
+    })
     // Versions are each store's own; what must agree is whether the check holds.
-    const commitOn = async (kv: Kv): Promise<Commit> => {
-      const entries = await kv.getMany(checked)
-      const checks = checked.map((key, i) => ({
-        key,
-        version: stale ? 'stale' : (entries[i]?.version ?? null),
-      }))
-      return { checks, sets, deletes, sums }
-    }
+    const commitsOn = (kv: Kv): Promise<Commit[]> =>
+      Promise.all(
+        asked.map(async ({ checked, isStale, ...rest }) => {
+          const entries = await kv.getMany(checked)
+          const version = (i: number) => (isStale ? 'stale' : (entries[i]?.version ?? null))
+          return { ...rest, checks: checked.map((key, i) => ({ key, version: version(i) })) }
+        }),
+      )
     const results = await Promise.all(
-      stores.map(async (kv) => kv.commit(await commitOn(kv)).catch((error: unknown) => String(error))),
+      stores.map(async (kv) => {
+        const commits = await commitsOn(kv)
+        return Promise.all(
+          commits.map((commit) => kv.commit(commit).catch((error: unknown) => String(error))),
+        )
+      }),
     )
-    expect(results[0]).toBe(results[1] ?? false)
+    expect(results[1]).toEqual(results[0] ?? [])
 
     const prefix = random(2) === 0 ? [] : aKey().slice(0, 1)
     const options = {
@@ -58,10 +82,9 @@ test(`lmdb does what memory does (SEED=${seed})`, async () => {
     const [ends] = [[aKey(), aKey()] as const]
     for (const selector of [{ prefix }, { start: ends[0], end: ends[1] }]) {
       const pages = await Promise.all(stores.map((kv) => kv.list(selector, options)))
-      const [memory, lmdb] = pages.map(shown)
-      expect(lmdb).toEqual(memory ?? [])
+      const [expected, found] = pages.map(shown)
+      expect(found).toEqual(expected ?? [])
     }
   }
   await stores[1].close()
-  rmSync(folder, { recursive: true })
 })

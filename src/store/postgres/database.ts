@@ -1,0 +1,134 @@
+// The way to PostgreSQL: Bun's client, and what is done when the database does not answer.
+//
+// Every statement of ours may be sent twice: reads change nothing, and what writes is known by an id or does the same
+// again. So an answer that was lost, a failover, and a transaction that lost to another are all met alike: the
+// statement is sent again, for a few seconds, and then its caller is told 503. A connection that is cut shows at once. One
+// that went silent shows only by time, and everything on it waits, so the pool is thrown away and made anew.
+
+import { SQL } from 'bun'
+import type { Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/problem.ts'
+import { DataRefused } from '../data-refused.ts'
+import { storageFull } from '../memory.ts'
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly clock: Clock
+  /** Connections at most. */
+  readonly connections: number
+}
+
+/** A statement is sent again for so long: a failover within it is a slow answer rather than a refusal. */
+const PATIENCE_MS = 5000
+/** An answer that takes longer than this is taken to be lost. */
+const SILENCE_MS = 15_000
+const FIRST_PAUSE_MS = 25
+const PAUSE_MS = 500
+const CONNECT_SECONDS = 5
+const RETRY_AFTER_SECONDS = 5
+
+/** Of SQLSTATE: the connection, the server's coming and going, a standby, and transactions that lost to another. */
+const AGAIN = /^(?:08|57P0[123]$|25006$|53300$|40001$|40P01$|55P03$)/
+
+export class Database {
+  readonly #options: DatabaseOptions
+  #sql: SQL
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options
+    this.#sql = this.#pool()
+  }
+
+  /** Runs a statement that may be run twice, and answers its rows. Rejects with 503 where the database is away. */
+  async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    const { clock } = this.#options
+    const until = clock.now() + PATIENCE_MS
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
+      try {
+        return await this.#once<Row>(text, values)
+      } catch (error) {
+        if (!isPassing(error)) throw meant(error)
+        if (clock.now() + pause > until) throw away()
+        await clock.sleep(pause)
+      }
+    }
+  }
+
+  /** Several statements without parameters, which change the database together or not at all. */
+  async script(text: string): Promise<void> {
+    try {
+      await this.#sql.begin((tx) => tx.unsafe(text))
+    } catch (error) {
+      throw isPassing(error) ? away() : meant(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.close({ timeout: 5 })
+  }
+
+  #pool(): SQL {
+    const { url, connections } = this.#options
+    return new SQL(url, { max: connections, connectionTimeout: CONNECT_SECONDS })
+  }
+
+  async #once<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+    const sql = this.#sql
+    const answered = new AbortController()
+    const silence = this.#options.clock.sleep(SILENCE_MS, answered.signal).then(() => {
+      if (answered.signal.aborted || this.#sql !== sql) return
+      this.#sql = this.#pool()
+      // What waits for an answer on it is told so, and sent again on the new one.
+      void sql.close({ timeout: 0 })
+    })
+    try {
+      return (await sql.unsafe(text, [...values])) as Row[]
+    } finally {
+      answered.abort()
+      await silence
+    }
+  }
+}
+
+/** Why it failed has nothing to do with what was asked. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof SQL.PostgresError)) return false
+  return error.errno === undefined
+    ? error.code.startsWith('ERR_POSTGRES_CONNECTION')
+    : AGAIN.test(error.errno)
+}
+
+function meant(error: unknown): unknown {
+  if (!(error instanceof SQL.PostgresError)) return error
+  // No room on the disk, of whichever kind.
+  if (error.errno === '53100') return storageFull()
+  return error
+}
+
+function away(): Problem {
+  return new Problem(
+    503,
+    'store_unavailable',
+    'The database does not answer. Whether the change was stored is not known; nothing that was answered before is lost. Try again.',
+    { retryAfter: RETRY_AFTER_SECONDS },
+  )
+}
+
+/** Says to the person who starts the program why the database cannot be used. The address is never shown: it may hold a password. */
+export function refused(error: unknown): unknown {
+  if (error instanceof Problem && error.code === 'store_unavailable')
+    return new DataRefused(
+      'STORE: the database does not answer. Check that it runs, and that address, port and sslmode of --store are right.',
+    )
+  if (!(error instanceof SQL.PostgresError) || error.errno === undefined) return error
+  const remedy = REMEDIES[error.errno]
+  return remedy === undefined ? error : new DataRefused(`STORE: ${remedy}`)
+}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  '28P01': 'the database refuses the user or its password. Check both in --store.',
+  '28000': 'the database refuses the user. Check the user and sslmode in --store, and pg_hba.conf.',
+  '3D000': 'there is no database of that name. Create it, or name another in --store.',
+  '42501':
+    'the user may not make a schema in the database. Run GRANT CREATE ON DATABASE … TO … as its owner, or name another user in --store.',
+}

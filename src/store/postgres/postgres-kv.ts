@@ -1,0 +1,106 @@
+// The store on PostgreSQL: documents as rows of bytes, several nodes at a time.
+//
+// A list is one statement, and so is every other read, however many keys it asks for. Reads have connections of their own: they
+// would wait behind a commit that waits for its locks. A version is the number of the group of commits that wrote the
+// key (`commit-function.ts`); the numbers never repeat, also in a database that was restored from a dump.
+
+import type { Random } from '../../lib/random.ts'
+import { decodeKey, encodeKey } from '../key.ts'
+import type { Entry, Key, Kv, Version } from '../kv.ts'
+import { pageRange } from '../memory.ts'
+import { byteaArray } from './arrays.ts'
+import { Database, type DatabaseOptions, refused } from './database.ts'
+import { GroupCommit } from './group-commit.ts'
+import { bringUpToDate, SCHEMA, type Schema } from './schema.ts'
+
+export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
+  readonly random: Random
+  /** Names this process among those that share the database. */
+  readonly node: string
+  readonly schema?: Schema
+}
+
+const READERS = 6
+const WRITERS = 3
+
+interface Row {
+  readonly key: Uint8Array
+  readonly value: Uint8Array
+  readonly version: Version
+}
+
+/** Makes what is missing in the database. Throws `DataRefused`, with what can be done, where it cannot be used. */
+export async function postgresKv({
+  random,
+  node,
+  schema = SCHEMA,
+  ...options
+}: PostgresOptions): Promise<Kv> {
+  const reading = new Database({ ...options, connections: READERS })
+  const writing = new Database({ ...options, connections: WRITERS })
+  const close = async () => {
+    await Promise.all([reading.close(), writing.close()])
+  }
+  try {
+    await bringUpToDate(writing, schema)
+  } catch (error) {
+    await close()
+    throw refused(error)
+  }
+  const groups = new GroupCommit({ database: writing, schema, node, newId: () => random.bytes(16) })
+
+  async function found<R extends { readonly key: Uint8Array }>(
+    keys: readonly Key[],
+    columns: string,
+  ): Promise<(R | null)[]> {
+    if (keys.length === 0) return []
+    const asked = keys.map(encodeKey)
+    const rows = await reading.query<R>(
+      `select ${columns} from ${schema}.documents where key = any($1::bytea[])`,
+      [byteaArray(asked)],
+    )
+    const byKey = new Map(rows.map((row) => [latin1(row.key), row]))
+    return asked.map((key) => byKey.get(latin1(key)) ?? null)
+  }
+
+  async function versions(keys: readonly Key[]): Promise<(Version | null)[]> {
+    const rows = await found<Omit<Row, 'value'>>(keys, 'key, version')
+    return rows.map((row) => row && row.version)
+  }
+
+  async function getMany(keys: readonly Key[]): Promise<(Entry | null)[]> {
+    const rows = await found<Row>(keys, 'key, value, version')
+    return rows.map((row) => row && entryOf(row))
+  }
+
+  return {
+    get: async (key) => (await getMany([key]))[0] ?? null,
+    getMany,
+    versions,
+    async list(selector, options) {
+      const { start, end } = pageRange(selector, options)
+      const { limit, reverse = false } = options
+      const rows = await reading.query<Row>(
+        `select key, value, version from ${schema}.documents where key >= $1 and key < $2
+         order by key ${reverse ? 'desc' : 'asc'} limit $3`,
+        [start, end, limit],
+      )
+      return rows.map(entryOf)
+    },
+    async commit(commit) {
+      const { checks = [], sets = [], deletes = [], sums = [] } = commit
+      if (sets.length + deletes.length + sums.length > 0) return groups.add(commit)
+      // One statement sees one moment, so nobody has to be kept out of it.
+      const seen = await versions(checks.map(({ key }) => key))
+      return checks.every(({ version }, i) => version === seen[i])
+    },
+    close,
+  }
+}
+
+const latin1 = (bytes: Uint8Array) =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
+
+function entryOf({ key, value, version }: Row): Entry {
+  return { key: decodeKey(key), value: Buffer.from(value).toString('utf8'), version }
+}

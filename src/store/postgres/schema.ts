@@ -1,0 +1,117 @@
+// What stands in the database, and how an older one is brought up to date.
+//
+// Everything is in one schema, so that the database can be shared with others. Steps go forward only, one after the
+// other, under a lock: of several nodes that start at a time one does it, and the others find it done. A step must leave
+// the nodes of the version before it working, since they go on while the new ones come; where it cannot, it says so
+// in `usableFrom`. So a function is never changed: one that does more gets the next number, and the old one stays.
+
+import { DataRefused } from '../data-refused.ts'
+import type { Database } from './database.ts'
+import { COMMIT } from './commit-function.ts'
+
+/** Where it stands, as SQL writes it. */
+export type Schema = `"${string}"`
+
+export const SCHEMA: Schema = '"chartroom"'
+
+interface Step {
+  readonly to: number
+  /** The oldest layout whose programs may go on beside it. */
+  readonly usableFrom: number
+  readonly script: (schema: Schema) => string
+}
+
+const STEPS: readonly Step[] = [
+  {
+    to: 1,
+    usableFrom: 1,
+    // Keys and values are bytes: text of PostgreSQL takes no zero, and its order is a locale's.
+    script: (schema) => `
+      create table ${schema}.documents (
+        key bytea primary key,
+        value bytea not null,
+        version bigint not null
+      );
+      -- Old ones are taken away by whoever serves.
+      create table ${schema}.commits (
+        id bytea primary key,
+        outcomes int[] not null,
+        at timestamptz not null default clock_timestamp()
+      );
+      create index on ${schema}.commits (at);
+      create sequence ${schema}.change_number;
+      -- What was written, in the order in which others may hear of it: by transaction, not by number.
+      create table ${schema}.changes (
+        xid xid8 not null default pg_current_xact_id(),
+        n bigint not null,
+        node text not null,
+        keys bytea[] not null,
+        at timestamptz not null default clock_timestamp(),
+        primary key (xid, n)
+      );
+      ${COMMIT(schema)}`,
+  },
+]
+
+const NEWEST = 1
+/** PostgreSQL 15. */
+const SERVER_MIN = 150_000
+
+interface Layout {
+  readonly version: number
+  readonly usable_from: number
+}
+
+/** Makes what is missing. Throws `DataRefused` for a database of a newer program, or one that is too old for us. */
+export async function bringUpToDate(database: Database, schema: Schema): Promise<void> {
+  const [server] = await database.query<{ version: number }>(
+    `select current_setting('server_version_num')::int as version`,
+  )
+  if ((server?.version ?? 0) < SERVER_MIN)
+    throw new DataRefused(
+      'STORE: the database is older than PostgreSQL 15. Update it, or name another in --store.',
+    )
+  const found = await layoutOf(database, schema)
+  if (found && found.version >= NEWEST) return assertUsable(found)
+  await database.script(steps(schema))
+  const after = await layoutOf(database, schema)
+  if (after) assertUsable(after)
+}
+
+async function layoutOf(database: Database, schema: Schema): Promise<Layout | null> {
+  const [there] = await database.query<{ there: boolean }>(`select to_regclass($1) is not null as there`, [
+    `${schema}.layout`,
+  ])
+  if (there?.there !== true) return null
+  const [layout] = await database.query<Layout>(`select version, usable_from from ${schema}.layout`)
+  return layout ?? null
+}
+
+function assertUsable({ version, usable_from: usableFrom }: Layout): void {
+  if (usableFrom > NEWEST)
+    throw new DataRefused(
+      `The database has layout ${version}, this program knows up to ${NEWEST}. Nothing was changed. Run the newer program.`,
+    )
+}
+
+/** All steps that the database has not taken yet, which it finds out once it has the lock. */
+function steps(schema: Schema): string {
+  const quote = (text: string) => `'${text.replaceAll("'", "''")}'`
+  const each = STEPS.map(
+    ({ to, usableFrom, script }) => `
+      if found < ${to} then
+        execute ${quote(script(schema))};
+        update ${schema}.layout set version = ${to}, usable_from = ${usableFrom};
+      end if;`,
+  )
+  return `do $do$
+    declare found int;
+    begin
+      perform pg_advisory_xact_lock(hashtext('chartroom'), hashtext(${quote(schema)}));
+      create schema if not exists ${schema};
+      create table if not exists ${schema}.layout (version int not null, usable_from int not null);
+      insert into ${schema}.layout select 0, 0 where not exists (select from ${schema}.layout);
+      select version into found from ${schema}.layout;
+      ${each.join('')}
+    end $do$`
+}

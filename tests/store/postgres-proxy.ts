@@ -1,0 +1,93 @@
+// A way to PostgreSQL that can be cut: what a network does to a server and its database.
+
+import type { Socket } from 'bun'
+
+export interface Proxy {
+  /** The same database, by this way. */
+  readonly url: string
+  /** So many pieces of answers still come through; the next one is lost, and its connection with it. 0 = that was that. */
+  loseAnswer(at: number): void
+  /** Nothing comes through any more, either way, and nobody is told. */
+  silence(): void
+  /** Nobody listens; who was connected is cut off. */
+  close(): void
+  /** As it was in the beginning. */
+  open(): void
+  stop(): void
+}
+
+interface Line {
+  readonly client: Socket<Line>
+  readonly server: Promise<Socket<Line>>
+  silent: boolean
+}
+
+/** `url` names the folder of the database's socket. */
+export function postgresProxy(url: string): Proxy {
+  const path = `${new URL(url).searchParams.get('path')}/.s.PGSQL.5432`
+  const lines = new Set<Line>()
+  let isSilent = false
+  let toLose = 0
+  const listen = (port: number) =>
+    Bun.listen<Line>({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        open(client) {
+          const line: Line = { client, server: connect(() => line), silent: isSilent }
+          client.data = line
+          lines.add(line)
+        },
+        async data({ data }, bytes) {
+          const copy = Uint8Array.from(bytes)
+          const server = await data.server
+          if (!data.silent) server.write(copy)
+        },
+        async close({ data }) {
+          lines.delete(data)
+          ;(await data.server).end()
+        },
+      },
+    })
+  const connect = (lineOf: () => Line) =>
+    Bun.connect<Line>({
+      unix: path,
+      data: undefined as never,
+      socket: {
+        data(_, bytes) {
+          const line = lineOf()
+          if (line.silent) return
+          if (toLose > 0 && --toLose === 0) line.client.terminate()
+          else line.client.write(bytes)
+        },
+        close() {
+          lineOf().client.end()
+        },
+      },
+    })
+  let listener: ReturnType<typeof listen> | null = listen(0)
+  const { port } = listener
+  const target = new URL(url)
+  target.searchParams.delete('path')
+  target.hostname = '127.0.0.1'
+  target.port = String(port)
+  const close = () => {
+    listener?.stop(true)
+    listener = null
+    for (const { client } of lines) client.terminate()
+  }
+  return {
+    url: target.href,
+    loseAnswer: (at) => (toLose = at),
+    silence() {
+      isSilent = true
+      for (const line of lines) line.silent = true
+    },
+    close,
+    open() {
+      isSilent = false
+      listener ??= listen(port)
+    },
+    stop: close,
+  }
+}

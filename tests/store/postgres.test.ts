@@ -1,0 +1,223 @@
+// What is PostgreSQL's alone: several nodes on one database, answers that are lost, and a database that is away.
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Key, Kv } from '../../src/store/kv.ts'
+import { AboveMax } from '../../src/store/kv.ts'
+import { collection } from '../../src/store/collection.ts'
+import { transact } from '../../src/store/transaction.ts'
+import { rejection } from '../rejection.ts'
+import { postgresProxy } from './postgres-proxy.ts'
+import { postgresStores, realClock } from './test-postgres-kv.ts'
+
+const postgres = await postgresStores()
+const sql = new SQL(postgres.url, { max: 1 })
+afterAll(async () => {
+  await sql.close()
+  await postgres.stop()
+})
+
+const set = (key: Key, value = '1') => ({ sets: [{ key, value }] })
+const step = { sums: [{ key: ['n'], step: 1 }] }
+const valueOf = async (kv: Kv, key: Key) => (await kv.get(key))?.value ?? null
+
+describe('several nodes', () => {
+  test('that start at a time make the schema once, and read what another has committed', async () => {
+    const nodes = await Promise.all([1, 2, 3, 4].map(() => postgres.open('together')))
+    await nodes[0]?.commit(set(['a'], 'é😀\u0000'))
+    for (const node of nodes) expect(await valueOf(node, ['a'])).toBe('é😀\u0000')
+    await Promise.all(nodes.map((node) => node.close()))
+  })
+
+  test('lose no step of a counter and break no bound, however their commits meet', async () => {
+    const nodes = await Promise.all([1, 2, 3].map(() => postgres.open('counting')))
+    const done = await Promise.allSettled(
+      nodes.flatMap((node) =>
+        Array.from({ length: 100 }, (_, i) =>
+          node.commit({
+            sums: [
+              { key: ['all'], step: 1 },
+              { key: ['few', i % 3], step: 1, max: 40 },
+            ],
+          }),
+        ),
+      ),
+    )
+    const refused = done.filter(({ status }) => status === 'rejected')
+    expect(refused).toHaveLength(300 - 120)
+    expect(refused.every((one) => one.status === 'rejected' && one.reason instanceof AboveMax)).toBe(true)
+    const kv = nodes[0] as Kv
+    expect(await valueOf(kv, ['all'])).toBe('120')
+    expect(await Promise.all([0, 1, 2].map((i) => valueOf(kv, ['few', i])))).toEqual(['40', '40', '40'])
+    await Promise.all(nodes.map((node) => node.close()))
+  })
+
+  test('of those that look at two keys and write one of them, one is too late', async () => {
+    const nodes = await Promise.all([1, 2].map(() => postgres.open('skew')))
+    // So that one has not written yet when the other looks, unless it is kept from looking.
+    await sql.unsafe(`
+      create function skew.dawdle() returns trigger language plpgsql as $$
+        begin perform pg_sleep(0.03); return new; end $$;
+      create trigger dawdle before insert on skew.documents for each row execute function skew.dawdle()`)
+    for (let i = 0; i < 5; i++) {
+      const keys: readonly Key[] = [
+        ['left', i],
+        ['right', i],
+      ]
+      const checks = keys.map((key) => ({ key, version: null }))
+      const done = await Promise.all(nodes.map((node, n) => node.commit({ checks, ...set(keys[n] ?? []) })))
+      expect(done.filter(Boolean)).toHaveLength(1)
+    }
+    await Promise.all(nodes.map((node) => node.close()))
+  })
+
+  test('change one record without losing a change', async () => {
+    const nodes = await Promise.all([1, 2, 3].map(() => postgres.open('record')))
+    const things = nodes.map((kv) => collection<{ readonly id: string; readonly n: number }>(kv, 'things'))
+    await transact(nodes[0] as Kv, () => things[0]?.insert({ id: 't', n: 0 }) ?? {})
+    await Promise.all(
+      things.flatMap((node) =>
+        Array.from({ length: 10 }, () => node.update('t', (thing) => ({ ...thing, n: thing.n + 1 }))),
+      ),
+    )
+    expect((await things[1]?.get('t'))?.n).toBe(30)
+    await Promise.all(nodes.map((node) => node.close()))
+  })
+})
+
+test('of commits in one group a later one sees what an earlier one did', async () => {
+  const kv = await postgres.open()
+  const absent = { checks: [{ key: ['k'], version: null }] }
+  const results = await Promise.all([
+    kv.commit({ ...absent, ...set(['k'], 'first') }),
+    kv.commit({ ...absent, ...set(['k'], 'second') }),
+    kv.commit({ deletes: [['k']] }),
+    kv.commit({ ...absent, ...set(['k'], 'third') }),
+    kv.commit(set(['beside'])),
+  ])
+  expect(results).toEqual([true, false, true, true, true])
+  expect(await valueOf(kv, ['k'])).toBe('third')
+  await kv.close()
+})
+
+test('a group of more than the database can do in one go is several', async () => {
+  const kv = await postgres.open()
+  const steps = Array.from({ length: 100 }, () => kv.commit(step))
+  const large = Array.from({ length: 6 }, (_, i) => kv.commit(set(['large', i], 'x'.repeat(2 << 20))))
+  const small = Array.from({ length: 1100 }, (_, i) => kv.commit(set(['small', i])))
+  expect((await Promise.all([...steps, ...large, ...small])).every(Boolean)).toBe(true)
+  expect(await valueOf(kv, ['n'])).toBe('100')
+  expect((await valueOf(kv, ['large', 5]))?.length).toBe(2 << 20)
+  expect(await kv.list({ prefix: ['small'] }, { limit: 2000 })).toHaveLength(1100)
+  await kv.close()
+})
+
+test('what the database refuses fails alone, and a full disk is 507', async () => {
+  const kv = await postgres.open('full')
+  await sql.unsafe(`
+    create function "full".fill() returns trigger language plpgsql as $$
+      begin raise exception 'no space left' using errcode = '53100'; end $$;
+    create trigger fill before insert on "full".documents
+      for each row when (new.value = 'too much') execute function "full".fill()`)
+  const done = await Promise.allSettled([
+    kv.commit(set(['a'])),
+    kv.commit(set(['b'], 'too much')),
+    kv.commit(set(['c'])),
+  ])
+  expect(done.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(done[1]).toMatchObject({ reason: { status: 507, code: 'storage_full' } })
+  expect(await valueOf(kv, ['b'])).toBeNull()
+  expect(await valueOf(kv, ['c'])).toBe('1')
+  await kv.close()
+})
+
+describe('the way to the database', () => {
+  test('may lose an answer at any time: no commit is lost, and none is done twice', async () => {
+    const proxy = postgresProxy(postgres.url)
+    const kv = await postgres.open('lost', { url: proxy.url })
+    await kv.commit(step)
+    for (let i = 0; i < 24; i++) {
+      proxy.loseAnswer(1 + (i % 4))
+      expect(await kv.commit(step)).toBe(true)
+    }
+    proxy.loseAnswer(0)
+    expect(await valueOf(kv, ['n'])).toBe('25')
+    await kv.close()
+    proxy.stop()
+  })
+
+  test('may be closed: 503 after some seconds, and all is well when it is open again', async () => {
+    const proxy = postgresProxy(postgres.url)
+    let now = 0
+    const clock: Clock = {
+      now: () => now,
+      sleep(ms, signal) {
+        // An answer that does not come is another test's.
+        if (signal) return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+        now += ms
+        return realClock.sleep(1)
+      },
+    }
+    const kv = await postgres.open(undefined, { url: proxy.url, clock })
+    await kv.commit(step)
+    proxy.close()
+    const away = { status: 503, code: 'store_unavailable', details: { retryAfter: 5 } }
+    expect(await rejection(kv.get(['n']))).toMatchObject(away)
+    expect(await rejection(kv.commit(step))).toMatchObject(away)
+    expect(now).toBeGreaterThan(4000)
+    proxy.open()
+    expect(await valueOf(kv, ['n'])).toBe('1')
+    expect(await kv.commit(step)).toBe(true)
+    expect(await valueOf(kv, ['n'])).toBe('2')
+    await kv.close()
+    proxy.stop()
+  })
+
+  test('may go silent: the connections are thrown away, and what waited is asked again', async () => {
+    const proxy = postgresProxy(postgres.url)
+    let giveUp = () => {}
+    const clock: Clock = {
+      now: () => 0,
+      sleep: (ms, signal) =>
+        signal
+          ? new Promise((resolve) => {
+              giveUp = resolve
+              signal.addEventListener('abort', () => resolve())
+            })
+          : realClock.sleep(ms),
+    }
+    const kv = await postgres.open(undefined, { url: proxy.url, clock })
+    await kv.commit(step)
+    proxy.silence()
+    const waiting = kv.commit(step)
+    await Promise.resolve()
+    proxy.open()
+    giveUp()
+    expect(await waiting).toBe(true)
+    expect(await valueOf(kv, ['n'])).toBe('2')
+    await kv.close()
+    proxy.stop()
+  })
+})
+
+describe('a database is refused', () => {
+  const refusal = async (url: string, name?: string) => String(await rejection(postgres.open(name, { url })))
+
+  test('that a newer program has changed, and taken where that one lets older ones go on', async () => {
+    await (await postgres.open('newer')).close()
+    await sql`update newer.layout set version = 9, usable_from = 9`
+    expect(await refusal(postgres.url, 'newer')).toContain('layout 9, this program knows up to 1')
+    await sql`update newer.layout set usable_from = 1`
+    await (await postgres.open('newer')).close()
+  })
+
+  test('with what can be done, and without its password', async () => {
+    const url = new URL(postgres.url)
+    url.pathname = '/nowhere'
+    url.password = 'secret-word'
+    const said = await refusal(url.href)
+    expect(said).toContain('STORE: there is no database of that name')
+    expect(said).not.toContain('secret-word')
+  })
+})
