@@ -9,7 +9,7 @@
 //     4  6 × (float64 base, int32 exponent, int32 0)     exponent 127 = plain Float64
 //   104  6 columns, each aligned to 8 bytes
 
-import { BAR_FIELDS, type Bars } from '../market/bars.ts'
+import { BAR_FIELDS, type Bars, emptyBars, sliceBars } from '../market/bars.ts'
 
 export const CHUNK_BARS = 4096
 const HEADER_BYTES = 8 + BAR_FIELDS.length * 16
@@ -37,6 +37,16 @@ export function encodeChunk(bars: Bars): Buffer {
   return buffer
 }
 
+/** Any number of bars as encoded chunks, by the time of their first bar. */
+export function chunksOf(bars: Bars): Map<number, Buffer> {
+  const parts = new Map<number, Buffer>()
+  for (let at = 0; at < bars.length; at += CHUNK_BARS) {
+    const part = sliceBars(bars, at, Math.min(bars.length, at + CHUNK_BARS))
+    parts.set(part.time[0] ?? 0, encodeChunk(part))
+  }
+  return parts
+}
+
 /** Number of bars in an encoded chunk. */
 export function chunkLength(bytes: Uint8Array): number {
   return new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true)
@@ -61,6 +71,17 @@ export function decodeChunk(bytes: Uint8Array, target: Bars, at: number): void {
       offset += aligned(length * 4)
     }
   }
+}
+
+/** The bars of chunks that follow each other. */
+export function decodeAll(parts: readonly Uint8Array[]): Bars {
+  const bars = emptyBars(parts.reduce((sum, part) => sum + chunkLength(part), 0))
+  let offset = 0
+  for (const part of parts) {
+    decodeChunk(part, bars, offset)
+    offset += chunkLength(part)
+  }
+  return bars
 }
 
 interface PackedColumn {

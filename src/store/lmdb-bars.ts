@@ -31,7 +31,7 @@ import {
   type UpsertResult,
 } from '../market/bar-store.ts'
 import type { SymbolInfo } from '../market/symbol.ts'
-import { CHUNK_BARS, chunkLength, decodeChunk, encodeChunk } from './bar-chunks.ts'
+import { CHUNK_BARS, chunkLength, chunksOf, decodeAll, decodeChunk } from './bar-chunks.ts'
 import { decodeKey, encodeKey, prefixRange } from './key.ts'
 import type { LmdbKv } from './lmdb.ts'
 
@@ -466,30 +466,10 @@ function infoOf({ id: _id, ...info }: SeriesRecord): SeriesInfo {
   return info
 }
 
-/** Encodes bars into chunks by the time of their first bar. */
-function chunksOf(bars: Bars): Map<number, Buffer> {
-  const parts = new Map<number, Buffer>()
-  for (let at = 0; at < bars.length; at += CHUNK_BARS) {
-    const part = sliceBars(bars, at, Math.min(bars.length, at + CHUNK_BARS))
-    parts.set(part.time[0] ?? 0, encodeChunk(part))
-  }
-  return parts
-}
-
 function byteLength(parts: Iterable<Uint8Array>): number {
   let sum = 0
   for (const { byteLength: bytes } of parts) sum += bytes
   return sum
-}
-
-function decodeAll(parts: readonly Uint8Array[]): Bars {
-  const bars = emptyBars(parts.reduce((sum, part) => sum + chunkLength(part), 0))
-  let offset = 0
-  for (const part of parts) {
-    decodeChunk(part, bars, offset)
-    offset += chunkLength(part)
-  }
-  return bars
 }
 
 function decoded(bytes: Buffer | undefined): Bars {

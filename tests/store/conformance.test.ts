@@ -7,7 +7,7 @@ import { AboveMax, type Key, type Kv } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
 import { rejection } from '../rejection.ts'
-import { postgresStores } from './test-postgres-kv.ts'
+import { postgresStores } from './postgres-stores.ts'
 
 const folder = mkdtempSync(`${tmpdir()}/chartroom-store-`)
 let opened = 0

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import type { Commit, Entry, Key, Kv, Sum } from '../../src/store/kv.ts'
 import { lmdbKv } from '../../src/store/lmdb.ts'
 import { memoryKv } from '../../src/store/memory.ts'
-import { postgresStores } from './test-postgres-kv.ts'
+import { postgresStores } from './postgres-stores.ts'
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9))
 

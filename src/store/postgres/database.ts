@@ -18,6 +18,8 @@ export interface DatabaseOptions {
   readonly connections: number
 }
 
+export type Query = <Row>(text: string, values?: readonly unknown[]) => Promise<Row[]>
+
 /** A statement is sent again for so long: a failover within it is a slow answer rather than a refusal. */
 const PATIENCE_MS = 5000
 /** An answer that takes longer than this is taken to be lost. */
@@ -39,19 +41,18 @@ export class Database {
     this.#sql = this.#pool()
   }
 
-  /** Runs a statement that may be run twice, and answers its rows. Rejects with 503 where the database is away. */
-  async query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
-    const { clock } = this.#options
-    const until = clock.now() + PATIENCE_MS
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
-      try {
-        return await this.#once<Row>(text, values)
-      } catch (error) {
-        if (!isPassing(error)) throw meant(error)
-        if (clock.now() + pause > until) throw away()
-        await clock.sleep(pause)
-      }
-    }
+  /** Runs a statement that may be run twice, and answers its rows. Rejects with 503 if the database is away. */
+  query<Row>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#patiently((sql) => rowsOf<Row>(sql, text, values))
+  }
+
+  /** What several statements read is of one moment. `read` may be run more than once. */
+  snapshot<T>(read: (query: Query) => Promise<T>): Promise<T> {
+    return this.#patiently((sql) =>
+      sql.begin('isolation level repeatable read read only', (tx) =>
+        read((text, values) => rowsOf(tx, text, values)),
+      ),
+    )
   }
 
   /** Several statements without parameters, which change the database together or not at all. */
@@ -72,7 +73,21 @@ export class Database {
     return new SQL(url, { max: connections, connectionTimeout: CONNECT_SECONDS })
   }
 
-  async #once<Row>(text: string, values: readonly unknown[]): Promise<Row[]> {
+  async #patiently<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
+    const { clock } = this.#options
+    const until = clock.now() + PATIENCE_MS
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
+      try {
+        return await this.#unlessSilent(ask)
+      } catch (error) {
+        if (!isPassing(error)) throw meant(error)
+        if (clock.now() + pause > until) throw away()
+        await clock.sleep(pause)
+      }
+    }
+  }
+
+  async #unlessSilent<T>(ask: (sql: SQL) => Promise<T>): Promise<T> {
     const sql = this.#sql
     const answered = new AbortController()
     const silence = this.#options.clock.sleep(SILENCE_MS, answered.signal).then(() => {
@@ -82,12 +97,16 @@ export class Database {
       void sql.close({ timeout: 0 })
     })
     try {
-      return (await sql.unsafe(text, [...values])) as Row[]
+      return await ask(sql)
     } finally {
       answered.abort()
       await silence
     }
   }
+}
+
+async function rowsOf<Row>(sql: SQL, text: string, values: readonly unknown[] = []): Promise<Row[]> {
+  return (await sql.unsafe(text, [...values])) as Row[]
 }
 
 /** Why it failed has nothing to do with what was asked. */

@@ -9,15 +9,9 @@ import { encodeKey } from '../key.ts'
 import { AboveMax, type Commit, type Key, type Sum, type Version } from '../kv.ts'
 import { booleanArray, byteaArray, intArray } from './arrays.ts'
 import { CHECK_FAILED, DONE, SLOTS } from './commit-function.ts'
-import type { Database } from './database.ts'
-import type { Schema } from './schema.ts'
+import type { Connection } from './connection.ts'
 
-interface GroupDeps {
-  readonly database: Pick<Database, 'query'>
-  readonly schema: Schema
-  readonly node: string
-  readonly newId: () => Uint8Array
-}
+type GroupDeps = Pick<Connection, 'writing' | 'schema' | 'node' | 'newId'>
 
 /** A commit with its keys as bytes. */
 interface Ready {
@@ -104,10 +98,10 @@ export class GroupCommit {
   }
 
   async #call(commits: readonly Ready[], rounds: readonly number[]): Promise<readonly number[]> {
-    const { database, schema, node, newId } = this.#deps
+    const { writing, schema, node, newId } = this.#deps
     const values = parameters(commits, rounds)
     const names = values.map((_, i) => `$${i + 3}`).join(', ')
-    const [row] = await database.query<{ outcomes: Iterable<number> }>(
+    const [row] = await writing.query<{ outcomes: Iterable<number> }>(
       `select ${schema}.commit_1($1, $2, ${names}) as outcomes`,
       [newId(), node, ...values],
     )

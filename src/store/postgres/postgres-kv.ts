@@ -1,27 +1,14 @@
 // The store on PostgreSQL: documents as rows of bytes, several nodes at a time.
 //
-// A list is one statement, and so is every other read, however many keys it asks for. Reads have connections of their own: they
-// would wait behind a commit that waits for its locks. A version is the number of the group of commits that wrote the
+// A list is one statement, and so is every other read, however many keys it asks for. A version is the number of the group of commits that wrote the
 // key (`commit-function.ts`); the numbers never repeat, also in a database that was restored from a dump.
 
-import type { Random } from '../../lib/random.ts'
 import { decodeKey, encodeKey } from '../key.ts'
 import type { Entry, Key, Kv, Version } from '../kv.ts'
 import { pageRange } from '../memory.ts'
 import { byteaArray } from './arrays.ts'
-import { Database, type DatabaseOptions, refused } from './database.ts'
+import type { Connection } from './connection.ts'
 import { GroupCommit } from './group-commit.ts'
-import { bringUpToDate, SCHEMA, type Schema } from './schema.ts'
-
-export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
-  readonly random: Random
-  /** Names this process among those that share the database. */
-  readonly node: string
-  readonly schema?: Schema
-}
-
-const READERS = 6
-const WRITERS = 3
 
 interface Row {
   readonly key: Uint8Array
@@ -29,25 +16,9 @@ interface Row {
   readonly version: Version
 }
 
-/** Makes what is missing in the database. Throws `DataRefused`, with what can be done, where it cannot be used. */
-export async function postgresKv({
-  random,
-  node,
-  schema = SCHEMA,
-  ...options
-}: PostgresOptions): Promise<Kv> {
-  const reading = new Database({ ...options, connections: READERS })
-  const writing = new Database({ ...options, connections: WRITERS })
-  const close = async () => {
-    await Promise.all([reading.close(), writing.close()])
-  }
-  try {
-    await bringUpToDate(writing, schema)
-  } catch (error) {
-    await close()
-    throw refused(error)
-  }
-  const groups = new GroupCommit({ database: writing, schema, node, newId: () => random.bytes(16) })
+export function postgresKv(connection: Connection): Kv {
+  const { schema, reading } = connection
+  const groups = new GroupCommit(connection)
 
   async function found<R extends { readonly key: Uint8Array }>(
     keys: readonly Key[],
@@ -94,7 +65,7 @@ export async function postgresKv({
       const seen = await versions(checks.map(({ key }) => key))
       return checks.every(({ version }, i) => version === seen[i])
     },
-    close,
+    close: () => connection.close(),
   }
 }
 

@@ -8,6 +8,7 @@
 import { DataRefused } from '../data-refused.ts'
 import type { Database } from './database.ts'
 import { COMMIT } from './commit-function.ts'
+import { WRITE_BARS } from './bar-functions.ts'
 
 /** Where it stands, as SQL writes it. */
 export type Schema = `"${string}"`
@@ -51,9 +52,49 @@ const STEPS: readonly Step[] = [
       );
       ${COMMIT(schema)}`,
   },
+  {
+    to: 2,
+    usableFrom: 1,
+    script: (schema) => `
+      create sequence ${schema}.series_id;
+      create table ${schema}.bar_series (
+        key bytea primary key,
+        -- Names the series in its chunks.
+        id bigint not null,
+        change bigint not null,
+        count float8 not null,
+        first float8 not null,
+        last float8 not null,
+        begun float8
+      );
+      create table ${schema}.bar_chunks (
+        series bigint not null,
+        first float8 not null,
+        last float8 not null,
+        bars int not null,
+        bytes bytea not null,
+        primary key (series, first)
+      );
+      -- They are packed already.
+      alter table ${schema}.bar_chunks alter column bytes set storage external;
+      -- Ids whose chunks no series has: of imports under way, and of what is being taken away.
+      create table ${schema}.bar_drafts (
+        id bigint primary key,
+        at timestamptz not null default clock_timestamp()
+      );
+      create table ${schema}.bar_notes (
+        key bytea primary key,
+        first float8 not null,
+        last float8 not null,
+        change bigint not null
+      );
+      create table ${schema}.bar_symbols (key bytea primary key, info bytea not null);
+      alter table ${schema}.commits add column change bigint;
+      ${WRITE_BARS(schema)}`,
+  },
 ]
 
-const NEWEST = 1
+const NEWEST = 2
 /** PostgreSQL 15. */
 const SERVER_MIN = 150_000
 

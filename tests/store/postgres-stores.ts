@@ -2,7 +2,8 @@
 
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Kv } from '../../src/store/kv.ts'
-import { postgresKv, type PostgresOptions } from '../../src/store/postgres/postgres-kv.ts'
+import { type Connection, connect, type PostgresOptions } from '../../src/store/postgres/connection.ts'
+import { postgresKv } from '../../src/store/postgres/postgres-kv.ts'
 import { testPostgres } from './postgres-server.ts'
 
 /** The machine's: what is waited for here is another process. */
@@ -17,7 +18,8 @@ export const realClock: Clock = {
 
 export interface PostgresStores {
   readonly url: string
-  /** One that is empty, or another node on the store of that name. */
+  /** To a store that is empty, or as another node to the one of that name. */
+  connect(name?: string, options?: Partial<PostgresOptions>): Promise<Connection>
   open(name?: string, options?: Partial<PostgresOptions>): Promise<Kv>
   stop(): Promise<void>
 }
@@ -25,10 +27,10 @@ export interface PostgresStores {
 export async function postgresStores(): Promise<PostgresStores> {
   const { url, stop } = await testPostgres()
   let opened = 0
-  return {
+  const stores: PostgresStores = {
     url,
-    open(name = `${process.pid}-${opened++}`, options = {}) {
-      return postgresKv({
+    connect(name = `${process.pid}-${opened++}`, options = {}) {
+      return connect({
         url,
         clock: realClock,
         random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },
@@ -37,6 +39,8 @@ export async function postgresStores(): Promise<PostgresStores> {
         ...options,
       })
     },
+    open: async (name, options) => postgresKv(await stores.connect(name, options)),
     stop,
   }
+  return stores
 }

@@ -1,0 +1,74 @@
+// Writes to a series as functions of the database.
+//
+// Whoever writes has read the series and merged it with what is new; the function writes that if the series still has
+// the change number that was read, under a lock of the series, and else nothing. A write that was sent twice finds
+// itself under its id, as a commit of documents does.
+
+import type { Schema } from './schema.ts'
+import { SLOTS } from './commit-function.ts'
+
+export const WRITE_BARS = (schema: Schema) => {
+  const lock = `perform pg_advisory_xact_lock(hashtext('${schema.replaceAll("'", "''")} bars'), p_slot % ${SLOTS});`
+  const note = (first: string, last: string) => `
+  insert into ${schema}.bar_notes as n (key, first, last, change) values (p_key, ${first}, ${last}, v_change)
+  on conflict (key) do update set
+    first = least(n.first, excluded.first), last = greatest(n.last, excluded.last), change = excluded.change;
+  insert into ${schema}.changes (n, node, keys) values (v_change, p_node, array[p_told]);
+  insert into ${schema}.commits (id, outcomes, change) values (p_id, '{}', v_change);`
+  return `
+-- Answers the change number; null: the series has another than p_change by now. p_series: the chunks of that id become
+-- the series; null: those that follow go into it.
+create function ${schema}.write_bars_1(
+  p_id bytea, p_node text, p_slot int, p_key bytea, p_told bytea, p_change bigint, p_series bigint,
+  p_count float8, p_first float8, p_last float8, p_begun float8,
+  p_news_first float8, p_news_last float8,
+  p_gone float8[], ch_first float8[], ch_last float8[], ch_bars int[], ch_from int[], ch_length int[], ch_bytes bytea
+) returns float8 language plpgsql as $function$
+declare
+  v_old ${schema}.bar_series;
+  v_change bigint;
+  v_series bigint;
+begin
+  ${lock}
+  select c.change into v_change from ${schema}.commits c where c.id = p_id;
+  if found then return v_change; end if;
+  select * into v_old from ${schema}.bar_series s where s.key = p_key;
+  if v_old.change is distinct from p_change then return null; end if;
+  v_change := nextval('${schema}.change_number');
+  v_series := coalesce(p_series, v_old.id, nextval('${schema}.series_id'));
+  delete from ${schema}.bar_drafts d where d.id = v_series;
+  if v_old.id <> v_series then insert into ${schema}.bar_drafts (id) values (v_old.id); end if;
+  delete from ${schema}.bar_chunks c where c.series = v_series and c.first = any(p_gone);
+  insert into ${schema}.bar_chunks as c (series, first, last, bars, bytes)
+    select v_series, x.first, x.last, x.bars, substring(ch_bytes from x.start for x.length)
+    from unnest(ch_first, ch_last, ch_bars, ch_from, ch_length) as x (first, last, bars, start, length)
+    on conflict (series, first) do update
+      set last = excluded.last, bars = excluded.bars, bytes = excluded.bytes;
+  insert into ${schema}.bar_series as s (key, id, change, count, first, last, begun)
+    values (p_key, v_series, v_change, p_count, p_first, p_last, p_begun)
+    on conflict (key) do update set
+      id = excluded.id, change = excluded.change, count = excluded.count,
+      first = excluded.first, last = excluded.last, begun = excluded.begun;
+  ${note('p_news_first', 'p_news_last')}
+  return v_change;
+end $function$;
+
+-- Its chunks stay as those of a draft, to be taken away a few at a time. Answers whether there was such a series.
+create function ${schema}.remove_bars_1(p_id bytea, p_node text, p_slot int, p_key bytea, p_told bytea)
+returns boolean language plpgsql as $function$
+declare
+  v_old ${schema}.bar_series;
+  v_change bigint;
+begin
+  ${lock}
+  perform from ${schema}.commits c where c.id = p_id;
+  if found then return true; end if;
+  delete from ${schema}.bar_series s where s.key = p_key returning * into v_old;
+  if v_old.id is null then return false; end if;
+  v_change := nextval('${schema}.change_number');
+  insert into ${schema}.bar_drafts (id) values (v_old.id);
+  ${note('v_old.first', 'v_old.last')}
+  return true;
+end $function$;
+`
+}

@@ -1,0 +1,47 @@
+// What the stores on one PostgreSQL share: connections to read and to write by, and who this process is.
+
+import type { Random } from '../../lib/random.ts'
+import { Database, type DatabaseOptions, refused } from './database.ts'
+import { bringUpToDate, SCHEMA, type Schema } from './schema.ts'
+
+export interface PostgresOptions extends Omit<DatabaseOptions, 'connections'> {
+  readonly random: Random
+  /** Names this process among those that share the database. */
+  readonly node: string
+  readonly schema?: Schema
+}
+
+export interface Connection {
+  readonly schema: Schema
+  readonly node: string
+  /** Connections of their own: a read would wait behind a commit that waits for its locks. */
+  readonly reading: Database
+  readonly writing: Database
+  /** Names a write, so that it is done once however often it is sent. */
+  newId(): Uint8Array
+  close(): Promise<void>
+}
+
+const READERS = 6
+const WRITERS = 3
+
+/** Makes what is missing in the database. Throws `DataRefused`, with what can be done, if it cannot be used. */
+export async function connect({
+  random,
+  node,
+  schema = SCHEMA,
+  ...options
+}: PostgresOptions): Promise<Connection> {
+  const reading = new Database({ ...options, connections: READERS })
+  const writing = new Database({ ...options, connections: WRITERS })
+  const close = async () => {
+    await Promise.all([reading.close(), writing.close()])
+  }
+  try {
+    await bringUpToDate(writing, schema)
+  } catch (error) {
+    await close()
+    throw refused(error)
+  }
+  return { schema, node, reading, writing, newId: () => random.bytes(16), close }
+}

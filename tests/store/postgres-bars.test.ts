@@ -1,0 +1,89 @@
+import { afterAll, expect, test } from 'bun:test'
+import { SQL } from 'bun'
+import { emptyBars } from '../../src/market/bars.ts'
+import { seriesKey } from '../../src/market/bar-store.ts'
+import { postgresBars } from '../../src/store/postgres/postgres-bars.ts'
+import { barStoreConformance, minuteBars, rows } from '../market/bar-store.conformance.ts'
+import { postgresProxy } from './postgres-proxy.ts'
+import { postgresStores } from './postgres-stores.ts'
+
+const postgres = await postgresStores()
+const sql = new SQL(postgres.url, { max: 1 })
+afterAll(async () => {
+  await sql.close()
+  await postgres.stop()
+})
+const KEY = seriesKey('BINANCE', 'BTCUSDT', '1m')
+
+barStoreConformance('bars in PostgreSQL', async () => {
+  const connection = await postgres.connect()
+  return { store: postgresBars(connection), close: () => connection.close() }
+})
+
+test('several nodes that write one series at a time lose no bar', async () => {
+  const nodes = await Promise.all([1, 2, 3].map(() => postgres.connect('writers')))
+  const stores = nodes.map(postgresBars)
+  await Promise.all(
+    stores.flatMap((store, n) =>
+      Array.from({ length: 8 }, (_, i) =>
+        store.upsert(KEY, minuteBars(n * 1000 + i * 10, n * 1000 + i * 10 + 10)),
+      ),
+    ),
+  )
+  for (const store of stores) expect((await store.read(KEY)).bars.length).toBe(240)
+  expect(await stores[0]?.info(KEY)).toMatchObject({ count: 240, first: 0, last: 2_079 * 60_000 })
+  await Promise.all(nodes.map((node) => node.close()))
+})
+
+test('a long read is of one moment', async () => {
+  const connection = await postgres.connect()
+  const store = postgresBars(connection)
+  await store.upsert(KEY, minuteBars(0, 400_000))
+  const reading = store.read(KEY)
+  const writing = store.upsert(KEY, minuteBars(0, 400_000, { price: 7 }))
+  const { bars } = await reading
+  const offset = Math.round((bars.open[0] ?? 0) * 100)
+  expect(bars.open.every((open, i) => Math.round(open * 100) - offset === i)).toBe(true)
+  await writing
+  let made = 0
+  const range = { from: 100_000 * 60_000, last: 290_000 }
+  const last = await store.read(KEY, range, (length) => emptyBars((made = length)))
+  expect(rows(last.bars).length).toBe(290_000)
+  expect(made).toBeLessThan(290_000 + 3 * 4096)
+  await connection.close()
+})
+
+test('an answer that is lost makes no second change, and the write says what it did', async () => {
+  const proxy = postgresProxy(postgres.url)
+  const connection = await postgres.connect('lost bars', { url: proxy.url })
+  const store = postgresBars(connection)
+  await store.upsert(KEY, minuteBars(0, 10))
+  for (let i = 1; i < 13; i++) {
+    proxy.loseAnswer(1 + (i % 4))
+    const result = await store.upsert(KEY, minuteBars(i * 10, i * 10 + 10))
+    proxy.loseAnswer(0)
+    expect(result).toMatchObject({ inserted: 10, updated: 0, before: { count: i * 10 } })
+  }
+  const [changes] = await sql`select count(*)::int as count from "lost bars".changes`
+  expect(changes).toEqual({ count: 13 })
+  await connection.close()
+  proxy.stop()
+})
+
+test('an import that was cut short is swept up once nobody can be at it any more, and nothing else', async () => {
+  const connection = await postgres.connect('swept')
+  const store = postgresBars(connection)
+  const chunks = async () => (await sql`select from swept.bar_chunks`).length as number
+  await store.upsert(KEY, minuteBars(0, 10_000))
+  await store.draft(KEY).add(minuteBars(10_000, 30_000))
+  const gone = seriesKey('BINANCE', 'ETHUSDT', '1m')
+  await store.upsert(gone, minuteBars(0, 10))
+  await store.remove(gone)
+  await store.sweep()
+  expect(await chunks()).toBe(8)
+  await sql`update swept.bar_drafts set at = at - interval '7 hours'`
+  await store.sweep()
+  expect(await chunks()).toBe(3)
+  expect(rows((await store.read(KEY)).bars)).toEqual(rows(minuteBars(0, 10_000)))
+  await connection.close()
+})
