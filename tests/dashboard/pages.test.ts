@@ -395,6 +395,57 @@ describe.skipIf(noBrowser)('pages', () => {
     expect(complaints).toEqual([])
   }, 60_000)
 
+  test('a report is shared, read without an account, replayed, and taken back', async () => {
+    const { page, complaints } = await openAt('/settings/about')
+    const source = `//@version=6
+strategy("Now and then", overlay = true)
+days = input.int(7, "Private days")
+if bar_index % (days * 6) == 0
+    strategy.entry("In", strategy.long)
+if bar_index % (days * 6) == 9
+    strategy.close("In")
+`
+    const data = {
+      name: 'Now and then',
+      exchange: 'SP',
+      symbol: 'SPX',
+      interval: '1d',
+      bars: 500,
+      source,
+      inputs: {},
+    }
+    const run = await page.request.post(`${site.url}/api/platform/backtests`, { data })
+    const { id } = (await run.json()) as { id: string }
+    await page.goto(`${site.url}/?backtest=${id}`)
+    await page.getByRole('tab', { name: 'Report' }).click()
+    await page.getByRole('button', { name: 'Share' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Share' }).click()
+    const link = (await dialog.locator('a code').textContent()) ?? ''
+    expect(complaints).toEqual([])
+
+    const visitor = await site.open({ fresh: true, width: 390 })
+    const opened = await visitor.page.goto(link)
+    expect(await opened!.text()).toContain('<meta property="og:image" content="')
+    await visitor.page.getByRole('button', { name: 'Replay' }).click()
+    await visitor.page.getByRole('button', { name: 'Pause' }).click()
+    await visitor.page.getByText('Net profit').first().waitFor()
+    await visitor.page.getByRole('table', { name: 'Trades' }).waitFor()
+    expect(await violations(visitor.page)).toEqual([])
+    expect(await cutOff(visitor.page)).toEqual([])
+    expect(await visitor.page.content()).not.toContain('Private')
+    expect(visitor.complaints).toEqual([])
+
+    await page.goto(link)
+    await page.getByRole('button', { name: 'More for this idea' }).click()
+    await page.getByRole('menuitem', { name: 'Take the backtest back' }).click()
+    await page.getByText('Nobody sees the backtest any more').waitFor()
+    await visitor.page.reload()
+    await settled(visitor.page)
+    expect(await visitor.page.getByText('Net profit:').count()).toBe(1)
+    expect(await visitor.page.getByRole('button', { name: 'Replay' }).count()).toBe(0)
+  }, 120_000)
+
   test('bars are imported by file and shown', async () => {
     const { page, complaints } = await openAt('/settings/bars')
     const rows = Array.from({ length: 30 }, (_, i) => `${1_700_000_000 + i * 3600},10,12,9,11,5`)
