@@ -1,6 +1,7 @@
 // The real clock, real randomness, real environment; everything else is handed what it needs.
 
 import { runCommand } from './cli/commands.ts'
+import { inkFor } from './cli/ink.ts'
 import { boundedEnvironment } from './engine/machine-code.ts'
 import packageJson from '../package.json' with { type: 'json' }
 
@@ -56,7 +57,9 @@ process.exitCode = await runCommand({
   spawnWorker,
   spawnSearch,
   print: (line) => console.log(line),
+  ink: inkFor(process.stdout.isTTY, process.env),
   warn: (line) => console.error(line),
+  warningInk: inkFor(process.stderr.isTTY, process.env),
   progress: process.stderr.isTTY ? (line) => void process.stderr.write(`\r\x1b[2K${line ?? ''}`) : undefined,
   input: () => Bun.stdin.text(),
 })

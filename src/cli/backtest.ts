@@ -29,6 +29,7 @@ const FLAGS = {
   compare: { type: 'string' },
   timezone: { type: 'string' },
   repaint: { type: 'boolean' },
+  utc: { type: 'boolean' },
   verify: { type: 'string' },
 } as const
 
@@ -48,6 +49,7 @@ export const backtestCommand: Command = {
       '  --plots OUT.csv       Write the plots, a row a bar',
       "  --compare EXPORT.csv  Hold the run against TradingView's list of trades; where they differ say why, with exit status 1",
       '  --timezone ZONE       Of the times in the export: America/New_York, UTC+8; found out where it is not given',
+      "  --utc                 Times of the report in UTC, not in the exchange's zone",
       '  --repaint             Instead: find out whether the script sees the future; exit status 1 where it does',
       '  --verify ID           Instead: run a stored backtest again and compare its report byte by byte',
     ].join('\n'),
@@ -64,7 +66,7 @@ export const backtestCommand: Command = {
     const inputs = flags.inputs === undefined ? {} : parseJsonObject(flags.inputs, '--inputs')
     const overrides = flags.set === undefined ? {} : parseJsonObject(flags.set, '--set')
     return withScriptBars(context, flags, async ({ bars, all, symbol, interval, finer, series }) => {
-      const { print, warn, progress } = context
+      const { print, ink, warn, progress } = context
       try {
         const request = {
           source: script.source,
@@ -92,7 +94,9 @@ export const backtestCommand: Command = {
         if (flags.trades !== undefined) await Bun.write(flags.trades, tradesCsv(result.report.trades))
         if (flags.plots !== undefined) await Bun.write(flags.plots, plotsCsv(result.tracks))
         if (flags.json) print(JSON.stringify(result))
-        else for (const line of reportLines(result.report)) print(line)
+        else
+          for (const line of reportLines(result.report, { ink, zone: flags.utc ? 'UTC' : symbol.timezone }))
+            print(line)
         if (flags.compare === undefined) return 0
         const csv = await Bun.file(flags.compare).text()
         const timezone = flags.timezone ?? null
@@ -108,7 +112,13 @@ export const backtestCommand: Command = {
         return 1
       } catch (error) {
         progress?.(null)
-        for (const line of diagnosticLines(script.name, script.source, diagnosticsOf(error))) warn(line)
+        for (const line of diagnosticLines(
+          script.name,
+          script.source,
+          diagnosticsOf(error),
+          context.warningInk,
+        ))
+          warn(line)
         throw error
       }
     })

@@ -3,7 +3,7 @@
 import { endReplays } from '../replay/session.ts'
 import { removeRuns, runs, type Run } from '../runs/runs.ts'
 import type { Tx } from '../store/transaction.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
@@ -35,10 +35,8 @@ export const backtestsCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const [name = '', ...args] = context.args
-    const subcommand = SUBCOMMANDS[name]
-    if (!subcommand) throw new UsageError(name ? `There is no "backtests ${name}".` : 'What about backtests?')
-    return subcommand({ ...context, args })
+    const subcommand = subcommandOf(backtestsCommand, SUBCOMMANDS, context.args)
+    return subcommand({ ...context, args: context.args.slice(1) })
   },
 }
 

@@ -8,7 +8,7 @@ import { ownerOf, seriesKey, seriesName, type SeriesKey } from '../market/bar-st
 import { fetchSeries } from '../market/providers/fetch-bars.ts'
 import { type Http, ProviderError } from '../market/providers/provider.ts'
 import { loadSamples } from '../market/sample.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { intervalOf, tickerOf } from './script-bars.ts'
 import { formatBytes, formatNumber, formatTime, progressBar, tableLines } from './table.ts'
@@ -49,10 +49,8 @@ export const barsCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const [name = '', ...args] = context.args
-    const subcommand = SUBCOMMANDS[name]
-    if (!subcommand) throw new UsageError(name ? `There is no "bars ${name}".` : 'What about bars?')
-    return subcommand({ ...context, args })
+    const subcommand = subcommandOf(barsCommand, SUBCOMMANDS, context.args)
+    return subcommand({ ...context, args: context.args.slice(1) })
   },
 }
 

@@ -16,6 +16,7 @@ import { Source } from '../pine/source.ts'
 import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
 import { diagnosticLines, diagnosticsOf } from './diagnostics-text.ts'
 import { BARS_FLAGS, BARS_HELP, type BarsFlags, type ScriptBars, withScriptBars } from './script-bars.ts'
+import type { Ink } from './ink.ts'
 import { librariesBeside } from './script-file.ts'
 import { formatNumber } from './table.ts'
 
@@ -109,7 +110,7 @@ async function checkFiles(
     if (result.ran !== null) tried++
     if (result.ran) ran++
     if (options.jsonl) context.print(JSON.stringify(result))
-    else for (const line of resultLines(result, source, files.length === 1)) context.print(line)
+    else for (const line of resultLines(result, source, files.length === 1, context.ink)) context.print(line)
   }
   if (!options.jsonl) {
     const counts = [`${compiled} of ${files.length} scripts compile`]
@@ -207,7 +208,7 @@ function versionLine(source: string): number | null {
 }
 
 /** Of a script that was named alone its warnings too; of a folder they would hide what does not compile. */
-function resultLines(result: CheckResult, source: string, isAlone: boolean): string[] {
+function resultLines(result: CheckResult, source: string, isAlone: boolean, ink: Ink): string[] {
   const isFine = result.compiled && result.ran !== false
   const said = isAlone ? result.diagnostics : result.diagnostics.filter(isError)
   const shown = isFine && !isAlone ? [] : said
@@ -216,11 +217,14 @@ function resultLines(result: CheckResult, source: string, isAlone: boolean): str
       ? []
       : [
           result.ran
-            ? `ok  ${result.file}  ${result.kind} v${result.version}, ${formatNumber(result.trades, 0)} trades, ${formatNumber(result.runMs, 0)} ms`
-            : `ok  ${result.file}  ${result.kind} v${result.version}`,
+            ? `${ink.good('ok')}  ${result.file}  ${result.kind} v${result.version}, ${formatNumber(result.trades, 0)} trades, ${formatNumber(result.runMs, 0)} ms`
+            : `${ink.good('ok')}  ${result.file}  ${result.kind} v${result.version}`,
         ]
-  const error = result.error && shown.length === 0 ? [`${result.file}: error: ${result.error.message}`] : []
-  return [...head, ...error, ...diagnosticLines(result.file, source, shown)]
+  const error =
+    result.error && shown.length === 0
+      ? [`${ink.strong(`${result.file}:`)} ${ink.bad('error:')} ${result.error.message}`]
+      : []
+  return [...head, ...error, ...diagnosticLines(result.file, source, shown, ink)]
 }
 
 function isError({ severity }: Diagnostic): boolean {

@@ -3,9 +3,11 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util'
 import type { WorkerThread } from '../engine/pool.ts'
 import type { Clock } from '../lib/clock.ts'
+import { nearest } from '../lib/nearest.ts'
 import type { Http } from '../market/providers/provider.ts'
 import type { SearchThread } from '../search/search.ts'
 import type { Random } from '../lib/random.ts'
+import type { Ink } from './ink.ts'
 
 export interface CommandContext {
   /** The arguments after the command's name. */
@@ -20,8 +22,11 @@ export interface CommandContext {
   readonly spawnSearch: () => SearchThread
   /** Standard output, a line at a time. */
   readonly print: (line: string) => void
+  /** Colours for it. */
+  readonly ink: Ink
   /** Standard error. */
   readonly warn: (line: string) => void
+  readonly warningInk: Ink
   /** Shows progress in a line that the next one overwrites; null clears it. Missing if no terminal is attached. */
   readonly progress?: ((line: string | null) => void) | undefined
   /** All of standard input. */
@@ -49,6 +54,30 @@ export function parseFlags<const T extends ParseArgsConfig>(config: T): ReturnTy
   try {
     return parseArgs(config)
   } catch (error) {
+    const unknown = /^Unknown option '(-[^' ]+)'/.exec(error instanceof Error ? error.message : '')?.[1]
+    if (unknown !== undefined) {
+      const flags = Object.keys(config.options ?? {}).map((name) => `--${name}`)
+      throw new UsageError(`There is no flag ${unknown} here.${didYouMean(unknown, flags)}`)
+    }
     throw new UsageError(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** The subcommand that the first argument names, as `list` in `chartroom bars list`. */
+export function subcommandOf<T>(
+  { name }: Pick<Command, 'name'>,
+  subcommands: Readonly<Record<string, T>>,
+  [given = '']: readonly string[],
+): T {
+  const found = Object.hasOwn(subcommands, given) ? subcommands[given] : undefined
+  if (found !== undefined) return found
+  const names = Object.keys(subcommands)
+  if (given === '') throw new UsageError(`Say what: ${names.map((one) => `${name} ${one}`).join(', ')}.`)
+  throw new UsageError(`There is no "${name} ${given}".${didYouMean(given, names)}`)
+}
+
+/** ` Did you mean x?`, or nothing where no name is near. */
+export function didYouMean(given: string, names: readonly string[]): string {
+  const { found } = nearest(given, names, names.length)
+  return found === null ? '' : ` Did you mean ${found}?`
 }

@@ -4,7 +4,7 @@
 import { Problem } from '../lib/problem.ts'
 import { languageLine } from '../pine/as-of.ts'
 import { DataRefused } from '../store/data-refused.ts'
-import { UsageError, type Command, type CommandContext } from './command.ts'
+import { didYouMean, UsageError, type Command, type CommandContext } from './command.ts'
 
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   serve: async () => (await import('./serve.ts')).serveCommand,
@@ -36,12 +36,14 @@ export async function runCommand(context: CommandContext): Promise<number> {
     return 0
   }
   if (name === '--help' || name === 'help') {
-    print(await overview())
+    print(await overview(context))
     return 0
   }
   const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]?.() : undefined
   if (!command) {
-    warn(`There is no command "${name}". \`chartroom --help\` lists them.`)
+    warn(
+      `There is no command "${name}".${didYouMean(name, Object.keys(COMMANDS))} \`chartroom --help\` lists them.`,
+    )
     return 2
   }
   if (args.includes('--help')) {
@@ -67,12 +69,12 @@ export async function runCommand(context: CommandContext): Promise<number> {
   }
 }
 
-async function overview(): Promise<string> {
+async function overview({ ink }: CommandContext): Promise<string> {
   const commands = await Promise.all(Object.values(COMMANDS).map((load) => load()))
   const width = Math.max(...commands.map(({ name }) => name.length))
-  const rows = commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`)
+  const rows = commands.map(({ name, summary }) => `  ${ink.strong(name.padEnd(width))}  ${summary}`)
   return [
-    'Chartroom: self-hosted trading analysis.',
+    ink.strong('Chartroom: self-hosted trading analysis.'),
     '',
     ...rows,
     '',

@@ -1,35 +1,43 @@
 // A report as text for the terminal: what was run, figures by side, the last trades, warnings.
 
 import type { Report, ReportColumn, ReportTrade } from '../wire/report.ts'
+import type { Ink } from './ink.ts'
 import { formatNumber, formatPercent, formatTime, tableLines } from './table.ts'
 
 const TRADES_SHOWN = 10
 
-export function reportLines(report: Report): string[] {
+interface Shown {
+  readonly ink: Ink
+  /** Of all times, as IANA names it. */
+  readonly zone: string
+}
+
+export function reportLines(report: Report, shown: Shown): string[] {
+  const { ink, zone } = shown
   const { script, range } = report
   const name = script.title || 'Untitled'
   const bars = `${formatNumber(range.bars, 0)} bars`
   const span =
     range.from === null || range.to === null
       ? bars
-      : `${bars}, ${formatTime(range.from, { date: true })} to ${formatTime(range.to, { date: true })}`
+      : `${bars}, ${formatTime(range.from, { date: true, zone })} to ${formatTime(range.to, { date: true, zone })}`
   const head = [
-    `${name} · ${script.kind} · Pine v${script.pineVersion}`,
+    `${ink.strong(name)} · ${script.kind} · Pine v${script.pineVersion}`,
     `${report.exchange}:${report.symbol} ${report.interval} · ${span}`,
   ]
   const inputs = Object.entries(report.inputs)
   if (inputs.length > 0) head.push(inputs.map(([title, value]) => `${title} ${String(value)}`).join(' · '))
   const body =
     script.kind === 'strategy'
-      ? ['', ...summaryLines(report), '', ...equityLines(report), '', ...tradeLines(report)]
+      ? ['', ...summaryLines(report, ink), '', ...equityLines(report, ink), '', ...tradeLines(report, shown)]
       : ['', 'An indicator: it plots, and trades nothing. --plots FILE writes its values.']
-  const warnings = report.warnings.map(({ message }) => `warning: ${message}`)
+  const warnings = report.warnings.map(({ message }) => `${ink.warning('warning:')} ${message}`)
   const { compileMs, runMs } = report.timings
   const time = `Compiled in ${formatNumber(compileMs, 1)} ms, ran in ${formatNumber(runMs, 1)} ms.`
   return [...head, ...body, '', ...warnings, time]
 }
 
-function summaryLines({ all, long, short, currency }: Report): string[] {
+function summaryLines({ all, long, short, currency }: Report, ink: Ink): string[] {
   const sides = [all, long, short]
   const money = (pick: (column: ReportColumn) => number | null) =>
     sides.map((side) => formatNumber(pick(side)))
@@ -45,8 +53,11 @@ function summaryLines({ all, long, short, currency }: Report): string[] {
       { title: 'Short', align: 'right' },
     ],
     [
-      [`Net profit, ${currency}`, ...money((side) => side.netProfit)],
-      ['Net profit', ...percent((side) => side.netProfitPct)],
+      [
+        `Net profit, ${currency}`,
+        ...sides.map((side) => gain(side.netProfit, formatNumber(side.netProfit), ink)),
+      ],
+      ['Net profit', ...sides.map((side) => gain(side.netProfit, formatPercent(side.netProfitPct), ink))],
       [`Gross profit, ${currency}`, ...money((side) => side.grossProfit)],
       [`Gross loss, ${currency}`, ...money((side) => side.grossLoss)],
       [`Commission paid, ${currency}`, ...money((side) => side.commissionPaid)],
@@ -57,10 +68,11 @@ function summaryLines({ all, long, short, currency }: Report): string[] {
       [`Average trade, ${currency}`, ...money((side) => side.averageTrade)],
       ['Average bars in a trade', ...count((side) => side.averageBars)],
     ],
+    ink,
   )
 }
 
-function equityLines({ equity, initialCapital, currency }: Report): string[] {
+function equityLines({ equity, initialCapital, currency }: Report, ink: Ink): string[] {
   return tableLines(
     [{ title: 'Equity' }, { title: '', align: 'right' }, { title: '', align: 'right' }],
     [
@@ -74,10 +86,11 @@ function equityLines({ equity, initialCapital, currency }: Report): string[] {
       ['Sharpe ratio, monthly', formatNumber(equity.sharpe, 3)],
       ['Sortino ratio, monthly', formatNumber(equity.sortino, 3)],
     ],
+    ink,
   )
 }
 
-function tradeLines({ trades, currency, mintick }: Report): string[] {
+function tradeLines({ trades, currency, mintick }: Report, { ink, zone }: Shown): string[] {
   const digits = tickDigits(mintick)
   if (trades.length === 0) return ['No trades.']
   const shown = trades.slice(-TRADES_SHOWN)
@@ -89,14 +102,14 @@ function tradeLines({ trades, currency, mintick }: Report): string[] {
     String(trade.n),
     trade.side,
     entrySignal(trade),
-    formatTime(trade.entryTime),
+    formatTime(trade.entryTime, { zone }),
     trade.entryPrice.toFixed(digits),
     trade.status === 'open' ? 'open' : exitSignal(trade),
-    formatTime(trade.exitTime),
+    formatTime(trade.exitTime, { zone }),
     trade.exitPrice.toFixed(digits),
     String(trade.qty),
-    formatNumber(trade.profit),
-    formatPercent(trade.profitPct),
+    gain(trade.profit, formatNumber(trade.profit), ink),
+    gain(trade.profitPct, formatPercent(trade.profitPct), ink),
   ])
   return [
     title,
@@ -105,19 +118,23 @@ function tradeLines({ trades, currency, mintick }: Report): string[] {
         { title: '#', align: 'right' },
         { title: 'Side' },
         { title: 'Entry' },
-        { title: 'Time (UTC)' },
+        { title: `Time (${zone})` },
         { title: 'Price', align: 'right' },
         { title: 'Exit' },
-        { title: 'Time (UTC)' },
+        { title: `Time (${zone})` },
         { title: 'Price', align: 'right' },
         { title: 'Quantity', align: 'right' },
         { title: `Profit, ${currency}`, align: 'right' },
         { title: '', align: 'right' },
       ],
       rows,
+      ink,
     ),
   ]
 }
+
+const gain = (value: number | null, text: string, ink: Ink): string =>
+  value === null || value === 0 ? text : value > 0 ? ink.good(text) : ink.bad(text)
 
 /** Digits behind the point that a multiple of the tick needs. */
 function tickDigits(mintick: number): number {

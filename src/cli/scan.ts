@@ -108,7 +108,7 @@ export const scanCommand: Command = {
             list: null,
             chosen,
           })
-    if (scan.error) throw scriptProblem(script, scan.error, context.warn)
+    if (scan.error) throw scriptProblem(script, scan.error, context)
     if (flags.csv !== undefined)
       await Bun.write(flags.csv, `${[csvHead(scan), ...rows.map((row) => csvLine(scan, row))].join('\n')}\n`)
     if (flags.json) context.print(JSON.stringify({ scan: shownScan(scan), rows }))

@@ -5,7 +5,7 @@ import { wireDiagnostic } from '../backtest/run.ts'
 import { compile } from '../pine/compile.ts'
 import { Source } from '../pine/source.ts'
 import { createScripts, libraryFor } from '../scripts/scripts.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { diagnosticLines } from './diagnostics-text.ts'
 import { readScript } from './script-file.ts'
@@ -38,13 +38,12 @@ export const scriptCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const [name = '', ...args] = context.args
-    if (name === 'wanted-libraries') return wantedLibraries({ ...context, args })
-    if (name !== 'add-library')
-      throw new UsageError(name ? `There is no "script ${name}".` : 'What about scripts?')
-    return addLibrary({ ...context, args })
+    const subcommand = subcommandOf(scriptCommand, SUBCOMMANDS, context.args)
+    return subcommand({ ...context, args: context.args.slice(1) })
   },
 }
+
+const SUBCOMMANDS = { 'add-library': addLibrary, 'wanted-libraries': wantedLibraries }
 
 async function wantedLibraries(context: CommandContext): Promise<number> {
   const { values: flags } = parseFlags({ args: [...context.args], options: DATA_FLAGS })
@@ -80,7 +79,7 @@ async function addLibrary(context: CommandContext): Promise<number> {
     const { script, diagnostics } = compile(source, { library })
     const text = new Source(source)
     const wire = diagnostics.map((one) => wireDiagnostic(one, text))
-    for (const line of diagnosticLines(name, source, wire)) context.warn(line)
+    for (const line of diagnosticLines(name, source, wire, context.warningInk)) context.warn(line)
     const kind = script?.program.declaration.kind ?? 'draft'
     if (kind !== 'library') {
       context.warn(

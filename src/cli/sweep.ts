@@ -97,7 +97,7 @@ export const sweepCommand: Command = {
         path,
         libraries: flags.libraries,
       })
-      if (sweep.error) throw scriptProblem(script, sweep.error, context.warn)
+      if (sweep.error) throw scriptProblem(script, sweep.error, context)
       const names = sweep.space.map(({ input, property }) => input ?? property ?? '')
       if (flags.csv !== undefined)
         await Bun.write(flags.csv, `${[csvHead(sweep, names), ...trials.map(csvLine)].join('\n')}\n`)

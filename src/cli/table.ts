@@ -1,5 +1,8 @@
 // Text tables and numbers for people at a terminal.
 
+import { zoneOf } from '../market/zone.ts'
+import { PLAIN, type Ink } from './ink.ts'
+
 type Align = 'left' | 'right'
 
 export interface Column {
@@ -7,9 +10,13 @@ export interface Column {
   readonly align?: Align
 }
 
-/** Lines of an aligned table, titles first. Two spaces between columns, none behind the last one. */
-export function tableLines(columns: readonly Column[], rows: readonly (readonly string[])[]): string[] {
-  const cells = [columns.map(({ title }) => title), ...rows]
+/** Lines of an aligned table, titles first. Two spaces between columns, none behind the last one. Cells may be coloured. */
+export function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  { faint }: Ink = PLAIN,
+): string[] {
+  const cells = [columns.map(({ title }) => faint(title)), ...rows]
   const widths = columns.map((_, i) => Math.max(...cells.map((row) => Bun.stringWidth(row[i] ?? ''))))
   return cells.map((row) =>
     columns
@@ -39,9 +46,9 @@ export function formatPercent(fraction: number | null | undefined): string {
   return text === '–' ? text : `${text} %`
 }
 
-/** `2024-03-05 14:30`, UTC; only the date where the clock is not wanted. */
-export function formatTime(time: number, { date = false } = {}): string {
-  const text = new Date(time).toISOString()
+/** `2024-03-05 14:30` in a zone (UTC where there is none of that name); only the date where the clock is not wanted. */
+export function formatTime(time: number, { date = false, zone = 'UTC' } = {}): string {
+  const text = new Date(time + (zoneOf(zone)?.offsetAt(time) ?? 0)).toISOString()
   return date ? text.slice(0, 10) : `${text.slice(0, 10)} ${text.slice(11, 16)}`
 }
 

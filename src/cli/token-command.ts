@@ -2,7 +2,7 @@
 
 import { SCOPES, type Scope } from '../accounts/accounts.ts'
 import { createToken, listTokens, revokeToken, tokenStatus } from '../accounts/tokens.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 import { findUser } from './user-command.ts'
@@ -39,10 +39,8 @@ export const tokenCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const [name = '', ...args] = context.args
-    const subcommand = SUBCOMMANDS[name]
-    if (!subcommand) throw new UsageError(name ? `There is no "token ${name}".` : 'What about tokens?')
-    return subcommand({ ...context, args })
+    const subcommand = subcommandOf(tokenCommand, SUBCOMMANDS, context.args)
+    return subcommand({ ...context, args: context.args.slice(1) })
   },
 }
 

@@ -2,7 +2,7 @@
 
 import { type AccountDeps, GIVEN_ROLES, type User, users } from '../accounts/accounts.ts'
 import { addUser, emailKey, setPassword, setRole } from '../accounts/users.ts'
-import { parseFlags, type Command, type CommandContext, UsageError } from './command.ts'
+import { parseFlags, type Command, type CommandContext, UsageError, subcommandOf } from './command.ts'
 import { DATA_FLAGS, DATA_HELP, withData } from './data.ts'
 import { formatTime, tableLines } from './table.ts'
 
@@ -29,10 +29,8 @@ export const userCommand: Command = {
       DATA_HELP,
     ].join('\n'),
   run: async (context) => {
-    const [name = '', ...args] = context.args
-    const subcommand = SUBCOMMANDS[name]
-    if (!subcommand) throw new UsageError(name ? `There is no "user ${name}".` : 'What about users?')
-    return subcommand({ ...context, args })
+    const subcommand = subcommandOf(userCommand, SUBCOMMANDS, context.args)
+    return subcommand({ ...context, args: context.args.slice(1) })
   },
 }
 

@@ -4,6 +4,7 @@ import { afterAll } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { runCommand } from '../../src/cli/commands.ts'
+import { PLAIN } from '../../src/cli/ink.ts'
 
 export interface Outcome {
   readonly code: number
@@ -48,7 +49,9 @@ export async function withHttp(
     spawnWorker: () => new Worker(new URL('../../src/engine/worker.ts', import.meta.url).href),
     spawnSearch: () => new Worker(new URL('../../src/search/worker.ts', import.meta.url).href),
     print: (line) => out.push(line),
+    ink: PLAIN,
     warn: (line) => err.push(line),
+    warningInk: PLAIN,
     input: () => Promise.resolve(input),
     http,
   })

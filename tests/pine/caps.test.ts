@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from '../../src/pine/1-parse/parser.ts'
 import { check } from '../../src/pine/2-check/check.ts'
-import { nearest } from '../../src/pine/2-check/nearest.ts'
+import { nearest } from '../../src/lib/nearest.ts'
 import { compile } from '../../src/pine/compile.ts'
 import { completions, signatureHelp, wordBefore } from '../../src/pine/editor.ts'
 import { format } from '../../src/pine/format.ts'

@@ -12,7 +12,7 @@ import * as messages from '../messages/checking.ts'
 import type { Message } from '../messages/message.ts'
 import { AssignedNames } from './assigned.ts'
 import { COMPARED_MAX, NODES_MAX } from './caps.ts'
-import { nearest } from './nearest.ts'
+import { nearest } from '../../lib/nearest.ts'
 import type { Declaration, Expr, FunctionInstance, Input, InputExpr, Stmt, Variable } from './program.ts'
 import {
   isPrimitive,
