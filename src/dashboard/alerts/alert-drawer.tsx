@@ -40,11 +40,11 @@ export function AlertDrawer() {
           )
         }
       </Show>
-      {firings.data && firings.data.length > 0 && (
+      {firings.data && firings.data.items.length > 0 && (
         <>
           <h2 class={s['heading']}>Fired</h2>
           <ul class={s['list']} aria-label="Firings">
-            {firings.data.slice(0, 30).map((firing) => (
+            {firings.data.items.slice(0, 30).map((firing) => (
               <FiringRow key={firing.id} firing={firing} />
             ))}
           </ul>

@@ -8,11 +8,11 @@ import { Menu } from '../ui/menu.tsx'
 import { Badge } from '../ui/ui.tsx'
 import { alertsChanged, editAlert } from './alert-dialog.tsx'
 import { conditionText, destinationsText, STATE_TONES, type Alert, type Firing } from './alert-model.ts'
-import { attempt, Confirm, useLoad, type Loaded } from '../frame/page.tsx'
+import { attempt, Confirm, useLoad, type Loaded, usePages, type Paged } from '../frame/page.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 import s from './alerts.module.css'
 
-export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<readonly Firing[]> } {
+export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded<Paged<Firing>> } {
   const [tick, setTick] = useState(0)
   useEffect(() => {
     const again = () => setTick((n) => n + 1)
@@ -20,11 +20,10 @@ export function useAlerts(): { alerts: Loaded<readonly Alert[]>; firings: Loaded
   }, [])
   const keys = [alertsChanged.value, tick]
   const alerts = useLoad(async (signal) => (await call('GET /api/platform/alerts', { signal })).alerts, keys)
-  const firings = useLoad(
-    async (signal) =>
-      (await call('GET /api/platform/alerts/firings', { query: { limit: 100 }, signal })).firings,
-    keys,
-  )
+  const firings = usePages(async (query, signal) => {
+    const answer = await call('GET /api/platform/alerts/firings', { query, signal })
+    return { items: answer.firings, nextCursor: answer.nextCursor }
+  }, keys)
   return { alerts, firings }
 }
 

@@ -7,7 +7,7 @@ import { navigate } from '../router.ts'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
 import { AlertDialogHost, openAlertDialog } from './alert-dialog.tsx'
 import { AlertRow, alertStyles as s, FiringRow, useAlerts } from './alerts-list.tsx'
-import { Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
+import { Page, pageStyles as p, Segments, Show, usePages, More } from '../frame/page.tsx'
 
 type Filter = 'all' | 'active' | 'stopped'
 
@@ -65,18 +65,19 @@ export function Alerts() {
           )
         }}
       </Show>
-      {firings.data && firings.data.length > 0 && (
+      {firings.data && firings.data.items.length > 0 && (
         <section class={p['section']}>
           <h2>Fired</h2>
-          <p>The last hundred. A click shows the bar.</p>
+          <p>The newest first. A click shows the bar.</p>
           <ul class={s['list']} aria-label="Firings">
-            {firings.data.map((firing) => (
+            {firings.data.items.map((firing) => (
               <FiringRow key={firing.id} firing={firing} />
             ))}
           </ul>
+          <More onMore={firings.data.onMore} />
         </section>
       )}
-      <Mail changed={firings.data?.[0]?.id ?? ''} />
+      <Mail changed={firings.data?.items[0]?.id ?? ''} />
       <AlertDialogHost />
     </Page>
   )
@@ -84,18 +85,20 @@ export function Alerts() {
 
 /** Mails of alerts. Without a mail server they wait here. */
 function Mail({ changed }: { readonly changed: string }) {
-  const letters = useLoad(
-    async (signal) =>
-      (await call('GET /api/platform/alerts/outbox', { query: { limit: 50 }, signal })).letters,
+  const letters = usePages(
+    async (query, signal) => {
+      const answer = await call('GET /api/platform/alerts/outbox', { query, signal })
+      return { items: answer.letters, nextCursor: answer.nextCursor }
+    },
     [changed],
   )
-  if (!letters.data || letters.data.length === 0) return null
+  if (!letters.data || letters.data.items.length === 0) return null
   return (
     <section class={p['section']}>
       <h2>Mail</h2>
       <p>Without a mail server (SMTP_URL) letters wait here.</p>
       <ul class={s['list']} aria-label="Mail">
-        {letters.data.map((one) => (
+        {letters.data.items.map((one) => (
           <li key={one.id} class={s['row']}>
             <div class={s['main']}>
               <strong>{one.subject}</strong>
@@ -113,6 +116,7 @@ function Mail({ changed }: { readonly changed: string }) {
           </li>
         ))}
       </ul>
+      <More onMore={letters.data.onMore} />
     </section>
   )
 }

@@ -9,6 +9,7 @@ import { loadSession, signInAgain, unreachable, user } from '../session.ts'
 import { palette as colours, theme, tourDone } from '../settings.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
+import { Menu } from '../ui/menu.tsx'
 import { Button, Skeleton, Toasts, toast } from '../ui/ui.tsx'
 import { side, type Side } from '../workspace.ts'
 import s from './frame.module.css'
@@ -79,6 +80,13 @@ const RAIL: readonly (readonly [to: string, text: string, icon: IconName])[] = [
   ['/webhooks', 'Webhooks', 'webhook'],
 ]
 
+const RAIL_END: typeof RAIL = [
+  ['/help', 'Help', 'help'],
+  ['/settings', 'Settings', 'settings'],
+]
+/** On a phone the bar has room for these and a menu of the others. */
+const ON_PHONE: ReadonlySet<string> = new Set(['/', '/backtests', '/scripts', '/alerts'])
+
 const SIDE_BUTTONS: readonly (readonly [Side, string, IconName])[] = [
   ['watchlists', 'Watchlist', 'list'],
   ['alerts', 'Alerts', 'bell'],
@@ -121,12 +129,13 @@ function RailLink({
   return (
     <a
       class={s.railLink}
+      data-phone={ON_PHONE.has(to)}
       href={href(to)}
       aria-label={text}
-      title={text}
       aria-current={current ? 'page' : undefined}
     >
       <Icon name={icon} size={18} />
+      <span aria-hidden="true">{text}</span>
     </a>
   )
 }
@@ -249,8 +258,19 @@ export function App() {
           <RailLink key={to} to={to} text={text} icon={icon} />
         ))}
         <div class={s.railGap} />
-        <RailLink to="/help" text="Help" icon="help" />
-        <RailLink to="/settings" text="Settings" icon="settings" />
+        {RAIL_END.map(([to, text, icon]) => (
+          <RailLink key={to} to={to} text={text} icon={icon} />
+        ))}
+        <div class={s.railMore}>
+          <Menu
+            label="More pages"
+            items={[...RAIL, ...RAIL_END]
+              .filter(([to]) => !ON_PHONE.has(to))
+              .map(([to, text, icon]) => ({ text, icon, run: () => navigate(to) }))}
+          >
+            <span>More</span>
+          </Menu>
+        </div>
       </nav>
       <div class={s.body}>
         <Page />

@@ -97,6 +97,53 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, keys: read
   return { data, error, reload, set }
 }
 
+/** The pages of a list that were asked for so far. */
+export interface Paged<T> {
+  readonly items: readonly T[]
+  /** Asks for the next page; undefined = there is none. */
+  readonly onMore: (() => void) | undefined
+}
+
+/**
+ * A list of the server, page by page. Loading again, when `keys` change or something asks for it, loads as many pages as are
+ * shown, so that what was added or removed in front shifts nothing out of sight.
+ */
+export function usePages<T>(
+  load: (
+    query: { readonly limit: number; readonly cursor?: string },
+    signal: AbortSignal,
+  ) => Promise<{ readonly items: readonly T[]; readonly nextCursor: string | null }>,
+  keys: readonly unknown[],
+): Loaded<Paged<T>> {
+  const [pages, setPages] = useState(1)
+  return useLoad<Paged<T>>(
+    async (signal) => {
+      const items: T[] = []
+      let next: string | null = null
+      for (let page = 0; page < pages && (page === 0 || next !== null); page++) {
+        const loaded = await load({ limit: PAGE_ITEMS, ...(next !== null && { cursor: next }) }, signal)
+        items.push(...loaded.items)
+        next = loaded.nextCursor
+      }
+      return { items, onMore: next === null ? undefined : () => setPages(pages + 1) }
+    },
+    [...keys, pages],
+  )
+}
+const PAGE_ITEMS = 100
+
+/** The button below a list that has more pages. */
+export function More({ onMore }: Pick<Paged<unknown>, 'onMore'>) {
+  if (!onMore) return null
+  return (
+    <div class={s.more}>
+      <Button size="small" onClick={onMore}>
+        Show more
+      </Button>
+    </div>
+  )
+}
+
 /** Shows a failure, a placeholder or the data, depending on how far it has loaded. */
 export function Show<T>({
   of,

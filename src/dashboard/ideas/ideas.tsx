@@ -15,7 +15,18 @@ import s from './ideas.module.css'
 import type { Idea } from '../../wire/idea.ts'
 import { Markdown } from '../ui/markdown-view.tsx'
 import { plainText } from '../../lib/markdown.ts'
-import { attempt, Check, Confirm, Page, pageStyles as p, Segments, Show, useLoad } from '../frame/page.tsx'
+import {
+  attempt,
+  Check,
+  Confirm,
+  Page,
+  pageStyles as p,
+  Segments,
+  Show,
+  useLoad,
+  More,
+  usePages,
+} from '../frame/page.tsx'
 import { lazy } from '../frame/lazy.tsx'
 import { showOnChart } from '../frame/show-on-chart.ts'
 
@@ -38,8 +49,11 @@ export function Ideas({ id }: { readonly id?: string }) {
 function Feed() {
   const [feed, setFeed] = useState<'public' | 'mine'>('public')
   const [writing, setWriting] = useState(false)
-  const list = useLoad(
-    async (signal) => (await call('GET /api/platform/ideas', { query: { feed }, signal })).ideas,
+  const list = usePages(
+    async (query, signal) => {
+      const answer = await call('GET /api/platform/ideas', { query: { ...query, feed }, signal })
+      return { items: answer.ideas, nextCursor: answer.nextCursor }
+    },
     [feed],
   )
   return (
@@ -65,19 +79,22 @@ function Feed() {
       narrow
     >
       <Show of={list}>
-        {(ideas) =>
-          ideas.length === 0 ? (
+        {({ items, onMore }) =>
+          items.length === 0 ? (
             <Empty title={feed === 'public' ? 'Nobody has published one yet' : 'You have written none yet'}>
               Write down what you see, with the chart or a backtest beside it. It may stay yours alone.
             </Empty>
           ) : (
-            <ul class={s.feed}>
-              {ideas.map((idea) => (
-                <li key={idea.id}>
-                  <IdeaCard idea={idea} />
-                </li>
-              ))}
-            </ul>
+            <>
+              <ul class={s.feed}>
+                {items.map((idea) => (
+                  <li key={idea.id}>
+                    <IdeaCard idea={idea} />
+                  </li>
+                ))}
+              </ul>
+              <More onMore={onMore} />
+            </>
           )
         }
       </Show>

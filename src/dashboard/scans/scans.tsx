@@ -5,7 +5,7 @@ import { ago, count } from '../format.ts'
 import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
 import type { Scan } from '../../wire/scan.ts'
 import { isUnderWay } from './scan-model.ts'
 
@@ -39,8 +39,11 @@ const COLUMNS: readonly Column<Scan>[] = [
 ]
 
 export function ScanList() {
-  const list = useLoad((signal) => call('GET /api/platform/scans', { query: { limit: 100 }, signal }), [])
-  const waits = list.data?.scans.some(isUnderWay) ?? false
+  const list = usePages(async (query, signal) => {
+    const { scans, nextCursor } = await call('GET /api/platform/scans', { query, signal })
+    return { items: scans, nextCursor }
+  }, [])
+  const waits = list.data?.items.some(isUnderWay) ?? false
   useReloadWhile(waits, list, LOOK_MS)
   return (
     <Page
@@ -54,10 +57,11 @@ export function ScanList() {
       }
     >
       <Show of={list}>
-        {({ scans }) => (
+        {({ items, onMore }) => (
           <DataTable
             label="Scans"
-            rows={scans}
+            rows={items}
+            onMore={onMore}
             keyOf={({ id }) => id}
             columns={COLUMNS}
             empty={

@@ -7,7 +7,7 @@ import { onLive } from '../live.ts'
 import { href, navigate } from '../router.ts'
 import { DataTable, type Column } from '../ui/data-table.tsx'
 import { Badge, Button, Empty } from '../ui/ui.tsx'
-import { Page, Show, useLoad, useReloadWhile } from '../frame/page.tsx'
+import { Page, Show, usePages, useReloadWhile } from '../frame/page.tsx'
 import type { Sweep } from '../../wire/sweep.ts'
 import { isUnderWay, nameOf } from './sweep-model.ts'
 
@@ -44,9 +44,12 @@ const COLUMNS: readonly Column<Sweep>[] = [
 ]
 
 export function SweepList() {
-  const list = useLoad((signal) => call('GET /api/platform/sweeps', { query: { limit: 100 }, signal }), [])
+  const list = usePages(async (query, signal) => {
+    const { sweeps, nextCursor } = await call('GET /api/platform/sweeps', { query, signal })
+    return { items: sweeps, nextCursor }
+  }, [])
   useEffect(() => onLive('sweep', list.reload, list.reload), [])
-  const waits = list.data?.sweeps.some(isUnderWay) ?? false
+  const waits = list.data?.items.some(isUnderWay) ?? false
   useReloadWhile(waits, list, LOOK_MS)
   return (
     <Page
@@ -60,10 +63,11 @@ export function SweepList() {
       }
     >
       <Show of={list}>
-        {({ sweeps }) => (
+        {({ items, onMore }) => (
           <DataTable
             label="Sweeps"
-            rows={sweeps}
+            rows={items}
+            onMore={onMore}
             keyOf={({ id }) => id}
             columns={COLUMNS}
             empty={

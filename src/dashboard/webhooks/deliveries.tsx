@@ -6,7 +6,7 @@ import { ago, duration } from '../format.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Badge, Button, Empty, toast } from '../ui/ui.tsx'
 import s from './deliveries.module.css'
-import { attempt, CodeBlock, Show, useLoad } from '../frame/page.tsx'
+import { attempt, CodeBlock, Show, usePages, More } from '../frame/page.tsx'
 import type { Delivery } from '../../wire/webhook.ts'
 
 const TONES = { pending: 'accent', delivered: 'up', failed: 'down', cancelled: undefined } as const
@@ -26,14 +26,14 @@ interface DeliveriesProps {
 }
 
 export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) {
-  const list = useLoad(
-    async (signal) => {
-      const options = { query: { limit: 100 }, signal }
+  const list = usePages(
+    async (query, signal) => {
+      const options = { query, signal }
       const answer =
         webhookId === null
           ? await call('GET /api/platform/webhooks/deliveries', options)
           : await call('GET /api/platform/webhooks/{id}/deliveries', { path: { id: webhookId }, ...options })
-      return answer.deliveries
+      return { items: answer.deliveries, nextCursor: answer.nextCursor }
     },
     [webhookId, changed],
   )
@@ -47,7 +47,7 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
   }, [])
   return (
     <Show of={list}>
-      {(deliveries) => {
+      {({ items: deliveries, onMore }) => {
         if (deliveries.length === 0)
           return (
             <Empty title="Nothing was sent yet">
@@ -97,6 +97,7 @@ export function Deliveries({ webhookId, nameOf, changed = 0 }: DeliveriesProps) 
                 </li>
               ))}
             </ul>
+            <More onMore={onMore} />
           </>
         )
       }}
