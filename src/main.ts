@@ -1,4 +1,4 @@
-// The real clock, real randomness, real environment; everything else is handed what it needs.
+// Plugs in the real clock, randomness and environment; everything else is handed what it needs.
 
 import { runCommand } from './cli/commands.ts'
 import { inkFor } from './cli/ink.ts'
@@ -11,7 +11,7 @@ const clock = {
     new Promise<void>((resolve) => {
       const wake = () => {
         clearTimeout(timer)
-        // Loops sleep on one signal for as long as the server runs.
+        // Without this, listeners would pile up: loops sleep on one signal for as long as the server runs.
         signal?.removeEventListener('abort', wake)
         resolve()
       }
@@ -22,7 +22,7 @@ const clock = {
 }
 const random = { bytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)) }
 
-// lmdb-js reports a commit that failed on a full disk a second time, to nobody; the one who wrote was told already.
+// lmdb-js reports a commit that failed on a full disk a second time, to nobody; its writer has been told already.
 process.on('unhandledRejection', (error) => {
   console.error(
     JSON.stringify({
@@ -34,14 +34,14 @@ process.on('unhandledRejection', (error) => {
   )
 })
 
-// The addresses hold from source and in the executable alike because this file is at the root of both.
+// These addresses are right both from source and in the executable, because this file is at the root of both.
 const spawnWorker = () => new Worker(new URL('./engine/worker.ts', import.meta.url).href)
 const spawnSearch = () => new Worker(new URL('./search/worker.ts', import.meta.url).href)
 
 if (process.argv[2] === 'serve') {
   const bounded = boundedEnvironment(process.env)
   const program = Bun.isStandaloneExecutable ? [] : [...process.execArgv, process.argv[1] ?? '']
-  // The same process goes on, with other settings. Where it cannot (Windows) it runs without them.
+  // The same process continues with other settings; on Windows, which cannot do that, it runs without them.
   if (bounded)
     try {
       process.execve?.(process.execPath, [process.argv0, ...program, ...process.argv.slice(2)], bounded)

@@ -104,7 +104,7 @@ export const backtestCommand: Command = {
         for (const line of lines) print(line)
         if (agrees) return 0
         const earlier = all.length > bars.length ? all : null
-        // One search, however often it is begun again for a series.
+        // One search, even if it is started again to fetch a series.
         const explainer = new Explainer({ exported, timezone, earlier, finer })
         const why = await withSeries(series, (found) => explainer.explain({ ...request, series: found }))
         progress?.(null)

@@ -1,4 +1,4 @@
-// `chartroom bars`: what is cached, and getting it in and out.
+// `chartroom bars`: lists the cached series, imports and exports them.
 
 import { users } from '../accounts/accounts.ts'
 import { isLongMarketName, MARKET_NAME_MAX } from '../lib/text.ts'
@@ -208,7 +208,7 @@ async function fetchBars(context: CommandContext): Promise<number> {
   })
 }
 
-/** Longest wait for a provider's page. */
+/** The longest wait for a provider's page. */
 const HTTP_TIMEOUT_MS = 20_000
 
 const defaultHttp: Http = (url, signal) =>

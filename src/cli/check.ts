@@ -207,7 +207,7 @@ function versionLine(source: string): number | null {
   return match ? Number(match[1]) : null
 }
 
-/** Of a script that was named alone its warnings too; of a folder they would hide what does not compile. */
+/** A script that was named alone also gets its warnings; for a folder they would hide what does not compile. */
 function resultLines(result: CheckResult, source: string, isAlone: boolean, ink: Ink): string[] {
   const isFine = result.compiled && result.ran !== false
   const said = isAlone ? result.diagnostics : result.diagnostics.filter(isError)
@@ -240,7 +240,7 @@ function scriptsOf(path: string): string[] {
 
 function listBuiltins({ print }: CommandContext): number {
   const names = [
-    // Names that begin with a dot are internal ones, for what only v4 had.
+    // Names that begin with a dot are internal, for functions that only v4 had.
     ...[...BUILTIN_FUNCTIONS.values()]
       .filter(({ name }) => !name.startsWith('·'))
       .map(({ name, status }) => `function ${name}${source(status)}`),
@@ -251,7 +251,7 @@ function listBuiltins({ print }: CommandContext): number {
   return 0
 }
 
-/** What each name is, for who compares it with another reference. */
+/** Says what each name is, for comparison with another reference. */
 function printBuiltins({ print }: CommandContext): number {
   const all = [
     ...[...BUILTIN_FUNCTIONS.values()].map(({ kind, name, status, signatures }) => ({
@@ -283,7 +283,7 @@ function stateOf(status: 'implemented' | 'source'): 'works' | 'no data source' {
   return status === 'source' ? 'no data source' : 'works'
 }
 
-/** Accepted, but there is no data for it: it answers na with a warning. */
+/** Accepted, but without data: it answers na with a warning. */
 function source(status: 'implemented' | 'source'): string {
   return status === 'source' ? ' (no data source)' : ''
 }

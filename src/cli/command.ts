@@ -37,7 +37,7 @@ export interface CommandContext {
 
 export interface Command {
   readonly name: string
-  /** After the name: `SCRIPT.pine --bars FILE.csv`. */
+  /** The arguments after the name: `SCRIPT.pine --bars FILE.csv`. */
   readonly usage: string
   readonly summary: string
   /** Shown by `--help` below usage and summary. */

@@ -1,5 +1,5 @@
-// The list of commands, and running one. Each is loaded only when it is named: the server is most of the program,
-// and `--version` or a container's health check should not have to load it.
+// Lists the commands and runs one. Each is loaded only when it is named: the server is most of the program, and `--version`
+// or a container's health check should not have to load it.
 
 import { Problem } from '../lib/problem.ts'
 import { languageLine } from '../pine/as-of.ts'

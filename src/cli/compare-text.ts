@@ -1,4 +1,4 @@
-// `chartroom backtest … --compare EXPORT.csv`: the run held against TradingView's list of trades.
+// `chartroom backtest … --compare EXPORT.csv`: compares the run with TradingView's list of trades.
 
 import { compareTrades, type ComparedTrade } from '../backtest/compare.ts'
 import type { Report } from '../wire/report.ts'
@@ -6,7 +6,7 @@ import { parseTradeList, type ExportedTrade } from '../backtest/trade-csv.ts'
 import type { Bars } from '../market/bars.ts'
 import { UsageError } from './command.ts'
 
-/** `agrees`: every closed trade of both lists. `timezone` null = detect. */
+/** `agrees`: every closed trade of both lists agrees. A `timezone` of null = detect it. */
 export function comparisonLines(
   csv: string,
   report: Report,

@@ -1,4 +1,4 @@
-// Diagnostics as compilers show them: place, message, the line with the spot marked, and the hint.
+// Prints diagnostics as compilers do: the place, the message, the line with the spot marked, and the hint.
 
 import type { Scan } from '../scans/scans.ts'
 import type { Sweep } from '../sweeps/sweeps.ts'
@@ -20,7 +20,7 @@ export function diagnosticLines(
     const end = endLine === line ? endColumn : (text?.length ?? 0) + 1
     const number = String(line)
     const loud = severity === 'error' ? ink.bad : ink.warning
-    // Tabs stay tabs, so that the mark stands below what it means.
+    // Tabs stay tabs, so that the mark is below its place.
     const before = (text ?? '').slice(0, column - 1).replace(/[^\t]/g, ' ')
     const shown =
       text === undefined
@@ -37,12 +37,12 @@ export function diagnosticLines(
   })
 }
 
-/** The diagnostics a Problem carries; none where it is another kind. */
+/** The diagnostics of a Problem; none for other errors. */
 export function diagnosticsOf(error: unknown): readonly Diagnostic[] {
   return error instanceof Problem ? ((error.details.diagnostics ?? []) as readonly Diagnostic[]) : []
 }
 
-/** The Problem that a script's failure is, after its diagnostics were shown in their lines of the script. */
+/** The Problem behind a script's failure, after printing its diagnostics with their lines of the script. */
 export function scriptProblem(
   { name, source }: { readonly name: string; readonly source: string },
   { code, message, diagnostics = [] }: NonNullable<Scan['error'] | Sweep['error']>,

@@ -19,7 +19,7 @@ export function explanationLines(found: Explanation): string[] {
   ]
 }
 
-/** What of it can be said on the command line. */
+/** The part of it that flags can express. */
 function flagsFor({
   overrides,
   symbol,
@@ -32,7 +32,7 @@ function flagsFor({
   ].join(' ')
 }
 
-/** `--syminfo` takes facts by their names in Pine. */
+/** `--syminfo` takes facts by their Pine names. */
 function pineNames(symbol: ExplanationCause['symbol']): Record<string, unknown> {
   const names: Readonly<Record<string, string>> = {
     minQuantity: 'mincontract',

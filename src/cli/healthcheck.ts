@@ -1,4 +1,4 @@
-// `chartroom healthcheck`: exit code 0 when the server of this configuration is ready. For containers.
+// `chartroom healthcheck`: exits with 0 if the server of this configuration is ready. For containers.
 
 import { parseFlags, type Command } from './command.ts'
 import { configFlags, configHelp } from './config-command.ts'

@@ -1,4 +1,4 @@
-// A report as text for the terminal: what was run, figures by side, the last trades, warnings.
+// A report as text for the terminal: the run, figures by side, the last trades, warnings.
 
 import type { Report, ReportColumn, ReportTrade } from '../wire/report.ts'
 import type { Ink } from './ink.ts'

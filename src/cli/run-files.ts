@@ -1,4 +1,4 @@
-// What `backtest` writes for other programs: the list of trades and the plots as CSV, at full precision.
+// The files that `backtest` writes for other programs: the list of trades and the plots as CSV, at full precision.
 
 import { csvRow } from '../lib/csv-text.ts'
 import type { ReportTrade } from '../wire/report.ts'
@@ -19,13 +19,13 @@ const TRADE_COLUMNS: Readonly<Record<string, (trade: ReportTrade) => string | nu
   status: (trade) => trade.status,
 }
 
-/** Times in UTC ms; numbers as they are, not rounded. */
+/** Times are UTC ms; numbers are not rounded. */
 export function tradesCsv(trades: readonly ReportTrade[]): string {
   const rows = trades.map((trade) => csvRow(Object.values(TRADE_COLUMNS).map((column) => column(trade))))
   return [Object.keys(TRADE_COLUMNS).join(','), ...rows, ''].join('\n')
 }
 
-/** The time and a column a plot, named by its title; na is `na`. */
+/** The time and one column for each plot, named by its title; na is written `na`. */
 export function plotsCsv(tracks: readonly Track[]): string {
   const columns = tracks.flatMap((track) => {
     switch (track.kind) {

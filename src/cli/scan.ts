@@ -1,6 +1,6 @@
-// `chartroom scan`: one script over many markets, and where its conditions hold now.
+// `chartroom scan`: runs one script over many markets and shows where its conditions hold now.
 //
-// The same room as the server's, over the bars of the data directory or of files; what it finds is printed and gone.
+// It uses the server's own scans, over the bars of the data directory or of files; the result is printed and not kept.
 
 import { availableParallelism, totalmem } from 'node:os'
 import { basename } from 'node:path'
@@ -45,7 +45,7 @@ const FLAGS = {
   json: { type: 'boolean' },
 } as const
 
-/** Nobody else is here. */
+/** The only user here. */
 const USER = 'cli'
 const BARS = 500
 const SHOWN = 50
@@ -157,7 +157,7 @@ function wholeOf(text: string, flag: string, most = 1_000_000): number {
   throw new UsageError(`${flag} takes a whole number from 1 to ${most.toLocaleString('en')}.`)
 }
 
-/** By its id, or by a name that only one has. */
+/** A watchlist by its id, or by a name that only one has. */
 async function watchlistOf(
   { kv }: Data,
   { clock, random }: CommandContext,
@@ -175,7 +175,7 @@ async function watchlistOf(
   )
 }
 
-/** The bars of files, a market each. */
+/** The bars of files, one market each. */
 async function cacheOf(paths: readonly string[], interval: string): Promise<BarCache> {
   const cache = new BarCache(memoryBars())
   for (const path of paths) {
@@ -204,7 +204,7 @@ async function scanned(
   { workers, library, list, chosen }: Asked,
 ): Promise<{ readonly scan: Scan; readonly rows: readonly ScanRow[] }> {
   const pool = new JobPool({
-    // One more than run scripts: the pool keeps a thread for what must not wait.
+    // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
     workers: workers + 1,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
     threadMs,

@@ -41,14 +41,14 @@ export type BarsFlags = { readonly [Flag in keyof typeof BARS_FLAGS]?: string | 
 
 export interface ScriptBars extends Series {
   readonly key: SeriesKey
-  /** All there are, of which `bars` are the last. */
+  /** All bars there are; `bars` are the last of them. */
   readonly all: Bars
   readonly finer: { readonly bars: Bars; readonly interval: string } | null
-  /** For request.*: every series of the file or the cache, coarser intervals included. */
+  /** Answers request.*: every series of the file or the cache, coarser intervals included. */
   readonly series: FetchSeries
 }
 
-/** Hands `work` the bars that the flags name. Throws UsageError, or Problem 404 when nothing is cached. */
+/** Calls `work` with the bars that the flags name. Throws UsageError, or Problem 404 if nothing is cached. */
 export async function withScriptBars<T>(
   context: CommandContext,
   flags: BarsFlags,
@@ -74,7 +74,7 @@ async function fromFile(flags: BarsFlags): Promise<ScriptBars> {
   const path = flags.bars ?? ''
   const guess = await symbolOf(flags, defaultSymbol(exchange, symbol || fileSymbol(path)))
   const all = await readBarsFile(path, guess)
-  // Neither flags nor exchange tell the tick size, so it is derived from the prices.
+  // Neither the flags nor the exchange tell the tick size, so it is inferred from the prices.
   const info = exchange === '' && flags.syminfo === undefined ? { ...guess, ...inferTick(all) } : guess
   const found = inferInterval(all)
   const interval = flags.interval === undefined ? found && formatInterval(found) : intervalOf(flags.interval)
@@ -120,12 +120,12 @@ function scriptBars(
   }
 }
 
-/** A currency pair is asked for without an exchange: any that has it will do. */
+/** A currency pair is requested without an exchange, so any that has it will do. */
 async function exchangeOf(cache: BarCache, ticker: string): Promise<string> {
   return (await cache.store.list()).find(({ symbol }) => symbol === marketName(ticker))?.exchange ?? ''
 }
 
-/** Bars of a file, and the symbol that it is named after. */
+/** The bars of a file, and the symbol that its name tells. */
 export async function barsOfFile(
   path: string,
 ): Promise<{ readonly bars: Bars; readonly symbol: SymbolInfo }> {
@@ -166,7 +166,7 @@ async function symbolOf(flags: BarsFlags, base: SymbolInfo): Promise<SymbolInfo>
     })
   const value = parseJsonObject(text, '--syminfo')
   const named = symbolOfSyminfo(value)
-  // What the file does not say is guessed from its own name, or else from the flags.
+  // Facts that the file does not state are guessed from its name, or else from the flags.
   return named.symbol === '' ? symbolOfSyminfo(value, base) : named
 }
 
@@ -205,7 +205,7 @@ async function nothingCached(cache: BarCache, key: SeriesKey): Promise<Problem> 
   )
 }
 
-/** A ticker out of the file's name. */
+/** The ticker in a file's name. */
 function fileSymbol(path: string): string {
   const name = path.split('/').at(-1)?.split('.')[0] ?? ''
   return (

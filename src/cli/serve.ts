@@ -25,7 +25,7 @@ export const serveCommand: Command = {
       return await serve(context, config, newKey === true)
     } catch (error) {
       if (error instanceof Problem || error instanceof DataRefused) throw error
-      // Threads and timers that were started by then would keep the process alive.
+      // Threads and timers that have been started would keep the process alive.
       context.warn(
         `The server ends for a reason of its own: ${String(error)}. \`chartroom doctor\` says whether its data is damaged.`,
       )

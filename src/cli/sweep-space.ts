@@ -1,4 +1,4 @@
-// What `--set` says of an input: `fast=5..50/5`, `mult=0.5..4/0.5`, `len=5..500/1:log`, `kind=both,long`, `strategy.pyramiding=0..3/1`.
+// Parses `--set`: `fast=5..50/5`, `mult=0.5..4/0.5`, `len=5..500/1:log`, `kind=both,long`, `strategy.pyramiding=0..3/1`.
 
 import type { SweepBody } from '../wire/sweep.ts'
 import { UsageError } from './command.ts'

@@ -1,4 +1,4 @@
-// What `sweep` says of a verdict: the sentence, the best trials, and the figures behind the sentence.
+// Prints a sweep's verdict: the sentence, the best trials, and the figures behind the sentence.
 
 import type { Bars } from '../market/bars.ts'
 import type { Sweep } from '../sweeps/sweeps.ts'

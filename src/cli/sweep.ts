@@ -1,4 +1,4 @@
-// `chartroom sweep`: one script over many choices of its inputs, and what is left of the best when luck is taken away.
+// `chartroom sweep`: runs one script with many choices of its inputs, and judges what remains of the best without luck.
 //
 // It uses the server's own sweeps, over a store in memory, so that a seed gives the same trials in both.
 
@@ -193,7 +193,7 @@ async function swept(
   await cache.upsert(key, bars)
   const kv = memoryKv()
   const pool = new JobPool({
-    // One more than run scripts: the pool keeps a thread for what must not wait.
+    // One more than the threads that run scripts, since the pool keeps one for urgent jobs.
     workers: workers + 1,
     clock: { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) },
     threadMs,

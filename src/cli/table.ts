@@ -30,7 +30,7 @@ export function tableLines(
   )
 }
 
-/** `1,234.50`; a dash where there is no number. */
+/** `1,234.50`; a dash if there is no number. */
 export function formatNumber(value: number | null | undefined, digits = 2): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–'
   const fixed = value.toFixed(digits)
@@ -46,7 +46,7 @@ export function formatPercent(fraction: number | null | undefined): string {
   return text === '–' ? text : `${text} %`
 }
 
-/** `2024-03-05 14:30` in a zone (UTC where there is none of that name); only the date where the clock is not wanted. */
+/** `2024-03-05 14:30` in a zone (UTC if its name is unknown); without the time of day if the caller does not want it. */
 export function formatTime(time: number, { date = false, zone = 'UTC' } = {}): string {
   const text = new Date(time + (zoneOf(zone)?.offsetAt(time) ?? 0)).toISOString()
   return date ? text.slice(0, 10) : `${text.slice(0, 10)} ${text.slice(11, 16)}`
@@ -58,7 +58,7 @@ export function formatBytes(bytes: number): string {
   return `${formatNumber(bytes / 1000 ** power, power === 0 ? 0 : 1)} ${units[power]}`
 }
 
-/** `[=====>    ]  52 %`, for a line that is written over and over. */
+/** `[=====>    ]  52 %`, for a line that is overwritten again and again. */
 export function progressBar(fraction: number, width = 30): string {
   const part = Math.max(0, Math.min(1, fraction))
   const filled = Math.round(part * width)

@@ -101,7 +101,7 @@ function flagsOf(context: CommandContext) {
   return { flags, email: flags.user, positionals }
 }
 
-/** undefined = what a new token has by default. */
+/** undefined = the default of a new token. */
 function scopesOf(given: readonly string[] | undefined): readonly Scope[] | undefined {
   if (given === undefined) return undefined
   const names = given.flatMap((text) => text.split(',')).map((text) => text.trim())

@@ -98,7 +98,7 @@ async function role(context: CommandContext): Promise<number> {
   })
 }
 
-/** Throws UsageError where there is no such user. */
+/** Throws UsageError if there is no such user. */
 export async function findUser(accounts: AccountDeps, email: string): Promise<User> {
   const user = await users(accounts.kv).find('email', [emailKey(email)])
   if (!user)

@@ -1,6 +1,7 @@
 // Errors of browsers and integrations, kept in groups: a loop that fails a thousand times is one line with a count.
 //
-// A group is known by a fingerprint of message and first stack line, numbers left out. The newest 10,000 groups stay.
+// A group is known by a fingerprint of the message and the first stack line, without numbers. The newest 10,000 groups are
+// kept.
 
 import { cutText } from '../lib/text.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -20,7 +21,7 @@ export interface ClientErrorGroup {
   readonly sample: Readonly<Record<string, string | number>>
 }
 
-/** Fields that are kept of a report, with the longest text each may have. Everything else is dropped. */
+/** The fields of a report that are kept, with the longest text of each. Everything else is dropped. */
 const KNOWN_FIELDS: Readonly<Record<string, number>> = {
   message: 1000,
   stack: 8000,
@@ -52,7 +53,7 @@ export function createClientErrors({
     counts: { all: { of: () => [] } },
   })
   return {
-    /** Takes any JSON object, and answers the group it was counted in. */
+    /** Takes any JSON object, and answers the group that now counts it. */
     async report(
       body: Readonly<Record<string, unknown>>,
       also?: Also<ClientErrorGroup>,
@@ -97,7 +98,7 @@ function trimmed(body: Readonly<Record<string, unknown>>): Record<string, string
   return kept
 }
 
-/** Numbers and quoted parts differ from one occurrence to the next; what is left tells one error from another. */
+/** Removes numbers and quoted parts, which differ between occurrences; the rest tells one error from another. */
 function fingerprintOf(message: string, stack: string): string {
   const frame = stack.split('\n').find((line) => /\bat |@/.test(line)) ?? ''
   const text = `${message}|${frame}`.replace(/\d+/g, '#').replace(/(["'`]).*?\1/g, '""')

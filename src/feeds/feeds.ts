@@ -1,8 +1,8 @@
-// Feeds: which series are kept fresh, and how they are doing.
+// Feeds: which series are kept fresh, and their state.
 //
-// A series is kept fresh because somebody follows it, an alert waits on it, or it stands in a watchlist. What is wanted is
-// worked out every minute; the poller does the rest. Only follows are stored here: alerts and watchlists are records of
-// their own.
+// A series is kept fresh because a user follows it, an alert waits for its bars, or a watchlist contains it. The list is
+// computed every minute; the poller does the rest. Only follows are stored here: alerts and watchlists are records of their
+// own.
 
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -16,14 +16,14 @@ export interface FeedDeps {
   readonly kv: Kv
   readonly clock: Clock
   readonly log: Log
-  /** null = `FEEDS=off`: what is wanted is known, but no request leaves. */
+  /** null = `FEEDS=off`: the list is known, but no request leaves. */
   readonly poller: Poller | null
-  /** Series that alerts wait on or watchlists hold. */
+  /** Series that alerts wait for or watchlists contain. */
   readonly wanted: () => AsyncIterable<SeriesKey>
 }
 
 export interface Feed extends FeedStatus {
-  /** Somebody asked for it by name. */
+  /** A user asked for it by name. */
   readonly followed: boolean
 }
 
@@ -46,13 +46,13 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
     }))
   }
 
-  /** One after the other: an older answer must not undo what a newer one said. */
+  /** One sync after the other, since an older answer must not undo a newer one. */
   function sync(): Promise<void> {
     syncing = syncing.catch(() => {}).then(tellPoller)
     return syncing
   }
 
-  /** What is wanted now, and what is not any more. */
+  /** Tells the poller what is wanted now, and what is no longer. */
   async function tellPoller(): Promise<void> {
     if (!poller) return
     // A series that no provider has is reported only to those who followed it.
@@ -78,7 +78,7 @@ export function createFeeds({ kv, clock, log, poller, wanted }: FeedDeps) {
       await kv.commit({ sets: [{ key: keyOf(key), value: String(clock.now()) }] })
       await sync()
     },
-    /** Whether it was followed. */
+    /** Answers whether it was followed. */
     async unfollow(key: SeriesKey): Promise<boolean> {
       const there = (await kv.get(keyOf(key))) !== null
       if (there) await kv.commit({ deletes: [keyOf(key)] })

@@ -34,10 +34,10 @@ export interface Letter {
   readonly sentAt: number | null
 }
 
-/** Hands one letter over. Rejects when it is not accepted: with LetterRefused when only this letter is the reason. */
+/** Hands one letter over. Rejects if it is not accepted: with LetterRefused if only this letter is the reason. */
 export type Transport = (letter: Letter) => Promise<void>
 
-/** The mail server works and refuses this letter. */
+/** The mail server works, but refuses this letter. */
 export class LetterRefused extends Error {}
 
 export interface MailDeps {
@@ -52,12 +52,12 @@ export interface MailDeps {
 const MINUTE = 60_000
 const RETRIES = [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE, 480 * MINUTE]
 const LAST_RETRY = 480 * MINUTE
-/** A mail server that needs longer for one letter is taken to hang. */
+/** A mail server that needs longer for one letter counts as hanging. */
 const HANDING_MS = MINUTE
 /** When the server stops, the letter under way may take this long. */
 const STOP_MS = 2000
 const NAP_MS = MINUTE
-/** What a clock may be corrected by without having been set. */
+/** A correction of the clock up to this does not count as setting it. */
 const SLEWED_MS = 1000
 const KEPT_MS = 30 * 24 * 60 * MINUTE
 
@@ -88,7 +88,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     return tried ? 0 : Math.max(0, next - clock.now())
   }
 
-  /** The clock was set back: a letter that waits for longer than it may is due when it would be by the new time. */
+  /** The clock was set back: a letter whose wait is now longer than any wait may be is rescheduled by the new time. */
   async function planAnew(id: string): Promise<boolean> {
     const dueAt = ({ attempts }: Letter) =>
       clock.now() + (attempts === 0 ? 0 : (RETRIES[attempts - 1] ?? LAST_RETRY))
@@ -115,7 +115,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
     if (outcome !== null && !(outcome instanceof LetterRefused)) throw outcome
   }
 
-  /** null = accepted; `cut` = our server is stopping and does not wait for the answer. */
+  /** null = accepted; `cut` = our server is stopping and did not wait for the answer. */
   async function handed(letter: Letter, send: Transport, signal: AbortSignal): Promise<Error | 'cut' | null> {
     const over = new AbortController()
     const sending = send(letter).then(
@@ -137,7 +137,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
   }
 
   return {
-    /** Whether letters leave this machine. */
+    /** Whether letters are sent at all. */
     configured: transport !== null,
     wake: loop.wake,
     /** What to commit so that the letter goes out. Part of a `transact` plan. */
@@ -176,7 +176,7 @@ export function createMail({ kv, clock, newId, transport, log }: MailDeps) {
   }
 }
 
-/** The letter after an attempt that was counted when it began. */
+/** The letter after an attempt, which was counted when it began. */
 function settled(letter: Letter, failure: Error | null, now: number): Letter {
   if (failure === null) return { ...letter, problem: null, state: 'sent', sentAt: now, nextAt: null }
   const wait = RETRIES[letter.attempts - 1]

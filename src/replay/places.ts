@@ -1,7 +1,7 @@
-// Where somebody stands in a replay: one cursor, and any number of bookmarks, for each user, symbol and interval.
+// A user's place in a replay: one cursor, and any number of bookmarks, for each user, symbol and interval.
 //
-// Keys are what they are unique by, so saving twice is saving once. A cursor keeps the time of its bar beside the
-// index: should older bars be imported in front, the time still says which bar was meant.
+// Keys consist of what makes a place unique, so saving twice is saving once. A cursor stores the time of its bar besides
+// the index: if older bars are imported in front, the time still says which bar was meant.
 
 import type { Clock } from '../lib/clock.ts'
 import { assert } from '../lib/assert.ts'
@@ -12,14 +12,14 @@ import type { Key, Kv } from '../store/kv.ts'
 import { transact } from '../store/transaction.ts'
 
 export interface Cursor {
-  /** Derived from what the place is unique by, so a place that is saved again keeps it. */
+  /** Derived from what makes the place unique, so a place that is saved again keeps it. */
   readonly id: string
   readonly symbol: string
   readonly interval: string
   readonly exchange: string | null
   /** Index of the last visible bar, counted from `start`. */
   readonly cursorBar: number
-  /** Opening time of that bar; null where it was not known. */
+  /** Opening time of that bar; null if it was unknown. */
   readonly barTime: number | null
   /** Bars a second. */
   readonly speed: number
@@ -67,14 +67,14 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
       await kv.commit({ sets: [{ key, value: JSON.stringify(saved) }] })
       return saved
     },
-    /** Whether there was one. */
+    /** Answers whether there was one. */
     async clearCursor(userId: string, symbol: string, interval: string): Promise<boolean> {
       const key = cursorKey(userId, symbol, interval)
       const there = (await kv.get(key)) !== null
       if (there) await kv.commit({ deletes: [key] })
       return there
     },
-    /** By bar. */
+    /** Sorted by bar. */
     async bookmarks(userId: string, symbol: string, interval: string): Promise<Bookmark[]> {
       const entries = await kv.list(
         { prefix: bookmarksOf(userId, symbol, interval) },
@@ -95,7 +95,7 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
     ): Promise<Bookmark> {
       const prefix = bookmarksOf(userId, symbol, interval)
       const key = [...prefix, bar]
-      // A step of it goes with every new one, so that two that come at a time know of each other.
+      // Every new bookmark adds a step to this counter, so that two made at the same time notice each other.
       const made: Key = ['bookmarks-made', ...prefix.slice(1)]
       let saved: Bookmark | undefined
       await transact(kv, async (tx) => {
@@ -135,7 +135,7 @@ export function createPlaces({ kv, clock }: { readonly kv: Kv; readonly clock: C
   }
 }
 
-/** Those of version 0.1.0 were kept without an id, which is why it is worked out. */
+/** Places of version 0.1.0 have no stored id, so it is derived. */
 function idOfPlace(prefix: string, key: Key): string {
   return `${prefix}_${base32(Buffer.from(sha256(JSON.stringify(key)), 'hex').subarray(0, 16))}`
 }

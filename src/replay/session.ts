@@ -1,8 +1,8 @@
-// A replay session: everything a chart needs to play bars again, one after the other, with what happened on them.
+// A replay session: everything that a chart needs to play bars again, one after the other, with what happened on them.
 //
-// Of the market alone it is bars; of a backtest also its trades, tracks and equity. Trades know their bars by index,
-// so the indexes are counted from the first bar of the session instead. A session is not stored: it is made from stored
-// parts, the same every time. What is stored is that a backtest was converted, and under which id.
+// A session of the market has only bars; that of a backtest also has its trades, tracks and equity. Trades know their bars
+// by index, so their indexes are counted from the session's first bar. A session is not stored, because it can be made from
+// stored parts, the same every time. Only the fact that a backtest was converted is stored, with the session's id.
 
 import { barsHash } from '../backtest/report/hash.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -21,7 +21,7 @@ import type { LargeText } from '../store/large-text.ts'
 
 const REPLAY_SOURCES = ['market', 'backtest'] as const
 
-/** Most bars of a session. */
+/** The most bars of a session. */
 export const REPLAY_BARS_MAX = 50_000
 
 export interface ReplaySession {
@@ -38,27 +38,27 @@ export interface ReplaySession {
   readonly start: string
   readonly end: string
   readonly bars: Bars
-  /** JSON texts of arrays: of trades, of tracks, and of one value a bar. */
+  /** JSON texts of arrays: trades, tracks, and one value of equity a bar. */
   readonly trades: string
   readonly tracks: string | LargeText
   readonly equity: string
   readonly barsHash: string
 }
 
-/** The parts of a finished backtest that a session is made of. */
+/** The parts of a finished backtest that make a session. */
 export interface ReplayedBacktest {
   readonly id: string
   readonly userId: string
   readonly symbol: string
   readonly exchange: string
   readonly interval: string
-  /** Whose series it ran on; absent or '' = everybody's. */
+  /** The owner of the series that it ran on; absent or '' = everybody's. */
   readonly seriesOwner?: string
   /** Times of the first and last bar it ran on. */
   readonly range: { readonly from: number; readonly to: number }
 }
 
-/** What happened on the bars that are shown. Made in a worker: a report may be megabytes of text. */
+/** Finds what happened on the shown bars, in a worker: a report may be megabytes of text. */
 export type ShowOn = (bars: Bars) => Promise<Pick<ReplaySession, 'trades' | 'tracks' | 'equity'>>
 
 export interface ReplayDeps {
@@ -107,7 +107,8 @@ export async function backtestSession(
   const { symbol, interval, range, seriesOwner = '' } = backtest
   const key = { exchange: marketName(exchange), symbol, interval }
   const seen = barsSeenBy(deps.bars, backtest.userId)
-  // On its own exchange it takes the very series the backtest ran on, even if the name means another to the user by now.
+  // On its own exchange it uses the very series that the backtest ran on, even if the name now means another one to the
+  // user.
   const series = key.exchange === backtest.exchange ? seriesOf(key, seriesOwner) : await seen.resolve(key)
   const info = await seen.symbol(key.exchange, symbol)
   const all = await deps.bars.read(series, { from: range.from, to: range.to + 1 }, info)
@@ -134,7 +135,7 @@ export async function backtestSession(
   return { session, cut: all.length - bars.length }
 }
 
-/** What to commit with the removal of a backtest. */
+/** The changes to commit when a backtest is removed. */
 export async function endReplays(kv: Kv, tx: Tx, backtestId: string): Promise<Changes[]> {
   const here = replays(kv).at(tx)
   const made = await Array.fromAsync(here.each('backtest', [backtestId]), ({ id }) => id)
@@ -150,7 +151,7 @@ async function idOfReplay({ kv, clock, newId }: ReplayDeps, backtest: ReplayedBa
     await transact(kv, () => replays(kv).insert(record))
     return id
   } catch (error) {
-    // Somebody converted it at the same time.
+    // It was converted at the same time by another request.
     const first =
       error instanceof NameTaken ? await replays(kv).find('backtest', [backtest.id, exchange]) : null
     if (first) return first.id

@@ -1,11 +1,13 @@
-// Hashes of the bars that scripts ran on, which are part of every report: known from an earlier run, they need not be computed
-// again.
+// Hashes of the bars that scripts ran on, which are part of every report. Those of earlier runs need not be computed again.
 //
-// Bars that were handed out never change (`market/bar-cache.ts`), so they are known by the memory they lie in.
+// Bars that were handed out never change (`market/bar-cache.ts`), so they are recognised by their memory.
 
 import type { Bars } from '../market/bars.ts'
 
-/** Stretches of one series; a live one grows by a bar now and then, and nobody asks for the shorter ones again. */
+/**
+ * How many stretches of a series are remembered: a live one grows by a bar now and then, and the shorter ones are not
+ * needed again.
+ */
 const STRETCHES = 16
 
 export class BarHashes {

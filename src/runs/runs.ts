@@ -94,7 +94,7 @@ export interface RunDeps {
   readonly maxRuns: number
   /** Called when a run is done, for further changes in the same commit; `written` is called after it. */
   readonly onFinished: readonly FinishedHook[]
-  /** Told of every script that was run, stored or not, and with which choice of values. */
+  /** Called for every script that was run, stored or not, with its choice of values. */
   readonly tried?: (userId: string, series: SeriesKey, tried: BacktestOutput['tried']) => void
   /** Source of a library that this user may import, for `import user/library/version`; null = there is none. */
   readonly libraryFor: (userId: string) => Library
@@ -298,7 +298,7 @@ export class Runs {
   async verify(userId: string, id: string, signal: AbortSignal): Promise<VerifyOutput> {
     const plan = await this.#planAgain(userId, id)
     const stored = await reportOf(this.#deps.kv, id)
-    // It goes with the run.
+    // It was removed together with the run.
     if (stored === null) throw notFound()
     return this.#attended(plan, signal, (live) => {
       const options = this.#optionsFor(live, plan, 'long')
@@ -340,7 +340,7 @@ export class Runs {
     )
   }
 
-  /** JSON text of why a finished backtest differs from an export; `null` where it does not. Keeps nothing. */
+  /** JSON text of why a finished backtest differs from an export; `null` if it does not. Stores nothing. */
   async explain(
     userId: string,
     id: string,
@@ -355,7 +355,7 @@ export class Runs {
     })
   }
 
-  /** JSON text of what may be published of a finished backtest (`engine/publish-job.ts`). Keeps nothing. */
+  /** JSON text of what may be published of a finished backtest (`engine/publish-job.ts`). Stores nothing. */
   async published(userId: string, id: string, signal: AbortSignal): Promise<TextBytes> {
     const { kv, pool } = this.#deps
     const { run, range } = await this.#done(userId, id)
@@ -367,7 +367,7 @@ export class Runs {
         'The bars of this backtest have changed since. Run it again, and publish that one.',
       )
     const [report, tracks] = [await reportOf(kv, id), await largeText(kv, tracksKey(id))]
-    // They go with the run.
+    // They were removed together with the run.
     if (!report || !tracks) throw notFound()
     const host = storedHost({ report: report.parts, tracks: tracks.parts })
     return pool.do(
@@ -377,7 +377,7 @@ export class Runs {
     )
   }
 
-  /** All bars up to a run's last; null where it had them all. */
+  /** All bars up to a run's last one; null if the run had them all. */
   async #earlierBars({ key, bars, symbol }: Plan): Promise<Bars | null> {
     const to = (bars.time.at(-1) ?? 0) + 1
     const all = await this.#deps.bars.read(key, { to, last: bars.length + EARLIER_MAX }, symbol)
@@ -393,7 +393,7 @@ export class Runs {
     if (bars.length === 0) throw await barsGone(barsSeenBy(cache, userId), run)
     pool.assertRoom(userId)
     const script = await scriptOf(kv, id)
-    // It goes with the run.
+    // It was removed together with the run.
     if (script === null) throw notFound()
     const symbol = await barsSeenBy(cache, userId).symbol(key.exchange, key.symbol)
     return { run, script, key, symbol, bars, warnings: [] }
@@ -419,7 +419,7 @@ export class Runs {
     return run
   }
 
-  /** null where there is none. */
+  /** null if there is none. */
   async find(userId: string, id: string): Promise<Run | null> {
     const run = await runs(this.#deps.kv).get(id)
     return run?.userId === userId ? this.#asItIs(run) : null
@@ -515,7 +515,7 @@ export class Runs {
     await this.get(userId, id)
     const live = this.#live.get(id)
     if (!live) {
-      // Read it again: it may have ended since.
+      // Read again: the run may have ended since.
       const run = await this.get(userId, id)
       return watch({ state: run.state, bar: run.range?.bars ?? 0, bars: run.range?.bars ?? run.bars })
     }
@@ -854,7 +854,7 @@ export function hostFor(seen: SeenBars, library: Library, key: SeriesKey, bars: 
   }
 }
 
-/** The same for many markets at a time: which one's finer bars would be wanted is not known. */
+/** The same for many markets at a time, for which nobody knows whose finer bars would be wanted. */
 export function scanHost(seen: SeenBars, library: Library): ScriptHost {
   return {
     library,

@@ -20,7 +20,7 @@ export interface Script {
   readonly name: string
   readonly source: string
   readonly visibility: ScriptVisibility
-  /** Found by compiling; `draft` where it does not compile. */
+  /** Found by compiling; `draft` if it does not compile. */
   readonly kind: 'strategy' | 'indicator' | 'library' | 'draft'
   readonly pineVersion: number | null
   /** Number of the saved text, from 1. */
@@ -43,16 +43,16 @@ export interface ScriptFields {
   readonly visibility?: ScriptVisibility | undefined
 }
 
-/** Why a text is not taken for a library. */
+/** Why a text is refused as a library. */
 const NO_LIBRARY = {
   strategy: 'This is a strategy, no library. A library begins with library("Name").',
   indicator: 'This is an indicator, no library. A library begins with library("Name").',
   draft: 'This library does not compile.',
 } as const
 
-/** What compiling tells. */
+/** The results of compiling a text. */
 interface Examined {
-  /** `draft` where it does not compile. */
+  /** `draft` if it does not compile. */
   readonly kind: Script['kind']
   readonly pineVersion: number | null
   /** JSON text of an array. */
@@ -89,9 +89,9 @@ const scriptsIn = collectionIn<Script>('scripts', {
 })
 
 /**
- * Libraries the reader may import: public ones and their own. The newest of a name wins. Somebody else's library, pasted
- * once, goes by the whole path it is imported by (`TradingView/ta/7`); of those only the reader's own count, as its author
- * has no say here in who may store a text under that name.
+ * Libraries the reader may import: public ones and their own. The newest of a name wins. Another author's library that a
+ * user pasted is stored under its whole path (`TradingView/ta/7`). Of those only the reader's own count, since its author
+ * does not control who stores a text under that name here.
  */
 export function libraryFor(kv: Kv, readerId: string | null): Library {
   return async (user, library, version) => {
@@ -125,7 +125,10 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
   })
 
   return {
-    /** Under the path that scripts import it by; a text stored there before is replaced. Refuses what is no library. */
+    /**
+     * Stores a library under the path that scripts import it by, replacing an earlier text. Refuses a text that is not a
+     * library.
+     */
     async addLibrary(ownerId: string, author: string, path: string, source: string): Promise<ScriptMade> {
       const { kind, diagnostics: said } = await examine(source, ownerId)
       if (kind !== 'library')
@@ -134,7 +137,7 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         })
       const known = async (reader: Reader): Promise<Script | undefined> => {
         const mine = scripts.at(reader)
-        // Moves when a script is added, which the list cannot tell.
+        // This count is a check for scripts that are added meanwhile, which reading the list would not notice.
         await mine.count('owner', [ownerId])
         const own = await Array.fromAsync(mine.each('owner', [ownerId]))
         return own.find((one) => one.name.toLowerCase() === path.toLowerCase())
@@ -151,11 +154,11 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
         throw error
       }
     },
-    /** A command that adds a script beside a server notes it, since the server's search cannot know. */
+    /** A command that adds a script beside a server records it, since the server's search cannot know. */
     async noteAdded({ id, ownerId }: Script): Promise<void> {
       await kv.commit({ sets: [{ key: [...ADDED, id], value: JSON.stringify(ownerId) }] })
     },
-    /** Scripts that were noted, as they are now; the notes are gone then. */
+    /** Answers the recorded scripts as they are now, and clears the records. */
     async takeAdded(): Promise<Script[]> {
       const notes = await kv.list({ prefix: ADDED }, { limit: ADDED_AT_ONCE })
       if (notes.length === 0) return []
@@ -209,7 +212,7 @@ export function createScripts({ kv, clock, newId, examine }: ScriptDeps) {
     /** All public ones. */
     eachPublic: (): AsyncGenerator<Script> => scripts.each('public'),
     eachOf: (ownerId: string): AsyncGenerator<Script> => scripts.each('owner', [ownerId]),
-    /** A changed text makes a new revision; the oldest beyond 50 are forgotten. */
+    /** A changed text makes a new revision; only the last 50 are kept. */
     async change(ownerId: string, id: string, fields: Partial<ScriptFields>): Promise<ScriptMade> {
       const current = await scripts.get(id)
       if (current?.ownerId !== ownerId) throw notFound()

@@ -1,7 +1,8 @@
-// Libraries that scripts import and that are not here: what an owner would add first.
+// Libraries that scripts import and that are missing here: the ones an owner would add first.
 //
-// Counted when a script is run or saved, not while it is typed. One entry a user and library, so that one busy user is one
-// voice; the same one is counted once an hour at most. What is here by now is left out when the list is read, and forgotten.
+// They are counted when a script is run or saved, not while it is typed. There is one entry for each user and library, so
+// that one busy user is one voice, and each counts at most once an hour. Libraries that have been added since are left out
+// and removed when the list is read.
 
 import type { Clock } from '../lib/clock.ts'
 import type { NewId } from '../lib/ids.ts'
@@ -14,7 +15,7 @@ import { libraryFor, type Library } from './scripts.ts'
 interface Wish {
   readonly id: string
   readonly userId: string
-  /** As the script wrote it. */
+  /** As the script writes it. */
   readonly path: string
   readonly asked: number
   readonly lastAt: number
@@ -22,18 +23,18 @@ interface Wish {
 
 export interface WantedLibrary {
   readonly path: string
-  /** Users who asked for it. */
+  /** How many users asked for it. */
   readonly users: number
-  /** How often they did, each counted once an hour. */
+  /** How many times they did, counted at most once an hour each. */
   readonly asked: number
   readonly lastAt: number
 }
 
 const HOUR_MS = 3_600_000
-/** Entries there may be, and of one user. The oldest make room. */
+/** The most entries in all, and of one user. The oldest make room. */
 const WISHES_MAX = 2000
 const WISHES_EACH = 100
-/** Of the last hour, in memory. */
+/** For the last hour, in memory. */
 const RECENT_MAX = 5000
 const PATH_CHARACTERS = 200
 
@@ -60,7 +61,7 @@ export class WantedLibraries {
     this.#log = log
   }
 
-  /** `libraryFor` that counts what is not found. */
+  /** `libraryFor` that counts the libraries it does not find. */
   counting(userId: string): Library {
     const find = libraryFor(this.#kv, userId)
     return async (user, library, version) => {
@@ -70,7 +71,7 @@ export class WantedLibraries {
     }
   }
 
-  /** Nobody waits for it, and that it fails is in nobody's way. */
+  /** Does not make anybody wait, and its failure hinders nobody. */
   note(userId: string, path: string): void {
     const now = this.#clock.now()
     const name = `${userId} ${path.toLowerCase()}`

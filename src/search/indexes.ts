@@ -2,8 +2,8 @@
 //
 // Two indexes rather than one with a filter, so that a private item cannot change anything in somebody else's answer, not
 // even the ranking (word frequencies of one index never see the other's words), and because a small index of one's own is
-// faster than filtering a large one (measured at 100,000 documents: 5 to 9 times). They live in memory, in a thread of
-// their own: a user who fills it with rare words makes searches of a second, and only their own searches wait for it.
+// faster than filtering a large one (measured at 100,000 documents: 5 to 9 times). They are in memory, in a thread of their
+// own: a user who fills an index with rare words can make searches take a second, and only other searches wait for that.
 
 import { cutText } from '../lib/text.ts'
 import type { SearchResult } from 'minisearch'
@@ -44,27 +44,27 @@ export interface Filters {
   readonly author?: string | undefined
 }
 
-/** Words of a query that are looked at; more change the answer little and cost much (50 took 35 ms on 10,000 documents). */
+/** How many words of a query count; more hardly change the answer and cost much (50 took 35 ms on 10,000 documents). */
 const TERMS_MAX = 8
-/** Words of a query that may be misspelt: each of them is compared with all words of the index. */
+/** How many words of a query may be misspelt, since each of them is compared with all words of the index. */
 const FUZZY_TERMS_MAX = 3
 const SNIPPET_LENGTH = 160
-/** How much of a text is indexed. A backtest is found by its name, and a script says at its beginning what it is. */
+/** How much of a text is indexed. A backtest is found by its name, and a script describes itself at its beginning. */
 const TEXT_MAX: Readonly<Record<HitType, number>> = {
   script: 8000,
   idea: 20_000,
   backtest: 500,
   watchlist: 8000,
 }
-/** Roughly, in bytes: what is kept of a document beside its words and its text. */
+/** A rough number of bytes for each document, besides its words and its text. */
 const DOCUMENT_BYTES = 700
-/** Text that is taken in before what was made on the way is collected: left to itself the heap grows to twice what it holds. */
+/** After this much text the garbage is collected: left alone, the heap grows to twice its contents. */
 const COLLECT_TEXT = 1 << 20
-/** Indexes that went and were not collected yet. */
+/** Bytes of dropped indexes after which the garbage is collected. */
 const COLLECT_DROPPED = 32 << 20
 
 export interface IndexBudget {
-  /** Most bytes of one user's index. What comes beyond it is found by its title. */
+  /** The most bytes of one user's index. Further items are found by their title only. */
   readonly own: number
   /** Most bytes of all users' indexes together; the one used longest ago makes room. */
   readonly all: number
@@ -75,41 +75,41 @@ export interface IndexesOptions {
   /** Called when a user's index was dropped to make room. */
   readonly evicted: (userId: string) => void
   readonly budget?: IndexBudget
-  /** Frees what is not held any more. */
+  /** Frees memory that is no longer used. */
   readonly collect?: () => void
 }
 
-/** The part of an item that is indexed: the rest need not be sent to the thread. */
+/** The part of an item that is indexed, since the rest need not be sent to the thread. */
 export function trimmed(item: SearchItem): SearchItem {
   return { ...item, text: cutText(item.text, TEXT_MAX[item.type]) }
 }
 
 interface OwnIndex {
   readonly index: PackedSearch<Entry>
-  /** Of the documents in it. */
+  /** The number of its documents. */
   documents: number
-  /** As they were counted last. */
+  /** The size at the last count. */
   bytes: number
 }
 
 export class Indexes {
   readonly #everybody = newIndex()
-  // Last = used last.
+  // The most recently used one is last.
   readonly #own = new Map<string, OwnIndex>()
   readonly #options: Required<IndexesOptions>
-  /** Of all users' indexes. */
+  /** Bytes of all users' indexes. */
   #ownBytes = 0
-  /** Characters of public items, and those taken in since the last collection. */
+  /** Characters of all public items, and of those added since the last collection. */
   #publicText = 0
   #fresh = 0
-  /** Bytes of indexes that went since then. */
+  /** Bytes of indexes dropped since then. */
   #dropped = 0
 
   constructor({ evicted, budget = BUDGET, collect = () => {} }: IndexesOptions) {
     this.#options = { evicted, budget, collect }
   }
 
-  /** A public item read for the rebuild; ignored where a change came meanwhile, which is newer. */
+  /** Adds a public item that was read for the rebuild; ignored if a newer change came meanwhile. */
   addPublic(item: SearchItem): void {
     const entry = entryOf(item, item.text)
     if (this.#everybody.has(entry.key)) return
@@ -124,13 +124,13 @@ export class Indexes {
     this.#own.set(userId, { index: newIndex(), documents: 0, bytes: 0 })
   }
 
-  /** The same of a private item. */
+  /** The same for a private item. */
   addOwn(item: SearchItem): void {
     const own = this.#own.get(item.ownerId)
     if (own && !own.index.has(keyOf(item.type, item.id))) this.#addTo(own, item)
   }
 
-  /** Made or changed. */
+  /** Adds an item, or replaces it. */
   put(item: SearchItem): void {
     this.remove(item.type, item.id, item.ownerId)
     const own = this.#own.get(item.ownerId)
@@ -206,7 +206,7 @@ export class Indexes {
     this.#dropped += bytes
   }
 
-  /** Collecting takes longer the more there is, so it is done by how much came in for what is there. */
+  /** Collecting takes longer the more there is, so it waits until enough has come in compared with that. */
   #took({ text, title }: SearchItem): void {
     this.#fresh += text.length + title.length
     if (this.#fresh < COLLECT_TEXT + this.#publicText / 16 && this.#dropped < COLLECT_DROPPED) return
@@ -272,7 +272,7 @@ function hitOf(result: SearchResult): Hit {
   }
 }
 
-/** White space folded; begins a little before the first word that matched. */
+/** Folds white space, and begins a little before the first word that matched. */
 function snippetOf(text: string, terms: readonly string[]): string {
   const plain = text.replace(/\s+/g, ' ').trim()
   const lower = plain.toLowerCase()

@@ -1,16 +1,16 @@
-// MiniSearch with lists of where a word stands that take an eighth of the memory.
+// MiniSearch with lists of the places of words that take an eighth of the memory.
 //
-// MiniSearch keeps a Map of fields a word, and in it a Map a field, from document to how often. That is some sixty bytes an
-// entry and a kilobyte a word, and an index is hardly anything else: 50,000 ideas were 1.2 GB. Documents are numbered in
-// the order they are added, so a list of plain numbers, each a document and its frequency, is sorted by itself and
-// takes eight. A word that stands in one text, as most do, needs no list.
+// MiniSearch keeps a Map of fields for each word, and in it, for each field, a Map from document to frequency. That is some
+// sixty bytes an entry and a kilobyte a word, and an index consists of little else: 50,000 ideas took 1.2 GB. Documents are
+// numbered in the order they are added, so a list of plain numbers, each combining a document and its frequency, is always
+// sorted and takes eight bytes an entry. A word that occurs in only one text, as most do, needs no list.
 
 import MiniSearch, { type Options } from 'minisearch'
 
-/** A text has at most 20,000 characters, so no word stands in it more often. */
+/** A text has at most 20,000 characters, and a word at least two with its space, so none occurs more often. */
 const FREQUENCIES = 2 ** 14
 
-/** What MiniSearch uses of a Map from document to frequency. */
+/** The part of a Map from document to frequency that MiniSearch uses. */
 export class Postings {
   /** Document × FREQUENCIES + frequency, ascending. */
   readonly #packed: number[]
@@ -47,7 +47,7 @@ export class Postings {
     return true
   }
 
-  /** A document may be deleted while it is the one that is told of. */
+  /** The document that was just yielded may be deleted. */
   *keys(): Generator<number, undefined> {
     for (let at = 0; at < this.#packed.length;) {
       const document = documentOf(this.#packed[at] ?? 0)
@@ -60,7 +60,7 @@ export class Postings {
     for (const document of this.keys()) yield [document, this.get(document) ?? 0]
   }
 
-  /** Where the document stands, or would: mostly it is the last one, or one behind. */
+  /** The place of the document, or where it would be: mostly the last one, or the one behind. */
   #find(document: number): number {
     const all = this.#packed
     const last = all.length - 1
@@ -79,9 +79,9 @@ export class Postings {
 
 const documentOf = (packed: number) => Math.floor(packed / FREQUENCIES)
 
-/** What MiniSearch uses of a Map from field to postings. */
+/** The part of a Map from field to postings that MiniSearch uses. */
 export class Fields {
-  /** Of the field that the word was found in first; -1 = it is in none. */
+  /** The field that the word was found in first; -1 = none. */
   #field = -1
   #list: number | number[] = 0
   #others: Map<number, number[]> | null = null
@@ -90,7 +90,7 @@ export class Fields {
     return (this.#field < 0 ? 0 : 1) + (this.#others?.size ?? 0)
   }
 
-  /** The word stands in the field of the document once more. Answers whether it did not stand there yet. */
+  /** Counts one more occurrence of the word in the field of the document. Answers whether it is the first one there. */
   add(field: number, document: number): boolean {
     if (this.#field < 0 && !this.#others?.has(field)) {
       this.#field = field
@@ -137,30 +137,30 @@ export class Fields {
 
 const raised = (packed: number) => (packed % FREQUENCIES === FREQUENCIES - 1 ? packed : packed + 1)
 
-/** The tree of words, which MiniSearch's types keep to themselves. */
+/** The tree of words, which MiniSearch's types hide. */
 function treeOf(index: object): { fetch(term: string, make: () => Fields): Fields } {
   return Reflect.get(index, '_index') as ReturnType<typeof treeOf>
 }
 
-/** Roughly, in bytes: what a word, and a word in a document, take. */
+/** A rough number of bytes for a word, and for a word in a document. */
 const WORD_BYTES = 1000
 const POSTING_BYTES = 12
 
 export class PackedSearch<T> extends MiniSearch<T> {
   /**
-   * All words, since finding one by its letters in MiniSearch's tree is most of what adding takes. A word that was taken
-   * out of the tree is in no field any more, and looked up anew.
+   * All words, since finding a word letter by letter in MiniSearch's tree is most of the cost of adding it. A word that was
+   * removed from the tree is in no field, and is then looked up again.
    */
   readonly #words = new Map<string, Fields>()
   #postings = 0
 
   constructor(options: Options<T>) {
     super(options)
-    // An own property goes before MiniSearch's method, which its types do not let a subclass name.
+    // An own property hides MiniSearch's method, which its types do not let a subclass override.
     Object.assign(this, { addTerm: this.#addTerm.bind(this) })
   }
 
-  /** Of the index, but for the documents themselves. What was removed counts until it is vacuumed away. */
+  /** The bytes of the index without the documents. Removed documents count until they are vacuumed. */
   get indexBytes(): number {
     return this.#words.size * WORD_BYTES + this.#postings * POSTING_BYTES
   }

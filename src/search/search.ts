@@ -1,8 +1,8 @@
 // Search over everything, in a thread of its own: the server hands it texts and queries and never looks into either.
 //
-// The indexes are rebuilt from the records: the public one at start, a user's when they first search. Records are read a
-// few milliseconds at a time, so that requests are answered meanwhile; until all are read, answers come from those that
-// are. A thread that dies takes the indexes along, and the next one is filled from the records again.
+// The indexes are rebuilt from the records: the public one at the start, a user's at their first search. Records are read a
+// few milliseconds at a time, so that requests are answered meanwhile; until all are read, answers use those that are. If
+// the thread dies, its indexes are lost, and the next thread is filled from the records again.
 
 import { HIT_TYPES, trimmed, type Filters, type Hit, type HitType, type SearchItem } from './indexes.ts'
 import type { FromSearch, ToSearch } from './serve.ts'
@@ -21,9 +21,9 @@ export interface SearchDeps {
   readonly everybodys: () => AsyncIterable<SearchItem>
   /** A user's own private items. */
   readonly privateOf: (userId: string) => AsyncIterable<SearchItem>
-  /** Those of these that there are no more: another process may have removed them, of which nobody here was told. */
+  /** The hits that no longer exist: another process may have removed them without telling this one. */
   readonly goneOf: (hits: readonly Hit[]) => Promise<readonly Hit[]>
-  /** Items that another process made since this was asked last. */
+  /** Items that another process has added since the last call. */
   readonly added: () => Promise<readonly SearchItem[]>
   readonly now: () => number
   /** Yields, so that requests are answered meanwhile. */
@@ -37,11 +37,11 @@ const SLICE_MS = 4
 /** How many slices of the user's items a first search waits for; what is not read by then is found next time. */
 const PATIENCE_SLICES = 50
 
-/** A search is repeated when something it found is gone, but only so often: somebody may be removing thousands. */
+/** A search is repeated if something it found is gone, but only this often: a user may be removing thousands. */
 const ROUNDS_MAX = 5
 
 interface Filling {
-  /** Everything was read, or enough to answer with. */
+  /** Resolves when everything was read, or enough to answer. */
   readonly soon: Promise<void>
   isDone: boolean
 }
@@ -63,7 +63,7 @@ export function createSearch({
   let asked = 0
   const asking = new Map<number, (hits: readonly Hit[]) => void>()
   const users = new Map<string, Filling>()
-  /** Of everything that is being read: what was changed or removed meanwhile, so that what was read of it is old. */
+  /** For each rebuild under way, the items that were changed or removed meanwhile, whose read version is old. */
   const sending = new Set<Set<string>>()
   const touch = (type: HitType, id: string) => {
     for (const touched of sending) touched.add(nameOf(type, id))
@@ -124,7 +124,7 @@ export function createSearch({
     }
   }
 
-  /** Reads all records and sends those that are everybody's. */
+  /** Reads all records and sends the public items. */
   async function rebuild(): Promise<void> {
     await send(everybodys(), (item) => item.public, 'add')
     ready = true
@@ -140,7 +140,7 @@ export function createSearch({
     }
     send(privateOf(userId), (item) => !item.public, 'add own', sliced)
       .catch((error: unknown) => {
-        // It is read when they search again.
+        // The index is rebuilt when they search again.
         users.delete(userId)
         failed(error)
       })
@@ -163,7 +163,7 @@ export function createSearch({
     /** Whether the rebuild is done; until then answers come from what is there. */
     isReady: () => ready,
     rebuild,
-    /** Made or changed. */
+    /** Adds an item, or replaces it. */
     put(item: SearchItem): void {
       touch(item.type, item.id)
       open().postMessage({ to: 'put', item: trimmed(item) })
@@ -190,7 +190,7 @@ export function createSearch({
         const hits = await found({ query, userId, filters, limit, ownTypes })
         const gone = new Set(await goneOf(hits))
         if (gone.size === 0) return hits
-        // What takes their place ranks as if they had never been.
+        // The hits that take their place rank as if the gone ones had never existed.
         for (const { type, id } of gone) this.remove(type, id, userId ?? '')
         if (round === ROUNDS_MAX) return hits.filter((hit) => !gone.has(hit))
       }

@@ -22,7 +22,7 @@ export type FromSearch =
   | { readonly from: 'found'; readonly ask: number; readonly hits: readonly Hit[] }
   | { readonly from: 'evicted'; readonly userId: string }
 
-/** What to do with each message; `tell` sends one back, `collect` frees what is not held any more. */
+/** Handles each message; `tell` sends one back, `collect` frees memory that is no longer used. */
 export function serveSearch(
   tell: (message: FromSearch) => void,
   collect: () => void,

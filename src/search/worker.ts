@@ -1,4 +1,4 @@
-// The search thread's entry; the executable contains it under this name.
+// The entry of the search thread; the executable contains it under this name.
 
 import { setPriority } from 'node:os'
 import process from 'node:process'
@@ -6,7 +6,7 @@ import { serveSearch } from './serve.ts'
 
 declare const self: Worker
 
-/** The server's own thread goes first, where a thread has a priority of its own. */
+/** The server's own thread has priority over this one, on systems where threads have priorities. */
 const NICE = 5
 if (process.platform === 'linux') setPriority(0, NICE)
 

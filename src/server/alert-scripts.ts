@@ -1,7 +1,7 @@
-// Scripts of alerts: what one says of the bars that its alert has not seen yet.
+// Runs the scripts of alerts on the bars that their alert has not seen yet.
 //
-// A script goes on from where it stood (see `backtest/advance.ts`); alerts with the same script, inputs and bars share
-// that. Where nothing is kept it begins at the window's first bar, and says the same.
+// A script continues from its kept state (see `backtest/advance.ts`), which alerts with the same script, inputs and bars
+// share. Without kept state it begins at the window's first bar, with the same result.
 
 import type { Alert } from '../alerts/alert.ts'
 import type { ScriptEvents } from '../alerts/scripts.ts'
@@ -32,7 +32,7 @@ export function alertScripts(
     const seen = barsSeenBy(bars, ownerId)
     const key = await seen.resolve({ exchange, symbol, interval })
     const first = seenBar === null ? window.length - 1 : lowerBound(window.time, seenBar)
-    // Plots before the first new bar are needed as well, because crossings compare with the bar before.
+    // Plots just before the first new bar are needed too, because crossings compare with the previous bar.
     const from = Math.max(0, first - 1 - alert.bars)
     const { plots, alerts, fills } = await kept.advance(
       `${ownerOf(key)}\0${key.exchange}\0${key.symbol}`,
@@ -64,7 +64,7 @@ export function alertScripts(
   }
 }
 
-/** One value for each bar of the window; na before `from` and where the plot is not a number. */
+/** One value for each bar of the window; na before `from` and wherever the plot is not a number. */
 function column(values: Float64Array, from: number, length: number): Float64Array {
   const whole = new Float64Array(length).fill(Number.NaN)
   for (const [i, value] of values.entries()) if (Number.isFinite(value)) whole[from + i] = value

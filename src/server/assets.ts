@@ -44,16 +44,16 @@ const CSP = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-/** The page's routes are of any depth, so what it loads has absolute addresses. */
+/** The page's routes may have any depth, so the page refers to its files by absolute addresses. */
 function servedAt(base: string, page: Uint8Array): Uint8Array<ArrayBuffer> {
   const text = new TextDecoder().decode(page)
   return new TextEncoder().encode(text.replaceAll(/(href|src)="\.\//g, `$1="${base}/assets/`))
 }
 
-/** Every address that is no file is a route within the page. */
+/** Every address without a file is a route within the page. */
 const pageAt = (path: string) => (/^\/(?:$|chart\/|chart$)/.test(path) ? CHART_PAGE : PAGE)
 
-/** `base` is the path a proxy serves us under, without a slash at the end. */
+/** `base` is the path that a proxy serves us under, without a final slash. */
 export async function loadDashboard(base: string): Promise<ServeDashboard> {
   return serveFiles(
     base,

@@ -1,4 +1,4 @@
-// Writes the table of settings into README.md, between the two markers. A test fails while it is out of date.
+// Writes the table of settings into README.md, between the two markers. A test fails if the table is out of date.
 
 import { configRows } from './config.ts'
 
@@ -14,7 +14,7 @@ function configTable(): string {
   return ['| environment | flag | default | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
-/** `text` with the table in its place; null where there are no markers. */
+/** `text` with the table replaced; null if it has no markers. */
 export function withConfigTable(text: string): string | null {
   const begin = text.indexOf(BEGIN)
   const end = text.indexOf(END)

@@ -1,7 +1,7 @@
 // Configuration: one table, from which the command line, the environment, `chartroom config`, `--help` and the README are made.
 //
-// `PORT` in the environment is `--port` on the command line, which wins. Everything is checked at start, with one
-// sentence a mistake, so that a typing error shows now and not when it matters.
+// `PORT` in the environment is `--port` on the command line, which wins. Everything is checked at the start, with one
+// sentence for each mistake, so that a typing error shows then and not when the setting is first used.
 
 import { ALERTS_PER_USER } from '../alerts/alert.ts'
 import { DEFAULT_RATES, RATES, type Rate, type RatePolicies } from '../api/limits.ts'
@@ -9,14 +9,14 @@ import { addressList } from '../api/peer.ts'
 import { LOG_LEVELS } from '../lib/log.ts'
 import { RUNS_MAX } from '../runs/runs.ts'
 
-/** Turns text into a value; throws a sentence saying what was expected. */
+/** Turns text into a value; throws a sentence that says what was expected. */
 type Parse<T> = (text: string) => T
 
 interface Option<T> {
   readonly default: string
   readonly help: string
   readonly parse: Parse<T>
-  /** Not shown by `chartroom config`. */
+  /** Hidden by `chartroom config`. */
   readonly secret?: boolean
 }
 
@@ -64,7 +64,7 @@ const origin: Parse<string> = (value) => {
   return url.origin
 }
 
-/** An origin, and the path below it when a proxy serves us there; without a slash at the end. */
+/** An origin, with a path if a proxy serves us below one; without a final slash. */
 const publicAddress: Parse<string> = (value) => {
   const url = URL.parse(value)
   const plain =

@@ -70,7 +70,7 @@ export interface FeatureDeps extends AccountDeps {
   readonly alertsMax: number
   /** Whether series are kept fresh from providers. */
   readonly feeds: boolean
-  /** Runs alerts' scripts, within the budget of any other. */
+  /** Runs alerts' scripts, with the same budget as any other. */
   readonly pool: JobPool
   /** Starts a thread that searches. */
   readonly spawnSearch: () => SearchThread
@@ -78,9 +78,9 @@ export interface FeatureDeps extends AccountDeps {
 }
 
 const TIDY_MS = 3_600_000
-/** Of what becomes true at one moment, in one scan. */
+/** The most conditions becoming true in one scan at one moment that are reported. */
 const TOLD_MAX = 50
-/** Markets that a letter names. */
+/** How many markets a letter names. */
 const NAMED_MAX = 200
 const TRIM_MS = 20
 export function createFeatures(deps: FeatureDeps): Features {
@@ -132,7 +132,7 @@ export function createFeatures(deps: FeatureDeps): Features {
     watched: async (userId, id) => (await watchlists.get(userId, id)).items,
     ownsReceiver: (userId, id) => receivers.has(userId, id),
     watchedIsDone: () => scanWatch.lookAtAll(),
-    // One more than run: its bars are read meanwhile.
+    // One more than run at the same time, so that its bars are read meanwhile.
     atOnce: Math.max(1, deps.pool.workers - 1) + 1,
   })
   const outbox = createOutbox({ kv, clock, newId })
@@ -184,7 +184,7 @@ export function createFeatures(deps: FeatureDeps): Features {
   const listeners = new Set<(firing: Firing) => void>()
   const runListeners = new Set<(run: Run) => void>()
 
-  /** A letter to a user; none to one who is gone. */
+  /** A letter to a user; none if the account is gone. */
   async function letterTo(tx: Tx, userId: string, subject: string, text: string): Promise<Changes[]> {
     const user = await users(kv).at(tx).get(userId)
     return user ? [mail.enqueue({ ownerId: user.id, to: user.email, subject, text })] : []
@@ -350,7 +350,7 @@ export function createFeatures(deps: FeatureDeps): Features {
         looks.run(signal),
         scanWatch.run(signal),
         untilDone(clock, new Backoff(deps, 'trimming old backtests'), signal, async () => {
-          // Slowly: each reads a whole source, and nobody waits for it.
+          // Done slowly, since each step reads a whole source and nobody waits for it.
           for await (const _ of keepBeginnings(kv)) {
             if (signal.aborted) return
             await clock.sleep(TRIM_MS)
@@ -404,7 +404,7 @@ function letterText(alert: Alert, firing: Firing): string {
   ].join('\n')
 }
 
-/** `data` of the event alert.triggered, of a watched scan. */
+/** `data` of the event alert.triggered, for a watched scan. */
 function newsEvent(
   { id, name, interval }: Scan,
   { exchange, symbol, condition, time, close, at }: News,

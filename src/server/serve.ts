@@ -45,7 +45,7 @@ const CLOSE_MS = 5000
 const SWEEP_MS = 3600_000
 const WARM_MS = 150
 
-/** The real things, which only the root plugs in. */
+/** The real things, which only `main.ts` plugs in. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -248,7 +248,7 @@ function stopAsked(stopping: AbortController): Promise<string> {
   })
 }
 
-/** `bun run dev` sets the variable: pages that are open follow the source. */
+/** `bun run dev` sets this variable, and then open pages follow the source. */
 async function dashboardOf({ environment }: Surroundings, base: string): Promise<ServeDashboard> {
   if (environment['CHARTROOM_DEV'] !== '1' || Bun.isStandaloneExecutable) return loadDashboard(base)
   const { reloadingDashboard } = await import('../tools/dev-dashboard.ts')

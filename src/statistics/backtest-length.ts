@@ -9,7 +9,7 @@ import { expectedMaximum } from './expected-maximum.ts'
 
 export interface LeastLength {
   readonly years: number
-  /** The simple bound above it, 2·ln N / E². */
+  /** The simple upper bound of it, 2·ln N / E². */
   readonly bound: number
 }
 

@@ -1,18 +1,18 @@
-// The deflated Sharpe ratio: how sure it is that the best of many trials is better than luck.
+// The deflated Sharpe ratio: the probability that the best of many trials is better than luck.
 //
 //     DSR = PSR(SR₀)    SR₀ = σ_SR·E[max]_N
 //
-// The benchmark is what the best of N worthless trials shows by luck; see `expected-maximum.ts`. Trials that resemble each
-// other are fewer tries than they are trials: N̂ = ρ̄ + (1 - ρ̄)·N, ρ̄ being their mean correlation. Bailey, López de Prado:
-// The Deflated Sharpe Ratio (Journal of Portfolio Management, 2014); N̂ is its appendix A.3.
+// The benchmark is the ratio that the best of N worthless trials reaches by luck; see `expected-maximum.ts`. Trials that
+// resemble each other count as fewer: N̂ = ρ̄ + (1 - ρ̄)·N, with their mean correlation ρ̄. Bailey, López de Prado: The
+// Deflated Sharpe Ratio (Journal of Portfolio Management, 2014); N̂ is its appendix A.3.
 
 import { expectedMaximum } from './expected-maximum.ts'
 import { probabilisticSharpe, type SharpeRecord } from './probabilistic-sharpe.ts'
 
 export interface Deflated {
-  /** SR₀, a period. */
+  /** SR₀ for one period. */
   readonly benchmark: number
-  /** Between 0 and 1; null where there are too few periods. */
+  /** Between 0 and 1; null if there are too few periods. */
   readonly probability: number | null
 }
 
@@ -22,15 +22,15 @@ export function deflatedSharpe(record: SharpeRecord, trials: number, deviation: 
   return { benchmark, probability: probabilisticSharpe(record, benchmark) }
 }
 
-/** How many independent tries the trials are worth. A negative correlation makes them no more than they are. */
+/** How many independent tries the trials count for. A negative correlation does not increase their number. */
 export function independentTrials(trials: number, meanCorrelation: number): number {
   const shared = Math.min(1, Math.max(0, meanCorrelation))
   return shared + (1 - shared) * trials
 }
 
 /**
- * The mean of the correlations between all pairs of rows, without looking at pairs: with each row brought to length 1 it is
- * (|Σ rows|² - N) / (N·(N - 1)). Rows that do not vary are left out. 0 where there is no pair.
+ * The mean correlation over all pairs of rows, without visiting pairs: with each row scaled to length 1, it is (|Σ rows|² -
+ * N) / (N·(N - 1)). Constant rows are left out. 0 if there is no pair.
  */
 export function meanCorrelation(rows: Iterable<ArrayLike<number>>): number {
   let total = new Float64Array(0)

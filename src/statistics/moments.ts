@@ -1,18 +1,18 @@
 // Mean, deviation, skewness and kurtosis of returns, and their Sharpe ratio: per period, never annualised. Formulas that
-// count periods (T) go wrong by √365 and worse when somebody hands them a ratio for a year.
+// count periods (T) go wrong by a factor of √365 or more if they are given an annual ratio.
 //
-// The deviation is the sample's (n - 1), as a Sharpe ratio is reported; skewness and kurtosis are the population's, as
+// The deviation is the sample's (n - 1), as is usual for Sharpe ratios; skewness and kurtosis are the population's, as
 // Bailey and López de Prado use them. Kurtosis is plain: 3 for the normal, not 0.
 
 export interface Moments {
   readonly count: number
   readonly mean: number
-  /** With n - 1. */
+  /** Divides by n - 1. */
   readonly deviation: number
   readonly skewness: number
-  /** 3 for the normal. */
+  /** 3 for the normal distribution. */
   readonly kurtosis: number
-  /** Mean over deviation, a period; 0 where nothing varies. */
+  /** Mean over deviation for one period; 0 if nothing varies. */
   readonly sharpe: number
 }
 
@@ -43,7 +43,10 @@ export function momentsOf(values: ArrayLike<number>): Moments {
   }
 }
 
-/** The same of sums of the values' first four powers: of returns, whose mean is small beside their deviation. */
+/**
+ * The same moments from the sums of the values' first four powers. Precise enough for returns, whose mean is small compared
+ * with their deviation.
+ */
 export function momentsOfPowers(
   count: number,
   [first, second, third, fourth]: readonly [number, number, number, number],
@@ -67,7 +70,7 @@ export function momentsOfPowers(
   }
 }
 
-/** What rounding leaves of the variance of a constant is no risk. */
+/** The variance that rounding leaves of constant values is not a risk. */
 const ROUNDING = 1e-12
 
 /** The Sharpe ratio of values known by their number, sum and sum of squares. */
@@ -77,7 +80,7 @@ export function sharpeOfSums(count: number, sum: number, squares: number): numbe
   return variance > ROUNDING * (squares / count) ? mean / Math.sqrt(variance) : 0
 }
 
-/** The middle value; NaN of none. */
+/** The middle value; NaN if there is none. */
 export function median(values: readonly number[]): number {
   return quantile(
     values.toSorted((a, b) => a - b),
@@ -85,7 +88,7 @@ export function median(values: readonly number[]): number {
   )
 }
 
-/** Of values in ascending order, between the two nearest (Hyndman and Fan's type 7, as numpy and R have it). */
+/** For values in ascending order; interpolates between the two nearest (Hyndman and Fan's type 7, as numpy and R do). */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) return NaN
   const at = share * (sorted.length - 1)

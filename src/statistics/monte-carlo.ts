@@ -1,7 +1,7 @@
-// The same trades in another order, and other trades like them: how much of a profit and its drawdown is chance.
+// How much of a profit and its drawdown is chance: the same trades in another order, and other trades like them.
 //
-// "Order" shuffles the trades (Fisher and Yates): the profit stays, the drawdown does not. "Bootstrap" draws as many with
-// replacement (Efron, 1979): both change. 5, 50 and 95 % of what comes out.
+// "Order" shuffles the trades (Fisher and Yates), which changes the drawdown but not the profit. "Bootstrap" draws the same
+// number with replacement (Efron, 1979), which changes both. The results are the 5, 50 and 95 % quantiles.
 
 import { seededRandom } from '../lib/seeded-random.ts'
 import { quantile } from './moments.ts'
@@ -16,11 +16,11 @@ export interface MonteCarlo {
   readonly rounds: number
   readonly order: { readonly drawdown: Spread; readonly drawdownPct: Spread }
   readonly bootstrap: { readonly profit: Spread; readonly drawdown: Spread; readonly drawdownPct: Spread }
-  /** Share of the bootstrapped histories that lose. */
+  /** The share of bootstrapped histories that lose money. */
   readonly loss: number
 }
 
-/** `profits` of the closed trades in account currency. Null with fewer than two. */
+/** `profits` of the closed trades in account currency. Null for fewer than two. */
 export function monteCarloOfTrades(
   profits: ArrayLike<number>,
   initialCapital: number,

@@ -1,4 +1,4 @@
-// The probability of backtest overfitting: how often the trial that was best on one half of the time is below the middle on
+// The probability of backtest overfitting: how often the trial that is best on one half of the time is below the median on
 // the other half.
 //
 // Combinatorially symmetric cross-validation (Bailey, Borwein, López de Prado, Zhu: The Probability of Backtest Overfitting,
@@ -6,13 +6,14 @@
 // them "in sample" is tried. n* is the best in sample, ω its rank out of sample over N + 1, λ = ln(ω / (1 - ω)); the
 // probability is the share of λ ≤ 0. (R's `pbo` divides by N, which makes the best rank infinite.)
 //
-// A trial is known by the sum and the sum of squares of its returns in each block, which is all that a Sharpe ratio needs.
-// Splits come in pairs, since one's in sample is the other's out of sample: the sums of a half are built up block by block
-// along the tree of choices, and the other half is the rest. 2,000 trials × 12,870 splits: see `statistics.bench.ts`.
+// Of each trial it needs only the sum and the sum of squares of its returns in each block, since these give a Sharpe ratio.
+// Splits come in pairs, since the in-sample half of one is the out-of-sample half of the other. The sums of a half are
+// built up block by block along the tree of choices, and the other half is the rest. 2,000 trials × 12,870 splits: see
+// `statistics.bench.ts`.
 
 import { sharpeOfSums } from './moments.ts'
 
-/** What is known of all trials: `trials` × `blocks`, a trial's blocks together. */
+/** The data of all trials: `trials` × `blocks`, with the blocks of a trial side by side. */
 export interface BlockSums {
   readonly trials: number
   readonly blocks: number
@@ -24,21 +25,21 @@ export interface BlockSums {
 
 export interface Overfitting {
   readonly splits: number
-  /** Share of λ ≤ 0. */
+  /** The share of λ ≤ 0. */
   readonly probability: number
   /** λ of every split, in the order of the splits: those with the first blocks in sample first. */
   readonly logits: Float64Array
-  /** Sharpe ratio of each split's best, in and out of sample. */
+  /** The Sharpe ratio of each split's best trial, in and out of sample. */
   readonly inSample: Float64Array
   readonly outOfSample: Float64Array
-  /** Of the line out of sample = intercept + slope · in sample: how the best degrade. */
+  /** From the line out of sample = intercept + slope · in sample, which shows how the best degrade. */
   readonly slope: number
   readonly intercept: number
-  /** Share of the splits whose best loses out of sample. */
+  /** The share of splits whose best trial loses out of sample. */
   readonly loss: number
 }
 
-/** Null with fewer than two trials, or blocks too few and short to be compared. */
+/** Null for fewer than two trials, or if the blocks are too few or too short to compare. */
 export function overfitting(given: BlockSums): Overfitting | null {
   const { trials, blocks, counts } = given
   if (trials < 2 || blocks < 2 || blocks % 2 !== 0 || counts.some((count) => count < 1)) return null
@@ -59,7 +60,7 @@ export function overfitting(given: BlockSums): Overfitting | null {
   let at = 0
   judge.eachWithFirst(half, (inside, outside) => {
     record(at, inside, outside)
-    // In lexicographic order the complement stands as far from the end as the split does from the start.
+    // In lexicographic order, the complement is as far from the end as the split is from the start.
     record(splits - 1 - at, outside, inside)
     at++
   })
@@ -75,10 +76,10 @@ export function overfitting(given: BlockSums): Overfitting | null {
   }
 }
 
-/** Walks the splits that have the first block in sample. */
+/** Walks the splits whose in-sample half has the first block. */
 class Judge {
   private readonly given: BlockSums
-  /** By block, for the additions to run over neighbours. */
+  /** By block, so that additions run over neighbouring memory. */
   private readonly sums: Float64Array[]
   private readonly squares: Float64Array[]
   private readonly total: {
@@ -106,7 +107,7 @@ class Judge {
     const { trials, blocks, counts } = this.given
     const inside = new Float64Array(trials)
     const outside = new Float64Array(trials)
-    // The sums of the blocks chosen so far, a level each.
+    // The sums of the blocks chosen so far, one list for each level.
     const sums = Array.from({ length: half }, () => new Float64Array(trials))
     const squares = Array.from({ length: half }, () => new Float64Array(trials))
     const choose = (level: number, block: number, count: number) => {
@@ -162,7 +163,7 @@ function indexOfLargest(values: Float64Array): number {
   return best
 }
 
-/** From 1 for the worst; equals share the mean of their ranks. */
+/** Ranks from 1 for the worst; equal values share the mean of their ranks. */
 function rankOf(values: Float64Array, of: number): number {
   const value = values[of]!
   let [below, equal] = [0, 0]
@@ -179,7 +180,7 @@ function shareOf(values: Float64Array, holds: (value: number) => boolean): numbe
   return count / values.length
 }
 
-/** Least squares; level where x does not vary. */
+/** Least squares; a horizontal line if x does not vary. */
 function lineThrough(x: Float64Array, y: Float64Array): { slope: number; intercept: number } {
   const n = x.length
   const meanX = x.reduce((sum, value) => sum + value, 0) / n

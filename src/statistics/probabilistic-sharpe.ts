@@ -1,9 +1,10 @@
-// How sure it is that a Sharpe ratio is above another, given how long the record is and how its returns are spread.
+// The probability that a Sharpe ratio is above another one, given the length of the record and the distribution of its
+// returns.
 //
 //     PSR(SR₀) = Φ( (SR - SR₀)·√(T - 1) / √(1 - γ₃·SR + (γ₄ - 1)/4·SR²) )
 //
-// Bailey, López de Prado: The Sharpe Ratio Efficient Frontier (Journal of Risk, 2012). γ₃ is skewness, γ₄ plain kurtosis; all
-// of it a period. And the other way round, the least track record: how many periods it takes to be so sure.
+// Bailey, López de Prado: The Sharpe Ratio Efficient Frontier (Journal of Risk, 2012). γ₃ is skewness, γ₄ plain kurtosis,
+// all for one period. Conversely, the least track record is the number of periods that it takes to be so sure:
 //
 //     MinTRL = 1 + (1 - γ₃·SR + (γ₄ - 1)/4·SR²)·(z / (SR - SR₀))²
 
@@ -12,7 +13,7 @@ import { normalCdf, normalQuantile } from './normal.ts'
 
 export type SharpeRecord = Pick<Moments, 'count' | 'sharpe' | 'skewness' | 'kurtosis'>
 
-/** Between 0 and 1; null where there are too few periods to say anything. */
+/** Between 0 and 1; null if there are too few periods. */
 export function probabilisticSharpe(record: SharpeRecord, benchmark = 0): number | null {
   const { count, sharpe } = record
   const spread = spreadOf(record)
@@ -20,7 +21,7 @@ export function probabilisticSharpe(record: SharpeRecord, benchmark = 0): number
   return normalCdf(((sharpe - benchmark) * Math.sqrt(count - 1)) / Math.sqrt(spread))
 }
 
-/** Periods; null where no record is long enough, since the ratio is not above the benchmark. */
+/** Number of periods; null if no record is long enough because the ratio is not above the benchmark. */
 export function leastTrackRecord(
   record: Omit<SharpeRecord, 'count'>,
   benchmark = 0,

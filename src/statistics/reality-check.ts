@@ -1,24 +1,24 @@
 // Is the best of all trials better than doing nothing, or only the luckiest? Two tests over all trials at once, on the same
 // bootstrapped histories.
 //
-// White: A Reality Check for Data Snooping (Econometrica, 2000): V = max_k √T·d̄_k, against max_k √T·(d̄*_k - g_k).
-// Hansen: A Test for Superior Predictive Ability (JBES, 2005): max(0, max_k √T·d̄_k / ω̂_k). It divides by each trial's own
-// deviation, and lets hopeless trials not make the test blind, by what it takes as their true mean g: "upper" takes d̄ of
-// all, as White does; "consistent" takes 0 for those below -ω̂·√(2·ln ln T); "lower" for all below 0. ω̂² is the deviation
-// that the stationary bootstrap has in the long run:
+// White: A Reality Check for Data Snooping (Econometrica, 2000): V = max_k √T·d̄_k, against max_k √T·(d̄*_k - g_k). Hansen:
+// A Test for Superior Predictive Ability (JBES, 2005): max(0, max_k √T·d̄_k / ω̂_k). It divides by each trial's own
+// deviation, and keeps hopeless trials from blinding the test by its choice of their true mean g: "upper" takes d̄ of all,
+// as White does; "consistent" takes 0 for those below -ω̂·√(2·ln ln T); "lower" for all below 0. ω̂² is the deviation that
+// the stationary bootstrap has in the long run:
 //
 //     ω̂² = γ̂₀ + 2·Σ κ(i)·γ̂ᵢ        κ(i) = ((T - i)/T)·(1 - q)^i + (i/T)·(1 - q)^(T - i)
 //
-// Each p is the chance of a best this good when no trial is better than doing nothing. All three are given of both
-// statistics, since programs differ in which they print: Python's arch names SPA what is White's statistic here.
+// Each p is the probability of a best this good if no trial is better than doing nothing. All three are given for both
+// statistics, since programs differ in which they print: Python's arch calls White's statistic SPA.
 
 import { seededRandom } from '../lib/seeded-random.ts'
 import { stationaryCounts } from './stationary-bootstrap.ts'
 
-/** Chances by what is taken as the true mean of poor trials. */
+/** Probabilities by the assumed true mean of poor trials. */
 export interface SnoopingTest {
   readonly statistic: number
-  /** The trial that has the largest statistic. */
+  /** The trial with the largest statistic. */
   readonly best: number
   readonly lower: number
   readonly consistent: number
@@ -28,11 +28,14 @@ export interface SnoopingTest {
 export interface SnoopingOptions {
   readonly seed: number
   readonly replications?: number
-  /** Chance that a new piece begins; 1/q periods is their mean length. */
+  /** The probability that a new piece begins; the mean length of a piece is 1/q periods. */
   readonly q?: number
 }
 
-/** `rows`: of each trial its returns above the benchmark's, a period each. Null without trials or with fewer than 8 periods. */
+/**
+ * `rows` has each trial's returns above the benchmark's, one for each period. Null without trials or with fewer than 8
+ * periods.
+ */
 export function snoopingTests(
   rows: readonly Float64Array[],
   { seed, replications = 1000, q = 0.1 }: SnoopingOptions,
@@ -72,7 +75,7 @@ export function snoopingTests(
   return { white: white.test(replications), hansen: hansen.test(replications) }
 }
 
-/** Counts the histories whose largest statistic is above the one that was seen, for each of the three ways. */
+/** Counts the histories whose largest statistic exceeds the observed one, for each of the three ways. */
 class Tally {
   readonly #statistic: number
   readonly #best: number

@@ -1,22 +1,22 @@
-// What higher costs leave of a profit, without running anything again: a trade pays its commission and its slippage, so its
-// profit at other costs is known as long as the same trades are made.
+// How much of a profit higher costs would leave, without running anything again: a trade pays commission and slippage, so
+// its profit at other costs follows as long as the same trades are made.
 
 export interface CostedTrade {
-  /** Net of commission and slippage as they were. */
+  /** With the original commission and slippage subtracted. */
   readonly profit: number
   readonly commission: number
-  /** Contracts, unsigned. */
+  /** In contracts, unsigned. */
   readonly size: number
 }
 
 export interface CostedProfit {
-  /** Commission in multiples of what it was, and ticks of slippage on top at each end of a trade. */
+  /** Commission as a multiple of the original, and extra ticks of slippage at each end of a trade. */
   readonly commission: number
   readonly ticks: number
   readonly profit: number
 }
 
-/** Profit at each pair of costs, and how many ticks a side would take all of it; null where there is no profit to take. */
+/** The profit at each pair of costs, and how many ticks a side would consume all of it; null if there is no profit. */
 export function costSensitivity(
   trades: readonly CostedTrade[],
   tickValue: number,
@@ -25,7 +25,7 @@ export function costSensitivity(
 ): { readonly table: readonly CostedProfit[]; readonly breakEvenTicks: number | null } {
   const profit = trades.reduce((sum, trade) => sum + trade.profit, 0)
   const paid = trades.reduce((sum, trade) => sum + trade.commission, 0)
-  // Two fills a trade.
+  // A trade has two fills.
   const tickCost = trades.reduce((sum, { size }) => sum + 2 * size * tickValue, 0)
   const table = commissions.flatMap((commission) =>
     ticks.map((slip) => ({

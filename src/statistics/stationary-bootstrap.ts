@@ -1,11 +1,11 @@
-// The stationary bootstrap: new histories made of pieces of the one there is, so that what follows what mostly stays.
+// The stationary bootstrap makes new histories from pieces of the existing one, so that most periods keep their successor.
 //
-// Politis, Romano: The Stationary Bootstrap (JASA, 1994). Each period follows the one that came before it, or, with chance q,
-// a new piece begins anywhere; the mean length of a piece is 1/q, and the end is followed by the start.
+// Politis, Romano: The Stationary Bootstrap (JASA, 1994). Each period is followed by its successor or, with probability q,
+// by the start of a new piece anywhere; so the mean length of a piece is 1/q. The end is followed by the start.
 
 import type { SeededRandom } from '../lib/seeded-random.ts'
 
-/** How often each period stands in a new history, which is all that a mean needs. */
+/** How many times each period occurs in a new history, which is all that a mean needs. */
 export function stationaryCounts(random: SeededRandom, length: number, q: number, into: Float64Array): void {
   into.fill(0)
   let at = random.below(length)

@@ -1,28 +1,28 @@
-// Walk-forward analysis: choose on one stretch of time, trade the next one with it, move on. What is left of the profit is
-// the walk-forward efficiency, and five rules say whether it counts as robust.
+// Walk-forward analysis: choose on one stretch of time, trade the next one with that choice, move on. The walk-forward
+// efficiency is how much of the profit remains, and five rules decide whether the result counts as robust.
 //
 //     WFE = (profit a bar out of sample) / (profit a bar in sample)
 //
 // Pardo: The Evaluation and Optimization of Trading Strategies (2008), and the rules of TradeStation's Walk-Forward Optimizer.
 
 export interface WalkForwardRun {
-  /** Profit of the chosen trial in sample and out of it. */
+  /** The profit of the chosen trial in sample and out of sample. */
   readonly inProfit: number
   readonly inBars: number
   readonly outProfit: number
   readonly outBars: number
-  /** Deepest fall of equity out of sample, of its peak. */
+  /** The deepest fall of out-of-sample equity, as a fraction of its peak. */
   readonly outDrawdownPct: number
 }
 
 type WalkForwardRule = 'profit' | 'efficiency' | 'runs' | 'spread' | 'drawdown'
 
 export interface WalkForward {
-  /** Null where nothing was earned in sample, so that there is nothing to keep. */
+  /** Null if nothing was earned in sample, so that nothing can remain. */
   readonly efficiency: number | null
   readonly profit: number
   readonly profitableRuns: number
-  /** Those that hold, of the five. */
+  /** Which of the five rules hold. */
   readonly passes: Readonly<Record<WalkForwardRule, boolean>>
   readonly passed: boolean
 }
@@ -38,7 +38,7 @@ export function walkForward(runs: readonly WalkForwardRun[]): WalkForward {
     profit: profit > 0,
     efficiency: efficiency !== null && efficiency >= 0.5,
     runs: runs.length > 0 && profitableRuns >= runs.length / 2,
-    // Of one run all the profit is its own, which says nothing against it.
+    // A single run has all of the profit, which proves nothing against it.
     spread: profit > 0 && (runs.length === 1 || runs.every(({ outProfit }) => outProfit <= 0.5 * profit)),
     drawdown: runs.length > 0 && runs.every(({ outDrawdownPct }) => outDrawdownPct <= 0.4),
   }

@@ -1,4 +1,4 @@
-// The shipped help articles: the user manual in the dashboard, and what the support chat searches.
+// The help articles: the user manual in the dashboard, and the texts that the support chat searches.
 
 import { readArticles } from './read-articles.ts' with { type: 'macro' }
 import { parseArticle, type Article } from './support.ts'

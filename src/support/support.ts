@@ -35,14 +35,14 @@ export interface Ticket {
   readonly createdAt: number
 }
 
-/** Words that tell nothing about what a question is about. */
+/** Words that do not tell what a question is about. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   'a an and are as at be by can do does for from how i if in is it me my not of on or that the this to was what when where which why will with you your'.split(
     ' ',
   ),
 )
 const ANSWERS_MAX = 5
-/** Below this score a match is a coincidence of one common word. */
+/** A match below this score is a coincidence of one common word. */
 const SCORE_LEAST = 2
 
 /** Front matter (`title:`, `keywords:`) and body of one article's text. */
@@ -120,7 +120,7 @@ export function createSupport({
 /** The first paragraph, without Markdown's marks. */
 function excerptOf(body: string): string {
   const paragraph = body.split('\n\n')[0] ?? ''
-  // What stands between back-ticks is code: `strategy.position_size * 2` keeps every character.
+  // Text between back-ticks is code: `strategy.position_size * 2` keeps every character.
   const plain = paragraph
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .split('`')
@@ -130,7 +130,7 @@ function excerptOf(body: string): string {
   return plain.length <= 280 ? plain : `${plain.slice(0, 279).replace(/\s\S*$/, '')}…`
 }
 
-/** A mark of emphasis stands against a word on its inner side and against none on its outer one. */
+/** Emphasis marks touch a word on their inner side and none on their outer side. */
 function withoutMarks(text: string): string {
   return text.replace(/(?<![\p{L}\p{N}*_])(\*\*|__|\*|_)(?=\S)(.+?)(?<=\S)\1(?![\p{L}\p{N}*_])/gu, '$2')
 }

@@ -10,12 +10,12 @@ import { transact, type Also } from '../store/transaction.ts'
 import type { Kv } from '../store/kv.ts'
 
 export const WATCHLISTS_PER_USER = 200
-/** A list shows last price and change of such bars. */
+/** The interval of the bars that a list's last price and change come from. */
 export const WATCHED_INTERVAL = '1d'
 
 export interface WatchlistItem {
   readonly symbol: string
-  /** May be empty: then the symbol is looked for on every exchange. */
+  /** If it is empty, the symbol is looked up on every exchange. */
   readonly exchange: string
   readonly note: string | null
 }

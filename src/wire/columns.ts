@@ -1,17 +1,18 @@
-// Answers as columns, for who asks with `Accept: application/vnd.chartroom.columns`: what JSON says, with the long lists as
-// raw numbers behind it. A million bars are 50 MB of these instead of 104 MB of text that both sides spend a second on.
+// Answers as columns, for clients that ask with `Accept: application/vnd.chartroom.columns`: the content of the JSON
+// answer, with its long lists as raw numbers behind it. A million bars take 50 MB instead of 104 MB of text that both sides
+// spend a second on.
 //
 //     bytes 0 to 3    `CRC1`
 //     bytes 4 to 7    length of the header, unsigned, little-endian as everything here
 //     the header      JSON, spaces at its end: {"answer": …, "columns": [Column …], "tables": [Table …]}
 //     the columns     those of `columns`, then the fields of each table; every one begins at a multiple of 8 bytes
 //
-// `answer` is the JSON answer with null where a column or table belongs; `at` is the path there. A column is a list of numbers
-// and nulls. Of an item x its value is x; with `from` the items are steps, and x is the sum of `from` and those up to it; with
-// `scale` it is x / scale; with `values` it is values[x]. NaN, and the least number of a whole type, is null. A table is a list
-// of objects that have the same fields, each a column whose `at` is the path in the object.
+// `answer` is the JSON answer with null where a column or table belongs; `at` is the path there. A column is a list of
+// numbers and nulls. The value of an item x is x; with `from` the items are steps, and x is the sum of `from` and all steps
+// up to it; with `scale` the value is x / scale; with `values` it is values[x]. NaN, and the least number of a whole type,
+// is null. A table is a list of objects that have the same fields, each a column whose `at` is the path in the object.
 //
-// This file stands alone: the server, the dashboard and the typed client use it as it is.
+// This file imports nothing: the server, the dashboard and the typed client all use it.
 
 export const COLUMNS_TYPE = 'application/vnd.chartroom.columns'
 
@@ -33,18 +34,18 @@ interface Table {
   readonly fields: readonly Column[]
 }
 
-/** A value in parts: JSON text of it without its long lists, and those. */
+/** A value taken apart: its JSON text without the long lists, and those lists. */
 export interface Packed {
   readonly text: string
   readonly columns: readonly Column[]
   readonly tables: readonly Table[]
-  /** A column each, as long as a multiple of 8. */
+  /** The bytes of each column, padded to a multiple of 8. */
   readonly bytes: readonly Uint8Array<ArrayBuffer>[]
 }
 
 type Numbers = Float64Array | readonly (number | null)[]
 
-/** A list of objects that never was one: a column a field, in the order of the fields. */
+/** A list of objects that exists only as columns, one for each field, in the order of the fields. */
 export class Rows {
   readonly length: number
   readonly fields: Readonly<Record<string, Float64Array | Picks>>
@@ -55,22 +56,22 @@ export class Rows {
   }
 }
 
-/** Which of some values each item is. */
+/** For each item, the index of its value. */
 export interface Picks {
   readonly values: readonly (string | number | boolean | null)[]
   readonly index: Float64Array
 }
 
-/** Shorter lists stay in the header: a column's description is as long. */
+/** Shorter lists stay in the header, since the description of a column is as long. */
 const LONG = 16
 const MAGIC = 0x31435243
 
-/** Takes the long lists out of a value that JSON could say. `at` is its own place in the answer. */
+/** Takes the long lists out of a JSON-like value. `at` is the value's own path in the answer. */
 export function pack(value: unknown, at: Path): Packed {
   return packed(value, at, false)
 }
 
-/** Likewise of a value that nobody reads any more: what of its lists need not be copied is taken. */
+/** Does the same to a value that nobody else reads, so that its arrays can be taken without a copy. */
 export function packGiven(value: unknown, at: Path): Packed {
   return packed(value, at, true)
 }
@@ -104,7 +105,7 @@ function packed(value: unknown, at: Path, isGiven: boolean): Packed {
   return { text, columns, tables, bytes: [...ofColumns, ...ofTables] }
 }
 
-/** The answer's bytes: the header, then every column. `answer` is its JSON text, in which the packed text stands. */
+/** The answer's bytes: the header, then every column. `answer` is its JSON text, which contains the packed text. */
 export function columnPieces(answer: string, packed: readonly Packed[]): Uint8Array<ArrayBuffer>[] {
   const columns = JSON.stringify(packed.flatMap((one) => one.columns))
   const tables = JSON.stringify(packed.flatMap((one) => one.tables))
@@ -123,7 +124,7 @@ export function columnPieces(answer: string, packed: readonly Packed[]): Uint8Ar
   ]
 }
 
-/** What JSON.parse would have made of the JSON answer. Throws on bytes that are no such answer. */
+/** Answers the value that JSON.parse would make of the JSON answer. Throws on bytes in another format. */
 export function decodeColumns(buffer: ArrayBuffer): unknown {
   const view = new DataView(buffer)
   if (buffer.byteLength < 8 || view.getUint32(0, true) !== MAGIC)
@@ -169,7 +170,7 @@ function isNumbers(value: unknown): value is readonly (number | null)[] {
   )
 }
 
-/** Paths of the fields that all of the objects have in this order, with plain values only; null where they differ. */
+/** Paths of the fields, if all objects have the same ones in the same order and with plain values; null otherwise. */
 function fieldsOf(list: readonly unknown[]): readonly string[] | null {
   const first = list[0]
   if (list.length < LONG || !isRow(first)) return null
@@ -199,7 +200,7 @@ function columnsOfRows({ fields }: Rows, isGiven: boolean) {
   })
 }
 
-/** null where it is no list, or none of objects that are alike. */
+/** null if it is not a list of objects that are alike. */
 function columnsOfList(list: unknown) {
   const fields = Array.isArray(list) ? fieldsOf(list) : null
   return fields && fields.map((field) => fieldColumn(list as readonly Row[], field))
@@ -220,7 +221,7 @@ function fieldColumn(rows: readonly Row[], name: string) {
   return { column: { ...column, values: [...known.keys()] }, bytes }
 }
 
-/** A column of the smallest type that says exactly the same. */
+/** A column of the smallest type that represents the values exactly. */
 function numberColumn(at: Path, values: Numbers, { isWhole = false, isGiven = false } = {}) {
   const { length } = values
   const doubles = values instanceof Float64Array ? values : doublesOf(values)
@@ -244,7 +245,7 @@ function doublesOf(values: readonly (number | null)[]): Float64Array<ArrayBuffer
   return doubles
 }
 
-/** The values as JSON has them: it knows neither infinity nor a negative zero. Its own bytes, where they may be taken. */
+/** The values as JSON has them, without infinities and negative zeros. Reuses the given array if it may be taken. */
 function asJsonHas(doubles: Float64Array, mayTake: boolean): Uint8Array<ArrayBuffer> {
   const { buffer } = doubles
   const own =
@@ -257,7 +258,7 @@ function asJsonHas(doubles: Float64Array, mayTake: boolean): Uint8Array<ArrayBuf
   return new Uint8Array(own.buffer, own.byteOffset, own.byteLength)
 }
 
-/** Power of ten by which some of the values are whole; null = there is none, as with quotients. */
+/** The power of ten that makes some of the values whole; null if there is none, as with quotients. */
 function scaleOf(doubles: Float64Array): number | null {
   let scale = 1
   const step = Math.max(1, Math.floor(doubles.length / SAMPLES))
@@ -270,7 +271,7 @@ function scaleOf(doubles: Float64Array): number | null {
 }
 const SAMPLES = 64
 
-/** The types that hold the values times the scale, and the steps between those; null where it is not exact. */
+/** The ranges of the values times the scale, and of the steps between them; null if that is not exact. */
 function rangesOf(doubles: Float64Array, scale: number) {
   let least = 0
   let most = 0
@@ -296,12 +297,12 @@ function rangesOf(doubles: Float64Array, scale: number) {
   return {
     direct: typeFor(least, most),
     steps: hasNull ? ('f64' as const) : typeFor(down, up),
-    /** Where it has no null. */
+    /** Steps only if there is no null. */
     from: hasNull || doubles.length === 0 ? 0 : Math.round(doubles[0]! * scale) + 0,
   }
 }
 
-// One kind of array each, which is made smaller afterwards: a loop over arrays of several kinds takes five times as long.
+// One kind of array for all, which is narrowed afterwards: a loop over arrays of several kinds takes five times as long.
 
 function wholesOf(doubles: Float64Array, scale: number, none: number): Int32Array<ArrayBuffer> {
   const items = roomFor(doubles.length)

@@ -1,4 +1,4 @@
-// Drawings: what a person drew on the chart of a symbol. Data in times and prices, never in pixels.
+// Drawings: what a user drew on the chart of a symbol. Their data are times and prices, never pixels.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
@@ -14,7 +14,7 @@ import {
   type Wire,
 } from './schema.ts'
 
-/** Tool → how many points its drawings have, the least and the most. */
+/** For each tool, the least and the most points that its drawings have. */
 export const DRAWING_TOOLS = {
   'trend-line': [2, 2],
   ray: [2, 2],
@@ -68,7 +68,7 @@ export const DRAWING_TOOLS = {
 } as const satisfies Readonly<Record<string, readonly [number, number]>>
 export type DrawingTool = keyof typeof DRAWING_TOOLS
 
-/** Of one symbol. */
+/** The limit for one symbol. */
 export const DRAWINGS_MAX = 1000
 
 const Color = Type.String({

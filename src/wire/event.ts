@@ -1,5 +1,5 @@
-// Events: those of the stream, which open pages follow, and those that receivers of webhooks are
-// sent. Receivers parse them, so a field is never renamed or removed.
+// Events: those of the stream, which open pages follow, and those sent to receivers of webhooks. Receivers parse them, so a
+// field is never renamed or removed.
 
 import { Type, type TObject } from '@sinclair/typebox'
 import { Alert, Firing } from './alert.ts'
@@ -10,7 +10,7 @@ import { SweepState } from './sweep.ts'
 
 const series = { exchange: Type.String(), symbol: Type.String(), interval: Type.String() }
 
-/** Kind of event → its data, of the events of `GET /api/platform/stream`. */
+/** The data of each kind of event of `GET /api/platform/stream`. */
 export const STREAM_EVENTS = {
   bars: Type.Object({
     ...series,
@@ -40,7 +40,7 @@ export const STREAM_EVENTS = {
 } as const
 export type StreamEvents = { readonly [E in keyof typeof STREAM_EVENTS]: Wire<(typeof STREAM_EVENTS)[E]> }
 
-/** Kind of event → its `data`, of the events that receivers are sent. */
+/** The `data` of each kind of event that receivers are sent. */
 export const RECEIVER_EVENTS = {
   'backtest.reportReady': Type.Object(
     {
@@ -78,7 +78,7 @@ export const RECEIVER_EVENTS = {
 export type ReceiverEvent = keyof typeof RECEIVER_EVENTS
 export type ReceiverData = { readonly [E in ReceiverEvent]: Wire<(typeof RECEIVER_EVENTS)[E]> }
 
-/** The body that a receiver is posted. */
+/** The body posted to a receiver. */
 export const deliveredBody = (event: ReceiverEvent): TObject =>
   Type.Object({
     event: Type.Literal(event),

@@ -1,4 +1,4 @@
-// Why TradingView's list of trades differs from a backtest's: what was tried, and what makes them agree.
+// Why TradingView's list of trades differs from a backtest's: the changes tried, and those that make the lists agree.
 
 import { Type } from '@sinclair/typebox'
 import { nullable, oneOf, type Wire } from './schema.ts'

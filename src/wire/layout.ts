@@ -1,4 +1,4 @@
-// Layouts: a chart as somebody set it up, with its indicators, under a name, to be opened on any machine.
+// Layouts: a user's charts with their indicators, stored by name to be opened on any machine.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'
@@ -35,7 +35,6 @@ const Study = Type.Object({
   ),
 })
 
-/** What a layout holds. */
 const Chart = Type.Object({
   ...namesSeries,
   type: Text(40),

@@ -1,4 +1,4 @@
-// What an operation of the API is: one method at one path, who may call it, what it takes and what it answers.
+// An operation of the API: one method at one path, with its access, its arguments and its answer.
 //
 // A table of operations is keyed as the typed clients name them, `POST /api/platform/alerts/{id}`. The key is all that a
 // caller needs at run time; the schemas are the server's, and the dashboard imports their types alone.

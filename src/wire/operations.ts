@@ -1,4 +1,5 @@
-// Every operation of the API: what is validated, documented, written into the typed client and called by the dashboard.
+// Every operation of the API: from this table requests are validated, the document and the typed client are made, and the
+// dashboard calls.
 
 import type { Static, TObject, TProperties, TSchema } from '@sinclair/typebox'
 import { ACCOUNTS } from './account.ts'
@@ -85,7 +86,7 @@ type OptionalWhereEmpty<T> = { readonly [P in keyof T as {} extends T[P] ? never
   readonly [P in keyof T as {} extends T[P] ? P : never]?: T[P]
 }
 
-/** What an operation takes: `path`, `query` and `body`, where it has them. */
+/** The arguments of an operation: `path`, `query` and `body`, if it has them. */
 export type Args<K extends OperationName> = OptionalWhereEmpty<
   ([PathOf<K>] extends [never] ? unknown : { readonly path: Readonly<Record<PathOf<K>, string>> }) &
     Taken<K, 'query'> &

@@ -1,12 +1,12 @@
 // The report of a backtest, every field with its unit and meaning.
 //
-// Times are UTC milliseconds. Shares are fractions (0.05 is five per cent), those named `…Pct` and `winRate` too. Money is in
-// the account's currency and prices in the symbol's. What has no value is null; a 0 is a real zero.
+// Times are UTC milliseconds. Shares are fractions (0.05 is five per cent), those named `…Pct` and `winRate` too. Money is
+// in the account's currency and prices in the symbol's. A missing value is null; a 0 is a real zero.
 
 import { Type, type TSchema } from '@sinclair/typebox'
 import { nullable, oneOf, type Wire } from './schema.ts'
 
-/** What a number is measured in, which decides its format. The words end its description; a count needs none. */
+/** The unit of a number, which decides its format. Its words end the number's description; a count needs none. */
 const UNITS = {
   money: 'In account currency',
   price: "In the symbol's currency",
@@ -24,7 +24,7 @@ export type Unit = keyof typeof UNITS
 export interface Shown {
   /** A profit is good above zero and bad below; a loss is a positive amount that people read as a negative one. */
   readonly means?: 'profit' | 'loss'
-  /** What people call it, where that is not the field's name. */
+  /** What people call it, if that differs from the field's name. */
   readonly title?: string
 }
 const profit = { means: 'profit' } as const
@@ -52,7 +52,7 @@ const count = measured(integer, 'count')
 const barsOrNull = measured(orNull, 'bars', '; null where there are none')
 const text = (description: string) => Type.String({ description })
 
-/** What a webhook and a list of backtests show. */
+/** The figures in a webhook and in a list of backtests. */
 export const ReportSummary = Type.Object(
   {
     trades: count('Number of closed trades.'),

@@ -1,4 +1,4 @@
-// Scans: one script over many markets, what it says of each right now, and which of its conditions hold there.
+// Scans: one script over many markets, with its results on each right now, and which of its conditions hold there.
 
 import { Type } from '@sinclair/typebox'
 import { MARKET_NAME_MAX } from '../lib/text.ts'

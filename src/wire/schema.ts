@@ -22,7 +22,7 @@ export const Text = (maxLength: number, minLength = 1) => textOf({ form: 'line',
 /** A note, a message: it may have lines. */
 export const Prose = (maxLength: number, minLength = 1) => textOf({ form: 'prose', minLength, maxLength })
 
-/** Code, an address, a file: kept as it came. */
+/** Code, an address, a file: stored unchanged. */
 export const Raw = (maxLength: number, minLength = 1) => textOf({ form: 'raw', minLength, maxLength })
 
 // TypeBox measures strings in UTF-16 units, where JSON Schema and people count characters: so texts are a kind of their own.
@@ -33,7 +33,7 @@ TypeRegistry.Set<TextBounds>(
 
 const textOf = (bounds: TextBounds) => Type.Unsafe<string>({ [Kind]: 'Text', type: 'string', ...bounds })
 
-/** The bounds of a schema that one of these made; null for others. */
+/** The bounds of a schema made by one of these functions; null for other schemas. */
 export function textBounds(schema: TSchema): TextBounds | null {
   return schema[Kind] === 'Text' ? (schema as unknown as TextBounds) : null
 }
@@ -41,10 +41,10 @@ export function textBounds(schema: TSchema): TextBounds | null {
 /** An exchange or a ticker. */
 export const MarketName = textOf({ form: 'market', minLength: 1, maxLength: MARKET_NAME_MAX })
 
-/** `15m`, or as TradingView writes it; the handler refuses other texts. */
+/** `15m`, or TradingView's spelling; the handler refuses other texts. */
 export const IntervalName = Text(16)
 
-/** What names a series, in a body or a query. */
+/** The fields that name a series in a body or a query. */
 export const namesSeries = { symbol: MarketName, exchange: MarketName, interval: IntervalName }
 
 /** `idOf('al')`: an id of that kind. */
@@ -92,6 +92,6 @@ export const Listed = <N extends string, S extends TSchema>(noun: N, item: S) =>
     readonly nextCursor: TUnion<[TString, TNull]>
   }
 
-/** A value that fits the schema, typed so that its reader cannot change it. */
+/** A value that fits the schema, with a type that does not let its reader change it. */
 export type Wire<S extends TSchema> = Unchanged<Static<S>>
 export type Unchanged<T> = T extends object ? { readonly [K in keyof T]: Unchanged<T[K]> } : T

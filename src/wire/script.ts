@@ -92,7 +92,7 @@ const checked = {
   diagnostics: Type.Array(Diagnostic),
 }
 
-/** As `import` writes it: `TradingView/ta/7`. */
+/** The path that `import` uses: `TradingView/ta/7`. */
 export const LIBRARY_PATH = '^[A-Za-z_][0-9A-Za-z_]*/[A-Za-z_][0-9A-Za-z_]*/[1-9][0-9]{0,8}$'
 
 const WantedLibrary = Type.Object(

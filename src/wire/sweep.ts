@@ -1,4 +1,4 @@
-// Sweeps: a script run with many choices of its inputs, and what is left of the best when luck is taken away.
+// Sweeps: a script run with many choices of its inputs, and what remains of the best without luck.
 
 import { Type } from '@sinclair/typebox'
 import type { OperationTable } from './operation.ts'

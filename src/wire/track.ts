@@ -1,7 +1,8 @@
-// Tracks: what a chart draws of a run, one of several kinds, in columns that share one time axis. Track 0 is that axis.
+// Tracks: what a chart draws of a run. There are several kinds, with columns that share one time axis, which is track 0.
 //
-// A column has a value a bar; null is na. A colour is `#RRGGBBAA`. Where it is not the same on all bars it is a palette and
-// an index a bar (-1 = na) under the plural of its name. Options are Pine's arguments by Pine's names.
+// A column has one value for each bar; null is na. A colour is `#RRGGBBAA`. A colour that changes from bar to bar is a
+// palette with an index for each bar (-1 = na), under the plural of its name. Options are Pine's arguments under Pine's
+// names.
 
 import { Type, type TProperties } from '@sinclair/typebox'
 import { nullable, oneOf, type Wire } from './schema.ts'
@@ -19,7 +20,7 @@ const texts = Type.Optional(
   }),
 )
 
-/** The fields that all tracks except for the time axis have. */
+/** The fields of all tracks except the time axis. */
 const shown = {
   id: Type.String({ description: 'The title; further tracks of the same title get `#2` and so on.' }),
   title: Type.String(),
