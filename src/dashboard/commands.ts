@@ -26,7 +26,7 @@ export function addCommands(added: readonly Command[]): () => void {
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.platform)
 
-/** `Mod+K` as the user's keyboard has it: ⌘K or Ctrl K. */
+/** `Mod+K` as it is on the user's keyboard: ⌘K or Ctrl K. */
 export function keyText(keys: string): string {
   return keys
     .split('+')

@@ -1,6 +1,6 @@
-// What the eye waits for comes first: the bars of the chart. What is large and can wait a moment waits until they are drawn.
+// The bars of the chart load first. Anything large that can wait a moment waits until they are drawn.
 
-/** Where there are no bars, or they do not come, nothing waits for longer. */
+/** If there are no bars, or they do not come, nothing waits longer than this. */
 const PATIENCE_MS = 1500
 
 let tell: () => void = () => undefined
@@ -11,7 +11,7 @@ export const firstPaint = new Promise<void>((resolve) => {
   setTimeout(resolve, PATIENCE_MS)
 })
 
-/** Bars were handed to the canvas; they are on the screen with the next frame. */
+/** Bars were handed to the canvas, so they are on the screen with the next frame. */
 export function barsDrawn(): void {
   requestAnimationFrame(() => setTimeout(tell))
 }

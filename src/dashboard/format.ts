@@ -55,7 +55,7 @@ export const ratio = (value: number | null | undefined, places = 2): string =>
     ? DASH
     : signed(decimals(places).format(value), value, false)
 
-/** Quantities keep what they have, up to 8 places. */
+/** Quantities keep their digits, up to 8 decimal places. */
 export const quantity = (value: number | null | undefined): string =>
   value === null || value === undefined || !Number.isFinite(value)
     ? DASH
@@ -66,7 +66,7 @@ export const compact = (value: number): string =>
     .format(value)
     .replace('-', MINUS)
 
-/** `2020-03-23` or, within a day's bars, `2020-03-23 14:30`, in the zone given. */
+/** `2020-03-23` or, for intraday bars, `2020-03-23 14:30`, in the given zone. */
 export function time(ms: number | null | undefined, zone: string, withClock: boolean): string {
   if (ms === null || ms === undefined || !Number.isFinite(ms)) return DASH
   const parts = formatter(zone).formatToParts(ms)

@@ -1,16 +1,16 @@
-// One stream of events for all tabs. It runs in a shared worker, or in the tab itself where there are none.
+// One stream of events for all tabs. It runs in a shared worker, or in the tab itself in browsers without shared workers.
 //
-// Over HTTP/1.1 a browser opens at most six connections to a host, in all tabs together. If each tab had a stream, the seventh
-// would never load. The hub holds one for all tabs, closes it when none has been in view for a while, and reopens it
-// after the last event it saw when one is: the server keeps events for clients that come back, and sends `resync` if it
-// no longer has them.
+// Over HTTP/1.1 a browser opens at most six connections to a host, in all tabs together. If each tab had a stream, the
+// seventh would never load. The hub holds one for all tabs, and closes it when no tab has been visible for a while. When
+// one is visible again it reopens the stream after the last event it saw: the server keeps events for clients that come
+// back, and sends `resync` if it no longer has them.
 
 const LIVE_EVENTS = ['bars', 'firing', 'backtest', 'sweep', 'drawings'] as const
 export type LiveEvent = (typeof LIVE_EVENTS)[number]
 
 /**
- * A message from a tab. It sends `join` again when another user has signed in. `after` is the last event before the tab asked
- * for what it shows; null = it hears what comes.
+ * A message from a tab. It sends `join` again when another user has signed in. `after` is the last event before the tab
+ * requested the data it shows; null = only events from now on.
  */
 export type FromTab =
   | {
@@ -69,7 +69,7 @@ export class LiveHub {
   #retrying: ReturnType<typeof setTimeout> | undefined
   #failures = 0
 
-  /** `hiddenMs`: how long the stream stays open while no tab is looked at. */
+  /** `hiddenMs`: how long the stream stays open while no tab is visible. */
   constructor(open: (url: string) => Stream, hiddenMs: number) {
     this.#open = open
     this.#hiddenMs = hiddenMs
@@ -104,7 +104,7 @@ export class LiveHub {
     this.#failures = 0
   }
 
-  /** A tab that joins hears what the others heard since it asked for what it shows. */
+  /** A tab that joins gets the events since it requested the data it shows. */
   #catchUp(tab: Tab, after: string): void {
     if (this.#kept.length === KEPT && isLater(this.#kept[0]!.id, after)) tab.send({ event: 'resync' })
     else for (const { id, message } of this.#kept) if (isLater(id, after)) tab.send(message)
@@ -176,7 +176,7 @@ export class LiveHub {
   }
 }
 
-/** Ids of one server are its name, a dot and a number that grows. One of another server says nothing of what came since. */
+/** Ids of one server are its name, a dot and a growing number. An id of another server cannot be compared. */
 function isLater(id: string, than: string): boolean {
   const [name, number] = id.split('.')
   const [other, place] = than.split('.')

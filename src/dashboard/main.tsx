@@ -14,14 +14,18 @@ listenForLinks()
 const session = loadSession()
 session.catch(() => undefined)
 
-/** Fetched while the page is put up. What fails here is fetched, and told of, again where it is needed. */
+/**
+ * Starts loading the chart while the page is built. Failures are ignored here, since the same files are requested, and
+ * failures reported, when they are needed.
+ */
 function fetchChart(): void {
   Promise.all([import('./frame/chart-page.tsx'), import('./chart/chart.tsx')]).catch(() => undefined)
-  // Of an address that names a market the chart knows best.
+  // For an address that names a market, the chart itself knows best.
   if (path.value === '/') askEarly(market.value)
 }
 
-// Who has run a script here before is most likely signed in: for them nothing waits until the server has said so.
+// A user who has run a script here before is most likely signed in, so loading does not wait until the server has confirmed
+// it.
 if (/^\/(?:$|chart)/.test(path.value)) {
   if (lastRun.value !== '') fetchChart()
   else session.then(() => user.value && fetchChart()).catch(() => undefined)

@@ -20,7 +20,7 @@ type Asked = Args<'POST /api/platform/backtests'>['body']
 let current: AbortController | null = null
 /** The request that made the run on screen. */
 let asked: Asked | null = null
-/** The last that was sent, whatever came of it. */
+/** The last request that was sent, whatever its result. */
 let latest: Asked | null = null
 let following = false
 
@@ -87,7 +87,7 @@ async function asks(body: Asked, keep: boolean, signal: AbortSignal) {
   return { id: null, result }
 }
 
-/** Repeats the run on screen over bars that have arrived since, with its own source and not what the editor has by now. */
+/** Repeats the run on screen over bars that have arrived since, with its own source instead of the editor's present text. */
 export async function followBars(): Promise<void> {
   const before = run.peek()
   const { exchange, symbol, interval } = market.peek()
@@ -145,7 +145,7 @@ export async function openBacktest(
   return true
 }
 
-/** The run on screen once more with other settings, on so many bars (null = as many), and kept. */
+/** Repeats the run on screen with other settings, on `bars` bars (null = as many as before), and stores it. */
 export async function rerunWith(
   overrides: NonNullable<Asked['overrides']>,
   bars: number | null,
@@ -169,7 +169,7 @@ export async function rerunWith(
   lastRun.value = id
 }
 
-/** Runs again when an input or the market changes, once there is a result to replace. Returns what ends it. */
+/** Runs again when an input or the market changes, once there is a result to replace. The returned function ends that. */
 export function rerunOnChange(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   const later = () => {

@@ -1,4 +1,4 @@
-// Who is signed in. `undefined` = not asked yet, null = nobody.
+// The signed-in user. `undefined` = not known yet, null = nobody.
 
 import type { User } from '../wire/account.ts'
 import { signal } from '@preact/signals'
@@ -16,7 +16,10 @@ export const signUpState = signal<'owner' | 'open' | 'invited'>('invited')
 /** Whether signing up takes a code, from an invitation or the setup link. The first user on the server's own machine needs none. */
 export const signUpNeedsCode = signal(true)
 
-/** The newest event when the page asked who is signed in: whatever it shows was asked for later. Null once a stream has begun. */
+/**
+ * The newest event when the page asked who is signed in; everything it shows was requested later. Null once a stream has
+ * begun.
+ */
 export const newestEvent = signal<string | null>(null)
 
 function welcome(next: User | null): void {
@@ -37,7 +40,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** Lets in who has signed in or up: a page that is only opened by that knows no newest event yet. */
+/** Admits a user who has just signed in or up, before which the page could not learn the newest event. */
 async function enter(next: User): Promise<void> {
   if (!user.peek())
     newestEvent.value = await call('GET /api/auth/visitor').then(
@@ -61,7 +64,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   await enter((await call('POST /api/auth/sign-in', { body: { email, password } })).user)
 }
 
-/** The page starts again: whoever signs in next sees nothing of what it holds, and nothing it waits to send goes out. */
+/** Restarts the page, so that the next user sees nothing it holds, and nothing that waits to be sent is sent. */
 export async function signOut(): Promise<void> {
   await call('POST /api/auth/sign-out')
   location.reload()
@@ -71,7 +74,7 @@ export async function signOut(): Promise<void> {
 export const signInAgain = signal<((goOn: boolean) => void) | null>(null)
 /** All requests refused meanwhile wait for the same answer. */
 let waiting: Promise<boolean> | null = null
-/** After "not now", only what the user does asks again, not what loads by itself. */
+/** After "not now", only an action of the user asks again, not what loads by itself. */
 let declined = false
 
 function onSignedOut(method: string): Promise<boolean> {

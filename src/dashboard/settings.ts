@@ -4,7 +4,7 @@ import { effect, signal, type Signal } from '@preact/signals'
 
 const nameOf = (key: string): string => `chartroom.${key}`
 
-/** What belongs to who is signed in, and that no other user of the browser may see or send. */
+/** Settings that belong to the signed-in user, which no other user of the browser may see or send. */
 const OWNED: ReadonlySet<string> = new Set([
   'chart.studies',
   'drawings.pending',
@@ -18,13 +18,13 @@ const OWNED: ReadonlySet<string> = new Set([
   'watchlist',
 ])
 const OWNER = nameOf('owner')
-/** Whose things this tab shows; '' = not known yet. */
+/** The user whose settings this tab shows; '' = not known yet. */
 let owner = ''
 const readAgain: (() => void)[] = []
 
 /**
- * Says who is signed in. What another user left in this browser is put away under that user's id, and back when that user
- * returns; the other tabs, which still show it, start again.
+ * Tells who is signed in. Settings that another user left in this browser are put away under that user's id, and restored
+ * when that user returns. Other tabs, which still show them, restart.
  */
 export function belongTo(userId: string): void {
   if (owner === '')
@@ -43,7 +43,7 @@ export function belongTo(userId: string): void {
     localStorage.setItem(OWNER, userId)
     if (before !== null) for (const read of readAgain) read()
   } catch {
-    // Storage is forbidden, so nobody has left anything.
+    // Storage is forbidden, so nobody has left anything there.
   }
 }
 
@@ -76,7 +76,7 @@ export function remembered<T>(key: string, initial: T): Signal<T> {
       return
     }
     try {
-      // Another tab has signed another user in, and this one is about to start again.
+      // Another tab has signed in another user, and this one is about to restart.
       if (OWNED.has(key) && owner !== '' && localStorage.getItem(OWNER) !== owner) return
       localStorage.setItem(name, text)
     } catch {
@@ -91,7 +91,7 @@ export const palette = remembered<'green-red' | 'blue-orange'>('palette', 'green
 /** '' = the exchange's own zone. */
 export const timezone = remembered('timezone', '')
 export const sideWidth = remembered('side.width', 320)
-/** The bar of drawing tools; where there is no room beside the chart it starts hidden. */
+/** The bar of drawing tools; it starts hidden if there is no room beside the chart. */
 export const drawingBar = remembered('drawings.bar', innerWidth > 760)
 export const bottomHeight = remembered('bottom.height', 340)
 /** Id of the last run, which a reload shows again. */

@@ -1,4 +1,4 @@
-// The workspace's state: market, script, last run and open drawers, as signals that every part of the page reads.
+// The state of the workspace: market, script, last run and open drawers, as signals that every part of the page reads.
 
 import { computed, signal } from '@preact/signals'
 import type { Alert } from '../wire/alert.ts'
@@ -58,11 +58,11 @@ export const runProblem = signal<Error | null>(null)
 
 /** Id of the stored run that the report should compare with; '' = none. */
 export const compareWith = signal('')
-/** What the form of a new alert is filled in with. */
+/** The values that the form of a new alert starts with. */
 export type AlertWish = Partial<
   Pick<Alert, 'kind' | 'op' | 'price' | 'name' | 'message' | 'scriptId' | 'inputs'>
 >
-/** Asks for an alert; the alert drawer opens with it filled in. */
+/** Set to request an alert: the alert drawer opens with these values. */
 export const alertAt = signal<({ readonly market: Market } & AlertWish) | null>(null)
 /** Asks the chart to show this time (UTC ms) and, if given, to light this trade. A new object each time. */
 export const lookAt = signal<{ readonly time: number; readonly trade?: number } | null>(null)

@@ -1,4 +1,4 @@
-// What runs here, what it is made of, and under which licences.
+// About this server: its version, what it is made of, and under which licences.
 
 import { useSignal } from '@preact/signals'
 import packageFile from '../../../package.json' with { type: 'json' }
@@ -92,7 +92,7 @@ export function About() {
   )
 }
 
-/** A third of a megabyte, so it is loaded only when somebody asks for it. */
+/** A third of a megabyte, so it is loaded only on request. */
 function Licences() {
   const text = useSignal<string | null>(null)
   const problem = useSignal<string | null>(null)

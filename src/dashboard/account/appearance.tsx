@@ -1,4 +1,4 @@
-// How the page looks. Kept in this browser, so another one starts with the defaults.
+// Settings of the page's look. They are stored in this browser, so another one starts with the defaults.
 
 import { palette, theme, timezone, tourDone } from '../settings.ts'
 import { Button, Select } from '../ui/ui.tsx'

@@ -1,4 +1,4 @@
-// What the owner is told: messages from the help page, and errors that browsers reported.
+// The owner's inbox: messages from the help page, and errors that browsers reported.
 
 import { call } from '../api-client.ts'
 import { ago } from '../format.ts'

@@ -1,4 +1,4 @@
-// Settings: one page, a section each.
+// The settings: one page with one section at a time.
 
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'

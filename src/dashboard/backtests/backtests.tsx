@@ -1,4 +1,4 @@
-// Stored backtests: what they made, found and put in order, opened on the chart, compared two at a time.
+// Stored backtests: search and sort them, open them on the chart, compare two.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

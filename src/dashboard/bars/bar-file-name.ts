@@ -1,8 +1,11 @@
-// Exchange, symbol and interval as the name of a file of bars tells them.
+// Reads exchange, symbol and interval from the name of a file of bars.
 
 import type { Market } from '../workspace.ts'
 
-/** `BINANCE_BTCUSDT, 60.csv` (TradingView), `BTCUSDT-1h-2024-01.csv` (Binance), `NASDAQ_AAPL_1D.csv`; '' for what it does not tell. */
+/**
+ * `BINANCE_BTCUSDT, 60.csv` (TradingView), `BTCUSDT-1h-2024-01.csv` (Binance), `NASDAQ_AAPL_1D.csv`; '' for parts that the
+ * name does not tell.
+ */
 export function marketOfFile(name: string): Market {
   const stem = name.replace(/\.(csv|txt|json)$/i, '')
   const tradingView = /^([A-Z0-9]+)_([A-Z0-9.!&-]+)[,_ ]+\s*(\d*[SHDWM]?)(?:[_ (].*)?$/i.exec(stem)
@@ -32,7 +35,7 @@ export function marketOfFile(name: string): Market {
   }
 }
 
-/** TradingView's way of writing intervals turned into ours. */
+/** Converts TradingView's spelling of an interval into ours. */
 function intervalOf(text: string): string {
   if (/^\d+$/.test(text)) {
     const minutes = Number(text)

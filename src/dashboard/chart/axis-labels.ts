@@ -1,4 +1,4 @@
-// Labels on a pane's axis: the value a plot has now, the prices of resting orders, the last price.
+// Labels on a pane's axis: present values of plots, prices of resting orders, the last price.
 
 import type { ISeriesPrimitiveAxisView } from 'lightweight-charts'
 import type { Bars } from '../../market/bars.ts'

@@ -1,4 +1,5 @@
-// Text on the axes: days, months and years begin in the chart's zone, and numbers get enough places to tell two ticks apart.
+// Text on the axes: days, months and years begin in the chart's zone, and numbers have enough digits to tell two ticks
+// apart.
 
 import { defaultHorzScaleBehavior, TickMarkType, type Time, type UTCTimestamp } from 'lightweight-charts'
 import { compact, ratio } from '../format.ts'
@@ -10,7 +11,7 @@ interface Place {
   readonly interval: string
 }
 
-/** A bar's time at the crosshair: `Mon 3 Jan 2000`, with the clock where bars are shorter than a day. */
+/** A bar's time at the crosshair: `Mon 3 Jan 2000`, with the time of day if bars are shorter than a day. */
 export function crosshairTime(time: Time, { zone, interval }: Place): string {
   const at = inZone(time, zone)
   const part = (options: Intl.DateTimeFormatOptions) =>
@@ -35,14 +36,14 @@ function inZone(time: Time, zone: string): Date {
   return new Date(ms + offsetsOf(zone)(ms))
 }
 
-/** Decimal places enough to tell two ticks of such a range apart. */
+/** Enough decimal places to tell two ticks of this range apart. */
 export function paneNumber(value: number, span: number): string {
   if (Math.abs(value) >= 1e6) return compact(value)
   const places = Math.max(span >= 20_000 ? 0 : 2, Math.min(8, Math.ceil(-Math.log10(span)) + 3))
   return ratio(value, places)
 }
 
-/** The library's scale of times, with the zone's days. The zone of `now` may change. */
+/** The library's time scale, with the zone's days. The zone of `now` may change. */
 export function zonedBehavior(now: { readonly zone: string }) {
   const Behavior = defaultHorzScaleBehavior()
   return class extends Behavior {

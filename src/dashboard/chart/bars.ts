@@ -1,4 +1,4 @@
-// Loading the bars of a chart: the newest first, as many as fit on a screen, then all the others once those are drawn.
+// Loads the bars of a chart: first the newest, enough to fill a screen, then all others once those are drawn.
 
 import { emptyBars, lowerBound, sliceBars, type Bars } from '../../market/bars.ts'
 import { intervalMs, isIntraday, parseInterval } from '../../market/interval.ts'
@@ -7,13 +7,13 @@ import { firstPaint } from '../first-paint.ts'
 import type { Market } from '../workspace.ts'
 import { FIRST_PAGE, newestBars } from './first-bars.ts'
 
-/** The most a chart holds. */
+/** The most bars that a chart holds. */
 const BARS_SHOWN = 200_000
 const PAGE = 50_000
 
 type Columns = Readonly<Record<'time' | 'open' | 'high' | 'low' | 'close' | 'volume', readonly number[]>>
 
-/** Calls `onBars` with the newest bars, and again when all that are kept are there. */
+/** Calls `onBars` with the newest bars, and again once all bars up to the limit have arrived. */
 export async function loadBars(
   market: Market,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-// The chart's controls in the top bar: symbol, interval, type, scale, zone, what is shown, picture.
+// The chart's controls in the top bar: symbol, interval, type, scale, zone, visibility, picture.
 
 import { keyText } from '../commands.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'

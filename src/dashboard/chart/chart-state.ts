@@ -1,4 +1,4 @@
-// State that the parts of the chart share: remembered settings, the bars on screen, and what the pointer is on.
+// State that the parts of the chart share: remembered settings, the visible bars, and what is under the pointer.
 
 import { computed, signal } from '@preact/signals'
 import type { Bars } from '../../market/bars.ts'
@@ -62,9 +62,9 @@ export const replayOnChart = signal<ReplayOnChart | null>(null)
 
 /** The text that the symbol dialog opens with; null = closed. */
 export const symbolSearch = signal<string | null>(null)
-/** Opens the dialog of indicators with what was typed; null = closed. */
+/** The text that the dialog of indicators opens with; null = closed. */
 export const studyDialog = signal<string | null>(null)
-/** What was typed of an interval; null = its dialog is closed. */
+/** The text typed into the interval dialog; null = closed. */
 export const intervalEntry = signal<string | null>(null)
 export const dateDialog = signal(false)
 

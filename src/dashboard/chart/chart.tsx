@@ -174,7 +174,7 @@ export function Chart() {
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    // What is typed in a dialog over the chart is the dialog's.
+    // Keys typed in a dialog over the chart belong to the dialog.
     if ((event.target as Element).closest('[role="dialog"], input, textarea, select')) return
     const replaying = replayOnChart.value !== null
     const step = event.shiftKey ? 30 : 5
@@ -263,8 +263,8 @@ export function Chart() {
 }
 
 /**
- * The drawing tools come once bars are there: nobody waits for them. Keys that nobody took on the chart until then are
- * pressed again: one of them may have been a tool's.
+ * The drawing tools load once the bars are there, so nothing waits for them. Keys that were pressed on the chart before
+ * that, and that nobody handled, are repeated: one of them may have been meant for a tool.
  */
 function useDrawings(view: ChartView | null, host: RefObject<HTMLDivElement | null>): void {
   const once = useRef(false)
@@ -342,8 +342,9 @@ function useLiveBars(): void {
       // During a replay nothing is added: its bars and trades stay as they were.
       if (replayOnChart.peek() === null) void followBars()
     }
-    // An import tells of every block it stores, and a busy market of every trade: the first of them begins the wait, so that
-    // those that follow cannot put it off for ever. A failure is not shown here: the next load of bars meets it again.
+    // An import reports every block it stores, and a busy market every trade. The first report starts the wait, so that
+    // later ones cannot postpone the request for ever. A failure is not shown here, because the next load of bars meets it
+    // again.
     const fetchSoon = () => {
       timer ??= setTimeout(() => {
         timer = undefined
@@ -547,7 +548,7 @@ function chartCommands(): readonly Command[] {
   ]
 }
 
-/** The chart with its bars and drawers, without the browser around it. */
+/** Shows the chart with its bars and drawers on the whole screen, without the browser around it. */
 function toggleFullScreen(): void {
   const change = document.fullscreenElement
     ? document.exitFullscreen()
@@ -555,7 +556,7 @@ function toggleFullScreen(): void {
   change.catch(toastError)
 }
 
-/** The tab says what the price is, so that it can be watched from another one. */
+/** The tab's title shows the price, so that it can be watched from another tab. */
 function useTabTitle(): void {
   useEffect(() => {
     const stop = effect(() => {

@@ -121,7 +121,7 @@ function drawClose(paint: Paint, bars: Bars, type: 'line' | 'area'): void {
   ctx.fill()
 }
 
-/** Volume stands in the lowest fifth, on a scale of its own. */
+/** Volume takes the lowest fifth of the pane, on a scale of its own. */
 export function drawVolume(paint: Paint, bars: Bars): void {
   const { ctx, x, hr, theme, height, spacing } = paint
   const first = Math.max(0, paint.from)

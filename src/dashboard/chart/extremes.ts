@@ -1,20 +1,21 @@
-// The lowest and the highest of any stretch of a column, without looking at each value of it.
+// Finds the lowest and the highest value in any stretch of a column without looking at each one.
 //
-// Where thousands of bars share a pixel a frame asks for them all: with 200,000 in view to find the scale's range alone took
-// 2 ms. So the extremes of every few values are kept beside a column, and of a stretch only its ends are looked at one by one.
+// If thousands of bars share a pixel, every frame needs all of them: with 200,000 in view, the range of the scale alone
+// took 2 ms. So the extremes of every few values are stored beside a column, and only the ends of a stretch are looked at
+// one by one.
 
 import { memoOf } from '../../lib/memo.ts'
 
-/** Values that share a pair of extremes. Stretches that begin at a multiple of it need no ends. */
+/** How many values share a pair of extremes. A stretch that begins at a multiple of it has no ends to look at. */
 export const BLOCK = 16
 
 export interface Extremes {
-  /** Infinity and -Infinity where there is no value. */
+  /** Infinity and -Infinity if there is no value. */
   readonly low: number
   readonly high: number
 }
 
-/** Of the values `from` to `to`, both included; NaN is no value. */
+/** The extremes of the values `from` to `to`, both included; NaN does not count. */
 export function extremesOf(values: Float64Array, from: number, to: number): Extremes {
   const { lows, highs } = blocksOf(values)
   let [low, high] = [Infinity, -Infinity]
@@ -29,7 +30,7 @@ export function extremesOf(values: Float64Array, from: number, to: number): Extr
   return { low, high }
 }
 
-/** A column is never written to once it is drawn. */
+/** Blocks can be kept, since a column never changes once it is drawn. */
 const blocksOf = memoOf((values: Float64Array) => {
   const count = Math.ceil(values.length / BLOCK)
   const lows = new Float64Array(count).fill(Infinity)
@@ -43,7 +44,7 @@ const blocksOf = memoOf((values: Float64Array) => {
   return { lows, highs }
 })
 
-/** Bars that are drawn as one, where so many share a pixel: whole blocks of them, if they are many. */
+/** How many bars are drawn as one if that many share a pixel; rounded to whole blocks if there are many. */
 export function together(bars: number): number {
   if (bars < 2 * BLOCK) return Math.max(1, Math.floor(bars))
   return Math.floor(bars / BLOCK) * BLOCK

@@ -1,9 +1,9 @@
-// The newest bars of the chart, which may be asked for before its code is there.
+// The newest bars of the chart, which may be requested before the chart's code is loaded.
 
 import { call } from '../api-client.ts'
 import type { Market } from '../workspace.ts'
 
-/** More than fit on any screen at the zoom that a chart begins with. */
+/** More than fit on any screen at the chart's initial zoom. */
 export const FIRST_PAGE = 1000
 
 type NewestBars = ReturnType<typeof ask>
@@ -14,10 +14,10 @@ function ask(market: Market, signal?: AbortSignal) {
   return call('GET /api/platform/bars', { query: { ...market, limit: FIRST_PAGE }, signal })
 }
 
-/** Asks for what `newestBars` will be asked for first. */
+/** Sends early the request that `newestBars` will make first. */
 export function askEarly(market: Market): void {
   early = { market, bars: ask(market) }
-  // Whoever takes it hears of a failure; nobody may.
+  // Whoever takes the answer handles a failure, but perhaps nobody does.
   early.bars.catch(() => undefined)
 }
 

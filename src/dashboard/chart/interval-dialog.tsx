@@ -1,4 +1,5 @@
-// The interval, typed: a digit on the chart opens it, `4h`, `15` and `1D` are understood, Enter shows it.
+// The dialog for typing an interval: a digit on the chart opens it, it understands `4h`, `15` and `1D`, and Enter applies
+// it.
 
 import { intervalMs, normalizeInterval, parseInterval } from '../../market/interval.ts'
 import { Dialog } from '../ui/ui.tsx'

@@ -1,4 +1,4 @@
-// What the crosshair is on: OHLC and change of the bar, and every plot's value in its colour. In each pane's corner.
+// The legend in each pane's corner: OHLC and change of the bar under the crosshair, and every plot's value in its colour.
 
 import type { Bars } from '../../market/bars.ts'
 import { compact, percent, price } from '../format.ts'
@@ -23,7 +23,7 @@ import {
 import { legible } from './paint.ts'
 import { colorAt, DISPLAY, paneOf, type Mark, type PlotMark, type Scene } from './scene.ts'
 
-/** From how many lines on a pane's legend can be folded away, so that it never hides the candles. */
+/** A pane's legend with at least this many lines can be folded, so that it never hides the candles. */
 const FOLDS_FROM = 3
 const folded = remembered('chart.legend.folded', false)
 
@@ -69,7 +69,7 @@ export function Legends({
   )
 }
 
-/** The panes whose legends name a study: its own, the price's for what lies over it, and for what is not drawn. */
+/** The panes whose legends name a study: its own, and the price's for plots that overlay it or are not drawn. */
 function panesOf({ study, scene }: Layer): readonly string[] {
   const own = scene?.panes.map(({ name }) => paneOf(study.id, name)) ?? []
   return own.length === 0 ? ['price'] : own.length > 1 ? own.filter((name) => name !== 'price') : own
@@ -166,7 +166,7 @@ function ScriptLine({
   )
 }
 
-/** A study's line: its values at the crosshair, and what can be done with it. */
+/** A study's line: its values at the crosshair, and its actions. */
 function StudyLine({
   layer: { study, title, scene, problem, running: busy },
   pane,
@@ -255,7 +255,7 @@ function valueOf(mark: Mark, bar: number): { readonly text: string; readonly col
 
 const colourOf = (mark: PlotMark, i: number): string => {
   const color = colorAt(mark.colors, i)
-  // A transparent plot is named in its full colour; one without a colour in that of the text.
+  // A transparent plot is named in its colour at full opacity, and one without a colour in the colour of text.
   if (color === null || color.endsWith('00')) return 'var(--muted)'
   return legible(color.slice(0, 7), theme.value)
 }

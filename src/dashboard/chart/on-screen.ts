@@ -1,5 +1,5 @@
-// The view on screen, for those who move it: the replay, keys, and clicks in lists. It stands apart from the chart, which loads
-// the bar and the replay when they are first needed: they could not ask the chart for it without importing what imports them.
+// The view on screen, for code that moves it: the replay, keys, and clicks in lists. It is separate from the chart, which
+// loads its bar and the replay on first use: they would have to import the chart, which imports them.
 
 import { toastError } from '../ui/ui.tsx'
 import { shown } from './chart-state.ts'

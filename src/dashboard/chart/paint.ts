@@ -10,7 +10,10 @@ export interface Paint {
   /** Visible bars, whole numbers, both drawn. */
   readonly from: number
   readonly to: number
-  /** The last bar that a replay shows, of the chart, or of a mark's own run while it is drawn; without a replay Infinity. */
+  /**
+   * The last bar that a replay shows, counted on the chart, or on a mark's own run while that mark is drawn; Infinity
+   * without a replay.
+   */
   readonly known: number
   readonly x: (bar: number) => number
   readonly y: (price: number) => number
@@ -93,7 +96,7 @@ export function legible(color: string, theme: 'dark' | 'light'): string {
 
 const LEGIBLE = { dark: legibleOn(PAGE.dark), light: legibleOn(PAGE.light) }
 
-/** Painted again and again: the same few colours of a script. */
+/** Memoized, because the same few colours of a script are painted again and again. */
 function legibleOn({ ground, ink }: { readonly ground: string; readonly ink: string }) {
   return memo(1000, (color): string => {
     let found = mixed(color, ink, 0)

@@ -1,4 +1,5 @@
-// Draws one pane: bars, marks, drawings, trades and levels, straight from columns, and says what its scale has to hold.
+// Draws one pane (bars, marks, drawings, trades and levels) straight from columns, and reports the range that its scale
+// needs.
 
 import type {
   AutoscaleInfo,
@@ -30,11 +31,11 @@ export type Series = ISeriesApi<'Line'>
 export class PanePainter implements ISeriesPrimitive {
   readonly name: string
   readonly series: Series
-  /** The paint of the last frame, by which the trade under the pointer is found. */
+  /** The paint of the last frame, used to find the trade under the pointer. */
   paint: Paint | null = null
   /** Draws in front of everything else. */
   overlay: ((paint: Paint) => void) | null = null
-  /** The difference of the highest and lowest value on screen. */
+  /** The difference between the highest and lowest visible values. */
   span = 1
   readonly #chart: Chart
   readonly #onUpdate: () => void

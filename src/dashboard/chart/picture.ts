@@ -1,4 +1,4 @@
-// A picture of the chart: the canvases, with the title that HTML shows written on it.
+// A picture of the chart: its canvases, with the title painted on, since on the page that is HTML.
 
 import type { Bars } from '../../market/bars.ts'
 import { price, time } from '../format.ts'
@@ -18,7 +18,7 @@ export async function savePicture(canvas: HTMLCanvasElement, chart: Pictured): P
   download(blob, `${name}-${interval}-${new Date().toISOString().slice(0, 10)}.png`)
 }
 
-/** A PNG as base64, of the size that pages show where a link is posted. */
+/** A PNG in base64, of the size that pages show beside a posted link. */
 export async function linkPicture(canvas: HTMLCanvasElement, chart: Pictured): Promise<string> {
   const whole = titled(canvas, chart)
   const scale = Math.min(1, LINK_WIDTH / whole.width)
@@ -66,7 +66,7 @@ function titled(canvas: HTMLCanvasElement, { market, bars }: Pictured): HTMLCanv
   return whole
 }
 
-/** Hands a file to the browser to save. */
+/** Makes the browser save a file. */
 export function download(blob: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(blob)

@@ -1,4 +1,4 @@
-// Below the chart: how far back it shows, the scale, and when the newest bar closes.
+// The bar below the chart: how far back to show, the scale, and when the newest bar closes.
 
 import { useEffect, useState } from 'preact/hooks'
 import { intervalMs, parseInterval } from '../../market/interval.ts'
@@ -21,7 +21,7 @@ const RANGES = [
   ['5Y', 1826.25, 'Five years'],
   ['All', Infinity, 'All bars'],
 ] as const
-/** A range of fewer bars than this says nothing on this interval. */
+/** A range with fewer bars than this on the present interval is useless. */
 const BARS_MIN = 4
 
 export function RangeBar({ view }: { readonly view: ChartView | null }) {
@@ -82,7 +82,7 @@ export function RangeBar({ view }: { readonly view: ChartView | null }) {
   )
 }
 
-/** The time now, which goes on by itself. */
+/** The present time, which updates by itself. */
 function useNow(): number {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {
@@ -92,7 +92,7 @@ function useNow(): number {
   return now
 }
 
-/** While the newest bar is forming: how long until it closes. */
+/** While the newest bar is forming: the time until it closes. */
 function Closes() {
   const now = useNow()
   const chart = shown.value

@@ -1,4 +1,4 @@
-// What a script draws, as a chart wants it: tracks of a run turned into marks that know bars and prices, never pixels.
+// Turns the tracks of a run into marks for the chart, which know bars and prices, never pixels.
 //
 // A run may have seen fewer bars than the chart shows. Every mark has `start`: the chart's bar its first value belongs to
 // (the plot's own offset included), so that value i - start is drawn at bar i.
@@ -94,9 +94,9 @@ export interface GroundMark extends MarkBase {
 export interface DrawingsMark extends MarkBase {
   readonly kind: 'drawings'
   readonly items: readonly WireDrawing[]
-  /** The chart's bar that is the first of their run: a chart shows several runs, and drawings count bars of their own. */
+  /** The chart's bar that is the first of their run: a chart may show several runs, whose drawings count their own bars. */
   readonly base: number
-  /** The lines of their run, which linefills name by number, whichever pane those are in. */
+  /** All lines of the run, in whichever pane, since linefills refer to them by number. */
   readonly lines: readonly WireDrawing[]
 }
 export type Mark =
@@ -131,8 +131,8 @@ export function colorAt(colors: Colors, i: number): string | null {
 export const MAIN_LAYER = 'main'
 
 /**
- * Several scripts on one chart: what each draws over the price lies there in their order, and each has a pane of its own
- * for the rest, named after its layer.
+ * Several scripts on one chart: their overlays are all drawn over the price, in their order, and each has a pane of its
+ * own, named after its layer, for the rest.
  */
 export function stacked(layers: readonly { readonly id: string; readonly scene: Scene }[]): Scene | null {
   const first = layers[0]?.scene
@@ -146,7 +146,7 @@ export function stacked(layers: readonly { readonly id: string; readonly scene: 
   return { ...first, panes: [...panes].map(([name, marks]) => ({ name, marks })) }
 }
 
-/** Where a layer's pane stands on the chart. */
+/** The name of a layer's pane on the chart. */
 export const paneOf = (layer: string, pane: string): string =>
   pane === 'price' || layer === MAIN_LAYER ? pane : layer
 
@@ -259,12 +259,12 @@ function headOf({ title, display, offset, show_last }: Head, base: number): Mark
   return { title, display: display ?? 31, start: base + (offset ?? 0), run: base, last: show_last ?? 0 }
 }
 
-/** The colours of the single bars where there are any, otherwise the one for all. */
+/** The colours of the single bars if there are any, otherwise the common one. */
 const colorsOf = (many: Many | undefined, one: string | null | undefined): Colors =>
   many ?? { one: one ?? null }
 type Many = Exclude<Colors, { readonly one: string | null }>
 
-/** The same; null where the script gives no colour. */
+/** The same; null if the script gives no colour. */
 const ownColors = (many: Many | undefined, one: string | null | undefined): Colors | null =>
   many ?? (typeof one === 'string' ? { one } : null)
 
@@ -368,7 +368,10 @@ export function groundAt(mark: GroundMark, bar: number): string | null {
   return run && at >= run[0] && at < run[0] + run[1] ? (mark.palette[run[2]] ?? null) : null
 }
 
-/** Lowest and highest value that the scale has to hold in bars from..to of the chart, none after `cut`; null = there is none. */
+/**
+ * The lowest and the highest value that the scale needs for bars from..to of the chart, without those after `cut`; null =
+ * none.
+ */
 export function rangeOf(
   marks: readonly Mark[],
   from: number,
@@ -381,7 +384,7 @@ export function rangeOf(
     if (value < low) low = value
     if (value > high) high = value
   }
-  /** Whether there was any. */
+  /** Answers whether there was any value. */
   const takeAll = (values: Float64Array, { start, run }: Mark): boolean => {
     const found = extremesOf(values, from - start, Math.min(cut - run, to - start))
     if (found.low > found.high) return false

@@ -48,7 +48,6 @@ export function drawShape(
       polygon(ctx, [x, y + half * 0.2, x + half / 2, y - half * 0.4, x - half / 2, y - half * 0.4])
       break
     default: {
-      // xcross
       const arm = half * 0.32
       polygon(ctx, [
         x - half,

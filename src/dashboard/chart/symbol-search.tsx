@@ -1,4 +1,4 @@
-// The dialog that changes the symbol. It opens from the bar, with `/`, and when one starts typing on the chart.
+// The dialog that changes the symbol. It opens from the bar, with `/`, and by typing on the chart.
 
 import type { SymbolFacts } from '../../wire/bars.ts'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -20,7 +20,7 @@ export function SymbolDialog() {
     loadSymbols().catch(setProblem)
   }
   useEffect(load, [])
-  // The letter typed on the chart is in the field already: the next one goes behind it, however soon it comes.
+  // The field already has the letter that was typed on the chart: further letters are appended, however soon they come.
   useLayoutEffect(() => field.current?.setSelectionRange(text.length, text.length), [])
   const found = useMemo(() => matching(symbols.value ?? [], text), [symbols.value, text])
   const close = () => (symbolSearch.value = null)
@@ -60,7 +60,7 @@ export function SymbolDialog() {
         spellcheck={false}
         data-autofocus
         onInput={(event) => {
-          // As letters that are typed on the chart come here.
+          // In upper case, like letters that are typed on the chart.
           symbolSearch.value = event.currentTarget.value.toUpperCase()
           setAt(0)
         }}

@@ -118,7 +118,7 @@ function cellStyle(
   borderColor: unknown,
   tableColor: unknown,
 ): CSSProperties {
-  // A cell without a background shows its text on the page's.
+  // A cell without a background shows its text on the page's background.
   const onPage = typeof cell.bgcolor !== 'string' && typeof tableColor !== 'string'
   const formatting = cell.text_formatting ?? ''
   const vertical = { top: 'start', bottom: 'end' }[String(cell.text_valign)] ?? 'center'

@@ -1,4 +1,4 @@
-// All that the chart shows, as one object, which tests can print.
+// Everything that the chart shows, as one object that tests can print.
 
 import type { Bars } from '../../market/bars.ts'
 import type { ChartType } from './draw-bars.ts'

@@ -1,4 +1,5 @@
-// The chart on screen: panes, scales, crosshair and gestures are lightweight-charts', everything in them is drawn here.
+// The chart on screen. Panes, scales, crosshair and gestures are those of lightweight-charts; everything inside them is
+// drawn here.
 //
 // Each pane has one invisible series that gives it a scale, and one painter (a series primitive) that draws bars, marks,
 // drawings and trades straight from columns. So a new run, another chart type or a step of a replay changes what is
@@ -96,7 +97,7 @@ export class ChartView {
     return this.#chart.timeScale().getVisibleLogicalRange()
   }
 
-  /** Shows a new state; only what differs from the last one is worked out. */
+  /** Shows a new state; only the parts that differ from the last one are computed. */
   set(change: Partial<ChartState>): void {
     const before = this.#state
     const now = { ...before, ...change }
@@ -194,12 +195,12 @@ export class ChartView {
     this.toEnd()
   }
 
-  /** What is drawn in front of the price pane, by somebody else. */
+  /** Lets other code draw in front of the price pane. */
   set overlay(draw: ((paint: Paint) => void) | null) {
     const pane = this.#panes[0]
     if (pane && !this.#removed) pane.overlay = draw
   }
-  /** How the price pane was drawn last; null = not yet. */
+  /** How the price pane was last drawn; null = not yet. */
   get paint(): Paint | null {
     return this.#panes[0]?.paint ?? null
   }
@@ -253,7 +254,7 @@ export class ChartView {
 
   #setPanes(): void {
     const names = (this.#state.scene?.panes ?? []).map((pane) => pane.name).filter((name) => name !== 'price')
-    // Those in front that stay as they are keep their height; the others are made again in their new order.
+    // Panes at the front of the list that do not change keep their height; the others are made again in their new order.
     let same = 0
     while (same < names.length && this.#panes[same + 1]?.name === names[same]) same++
     while (this.#panes.length > 1 + same) {
@@ -302,8 +303,8 @@ export class ChartView {
   }
 
   /**
-   * The axis' times. The library goes over every value in view in each frame, though it draws none: 4 ms with 200,000 of
-   * them. A scale needs one at either end; only per cent are of the first value in view, wherever that is.
+   * The axis' times. The library visits every visible value in each frame, even if it draws none: 4 ms with 200,000 of
+   * them. A scale only needs one at either end, but percentages are relative to the first visible value, so they need all.
    */
   #points(): { time: UTCTimestamp; value?: number }[] {
     const { bars, scale } = this.#state

@@ -1,10 +1,10 @@
-// What a script says of itself: the comment it opens with.
+// How a script describes itself: in the comment it opens with.
 
-/** Words that only licences have; such a paragraph tells nothing about the script. */
+/** Words that only licences contain; such a paragraph says nothing about the script. */
 const LICENCE = /©|\blicen[cs]ed?\b|mozilla\.org|all rights reserved/i
 const DESCRIPTION_MAX = 1500
 
-/** Paragraphs of the comment before the first line of code, or of `//@description`; [] where there is none. */
+/** Paragraphs of the comment before the first line of code, or after `//@description`; [] if there is none. */
 export function aboutScript(source: string): readonly string[] {
   const paragraphs: string[] = []
   let open = false

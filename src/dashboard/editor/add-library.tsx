@@ -1,4 +1,4 @@
-// Adding a library that the script imports and that is not here: its source, once, under its own name and version.
+// The dialog that adds a missing library which the script imports: its source, once, under its own name and version.
 
 import { call } from '../api-client.ts'
 import { FormDialog, useForm } from '../ui/form.tsx'
@@ -9,7 +9,7 @@ import { checkScript } from './documents.ts'
 
 const BODY_FIELDS = bodyFields('POST /api/platform/scripts/libraries')
 
-/** The path that a line of the script imports; '' where it imports none. */
+/** The path that a line of the script imports; '' if it imports nothing. */
 export function importedIn(source: string, line: number): string {
   const text = source.split('\n')[line - 1] ?? ''
   return /\bimport\s+([A-Za-z_]\w*\/[A-Za-z_]\w*\/\d+)/.exec(text)?.[1] ?? ''

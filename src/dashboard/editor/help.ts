@@ -1,6 +1,6 @@
-// Completion, parameter help and hover: what the language knows, as the editor shows it.
+// Completion, parameter help and hover, from what the compiler knows of the language.
 //
-// The language itself (64 kB compressed) is a chunk of its own, fetched after the editor is on screen.
+// That part of the compiler (64 kB compressed) is a chunk of its own, fetched after the editor is on screen.
 
 import {
   startCompletion,

@@ -1,4 +1,4 @@
-// Colours for Pine, a line at a time.
+// Colours Pine line by line.
 //
 // The compiler's lexer reads a whole text; an editor wants to start at any line. So this is the same grammar as a
 // stream parser: the only things that cross a line are block comments and triple-quoted strings.
@@ -22,14 +22,14 @@ const TYPES: ReadonlySet<string> = new Set(
     ' ',
   ),
 )
-/** Variables that every script has and a reader looks for, which get a colour of their own. */
+/** Variables that every script has, which get a colour of their own because readers look for them. */
 const SERIES: ReadonlySet<string> = new Set(
   'open high low close volume time time_close hl2 hlc3 ohlc4 hlcc4 bar_index last_bar_index last_bar_time timenow n'.split(
     ' ',
   ),
 )
 
-/** The names of styles `StreamLanguage` knows; null = plain. */
+/** The styles are names that `StreamLanguage` knows; null = plain. */
 export function token(stream: StringStream, state: State): string | null {
   if (state.inside !== '') {
     const style = state.inside === '*/' ? 'comment' : 'string'

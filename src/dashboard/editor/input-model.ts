@@ -41,11 +41,13 @@ export function readNumber(input: ScriptInput, text: string): number | string {
 /** A Date reaches this many ms before and after 1970. */
 const DATE_MAX = 8.64e15
 
-/** A time as a browser's date field wants it, in UTC; '' where the number is not a time, such as `input.time(na)` or 1e18. */
+/**
+ * A time in the format of a browser's date field, in UTC; '' if the number is not a time, such as `input.time(na)` or 1e18.
+ */
 export const toDateTime = (value: unknown): string =>
   typeof value === 'number' && Math.abs(value) <= DATE_MAX ? new Date(value).toISOString().slice(0, 16) : ''
 
-/** `#RRGGBBAA` in two parts, as a browser's colour field wants it. */
+/** `#RRGGBBAA` in two parts, as a browser's colour field needs it. */
 export function toHex(value: unknown): { rgb: string; alpha: number } {
   const match = typeof value === 'string' ? /^#([0-9a-f]{6})([0-9a-f]{2})?$/i.exec(value) : null
   return match

@@ -1,4 +1,4 @@
-// The drawer of the script below the chart: its text, inputs, problems, and the menu of what can be done with it.
+// The drawer of the script below the chart: its text, inputs, problems, and a menu of actions.
 
 import { useSignalEffect } from '@preact/signals'
 import { useEffect, useRef, useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// The frame around all pages, the routes, and what may appear over any page: palette, toasts, the tour.
+// The frame around all pages, the routes, and the overlays that any page may show: palette, toasts, the tour.
 
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
@@ -275,7 +275,7 @@ export function App() {
       <div class={s.body}>
         <Page />
       </div>
-      {/* A status is heard only where it was before it had anything to say. */}
+      {/* Screen readers announce a status only if its element existed before it had content. */}
       <div class={s.connection} role="status">
         {unreachable.value && 'The server does not answer. Trying again…'}
       </div>
@@ -288,7 +288,7 @@ export function App() {
   )
 }
 
-/** Pages that are opened by a link, without an account. */
+/** Pages that can be opened by a link, without an account. */
 const SHARED = /^\/(ideas|scripts)\/[^/]+$/
 
 function Visit() {

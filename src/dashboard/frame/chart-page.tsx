@@ -23,7 +23,7 @@ import { Splitter } from './splitter.tsx'
 const Chart = lazy(async () => (await import('../chart/chart.tsx')).Chart)
 const DrawingBar = lazy(async () => (await import('../drawings/drawing-bar.tsx')).DrawingBar)
 const BOTTOM = {
-  // The editor is larger than all of the chart.
+  // Loaded lazily, because the editor is larger than the whole chart.
   script: lazy(async () => {
     await firstPaint
     return (await import('../editor/script-drawer.tsx')).ScriptDrawer

@@ -1,4 +1,4 @@
-// The page behind an address that leads nowhere.
+// The page for addresses that do not exist.
 
 import { href } from '../router.ts'
 import { Page } from './page.tsx'

@@ -1,4 +1,4 @@
-// What pages are made of: a head, data that loads, secrets, questions before what cannot be undone, drop zones.
+// The building blocks of pages: a head, data that loads, secrets, confirmations of what cannot be undone, drop zones.
 
 import type { ComponentChildren } from 'preact'
 import { useCallback, useEffect, useId, useRef, useState } from 'preact/hooks'
@@ -57,7 +57,7 @@ export interface Loaded<T> {
   readonly set: (change: (before: T) => T) => void
 }
 
-/** Asks again every `ms` for as long as what was loaded is still changing. */
+/** Asks again every `ms` while the loaded data is still changing. */
 export function useReloadWhile(
   waits: boolean,
   { reload }: Pick<Loaded<unknown>, 'reload'>,
@@ -205,7 +205,7 @@ interface ConfirmProps {
   readonly onClose: () => void
 }
 
-/** Asks before what cannot be undone. The button says what it does. */
+/** Asks for confirmation of what cannot be undone. The button names the action. */
 export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
   const { busy, error, submit } = useForm({
     start: {},

@@ -1,4 +1,4 @@
-// How the palette ranks what fits: a fuzzy match in order, better at the starts of words and in one piece.
+// How the palette ranks matches: fuzzy matches in order, better at the starts of words and in one piece.
 
 export interface Match {
   readonly score: number

@@ -1,4 +1,5 @@
-// ⌘K: commands, symbols, what is stored here, help. Commands and symbols answer at once, the server a moment later.
+// The palette (⌘K): commands, symbols, stored objects, help. Commands and symbols are found at once, the server's results a
+// moment later.
 
 import type { ArticleHead as Article } from '../../wire/support.ts'
 import type { Hit } from '../../wire/search.ts'

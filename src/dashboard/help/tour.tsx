@@ -70,11 +70,11 @@ export function Tour() {
       card.current.style.top = `${clamp(top, innerHeight - height)}px`
     }
     place()
-    // What the step explains may not have been drawn yet.
+    // The element that the step explains may not be drawn yet.
     const again = setInterval(place, 300)
     return () => clearInterval(again)
   }, [at])
-  // Before it is painted: whoever sees the tour may press Escape at once.
+  // In a layout effect, so that Escape already works when the tour becomes visible.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key === 'Escape') end()

@@ -1,4 +1,4 @@
-// The pages of ideas: the public feed, the caller's own, reading one, and the form that writes one.
+// The pages of ideas: the public feed, the caller's own, reading one, and the form for writing one.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

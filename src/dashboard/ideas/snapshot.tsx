@@ -1,6 +1,7 @@
-// What an author published of a backtest: chart, replay, figures and trades, for readers who may have no account here.
+// The parts of a backtest that an author published: chart, replay, figures and trades, for readers who may have no account
+// here.
 //
-// Nothing of it is asked of the server but the snapshot itself, so it is the same for everybody who opens it.
+// The page requests nothing but the snapshot itself, so it is the same for everybody who opens it.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useSignalEffect } from '@preact/signals'
@@ -21,9 +22,9 @@ import { Button } from '../ui/ui.tsx'
 import { lookAt, type Run } from '../workspace.ts'
 import s from './ideas.module.css'
 
-/** Rows shown at first. */
+/** How many rows are shown at first. */
 const TRADES_SHOWN = 25
-/** Of a replay. */
+/** The time between two bars of a replay. */
 const STEP_MS = 120
 
 export function PublishedBacktest({ id }: { readonly id: string }) {
@@ -57,7 +58,7 @@ function Published({ snapshot }: { readonly snapshot: Snapshot }) {
   )
 }
 
-/** The snapshot as the report's own views take it. Lists that are not published are empty. */
+/** The snapshot in the form that the report's own views take. Lists that are not published are empty. */
 export function runOf(snapshot: Snapshot): Run {
   const { curve, bars: _bars, barsFrom: _from, tradeCount: _count, script, ...figures } = snapshot
   const column = (kind: 'equity' | 'buyhold' | 'drawdown', data: readonly (number | null)[]) => ({
@@ -91,7 +92,7 @@ function barsOf({ bars }: Snapshot): Bars {
   return { length: bars.time.length, ...Object.fromEntries(columns) } as Bars
 }
 
-/** What decides a result besides the script: capital, commission, slippage. */
+/** The settings that decide a result besides the script: capital, commission, slippage. */
 function settingsText({ initialCapital, currency, script: { declaration } }: Snapshot): string {
   const { commission_value: fee, commission_type: kind, slippage } = declaration
   const fees = !fee

@@ -14,7 +14,7 @@ import { openLayout, remove, rename, saveAs, saveAsOneGoes, show } from './layou
 
 type Asking = 'new' | 'rename'
 
-/** `wide` and `narrow`: classes of what is shown only where there is room. */
+/** `wide` and `narrow` are classes for parts that depend on the available room. */
 export function LayoutMenu({
   wide,
   narrow,

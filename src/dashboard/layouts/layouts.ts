@@ -1,4 +1,4 @@
-// The layout of the chart: kept on the server under a name, saved as one goes on, opened on any machine.
+// The layout of the chart: stored on the server by name, saved automatically, opened on any machine.
 
 import { batch, computed, effect, signal } from '@preact/signals'
 import type { Layout, LayoutChart } from '../../wire/layout.ts'
@@ -11,19 +11,19 @@ import { studies } from '../studies/studies.ts'
 import { toastError } from '../ui/ui.tsx'
 import { market, script } from '../workspace.ts'
 
-/** The layout that is open; an empty id = none: nothing is saved to the server. */
+/** The open layout; an empty id = none, and then nothing is saved to the server. */
 export const openLayout = remembered('layout', { id: '', name: '' })
 
 const SAVE_AFTER_MS = 1500
 const RETRY_MS = 5000
 
 /**
- * The script of the layout that was opened last, as long as the editor has not got it: it may be on its way, or not come.
- * `at` is what the editor has instead.
+ * The script of the layout that was opened last, until the editor has it: it may be on its way, or never come. `at` is the
+ * script that the editor has instead.
  */
 const awaited = signal<{ readonly at: string | null; readonly scriptId: string | null } | null>(null)
 
-/** The chart as it is now. */
+/** The chart in its present state. */
 const current = computed<LayoutChart>(() => ({
   ...market.value,
   type: chartType.value,
@@ -50,7 +50,7 @@ export async function remove(id: string): Promise<void> {
   if (openLayout.peek().id === id) openLayout.value = { id: '', name: '' }
 }
 
-/** Puts the chart as it was left. */
+/** Restores the chart as it was left. */
 export function show({ id, name, chart }: Layout): void {
   const { exchange, symbol, interval, type, scale, volume, trades, scriptId } = chart
   const at = script.peek().id
@@ -73,7 +73,7 @@ interface Unsaved {
   readonly chart: LayoutChart
 }
 
-/** Saves the open layout when the chart has stayed the same for a moment; the returned function ends that. */
+/** Saves the open layout when the chart has not changed for a moment; the returned function ends that. */
 export function saveAsOneGoes(): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
   let unsaved: Unsaved | null = null
@@ -88,11 +88,11 @@ export function saveAsOneGoes(): () => void {
       await call('PATCH /api/platform/layouts/{id}', { path: { id }, body: { chart } })
     } catch (error) {
       if (isAway(error)) {
-        // What has changed since is newer.
+        // Changes made since are newer.
         unsaved ??= sent
         timer = setTimeout(() => void save(), RETRY_MS)
       } else if (error instanceof ApiError && error.status === 404) {
-        // Deleted on another machine: what is on the chart stays, and belongs to no layout.
+        // It was deleted on another machine: the chart stays as it is, and belongs to no layout.
         if (openLayout.peek().id === id) openLayout.value = { id: '', name: '' }
       } else toastError(error)
     }
@@ -101,7 +101,7 @@ export function saveAsOneGoes(): () => void {
     const chart = current.value
     const { id } = openLayout.value
     const text = JSON.stringify(chart)
-    // What was just opened or made is what the server has; what was changed on the one before goes there at once.
+    // A layout that was just opened or made equals the server's; changes of the previous one are sent at once.
     if (last.id !== id) void save()
     else if (last.text !== text && id !== '') {
       unsaved = { id, chart }

@@ -113,7 +113,7 @@ interface Compared {
   readonly name: string
   readonly field: WireField
   readonly of: (report: Report) => number | null
-  /** 0 where more of it is neither better nor worse. */
+  /** 0 if neither direction is better. */
   readonly better: 1 | 0
 }
 

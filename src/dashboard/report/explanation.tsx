@@ -1,4 +1,4 @@
-// Why a run differs from TradingView's list of trades, and the way to run it so that it does not.
+// Why a run differs from TradingView's list of trades, and a button to run it with settings that agree.
 
 import { useState } from 'preact/hooks'
 import type { Explanation } from '../../wire/explanation.ts'

@@ -1,5 +1,5 @@
-// The report's figures as a trader reads them: what the wire says of a field decides its name, its format and its colour, so
-// that a field which the report gains is shown without a line here.
+// The report's figures as a trader reads them. A field's declaration on the wire decides its name, format and colour, so a
+// new field of the report needs no line here.
 
 import type { Report } from '../../wire/report.ts'
 import { count, money, percent, price, quantity, ratio, tone } from '../format.ts'
@@ -41,7 +41,7 @@ export function figureText(
   }
 }
 
-/** The class that colours it: only what is a profit or a loss has a good and a bad side. */
+/** The class of its colour: only profits and losses have a good and a bad side. */
 export const figureTone = (value: Value, field: WireField): string =>
   field.means ? tone(asRead(value, field)) : ''
 

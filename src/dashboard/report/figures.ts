@@ -1,4 +1,5 @@
-// What the overview works out from a report: returns by year, profit by weekday and month, the best and worst trades, curves.
+// Figures that the overview computes from a report: returns by year, profit by weekday and month, the best and worst
+// trades, curves.
 
 import type { Report, ReportTrade } from '../../wire/report.ts'
 import { offsetsOf } from '../chart/zone.ts'

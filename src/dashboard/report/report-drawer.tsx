@@ -31,7 +31,7 @@ const VIEWS = [
 ] as const
 const view = signal<(typeof VIEWS)[number][0]>('overview')
 
-/** Hash of the report that one asked to see although its replay is on. */
+/** Hash of the report that the user asked to see in spite of its replay. */
 const spoiled = signal('')
 
 export function ReportDrawer() {

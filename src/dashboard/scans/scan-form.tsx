@@ -1,4 +1,4 @@
-// Asking for a scan with the script in the editor: over which markets and how many bars of each.
+// The form that requests a scan with the script in the editor: over which markets, and how many bars of each.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

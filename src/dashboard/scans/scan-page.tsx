@@ -1,4 +1,4 @@
-// One scan: how far it is, what holds where, and its rows to choose from; a click on a market brings it to the chart.
+// One scan: its progress, the conditions that hold, and its rows to choose from; a click on a market shows it on the chart.
 
 import { useEffect, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
@@ -179,7 +179,7 @@ function Rows({ scan, where, setWhere }: RowsProps) {
   const form = useForm({
     start: { where },
     send: async (values) => {
-      // What is refused is said beside the field.
+      // A refusal is shown beside the field.
       await call('GET /api/platform/scans/{id}/results', {
         path: { id: scan.id },
         query: { limit: 1, ...(values.where.trim() !== '' && { where: values.where }) },
@@ -238,7 +238,7 @@ function Rows({ scan, where, setWhere }: RowsProps) {
   )
 }
 
-/** All rows that are chosen, read again while there come more. */
+/** All chosen rows, read again while more are coming. */
 function useRows({ id, done, state }: Scan, where: string): readonly ScanRow[] | null {
   const [rows, setRows] = useState<readonly ScanRow[] | null>(null)
   useEffect(() => {
@@ -338,6 +338,6 @@ function columnsOf(scan: Scan): Column<ScanRow>[] {
   ]
 }
 
-/** Six figures of it, as nobody compares markets by more. */
+/** Rounds to six digits, since nobody compares markets by more. */
 const rounded = (value: number | null | undefined): string =>
   quantity(value === null || value === undefined ? value : Number(value.toPrecision(6)))

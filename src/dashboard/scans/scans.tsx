@@ -1,4 +1,4 @@
-// All scans: which script over which markets, and what held.
+// The list of scans: the script and the markets of each, and what held.
 
 import { call } from '../api-client.ts'
 import { ago, count } from '../format.ts'

@@ -1,4 +1,4 @@
-// Libraries that scripts on this server import and that are not here: for whoever runs it.
+// Libraries that scripts on this server import and that are missing here; shown to the owner and admins.
 
 import { useState } from 'preact/hooks'
 import { call } from '../api-client.ts'

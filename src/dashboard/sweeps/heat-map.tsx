@@ -1,5 +1,5 @@
-// Scores over two inputs, as a table whose cells are coloured: what an eye takes in at a glance, a screen reader reads as
-// rows and columns. Arrow keys go from cell to cell; Enter runs its best trial on the chart.
+// Scores over two inputs, as a table with coloured cells, so that a screen reader can read the map as rows and columns.
+// Arrow keys go from cell to cell; Enter runs a cell's best trial on the chart.
 
 import { ratio } from '../format.ts'
 import type { Heat } from './sweep-model.ts'
@@ -8,7 +8,7 @@ import s from './sweeps.module.css'
 interface HeatMapProps {
   readonly heat: Heat
   readonly across: string
-  /** null: one row. */
+  /** null = there is only one row. */
   readonly down: string | null
   readonly open: (trial: number) => void
 }
@@ -75,7 +75,7 @@ export function HeatMap({ heat, across, down, open }: HeatMapProps) {
 const COMPACT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumSignificantDigits: 3 })
 const shortScore = (score: number): string => COMPACT.format(score).replace('-', '−')
 
-/** To the next cell that has a button, in the direction of the arrow. */
+/** Moves to the next cell with a button, in the direction of the arrow. */
 function alongCells(event: KeyboardEvent): void {
   const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[
     event.key

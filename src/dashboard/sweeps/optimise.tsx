@@ -1,4 +1,4 @@
-// Asking for a sweep of the script in the editor: which of its inputs, over what, and what is wanted.
+// The form that requests a sweep of the script in the editor: which inputs to vary, over which values, and the objective.
 
 import { useEffect, useState } from 'preact/hooks'
 import { call } from '../api-client.ts'
@@ -171,7 +171,7 @@ function OptimiseForm({ start }: { readonly start: readonly Row[] }) {
   )
 }
 
-/** The usual one, where two inputs are named like a fast and a slow average. */
+/** The usual condition, if two inputs are named like a fast and a slow average. */
 function conditionFor(rows: readonly Row[]): string {
   const named = (pattern: RegExp) => rows.find(({ input }) => pattern.test(input.label))?.input.label
   const [fast, slow] = [named(/fast|short/i), named(/slow|long/i)]

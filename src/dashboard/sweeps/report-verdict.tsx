@@ -1,4 +1,4 @@
-// How much of a report is luck: the run judged as one of all that were tried of its script on its market.
+// How much of a report is luck: judges the run as one of all trials of its script on its market.
 
 import { call } from '../api-client.ts'
 import { keptRun } from '../run-script.ts'

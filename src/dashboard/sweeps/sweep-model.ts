@@ -1,4 +1,4 @@
-// What the pages of sweeps know without drawing anything: ranges to suggest, what is asked for, the map of the scores.
+// The logic behind the pages of sweeps: suggested ranges, the request, and the map of the scores.
 
 import type { Input as ScriptInput } from '../../wire/script.ts'
 import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
@@ -6,24 +6,24 @@ import type { Sweep, SweepBody, SweepTrial } from '../../wire/sweep.ts'
 export type Varied = SweepBody['space'][number]
 export type Choice = SweepTrial['choices'][number]
 
-/** A row of the form: an input, whether it is varied, and over what, as typed. */
+/** A row of the form: an input, whether it is varied, and its values as typed. */
 export interface Row {
   readonly input: ScriptInput
-  /** Of strategy(), by the name of its argument, instead of an input. */
+  /** The name of an argument of strategy(), if the row is for one instead of an input. */
   readonly property?: string
   readonly on: boolean
   readonly kind: 'range' | 'values'
   readonly min: string
   readonly max: string
   readonly step: string
-  /** Separated by commas. */
+  /** Values separated by commas. */
   readonly values: string
 }
 
-/** About so many values are suggested an input: two inputs make a map that an eye takes in. */
+/** Roughly how many values are suggested for an input: two inputs then make a map that can be taken in at a glance. */
 const SUGGESTED = 9
 
-/** Inputs that can be varied; the first two numbers are to begin with. */
+/** The inputs that can be varied; the first two numbers are switched on at first. */
 export function rowsOf(inputs: readonly ScriptInput[]): Row[] {
   let numbers = 0
   return inputs.flatMap((input) => {
@@ -33,7 +33,7 @@ export function rowsOf(inputs: readonly ScriptInput[]): Row[] {
   })
 }
 
-/** Arguments of strategy() that are varied most, over what brokers and traders use. */
+/** The arguments of strategy() that are varied most, over usual values. */
 export function propertyRows(): Row[] {
   return PROPERTIES.map(([property, label, kind, min, max, step]) => ({
     input: { ...PROPERTY_INPUT, label, kind },
@@ -76,7 +76,7 @@ function suggestion(input: ScriptInput): Row | null {
   const isWhole = input.kind === 'int'
   const reach = usual === 0 ? (isWhole ? 10 : 1) : Math.abs(usual)
   const step = input.step ?? niceStep((1.5 * reach) / (SUGGESTED - 1), isWhole)
-  // On the grid of the step, and never below what the input allows.
+  // On the grid of the step, and never below the input's minimum.
   const onGrid = (value: number) => tidy(Math.round(value / step) * step)
   const from = usual === 0 ? 0 : usual - reach / 2
   const min = Math.max(minval ?? -Infinity, isWhole && usual > 0 ? Math.max(1, onGrid(from)) : onGrid(from))
@@ -84,7 +84,7 @@ function suggestion(input: ScriptInput): Row | null {
   return { ...empty, kind: 'range', min: String(min), max: String(Math.max(min, max)), step: String(step) }
 }
 
-/** 1, 2 or 5 and zeros. */
+/** A step of 1, 2 or 5 times a power of ten. */
 function niceStep(about: number, isWhole: boolean): number {
   const power = 10 ** Math.floor(Math.log10(about))
   const part = about / power
@@ -94,7 +94,7 @@ function niceStep(about: number, isWhole: boolean): number {
 
 const tidy = (value: number) => Number(value.toPrecision(10))
 
-/** What is sent of a row. */
+/** The part of the request that a row stands for. */
 export function variedOf({ input, property, kind, min, max, step, values }: Row): Varied {
   const name = property === undefined ? { input: input.label } : { property }
   if (kind === 'values') return { ...name, values: listOf(values, input) }
@@ -119,7 +119,7 @@ export function rowProblem({ kind, min, max, step, values }: Row): string | null
   return step.trim() === '' || by! > 0 ? null : 'The step must be above 0.'
 }
 
-/** Choices there are; null = any number of them. */
+/** The number of combinations; null = infinitely many. */
 export function choicesOf(rows: readonly Row[]): number | null {
   return rows
     .filter(({ on }) => on)
@@ -140,25 +140,25 @@ export const nameOf = ({ input, property }: Varied): string => input ?? property
 export const isUnderWay = ({ state }: Pick<Sweep, 'state'>): boolean =>
   state === 'queued' || state === 'running'
 
-/** Above it neighbouring numbers share a cell. */
+/** With more values than this, neighbouring numbers share a cell. */
 const CELLS_MAX = 16
 
 export interface Heat {
   readonly columns: readonly string[]
   readonly rows: readonly string[]
-  /** By row and column; null where nothing with a score was tried. */
+  /** By row and column; null if no trial there has a score. */
   readonly cells: readonly (readonly (Cell | null)[])[]
   readonly least: number
   readonly most: number
 }
 interface Cell {
   readonly score: number
-  /** The best trial in it. */
+  /** The best trial of the cell. */
   readonly trial: number
   readonly count: number
 }
 
-/** Scores over two of the inputs (`across`, and `down` or none); of trials in one cell the best or the median. */
+/** Scores over one or two of the inputs (`across`, and `down` if any); a cell has the best or the median of its trials. */
 export function heatOf(
   trials: readonly SweepTrial[],
   across: number,
@@ -191,7 +191,7 @@ export function heatOf(
   }
 }
 
-/** The values of one input in order, numbers in so many groups where they are many. */
+/** The values of one input in order; if there are many numbers, in groups. */
 class Scale {
   readonly names: readonly string[]
   readonly #places = new Map<Choice, number>()

@@ -1,4 +1,4 @@
-// One sweep: how far it is, what it came to, and its trials as a map, as pictures and as a table.
+// One sweep: its progress, its verdict, and its trials as a map, as plots and as a table.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'
@@ -83,7 +83,7 @@ function aboutOf({ exchange, symbol, interval, range, space, objective, constrai
   return `${space.map(nameOf).join(', ')} on ${exchange}:${symbol} ${interval}, ${count(range.bars)} bars. Wanted: ${objective}${limits}.`
 }
 
-/** Trials as they come: what is there stays, and the last page is read again when there are more. */
+/** The trials as they come: those loaded stay, and the last page is read again when there are more. */
 function useTrials(id: string, tried: number): readonly SweepTrial[] {
   const [trials, setTrials] = useState<readonly SweepTrial[]>([])
   const last = useRef<{ id: string; cursor: string | null; before: readonly SweepTrial[] }>({
@@ -285,7 +285,7 @@ function columnsOf(sweep: Sweep, open: (trial: number) => void): Column<SweepTri
   ]
 }
 
-/** Runs it once more, kept, and shows it with its report. */
+/** Runs a trial once more, stores it, and shows it with its report. */
 async function openTrial(sweep: Sweep, trials: readonly SweepTrial[], number: number): Promise<void> {
   const trial = trials.find((one) => one.trial === number)
   const { source, name, exchange, symbol, interval, bars } = sweep

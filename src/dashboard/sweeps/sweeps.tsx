@@ -1,4 +1,4 @@
-// All sweeps: what they were of and what they came to.
+// The list of sweeps, with what each varied and its result.
 
 import { useEffect } from 'preact/hooks'
 import { call } from '../api-client.ts'

@@ -1,4 +1,4 @@
-// The figures of a verdict, each with what to hold it against.
+// The figures of a verdict, each with a value to compare it with.
 
 import { count, percent, ratio } from '../format.ts'
 import { href } from '../router.ts'

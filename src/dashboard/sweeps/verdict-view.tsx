@@ -1,5 +1,5 @@
-// The verdict: a sentence a trader understands, the best beside the most robust, and the figures and pictures behind it. Each
-// picture has its numbers as a table below it.
+// The verdict: a sentence that a trader understands, the best trial beside the most robust one, and the figures and
+// pictures behind it. Each picture has its numbers as a table below it.
 
 import type { ComponentChildren } from 'preact'
 import { count, percent, ratio } from '../format.ts'
@@ -105,7 +105,7 @@ interface NumberRow {
   readonly i: number
 }
 
-/** What a picture shows, as a table. */
+/** The numbers of a picture, as a table. */
 function Numbers({ of, heads, rows }: NumbersProps) {
   const columns = heads.map((head, at): Column<NumberRow> => ({
     of: head,
@@ -257,7 +257,7 @@ function matrixColumn(many: number, cells: readonly MatrixCell[]): Column<number
   }
 }
 
-/** The stitched profit of what was chosen window by window. */
+/** The joined profits of the trials that were chosen window by window. */
 function Windows({ cell }: { readonly cell: MatrixCell }) {
   const sums = cell.windows.reduce<number[]>(
     (all, { outProfit }) => [...all, (all.at(-1) ?? 0) + outProfit],

@@ -1,4 +1,4 @@
-// Text to the clipboard, on any address.
+// Copies text to the clipboard, also on pages without https.
 
 import { toast, toastError } from './ui.tsx'
 

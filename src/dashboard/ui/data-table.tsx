@@ -1,5 +1,5 @@
-// Tables of rows. What the wire says of a field decides how its column looks and sorts: times as "3 days ago", numbers to
-// the right, and its meaning as the head's tooltip. A column that shows something else brings its own cell.
+// Tables of rows. A field's declaration on the wire decides how its column looks and sorts: times as "3 days ago", numbers
+// to the right, and its meaning as the head's tooltip. A column that shows something else brings its own cell.
 //
 // Arrow keys go from row to row within a column. On a phone every row becomes a card: the main cell on top, the others
 // below it, each with its head.
@@ -26,11 +26,11 @@ interface ColumnLook<R> extends Omit<Sortable<R>, 'of'> {
 interface FieldColumn<R> extends ColumnLook<R> {
   readonly of: keyof R & string
   readonly cell?: undefined
-  /** Instead of nothing, where the field is null. */
+  /** Shown if the field is null. */
   readonly empty?: string
 }
 interface OwnColumn<R> extends ColumnLook<R> {
-  /** Identifies the column. If it is a field's name, what the wire says of the field applies. */
+  /** Identifies the column. If it is the name of a field, the field's declaration on the wire applies. */
   readonly of: string
   readonly cell: (row: R) => ComponentChildren
 }
@@ -41,15 +41,15 @@ interface DataTableProps<R> {
   readonly rows: readonly R[]
   readonly columns: readonly Column<R>[]
   readonly keyOf: (row: R) => string
-  /** What the wire says of the rows' fields. */
+  /** The declarations of the rows' fields on the wire. */
   readonly wire?: Readonly<Record<string, WireField>>
-  /** Shown instead where there are no rows. */
+  /** Shown if there are no rows. */
   readonly empty?: ComponentChildren
   /** How many rows are shown at first, and how many more a click brings. */
   readonly page?: number
   /** Loads more rows; set while there are more. */
   readonly onMore?: (() => void) | undefined
-  /** Without it rows start in the order they came in. */
+  /** Without it, rows start in the given order. */
   readonly order?: Order
   /** The parent keeps the order. */
   readonly onOrder?: (order: Order) => void

@@ -1,7 +1,7 @@
-// What a field accepts, in words: as a hint before a mistake, and as what is wrong after one.
+// What a field accepts, in words: as a hint before a mistake, and as an explanation after one.
 //
-// The bounds are the ones the server checks. Its validator's messages ("expected a string of 1 to 200 characters")
-// are for programs; whole sentences about a value ("The alert would expire in the past.") are shown as they are.
+// The bounds are the ones that the server checks. Its validator's messages ("expected a string of 1 to 200 characters") are
+// for programs; whole sentences about a value ("The alert would expire in the past.") are shown as they are.
 
 import type { FieldProblem } from '../../lib/problem.ts'
 import { textFault, type TextFault } from '../../lib/text.ts'

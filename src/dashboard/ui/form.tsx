@@ -1,6 +1,6 @@
-// Forms. Hints and checks come from what the wire says of a field. What the server refuses
-// is shown beside its field until that is changed. What was typed is not lost: a dialog asks before it
-// discards text, and a form with a draft still has it after a reload, a crash or a sign-out.
+// Forms. Hints and checks come from the fields' declarations on the wire. What the server refuses is shown beside its field
+// until the field changes. Typed text is not lost: a dialog asks before it discards text, and a form with a draft still has
+// it after a reload, a crash or a sign-out.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -12,7 +12,7 @@ import { Button, cx, Dialog } from './ui.tsx'
 import type { WireField } from './wire-fields.ts'
 
 interface FormOptions<V> {
-  /** What the wire says of the fields, by name. */
+  /** The declarations of the fields on the wire, by name. */
   readonly wire?: Readonly<Record<string, WireField>>
   readonly start: V
   readonly send: (values: V) => Promise<unknown>
@@ -178,7 +178,7 @@ export function useForm<V extends object>({
 
 const isAt = (path: string, name: string): boolean => path === `/${name}` || path.startsWith(`/${name}/`)
 
-/** Reads and writes a draft. Each user of the browser has drafts of their own. */
+/** Reads and writes a draft. Each user of the browser has their own. */
 function draftOf<V>(name: string) {
   const key = `chartroom.draft.${user.peek()?.id ?? ''}.${name}`
   const quietly = <T,>(work: () => T): T | undefined => {
@@ -196,7 +196,7 @@ function draftOf<V>(name: string) {
   }
 }
 
-/** Shows what went wrong, except for what is shown beside a field. */
+/** Shows problems, except those shown beside a field. */
 export function FormProblem({
   error,
   shown,

@@ -1,4 +1,4 @@
-// The three candles of the name, in the colours of a rise and a fall.
+// The logo: three candles in the colours of rising and falling prices.
 
 export function Logo({ size = 20 }: { readonly size?: number }) {
   return (

@@ -1,4 +1,4 @@
-// A row or a column of buttons that is one stop for Tab; the arrow keys go on from there, as WAI-ARIA's toolbars do.
+// A row or a column of buttons that is a single stop for Tab; the arrow keys move within it, as in WAI-ARIA's toolbars.
 
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
@@ -7,7 +7,7 @@ interface ToolbarProps {
   readonly label: string
   readonly vertical?: boolean
   readonly class?: string | undefined
-  /** Asked first; answers whether it took the key. */
+  /** Called first; answers whether it handled the key. */
   readonly onKey?: (event: KeyboardEvent, on: HTMLElement) => boolean
   readonly children: ComponentChildren
 }

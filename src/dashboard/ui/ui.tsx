@@ -255,7 +255,7 @@ export function Skeleton({
   )
 }
 
-/** `fraction` is null while it is not known how long it takes. */
+/** `fraction` is null if the duration is unknown. */
 export function Progress({ fraction, label }: { readonly fraction: number | null; readonly label: string }) {
   return (
     <div

@@ -1,7 +1,7 @@
 // Bun macros: they run while the page is bundled, or loaded from source, and only their results become part of it.
 //
-// Forms and tables know from the schemas of the wire what a field takes and what it means. The schemas themselves, and the
-// library they are made with, would be half of the page's bytes; what is needed of them is a few plain values a field.
+// Forms and tables learn from the schemas of the wire what a field accepts and means. The schemas themselves, with their
+// library, would be half of the page's bytes; all that is needed is a few plain values for each field.
 
 import { Kind, type TSchema } from '@sinclair/typebox'
 import type { Operation } from '../../wire/operation.ts'
@@ -27,7 +27,7 @@ export interface WireField extends Shown {
   readonly above?: number
   /** The text may have several lines. */
   readonly lines?: boolean
-  /** What a number of the report is measured in. */
+  /** The unit of a number of the report. */
   readonly unit?: Unit
   readonly meaning?: string
 }
@@ -47,7 +47,7 @@ export function seriesFields(): WireFields<Row<SymbolFacts['series']>> {
   return fieldsOf(symbols.items.properties.series.items) as WireFields<Row<SymbolFacts['series']>>
 }
 
-/** The fields of what an answer lists: `rowFields('GET /api/auth/sessions', 'sessions')`. */
+/** The fields of the items that an answer lists: `rowFields('GET /api/auth/sessions', 'sessions')`. */
 export function rowFields<K extends OperationName, N extends keyof Answer<K>>(
   operation: K,
   list: N,

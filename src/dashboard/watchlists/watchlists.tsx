@@ -1,4 +1,4 @@
-// All watchlists: read, fill, rename, import, export.
+// All watchlists: read, fill, rename, import and export them.
 
 import { useEffect, useState } from 'preact/hooks'
 import { apiUrl, call } from '../api-client.ts'

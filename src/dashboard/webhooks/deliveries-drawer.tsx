@@ -1,4 +1,4 @@
-// The drawer of deliveries below the chart: what the last runs and firings sent.
+// The drawer of deliveries below the chart: those of the last runs and firings.
 
 import { call } from '../api-client.ts'
 import { navigate } from '../router.ts'

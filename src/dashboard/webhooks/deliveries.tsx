@@ -19,7 +19,7 @@ const isTaken = ({ status, failure }: Delivery['attempts'][number]): boolean =>
   failure === null && status >= 200 && status < 300
 
 interface DeliveriesProps {
-  /** null = of all webhooks. */
+  /** null = for all webhooks. */
   readonly webhookId: string | null
   readonly nameOf?: (webhookId: string) => string
   readonly changed?: number

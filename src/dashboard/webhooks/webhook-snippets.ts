@@ -1,5 +1,5 @@
-// How to verify a delivery, in the reader's language. `X-Service-Signature`: hex HMAC-SHA256 of the raw body, keyed with
-// the secret as it was shown.
+// Code that verifies a delivery, in the reader's programming language. `X-Service-Signature` is the hex HMAC-SHA256 of the
+// raw body, keyed with the secret as it was shown.
 
 export const SNIPPET_LANGUAGES = [
   ['node', 'Node'],
