@@ -98,11 +98,12 @@ export function libraryFor(kv: Kv, readerId: string | null): Library {
     const path = `${user}/${library}/${version}`.toLowerCase()
     for await (const script of scriptsIn(kv).each('library', [path]))
       if (script.ownerId === readerId) return script.source
+    let newest: string | null = null
     for await (const script of scriptsIn(kv).each('library', [library.toLowerCase()])) {
       const named = script.author.toLowerCase() === user.toLowerCase() || script.ownerId === user
-      if (named && (script.visibility === 'public' || script.ownerId === readerId)) return script.source
+      if (named && (script.visibility === 'public' || script.ownerId === readerId)) newest = script.source
     }
-    return null
+    return newest
   }
 }
 
