@@ -135,6 +135,17 @@ log.info("{0} {1} {2}", strategy.position_size, strategy.openprofit, strategy.eq
     ])
   })
 
+  test('max drawdown and run-up are those up to the last bar while a bar is made, and of all of it at its close', () => {
+    const body = `varip ticks = 0
+ticks += 1
+if ticks == 1
+    strategy.entry("L", strategy.long, qty = 2)
+log.info("{0} {1}", strategy.max_drawdown, strategy.max_runup)`
+    // Two from 9: up to 13 on the first bar, down to 8 on the second.
+    const bars = [...Array.from({ length: 3 }, () => '0 0'), ...Array.from({ length: 4 }, () => '0 8'), '2 8']
+    expect(said(', initial_capital = 1000', body)).toEqual(bars)
+  })
+
   test('a stop entry that is placed again on each tick still reverses', () => {
     const body = `varip ticks = 0
 ticks += 1

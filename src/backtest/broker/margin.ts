@@ -46,8 +46,7 @@ const ALWAYS_CHECKED: CallRange = { below: Infinity, above: -Infinity }
 export function callRange(base: number, size: number, margin: number): CallRange {
   if (size === 0 || margin === 0) return NEVER_CALLED
   const slope = size - Math.abs(size) * margin
-  if (Math.abs(slope) <= Math.abs(size) * 1e-12)
-    return base < Math.abs(base) * 1e-9 ? ALWAYS_CHECKED : NEVER_CALLED
+  if (Math.abs(slope) <= Math.abs(size) * 1e-12) return base < 0 ? ALWAYS_CHECKED : NEVER_CALLED
   const price = -base / slope
   const slack = Math.abs(price) * 1e-6
   return slope > 0 ? { below: price + slack, above: Infinity } : { below: -Infinity, above: price - slack }
